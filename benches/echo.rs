@@ -14,8 +14,8 @@ use std::marker::PhantomData;
 use bytemuck::{Pod, Zeroable};
 use bytes::{Buf, BufMut, BytesMut};
 use dtype_benches::turns::versus;
+use dtype_message::{Codec, Framing, Limits};
 use dtype_runtime::Datatype;
-use dtype_runtime::message::{Codec, Framing, Limits};
 use futures_util::{SinkExt, StreamExt, future};
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, duplex};
 use tokio::net::{TcpListener, TcpStream};
@@ -200,7 +200,7 @@ impl Link for TcpStream {
 fn row<S, M>(name: &str, runtime: &Runtime, messages: &[M], pairs: usize)
 where
     S: Link + AsyncRead + AsyncWrite + Unpin,
-    M: ByHand + dtype_runtime::message::Messages,
+    M: ByHand + dtype_message::Messages,
 {
     let bare = Framing::compact().without_checksum().without_signature();
     let limits = Limits::new().allow_missing_checksum().allow_missing_signature();

@@ -8,7 +8,7 @@ use core::hint::black_box;
 
 use dtype_benches::turns::{Figure, versus};
 use dtype_benches::{Body, Hole, Shape, Tail};
-use dtype_runtime::message::{self, Limits};
+use dtype_message::Limits;
 use dtype_runtime::{pack_into, packed_size, unpack, unpack_into};
 
 /// Pairs of rounds for each figure.
@@ -45,7 +45,7 @@ fn row<S: Shape>(count: usize, pairs: usize) {
         },
         || {
             stream.clear();
-            let length = message::write(&mut stream, black_box(&items));
+            let length = dtype_message::write(&mut stream, black_box(&items));
             black_box(length.is_ok());
         },
     );
@@ -57,7 +57,7 @@ fn row<S: Shape>(count: usize, pairs: usize) {
         },
         || {
             let mut input = black_box(&stream[..]);
-            black_box(message::read::<S>(&mut input, &Limits::new()).is_ok());
+            black_box(dtype_message::read::<S>(&mut input, &Limits::new()).is_ok());
         },
     );
     let mut others = items.clone();
@@ -69,7 +69,7 @@ fn row<S: Shape>(count: usize, pairs: usize) {
         },
         || {
             let mut input = black_box(&stream[..]);
-            black_box(message::read_into(&mut input, &mut items).is_ok());
+            black_box(dtype_message::read_into(&mut input, &mut items).is_ok());
         },
     );
     assert_eq!(items, others);

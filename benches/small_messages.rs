@@ -12,8 +12,8 @@ use core::hint::black_box;
 use bincode::config::{Configuration, Fixint, LittleEndian};
 use dtype_benches::figures::geometric_mean;
 use dtype_benches::turns::versus;
+use dtype_message::{Framing, Limits};
 use dtype_runtime::Datatype;
-use dtype_runtime::message::{self, Framing, Limits};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -175,7 +175,7 @@ fn row<S: Serializer, R: Record, const CHECKED: bool>(pairs: usize) -> Row {
         || {
             ours.clear();
             for record in black_box(&records) {
-                message::encode(&mut ours, record, framing).expect("it is small");
+                dtype_message::encode(&mut ours, record, framing).expect("it is small");
             }
             black_box(&ours);
         },
@@ -190,7 +190,9 @@ fn row<S: Serializer, R: Record, const CHECKED: bool>(pairs: usize) -> Row {
         },
         || {
             let mut input = black_box(&ours[..]);
-            while let Some(record) = message::decode::<R>(&mut input, &limits).expect("a record") {
+            while let Some(record) =
+                dtype_message::decode::<R>(&mut input, &limits).expect("a record")
+            {
                 black_box(record);
             }
         },
@@ -198,7 +200,7 @@ fn row<S: Serializer, R: Record, const CHECKED: bool>(pairs: usize) -> Row {
     let (mut a, mut b) = (&theirs[..], &ours[..]);
     for record in records {
         assert_eq!(get::<S, R, CHECKED>(&mut a), Some(record));
-        assert_eq!(message::decode::<R>(&mut b, &limits).expect("a record"), Some(record));
+        assert_eq!(dtype_message::decode::<R>(&mut b, &limits).expect("a record"), Some(record));
     }
     Row {
         ratios: [write.ratio, read.ratio],

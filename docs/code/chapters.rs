@@ -1,4 +1,4 @@
-//! The chapters, for the documentation tests. Those on MPI and UCX need these libraries, and are
+//! The chapters, and the README of the repository, for the documentation tests. Those on MPI and UCX need these libraries, and are
 //! among the tests of `dtype-mpi` and `dtype-ucx`.
 
 /// A module for each chapter.
@@ -26,4 +26,5 @@ chapters! {
     cookbook "cookbook"
     stability "stability"
     glossary "glossary"
+    readme "../../README"
 }

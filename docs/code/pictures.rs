@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::{env, fs};
 
-use dtype_runtime::show::{Diagram, SvgStyle};
+use dtype_show::{Diagram, SvgStyle};
 
 /// The environment variable that makes [`picture`] write the files instead of comparing them.
 pub const OVERWRITE: &str = "DTYPE_BOOK_PICTURES";
@@ -55,7 +55,7 @@ fn file(name: &str) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use dtype_runtime::show::View;
+    use dtype_show::View;
 
     use super::*;
 

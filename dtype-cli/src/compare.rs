@@ -199,7 +199,7 @@ fn names(a: &Parsed, b: &Parsed) -> Option<Vec<Names>> {
 
 /// The fields of a type with their paths; `None` if there are too many, or their names are too long.
 fn fields(parsed: &Parsed) -> Option<Vec<(String, Basic)>> {
-    let picture = parsed.ty.diagram_of(&dtype_runtime::show::View::default());
+    let picture = dtype_show::Diagram::of_type(&parsed.ty, &dtype_show::View::default());
     if picture.has_more_fields() {
         return None;
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use dtype_runtime::Type;
-use dtype_runtime::show::Diagram;
+use dtype_show::Diagram;
 
 use crate::notation::Parsed;
 
@@ -109,7 +109,7 @@ mod tests {
         let parsed = parsed.unwrap();
         let paths: Vec<String> = {
             let mut paths = FieldPaths::new(&parsed);
-            let picture = parsed.ty.diagram_of(&dtype_runtime::show::View::default());
+            let picture = Diagram::of_type(&parsed.ty, &dtype_show::View::default());
             picture.fields().iter().map(|field| paths.named(&field.path)).collect()
         };
         assert_eq!(

@@ -12,8 +12,8 @@ mod report;
 
 use std::io::Write;
 
+use dtype_message::{Decoded, Error, Framing, Header, Part};
 use dtype_runtime::convertor::{Checksum, Crc32c};
-use dtype_runtime::message::{Decoded, Error, Framing, Header, Part};
 
 use crate::arguments::{Frame, FrameForm};
 use crate::dump::Table;

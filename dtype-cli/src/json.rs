@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use dtype_runtime::Flags;
-use dtype_runtime::show::{Diagram, DiagramField};
 use dtype_runtime::types::{Elem, EndLoop, Entry, Envelope, Loop};
+use dtype_show::{Diagram, DiagramField};
 use serde::Serialize;
 
 use crate::failure::Failure;

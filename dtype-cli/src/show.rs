@@ -3,8 +3,11 @@
 use std::io::Write;
 use std::path::Path;
 
-use dtype_runtime::show::{
-    Diagram, ExplainStyle, Language, NumpyOptions, SvgStyle, TextStyle, View,
+use dtype_npy::{NumpyDtype, NumpyOptions};
+use dtype_runtime::Type;
+use dtype_runtime::explain::ExplainStyle;
+use dtype_show::{
+    CallingSequence, DescriptionTable, Diagram, EnvelopeTree, Language, SvgStyle, TextStyle, View,
 };
 
 use crate::arguments::{Form, Show};
@@ -48,25 +51,27 @@ pub(crate) fn show(
         Form::Svg => {
             write!(out, "{}", picture(parsed, show, printable)?.svg(&SvgStyle::default()))?;
         }
-        Form::Description => write!(out, "{}", ty.description().table(MOST_LINES))?,
+        Form::Description => {
+            write!(out, "{}", DescriptionTable::new(&ty.description(), MOST_LINES))?;
+        }
         Form::Optimized => {
-            write!(out, "{}", ty.commit().optimized_description().table(MOST_LINES))?;
+            let description = ty.commit().optimized_description();
+            write!(out, "{}", DescriptionTable::new(&description, MOST_LINES))?;
         }
         Form::Plan => {
             let style =
                 ExplainStyle::default().with_instances(show.instances).with_lines(MOST_LINES);
             write!(out, "{}", ty.commit().explain(&style))?;
         }
-        Form::C => write!(out, "{}", ty.calling_sequence(Language::C))?,
-        Form::Rust => write!(out, "{}", ty.calling_sequence(Language::Rust))?,
+        Form::C => write!(out, "{}", CallingSequence::new(ty, Language::C))?,
+        Form::Rust => write!(out, "{}", CallingSequence::new(ty, Language::Rust))?,
         Form::CStruct => write!(out, "{}", c_struct(parsed).map_err(refused("C"))?)?,
         Form::RustStruct => write!(out, "{}", rust_struct(parsed).map_err(refused("Rust"))?)?,
-        Form::Tree => write!(out, "{}", ty.envelope_tree(MOST_LINES))?,
+        Form::Tree => write!(out, "{}", EnvelopeTree::new(ty, MOST_LINES))?,
         Form::Numpy => {
-            let dtype = ty
-                .numpy_dtype_with(&NumpyOptions::memory(), |structure, member| {
-                    parsed.fields.of(structure)?.get(member)?.clone()
-                })
+            let name =
+                |structure: &Type, member: usize| parsed.fields.of(structure)?.get(member)?.clone();
+            let dtype = NumpyDtype::of_type_with(ty, &NumpyOptions::memory(), name)
                 .map_err(|error| Failure::Usage(format!("NumPy has {error}")))?;
             json::write_text(&dtype.to_string(), out)?;
         }
@@ -93,7 +98,7 @@ fn picture(parsed: &Parsed, show: &Show, shown: fn(&str) -> String) -> Result<Di
         .with_rows(show.rows.into());
     view.row = show.row;
     view.unit = show.unit;
-    let mut diagram = parsed.ty.diagram_of(&view);
+    let mut diagram = Diagram::of_type(&parsed.ty, &view);
     if !parsed.fields.is_empty() {
         let paths = FieldPaths::of_picture(parsed, &diagram).map_err(|most| {
             Failure::Usage(format!("the fields' names have more than {most} bytes"))

@@ -5,7 +5,7 @@ mod command;
 use std::process::Output;
 
 use command::{done, dtype, fed, noise};
-use dtype_runtime::message::{self, Framing, Header, Schema};
+use dtype_message::{Framing, Header, Schema};
 use dtype_runtime::{Datatype, Type};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -25,7 +25,7 @@ fn samples() -> Vec<Sample> {
 /// The records in a frame.
 fn framed(framing: Framing) -> Vec<u8> {
     let mut out = Vec::new();
-    message::encode(&mut out, &samples(), framing).unwrap();
+    dtype_message::encode(&mut out, &samples(), framing).unwrap();
     out
 }
 
@@ -81,10 +81,10 @@ fn frames_of_both_kinds() {
 #[test]
 fn types_that_come_along() {
     let mut stream = Vec::new();
-    message::write(&mut stream, &Type::of::<Sample>().marshal()).unwrap();
-    message::send(&mut stream, &Schema::of::<Sample>().to_string(), Framing::new()).unwrap();
-    message::send(&mut stream, &"no: schema".to_owned(), Framing::new()).unwrap();
-    message::write(&mut stream, &[1_u16]).unwrap();
+    dtype_message::write(&mut stream, &Type::of::<Sample>().marshal()).unwrap();
+    dtype_message::send(&mut stream, &Schema::of::<Sample>().to_string(), Framing::new()).unwrap();
+    dtype_message::send(&mut stream, &"no: schema".to_owned(), Framing::new()).unwrap();
+    dtype_message::write(&mut stream, &[1_u16]).unwrap();
     stream.extend(framed(Framing::compact()));
     stream.extend(framed(Framing::compact().with_schema()));
     let (status, lines) = json(&stream, &["--dump"]);
@@ -191,7 +191,7 @@ fn long_damaged_frames() {
     };
     let full = framed(Framing::new());
     let mut long = Vec::new();
-    message::encode(&mut long, &noise(1_500_000), Framing::compact()).unwrap();
+    dtype_message::encode(&mut long, &noise(1_500_000), Framing::compact()).unwrap();
     long[1_000_000] ^= 1;
     let whole = [&long[..], &full].concat();
     let [file, pipe] = report(&whole);
@@ -236,7 +236,7 @@ fn frames_that_are_cut_short() {
     // One that is too long to be held reaches beyond the end of the file.
     let folder = command::Folder::new();
     let mut long = Vec::new();
-    message::encode(&mut long, &noise(5_000_000), Framing::new()).unwrap();
+    dtype_message::encode(&mut long, &noise(5_000_000), Framing::new()).unwrap();
     let file = folder.file("frames", &[&long[..2_000_000], &full, &full].concat());
     let output = dtype().arg("frame").arg(file).output().unwrap();
     let report = String::from_utf8(output.stdout).unwrap();
@@ -260,7 +260,7 @@ fn frames_inside_one_another_take_linear_time() {
 fn records_of_a_type_in_the_file_that_fit_no_table() {
     let wide = dtype_cli::notation::parse("[struct{u8, u16}; 20_000]").unwrap().ty;
     let mut stream = Vec::new();
-    message::write(&mut stream, &wide.marshal()).unwrap();
+    dtype_message::write(&mut stream, &wide.marshal()).unwrap();
     let header = Header::of_type(&wide, 1, Framing::compact().without_checksum()).unwrap();
     stream.extend(header.to_bytes().to_vec());
     stream.extend(noise(60_000));

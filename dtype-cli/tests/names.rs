@@ -5,8 +5,6 @@ mod command;
 use std::ffi::OsStr;
 use std::time::Instant;
 
-use dtype_runtime::message;
-
 use command::{Folder, done, dtype, failed, fed};
 
 /// A file with a type.
@@ -254,7 +252,7 @@ fn values_are_no_commands_to_the_terminal() {
     // The names in a schema, and a type that a message holds.
     let schema = "struct\u{202e}\nname\u{61c}: f64\n".to_owned();
     let mut stream = Vec::new();
-    message::send(&mut stream, &schema, message::Framing::new()).unwrap();
+    dtype_message::send(&mut stream, &schema, dtype_message::Framing::new()).unwrap();
     for form in ["text", "json"] {
         let (shown, _) = plain(&["frame", "-", "--as", form, "--dump"], &stream);
         assert!(shown.contains("schema"), "{shown}");

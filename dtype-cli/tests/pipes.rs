@@ -132,8 +132,6 @@ fn memory_does_not_grow_with_the_input() {
     use std::io::{Read, Write};
     use std::process::Stdio;
 
-    use dtype_runtime::message;
-
     let commands: [&[&str]; 7] = [
         &["pack", "struct{f64, u32, u8}", "-", "-"],
         &["unpack", "struct{f64, u32, u8}", "-", "-"],
@@ -155,7 +153,8 @@ fn memory_does_not_grow_with_the_input() {
         let piece = noise(1 << 20);
         if arguments[0] == "frame" {
             // A frame of 2³⁰ bytes.
-            let header = message::Header::of::<[u64; 65536]>(2048, message::Framing::new());
+            let header =
+                dtype_message::Header::of::<[u64; 65536]>(2048, dtype_message::Framing::new());
             stdin.write_all(&header.unwrap().to_bytes()).unwrap();
         }
         // As JSON, every byte becomes three.

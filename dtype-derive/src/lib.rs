@@ -277,13 +277,12 @@ pub fn derive_datatype(input: TokenStream) -> TokenStream {
     output.into()
 }
 
-/// Implements `dtype_runtime::message::Messages` for an enum whose variants are the messages of a stream. The
-/// runtime needs the feature `message`.
+/// Implements `dtype_message::Messages` for an enum whose variants are the messages of a stream.
 ///
 /// Each variant holds one value that is a message itself (a record, a `Vec` of records or a `String`), or nothing.
 /// `#[dtype(tag = N)]` on a variant sets the tag that identifies it; without the attribute, a variant has the
 /// previous variant's tag plus 1, and the first has tag 0. `#[dtype(crate = path)]` on the enum sets the path of
-/// the runtime.
+/// `dtype_message`.
 #[proc_macro_derive(Messages, attributes(dtype))]
 pub fn derive_messages(input: TokenStream) -> TokenStream {
     messages::derive(&parse_macro_input!(input as DeriveInput)).into()

@@ -26,8 +26,8 @@ struct Message<'a> {
 /// The impl, or the mistakes.
 pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
     let mut errors = Errors::default();
-    let krate = attr::runtime(&input.attrs, &mut errors);
-    let krate = krate.unwrap_or_else(|| parse_quote!(::dtype_runtime));
+    let krate = attr::message_crate(&input.attrs, &mut errors);
+    let krate = krate.unwrap_or_else(|| parse_quote!(::dtype_message));
     let messages = match &input.data {
         Data::Enum(data) => messages(data, &mut errors),
         Data::Struct(_) | Data::Union(_) => {
@@ -91,7 +91,6 @@ fn emit(input: &DeriveInput, krate: &Path, messages: &[Message<'_>]) -> TokenStr
     let ident = &input.ident;
     let name = ident.unraw().to_string();
     let assembler = Ident::new("__DtypeAssembler", Span::call_site());
-    let module = quote!(#krate::message);
     let core = quote!(#krate::__private::core);
     let result = quote!(#core::result::Result);
 
@@ -118,11 +117,11 @@ fn emit(input: &DeriveInput, krate: &Path, messages: &[Message<'_>]) -> TokenStr
         const _: () = {
             #[doc(hidden)]
             pub enum #assembler {
-                #(#variants(<#types as #module::Messages>::Assembler),)*
+                #(#variants(<#types as #krate::Messages>::Assembler),)*
             }
 
             #[automatically_derived]
-            impl #module::Messages for #ident {
+            impl #krate::Messages for #ident {
                 type Assembler = #assembler;
 
                 #sending
@@ -130,18 +129,18 @@ fn emit(input: &DeriveInput, krate: &Path, messages: &[Message<'_>]) -> TokenStr
                 #quick
 
                 fn begin(
-                    __dtype_header: &#module::Header,
-                    __dtype_limits: &#module::Limits,
-                ) -> #result<#assembler, #module::Error> {
+                    __dtype_header: &#krate::Header,
+                    __dtype_limits: &#krate::Limits,
+                ) -> #result<#assembler, #krate::Error> {
                     match __dtype_header.tag() {
                         #(#tags => #result::map(
-                            <#types as #module::Messages>::begin(__dtype_header, __dtype_limits),
+                            <#types as #krate::Messages>::begin(__dtype_header, __dtype_limits),
                             #assembler::#variants,
                         ),)*
                         // Limits come first, as for a known tag.
                         __dtype_tag => #result::and_then(
                             __dtype_header.check_limits(__dtype_limits),
-                            |()| #result::Err(#module::Error::UnknownTag {
+                            |()| #result::Err(#krate::Error::UnknownTag {
                                 tag: __dtype_tag,
                                 expected: #name,
                             }),
@@ -152,18 +151,18 @@ fn emit(input: &DeriveInput, krate: &Path, messages: &[Message<'_>]) -> TokenStr
                 fn piece(
                     __dtype_assembler: &mut #assembler,
                     __dtype_packed: &[#core::primitive::u8],
-                ) -> #result<(), #module::Error> {
+                ) -> #result<(), #krate::Error> {
                     match *__dtype_assembler {
                         #(#assembler::#variants(ref mut __dtype_value) => {
-                            <#types as #module::Messages>::piece(__dtype_value, __dtype_packed)
+                            <#types as #krate::Messages>::piece(__dtype_value, __dtype_packed)
                         })*
                     }
                 }
 
-                fn end(__dtype_assembler: #assembler) -> #result<Self, #module::Error> {
+                fn end(__dtype_assembler: #assembler) -> #result<Self, #krate::Error> {
                     match __dtype_assembler {
                         #(#assembler::#variants(__dtype_value) => #result::map(
-                            <#types as #module::Messages>::end(__dtype_value),
+                            <#types as #krate::Messages>::end(__dtype_value),
                             #makers,
                         ),)*
                     }
@@ -199,7 +198,6 @@ fn without_self(tokens: TokenStream, ident: &Ident) -> TokenStream {
 
 /// The methods that write: the value selects the variant.
 fn sending(krate: &Path, messages: &[Message<'_>], types: &[TokenStream]) -> TokenStream {
-    let module = quote!(#krate::message);
     let result = quote!(#krate::__private::core::result::Result);
     let tags: Vec<_> = messages.iter().map(|message| message.tag).collect();
     let patterns: Vec<_> = messages
@@ -219,10 +217,10 @@ fn sending(krate: &Path, messages: &[Message<'_>], types: &[TokenStream]) -> Tok
     quote! {
                 fn encoder(
                     &self,
-                    __dtype_framing: #module::Framing,
-                ) -> #result<#module::Encoder<'_>, #module::Error> {
+                    __dtype_framing: #krate::Framing,
+                ) -> #result<#krate::Encoder<'_>, #krate::Error> {
                     match *self {
-                        #(#patterns => <#types as #module::Messages>::encoder(
+                        #(#patterns => <#types as #krate::Messages>::encoder(
                             #values,
                             __dtype_framing.with_tag(#tags),
                         ),)*
@@ -232,11 +230,11 @@ fn sending(krate: &Path, messages: &[Message<'_>], types: &[TokenStream]) -> Tok
                 #[inline]
                 fn append(
                     &self,
-                    __dtype_out: &mut impl #krate::AppendBytes,
-                    __dtype_framing: #module::Framing,
-                ) -> #result<(), #module::Error> {
+                    __dtype_out: &mut impl #krate::__private::AppendBytes,
+                    __dtype_framing: #krate::Framing,
+                ) -> #result<(), #krate::Error> {
                     match *self {
-                        #(#patterns => <#types as #module::Messages>::append(
+                        #(#patterns => <#types as #krate::Messages>::append(
                             #values,
                             __dtype_out,
                             __dtype_framing.with_tag(#tags),
@@ -248,7 +246,6 @@ fn sending(krate: &Path, messages: &[Message<'_>], types: &[TokenStream]) -> Tok
 
 /// The method that takes a message of the usual form: the tag selects the variant.
 fn quick(krate: &Path, messages: &[Message<'_>], types: &[TokenStream]) -> TokenStream {
-    let module = quote!(#krate::message);
     let core = quote!(#krate::__private::core);
     let option = quote!(#core::option::Option);
     let tags: Vec<_> = messages.iter().map(|message| message.tag).collect();
@@ -266,11 +263,11 @@ fn quick(krate: &Path, messages: &[Message<'_>], types: &[TokenStream]) -> Token
                 #[inline]
                 fn quick(
                     __dtype_input: &mut &[#core::primitive::u8],
-                    __dtype_limits: &#module::Limits,
-                ) -> #option<(Self, #module::Header)> {
-                    match #module::quick_tag(__dtype_input) {
+                    __dtype_limits: &#krate::Limits,
+                ) -> #option<(Self, #krate::Header)> {
+                    match #krate::__private::quick_tag(__dtype_input) {
                         #(#option::Some(#tags) => #option::map(
-                            <#types as #module::Messages>::quick(__dtype_input, __dtype_limits),
+                            <#types as #krate::Messages>::quick(__dtype_input, __dtype_limits),
                             |(__dtype_value, __dtype_header)| (#calls, __dtype_header),
                         ),)*
                         _ => #option::None,

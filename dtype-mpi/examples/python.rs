@@ -21,7 +21,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Parser;
 use dtype_mpi::SendBuffer;
 use dtype_mpi::traits::{PackedDestination, PackedSource};
-use dtype_runtime::show::{NumpyOptions, numpy_dtype};
+use dtype_npy::{NumpyOptions, numpy_dtype};
 use dtype_runtime::{Datatype, packed_size};
 use mpi::Tag;
 use mpi::topology::{Process, SimpleCommunicator};

@@ -1,6 +1,6 @@
 //! Arrays from records, and records from arrays.
 
-use dtype_runtime::npy::{Dtype, NumpyOptions};
+use dtype_npy::{Dtype, NumpyOptions};
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::{Buffer, Datatype, Error, pack, packed_size, unpack, unpack_as};
 use numpy::{PyArray1, PyUntypedArray, PyUntypedArrayMethods};

@@ -1,7 +1,7 @@
 //! Dtypes in Python: made for a struct, and read to be compared with one.
 
+use dtype_npy::{DateUnit, Dtype, DtypeField, Kind, NumpyOptions};
 use dtype_runtime::Datatype;
-use dtype_runtime::npy::{DateUnit, Dtype, DtypeField, Kind, NumpyOptions};
 use dtype_runtime::representation::ByteOrder;
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::IntoPyObjectExt;

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use dtype_npy::{DtypeError, NpyError};
 use dtype_runtime::Error;
-use dtype_runtime::npy::{DtypeError, NpyError};
 use pyo3::PyErr;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 

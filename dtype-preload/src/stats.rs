@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use dtype_runtime::show::{TextStyle, View};
 use dtype_runtime::types::Combiner;
 use dtype_runtime::{Committed, Type};
+use dtype_show::{Diagram, TextStyle, View};
 
 use crate::mode::Mode;
 
@@ -230,7 +230,7 @@ impl fmt::Display for Sum {
 pub(crate) fn picture(ty: &Type, rows: usize, fields: usize) -> String {
     // The bounds are in the title.
     let style = TextStyle::default().with_ascii(true).with_ranges(false).with_legend(fields);
-    ty.diagram_of(&View::default().with_rows(rows)).text(&style).to_string()
+    Diagram::of_type(ty, &View::default().with_rows(rows)).text(&style).to_string()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "three digits are printed")]

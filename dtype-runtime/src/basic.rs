@@ -7,7 +7,6 @@
 //! travel as [`Basic::U32`] and match one another's signature, but do not accept the same bytes.
 
 mod long_double;
-#[cfg(any(feature = "arrow", feature = "npy", feature = "show"))]
 mod numpy;
 mod validity;
 

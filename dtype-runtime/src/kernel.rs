@@ -30,7 +30,6 @@ pub(crate) mod blocks;
 mod chosen;
 pub(crate) mod direction;
 pub(crate) mod elements;
-#[cfg(feature = "show")]
 pub(crate) mod explain;
 mod gather;
 pub(crate) mod integers;

@@ -5,7 +5,8 @@
 //! | structs | [`trait@Datatype`], [`pack`], [`unpack`]: [Structs](#structs) |
 //! | columns, halos, lists of indices | [`Type`]: [Irregular layouts](#irregular-layouts) |
 //! | arrays of the crate `ndarray` | the module `ndarray`, behind the feature of that name |
-//! | a stream | [Messages](#messages) |
+//! | a stream | the crate `dtype-message`: [Messages](#messages) |
+//! | files of NumPy | the crate `dtype-npy` |
 //! | buffers that are smaller than a message | [`Packer`], [`Unpacker`]: [In fragments](#in-fragments) |
 //! | an MPI library | the crate `dtype-mpi` |
 //!
@@ -75,42 +76,8 @@
 //!
 //! Every step from the type to the code that is executed can be inspected: [`Type::type_map`], [`Type::signature`],
 //! [`Type::envelope`] and [`Type::contents`], [`Type::description`], [`Committed::optimized_description`],
-//! [`Committed::plan`]. The module `show` has human-readable forms: pictures as text and as SVG, explanations of plans,
-//! the tree of calls, the program that makes a type, and the dtype that reads it in NumPy.
-//!
-//! ```
-//! # #[cfg(feature = "show")] {
-//! use dtype_runtime::Datatype;
-//! use dtype_runtime::show::{Diagram, TextStyle, View};
-//!
-//! #[derive(Datatype)]
-//! #[repr(C)]
-//! struct Sample {
-//!     valid: bool,
-//!     value: f64,
-//!     tags: [u16; 3],
-//! }
-//!
-//! let picture = Diagram::of::<Sample>(&View::default());
-//! assert_eq!(
-//!     picture.text(&TextStyle::default()).to_string(),
-//!     "\
-//! Sample: size 15, lb 0, extent 24, true lb 0, true extent 22
-//!
-//!   0       8       16
-//! 0 ■□□□□□□□■■■■■■■■■■■■■■□□
-//!   a       b·······c·c·c·
-//!   └───── extent 24 ──────┘
-//!   └── true extent 22 ──┘
-//!
-//!    field  type     offset  bytes
-//! a  valid  bool          0      1
-//! b  value  f64           8      8
-//! c  tags   u16 × 3      16      6
-//! "
-//! );
-//! # }
-//! ```
+//! [`Committed::plan`], and [`Committed::explain`], which names the routine for each operation. The crate `dtype-show` draws
+//! layouts as text and as SVG, and prints the calls that made a type and the program that makes it again.
 //!
 //! # In fragments
 //!
@@ -156,9 +123,9 @@
 //!
 //! # Messages
 //!
-//! Packed bytes have no header. For streams, the module `message` (behind the feature of that name) puts a frame around
-//! them, with the number of records, the hash of their signature, the byte order and checksums. Its reader accepts bytes
-//! from untrusted peers, and returns nothing that is not verified.
+//! Packed bytes have no header. For streams, the crate `dtype-message` puts a frame around them, with the number of records,
+//! the hash of their signature, the byte order and checksums. Its reader accepts bytes from untrusted peers, and returns
+//! nothing that is not verified.
 //!
 //! # Storing and sending a type
 //!
@@ -177,14 +144,9 @@
 //! |---|---|---|
 //! | `derive` | yes | `#[derive(Datatype)]` |
 //! | `std` | yes | `Read`, `Write` and `Seek` for the convertor; without it the crate is `no_std` with `alloc` |
-//! | `show` | yes | the module `show`: pictures, explanations and other notations of layouts |
 //! | `arrow` | no | the module `arrow`: columns of records as Arrow's fields and buffers |
-//! | `npy` | no | the module `npy`: NumPy's files of records, without Python |
 //! | `crc32c` | no | `convertor::Crc32c`, a checksum over the packed stream |
 //! | `rayon` | no | `Packer::par_pack` and `Unpacker::par_unpack`: large messages on all cores |
-//! | `message` | no | the module `message`: records on any stream, in frames with a checksum |
-//! | `tokio` | no | the module `message::tokio`: messages on asynchronous streams |
-//! | `tokio-util` | no | `message::Codec`: messages as a codec for framed streams |
 //! | `bytes` | no | `Packer` is a `bytes::Buf`, `Unpacker::buf_mut` lends a `bytes::BufMut` |
 //! | `num-complex` | no | `Complex<f32>` and `Complex<f64>` are datatypes |
 //! | `half` | no | `f16` and `bf16` are datatypes |
@@ -233,24 +195,20 @@ pub mod commit;
 pub mod convertor;
 pub mod datatype;
 mod error;
+pub mod explain;
 mod kernel;
 pub mod kernels;
-#[cfg(feature = "message")]
-pub mod message;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
-#[cfg(feature = "npy")]
-pub mod npy;
 #[cfg(test)]
 #[path = "../tests/numbers/mod.rs"]
 mod numbers;
+mod outline;
 pub mod plan;
 pub mod representation;
 #[cfg(feature = "serde")]
 mod serialize;
 mod shared;
-#[cfg(feature = "show")]
-pub mod show;
 mod signature;
 mod typed;
 pub mod typemap;
@@ -274,8 +232,3 @@ pub use typemap::TypeMap;
 pub use types::{
     BoundsRule, Combiner, Contents, Distribution, Envelope, Flags, Order, Pair, Signature, Type,
 };
-
-/// The code in the README is compiled and run with the documentation tests.
-#[cfg(all(doctest, feature = "derive"))]
-#[doc = include_str!("../../README.md")]
-mod readme {}

@@ -44,10 +44,6 @@ pub(crate) use program::{Cut, One, Program, SHORT, TwoRuns};
     expect(unused_imports, reason = "nothing packs so here")
 )]
 pub(crate) use quads::Order;
-#[cfg_attr(
-    not(any(target_arch = "x86_64", feature = "show")),
-    expect(unused_imports, reason = "nothing packs so here")
-)]
 pub(crate) use quads::Quads;
 pub(crate) use runs::{Records, Run, RunList};
 pub(crate) use segments::{Numbering, Segments};

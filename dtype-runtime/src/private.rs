@@ -1,12 +1,14 @@
-//! The names that the derive's output uses. They are not public API: they may change with any version of the
-//! derive.
+//! The names that the derive's output uses, and what the other crates of this workspace need beyond the public API. They may change
+//! with any version.
 
 pub use core;
 pub use memoffset;
 
 pub use crate::basic::Basic;
+pub use crate::convertor::RecordConversion;
 pub use crate::datatype::{Datatype, Describes};
-pub use crate::typed::ask;
+pub use crate::outline::{AT_ONCE, List, Names, Parts, Repetition, Source, structure_of_pair};
+pub use crate::typed::{Records, ask, pack_one_onto, unpack_onto};
 use crate::typemap::assert_bound;
 pub use crate::typemap::{Field, Markers, TypeMap};
 

@@ -3,8 +3,6 @@
 mod architecture;
 mod float;
 mod form;
-#[cfg(any(feature = "npy", feature = "show"))]
-pub(crate) mod numpy;
 
 pub use architecture::{Architecture, ByteOrder};
 pub use form::Form;

@@ -15,6 +15,7 @@ mod maybe;
 mod moves;
 mod packed;
 mod ranges;
+mod records;
 mod stream;
 mod validate;
 mod view;
@@ -38,6 +39,7 @@ pub use fixed::{FixedStr, FixedVec};
 pub use maybe::Maybe;
 pub use packed::{Packed, PackedIter};
 pub use ranges::{ByteRanges, gaps, runs};
+pub use records::Records;
 #[cfg(feature = "ndarray")]
 pub(crate) use validate::validate;
 pub use view::{bytes_of, bytes_of_mut, view, view_memory, view_mut};
@@ -104,7 +106,7 @@ pub fn pack_onto<T: Datatype>(out: &mut impl AppendBytes, items: &[T]) -> usize 
 /// As [`pack_onto`], for some bytes and then one record, which may have been made just before: see
 /// [`Layout::execute_one`].
 #[inline]
-pub(crate) fn pack_one_onto<T: Datatype, const BEFORE: usize>(
+pub fn pack_one_onto<T: Datatype, const BEFORE: usize>(
     out: &mut impl AppendBytes,
     before: [u8; BEFORE],
     record: &T,
@@ -216,33 +218,22 @@ pub fn unpack_one<T: Datatype>(bytes: &[u8]) -> Result<T, Error> {
     Ok(unsafe { unpack_record(bytes) })
 }
 
-/// As [`unpack_one`], without the reason why there is none.
-#[cfg(feature = "message")]
-#[inline]
-pub(crate) fn try_unpack_one<T: Datatype>(bytes: &[u8]) -> Option<T> {
-    const { refuse_skipped_fields::<T>(NOT_INITIALISED) }
-    if bytes.len() != T::TYPE_MAP.size() || validate::validate::<T>(bytes, 1).is_err() {
-        return None;
-    }
-    // SAFETY: `bytes` has the length of one packed record, `validate` accepted it, and a type that skips fields was refused.
-    Some(unsafe { unpack_record(bytes) })
-}
-
-/// Unpacks `count` records and appends them to `items`, which are unchanged on an error.
+/// Unpacks `count` records and appends them to `items`, which are unchanged on an error. An error counts the records of `items`
+/// too.
 ///
 /// `count` is explicit, because the bytes do not tell it for a type without data.
-#[cfg(feature = "message")]
 #[inline]
-pub(crate) fn unpack_onto<T: Datatype>(
+pub fn unpack_onto<T: Datatype>(
     bytes: &[u8],
     count: usize,
     items: &mut Vec<T>,
 ) -> Result<(), Error> {
     const { refuse_skipped_fields::<T>(NOT_READ) }
     check_length::<T>(bytes, count)?;
-    reserve(items, count)?;
+    let (before, stride) = (items.len(), size_of::<T>());
+    items.try_reserve_exact(count).map_err(|_| Error::Allocation { count, stride })?;
     // SAFETY: as just reserved and checked, and a type that skips fields was refused.
-    unsafe { append_checked(bytes, count, items) }
+    unsafe { append_checked(bytes, count, items) }.map_err(|error| error.records_later(before))
 }
 
 /// An empty vector with room for `count` records.
@@ -262,12 +253,6 @@ fn with_room<T>(count: usize) -> Result<Vec<T>, Error> {
     }
     // SAFETY: the global allocator has just allocated `count` elements of `T` there, none of which is in use.
     Ok(unsafe { Vec::from_raw_parts(memory.cast(), 0, count) })
-}
-
-#[cfg(feature = "message")]
-fn reserve<T>(items: &mut Vec<T>, count: usize) -> Result<(), Error> {
-    let stride = size_of::<T>();
-    items.try_reserve_exact(count).map_err(|_| Error::Allocation { count, stride })
 }
 
 /// Unpacks `count` records and appends them to `items`, which are unchanged on an error.
@@ -390,7 +375,6 @@ pub fn zero_gaps<T: Datatype>(items: &mut [T]) -> &[u8] {
 pub(crate) const NOT_INITIALISED: &str =
     "this type skips fields, which `unpack` could not initialise: use `unpack_into`";
 
-#[cfg(feature = "message")]
 const NOT_READ: &str =
     "this type skips fields, which `read` could not initialise: use `read_into` or `read_reusing`";
 

@@ -46,7 +46,6 @@ pub(crate) type Check = unsafe fn(&[u8]) -> Result<(), String>;
 
 /// One level of a [`TypeMap`].
 #[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
 pub enum Node {
     /// A leaf.
     Basic {

@@ -174,11 +174,13 @@ impl Unit {
 }
 
 /// One block of a `structure`.
-#[derive(Clone)]
-pub(crate) struct Member {
-    pub(crate) blocklength: u64,
-    pub(crate) displacement: i64,
-    pub(crate) ty: Type,
+#[doc(hidden)]
+#[allow(missing_docs, reason = "hidden, and the names say it")]
+#[derive(Clone, Debug)]
+pub struct Member {
+    pub blocklength: u64,
+    pub displacement: i64,
+    pub ty: Type,
 }
 
 impl Member {

@@ -8,8 +8,6 @@
 
 #[path = "model/cases.rs"]
 mod cases;
-#[cfg(feature = "message")]
-mod frames;
 mod fused;
 
 use core::num::NonZero;
@@ -169,23 +167,6 @@ fn views_are_checked() {
     assert!(packed.slice(..1).unwrap().column::<Interval>("[0]").is_ok());
 }
 
-#[cfg(feature = "message")]
-#[test]
-fn messages_are_checked() {
-    use dtype_runtime::message::{self, Error as MessageError, Limits};
-
-    let mut frame = Vec::new();
-    message::write(&mut frame, &[[1_u32, 2], [4, 3]]).unwrap();
-    // The same signature, without the invariant.
-    assert!(message::read::<[u32; 2]>(&mut &frame[..], &Limits::new()).is_ok());
-    let error = message::read::<Interval>(&mut &frame[..], &Limits::new()).unwrap_err();
-    let MessageError::Records(error) = error else { panic!("{error}") };
-    assert!(matches!(*error, Error::CheckFailed { record: 1, .. }), "{error}");
-    let mut items = [Interval { start: 0, end: 1 }; 2];
-    assert!(message::read_into(&mut &frame[..], &mut items).is_err());
-    assert_eq!(items, [Interval { start: 0, end: 1 }; 2]);
-}
-
 thread_local! {
     static DROPS: Cell<u32> = const { Cell::new(0) };
 }
@@ -279,42 +260,6 @@ fn refused(error: &Error) {
     assert!(matches!(error, Error::CheckFailed { record: 0, .. }), "{error}");
 }
 
-/// By every reader, in either byte order, whatever number a frame announces.
-#[cfg(feature = "message")]
-#[test]
-fn a_frame_without_data_is_asked() {
-    use dtype_runtime::message::{self, Decoder, Framing, Incoming, Limits, Receiver};
-
-    const COUNT: usize = 1 << 20;
-    let limits = Limits::new();
-    let wrong = |error: message::Error| {
-        let message::Error::Records(error) = error else { panic!("{error}") };
-        refused(&error);
-    };
-    let framed = |framing| {
-        let mut frame = Vec::new();
-        message::send(&mut frame, &vec![(); COUNT], framing).unwrap();
-        frame
-    };
-    let full = framed(Framing::new());
-    let other_order = frames::changed(&full, |frame| frame[5] = 3 - frame[5]);
-    for frame in [framed(Framing::compact()), full, other_order] {
-        let open = || Incoming::open(&frame[..], &limits).unwrap().unwrap();
-        wrong(open().read::<Nothing>().unwrap_err());
-        wrong(open().receive::<Vec<Nothing>>().unwrap_err());
-        let mut records = vec![Nothing; COUNT];
-        wrong(open().read_into(&mut records).unwrap_err());
-        wrong(open().read_reusing(&mut records).unwrap_err());
-        wrong(message::decode::<Vec<Nothing>>(&mut &frame[..], &limits).unwrap_err());
-        wrong(Receiver::<_, Vec<Nothing>>::new(&frame[..], limits).next_message().unwrap_err());
-        for size in [1, frame.len()] {
-            let mut decoder = Decoder::<Vec<Nothing>>::new(limits);
-            let mut pieces = frame.chunks(size);
-            wrong(pieces.find_map(|mut piece| decoder.feed(&mut piece).err()).unwrap());
-        }
-    }
-}
-
 thread_local! {
     static ASKED: Cell<u32> = const { Cell::new(0) };
 }
@@ -328,25 +273,13 @@ fn count(_: &Asked) -> bool {
     true
 }
 
-/// A message without data may announce any number of records.
+/// There may be any number of them.
 #[test]
 fn records_without_data_are_asked_once() {
     assert_eq!(unpack_into(&[], &mut [Asked; 1 << 20]), Ok(0));
     assert_eq!(ASKED.with(Cell::get), 1);
     assert_eq!(unpack_into(&[], &mut [Asked; 0]), Ok(0));
     assert_eq!(ASKED.with(Cell::get), 1);
-}
-
-#[cfg(feature = "message")]
-#[test]
-fn records_without_data_in_a_frame_are_asked_once() {
-    use dtype_runtime::message::{self, Limits};
-
-    ASKED.with(|asked| asked.set(0));
-    let mut frame = Vec::new();
-    message::write(&mut frame, &[Asked; 1 << 20]).unwrap();
-    let decoded = message::decode::<Vec<Asked>>(&mut &frame[..], &Limits::new()).unwrap();
-    assert_eq!((decoded.unwrap().len(), ASKED.with(Cell::get)), (1 << 20, 1));
 }
 
 proptest! {

@@ -1,11 +1,11 @@
 //! The kernels that explanations name, for shapes and numbers of instances, with each set of instructions: a row changes when
 //! the engine decides otherwise. Any kernel copies the right bytes, so no other test sees that.
-#![cfg(all(feature = "show", feature = "std"))]
+#![cfg(feature = "std")]
 
 use std::fmt::Write;
 
+use dtype_runtime::explain::ExplainStyle;
 use dtype_runtime::kernels::{Isa, select};
-use dtype_runtime::show::ExplainStyle;
 use dtype_runtime::{Basic, Error, Order, Type};
 
 /// The shape, the number of instances, and the kernels that copy them: portable, with AVX2 and with AVX-512. `=` is as in the

@@ -44,7 +44,6 @@ fn leaves(map: &TypeMap, base: usize, out: &mut Vec<Leaf>) {
                 }
             }
         }
-        other => panic!("{other:?}"),
     }
 }
 

@@ -31,8 +31,6 @@ proptest! {
         prop_assert!(ty.true_extent() >= 0);
         let committed = ty.commit();
         let _ = (ty.flags(), format!("{ty:?} {:?}", ty.signature()));
-        #[cfg(feature = "show")]
-        let _ = ty.diagram().to_string();
         let _ = (ty.is_monotonic(), ty.exceeds_extent());
         let _ = (ty.element_count(number), ty.instance_count(number), ty.element_bytes(number));
         let _ = ty.type_map().take(100).count();

@@ -84,14 +84,6 @@ fn seed_000_numbers() {
     assert_eq!(format!("{:?}", ty.signature()), "{u64, u32, 2×u16, u32, 5×u16}");
 }
 
-#[cfg(feature = "show")]
-#[test]
-fn seed_000_picture() {
-    // The bounds leave out the first 24 bytes; the data do not.
-    let picture = seed_000().diagram().to_string();
-    assert_eq!(picture, "■■■■■■■■ ■■■■ ■■ ■■ ■■■■ ■■ ■■ ■■□□ ■■□□ ■■□□");
-}
-
 /// 76 bytes of struct{vector(2, 3, 4) of {i32, f64}, i32} are 13 elements; a library returns 14.
 #[test]
 fn elements_of_a_vector_of_structs() {

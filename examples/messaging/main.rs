@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use dtype_examples::airports::{self, Airport};
-use dtype_runtime::message::{self, Limits};
+use dtype_message::Limits;
 use dtype_runtime::{pack, pack_into, unpack_into};
 use indicatif::{ProgressBar, ProgressStyle};
 use thiserror::Error;
@@ -115,8 +115,8 @@ fn trips(peer: &mut Peer, airports: &[Airport], repetitions: u32) -> Result<Thro
     let mut elapsed = Duration::ZERO;
     for trip in 1..=repetitions {
         let start = Instant::now();
-        message::write(&mut peer.stream(), airports).context("cannot send the records")?;
-        let came = message::read_reusing(&mut peer.stream(), &mut returned, &LIMITS)
+        dtype_message::write(&mut peer.stream(), airports).context("cannot send the records")?;
+        let came = dtype_message::read_reusing(&mut peer.stream(), &mut returned, &LIMITS)
             .context("cannot receive the records")?;
         elapsed += start.elapsed();
         ensure!(

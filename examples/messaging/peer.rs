@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Error, Result, bail, ensure};
 use dtype_examples::airports::Airport;
-use dtype_runtime::message;
 
 use crate::LIMITS;
 
@@ -126,11 +125,11 @@ pub(crate) fn echo(address: SocketAddr) -> Result<()> {
         .context("the second process cannot connect")?;
     let stream = prepare(stream)?;
     let mut records: Vec<Airport> = Vec::new();
-    while message::read_reusing(&mut &stream, &mut records, &LIMITS)
+    while dtype_message::read_reusing(&mut &stream, &mut records, &LIMITS)
         .context("the second process cannot receive the records")?
         .is_some()
     {
-        message::write(&mut &stream, &records).context("the second process cannot send")?;
+        dtype_message::write(&mut &stream, &records).context("the second process cannot send")?;
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use dtype_runtime::typemap::{Field, Node};
 use dtype_runtime::{Datatype, Type, packed_size};
+use dtype_show::{Diagram, View};
 
 /// Bytes over time.
 #[derive(Clone, Copy)]
@@ -24,7 +25,11 @@ impl Throughput {
 pub(crate) fn layout<T: Datatype>(out: &mut impl Write) -> io::Result<()> {
     let Node::Structure { name, fields, .. } = T::TYPE_MAP.node() else { return Ok(()) };
     writeln!(out, "{name} in memory (■ data, □ padding or skipped):\n")?;
-    writeln!(out, "  {}\n", Type::of::<T>().diagram().to_string().replace('\n', "\n  "))?;
+    writeln!(
+        out,
+        "  {}\n",
+        Diagram::of_type(&Type::of::<T>(), &View::default()).to_string().replace('\n', "\n  ")
+    )?;
     writeln!(out, "  {:<10} {:>6} {:>6}  travels as", "field", "offset", "bytes")?;
     for field in *fields {
         let ty = field.map().map_or("(skipped)".to_owned(), ToString::to_string);

@@ -1,7 +1,7 @@
 //! What the two sides send each other.
 
+use dtype_message::{Framing, Limits, Messages};
 use dtype_runtime::Datatype;
-use dtype_runtime::message::{Framing, Limits, Messages};
 
 /// A measurement.
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]

@@ -7,8 +7,8 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
-use dtype_runtime::message::Error;
-use dtype_runtime::message::tokio::{Receiver, send};
+use dtype_message::Error;
+use dtype_message::tokio::{Receiver, send};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::Notify;

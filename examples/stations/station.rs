@@ -5,8 +5,8 @@ use std::ops::AddAssign;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use dtype_runtime::message::tokio::{Receiver, send};
-use dtype_runtime::message::{Error, Header, encode};
+use dtype_message::tokio::{Receiver, send};
+use dtype_message::{Error, Header, encode};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};

@@ -14,8 +14,8 @@ use std::net::UdpSocket;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use dtype_message::{Framing, Limits};
 use dtype_runtime::Datatype;
-use dtype_runtime::message::{self, Framing, Limits};
 
 /// A measurement of a sensor.
 #[derive(Datatype, Clone, Debug, PartialEq)]
@@ -48,7 +48,7 @@ struct Account {
 impl Account {
     fn take(&mut self, datagram: &[u8]) {
         let mut bytes = datagram;
-        let reading = match message::decode::<Reading>(&mut bytes, &LIMITS) {
+        let reading = match dtype_message::decode::<Reading>(&mut bytes, &LIMITS) {
             // A frame that fills the datagram.
             Ok(Some(reading)) if bytes.is_empty() => reading,
             // A damaged header can look like any other frame.
@@ -109,7 +109,7 @@ fn bad_network(first: u64) -> Result<Vec<Vec<u8>>> {
     let mut delayed = None;
     for sequence in first..first + 100 {
         let mut datagram = Vec::new();
-        message::encode(&mut datagram, &reading(sequence), FRAMING)?;
+        dtype_message::encode(&mut datagram, &reading(sequence), FRAMING)?;
         match sequence % 100 {
             3 | 23 | 43 | 63 | 83 => continue,
             10 | 60 => {

@@ -6,7 +6,7 @@
 
 use std::fmt::Debug;
 
-use dtype_runtime::message::{self, Decoder, Error, Framing, Header, Incoming, Limits, Messages};
+use dtype_message::{Decoder, Error, Framing, Header, Incoming, Limits, Messages};
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::{Datatype, Packed, pack, unpack, view};
 
@@ -105,7 +105,7 @@ fn made(mut input: &[u8]) -> Vec<u8> {
         let number = |two: &[u8]| two.iter().map(|&byte| u16::from(byte)).sum::<u16>();
         let mut numbers = content.chunks(2).map(|two| (number(two), number(two) % 2 == 1));
         let put = |stream: &mut Vec<u8>, packet: &Packet| {
-            message::encode(stream, packet, framing).expect("it is small");
+            dtype_message::encode(stream, packet, framing).expect("it is small");
         };
         match command % 8 {
             0 => put(&mut stream, &Packet::Nothing),
@@ -330,7 +330,7 @@ fn decode_beside_the_reader(bytes: &[u8], limits: &Limits, split: Split) {
 fn decode_one(bytes: &[u8], limits: &Limits) {
     let mut reader = Reader::new(bytes, limits);
     let mut input = bytes;
-    let result = message::decode::<Packet>(&mut input, limits);
+    let result = dtype_message::decode::<Packet>(&mut input, limits);
     match (result, reader.next()) {
         (Ok(None), None) => assert!(bytes.is_empty()),
         (Ok(Some(packet)), Some(expected)) => {

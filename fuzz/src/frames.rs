@@ -7,13 +7,13 @@
 use std::fmt::Debug;
 
 use arbitrary::{Arbitrary, Unstructured};
-use dtype_runtime::message::{self, Error, Framing, Header, Incoming, Limits};
+use dtype_message::{Error, Framing, Header, Incoming, Limits};
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::{Basic, Committed, Datatype, Error as DatatypeError, Type, pack};
 
 use crate::allocations::most_in_use;
 
-#[path = "../../dtype-runtime/tests/frames/mod.rs"]
+#[path = "../../dtype-message/tests/frames/mod.rs"]
 pub(crate) mod by_hand;
 
 use by_hand::{Drops, FRAME, Fails, announce, seal};
@@ -116,7 +116,7 @@ impl What {
                 let mut memory = vec![0xEE; 8 * records.len()];
                 ty.unpack(&pack(records), &mut memory, records.len()).unwrap();
                 let mut frame = Vec::new();
-                message::write_with(&mut frame, &ty, &memory, records.len()).unwrap();
+                dtype_message::write_with(&mut frame, &ty, &memory, records.len()).unwrap();
                 assert_eq!(frame, written(records));
                 frame
             }
@@ -190,7 +190,7 @@ impl Made {
 /// The frame of these records.
 fn written<T: Datatype>(records: &[T]) -> Vec<u8> {
     let mut frame = Vec::new();
-    let length = message::write(&mut frame, records).unwrap();
+    let length = dtype_message::write(&mut frame, records).unwrap();
     assert_eq!(length, frame.len() as u64);
     frame
 }
@@ -202,7 +202,7 @@ pub(crate) fn written_in<T: Datatype>(
     records: &[T],
 ) -> Vec<u8> {
     let mut frame = Vec::new();
-    message::write_framed(&mut frame, records, framing).unwrap();
+    dtype_message::write_framed(&mut frame, records, framing).unwrap();
     if order != ByteOrder::NATIVE {
         let header = Header::of::<T>(records.len(), framing).unwrap();
         let end = frame.len() - header.checksum_len();
@@ -366,7 +366,7 @@ impl<'a> Stream<'a> {
 
     fn read_as<T: Datatype + Clone + Debug + Default + PartialEq>(&self) {
         let mut input = self.bytes;
-        let read = self.measured(0, || message::read::<T>(&mut input, self.limits));
+        let read = self.measured(0, || dtype_message::read::<T>(&mut input, self.limits));
         let is_taken = self.check::<T, _>(&read, input.len());
         let records = read.ok().flatten();
         if let Some(records) = &records {
@@ -416,7 +416,7 @@ impl<'a> Stream<'a> {
             _ => 0,
         };
         let result =
-            self.measured(unasked, || message::read_reusing(&mut input, &mut records, self.limits));
+            self.measured(unasked, || dtype_message::read_reusing(&mut input, &mut records, self.limits));
         let is_empty_and_large = matches!(result, Err(Error::PayloadLimit { .. }))
             && self.front.is_some_and(|(header, _)| header.record_size() == 0);
         if is_empty_and_large || !self.check::<T, _>(&result, input.len()) {
@@ -434,7 +434,7 @@ impl<'a> Stream<'a> {
         let (ty, room) = (apart(), 50);
         let before = vec![0xEE; 8 * room];
         let mut memory = before.clone();
-        let result = message::read_with(&mut &self.bytes[..], &ty, &mut memory, room);
+        let result = dtype_message::read_with(&mut &self.bytes[..], &ty, &mut memory, room);
         // It has no names, so it does not refuse a record for its names.
         let is_good =
             self.front.is_some_and(|(header, is_good)| is_good && header.check_type(&ty).is_ok());
@@ -468,15 +468,15 @@ impl<'a> Stream<'a> {
             Err(error) => describe(&error),
         };
         let mut drops = Drops::new(self.bytes, size);
-        let slowly = text(message::read::<Record>(&mut drops, self.limits));
+        let slowly = text(dtype_message::read::<Record>(&mut drops, self.limits));
         let mut whole = self.bytes;
-        let at_once = message::read::<Record>(&mut whole, self.limits);
+        let at_once = dtype_message::read::<Record>(&mut whole, self.limits);
         assert_eq!((slowly, drops.bytes), (text(at_once), whole));
 
         let used = self.bytes.len() - whole.len();
         let end = size % (used + 1);
         let mut fails = Fails(&self.bytes[..end], std::io::ErrorKind::BrokenPipe);
-        let result = message::read::<Record>(&mut fails, self.limits);
+        let result = dtype_message::read::<Record>(&mut fails, self.limits);
         assert!(result.is_err() || end == used);
     }
 

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use dtype_runtime::npy::{self, Dtype, Header, Kind};
+use dtype_npy::{Dtype, Header, Kind};
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::{Datatype, pack};
 
@@ -99,9 +99,9 @@ fn check_dates(text: &str, header: &Header) {
 fn read(file: &[u8]) {
     let (most, header) = most_in_use(|| Header::read(file));
     assert!(most <= 256 * file.len() + 8192, "{most} bytes of memory for {}", file.len());
-    let (most, records) = most_in_use(|| npy::read::<Record>(file));
+    let (most, records) = most_in_use(|| dtype_npy::read::<Record>(file));
     assert!(most <= 256 * file.len() + (1 << 16), "{most} bytes of memory for {}", file.len());
-    let view = npy::view::<Record>(file);
+    let view = dtype_npy::view::<Record>(file);
     let header = match header {
         Ok(header) => header,
         Err(error) => {

@@ -6,7 +6,11 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
-use dtype_runtime::show::{ExplainStyle, Language, NumpyOptions, SvgStyle, TextStyle, View};
+use dtype_npy::{NumpyDtype, NumpyOptions};
+use dtype_runtime::explain::ExplainStyle;
+use dtype_show::{
+    CallingSequence, DescriptionTable, Diagram, EnvelopeTree, Language, SvgStyle, TextStyle, View,
+};
 use dtype_runtime::types::{BoundsRule, Combiner};
 use dtype_runtime::{Buffer, BufferMut, Error, Flags, Type};
 
@@ -158,7 +162,7 @@ fn drawn(ty: &Type) {
         View::default().with_instances(u64::MAX).with_unit(8).with_row(80).with_rows(3),
     ];
     for view in views {
-        let diagram = ty.diagram_of(&view);
+        let diagram = Diagram::of_type(&ty, &view);
         let style = TextStyle::default().with_ascii(true).with_colour(true);
         assert!(diagram.text(&style).to_string().is_ascii());
         assert!(diagram.svg(&SvgStyle::default()).ends_with("</svg>\n"));
@@ -166,9 +170,9 @@ fn drawn(ty: &Type) {
         let packed = diagram.fields().iter().map(|field| u128::from(field.bytes)).sum::<u128>();
         assert!(diagram.has_more_fields() || packed == u128::from(ty.size()));
     }
-    let _ = ty.diagram().to_string();
-    assert!(ty.envelope_tree(20).to_string().lines().count() <= 21);
-    assert!(ty.description().table(20).to_string().lines().count() <= 22);
+    let _ = Diagram::of_type(&ty, &View::default()).to_string();
+    assert!(EnvelopeTree::new(&ty, 20).to_string().lines().count() <= 21);
+    assert!(DescriptionTable::new(&ty.description(), 20).to_string().lines().count() <= 22);
     let committed = ty.commit();
     for instances in [0, 1, 2, 100, u64::MAX] {
         let _ = committed
@@ -176,7 +180,7 @@ fn drawn(ty: &Type) {
             .to_string();
     }
     for options in [NumpyOptions::memory(), NumpyOptions::packed()] {
-        let _ = ty.numpy_dtype(&options);
+        let _ = NumpyDtype::of_type(&ty, &options);
     }
 }
 
@@ -185,7 +189,7 @@ fn described(ty: &Type) {
     let committed = ty.commit();
     let (size, elements) = (ty.size(), ty.elements());
     for description in [ty.description(), committed.optimized_description()] {
-        let _ = description.table(20).to_string();
+        let _ = DescriptionTable::new(&description, 20).to_string();
         for (count, position) in [(1, 0), (1, size / 2), (1, size), (3, size), (u64::MAX, size / 3)]
         {
             let stack = description.stack(count, position);
@@ -196,7 +200,7 @@ fn described(ty: &Type) {
     }
     let _ = format!("{ty:?} {:?}", committed.plan());
     for language in [Language::C, Language::Rust] {
-        let text = ty.calling_sequence(language);
+        let text = CallingSequence::new(&ty, language);
         assert!(text.variables() > 0 && !text.to_string().is_empty());
     }
     let _ = (ty.is_monotonic(), ty.levels());

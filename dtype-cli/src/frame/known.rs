@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::Write;
 use std::rc::Rc;
 
-use dtype_runtime::message::{Error, Header, Schema};
+use dtype_message::{Error, Header, Schema};
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::{Representation, Type};
 
@@ -189,7 +189,7 @@ fn fits(header: &Header, ty: &Type) -> Result<(), Error> {
 mod tests {
     use super::*;
     use crate::notation::parse;
-    use dtype_runtime::message::Framing;
+    use dtype_message::Framing;
 
     /// Which types are prepared: the one that was given, and those of the file, the last one first.
     fn prepared(types: &KnownTypes) -> (bool, Vec<bool>) {

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use dtype_runtime::message::{Error, Header};
+use dtype_message::{Error, Header};
 use dtype_runtime::representation::ByteOrder;
 use serde::Serialize;
 

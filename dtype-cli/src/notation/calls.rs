@@ -36,14 +36,19 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// The kind of argument that a message says is expected.
-pub(super) fn expected(kind: Kind) -> &'static str {
+pub(super) fn expected(kind: ArgumentKind) -> &'static str {
     match kind {
-        ArgumentKind::Length(_) | ArgumentKind::Count(_) | ArgumentKind::Offset(_) | ArgumentKind::Range => "a number",
+        ArgumentKind::Length(_)
+        | ArgumentKind::Count(_)
+        | ArgumentKind::Offset(_)
+        | ArgumentKind::Range => "a number",
         ArgumentKind::Counts(_) | ArgumentKind::Offsets(_) => "a list of numbers",
         ArgumentKind::Type => "a type",
         ArgumentKind::Types => "a list of types",
         ArgumentKind::Order => "`C` or `fortran`",
-        ArgumentKind::Distributions => "a list of `none`, `block`, `block(n)`, `cyclic` and `cyclic(n)`",
+        ArgumentKind::Distributions => {
+            "a list of `none`, `block`, `block(n)`, `cyclic` and `cyclic(n)`"
+        }
         ArgumentKind::Digits => "a number or `undefined`",
     }
 }
@@ -61,7 +66,10 @@ impl Constructor {
             Self::MpichBounds => Combiner::Dup,
         };
         let all = combiner.signature().map_or(&[][..], |signature| signature.parameters);
-        all.iter().filter(|parameter| !matches!(parameter.kind, ArgumentKind::Length(_))).copied().collect()
+        all.iter()
+            .filter(|parameter| !matches!(parameter.kind, ArgumentKind::Length(_)))
+            .copied()
+            .collect()
     }
 
     /// Makes the call.

@@ -7,14 +7,14 @@ use super::words::{self, misplaced};
 use super::{Place, each_word, once, value};
 use crate::errors::Errors;
 
-/// The path of the runtime that the attributes of an enum of messages give.
-pub(crate) fn runtime(attributes: &[Attribute], errors: &mut Errors) -> Option<Path> {
+/// The path of `dtype_message` that the attributes of an enum of messages give.
+pub(crate) fn message_crate(attributes: &[Attribute], errors: &mut Errors) -> Option<Path> {
     let mut krate = None;
     each_word(attributes, Place::Messages, errors, |word, input, errors| {
         if word != "crate" {
             return Err(misplaced(word, Place::Messages));
         }
-        let path = value(word, input, words::CRATE, Path::parse_mod_style)?;
+        let path = value(word, input, words::MESSAGE_CRATE, Path::parse_mod_style)?;
         once(&mut krate, word, path, errors);
         Ok(())
     });

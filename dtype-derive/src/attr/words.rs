@@ -37,6 +37,10 @@ pub(super) const CRATE: Shape = Shape {
     form: "crate = path::to::dtype_runtime",
     value: "the path of the crate `dtype_runtime`, without quotes",
 };
+pub(super) const MESSAGE_CRATE: Shape = Shape {
+    form: "crate = path::to::dtype_message",
+    value: "the path of the crate `dtype_message`, without quotes",
+};
 pub(super) const BOUND: Shape = Shape {
     form: "bound = \"T: Trait\"",
     value: "a string of where predicates, separated by commas",
@@ -66,7 +70,7 @@ const ON_STRUCT: &[&str] =
 const ON_ENUM: &[&str] = &[BOUND.form, CRATE.form, NAME.form, REMOTE.form];
 const ON_FIELD: &[&str] = &["lb", RENAME.form, "skip", "ub", WITH.form];
 const ON_VARIANT: &[&str] = &[RENAME.form];
-const ON_MESSAGES: &[&str] = &[CRATE.form];
+const ON_MESSAGES: &[&str] = &[MESSAGE_CRATE.form];
 const ON_MESSAGE: &[&str] = &[TAG.form];
 
 /// What an attribute at `place` may hold, for a message about something that is no word.

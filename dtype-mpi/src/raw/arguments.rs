@@ -109,13 +109,17 @@ impl Places {
         let (mut taken, mut length, mut all) = ([0_usize; 4], 0_usize, Vec::new());
         for parameter in contents.combiner.signature().map_or(&[][..], |found| found.parameters) {
             let (array, number) = match parameter.kind {
-                ArgumentKind::Length(number) | ArgumentKind::Count(number) | ArgumentKind::Offset(number) => {
-                    (array(number), Some(1))
+                ArgumentKind::Length(number)
+                | ArgumentKind::Count(number)
+                | ArgumentKind::Offset(number) => (array(number), Some(1)),
+                ArgumentKind::Counts(number) | ArgumentKind::Offsets(number) => {
+                    (array(number), Some(length))
                 }
-                ArgumentKind::Counts(number) | ArgumentKind::Offsets(number) => (array(number), Some(length)),
                 ArgumentKind::Type => (Array::Datatypes, Some(1)),
                 ArgumentKind::Types => (Array::Datatypes, Some(length)),
-                ArgumentKind::Order | ArgumentKind::Digits | ArgumentKind::Range => (Array::Integers, Some(1)),
+                ArgumentKind::Order | ArgumentKind::Digits | ArgumentKind::Range => {
+                    (Array::Integers, Some(1))
+                }
                 // First the distributions, then their arguments.
                 ArgumentKind::Distributions => (Array::Integers, length.checked_mul(2)),
             };

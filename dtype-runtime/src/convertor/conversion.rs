@@ -81,7 +81,6 @@ impl Conversion {
 
     /// The width in bytes of the values to reverse in the type's packed stream, if the conversion does nothing
     /// else.
-    #[cfg(feature = "show")]
     pub(crate) fn reversed(&self) -> Option<u8> {
         match self.converting.how {
             How::Reversed(width) => Some(width),

@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use super::Type;
 
 /// The lengths of a list of blocks, in instances.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Lengths<E> {
     Each(E),
     Same(u64),

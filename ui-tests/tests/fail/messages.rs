@@ -1,6 +1,6 @@
 // An enum of messages: each variant holds one value and has a tag of its own.
 
-use dtype_runtime::message::Messages;
+use dtype_message::Messages;
 
 #[derive(Messages)]
 struct Packet {
@@ -32,14 +32,14 @@ enum Tags {
     #[dtype(number = 10)]
     Number,
     Attribute(#[dtype(skip)] u8),
-    #[dtype(tag, tag = -1, skip, crate = dtype_runtime)]
+    #[dtype(tag, tag = -1, skip, crate = dtype_message)]
     Several,
     #[dtype]
     Bare,
 }
 
 #[derive(Messages)]
-#[dtype(crate = "dtype_runtime", tag = 1, name = "Path")]
+#[dtype(crate = "dtype_message", tag = 1, name = "Path")]
 enum Path {
     One(u8),
 }

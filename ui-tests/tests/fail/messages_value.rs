@@ -1,6 +1,6 @@
 // What a variant holds has to be a message itself.
 
-use dtype_runtime::message::Messages;
+use dtype_message::Messages;
 
 struct NotADatatype(u8);
 

@@ -1,7 +1,7 @@
 //! Fragments of `macro_rules!` that are operations stay in one piece, wherever the derive repeats them.
 use std::marker::PhantomData;
 
-use dtype_runtime::message::Messages;
+use dtype_message::Messages;
 use dtype_runtime::{Datatype, Type};
 
 macro_rules! resized {

@@ -8,8 +8,8 @@ mod packets {
     #[allow(dead_code, reason = "a name that the derive must not pick up")]
     type Vec = Result;
 
-    #[derive(Debug, PartialEq, dtype_runtime::message::Messages)]
-    #[dtype(crate = dtype_runtime)]
+    #[derive(Debug, PartialEq, dtype_message::Messages)]
+    #[dtype(crate = dtype_message)]
     pub(crate) enum Packet {
         Bytes(std::vec::Vec<u8>),
         #[dtype(tag = 0x7fff_ffff)]
@@ -20,7 +20,7 @@ mod packets {
 }
 
 fn main() {
-    use dtype_runtime::message::{self, Framing, Limits};
+    use dtype_message::{Framing, Limits};
     use packets::Packet;
 
     let packets = [
@@ -31,8 +31,8 @@ fn main() {
     ];
     for packet in packets {
         let mut bytes = Vec::new();
-        message::encode(&mut bytes, &packet, Framing::new()).unwrap();
-        let read = message::decode::<Packet>(&mut &bytes[..], &Limits::new()).unwrap();
+        dtype_message::encode(&mut bytes, &packet, Framing::new()).unwrap();
+        let read = dtype_message::decode::<Packet>(&mut &bytes[..], &Limits::new()).unwrap();
         assert_eq!(read, Some(packet));
     }
 }

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use dtype_runtime::Datatype;
-use dtype_runtime::message::{self, Framing, Limits, Messages};
+use dtype_message::{Framing, Limits, Messages};
 
 #[derive(Datatype, Debug, PartialEq)]
 struct Answer<M> {
@@ -23,7 +23,7 @@ fn main() {
         r#Type::Pair(Answer { number: 2, to: PhantomData }),
     ] {
         let mut bytes = Vec::new();
-        message::encode(&mut bytes, &sent, Framing::new()).unwrap();
-        assert_eq!(message::decode(&mut &bytes[..], &Limits::new()).unwrap(), Some(sent));
+        dtype_message::encode(&mut bytes, &sent, Framing::new()).unwrap();
+        assert_eq!(dtype_message::decode(&mut &bytes[..], &Limits::new()).unwrap(), Some(sent));
     }
 }

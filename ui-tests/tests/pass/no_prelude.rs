@@ -3,7 +3,7 @@
 #![allow(dead_code, non_upper_case_globals, reason = "the names are there to be found by mistake")]
 
 use ::dtype_runtime::Datatype;
-use ::dtype_runtime::message::Messages;
+use ::dtype_message::Messages;
 
 mod diagnostic {}
 

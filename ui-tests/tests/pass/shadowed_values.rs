@@ -7,13 +7,13 @@
     reason = "named like values, and not used: they only must not get in the way"
 )]
 
-use dtype_runtime::message::{self, Framing, Limits};
+use dtype_message::{Framing, Limits};
 
 type Byte = u8;
 
 mod bindings {
     use dtype_runtime::Datatype;
-    use dtype_runtime::message::Messages;
+    use dtype_message::Messages;
 
     static check: u32 = 0;
     static value: u32 = 0;
@@ -55,7 +55,7 @@ mod bindings {
 
 mod types {
     use dtype_runtime::Datatype;
-    use dtype_runtime::message::Messages;
+    use dtype_message::Messages;
 
     struct u8;
     struct u32;
@@ -73,7 +73,7 @@ mod types {
 mod lints {
     #![forbid(missing_debug_implementations, unreachable_pub)]
 
-    use dtype_runtime::message::Messages;
+    use dtype_message::Messages;
 
     #[derive(Debug, PartialEq, Messages)]
     pub(crate) enum r#type {
@@ -83,10 +83,10 @@ mod lints {
     }
 }
 
-fn through<M: message::Messages + std::fmt::Debug + PartialEq>(message: M) {
+fn through<M: dtype_message::Messages + std::fmt::Debug + PartialEq>(message: M) {
     let mut bytes = Vec::new();
-    message::encode(&mut bytes, &message, Framing::new()).unwrap();
-    assert_eq!(message::decode::<M>(&mut &bytes[..], &Limits::new()).unwrap(), Some(message));
+    dtype_message::encode(&mut bytes, &message, Framing::new()).unwrap();
+    assert_eq!(dtype_message::decode::<M>(&mut &bytes[..], &Limits::new()).unwrap(), Some(message));
 }
 
 fn main() {
@@ -96,7 +96,7 @@ fn main() {
     through(types::Packet::Error(vec![types::PacketAssembler(1)]));
     through(lints::r#type::New(String::new()));
     let mut unknown = Vec::new();
-    message::encode(&mut unknown, &String::new(), Framing::new().with_tag(9)).unwrap();
-    let error = message::decode::<lints::r#type>(&mut &unknown[..], &Limits::new()).unwrap_err();
+    dtype_message::encode(&mut unknown, &String::new(), Framing::new().with_tag(9)).unwrap();
+    let error = dtype_message::decode::<lints::r#type>(&mut &unknown[..], &Limits::new()).unwrap_err();
     assert!(error.to_string().contains("`type`"), "{error}");
 }

@@ -18,7 +18,9 @@ impl Evaluator<'_> {
     ) -> Option<Argument> {
         let what = || format!("{} ({} of {call})", expected(parameter.kind), parameter.name);
         match parameter.kind {
-            ArgumentKind::Length(_) | ArgumentKind::Count(_) => self.count(node).map(Argument::Count),
+            ArgumentKind::Length(_) | ArgumentKind::Count(_) => {
+                self.count(node).map(Argument::Count)
+            }
             ArgumentKind::Offset(_) => self.offset(node).map(Argument::Offset),
             ArgumentKind::Type => self.ty(node, &what()).map(Argument::Type),
             ArgumentKind::Order => self.order(node, &what()).map(Argument::Order),

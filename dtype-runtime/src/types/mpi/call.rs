@@ -460,7 +460,8 @@ impl<'a, T> Call<'a, T> {
 
     /// Every number that C's call takes, in the order of the call, with its C type; constants have their MPI-5.0
     /// ABI values. A number that is wider than every C type is returned unchanged.
-    pub(crate) fn each_number(&self, mut each: impl FnMut(CType, i128)) {
+    #[doc(hidden)]
+    pub fn each_number(&self, mut each: impl FnMut(CType, i128)) {
         for (parameter, argument) in self.parameters() {
             match (parameter.kind, argument) {
                 (ArgumentKind::Length(number), _) => each(number, self.length() as i128),

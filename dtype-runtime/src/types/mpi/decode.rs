@@ -143,7 +143,8 @@ impl Type {
 
 impl<T> Call<'_, T> {
     /// Whether a count needs the large-count form of the call.
-    pub(crate) fn is_large(&self) -> bool {
+    #[doc(hidden)]
+    pub fn is_large(&self) -> bool {
         let mut large = false;
         self.each_number(|number, value| {
             large |= number == CType::Count && i32::try_from(value).is_err();
@@ -152,7 +153,8 @@ impl<T> Call<'_, T> {
     }
 
     /// Whether an argument is the number that the MPI-5.0 ABI uses for the default.
-    pub(crate) fn reads_as_default(&self) -> bool {
+    #[doc(hidden)]
+    pub fn reads_as_default(&self) -> bool {
         self.arguments.iter().any(|argument| match argument {
             Argument::Distributions(list) => {
                 list.iter().copied().any(Distribution::reads_as_default)

@@ -1,0 +1,133 @@
+//! Assembles records from a payload that arrives in pieces.
+
+use core::mem;
+
+use crate::error::Error;
+use crate::header::{Header, Sizes};
+use dtype_runtime::__private::RecordConversion;
+use dtype_runtime::__private::unpack_onto;
+use dtype_runtime::Datatype;
+use dtype_runtime::Representation;
+use dtype_runtime::Type;
+
+/// The records of a message as far as they have arrived.
+#[derive(Debug)]
+pub struct Assembler<T> {
+    records: Unverified<T>,
+    sizes: Sizes,
+    converter: Converter,
+    /// The error of the first record that is not a value: damage, unless the checksum is right.
+    wrong: Option<dtype_runtime::Error>,
+}
+
+impl<T: Datatype> Assembler<T> {
+    /// Starts a message with this header.
+    pub(crate) fn new(header: &Header) -> Result<Self, Error> {
+        Ok(Self {
+            records: Unverified(Vec::new()),
+            sizes: header.in_memory()?,
+            converter: Converter::of::<T>(header)?,
+            wrong: None,
+        })
+    }
+
+    /// Takes the next whole records, at most as many as were announced. Memory grows with them.
+    pub(crate) fn push(&mut self, packed: &[u8]) -> Result<(), Error> {
+        let Sizes { count: total, record, .. } = self.sizes;
+        // After a wrong value only the checksum matters.
+        if self.wrong.is_some() || record == 0 {
+            return Ok(());
+        }
+        let count = packed.len() / record;
+        grow(&mut self.records.0, count, total)?;
+        let native = self.converter.native(packed, count)?;
+        if let Err(error) = unpack_onto(native, count, &mut self.records.0) {
+            self.wrong = Some(error);
+        }
+        Ok(())
+    }
+
+    /// Returns the records, after the frame has been verified.
+    pub(crate) fn finish(mut self) -> Result<Vec<T>, Error> {
+        if let Some(error) = self.wrong {
+            return Err(error.into());
+        }
+        let Sizes { count, record, .. } = self.sizes;
+        if record == 0 {
+            grow(&mut self.records.0, count, count)?;
+            unpack_onto(&[], count, &mut self.records.0)?;
+        }
+        Ok(self.records.verified())
+    }
+}
+
+/// Converts packed bytes from the sender's byte order to this machine's.
+#[derive(Debug)]
+pub(crate) struct Converter {
+    records: Option<RecordConversion>,
+    converted: Vec<u8>,
+}
+
+impl Converter {
+    #[inline]
+    pub(crate) fn of<T: Datatype>(header: &Header) -> Result<Self, Error> {
+        let records = match header.representation() {
+            Representation::Native => None,
+            other => Some(RecordConversion::new(&Type::of::<T>(), other)?),
+        };
+        Ok(Self { records, converted: Vec::new() })
+    }
+
+    /// The packed bytes of `count` records in this machine's byte order.
+    #[inline]
+    pub(crate) fn native<'a>(
+        &'a mut self,
+        packed: &'a [u8],
+        count: usize,
+    ) -> Result<&'a [u8], dtype_runtime::Error> {
+        match &self.records {
+            None => Ok(packed),
+            Some(records) => {
+                records.convert(packed, &mut self.converted, count)?;
+                Ok(&self.converted)
+            }
+        }
+    }
+}
+
+/// Records that may have been damaged in transit: valid values, but perhaps not the ones that were sent. They are
+/// forgotten, not dropped, so that no `Drop` of their type acts on them.
+#[derive(Debug)]
+struct Unverified<T>(Vec<T>);
+
+impl<T> Unverified<T> {
+    fn verified(mut self) -> Vec<T> {
+        mem::take(&mut self.0)
+    }
+}
+
+impl<T> Drop for Unverified<T> {
+    fn drop(&mut self) {
+        if mem::needs_drop::<T>() {
+            mem::take(&mut self.0).into_iter().for_each(mem::forget);
+        }
+    }
+}
+
+/// Makes room for `more` items in a list that will have `total` items in the end. The list grows to at most twice
+/// its present length, or by `more` items, so that memory follows what has arrived and not what was announced.
+pub(crate) fn grow<T>(
+    items: &mut Vec<T>,
+    more: usize,
+    total: usize,
+) -> Result<(), dtype_runtime::Error> {
+    if items.capacity() - items.len() < more {
+        let least = items.len() + more;
+        let room = items.len().saturating_mul(2).min(total).max(least) - items.len();
+        items.try_reserve_exact(room).map_err(|_| dtype_runtime::Error::Allocation {
+            count: least,
+            stride: size_of::<T>(),
+        })?;
+    }
+    Ok(())
+}

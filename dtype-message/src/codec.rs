@@ -1,0 +1,94 @@
+//! Messages as a codec for tokio-util's framed streams.
+
+use bytes::{Buf, BytesMut};
+use tokio_util::codec;
+
+use crate::CHUNK;
+use crate::decoder::Decoder;
+use crate::error::Error;
+use crate::framing::Framing;
+use crate::limits::Limits;
+use crate::messages::Messages;
+
+/// The codec of messages for `tokio_util::codec::Framed`, `FramedRead` and `FramedWrite`. Needs the feature
+/// `tokio-util`.
+///
+/// It decodes to a `Result`: a message that is refused is an `Err` among the items, and the stream continues. The
+/// stream ends with an error where the next frame cannot be found, or where it ends inside a frame.
+///
+/// ```
+/// use bytes::BytesMut;
+/// use dtype_message::{Codec, Error, Framing, Limits};
+/// use tokio_util::codec::{Decoder, Encoder};
+///
+/// let mut codec = Codec::<Vec<u32>>::new(Limits::new(), Framing::compact());
+/// let mut bytes = BytesMut::new();
+/// codec.encode(vec![1, 2], &mut bytes)?;
+/// codec.encode(&vec![3], &mut bytes)?;
+/// let mut received = Vec::new();
+/// while let Some(message) = codec.decode(&mut bytes)? {
+///     received.push(message?);
+/// }
+/// assert_eq!(received, [vec![1, 2], vec![3]]);
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Codec<M: Messages> {
+    decoder: Decoder<M>,
+    framing: Framing,
+}
+
+impl<M: Messages> Codec<M> {
+    /// Decodes within these limits, and encodes in this framing.
+    pub fn new(limits: Limits, framing: Framing) -> Self {
+        Self { decoder: Decoder::new(limits), framing }
+    }
+}
+
+impl<M: Messages> codec::Decoder for Codec<M> {
+    type Item = Result<M, Error>;
+    type Error = Error;
+
+    fn decode(&mut self, src: &mut BytesMut) -> Result<Option<Self::Item>, Error> {
+        // tokio asks once more after the last message in the buffer.
+        if src.is_empty() && self.decoder.is_between_frames() {
+            return Ok(None);
+        }
+        let mut bytes = &src[..];
+        let result = self.decoder.feed(&mut bytes);
+        let taken = src.len() - bytes.len();
+        src.advance(taken);
+        match result {
+            Ok(Some(message)) => Ok(Some(Ok(message))),
+            Ok(None) => {
+                src.reserve(self.decoder.needs().min(CHUNK));
+                Ok(None)
+            }
+            Err(error) if self.decoder.is_lost() => Err(error),
+            Err(error) => Ok(Some(Err(error))),
+        }
+    }
+
+    fn decode_eof(&mut self, src: &mut BytesMut) -> Result<Option<Self::Item>, Error> {
+        match self.decode(src)? {
+            None => self.decoder.finish().map(|()| None),
+            message => Ok(message),
+        }
+    }
+}
+
+impl<M: Messages> codec::Encoder<&M> for Codec<M> {
+    type Error = Error;
+
+    fn encode(&mut self, message: &M, dst: &mut BytesMut) -> Result<(), Error> {
+        message.append(dst, self.framing)
+    }
+}
+
+impl<M: Messages> codec::Encoder<M> for Codec<M> {
+    type Error = Error;
+
+    fn encode(&mut self, message: M, dst: &mut BytesMut) -> Result<(), Error> {
+        codec::Encoder::<&M>::encode(self, &message, dst)
+    }
+}

@@ -1,0 +1,356 @@
+//! The errors of messages.
+
+use core::fmt;
+use core::str::Utf8Error;
+use std::io;
+
+use crate::schema::Schema;
+use crate::{MAGIC, VERSION};
+
+/// Why a message was not written, or was refused. Every variant says what was found and what was expected.
+///
+/// When a function returns such an error, it has not changed the memory that the caller lent for the records.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The stream failed, or a reader claims more bytes than it had room for. If the stream would have blocked,
+    /// this holds [`WouldBlock`](io::ErrorKind::WouldBlock).
+    Io(io::Error),
+    /// The stream ended inside a frame.
+    Truncated {
+        /// The part of the frame in which it ended.
+        part: Part,
+        /// Bytes that the part has.
+        expected: u64,
+        /// Bytes of the part that arrived.
+        actual: u64,
+    },
+    /// The first bytes do not start a frame.
+    Magic {
+        /// The bytes found.
+        actual: [u8; 4],
+    },
+    /// A version of the frame that this version of the crate does not know.
+    Version {
+        /// The version found.
+        actual: u8,
+    },
+    /// Flags that have no meaning in this version.
+    Reserved {
+        /// Their offset in the header, in bytes.
+        offset: usize,
+        /// The value found.
+        actual: u32,
+    },
+    /// A number in the header of a compact frame is longer than necessary, or does not fit its type.
+    Number {
+        /// The offset in the header where it starts, in bytes.
+        offset: usize,
+    },
+    /// The bytes of the header differ from the bytes that were sent.
+    HeaderChecksum {
+        /// The checksum of the bytes that arrived.
+        expected: u32,
+        /// The checksum in the header.
+        actual: u32,
+    },
+    /// The mark of the byte order has no meaning.
+    ByteOrderMark {
+        /// The mark found.
+        actual: u8,
+    },
+    /// The length of the payload, the product of these two, does not fit 64 bits.
+    PayloadLength {
+        /// Number of records.
+        count: u64,
+        /// Packed bytes of each record.
+        record_size: u64,
+    },
+    /// The message holds records of another type.
+    Mismatch(Box<Mismatch>),
+    /// A message of one record was expected.
+    RecordCount {
+        /// The number expected.
+        expected: u64,
+        /// The number announced in the header.
+        actual: u64,
+    },
+    /// The tag does not name a variant of the enum under `#[derive(Messages)]`.
+    UnknownTag {
+        /// The tag found.
+        tag: u32,
+        /// The name of the enum.
+        expected: &'static str,
+    },
+    /// A message of text is not UTF-8.
+    Text(Utf8Error),
+    /// A compact frame lacks a protection that the receiver requires; see [`Limits`](crate::Limits).
+    Unprotected {
+        /// The missing protection.
+        missing: Protection,
+    },
+    /// A compact frame has the hash of a schema instead of that of a signature, and the receiver's type, made at run time, has
+    /// no schema to compare.
+    NoSignature {
+        /// The tag of the message.
+        tag: u32,
+    },
+    /// The payload, or the memory of its records, is larger than the caller accepts; see
+    /// [`Limits::with_max_payload_bytes`](crate::Limits::with_max_payload_bytes).
+    PayloadLimit {
+        /// The limit in bytes.
+        limit: u64,
+        /// The announced bytes of payload; if these are within the limit, the bytes that the records would take in memory.
+        actual: u64,
+    },
+    /// There are more records than the caller accepts, or has room for.
+    RecordLimit {
+        /// The limit.
+        limit: u64,
+        /// The announced number of records.
+        actual: u64,
+    },
+    /// The bytes of the frame differ from the bytes that were sent.
+    Checksum {
+        /// The checksum of the bytes that arrived.
+        expected: u32,
+        /// The checksum in the frame.
+        actual: u32,
+    },
+    /// An earlier error has left the decoder without knowing where the next frame starts.
+    Lost,
+    /// A record is not a value of its type, or the records do not fit the memory: the error of the operation on
+    /// the packed bytes.
+    Records(Box<dtype_runtime::Error>),
+}
+
+/// A part of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Part {
+    /// The bytes before the payload.
+    Header,
+    /// The packed records.
+    Payload,
+    /// The checksum at the end.
+    Checksum,
+}
+
+/// The data in a frame by which the receiver finds mistakes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Protection {
+    /// The checksum, which finds damage.
+    Checksum,
+    /// The hash of the signature or the schema, which finds records of another type.
+    Signature,
+}
+
+/// A mismatch between the records of a message and the type that they were to be read as.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Mismatch {
+    /// The receiver's type.
+    pub type_name: String,
+    /// The tag of the message.
+    pub tag: u32,
+    /// The records that the receiver's type requires.
+    pub expected: RecordKind,
+    /// The records that the header announces.
+    pub actual: RecordKind,
+    /// The sender's description of its records, if the caller knows it: see [`with_sender`](Self::with_sender).
+    sender: Option<(Schema, Schema)>,
+}
+
+/// What a receiver knows about a type of records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RecordKind {
+    /// Packed bytes of a record.
+    pub size: u64,
+    /// The hash of the type signature; in a compact frame, 32 bits of it.
+    pub signature_hash: Option<u64>,
+    /// The hash of the names and types of the fields; in a compact frame, 32 bits of it.
+    pub schema_hash: Option<u64>,
+}
+
+impl Mismatch {
+    pub(crate) fn new(
+        type_name: String,
+        tag: u32,
+        expected: RecordKind,
+        actual: RecordKind,
+    ) -> Self {
+        Self { type_name, tag, expected, actual, sender: None }
+    }
+
+    /// Names the fields that differ, if the sender has sent its schema as well: `receiver` is the schema of this
+    /// side's type, `sender` the schema of the other side's.
+    ///
+    /// ```
+    /// use dtype_message::{Error, Framing, Limits, Schema};
+    /// #[derive(dtype_runtime::Datatype, Debug)]
+    /// struct Position { x: f32, y: f32 }
+    /// # mod there {
+    /// #[derive(dtype_runtime::Datatype, Debug)]
+    /// pub struct Position { pub x: f64, pub z: f32 }
+    /// # }
+    /// let mut stream = Vec::new();
+    /// dtype_message::send(&mut stream, &Schema::of::<there::Position>().to_string(), Framing::new())?;
+    /// dtype_message::send(&mut stream, &there::Position { x: 1.0, z: 2.0 }, Framing::new())?;
+    ///
+    /// let (mut input, limits) = (&stream[..], Limits::new());
+    /// let schema: String = dtype_message::receive(&mut input, &limits)?.unwrap();
+    /// let refusal = dtype_message::receive::<Position>(&mut input, &limits).unwrap_err();
+    /// let Error::Mismatch(mismatch) = refusal else { panic!("{refusal}") };
+    /// let text = mismatch.with_sender(Schema::of::<Position>(), schema.parse().unwrap()).to_string();
+    /// assert!(text.ends_with("`x` is f64 there and f32 here; `y: f32` is only here; `z: f32` is only there"));
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_sender(self, receiver: Schema, sender: Schema) -> Self {
+        Self { sender: Some((receiver, sender)), ..self }
+    }
+}
+
+impl fmt::Display for RecordKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} packed bytes", self.size)?;
+        if let Some(hash) = self.signature_hash {
+            write!(f, ", signature {hash:#x}")?;
+        }
+        if let Some(hash) = self.schema_hash {
+            write!(f, ", schema {hash:#x}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { type_name, tag, expected, actual, sender } = self;
+        write!(
+            f,
+            "the message with tag {tag} does not hold records of the type `{type_name}`: \
+             a record has {actual}; expected {expected}"
+        )?;
+        let Some((receiver, sender)) = sender else { return Ok(()) };
+        for difference in receiver.differences(sender) {
+            write!(f, "; {difference}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Header => "header",
+            Self::Payload => "payload",
+            Self::Checksum => "checksum",
+        })
+    }
+}
+
+impl fmt::Display for Protection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Checksum => "checksum",
+            Self::Signature => "signature",
+        })
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(_) => f.write_str("the stream of messages failed"),
+            Self::Truncated { part, expected, actual } => {
+                write!(f, "the stream ended after {actual} of {expected} bytes of a frame's {part}")
+            }
+            Self::Magic { actual } => {
+                write!(f, "expected a frame, which starts with {MAGIC:02x?}, found {actual:02x?}")
+            }
+            Self::Version { actual } => {
+                write!(f, "the frame has version {actual}; this crate knows version {VERSION}")
+            }
+            Self::Reserved { offset, actual } => {
+                write!(f, "byte {offset} of the header: {actual:#x} has no meaning in this version")
+            }
+            Self::Number { offset } => write!(
+                f,
+                "byte {offset} of the header: the number is longer than necessary or too large"
+            ),
+            Self::HeaderChecksum { expected, actual } => write!(
+                f,
+                "the header's bytes have the checksum {expected:#010x}, the header says {actual:#010x}"
+            ),
+            Self::ByteOrderMark { actual } => {
+                write!(f, "{actual} marks no byte order (1 little-endian, 2 big-endian)")
+            }
+            Self::PayloadLength { count, record_size } => write!(
+                f,
+                "{count} records of {record_size} bytes are more bytes than 64 bits can count"
+            ),
+            Self::Mismatch(mismatch) => mismatch.fmt(f),
+            Self::RecordCount { expected, actual } => {
+                write!(f, "the message holds {actual} records; expected {expected}")
+            }
+            Self::UnknownTag { tag, expected } => {
+                write!(f, "the tag {tag} names no message of `{expected}`")
+            }
+            Self::Text(_) => f.write_str("a message of text is not UTF-8"),
+            Self::Unprotected { missing } => {
+                write!(f, "the frame has no {missing}, which the receiver's limits demand")
+            }
+            Self::NoSignature { tag } => write!(
+                f,
+                "the message with tag {tag} has a schema instead of a signature, expected a signature: \
+                 a type made at run time has no schema"
+            ),
+            Self::PayloadLimit { limit, actual } => {
+                write!(f, "a message of {actual} bytes exceeds the limit of {limit}")
+            }
+            Self::RecordLimit { limit, actual } => {
+                write!(f, "a message of {actual} records exceeds the limit of {limit}")
+            }
+            Self::Checksum { expected, actual } => write!(
+                f,
+                "the frame's bytes have the checksum {expected:#010x}, the frame says {actual:#010x}"
+            ),
+            Self::Lost => {
+                f.write_str("after an earlier error, the start of the next frame is unknown")
+            }
+            Self::Records(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io(error) => Some(error),
+            Self::Text(error) => Some(error),
+            Self::Records(error) => core::error::Error::source(&**error),
+            _ => None,
+        }
+    }
+}
+
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<dtype_runtime::Error> for Error {
+    fn from(error: dtype_runtime::Error) -> Self {
+        Self::Records(Box::new(error))
+    }
+}
+
+impl From<Mismatch> for Error {
+    fn from(mismatch: Mismatch) -> Self {
+        Self::Mismatch(Box::new(mismatch))
+    }
+}

@@ -1,0 +1,270 @@
+//! The description of a message's records.
+//!
+//! ```text
+//! bytes   the format of a frame; headers to and from bytes
+//! check   whether the records are what the receiver expects, and not too many
+//! ```
+
+mod bytes;
+mod check;
+
+use std::io::Read;
+
+use crate::error::{Error, Part};
+use crate::fill::fill;
+use crate::framing::Framing;
+use crate::schema::schema_hash;
+use dtype_runtime::Datatype;
+use dtype_runtime::Type;
+use dtype_runtime::representation::{ByteOrder, Representation};
+
+pub(crate) use bytes::{CHECKSUM_LEN, COMPACT, HAS_CHECKSUM, HAS_SIGNATURE, IS_BIG_ENDIAN};
+pub use bytes::{Decoded, HeaderBytes};
+
+/// The description of a message's records, which precedes them.
+///
+/// A header that was read is consistent: the length of the payload fits 64 bits, and a full header's checksum was
+/// right.
+///
+/// | bytes | of the frame's | |
+/// |---|---|---|
+/// | [`header_len`](Self::header_len) | header | 48 in a full frame, at most 30 in a compact one |
+/// | [`payload_len`](Self::payload_len) | payload | |
+/// | [`checksum_len`](Self::checksum_len) | checksum at the end | 4, or 0 |
+/// | [`frame_len`](Self::frame_len) | all of these | |
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Header {
+    is_compact: bool,
+    has_checksum: bool,
+    byte_order: ByteOrder,
+    tag: u32,
+    /// 32 bits of the hash in a compact frame, which never has both hashes.
+    signature_hash: Option<u64>,
+    schema_hash: Option<u64>,
+    count: u64,
+    record_size: u64,
+    payload_len: u64,
+}
+
+/// 32 bits of a hash.
+pub(crate) const fn folded(hash: u64) -> u64 {
+    (hash ^ (hash >> 32)) & 0xFFFF_FFFF
+}
+
+impl Header {
+    /// Bytes of the header of a full frame.
+    pub const FULL_LEN: usize = 48;
+
+    /// The header of `count` records of the type `T`, packed on this machine.
+    ///
+    /// # Errors
+    ///
+    /// [`CountTooLarge`](dtype_runtime::Error::CountTooLarge) inside [`Error::Records`].
+    pub fn of<T: Datatype>(count: usize, framing: Framing) -> Result<Self, Error> {
+        let schema = framing.has_schema().then_some(const { schema_hash::<T>() });
+        Self::new(T::TYPE_MAP.signature_hash(), schema, T::TYPE_MAP.size() as u64, count, framing)
+    }
+
+    /// The header of `count` instances of a type, packed on this machine. A type has no names, so it has no schema.
+    ///
+    /// # Errors
+    ///
+    /// As [`of`](Self::of).
+    pub fn of_type(ty: &Type, count: usize, framing: Framing) -> Result<Self, Error> {
+        Self::new(ty.signature_hash(), None, ty.size(), count, framing)
+    }
+
+    #[inline]
+    fn new(
+        signature: u64,
+        schema: Option<u64>,
+        record_size: u64,
+        count: usize,
+        framing: Framing,
+    ) -> Result<Self, Error> {
+        let count = count as u64;
+        let payload_len = record_size
+            .checked_mul(count)
+            .ok_or_else(|| dtype_runtime::Error::CountTooLarge { count, size: record_size })?;
+        let is_compact = framing.is_compact();
+        let (signature_hash, schema_hash) = match (is_compact, schema) {
+            (false, _) => (Some(signature), schema),
+            (true, _) if !framing.has_signature() => (None, None),
+            (true, None) => (Some(folded(signature)), None),
+            (true, Some(schema)) => (None, Some(folded(schema))),
+        };
+        Ok(Self {
+            is_compact,
+            has_checksum: framing.has_checksum(),
+            byte_order: ByteOrder::NATIVE,
+            tag: framing.tag(),
+            signature_hash,
+            schema_hash,
+            count,
+            record_size,
+            payload_len,
+        })
+    }
+
+    /// The header of one `T` in a compact frame, packed on this machine, without a schema's hash.
+    #[inline]
+    pub(crate) fn compact<T: Datatype>(tag: u32, has_checksum: bool, has_signature: bool) -> Self {
+        let size = T::TYPE_MAP.size() as u64;
+        Self {
+            is_compact: true,
+            has_checksum,
+            byte_order: ByteOrder::NATIVE,
+            tag,
+            signature_hash: has_signature.then_some(folded(T::TYPE_MAP.signature_hash())),
+            schema_hash: None,
+            count: 1,
+            record_size: size,
+            payload_len: size,
+        }
+    }
+
+    /// The framing of the message, for a reply in the same framing.
+    pub fn framing(&self) -> Framing {
+        let framing = if self.is_compact { Framing::compact() } else { Framing::new() };
+        let framing = framing.with_tag(self.tag);
+        let framing = if self.has_checksum { framing } else { framing.without_checksum() };
+        match (self.signature_hash, self.schema_hash) {
+            (_, Some(_)) => framing.with_schema(),
+            (Some(_), None) => framing,
+            (None, None) => framing.without_signature(),
+        }
+    }
+
+    /// Whether the frame is compact.
+    pub fn is_compact(&self) -> bool {
+        self.is_compact
+    }
+
+    /// The number that the application gives this kind of message; 0 unless the sender has set it.
+    pub fn tag(&self) -> u32 {
+        self.tag
+    }
+
+    /// The byte order of the numbers in the records. The numbers of the frame itself are always little-endian.
+    pub fn byte_order(&self) -> ByteOrder {
+        self.byte_order
+    }
+
+    /// The hash of the type signature of a record, [`Type::signature_hash`], if the frame has it. In a compact frame,
+    /// 32 bits of it.
+    pub fn signature_hash(&self) -> Option<u64> {
+        self.signature_hash
+    }
+
+    /// The hash of the schema of a record, [`Schema::hash`](crate::Schema::hash), if the frame has it. In a compact
+    /// frame, 32 bits of it.
+    pub fn schema_hash(&self) -> Option<u64> {
+        self.schema_hash
+    }
+
+    /// Number of records.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Packed bytes of a record.
+    pub fn record_size(&self) -> u64 {
+        self.record_size
+    }
+
+    /// Bytes of the header.
+    pub fn header_len(&self) -> usize {
+        self.to_bytes().len()
+    }
+
+    /// Bytes of the payload: all records together.
+    pub fn payload_len(&self) -> u64 {
+        self.payload_len
+    }
+
+    /// Bytes of the checksum after the payload.
+    pub fn checksum_len(&self) -> usize {
+        if self.has_checksum { CHECKSUM_LEN } else { 0 }
+    }
+
+    /// Bytes of the whole frame; `u64::MAX` if there are more.
+    pub fn frame_len(&self) -> u64 {
+        let around = self.header_len() + self.checksum_len();
+        self.payload_len.saturating_add(around as u64)
+    }
+
+    /// Reads a header, and no byte beyond it; `None` if the stream ends before its first byte. To read what
+    /// follows, make an [`Incoming`](crate::Incoming) from the header.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`], [`Error::Truncated`], and the errors of [`decode`](Self::decode). If the stream fails before
+    /// the first byte, it can be read again.
+    pub fn read(input: &mut impl Read) -> Result<Option<Self>, Error> {
+        let mut bytes = [0; Self::FULL_LEN];
+        let (mut came, mut needs) = (0, 1);
+        loop {
+            // Large enough for a header of any kind.
+            came += fill(input, &mut bytes[came..needs])?;
+            if came == 0 {
+                return Ok(None);
+            }
+            if came < needs {
+                let (expected, actual) = (needs as u64, came as u64);
+                return Err(Error::Truncated { part: Part::Header, expected, actual });
+            }
+            match Self::decode(&bytes[..came])? {
+                Decoded::Header(header, _) => return Ok(Some(header)),
+                Decoded::Needs(more) => needs = more,
+            }
+        }
+    }
+
+    /// The representation of the values in the records: this machine's, in the byte order of the message.
+    pub(crate) fn representation(&self) -> Representation {
+        match self.byte_order {
+            order if order == ByteOrder::NATIVE => Representation::Native,
+            ByteOrder::Little => Representation::LittleEndian,
+            ByteOrder::Big => Representation::BigEndian,
+        }
+    }
+
+    /// Number of records, packed bytes of each, and packed bytes of all, as numbers that this machine can address.
+    #[inline]
+    pub(crate) fn in_memory(&self) -> Result<Sizes, dtype_runtime::Error> {
+        let narrow = |number: u64| {
+            let (count, size) = (self.count, self.record_size);
+            usize::try_from(number).map_err(|_| dtype_runtime::Error::CountTooLarge { count, size })
+        };
+        Ok(Sizes {
+            count: narrow(self.count)?,
+            record: narrow(self.record_size)?,
+            payload: narrow(self.payload_len)?,
+        })
+    }
+}
+
+/// The sizes in a header.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    pub(crate) count: usize,
+    pub(crate) record: usize,
+    pub(crate) payload: usize,
+}
+
+impl Sizes {
+    /// The best number of bytes to move at a time: as many whole records as fit into a chunk, or one record.
+    pub(crate) fn piece(&self) -> usize {
+        match crate::CHUNK.checked_rem(self.record) {
+            Some(rest) if rest < crate::CHUNK => crate::CHUNK - rest,
+            _ => self.record.max(1),
+        }
+    }
+}
+
+fn payload_len(count: u64, record_size: u64) -> Result<u64, Error> {
+    match count.checked_mul(record_size) {
+        Some(len) => Ok(len),
+        None => Err(Error::PayloadLength { count, record_size }),
+    }
+}

@@ -1,0 +1,126 @@
+//! Whether the records of a message are what the receiver expects, and not too many.
+
+use super::{Header, folded};
+use crate::error::{Error, Mismatch, Protection, RecordKind};
+use crate::limits::Limits;
+use crate::schema::schema_hash;
+use dtype_runtime::Datatype;
+use dtype_runtime::Type;
+
+impl Header {
+    /// Checks whether the records can be unpacked as `T` here.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Mismatch`].
+    #[inline]
+    pub fn check<T: Datatype>(&self) -> Result<(), Error> {
+        let expected = RecordKind {
+            size: T::TYPE_MAP.size() as u64,
+            signature_hash: Some(T::TYPE_MAP.signature_hash()),
+            schema_hash: Some(const { schema_hash::<T>() }),
+        };
+        self.compare(expected, || T::TYPE_MAP.to_string())
+    }
+
+    /// Checks whether the records can be unpacked as instances of `ty` here: they have its signature, whatever the
+    /// layout.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Mismatch`]; [`Error::NoSignature`] for a compact frame with a schema's hash instead of a signature's.
+    pub fn check_type(&self, ty: &Type) -> Result<(), Error> {
+        let (size, signature_hash) = (ty.size(), Some(ty.signature_hash()));
+        if self.signature_hash.is_none() && self.schema_hash.is_some() {
+            return Err(Error::NoSignature { tag: self.tag });
+        }
+        let expected = RecordKind { size, signature_hash, schema_hash: self.schema_hash };
+        self.compare(expected, || name_of(ty))
+    }
+
+    #[inline]
+    fn compare(&self, own: RecordKind, name: impl FnOnce() -> String) -> Result<(), Error> {
+        let reduced = |hash: u64| if self.is_compact { folded(hash) } else { hash };
+        let expected = RecordKind {
+            size: own.size,
+            signature_hash: own.signature_hash.map(reduced),
+            schema_hash: own.schema_hash.map(reduced),
+        };
+        let agrees = |theirs: Option<u64>, ours| theirs.is_none() || theirs == ours;
+        if self.record_size == expected.size
+            && agrees(self.signature_hash, expected.signature_hash)
+            && agrees(self.schema_hash, expected.schema_hash)
+        {
+            return Ok(());
+        }
+        // Only the hashes that the frame has are compared, so only these are reported.
+        let expected = RecordKind {
+            size: expected.size,
+            signature_hash: expected.signature_hash.filter(|_| self.signature_hash.is_some()),
+            schema_hash: expected.schema_hash.filter(|_| self.schema_hash.is_some()),
+        };
+        let actual = RecordKind {
+            size: self.record_size,
+            signature_hash: self.signature_hash,
+            schema_hash: self.schema_hash,
+        };
+        Err(Mismatch::new(name(), self.tag, expected, actual).into())
+    }
+
+    /// Checks whether the message is within the limits.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unprotected`], [`Error::PayloadLimit`], [`Error::RecordLimit`].
+    #[inline]
+    pub fn check_limits(&self, limits: &Limits) -> Result<(), Error> {
+        if !self.has_checksum && !limits.allows_missing_checksum() {
+            return Err(Error::Unprotected { missing: Protection::Checksum });
+        }
+        let has_signature = self.signature_hash.is_some() || self.schema_hash.is_some();
+        if !has_signature && !limits.allows_missing_signature() {
+            return Err(Error::Unprotected { missing: Protection::Signature });
+        }
+        let (limit, actual) = (limits.max_payload_bytes(), self.payload_len);
+        if actual > limit {
+            return Err(Error::PayloadLimit { limit, actual });
+        }
+        self.check_count(limits.max_records())
+    }
+
+    #[inline]
+    pub(crate) fn check_count(&self, limit: u64) -> Result<(), Error> {
+        let actual = self.count;
+        if actual > limit { Err(Error::RecordLimit { limit, actual }) } else { Ok(()) }
+    }
+
+    /// Checks the memory that the records take as values of type `T`. Where it is far more than the payload, because of
+    /// alignment or skipped fields, or because there are no data, a sender could request any amount with a few bytes.
+    #[inline]
+    pub(crate) fn check_memory<T>(&self, limits: &Limits) -> Result<(), Error> {
+        let limit = limits.max_payload_bytes();
+        let most = limit.max(self.payload_len.saturating_mul(Limits::MEMORY_OF_PAYLOAD));
+        let actual = self.count.saturating_mul(size_of::<T>() as u64);
+        if actual > most { Err(Error::PayloadLimit { limit, actual }) } else { Ok(()) }
+    }
+}
+
+/// A name for a type made at run time: its first runs of basic datatypes.
+fn name_of(ty: &Type) -> String {
+    let mut name = String::new();
+    for (index, (basic, count)) in ty.signature().runs().enumerate() {
+        if index > 0 {
+            name.push_str(", ");
+        }
+        if index == 4 {
+            name.push('…');
+            break;
+        }
+        name.push_str(basic.name());
+        if count > 1 {
+            name.push_str(" × ");
+            name.push_str(&count.to_string());
+        }
+    }
+    name
+}

@@ -1,0 +1,108 @@
+//! Limits that a receiver sets: the largest message, and the checks that it requires.
+
+/// The largest message that a receiver accepts, and the protection that it requires. Both are compared with the
+/// header before anything is allocated.
+///
+/// ```
+/// use dtype_message::Limits;
+/// const LIMITS: Limits = Limits::new().with_max_payload_bytes(1 << 20).with_max_records(10_000);
+/// assert_eq!(LIMITS.max_records(), 10_000);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    max_payload_bytes: u64,
+    max_records: u64,
+    allows_missing_checksum: bool,
+    allows_missing_signature: bool,
+}
+
+impl Limits {
+    /// The memory of records may be this many times their payload, whatever the limit of the payload.
+    pub const MEMORY_OF_PAYLOAD: u64 = 16;
+
+    /// Messages of any size, with checksum and signature: for trusted senders, and for callers that inspect the
+    /// header first.
+    pub const UNLIMITED: Self = Self {
+        max_payload_bytes: u64::MAX,
+        max_records: u64::MAX,
+        allows_missing_checksum: false,
+        allows_missing_signature: false,
+    };
+
+    /// One GiB of payload and 2³⁰ records, with checksum and signature. Memory is allocated as the payload arrives: for at most
+    /// twice the records that have arrived.
+    pub const fn new() -> Self {
+        Self { max_payload_bytes: 1 << 30, max_records: 1 << 30, ..Self::UNLIMITED }
+    }
+
+    /// Limits the payload, in bytes. Records take more memory than payload if their type has padding, skipped fields or a great
+    /// alignment. If it is more than [`MEMORY_OF_PAYLOAD`](Self::MEMORY_OF_PAYLOAD) times as much, this limits the memory,
+    /// too. Memory that the caller already has, for [`read_into`](crate::Incoming::read_into) or for one record, is not
+    /// limited.
+    ///
+    /// ```
+    /// use dtype_message::{Error, Limits};
+    /// #[derive(dtype_runtime::Datatype, Clone, Debug)]
+    /// #[repr(align(4096))]
+    /// struct Page(u8);
+    ///
+    /// let mut stream = Vec::new();
+    /// dtype_message::write(&mut stream, &vec![Page(7); 1000])?;
+    /// assert_eq!(stream.len(), 1052);
+    /// let limits = Limits::new().with_max_payload_bytes(1 << 20);
+    /// let refused = dtype_message::read::<Page>(&mut &stream[..], &limits).unwrap_err();
+    /// assert!(matches!(refused, Error::PayloadLimit { actual: 4_096_000, .. }));
+    /// # Ok::<(), dtype_message::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn with_max_payload_bytes(self, bytes: u64) -> Self {
+        Self { max_payload_bytes: bytes, ..self }
+    }
+
+    /// Limits the number of records.
+    #[must_use]
+    pub const fn with_max_records(self, records: u64) -> Self {
+        Self { max_records: records, ..self }
+    }
+
+    /// Also accepts compact frames without a checksum, for a transport that finds damage. By default they are
+    /// refused: one damaged bit could tell the receiver not to look for damage.
+    #[must_use]
+    pub const fn allow_missing_checksum(self) -> Self {
+        Self { allows_missing_checksum: true, ..self }
+    }
+
+    /// Also accepts compact frames without a hash of the signature or the schema. Their records pass for the right
+    /// type if they have the right size. By default such frames are refused.
+    #[must_use]
+    pub const fn allow_missing_signature(self) -> Self {
+        Self { allows_missing_signature: true, ..self }
+    }
+
+    /// The largest payload, in bytes.
+    pub const fn max_payload_bytes(&self) -> u64 {
+        self.max_payload_bytes
+    }
+
+    /// The largest number of records.
+    pub const fn max_records(&self) -> u64 {
+        self.max_records
+    }
+
+    /// Whether compact frames without a checksum are accepted.
+    pub const fn allows_missing_checksum(&self) -> bool {
+        self.allows_missing_checksum
+    }
+
+    /// Whether compact frames without a signature are accepted.
+    pub const fn allows_missing_signature(&self) -> bool {
+        self.allows_missing_signature
+    }
+}
+
+impl Default for Limits {
+    /// [`Limits::new`].
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,149 @@
+//! The types that can be sent as a message: records, text, and enums of these.
+
+use dtype_runtime::__private::Records;
+use dtype_runtime::AppendBytes;
+
+use crate::assemble::Assembler;
+use crate::encoder::{Encoder, append};
+use crate::error::Error;
+use crate::framing::Framing;
+use crate::header::Header;
+use crate::limits::Limits;
+use crate::quick;
+
+/// A type that can be sent as a message: one record, a `Vec` of records, a `String`, or an enum of these.
+///
+/// `#[derive(Messages)]` implements it for an enum, one frame for each value, with the variant's tag:
+///
+/// ```
+/// use dtype_runtime::Datatype;
+/// use dtype_message::{Framing, Limits, Messages};
+///
+/// #[derive(Datatype, Debug, PartialEq)]
+/// struct Player { id: u32, position: [f32; 2] }
+///
+/// #[derive(Messages, Debug, PartialEq)]
+/// enum Packet {
+///     #[dtype(tag = 1)]
+///     Join(Player),
+///     #[dtype(tag = 2)]
+///     Chat(String),
+///     #[dtype(tag = 3)]
+///     Snapshot(Vec<Player>),
+///     #[dtype(tag = 9)]
+///     Ping,
+/// }
+///
+/// let packets = [
+///     Packet::Join(Player { id: 1, position: [0.5, 1.5] }),
+///     Packet::Chat("hello".to_owned()),
+///     Packet::Snapshot(vec![Player { id: 1, position: [0.5, 1.5] }]),
+///     Packet::Ping,
+/// ];
+/// let mut stream = Vec::new();
+/// for packet in &packets {
+///     dtype_message::send(&mut stream, packet, Framing::compact())?;
+/// }
+/// let mut input = &stream[..];
+/// let mut received = Vec::new();
+/// while let Some(packet) = dtype_message::receive(&mut input, &Limits::new())? {
+///     received.push(packet);
+/// }
+/// assert_eq!(packets[..], received);
+/// # Ok::<(), dtype_message::Error>(())
+/// ```
+///
+/// A variant without a `tag` has the tag after the previous variant's tag, and the first variant has 0. Set the tags
+/// explicitly: implicit tags change when a variant is inserted between two others.
+///
+/// [`send`](crate::send), [`receive`](crate::receive), [`Decoder`](crate::Decoder) and [`Encoder`] call the
+/// methods; an application does not need them.
+pub trait Messages: Sized {
+    /// The state in which the message is assembled while its payload arrives.
+    type Assembler;
+
+    /// The message as the bytes of a frame, packed piece by piece.
+    ///
+    /// # Errors
+    ///
+    /// As [`Header::of`].
+    fn encoder(&self, framing: Framing) -> Result<Encoder<'_>, Error>;
+
+    /// Appends the whole frame to `out`.
+    ///
+    /// # Errors
+    ///
+    /// As [`encoder`](Self::encoder).
+    fn append(&self, out: &mut impl AppendBytes, framing: Framing) -> Result<(), Error>;
+
+    /// Compares the header with the type and the limits, and makes room for the message.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownTag`], [`Error::RecordCount`], and as [`Header::check`] and [`Header::check_limits`].
+    fn begin(header: &Header, limits: &Limits) -> Result<Self::Assembler, Error>;
+
+    /// Takes the next whole records of the payload. [`end`](Self::end) reports a value that is not of the type,
+    /// because it may be damage that the checksum finds.
+    ///
+    /// # Errors
+    ///
+    /// [`Allocation`](dtype_runtime::Error::Allocation) inside [`Error::Records`].
+    fn piece(assembler: &mut Self::Assembler, packed: &[u8]) -> Result<(), Error>;
+
+    /// Returns the message, after its frame has been verified.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidValue`](dtype_runtime::Error::InvalidValue) inside [`Error::Records`]; [`Error::Text`].
+    fn end(assembler: Self::Assembler) -> Result<Self, Error>;
+
+    /// Takes a whole message from the front of `input` in fewer steps, if its form allows that and nothing is wrong;
+    /// otherwise `None`, and `input` is unchanged.
+    #[doc(hidden)]
+    #[inline]
+    fn quick(_input: &mut &[u8], _limits: &Limits) -> Option<(Self, Header)> {
+        None
+    }
+}
+
+/// Records, lists of records, and text.
+impl<M: Records> Messages for M {
+    type Assembler = Assembler<M::Record>;
+
+    fn encoder(&self, framing: Framing) -> Result<Encoder<'_>, Error> {
+        Encoder::new(self.records(), framing)
+    }
+
+    #[inline]
+    fn append(&self, out: &mut impl AppendBytes, framing: Framing) -> Result<(), Error> {
+        if M::IS_ONE && quick::put(&self.records()[0], out, framing) {
+            return Ok(());
+        }
+        append(self.records(), out, framing)
+    }
+
+    #[inline]
+    fn quick(input: &mut &[u8], limits: &Limits) -> Option<(Self, Header)> {
+        if M::IS_ONE { quick::take(input, limits) } else { quick::take_records(input, limits) }
+    }
+
+    fn begin(header: &Header, limits: &Limits) -> Result<Assembler<M::Record>, Error> {
+        header.check_limits(limits)?;
+        header.check::<M::Record>()?;
+        if !M::IS_ONE {
+            header.check_memory::<M::Record>(limits)?;
+        } else if header.count() != 1 {
+            return Err(Error::RecordCount { expected: 1, actual: header.count() });
+        }
+        Assembler::new(header)
+    }
+
+    fn piece(assembler: &mut Assembler<M::Record>, packed: &[u8]) -> Result<(), Error> {
+        assembler.push(packed)
+    }
+
+    fn end(assembler: Assembler<M::Record>) -> Result<Self, Error> {
+        M::from_records(assembler.finish()?).map_err(Error::Text)
+    }
+}

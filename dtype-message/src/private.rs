@@ -1,0 +1,7 @@
+//! The names that the output of `#[derive(Messages)]` uses. They are not public API: they may change with any version of the derive.
+
+pub use core;
+
+pub use dtype_runtime::AppendBytes;
+
+pub use crate::quick::quick_tag;

@@ -1,0 +1,291 @@
+//! Reading a frame, chunk by chunk.
+
+use std::io::Read;
+
+use crate::CHUNK;
+use crate::assemble::grow;
+use crate::error::{Error, Part};
+use crate::fill::fill;
+use crate::header::{CHECKSUM_LEN, Header, Sizes};
+use crate::limits::Limits;
+use crate::messages::Messages;
+use dtype_runtime::Committed;
+use dtype_runtime::Datatype;
+use dtype_runtime::Representation;
+use dtype_runtime::unpack_into;
+use dtype_runtime::{BufferMut, Unpacker};
+
+/// A message whose header has been read, and whose payload is still in the stream.
+///
+/// The header lets the caller decide; then one of the methods takes the rest of the frame. Each method first
+/// compares the header with what it is to unpack. If it refuses the header, it has read none of the payload. If it
+/// refuses the payload, with [`Error::Checksum`] or [`dtype_runtime::Error::InvalidValue`], it has read the payload to its
+/// end, and the stream is at the next message. After any other error the position in the stream is lost.
+///
+/// ```
+/// use dtype_message::{Incoming, Limits};
+/// let mut stream = Vec::new();
+/// dtype_message::write(&mut stream, &[1.5_f64, 2.5])?;
+/// dtype_message::write(&mut stream, &[7_u8, 8])?;
+///
+/// let mut input = &stream[..];
+/// let mut bytes = Vec::new();
+/// while let Some(message) = Incoming::open(&mut input, &Limits::new())? {
+///     match message.header().check::<u8>() {
+///         Ok(()) => bytes.extend(message.read::<u8>()?),
+///         Err(_) => drop(message.skip()?),
+///     }
+/// }
+/// assert_eq!(bytes, [7, 8]);
+/// # Ok::<(), dtype_message::Error>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "the payload is still in the stream, before the next message"]
+pub struct Incoming<R> {
+    input: R,
+    header: Header,
+    sizes: Sizes,
+    /// Bytes of payload that have arrived.
+    came: u64,
+    /// The checksum of the frame as far as it has arrived.
+    checksum: u32,
+    limits: Limits,
+}
+
+impl<R: Read> Incoming<R> {
+    /// Reads a header and compares it with the limits; `None` if the stream ends between messages. Lend the
+    /// stream, `&mut input`, to continue with it afterwards.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Header::read`] and [`Incoming::new`].
+    pub fn open(mut input: R, limits: &Limits) -> Result<Option<Self>, Error> {
+        let Some(header) = Header::read(&mut input)? else { return Ok(None) };
+        Self::new(header, input, limits).map(Some)
+    }
+
+    /// The message with this header, whose payload is next in `input`.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Header::check_limits`]; [`dtype_runtime::Error::CountTooLarge`] inside [`Error::Records`] if this
+    /// machine could not address the records.
+    pub fn new(header: Header, input: R, limits: &Limits) -> Result<Self, Error> {
+        header.check_limits(limits)?;
+        let (sizes, checksum) = (header.in_memory()?, Header::checksum(&header.to_bytes()));
+        Ok(Self { input, header, sizes, came: 0, checksum, limits: *limits })
+    }
+
+    /// The header of the message.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Reads the records. They are unpacked as they arrive, into memory that grows with them, and returned when
+    /// the whole frame has been verified.
+    ///
+    /// A type that skips fields does not compile here, because nothing would initialise them: use
+    /// [`read_into`](Self::read_into) or [`read_reusing`](Self::read_reusing).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Header::check`]; [`Error::Io`], [`Error::Truncated`], [`Error::Checksum`];
+    /// [`InvalidValue`](dtype_runtime::Error::InvalidValue) and [`Allocation`](dtype_runtime::Error::Allocation) inside
+    /// [`Error::Records`]; [`Error::PayloadLimit`] if the records would take more memory than the limit.
+    pub fn read<T: Datatype>(self) -> Result<Vec<T>, Error> {
+        self.receive()
+    }
+
+    /// Reads the message as any type that implements [`Messages`]: one record, a `Vec` of records, a `String`, or
+    /// an enum whose variant the tag selects.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`read`](Self::read); [`Error::UnknownTag`], [`Error::RecordCount`], [`Error::Text`].
+    pub fn receive<M: Messages>(mut self) -> Result<M, Error> {
+        let mut assembler = M::begin(&self.header, &self.limits)?;
+        let (piece, payload) = (self.sizes.piece(), self.sizes.payload);
+        let (mut buffer, mut taken) = (Vec::new(), 0);
+        while taken < payload {
+            let size = piece.min(payload - taken);
+            self.fill(&mut buffer, 0, size)?;
+            M::piece(&mut assembler, &buffer[..size])?;
+            taken += size;
+        }
+        self.finish()?;
+        M::end(assembler)
+    }
+
+    /// Writes the data of the records into the first of `items`, and returns the number of records. Padding,
+    /// skipped fields and further items are unchanged. The payload is kept until the whole frame has been
+    /// verified; nothing is written before that.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RecordLimit`] if there are more records than items; the errors of [`read`](Self::read).
+    pub fn read_into<T: Datatype>(self, items: &mut [T]) -> Result<usize, Error> {
+        self.header.check::<T>()?;
+        self.header.check_count(items.len() as u64)?;
+        let count = self.sizes.count;
+        let representation = self.header.representation();
+        let packed = self.packed_in(size_of_val(items))?;
+        unpack_from(representation, &packed, &mut items[..count])?;
+        Ok(count)
+    }
+
+    /// Replaces `records` with the records of the message and returns their number. Existing records get new data
+    /// and keep their skipped fields. If there are too few, more are made by `Default`; if there are too many, the
+    /// rest is dropped. The payload is kept until the whole frame has been verified; nothing is changed before that.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`read`](Self::read).
+    pub fn read_reusing<T: Datatype + Default>(self, records: &mut Vec<T>) -> Result<usize, Error> {
+        self.header.check::<T>()?;
+        self.header.check_memory::<T>(&self.limits)?;
+        let count = self.sizes.count;
+        let representation = self.header.representation();
+        let packed = self.packed_in(size_of_val(&records[..]))?;
+        let before = records.len();
+        grow(records, count.saturating_sub(before), count)?;
+        if before < count {
+            records.resize_with(count, T::default);
+        }
+        let result = unpack_from(representation, &packed, &mut records[..count]);
+        records.truncate(if result.is_ok() { count } else { before });
+        result?;
+        Ok(count)
+    }
+
+    /// Unpacks the instances of the message into memory, as [`Committed::unpack`] does. There may be fewer than
+    /// `count`; returns their number. Gaps are not written. The payload is kept until the whole frame has been
+    /// verified; nothing is written before that.
+    ///
+    /// The memory consists of bytes. Whoever reads them decides what they mean, and whether a byte is a legal
+    /// `bool`, for example.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Header::check_type`]; [`Error::RecordLimit`] if there are more than `count` instances;
+    /// [`OutOfBounds`](dtype_runtime::Error::OutOfBounds), [`Overlap`](dtype_runtime::Error::Overlap) and
+    /// [`Allocation`](dtype_runtime::Error::Allocation) inside [`Error::Records`]; [`Error::Io`], [`Error::Truncated`],
+    /// [`Error::Checksum`].
+    pub fn read_with<'a>(
+        self,
+        ty: &Committed,
+        to: impl Into<BufferMut<'a>>,
+        count: usize,
+    ) -> Result<usize, Error> {
+        self.header.check_type(ty)?;
+        self.header.check_count(count as u64)?;
+        let count = self.sizes.count;
+        let (memory, origin) = to.into().into_parts();
+        let room = memory.len();
+        let unpacker = ty.unpacker(BufferMut::new(memory).origin(origin), count)?;
+        let mut unpacker = unpacker.with_representation(self.header.representation())?;
+        let packed = self.packed_in(room)?;
+        unpacker.unpack(&packed)?;
+        Ok(count)
+    }
+
+    /// Returns the packed bytes of the records, in the byte order of the header, to be unpacked later or passed
+    /// on. The checksum is verified; whether the bytes are values of a type is not.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`], [`Error::Truncated`], [`Error::Checksum`]; [`Allocation`](dtype_runtime::Error::Allocation) inside
+    /// [`Error::Records`].
+    pub fn packed(self) -> Result<Vec<u8>, Error> {
+        self.packed_in(0)
+    }
+
+    /// As [`packed`](Self::packed), but allocates at once up to `room` bytes, the memory that the caller has for
+    /// the records. No header can make a caller have that much.
+    fn packed_in(mut self, room: usize) -> Result<Vec<u8>, Error> {
+        let (mut packed, payload) = (Vec::new(), self.sizes.payload);
+        grow(&mut packed, room.min(payload), payload)?;
+        self.fill(&mut packed, 0, self.sizes.payload)?;
+        self.finish()?;
+        Ok(packed)
+    }
+
+    /// Reads the rest of the frame, verifies its checksum, and discards it. Returns the bytes of the payload.
+    ///
+    /// # Errors
+    ///
+    /// As [`packed`](Self::packed).
+    pub fn skip(mut self) -> Result<u64, Error> {
+        self.drain(&mut Vec::new())?;
+        Ok(self.header.payload_len())
+    }
+
+    /// Fills `size` bytes of the buffer from `start` on. The buffer grows as the bytes arrive.
+    fn fill(&mut self, buffer: &mut Vec<u8>, start: usize, size: usize) -> Result<(), Error> {
+        let (mut filled, end) = (start, start + size);
+        while filled < end {
+            let step = filled + (end - filled).min(CHUNK);
+            if buffer.len() < step {
+                let more = step - buffer.len();
+                grow(buffer, more, end)?;
+                buffer.resize(step, 0);
+            }
+            self.next(&mut buffer[filled..step])?;
+            filled = step;
+        }
+        Ok(())
+    }
+
+    /// The next bytes of the payload.
+    fn next(&mut self, bytes: &mut [u8]) -> Result<(), Error> {
+        let came = fill(&mut self.input, bytes)?;
+        self.came += came as u64;
+        if came < bytes.len() {
+            let (expected, actual) = (self.header.payload_len(), self.came);
+            return Err(Error::Truncated { part: Part::Payload, expected, actual });
+        }
+        if self.header.checksum_len() > 0 {
+            self.checksum = crc32c::crc32c_append(self.checksum, bytes);
+        }
+        Ok(())
+    }
+
+    /// Reads the frame to its end and verifies it.
+    fn drain(&mut self, buffer: &mut Vec<u8>) -> Result<(), Error> {
+        loop {
+            let left = self.header.payload_len() - self.came;
+            let size = usize::try_from(left).unwrap_or(CHUNK).min(CHUNK);
+            if size == 0 {
+                return self.finish();
+            }
+            self.fill(buffer, 0, size)?;
+        }
+    }
+
+    /// Reads the checksum at the end and compares it.
+    fn finish(&mut self) -> Result<(), Error> {
+        if self.header.checksum_len() == 0 {
+            return Ok(());
+        }
+        let mut bytes = [0; CHECKSUM_LEN];
+        let came = fill(&mut self.input, &mut bytes)?;
+        if came < bytes.len() {
+            let (expected, actual) = (bytes.len() as u64, came as u64);
+            return Err(Error::Truncated { part: Part::Checksum, expected, actual });
+        }
+        let (expected, actual) = (self.checksum, u32::from_le_bytes(bytes));
+        if expected == actual { Ok(()) } else { Err(Error::Checksum { expected, actual }) }
+    }
+}
+
+/// Unpacks records that arrived in a representation.
+fn unpack_from<T: Datatype>(
+    representation: Representation,
+    packed: &[u8],
+    items: &mut [T],
+) -> Result<(), dtype_runtime::Error> {
+    match representation {
+        Representation::Native => unpack_into(packed, items)?,
+        other => Unpacker::new(items).with_representation(other)?.unpack(packed)?,
+    };
+    Ok(())
+}

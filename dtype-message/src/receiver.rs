@@ -1,0 +1,150 @@
+//! Reads messages one after another from a blocking stream.
+
+use std::io::{self, ErrorKind, Read};
+
+use crate::CHUNK;
+use crate::decoder::Decoder;
+use crate::error::Error;
+use crate::fill::fill_some;
+use crate::limits::Limits;
+use crate::messages::Messages;
+
+/// The messages of a stream, one after another, read through a buffer of 64 KiB.
+///
+/// It continues after messages that are refused. Unlike [`receive`](crate::receive), it reads ahead, so only
+/// messages may follow on the stream.
+///
+/// ```
+/// use dtype_message::{Framing, Limits, Messages, Receiver};
+/// #[derive(Messages, Debug, PartialEq)]
+/// enum Packet {
+///     Chat(String),
+///     Numbers(Vec<u32>),
+/// }
+/// let mut stream = Vec::new();
+/// dtype_message::send(&mut stream, &Packet::Numbers(vec![1, 2]), Framing::new())?;
+/// dtype_message::send(&mut stream, &0.5_f32, Framing::new().with_tag(7))?; // unknown to the receiver
+/// dtype_message::send(&mut stream, &Packet::Chat("bye".to_owned()), Framing::new())?;
+///
+/// let mut receiver = Receiver::<_, Packet>::new(&stream[..], Limits::new());
+/// let mut packets = Vec::new();
+/// loop {
+///     match receiver.next_message() {
+///         Ok(Some(packet)) => packets.push(packet),
+///         Ok(None) => break,
+///         Err(error) if receiver.is_lost() => return Err(error),
+///         Err(error) => assert_eq!(error.to_string(), "the tag 7 names no message of `Packet`"),
+///     }
+/// }
+/// assert_eq!(packets, [Packet::Numbers(vec![1, 2]), Packet::Chat("bye".to_owned())]);
+/// # Ok::<(), dtype_message::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Receiver<R, M: Messages> {
+    input: R,
+    buffered: Buffered<M>,
+}
+
+impl<R: Read, M: Messages> Receiver<R, M> {
+    /// Reads from `input`, which is at the start of a frame.
+    pub fn new(input: R, limits: Limits) -> Self {
+        Self { input, buffered: Buffered::new(limits) }
+    }
+
+    /// Returns the next message; `None` if the stream ends between two messages.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`], after which the call can be repeated for [`WouldBlock`](ErrorKind::WouldBlock) and
+    /// [`TimedOut`](ErrorKind::TimedOut); [`Error::Truncated`]; any other [`Error`] for a message that is refused,
+    /// after which the next call continues unless [`is_lost`](Self::is_lost).
+    pub fn next_message(&mut self) -> Result<Option<M>, Error> {
+        loop {
+            if let Some(message) = self.buffered.decode()? {
+                return Ok(Some(message));
+            }
+            let count = fill_some(&mut self.input, self.buffered.room());
+            if self.buffered.has_ended(count)? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Whether no more messages can be read: the stream has ended or failed, or the start of the next frame is
+    /// unknown after an error.
+    pub fn is_lost(&self) -> bool {
+        self.buffered.is_lost()
+    }
+
+    /// The header of the last message.
+    pub fn header(&self) -> Option<&crate::Header> {
+        self.buffered.decoder.header()
+    }
+
+    /// The stream.
+    pub fn get_ref(&self) -> &R {
+        &self.input
+    }
+}
+
+/// A decoder and the bytes that have been read for it, for readers of any kind.
+#[derive(Debug)]
+pub(crate) struct Buffered<M: Messages> {
+    decoder: Decoder<M>,
+    buffer: Vec<u8>,
+    /// The bytes of the buffer that have not been decoded.
+    start: usize,
+    end: usize,
+    has_ended: bool,
+}
+
+impl<M: Messages> Buffered<M> {
+    pub(crate) fn new(limits: Limits) -> Self {
+        let decoder = Decoder::new(limits);
+        Self { decoder, buffer: vec![0; CHUNK], start: 0, end: 0, has_ended: false }
+    }
+
+    /// Decodes the next message from the bytes that have been read; `None` if more bytes are needed.
+    pub(crate) fn decode(&mut self) -> Result<Option<M>, Error> {
+        let mut bytes = &self.buffer[self.start..self.end];
+        let result = self.decoder.feed(&mut bytes);
+        self.start = self.end - bytes.len();
+        result
+    }
+
+    /// The space for the next bytes, once the present bytes have been decoded.
+    pub(crate) fn room(&mut self) -> &mut [u8] {
+        &mut self.buffer
+    }
+
+    /// Records the result of reading into the [`room`](Self::room); returns whether the stream has ended between
+    /// two frames.
+    pub(crate) fn has_ended(&mut self, read: io::Result<usize>) -> Result<bool, Error> {
+        match read {
+            Ok(0) => {
+                // An end inside a frame is reported once.
+                let result = if self.has_ended { Ok(()) } else { self.decoder.finish() };
+                self.has_ended = true;
+                result.map(|()| true)
+            }
+            Ok(count) => {
+                (self.start, self.end) = (0, count.min(self.buffer.len()));
+                Ok(false)
+            }
+            Err(error) => {
+                let can_go_on = matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut);
+                self.has_ended |= !can_go_on;
+                Err(error.into())
+            }
+        }
+    }
+
+    pub(crate) fn is_lost(&self) -> bool {
+        self.decoder.is_lost() || self.has_ended
+    }
+
+    #[cfg(feature = "tokio")]
+    pub(crate) fn header(&self) -> Option<&crate::Header> {
+        self.decoder.header()
+    }
+}

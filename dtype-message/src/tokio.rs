@@ -1,0 +1,201 @@
+//! Messages on the streams of tokio. Needs the feature `tokio`.
+//!
+//! ```
+//! use dtype_runtime::Datatype;
+//! use dtype_message::tokio::{Receiver, send};
+//! use dtype_message::{Error, Framing, Limits};
+//!
+//! #[derive(Datatype, Debug, PartialEq)]
+//! struct Sample {
+//!     time: f64,
+//!     valid: bool,
+//! }
+//!
+//! # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+//! # runtime.block_on(async {
+//! let (mut here, there) = tokio::io::duplex(1024); // or a TcpStream
+//! send(&mut here, &Sample { time: 0.5, valid: true }, Framing::compact()).await?;
+//! drop(here);
+//!
+//! let mut receiver = Receiver::<_, Sample>::new(there, Limits::new());
+//! assert_eq!(receiver.next_message().await?, Some(Sample { time: 0.5, valid: true }));
+//! assert_eq!(receiver.next_message().await?, None);
+//! # Ok::<(), Error>(())
+//! # })?;
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! | | after its future was dropped |
+//! |---|---|
+//! | [`Receiver::next_message`] | nothing is lost: call it again; so it can be used in `select!` and with a timeout |
+//! | [`write_all`] | nothing is lost: call it again with the same [`Encoder`] |
+//! | [`send`], [`receive`] | part of a frame has been written or read: give up the stream |
+//!
+//! # Packed bytes without a frame
+//!
+//! A [`Packer`](dtype_runtime::Packer) is a `bytes::Buf`, so tokio packs directly into its own buffers, without a copy of
+//! the whole message:
+//!
+//! ```
+//! use dtype_runtime::{Packer, pack};
+//! use tokio::io::{AsyncReadExt, AsyncWriteExt};
+//!
+//! # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+//! # runtime.block_on(async {
+//! let samples = [(1_u8, 2_u32), (3, 4)];
+//! let (mut here, mut there) = tokio::io::duplex(1024);
+//! here.write_all_buf(&mut Packer::new(&samples)).await?;
+//!
+//! let mut bytes = [0; 10];
+//! there.read_exact(&mut bytes).await?;
+//! assert_eq!(bytes[..], pack(&samples));
+//! # Ok::<(), std::io::Error>(())
+//! # })?;
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! The packer holds the position, so `write_all_buf` can be called again with it after its future was dropped.
+
+use std::io::ErrorKind;
+
+use ::tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+use crate::CHUNK;
+use crate::decoder::Decoder;
+use crate::encoder::Encoder;
+use crate::error::Error;
+use crate::framing::Framing;
+use crate::header::Header;
+use crate::limits::Limits;
+use crate::messages::Messages;
+use crate::receiver::Buffered;
+
+/// The messages of a stream, one after another, read through a buffer of 64 KiB: the asynchronous
+/// [`Receiver`](crate::Receiver).
+#[derive(Debug)]
+pub struct Receiver<R, M: Messages> {
+    input: R,
+    buffered: Buffered<M>,
+}
+
+impl<R: AsyncRead + Unpin, M: Messages> Receiver<R, M> {
+    /// Reads from `input`, which is at the start of a frame.
+    pub fn new(input: R, limits: Limits) -> Self {
+        Self { input, buffered: Buffered::new(limits) }
+    }
+
+    /// Returns the next message; `None` if the stream ends between two messages.
+    ///
+    /// # Cancel safety
+    ///
+    /// What has been read is kept in the receiver: if the future is dropped before it is ready, the next call
+    /// continues from there.
+    ///
+    /// # Errors
+    ///
+    /// As the blocking [`Receiver::next_message`](crate::Receiver::next_message).
+    pub async fn next_message(&mut self) -> Result<Option<M>, Error> {
+        loop {
+            if let Some(message) = self.buffered.decode()? {
+                return Ok(Some(message));
+            }
+            let count = self.input.read(self.buffered.room()).await;
+            if self.buffered.has_ended(count)? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Whether no more messages can be read: the stream has ended or failed, or the start of the next frame is
+    /// unknown after an error.
+    pub fn is_lost(&self) -> bool {
+        self.buffered.is_lost()
+    }
+
+    /// The header of the last message.
+    pub fn header(&self) -> Option<&Header> {
+        self.buffered.header()
+    }
+
+    /// The stream.
+    pub fn get_ref(&self) -> &R {
+        &self.input
+    }
+}
+
+/// Reads one message, and no byte beyond it; `None` if the stream ends before it.
+///
+/// # Cancel safety
+///
+/// None: what has been read is lost with the future, and after an error the position in the stream is unknown. To
+/// continue in either case, use a [`Receiver`].
+///
+/// # Errors
+///
+/// [`Error::Io`], [`Error::Truncated`], and the errors of [`Decoder::feed`].
+pub async fn receive<M: Messages>(
+    input: &mut (impl AsyncRead + Unpin + ?Sized),
+    limits: &Limits,
+) -> Result<Option<M>, Error> {
+    let mut decoder = Decoder::new(*limits);
+    let mut buffer = Vec::new();
+    loop {
+        let size = decoder.needs().min(CHUNK);
+        if buffer.len() < size {
+            buffer.resize(size, 0);
+        }
+        let count = input.read(&mut buffer[..size]).await?;
+        if count == 0 {
+            return decoder.finish().map(|()| None);
+        }
+        if let Some(message) = decoder.feed(&mut &buffer[..count])? {
+            return Ok(Some(message));
+        }
+    }
+}
+
+/// Writes a message, and returns the length of its frame in bytes. The stream is not flushed.
+///
+/// # Cancel safety
+///
+/// None: part of the frame may have been written. To continue a frame, make an [`Encoder`] and use [`write_all`].
+///
+/// # Errors
+///
+/// [`Error::Io`], after which part of the frame may have been written; the errors of [`Header::of`].
+pub async fn send<M: Messages>(
+    output: &mut (impl AsyncWrite + Unpin + ?Sized),
+    message: &M,
+    framing: Framing,
+) -> Result<u64, Error> {
+    let mut encoder = message.encoder(framing)?;
+    write_all(output, &mut encoder).await?;
+    Ok(encoder.header().frame_len())
+}
+
+/// Writes the remaining bytes of an encoder. The stream is not flushed.
+///
+/// # Cancel safety
+///
+/// The position is in the encoder: if the future is dropped before it is ready, call this again with the same
+/// encoder.
+///
+/// # Errors
+///
+/// [`Error::Io`].
+pub async fn write_all(
+    output: &mut (impl AsyncWrite + Unpin + ?Sized),
+    encoder: &mut Encoder<'_>,
+) -> Result<(), Error> {
+    loop {
+        let chunk = encoder.chunk();
+        if chunk.is_empty() {
+            return Ok(());
+        }
+        let count = output.write(chunk).await?;
+        if count == 0 {
+            return Err(Error::Io(ErrorKind::WriteZero.into()));
+        }
+        encoder.advance(count);
+    }
+}

@@ -1,0 +1,274 @@
+//! NumPy dtypes: as a header has them, and as a Rust type needs them.
+
+use core::fmt;
+
+use crate::options::{NumpyLayout, NumpyOptions};
+use crate::repr::{Quoted, Tuple};
+use crate::unit::DateUnit;
+use dtype_runtime::Basic;
+use dtype_runtime::representation::ByteOrder;
+use dtype_runtime::typemap::{Node, TypeMap};
+
+/// A NumPy dtype.
+///
+/// Its `Display` is the form in which NumPy writes it to files, `dtype.descr`: `[('id', '<u4'), ('', '|V4')]`. It has the
+/// fields in the order of memory, and can show neither fields that overlap nor names that are empty or there twice:
+/// [`Header::to_bytes`](crate::Header::to_bytes) refuses these. Titles, which fields may have in NumPy beside their names, are
+/// not kept.
+///
+/// ```
+/// use dtype_runtime::Datatype;
+/// use dtype_npy::{Dtype, NumpyOptions};
+/// use dtype_runtime::representation::ByteOrder;
+///
+/// #[derive(Datatype)]
+/// #[repr(C)]
+/// struct Particle {
+///     charge: i8,
+///     position: [f32; 3],
+/// }
+///
+/// let packed = Dtype::of::<Particle>(&NumpyOptions::packed().with_order(ByteOrder::Little));
+/// assert_eq!(packed.to_string(), "[('charge', '|i1'), ('position', '<f4', (3,))]");
+/// let memory = Dtype::of::<Particle>(&NumpyOptions::memory().with_order(ByteOrder::Little));
+/// assert_eq!(memory.to_string(), "[('charge', '|i1'), ('', '|V3'), ('position', '<f4', (3,))]");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dtype {
+    kind: Kind,
+    itemsize: u64,
+}
+
+/// The form of a [`Dtype`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// One value.
+    Scalar {
+        /// NumPy's letter: `b` truth value, `i` and `u` integers, `f` float, `c` complex, `S` bytes, `U` text, `V` raw
+        /// bytes, `m` and `M` spans and points of time, `O` Python object.
+        letter: char,
+        /// The byte order; `None` where there is none: single bytes, strings of bytes and raw bytes.
+        order: Option<ByteOrder>,
+        /// What a span or point of time counts; `None` for a generic one, and for other kinds.
+        unit: Option<DateUnit>,
+    },
+    /// An array of a fixed shape in each item.
+    Array {
+        /// Elements along each axis, the outermost first. There is at least one axis.
+        lengths: Vec<u64>,
+        /// The element, which is not an array.
+        element: Box<Dtype>,
+    },
+    /// A structure.
+    Structure {
+        /// In the order of the dtype, which need not be that of the offsets.
+        fields: Vec<DtypeField>,
+    },
+}
+
+/// A field of a structure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DtypeField {
+    /// The name.
+    pub name: String,
+    /// Bytes from the start of the item.
+    pub offset: u64,
+    /// The field's own dtype.
+    pub dtype: Dtype,
+}
+
+/// The greatest item, in bytes: the largest object that Rust and NumPy have on a machine of 64 bits.
+pub(crate) const MOST_BYTES: u64 = i64::MAX as u64;
+
+impl Dtype {
+    /// One value of `itemsize` bytes. `letter` is that of [`Kind::Scalar`]. The order does not count where a kind has none.
+    ///
+    /// `None` if NumPy has no such value: another letter, a number of 3 bytes, text of 5; or if `itemsize` exceeds
+    /// `i64::MAX`.
+    pub fn scalar(letter: char, itemsize: u64, order: ByteOrder) -> Option<Self> {
+        // Long doubles have 12 or 16 bytes, and a character of a text has 4.
+        let is_known = match letter {
+            'b' => itemsize == 1,
+            'i' | 'u' => matches!(itemsize, 1 | 2 | 4 | 8),
+            'f' => matches!(itemsize, 2 | 4 | 8 | 12 | 16),
+            'c' => matches!(itemsize, 8 | 16 | 24 | 32),
+            'm' | 'M' | 'O' => itemsize == 8,
+            'U' => itemsize.is_multiple_of(4),
+            'S' | 'V' => true,
+            _ => false,
+        };
+        let has_order = match letter {
+            'i' | 'u' | 'f' | 'c' | 'm' | 'M' => itemsize > 1,
+            'U' => true,
+            _ => false,
+        };
+        let kind = Kind::Scalar { letter, order: has_order.then_some(order), unit: None };
+        (is_known && itemsize <= MOST_BYTES).then_some(Self { kind, itemsize })
+    }
+
+    /// The same span or point of time, in this unit. It does not count for other kinds.
+    ///
+    /// ```
+    /// use dtype_npy::{DateUnit, Dtype};
+    /// use dtype_runtime::representation::ByteOrder;
+    ///
+    /// let date = Dtype::scalar('M', 8, ByteOrder::Little).unwrap();
+    /// assert_eq!(date.with_unit(DateUnit::new("ns").unwrap()).to_string(), "'<M8[ns]'");
+    /// ```
+    #[must_use]
+    pub fn with_unit(mut self, new: DateUnit) -> Self {
+        if let Kind::Scalar { letter: 'm' | 'M', unit, .. } = &mut self.kind {
+            *unit = Some(new);
+        }
+        self
+    }
+
+    /// An array in each item. An array of arrays is an array with the axes of both: NumPy keeps two dtypes in one another,
+    /// whose arrays have these axes, too. Without axes it is the element.
+    ///
+    /// `None` if it has more than `i64::MAX` bytes.
+    pub fn array(lengths: &[u64], element: Self) -> Option<Self> {
+        if lengths.is_empty() {
+            return Some(element);
+        }
+        let itemsize = lengths.iter().try_fold(element.itemsize, |size, n| size.checked_mul(*n));
+        let itemsize = itemsize.filter(|size| *size <= MOST_BYTES)?;
+        let (lengths, element) = match element.kind {
+            Kind::Array { lengths: inner, element } => ([lengths, &inner].concat(), element),
+            kind => (lengths.to_vec(), Box::new(Self { kind, itemsize: element.itemsize })),
+        };
+        Some(Self { kind: Kind::Array { lengths, element }, itemsize })
+    }
+
+    /// A structure. Fields may overlap, and may have any names, but then it cannot be written to a file.
+    ///
+    /// `None` if a field ends after `itemsize`, or `itemsize` exceeds `i64::MAX`.
+    pub fn structure(fields: Vec<DtypeField>, itemsize: u64) -> Option<Self> {
+        let is_inside = |field: &DtypeField| {
+            field.offset.checked_add(field.dtype.itemsize).is_some_and(|end| end <= itemsize)
+        };
+        let is_whole = fields.iter().all(is_inside) && itemsize <= MOST_BYTES;
+        is_whole.then_some(Self { kind: Kind::Structure { fields }, itemsize })
+    }
+
+    /// The dtype of a Rust type. A field without data has none, nor has a skipped one.
+    ///
+    /// Truth values are `b1`, a `char` is `U1`, an enum is its integer. Values for which NumPy has no number are raw
+    /// bytes, `V`: 128-bit integers, `bf16`.
+    pub fn of<T: dtype_runtime::Datatype>(options: &NumpyOptions) -> Self {
+        Self::of_map(T::TYPE_MAP, *options)
+    }
+
+    pub(crate) fn of_map(map: &TypeMap, options: NumpyOptions) -> Self {
+        let is_packed = options.layout == NumpyLayout::Packed;
+        match *map.node() {
+            Node::Basic { basic, .. } => Self::of_basic(basic, options.order),
+            Node::Array { count, element } => {
+                let element = Self::of_map(element, options);
+                // A type in memory is not larger than the largest object.
+                Self::array(&[count as u64], element.clone()).unwrap_or(element)
+            }
+            Node::Structure { fields: all, .. } => {
+                let (mut fields, mut position) = (Vec::new(), 0);
+                for field in all {
+                    if let Some(map) = field.map().filter(|map| map.size() > 0) {
+                        let dtype = Self::of_map(map, options);
+                        let offset = if is_packed { position } else { field.offset() as u64 };
+                        position += dtype.itemsize;
+                        fields.push(DtypeField { name: field.name().to_string(), offset, dtype });
+                    }
+                }
+                let itemsize = if is_packed { position } else { map.stride() as u64 };
+                Self { kind: Kind::Structure { fields }, itemsize }
+            }
+        }
+    }
+
+    /// The dtype of a leaf.
+    pub(crate) fn of_basic(basic: Basic, order: ByteOrder) -> Self {
+        let itemsize = basic.size() as u64;
+        let letter = basic.numpy_kind();
+        Self::scalar(letter, itemsize, order)
+            .unwrap_or(Self { kind: Kind::Scalar { letter, order: None, unit: None }, itemsize })
+    }
+
+    /// The form.
+    pub const fn kind(&self) -> &Kind {
+        &self.kind
+    }
+
+    /// Bytes of one item.
+    pub const fn itemsize(&self) -> u64 {
+        self.itemsize
+    }
+
+    /// The axes, and the element that they repeat: the dtype itself if there are none.
+    pub(crate) fn axes(&self) -> (&[u64], &Self) {
+        match &self.kind {
+            Kind::Array { lengths, element } => (lengths, element),
+            _ => (&[], self),
+        }
+    }
+
+    /// The format of a scalar, `<f8`; a few words for other kinds.
+    pub(crate) fn format(&self) -> String {
+        match &self.kind {
+            Kind::Scalar { letter, order, unit } => {
+                let number = if *letter == 'U' { self.itemsize / 4 } else { self.itemsize };
+                let sign = match order {
+                    None => '|',
+                    Some(ByteOrder::Little) => '<',
+                    Some(ByteOrder::Big) => '>',
+                };
+                match (letter, unit) {
+                    ('O', _) => "|O".to_string(),
+                    (_, Some(unit)) => format!("{sign}{letter}{number}[{unit}]"),
+                    _ => format!("{sign}{letter}{number}"),
+                }
+            }
+            Kind::Array { element, .. } => format!("an array of {}", element.format()),
+            Kind::Structure { .. } => "a structure".to_string(),
+        }
+    }
+}
+
+/// The fields in the order of memory. Those without bytes come before what begins at the same place.
+pub(crate) fn in_order(fields: &[DtypeField]) -> Vec<&DtypeField> {
+    let mut all: Vec<&DtypeField> = fields.iter().collect();
+    all.sort_by_key(|field| (field.offset, field.dtype.itemsize));
+    all
+}
+
+impl fmt::Display for Dtype {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            Kind::Scalar { .. } => write!(f, "'{}'", self.format()),
+            Kind::Array { lengths, element } => write!(f, "({element}, {})", Tuple(lengths)),
+            Kind::Structure { fields } => {
+                // NumPy's form has no offsets: gaps are fields of raw bytes without a name.
+                let (mut position, mut comma) = (0, "");
+                f.write_str("[")?;
+                for field in in_order(fields) {
+                    if field.offset > position {
+                        write!(f, "{comma}('', '|V{}')", field.offset - position)?;
+                        comma = ", ";
+                    }
+                    let (lengths, element) = field.dtype.axes();
+                    write!(f, "{comma}({}, {element}", Quoted(&field.name))?;
+                    if !lengths.is_empty() {
+                        write!(f, ", {}", Tuple(lengths))?;
+                    }
+                    f.write_str(")")?;
+                    comma = ", ";
+                    // In a structure, no field ends after the item.
+                    position = position.max(field.offset + field.dtype.itemsize);
+                }
+                if self.itemsize > position {
+                    write!(f, "{comma}('', '|V{}')", self.itemsize - position)?;
+                }
+                f.write_str("]")
+            }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The NumPy dtype that reads the same bytes.
+
+mod expression;
+
+use core::fmt;
+
+use crate::options::{NumpyLayout, NumpyOptions};
+use dtype_runtime::__private::Source;
+use dtype_runtime::Datatype;
+use dtype_runtime::{Flags, Type};
+use expression::Writer;
+
+/// The reason why NumPy does not have a dtype for a layout.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NumpyError {
+    /// No item with as many bytes as the extent can contain all data of an instance, wherever it starts; the items
+    /// of a NumPy array follow one another without gaps.
+    OutsideExtent {
+        /// The lower bound.
+        lb: i64,
+        /// Bytes from one instance to the next.
+        extent: i64,
+        /// Displacement in bytes of the first byte of data.
+        true_lb: i64,
+        /// One past the last byte of data.
+        true_ub: i64,
+    },
+    /// A byte is named more than once.
+    Overlap,
+    /// The dtype would have more fields than the limit.
+    TooManyFields {
+        /// The limit.
+        limit: usize,
+    },
+}
+
+impl fmt::Display for NumpyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OutsideExtent { lb, extent, true_lb, true_ub } => write!(
+                f,
+                "no dtype: data from {true_lb} to {true_ub}, and instances of {extent} bytes from {lb} on"
+            ),
+            Self::Overlap => f.write_str("no dtype: a byte is named more than once"),
+            Self::TooManyFields { limit } => write!(f, "no dtype: more than {limit} fields"),
+        }
+    }
+}
+
+impl core::error::Error for NumpyError {}
+
+/// A NumPy dtype, and the start of its items. Its `Display` is the expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NumpyDtype {
+    /// The Python expression, in which `np` is NumPy.
+    pub expression: String,
+    /// Displacement in bytes from the origin of an instance to the start of its item: 0, or the lower bound if all
+    /// data are in an item only from there on. In a buffer whose first byte is at displacement 0, the first item
+    /// starts at this offset.
+    pub start: i64,
+    /// Bytes of an item.
+    pub itemsize: u64,
+}
+
+impl fmt::Display for NumpyDtype {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.expression)
+    }
+}
+
+/// The maximum number of names in a dtype, in all its structures together.
+const MOST_NAMES: usize = 1 << 14;
+
+impl NumpyDtype {
+    /// A Python expression for the NumPy dtype in which one item is one instance: `np.frombuffer` reads instances
+    /// from memory, or from packed bytes.
+    ///
+    /// A structure is a dict of names, formats, offsets and the item size, its members `f0`, `f1` and so on;
+    /// instances that follow each other at their extent are a subarray; blocks with gaps between them are fields
+    /// with the number of the block, `b0`, `b1` and so on. The order is the order of the packed stream.
+    ///
+    /// `char` and wide characters of four bytes are `U1`, other characters `S1`, Fortran logicals are integers.
+    /// Values for which NumPy does not have a number are raw bytes, `V` followed by their number, and so are
+    /// values in formats that depend on the machine: 128-bit integers, `bf16`, `long double`, binary128, and
+    /// the complex numbers of these and of `f16`.
+    ///
+    /// In [memory](NumpyLayout::Memory) an item has as many bytes as the extent, and starts at the origin or at
+    /// the lower bound: [`start`](Self::start).
+    ///
+    /// # Errors
+    ///
+    /// [`NumpyError::TooManyFields`] and, in memory only, [`NumpyError::OutsideExtent`] and [`NumpyError::Overlap`].
+    ///
+    /// ```
+    /// use dtype_npy::{NumpyDtype, NumpyOptions};
+    /// use dtype_runtime::{Basic, Type};
+    /// # if cfg!(target_endian = "big") { return Ok(()) }
+    /// let [f64, u8] = [Basic::F64, Basic::U8].map(Type::basic);
+    /// let t = Type::structure(&[3, 1], &[0, 24], &[f64, u8])?;
+    /// assert_eq!(
+    ///     NumpyDtype::of_type(&t, &NumpyOptions::memory())?.expression,
+    ///     "np.dtype({'names': ['f0', 'f1'], 'formats': [('<f8', (3,)), 'u1'], \
+    ///      'offsets': [0, 24], 'itemsize': 32})"
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of_type(ty: &Type, options: &NumpyOptions) -> Result<Self, NumpyError> {
+        dtype(ty, Source::Type(ty), *options, &|_, _| None)
+    }
+
+    /// As [`of_type`](Self::of_type), with names for the members of structures: `name` is called with a
+    /// structure and the index of a member, and returns its name, or `None` for the usual one. A name that an earlier
+    /// member has gets a number.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`of_type`](Self::of_type).
+    ///
+    /// ```
+    /// use dtype_npy::{NumpyDtype, NumpyOptions};
+    /// use dtype_runtime::{Basic, Type};
+    /// # if cfg!(target_endian = "big") { return Ok(()) }
+    /// let [f64, u8] = [Basic::F64, Basic::U8].map(Type::basic);
+    /// let t = Type::structure(&[3, 1], &[0, 24], &[f64, u8])?;
+    /// let names = ["position", "kind"];
+    /// assert_eq!(
+    ///     NumpyDtype::of_type_with(&t, &NumpyOptions::memory(), |_, member| Some(names[member].into()))?
+    ///         .expression,
+    ///     "np.dtype({'names': ['position', 'kind'], 'formats': [('<f8', (3,)), 'u1'], \
+    ///      'offsets': [0, 24], 'itemsize': 32})"
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of_type_with(
+        ty: &Type,
+        options: &NumpyOptions,
+        name: impl Fn(&Type, usize) -> Option<String>,
+    ) -> Result<Self, NumpyError> {
+        dtype(ty, Source::Type(ty), *options, &name)
+    }
+}
+
+/// As [`NumpyDtype::of_type`], for a Rust type, with the names of its fields. An item in memory is an element of a slice: it has
+/// the size of `T`, also if the type is resized.
+///
+/// # Errors
+///
+/// The errors of [`NumpyDtype::of_type`].
+///
+/// ```
+/// use dtype_runtime::Datatype;
+/// use dtype_npy::{NumpyOptions, numpy_dtype};
+///
+/// #[derive(Datatype)]
+/// #[repr(C)]
+/// struct Particle {
+///     charge: i8,
+///     position: [f32; 3],
+/// }
+///
+/// # if cfg!(target_endian = "big") { return Ok(()) }
+/// let packed = NumpyOptions::packed();
+/// assert_eq!(
+///     numpy_dtype::<Particle>(&packed)?.expression,
+///     "np.dtype({'names': ['charge', 'position'], 'formats': ['i1', ('<f4', (3,))], \
+///      'offsets': [0, 1], 'itemsize': 13})"
+/// );
+/// # Ok::<(), dtype_npy::NumpyError>(())
+/// ```
+pub fn numpy_dtype<T: Datatype>(options: &NumpyOptions) -> Result<NumpyDtype, NumpyError> {
+    dtype(&Type::of_record::<T>(), Source::Map(T::TYPE_MAP), *options, &|_, _| None)
+}
+
+fn dtype(
+    ty: &Type,
+    source: Source<'_>,
+    options: NumpyOptions,
+    name: &dyn Fn(&Type, usize) -> Option<String>,
+) -> Result<NumpyDtype, NumpyError> {
+    let mut writer = Writer { order: options.order, names: 0, name };
+    let (expression, start, itemsize) = match options.layout {
+        NumpyLayout::Packed => (writer.packed(source)?, 0, ty.size()),
+        NumpyLayout::Memory => {
+            let (lb, extent) = (ty.lb(), ty.extent());
+            let (true_lb, true_ub) = (ty.true_lb(), ty.true_ub());
+            let fits = |start: i64| {
+                let end = i128::from(start) + i128::from(extent);
+                ty.size() == 0 || start <= true_lb && i128::from(true_ub) <= end
+            };
+            let start = [0, lb].into_iter().find(|start| fits(*start) && extent >= 0);
+            let Some(start) = start else {
+                return Err(NumpyError::OutsideExtent { lb, extent, true_lb, true_ub });
+            };
+            if ty.flags().contains(Flags::OVERLAP) {
+                return Err(NumpyError::Overlap);
+            }
+            let itemsize = extent.unsigned_abs();
+            (writer.memory(source, start.into(), itemsize.into())?, start, itemsize)
+        }
+    };
+    Ok(NumpyDtype { expression: format!("np.dtype({expression})"), start, itemsize })
+}

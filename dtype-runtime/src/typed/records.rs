@@ -1,0 +1,102 @@
+//! Values that are records: what a message can hold.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::slice;
+use core::str::Utf8Error;
+
+use super::{NOT_INITIALISED, refuse_skipped_fields, unpack, unpack_record, validate};
+use crate::datatype::Datatype;
+
+/// One record, a list of records, or text, which is a list of bytes.
+///
+/// `dtype-message` needs one trait for the three, and only the crate of [`Datatype`] can implement it for `T: Datatype` and for
+/// `Vec<T>`: in any other crate, the compiler assumes that a list may become a datatype.
+pub trait Records: Sized {
+    /// The type of a record.
+    type Record: Datatype;
+
+    /// Whether every value is one record.
+    const IS_ONE: bool;
+
+    /// The records of the value.
+    fn records(&self) -> &[Self::Record];
+
+    /// Unpacks all records of a value, without the reason why that fails.
+    fn try_unpack(packed: &[u8]) -> Option<Self>;
+
+    /// The value with these records.
+    ///
+    /// # Errors
+    ///
+    /// The bytes are no text.
+    ///
+    /// # Panics
+    ///
+    /// If the value is one record, and there is none.
+    fn from_records(records: Vec<Self::Record>) -> Result<Self, Utf8Error>;
+}
+
+impl<T: Datatype> Records for T {
+    type Record = T;
+
+    const IS_ONE: bool = true;
+
+    #[inline]
+    fn records(&self) -> &[T] {
+        slice::from_ref(self)
+    }
+
+    #[inline]
+    fn try_unpack(packed: &[u8]) -> Option<T> {
+        const { refuse_skipped_fields::<T>(NOT_INITIALISED) }
+        if packed.len() != T::TYPE_MAP.size() || validate::validate::<T>(packed, 1).is_err() {
+            return None;
+        }
+        // SAFETY: `packed` has the length of one packed record, `validate` accepted it, and a type that skips fields was
+        // refused.
+        Some(unsafe { unpack_record(packed) })
+    }
+
+    fn from_records(mut records: Vec<T>) -> Result<T, Utf8Error> {
+        Ok(records.pop().expect("one record"))
+    }
+}
+
+impl<T: Datatype> Records for Vec<T> {
+    type Record = T;
+
+    const IS_ONE: bool = false;
+
+    #[inline]
+    fn records(&self) -> &[T] {
+        self
+    }
+
+    fn try_unpack(packed: &[u8]) -> Option<Self> {
+        unpack(packed).ok()
+    }
+
+    fn from_records(records: Self) -> Result<Self, Utf8Error> {
+        Ok(records)
+    }
+}
+
+impl Records for String {
+    type Record = u8;
+
+    const IS_ONE: bool = false;
+
+    #[inline]
+    fn records(&self) -> &[u8] {
+        self.as_bytes()
+    }
+
+    fn try_unpack(packed: &[u8]) -> Option<Self> {
+        Self::from_utf8(packed.to_vec()).ok()
+    }
+
+    fn from_records(records: Vec<u8>) -> Result<Self, Utf8Error> {
+        Self::from_utf8(records).map_err(|error| error.utf8_error())
+    }
+}

@@ -1,0 +1,475 @@
+//! The model of a picture: rows of cells, brackets for the bounds, and the fields.
+//!
+//! Text and SVG are both drawn from this model; a program can draw it in other ways.
+
+mod cell;
+mod paint;
+mod range;
+mod rows;
+
+use core::fmt::{self, Write};
+
+use crate::fields::{DiagramField, Fields};
+pub use cell::{Cell, Sign};
+use dtype_runtime::__private::{Repetition, Source};
+use dtype_runtime::Datatype;
+use dtype_runtime::Type;
+use dtype_runtime::TypeMap;
+use paint::{Painter, Stretch};
+use range::Ranges;
+pub use range::{Bracket, BracketPart};
+use rows::Rows;
+
+/// The number of a type's parts to visit, in addition to 16 for each byte drawn. Cells that are not decided by then are
+/// [unknown](Sign::Unknown): any type is drawn in a short time.
+const MOST_PARTS: u64 = 1 << 19;
+
+/// Which part of a layout to draw, and how to cut it into rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct View {
+    /// The number of instances, each one extent after the previous one; at most 2⁴⁸.
+    pub instances: u64,
+    /// The maximum number of cells in a row, unless [`row`](Self::row) sets its length; 1 to 1024.
+    pub columns: usize,
+    /// Bytes in a row, rounded up to 1 to 1024 whole cells. Set it to the row size of the enclosing array: a column of
+    /// the array is then a column of the picture, and a wrong stride a slant. The origin is then the start of a row.
+    ///
+    /// `None` draws a layout that fits one row in one row. Otherwise a row is the extent of an instance if there are
+    /// several instances, or a multiple of the row of a subarray or the stride of a vector, or else as many cells as
+    /// fit. If [`unit`](Self::unit) makes each element one cell, a row is the row of the subarray or the stride of the
+    /// vector itself, as if it were set.
+    pub row: Option<u64>,
+    /// The maximum number of rows, 1 to 1024, of at most 65 536 cells together. The picture replaces further rows by their
+    /// number of bytes. Rows in which a bound or the data start or end take precedence. Three or more rows that are only gap
+    /// become one line.
+    pub rows: usize,
+    /// Bytes per cell, 1 to 64. With 8, an element of an array of `f64` is one cell.
+    ///
+    /// `None` is the size of an element, if the layout does not fit one row of bytes, all elements have one size, and
+    /// all displacements, strides and bounds are multiples of it; otherwise a byte.
+    pub unit: Option<u32>,
+}
+
+impl Default for View {
+    /// One instance, in up to 24 rows of up to 64 cells.
+    fn default() -> Self {
+        Self { instances: 1, columns: 64, row: None, rows: 24, unit: None }
+    }
+}
+
+impl View {
+    /// Sets [`instances`](Self::instances).
+    #[must_use]
+    pub const fn with_instances(mut self, instances: u64) -> Self {
+        self.instances = instances;
+        self
+    }
+
+    /// Sets [`columns`](Self::columns).
+    #[must_use]
+    pub const fn with_columns(mut self, columns: usize) -> Self {
+        self.columns = columns;
+        self
+    }
+
+    /// Sets [`row`](Self::row), in bytes.
+    #[must_use]
+    pub const fn with_row(mut self, row: u64) -> Self {
+        self.row = Some(row);
+        self
+    }
+
+    /// Sets [`rows`](Self::rows).
+    #[must_use]
+    pub const fn with_rows(mut self, rows: usize) -> Self {
+        self.rows = rows;
+        self
+    }
+
+    /// Sets [`unit`](Self::unit), in bytes.
+    #[must_use]
+    pub const fn with_unit(mut self, unit: u32) -> Self {
+        self.unit = Some(unit);
+        self
+    }
+}
+
+/// A line of a picture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// Memory.
+    Row(Row),
+    /// Bytes left out, with their number.
+    LeftOut(u128),
+    /// Rows without data, in which nothing starts or ends.
+    Gap {
+        /// The number of rows.
+        rows: usize,
+        /// The bytes in them.
+        bytes: u128,
+    },
+}
+
+/// A row of memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Displacement in bytes of the first cell from the origin of the first instance.
+    pub start: i128,
+    /// One past the last byte.
+    pub end: i128,
+    /// The cells in address order.
+    pub cells: Vec<Cell>,
+}
+
+/// A picture of instances of a type: rows of cells in the order of addresses, the extent and the true extent
+/// (MPI-4.1 sections 5.1.7 and 5.1.8), the fields.
+///
+/// Its `Display` is the row of squares: `■` for a byte of data, `□` for a byte between the bounds that is not, `▣`
+/// for one that is named more than once, and a space where a basic datatype begins. [`text`](Self::text) draws it
+/// with rulers, brackets and a legend, [`svg`](Self::svg) in vectors.
+///
+/// Drawing takes time proportional to the picture, not to the type: a type of a billion elements is drawn at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagram {
+    name: String,
+    numbers: Numbers,
+    instances: u64,
+    unit: u32,
+    pitch: u64,
+    lines: Vec<Line>,
+    ranges: Vec<Bracket>,
+    more_extents: u64,
+    fields: Vec<DiagramField>,
+    more_fields: bool,
+    complete: bool,
+}
+
+/// The contents of a title.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Numbers {
+    size: u64,
+    lb: i64,
+    extent: i64,
+    true_lb: i64,
+    true_extent: i64,
+}
+
+impl Diagram {
+    /// A picture of a Rust type, with the names of its fields. The stride of the instances is the extent of
+    /// [`Type::of`], which attributes can set to a value other than Rust's stride.
+    ///
+    /// ```
+    /// use dtype_runtime::Datatype;
+    /// use dtype_show::{Diagram, TextStyle, View};
+    ///
+    /// #[derive(Datatype)]
+    /// #[repr(C)]
+    /// struct Particle {
+    ///     position: [f64; 3],
+    ///     charge: i8,
+    ///     fixed: bool,
+    /// }
+    ///
+    /// let picture = Diagram::of::<Particle>(&View::default()).text(&TextStyle::default()).to_string();
+    /// assert_eq!(
+    ///     picture,
+    ///     "\
+    /// Particle: size 26, lb 0, extent 32, true lb 0, true extent 26
+    ///
+    ///   0       8       16      24
+    /// 0 ■■■■■■■■■■■■■■■■■■■■■■■■■■□□□□□□
+    ///   a·······a·······a·······bc
+    ///   └───────── extent 32 ──────────┘
+    ///   └──── true extent 26 ────┘
+    ///
+    ///    field     type     offset  bytes
+    /// a  position  f64 × 3       0     24
+    /// b  charge    i8           24      1
+    /// c  fixed     bool         25      1
+    /// "
+    /// );
+    /// ```
+    pub fn of<T: Datatype>(view: &View) -> Self {
+        let map: &'static TypeMap = T::TYPE_MAP;
+        Self::new(&Type::of::<T>(), Source::Map(map), map.to_string(), view)
+    }
+
+    /// A picture of instances of a type, in address order, from the least bound to the greatest. Long layouts are shortened.
+    ///
+    /// ```
+    /// use dtype_show::{Diagram, TextStyle, View};
+    /// use dtype_runtime::{Basic, Type};
+    /// // The second column of a 4 × 6 matrix, one character for each element, one line for each row.
+    /// let column = Type::vector(4, 1, 6, &Type::basic(Basic::F64))?;
+    /// let column = Type::hindexed_block(1, &[8], &column)?;
+    /// let column = Type::resized(&column, 0, 4 * 6 * 8)?;
+    /// let view = View::default().with_unit(8).with_row(6 * 8);
+    /// let picture = Diagram::of_type(&column, &view).text(&TextStyle::default()).to_string();
+    /// assert_eq!(
+    ///     picture,
+    ///     "\
+    /// size 32, lb 0, extent 192, true lb 8, true extent 152; a cell is 8 bytes
+    ///
+    ///     +0
+    ///   0 □■□□□□
+    ///     └───── extent 192
+    ///      └──── true extent 152
+    ///  48 □■□□□□
+    ///  96 □■□□□□
+    /// 144 □■□□□□
+    ///     ─────┘ extent 192
+    ///     ─┘ true extent 152
+    ///
+    ///    field  type  offset  bytes  repeated
+    /// a  data   f64        8     32  4 every 48
+    /// "
+    /// );
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    pub fn of_type(ty: &Type, view: &View) -> Self {
+        Self::new(ty, Source::Type(ty), String::new(), view)
+    }
+
+    fn new(ty: &Type, source: Source<'_>, name: String, view: &View) -> Self {
+        let Fields { all: fields, more: more_fields, slot } = Fields::of(source);
+        // Fields that are not known may have other sizes.
+        let known = if more_fields { &[] } else { &*fields };
+        let rows = Rows::of(ty, source, known, view);
+        let mut stretches = stretches(&rows);
+        // Each drawn byte can be a separate element, some levels deep.
+        let bytes: i128 = stretches.iter().map(|stretch| stretch.end - stretch.start).sum();
+        let mut left = MOST_PARTS + 16 * u64::try_from(bytes).unwrap_or(0);
+        for stretch in &mut stretches {
+            // Even if one stretch uses up its share, the others have some left.
+            let share = left / 2 + 1;
+            let mut painter = Painter::new(stretch, rows.unit, share);
+            let all = Repetition { count: rows.instances, stride: ty.extent() };
+            if source.size() > 0 {
+                painter.block(source, 0, all, &slot);
+            }
+            let unused = painter.left;
+            stretch.complete = unused > 0;
+            left -= share - unused;
+            stretch.finish(rows.unit);
+        }
+        let Ranges { all: ranges, left_out: more_extents } = Ranges::of(ty, &rows);
+        Self {
+            name,
+            numbers: Numbers {
+                size: ty.size(),
+                lb: ty.lb(),
+                extent: ty.extent(),
+                true_lb: ty.true_lb(),
+                true_extent: ty.true_extent(),
+            },
+            instances: rows.instances,
+            unit: rows.unit,
+            pitch: rows.pitch,
+            complete: stretches.iter().all(|stretch| stretch.complete),
+            lines: without_gaps(&lines(&rows, stretches), &ranges, rows.unit),
+            ranges,
+            more_extents,
+            fields,
+            more_fields,
+        }
+    }
+
+    /// The name of the Rust type; empty for a type that was made at run time.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// A one-line title: the name, the size and the bounds.
+    pub fn title(&self) -> String {
+        let numbers = self.numbers_in_words();
+        if self.name.is_empty() { numbers } else { format!("{}: {numbers}", self.name) }
+    }
+
+    /// The title without the name.
+    pub(crate) fn numbers_in_words(&self) -> String {
+        let Numbers { size, lb, extent, true_lb, true_extent } = self.numbers;
+        let mut title = format!(
+            "size {size}, lb {lb}, extent {extent}, true lb {true_lb}, true extent {true_extent}"
+        );
+        if self.instances != 1 {
+            let _ = write!(title, "; {} instances", self.instances);
+        }
+        if self.unit > 1 {
+            let _ = write!(title, "; a cell is {} bytes", self.unit);
+        }
+        title
+    }
+
+    /// The rows, and the bytes left out between them.
+    pub fn lines(&self) -> &[Line] {
+        &self.lines
+    }
+
+    /// The brackets: the extents of the instances, at most 256 of those that are drawn, and the true extent of the
+    /// first instance.
+    pub fn ranges(&self) -> &[Bracket] {
+        &self.ranges
+    }
+
+    /// The number of further instances that are drawn, whose extents [`ranges`](Self::ranges) leaves out.
+    pub fn more_extents(&self) -> u64 {
+        self.more_extents
+    }
+
+    /// The first [`MOST_FIELDS`](crate::MOST_FIELDS) fields in packing order, followed by the skipped fields.
+    pub fn fields(&self) -> &[DiagramField] {
+        &self.fields
+    }
+
+    /// Renames the fields. A type made at run time has numbers for names; this gives its fields better ones.
+    ///
+    /// ```
+    /// use dtype_show::{Diagram, View};
+    /// use dtype_runtime::{Basic, Type};
+    /// let [f64, u8] = [Basic::F64, Basic::U8].map(Type::basic);
+    /// let pair = Type::structure(&[1, 1], &[0, 8], &[f64, u8])?;
+    /// let mut picture = Diagram::of_type(&pair, &View::default());
+    /// let names = ["mass", "kind"];
+    /// picture.rename_fields(|field| names[field.path.parse::<usize>().unwrap()].into());
+    /// assert_eq!(picture.fields()[1].path, "kind");
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    pub fn rename_fields(&mut self, mut path: impl FnMut(&DiagramField) -> String) {
+        for field in &mut self.fields {
+            field.path = path(field);
+        }
+    }
+
+    /// Whether the type has more fields than [`fields`](Self::fields) returns.
+    pub fn has_more_fields(&self) -> bool {
+        self.more_fields
+    }
+
+    /// Whether the picture is complete. It is not if the type has too many irregular blocks, or too many on the
+    /// same bytes, to visit them all quickly: cells without known data are then [unknown](Sign::Unknown), and
+    /// other cells can have more data than they show.
+    pub fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    /// Bytes per cell.
+    pub fn unit(&self) -> u32 {
+        self.unit
+    }
+
+    /// Bytes from one row to the next.
+    pub fn pitch(&self) -> u64 {
+        self.pitch
+    }
+
+    /// Whether there is a cell with this sign.
+    pub(crate) fn has(&self, sign: Sign) -> bool {
+        self.rows().any(|row| row.cells.iter().any(|cell| cell.sign == sign))
+    }
+
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &Row> {
+        self.lines.iter().filter_map(|line| match line {
+            Line::Row(row) => Some(row),
+            Line::LeftOut(_) | Line::Gap { .. } => None,
+        })
+    }
+}
+
+/// Adjacent rows, joined.
+fn stretches(rows: &Rows) -> Vec<Stretch> {
+    let mut all: Vec<Stretch> = Vec::new();
+    for number in &rows.drawn {
+        let start = rows.start + number * i128::from(rows.pitch);
+        let end = (start + i128::from(rows.pitch)).min(rows.end);
+        match all.last_mut() {
+            Some(last) if last.end == start => last.end = end,
+            _ => all.push(Stretch { start, end, cells: Vec::new(), complete: true }),
+        }
+    }
+    for stretch in &mut all {
+        let bytes = (stretch.end - stretch.start).unsigned_abs();
+        // No more than the most rows of the most cells.
+        let cells = usize::try_from(bytes.div_ceil(rows.unit.into())).unwrap_or(0);
+        stretch.cells = vec![Cell::EMPTY; cells];
+    }
+    all
+}
+
+/// The rows one by one, and the bytes left out between them.
+fn lines(rows: &Rows, stretches: Vec<Stretch>) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let (mut end, pitch) = (rows.start, i128::from(rows.pitch));
+    let in_row = usize::try_from(rows.pitch / u64::from(rows.unit)).unwrap_or(1).max(1);
+    let left_out = |lines: &mut Vec<Line>, bytes: i128| {
+        if bytes > 0 {
+            lines.push(Line::LeftOut(bytes.unsigned_abs()));
+        }
+    };
+    for stretch in stretches {
+        left_out(&mut lines, stretch.start - end);
+        let mut start = stretch.start;
+        for cells in stretch.cells.chunks(in_row) {
+            let end = (start + pitch).min(stretch.end);
+            lines.push(Line::Row(Row { start, end, cells: cells.to_vec() }));
+            start = end;
+        }
+        end = stretch.end;
+    }
+    left_out(&mut lines, rows.end - end);
+    lines
+}
+
+/// The minimum number of rows of pure gap that one line replaces.
+const GAP_ROWS: usize = 3;
+
+/// The lines, with one for each stretch of rows without data in which no bracket starts or ends. The first row stays, as
+/// it says where the picture starts.
+fn without_gaps(lines: &[Line], ranges: &[Bracket], unit: u32) -> Vec<Line> {
+    let first = lines.first();
+    let is_gap = |line: &Line| match line {
+        Line::Row(row) => {
+            first.is_some_and(|first| !core::ptr::eq(first, line))
+                && row.cells.iter().all(|cell| cell.sign == Sign::Gap)
+                && ranges.iter().all(|range| range.part_of(row, unit).is_none())
+        }
+        _ => false,
+    };
+    let mut out = Vec::new();
+    for group in lines.chunk_by(|a, b| is_gap(a) && is_gap(b)) {
+        let bytes = group.iter().map(|line| match line {
+            Line::Row(row) => (row.end - row.start).unsigned_abs(),
+            _ => 0,
+        });
+        match group {
+            [first, ..] if group.len() >= GAP_ROWS && is_gap(first) => {
+                out.push(Line::Gap { rows: group.len(), bytes: bytes.sum() });
+            }
+            _ => out.extend_from_slice(group),
+        }
+    }
+    out
+}
+
+impl fmt::Display for Diagram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut is_first = true;
+        for line in &self.lines {
+            match line {
+                Line::LeftOut(_) | Line::Gap { .. } => f.write_str(" …")?,
+                Line::Row(row) => {
+                    for (i, cell) in row.cells.iter().enumerate() {
+                        if i == 0 && !is_first {
+                            f.write_str("\n")?;
+                        } else if i > 0 && cell.starts {
+                            f.write_str(" ")?;
+                        }
+                        is_first = false;
+                        write!(f, "{}", cell.sign.square())?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

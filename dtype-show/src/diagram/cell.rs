@@ -1,0 +1,99 @@
+//! The cells of a picture.
+
+/// The field index of data in fields beyond the limit.
+pub(super) const NO_FIELD: u16 = u16::MAX;
+
+/// The content of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Sign {
+    /// All bytes are data, each named once.
+    Data,
+    /// No byte is data.
+    Gap,
+    /// Some bytes are data.
+    Part,
+    /// Some byte is named more than once.
+    Overlap,
+    /// No data were found, but not all of the type was visited.
+    Unknown,
+}
+
+/// A cell: [`View::unit`](super::View::unit) bytes of memory, or fewer at the end of the picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// The content.
+    pub sign: Sign,
+    /// Whether a basic datatype starts in it.
+    pub starts: bool,
+    /// The field of its data, or the first field in packing order: an index into
+    /// [`Diagram::fields`](super::Diagram::fields). `None` without data, and for fields beyond the limit.
+    pub field: Option<u16>,
+    /// Bit masks of the bytes that are data, and of those that are named more than once.
+    once: u64,
+    twice: u64,
+}
+
+impl Cell {
+    pub(super) const EMPTY: Self =
+        Self { sign: Sign::Gap, starts: false, field: None, once: 0, twice: 0 };
+
+    pub(super) fn paint(&mut self, mask: u64, field: u16, starts: bool) {
+        if self.once == 0 && field != NO_FIELD {
+            self.field = Some(field);
+        }
+        self.twice |= self.once & mask;
+        self.once |= mask;
+        self.starts |= starts;
+    }
+
+    /// Decides on the sign of a cell of `bytes` bytes.
+    pub(super) fn finish(&mut self, bytes: u32, complete: bool) {
+        self.sign = match (self.once, self.twice) {
+            (0, _) if complete => Sign::Gap,
+            (0, _) => Sign::Unknown,
+            (once, 0) if once.count_ones() >= bytes => Sign::Data,
+            (_, 0) => Sign::Part,
+            _ => Sign::Overlap,
+        };
+    }
+
+    /// The number of its bytes that are data.
+    pub fn data_bytes(&self) -> u32 {
+        self.once.count_ones()
+    }
+}
+
+impl Sign {
+    /// The sign as a square.
+    pub const fn square(self) -> char {
+        match self {
+            Self::Data => '■',
+            Self::Gap => '□',
+            Self::Part => '◧',
+            Self::Overlap => '▣',
+            Self::Unknown => '?',
+        }
+    }
+
+    /// The sign in ASCII.
+    pub const fn ascii(self) -> char {
+        match self {
+            Self::Data => '#',
+            Self::Gap => '.',
+            Self::Part => '+',
+            Self::Overlap => '@',
+            Self::Unknown => '?',
+        }
+    }
+
+    /// The meaning, for a legend.
+    pub(crate) const fn meaning(self) -> &'static str {
+        match self {
+            Self::Data => "data",
+            Self::Gap => "gap",
+            Self::Part => "partly data",
+            Self::Overlap => "named more than once",
+            Self::Unknown => "not looked at",
+        }
+    }
+}

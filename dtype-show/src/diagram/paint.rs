@@ -1,0 +1,169 @@
+//! Finds which bytes of some ranges of memory are data, and the field of each.
+
+use super::cell::{Cell, NO_FIELD};
+use crate::fields::Slot;
+use dtype_runtime::__private::{AT_ONCE, List, Parts, Repetition, Source};
+
+/// A range of memory that is drawn, in cells.
+pub(super) struct Stretch {
+    /// Displacement in bytes of the first one.
+    pub(super) start: i128,
+    pub(super) end: i128,
+    pub(super) cells: Vec<Cell>,
+    /// Whether everything that may have data here was visited.
+    pub(super) complete: bool,
+}
+
+impl Stretch {
+    /// Decides on the signs.
+    pub(super) fn finish(&mut self, unit: u32) {
+        let mut left = self.end - self.start;
+        for cell in &mut self.cells {
+            let bytes = u32::try_from(left).unwrap_or(unit).min(unit);
+            cell.finish(bytes, self.complete);
+            left -= i128::from(bytes);
+        }
+    }
+}
+
+/// Paints data into cells.
+pub(super) struct Painter<'a> {
+    stretch: &'a mut Stretch,
+    /// Bytes in a cell.
+    unit: i128,
+    /// The number of parts that may still be visited.
+    pub(super) left: u64,
+}
+
+impl<'a> Painter<'a> {
+    pub(super) fn new(stretch: &'a mut Stretch, unit: u32, left: u64) -> Self {
+        Self { stretch, unit: unit.into(), left }
+    }
+
+    /// Paints `count` instances, `stride` bytes apart.
+    pub(super) fn block(&mut self, of: Source<'_>, base: i128, all: Repetition, slot: &Slot) {
+        let span = of.span();
+        self.repeat(base, all, span, |painter, base| painter.source(of, base, slot));
+    }
+
+    /// Calls `one` for the repetitions that may have data here, given the range of the data of one repetition.
+    fn repeat(
+        &mut self,
+        base: i128,
+        Repetition { count, stride }: Repetition,
+        (from, to): (i128, i128),
+        mut one: impl FnMut(&mut Self, i128),
+    ) {
+        let stride = i128::from(stride);
+        let (first, end) = if stride == 0 {
+            // All repetitions are the same; two of them show that they overlap.
+            (0, if self.meets(base + from, base + to) { count.min(2).into() } else { 0 })
+        } else {
+            // Data at `base + k · stride + [from, to)` meet `[start, end)`.
+            let (low, high) = (self.stretch.start - to - base, self.stretch.end - from - base);
+            let (low, high) = if stride > 0 { (low, high) } else { (-high, -low) };
+            let step = stride.abs();
+            let end = high.div_euclid(step) + i128::from(high.rem_euclid(step) > 0);
+            (low.div_euclid(step) + 1, end)
+        };
+        let mut k = first.max(0);
+        while k < end.min(count.into()) && self.left > 0 {
+            self.left -= 1;
+            one(self, base + k * stride);
+            k += 1;
+        }
+    }
+
+    fn meets(&self, from: i128, to: i128) -> bool {
+        from < self.stretch.end && self.stretch.start < to
+    }
+
+    fn source(&mut self, source: Source<'_>, base: i128, slot: &Slot) {
+        let (from, to) = source.span();
+        if self.left == 0 || source.size() == 0 || !self.meets(base + from, base + to) {
+            return;
+        }
+        self.left -= 1;
+        match source.parts() {
+            Parts::Nothing => {}
+            Parts::Leaf(basic) => self.leaf(base, base + basic.size() as i128, slot),
+            Parts::Same(inner) => self.source(inner, base, slot),
+            Parts::Array { built, .. } => self.source(Source::Type(built), base, slot),
+            Parts::Grid { blocks, block, of } => {
+                let (from, to) = of.span();
+                let reach = i128::from(block.stride) * (i128::from(block.count) - 1).max(0);
+                let span = (from + reach.min(0), to + reach.max(0));
+                self.repeat(base, blocks, span, |painter, base| {
+                    painter.block(of, base, block, slot);
+                });
+            }
+            Parts::List(list) => self.list(list, base, slot),
+            Parts::Members(members, _) => {
+                for (i, member) in members.iter().enumerate() {
+                    if self.left == 0 {
+                        return;
+                    }
+                    self.left -= 1;
+                    let of = Source::Type(&member.ty);
+                    let all = Repetition { count: member.blocklength, stride: of.extent() };
+                    let base = base + i128::from(member.displacement);
+                    if of.size() > 0 {
+                        self.block(of, base, all, slot.member(i));
+                    }
+                }
+            }
+            Parts::Fields(fields) => {
+                for (i, field) in fields.iter().enumerate() {
+                    if let Some(map) = field.map() {
+                        let base = base + field.offset() as i128;
+                        self.source(Source::Map(map), base, slot.member(i));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The blocks of a list may lie anywhere. They are visited from both ends, since most lists are in order, and
+    /// then the first blocks are near the start and the last ones near the end.
+    fn list(&mut self, list: List<'_>, base: i128, slot: &Slot) {
+        let chunks = list.len().div_ceil(AT_ONCE);
+        let of = Source::Type(list.old);
+        for step in 0..chunks {
+            let chunk = if step % 2 == 0 { step / 2 } else { chunks - 1 - step / 2 };
+            for (count, displacement) in list.read(chunk * AT_ONCE) {
+                if self.left == 0 {
+                    return;
+                }
+                self.left -= 1;
+                if count > 0 {
+                    self.block(
+                        of,
+                        base + displacement,
+                        Repetition { count, stride: of.extent() },
+                        slot,
+                    );
+                }
+            }
+        }
+    }
+
+    fn leaf(&mut self, from: i128, to: i128, slot: &Slot) {
+        let Stretch { start, end, cells, .. } = &mut *self.stretch;
+        let field = if let Slot::Field(index) = slot { *index } else { NO_FIELD };
+        let (low, high) = (from.max(*start), to.min(*end));
+        let mut at = low;
+        while at < high {
+            let index = (at - *start) / self.unit;
+            let next = (*start + (index + 1) * self.unit).min(high);
+            let shift = (at - *start) % self.unit;
+            let Some(cell) = usize::try_from(index).ok().and_then(|index| cells.get_mut(index))
+            else {
+                return;
+            };
+            // At most 64 bytes, of which these are `next - at` from `shift` on.
+            let mask = (u64::MAX >> (64 - (next - at))) << shift;
+            cell.paint(mask, field, at == from);
+            at = next;
+        }
+    }
+}

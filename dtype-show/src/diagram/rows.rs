@@ -1,0 +1,164 @@
+//! The part of a layout that is drawn, and the length of its rows.
+
+use std::collections::BTreeSet;
+
+use super::View;
+use crate::fields::{DiagramField, Repeat};
+use dtype_runtime::__private::Source;
+use dtype_runtime::Type;
+
+/// The maximum number of instances that are drawn.
+const MOST_INSTANCES: u64 = 1 << 48;
+/// Cells in a row.
+const MOST_COLUMNS: usize = 1024;
+/// Rows in a picture.
+const MOST_ROWS: usize = 1024;
+/// Cells in a picture: as an SVG, each can take a few hundred bytes.
+const MOST_CELLS: u64 = 1 << 16;
+/// Bytes in a cell: one bit each.
+const MOST_UNIT: u32 = 64;
+/// The number of bounds, as points.
+const BOUNDS: usize = 4;
+/// The minimum number of cells in a row.
+const FEWEST_CELLS: u64 = 8;
+/// The minimum number of elements in a row of an array.
+const FEWEST_IN_GRID: u64 = 4;
+
+/// The part of a layout that is drawn.
+pub(super) struct Rows {
+    pub(super) instances: u64,
+    /// Bytes in a cell.
+    pub(super) unit: u32,
+    /// Bytes in a row.
+    pub(super) pitch: u64,
+    /// The start of the first row and the end of the last one.
+    pub(super) start: i128,
+    pub(super) end: i128,
+    /// The numbers of the rows that are drawn, from 0 at `start`.
+    pub(super) drawn: Vec<i128>,
+}
+
+impl Rows {
+    /// `fields` are all fields, or none if some are not known.
+    pub(super) fn of(ty: &Type, source: Source<'_>, fields: &[DiagramField], view: &View) -> Self {
+        let columns = view.columns.clamp(1, MOST_COLUMNS) as u64;
+        let instances = view.instances.min(MOST_INSTANCES);
+        let last = i128::from(ty.extent()) * i128::from(instances.saturating_sub(1));
+        let mut points = Vec::new();
+        if instances > 0 {
+            let data = (ty.size() > 0).then_some([ty.true_lb(), ty.true_ub()]);
+            for [from, to] in [Some([ty.lb(), ty.ub()]), data].into_iter().flatten() {
+                let (from, to) = (i128::from(from.min(to)), i128::from(from.max(to)));
+                // Readers look at the first instance first.
+                points.extend([from, (to - 1).max(from), from + last, (to - 1).max(from) + last]);
+            }
+        }
+        let least = points.iter().copied().min().unwrap_or(0);
+        let greatest = points.iter().copied().max().unwrap_or(0);
+        let is_long = (greatest - least).unsigned_abs() >= columns.into();
+        let (unit, is_grid) = match view.unit {
+            Some(unit) => (unit.clamp(1, MOST_UNIT), false),
+            None if is_long => element(ty, fields, view).map_or((1, false), |unit| (unit, true)),
+            None => (1, false),
+        };
+        let start = least - least.rem_euclid(unit.into());
+        // A point at the end of an empty range does not add a byte.
+        let is_empty = ty.extent() == 0 && ty.size() == 0 || instances == 0;
+        let end = points.iter().copied().max().map_or(start, |point| point + i128::from(!is_empty));
+        // The rows of the array that the elements are part of.
+        let bytes = u64::from(unit);
+        let grid = is_grid && view.row.is_none();
+        let strides = if grid { source.strides() } else { Vec::new() };
+        let fits = FEWEST_IN_GRID * bytes..=columns * bytes;
+        // The row of the array, of which its planes consist.
+        let strides = strides.into_iter().filter(|stride| stride.is_multiple_of(bytes));
+        let grid = strides.filter(|stride| fits.contains(stride)).min();
+        let all = (end - start).unsigned_abs();
+        let pitch = grid.unwrap_or_else(|| pitch(ty, source, view, all, unit, columns, instances));
+
+        // As the rows of the array that has its first element at the origin.
+        let is_array = view.row.is_some() || grid.is_some();
+        let start = if is_array { start - start.rem_euclid(pitch.into()) } else { start };
+        let number = (end - start + i128::from(pitch) - 1) / i128::from(pitch);
+        let in_all = usize::try_from(MOST_CELLS * bytes / pitch).unwrap_or(MOST_ROWS);
+        let most = view.rows.clamp(1, MOST_ROWS.min(in_all));
+        let drawn = if number <= most as i128 {
+            (0..number).collect()
+        } else {
+            let wanted = points.iter().map(|point| (point - start) / i128::from(pitch));
+            some(most, &wanted.collect::<Vec<_>>())
+        };
+        Self { instances, unit, pitch, start, end, drawn }
+    }
+}
+
+/// At most `most` of all rows: rows where something starts or ends, and then rows with data, from the first
+/// instance on. The rows of the data are at the end of `wanted`, if there are any.
+fn some(most: usize, wanted: &[i128]) -> Vec<i128> {
+    let mut drawn = BTreeSet::new();
+    for row in wanted {
+        if drawn.len() < most {
+            drawn.insert(*row);
+        }
+    }
+    let data = wanted.get(BOUNDS..).unwrap_or(&[]);
+    if let (Some(first), Some(least), Some(greatest)) =
+        (data.first(), data.iter().min(), data.iter().max())
+    {
+        for row in (*first..=*greatest).chain((*least..*first).rev()) {
+            if drawn.len() >= most {
+                break;
+            }
+            drawn.insert(row);
+        }
+    }
+    drawn.into_iter().collect()
+}
+
+/// The size of an element, if all have one size that divides all displacements and bounds.
+fn element(ty: &Type, fields: &[DiagramField], view: &View) -> Option<u32> {
+    let sizes = || fields.iter().filter_map(|field| Some(field.basic?.size()));
+    let size = sizes().next().filter(|size| sizes().all(|other| other == *size))?;
+    let unit = u32::try_from(size).ok().filter(|unit| (2..=MOST_UNIT).contains(unit))?;
+    let fits = |bytes: i128| bytes.rem_euclid(unit.into()) == 0;
+    let is_regular = |field: &DiagramField| {
+        let stride = |level: &Repeat| level.stride.is_some_and(|stride| fits(stride.into()));
+        fits(field.offset) && field.levels.iter().all(stride)
+    };
+    let bounds = [ty.lb(), ty.extent()].map(i128::from);
+    let row = view.row.map_or(0, i128::from);
+    (bounds.into_iter().chain([row]).all(fits) && fields.iter().all(is_regular)).then_some(unit)
+}
+
+fn pitch(
+    ty: &Type,
+    source: Source<'_>,
+    view: &View,
+    all: u128,
+    unit: u32,
+    columns: u64,
+    instances: u64,
+) -> u64 {
+    let unit = u64::from(unit);
+    let most = columns * unit;
+    if let Some(row) = view.row {
+        // Whole cells, up to the maximum for a row.
+        return row.div_ceil(unit).clamp(1, MOST_COLUMNS as u64) * unit;
+    }
+    if all <= u128::from(most) {
+        return most;
+    }
+    let whole = |pitch: &u64| pitch.is_multiple_of(unit);
+    let extent = u64::try_from(ty.extent()).ok().filter(|_| instances > 1);
+    let instance = extent.filter(|extent| (FEWEST_CELLS * unit..=most).contains(extent));
+    let natural = instance.or_else(|| {
+        let mut strides = source.strides().into_iter();
+        strides.find(|stride| (FEWEST_CELLS * unit..=most).contains(stride))
+    });
+    match natural.filter(whole) {
+        // As many as fit into a row.
+        Some(pitch) => most / pitch * pitch,
+        None if columns > FEWEST_CELLS => (columns - columns % FEWEST_CELLS) * unit,
+        None => most,
+    }
+}

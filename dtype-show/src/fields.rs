@@ -1,0 +1,274 @@
+//! The fields of a datatype: what a legend lists.
+
+use dtype_runtime::__private::{Parts, Repetition, Source};
+use dtype_runtime::Basic;
+
+/// The maximum number of fields with a name; further fields are drawn without one.
+pub const MOST_FIELDS: usize = 1024;
+
+/// The maximum number of members to visit in search of fields; some members do not have data.
+const MOST_MEMBERS: usize = 1 << 16;
+
+/// A basic datatype at one point of a datatype, with all its repetitions; or a skipped field of a struct.
+///
+/// The fields of a derived type have their names in the struct. Members of a structure made at run time are numbered,
+/// like the members of a tuple.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DiagramField {
+    /// The path to the field, with `[]` where a structure is repeated: `cells[].mass`. Empty if the type is not a
+    /// structure.
+    pub path: String,
+    /// The basic datatype; `None` for a field that is not part of the datatype.
+    pub basic: Option<Basic>,
+    /// The name of the Rust type, such as an enum's, whose integer is `basic`; or the name of `basic`.
+    pub type_name: String,
+    /// Displacement in bytes of its first value in the first instance.
+    pub offset: i128,
+    /// The repetitions from the outermost to the innermost, except single ones.
+    pub levels: Vec<Repeat>,
+    /// Bytes of all its values in one instance.
+    pub bytes: u64,
+}
+
+/// A repetition of a [`DiagramField`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Repeat {
+    /// The number of repetitions.
+    pub count: u64,
+    /// The stride in bytes; `None` if it varies, in a list of blocks.
+    pub stride: Option<i64>,
+}
+
+impl DiagramField {
+    /// The number of contiguous values, and the repetitions around them.
+    pub fn contiguous(&self) -> (u64, &[Repeat]) {
+        let mut levels = self.levels.as_slice();
+        let Some(basic) = self.basic else { return (1, levels) };
+        let (mut count, size) = (1_u64, basic.size() as u64);
+        while let [around @ .., Repeat { count: more, stride: Some(stride) }] = levels
+            && count.checked_mul(size) == Some(stride.cast_unsigned())
+            && let Some(all) = count.checked_mul(*more)
+        {
+            (count, levels) = (all, around);
+        }
+        (count, levels)
+    }
+}
+
+/// The field that data belong to, by their position in the tree of structures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Slot {
+    Field(u16),
+    Members(Vec<Slot>),
+    /// A field beyond the limit.
+    Other,
+}
+
+impl Slot {
+    /// The part of a structure's member.
+    pub(crate) fn member(&self, index: usize) -> &Self {
+        match self {
+            Self::Members(members) => members.get(index).unwrap_or(&Self::Other),
+            _ => &Self::Other,
+        }
+    }
+}
+
+/// The fields of a datatype.
+pub(crate) struct Fields {
+    pub(crate) all: Vec<DiagramField>,
+    /// Whether there are more.
+    pub(crate) more: bool,
+    pub(crate) slot: Slot,
+}
+
+impl Fields {
+    pub(crate) fn of(source: Source<'_>) -> Self {
+        let mut walk = Walk {
+            all: Vec::new(),
+            looked: 0,
+            more: false,
+            path: String::new(),
+            levels: Vec::new(),
+            skipped: Vec::new(),
+            nameless_until: None,
+        };
+        let slot = walk.source(source, 0, false);
+        walk.all.append(&mut walk.skipped);
+        Self { all: walk.all, more: walk.more, slot }
+    }
+}
+
+struct Walk {
+    all: Vec<DiagramField>,
+    /// The number of members visited.
+    looked: usize,
+    more: bool,
+    path: String,
+    levels: Vec<Repeat>,
+    skipped: Vec<DiagramField>,
+    /// Set inside a part of an array, which is made of internal structures: the address of its element type.
+    nameless_until: Option<*const ()>,
+}
+
+impl Walk {
+    /// The fields of an instance at `base`; `repeated` says whether something repeats it since the last name.
+    fn source(&mut self, source: Source<'_>, base: i128, repeated: bool) -> Slot {
+        if source.size() == 0 && matches!(source, Source::Type(_)) {
+            return Slot::Other;
+        }
+        if let (Some(old), Source::Type(ty)) = (self.nameless_until, source)
+            && old == ty.as_ptr()
+        {
+            self.nameless_until = None;
+            let slot = self.source(source, base, repeated);
+            self.nameless_until = Some(old);
+            return slot;
+        }
+        match source.parts() {
+            Parts::Nothing => Slot::Other,
+            Parts::Leaf(basic) => self.leaf(basic, source.leaf_name(basic), base),
+            Parts::Same(inner) => self.source(inner, base, repeated),
+            Parts::Array { built, old } => {
+                let outside = self.nameless_until.replace(old.as_ptr());
+                let slot = self.source(Source::Type(built), base, repeated);
+                self.nameless_until = outside;
+                slot
+            }
+            Parts::Grid { blocks, block, of } => {
+                let depth = self.levels.len();
+                self.enter(blocks);
+                self.enter(block);
+                let repeated = repeated || self.levels.len() > depth;
+                let slot = if blocks.count == 0 || block.count == 0 {
+                    Slot::Other
+                } else {
+                    self.source(of, base, repeated)
+                };
+                self.levels.truncate(depth);
+                slot
+            }
+            Parts::List(list) => {
+                let depth = self.levels.len();
+                let old = Source::Type(list.old);
+                // The type has data, and so does its part.
+                let count = source.size().checked_div(old.size()).unwrap_or(0);
+                if count > 1 {
+                    self.levels.push(Repeat { count, stride: None });
+                }
+                let mut first = list.read(0).find(|(length, _)| *length > 0);
+                let mut from = dtype_runtime::__private::AT_ONCE;
+                while first.is_none() && from < list.len().min(MOST_MEMBERS) {
+                    first = list.read(from).find(|(length, _)| *length > 0);
+                    from += dtype_runtime::__private::AT_ONCE;
+                }
+                // If all visited blocks are empty, use the displacement of the list.
+                let first = first.map_or(0, |(_, displacement)| displacement);
+                let slot = self.source(old, base + first, repeated || count > 1);
+                self.levels.truncate(depth);
+                slot
+            }
+            Parts::Members(members, names) => self.members(members.len(), repeated, |walk, i| {
+                let member = &members[i];
+                let base = base + i128::from(member.displacement);
+                let of = Source::Type(&member.ty);
+                if member.blocklength == 0 || of.size() == 0 {
+                    return Slot::Other;
+                }
+                walk.named(&names.of(i), |walk| {
+                    let depth = walk.levels.len();
+                    walk.enter(Repetition { count: member.blocklength, stride: of.extent() });
+                    // A repetition of an unnamed structure repeats its contents.
+                    let outside = repeated && walk.nameless_until.is_some();
+                    let slot = walk.source(of, base, outside || member.blocklength > 1);
+                    walk.levels.truncate(depth);
+                    slot
+                })
+            }),
+            Parts::Fields(fields) => self.members(fields.len(), repeated, |walk, i| {
+                let field = &fields[i];
+                let base = base + field.offset() as i128;
+                walk.named(field.name(), |walk| {
+                    if let Some(map) = field.map() {
+                        return walk.source(Source::Map(map), base, false);
+                    }
+                    walk.skipped(field.size(), base);
+                    Slot::Other
+                })
+            }),
+        }
+    }
+
+    fn enter(&mut self, Repetition { count, stride }: Repetition) {
+        if count > 1 {
+            self.levels.push(Repeat { count, stride: Some(stride) });
+        }
+    }
+
+    fn members(
+        &mut self,
+        number: usize,
+        repeated: bool,
+        mut one: impl FnMut(&mut Self, usize) -> Slot,
+    ) -> Slot {
+        let length = self.path.len();
+        if repeated && self.nameless_until.is_none() {
+            self.path.push_str("[]");
+        }
+        let mut slots = Vec::new();
+        for i in 0..number {
+            if self.all.len() + self.skipped.len() >= MOST_FIELDS || self.looked >= MOST_MEMBERS {
+                self.more = true;
+                break;
+            }
+            self.looked += 1;
+            slots.push(one(self, i));
+        }
+        self.path.truncate(length);
+        Slot::Members(slots)
+    }
+
+    /// With one more name at the end of the path.
+    fn named(&mut self, name: &str, inside: impl FnOnce(&mut Self) -> Slot) -> Slot {
+        let length = self.path.len();
+        if self.nameless_until.is_none() {
+            if length > 0 {
+                self.path.push('.');
+            }
+            self.path.push_str(name);
+        }
+        let slot = inside(self);
+        self.path.truncate(length);
+        slot
+    }
+
+    fn leaf(&mut self, basic: Basic, name: &str, offset: i128) -> Slot {
+        let Ok(index) = u16::try_from(self.all.len()) else { return Slot::Other };
+        if self.all.len() >= MOST_FIELDS {
+            self.more = true;
+            return Slot::Other;
+        }
+        let times = self.levels.iter().fold(1, |n: u64, level| n.saturating_mul(level.count));
+        self.all.push(DiagramField {
+            path: self.path.clone(),
+            basic: Some(basic),
+            type_name: name.into(),
+            offset,
+            levels: self.levels.clone(),
+            bytes: times.saturating_mul(basic.size() as u64),
+        });
+        Slot::Field(index)
+    }
+
+    fn skipped(&mut self, size: usize, offset: i128) {
+        let times = self.levels.iter().fold(1, |n: u64, level| n.saturating_mul(level.count));
+        self.skipped.push(DiagramField {
+            path: self.path.clone(),
+            basic: None,
+            type_name: "(skipped)".into(),
+            offset,
+            levels: self.levels.clone(),
+            bytes: times.saturating_mul(size as u64),
+        });
+    }
+}

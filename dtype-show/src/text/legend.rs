@@ -1,0 +1,94 @@
+//! The list of fields below a picture.
+
+use core::fmt;
+
+use super::{Text, letter};
+use crate::fields::{DiagramField, Repeat};
+use crate::table::{Align, Table};
+
+/// The entry of a field in a legend.
+pub(crate) struct Legend {
+    pub(crate) path: String,
+    /// The type, and the number of contiguous values.
+    pub(crate) ty: String,
+    /// The repetitions with gaps between.
+    pub(crate) repeated: String,
+}
+
+impl Legend {
+    pub(crate) fn of(field: &DiagramField, times: &str) -> Self {
+        let (count, levels) = field.contiguous();
+        let mut ty = field.type_name.clone();
+        if let Some(basic) = field.basic
+            && ty != basic.name()
+        {
+            // For example an enum.
+            ty = format!("{ty}: {basic}");
+        }
+        if count > 1 {
+            ty = format!("{ty} {times} {count}");
+        }
+        let levels = levels.iter().map(|Repeat { count, stride }| match stride {
+            Some(stride) => format!("{count} every {stride}"),
+            None => format!("{count} in a list"),
+        });
+        let path = if field.path.is_empty() { "data" } else { &field.path };
+        let repeated = levels.collect::<Vec<_>>().join(", ");
+        Self { path: in_line(path), ty: in_line(&ty), repeated }
+    }
+}
+
+/// A text without characters that end a line or move the cursor.
+fn in_line(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        if c.is_control() { out.extend(c.escape_default()) } else { out.push(c) }
+    }
+    out
+}
+
+pub(super) fn write(f: &mut fmt::Formatter<'_>, text: &Text<'_>) -> fmt::Result {
+    let (style, fields) = (text.style, text.diagram.fields());
+    let times = if style.ascii { "x" } else { "×" };
+    let mut table = Table::new(&[
+        ("", Align::Left),
+        ("field", Align::Left),
+        ("type", Align::Left),
+        ("offset", Align::Right),
+        ("bytes", Align::Right),
+        ("repeated", Align::Left),
+    ]);
+    for (i, field) in fields.iter().enumerate().take(style.legend) {
+        let Legend { path, ty, repeated } = Legend::of(field, times);
+        let mark = match field.basic {
+            Some(_) => letter(u16::try_from(i).ok()),
+            None => ' ',
+        };
+        let cells = [
+            mark.to_string(),
+            path,
+            ty,
+            field.offset.to_string(),
+            field.bytes.to_string(),
+            repeated,
+        ];
+        table.push(cells);
+    }
+    let colours = (0..fields.len().min(style.legend)).map(|i| {
+        let mut colour = String::new();
+        let field = u16::try_from(i).ok().filter(|_| fields[i].basic.is_some());
+        let _ = field.map(|field| text.switch(&mut colour, Some(field)));
+        colour
+    });
+    table.write(f, Some(&colours.collect::<Vec<_>>()))?;
+    let left = fields.len().saturating_sub(style.legend);
+    let dots = if style.ascii { "..." } else { "…" };
+    match (left, text.diagram.has_more_fields()) {
+        (0, false) => Ok(()),
+        (0, true) => writeln!(f, "{dots} and more fields"),
+        (left, more) => {
+            let least = if more { "at least " } else { "" };
+            writeln!(f, "{dots} and {least}{left} more fields")
+        }
+    }
+}
