@@ -50,7 +50,7 @@
 //! `dtype frame --as json` prints an object for each frame: `frame`, its number; `offset` and `length`; `form`, `full` or
 //! `compact`; `version`, `tag`, `count`, `record_size`; `byte_order`, `little` or `big`; `signature_hash` and `schema_hash`,
 //! null where the frame has none; `checksum`: `ok`, `wrong`, `missing` or `none`; `type` and `schema`, the text of a type or
-//! a schema that the message holds, or null; `error`, null or `kind`, the name of the variant of `message::Error`, and
+//! a schema that the message holds, or null; `error`, null or `kind`, the name of the variant of `dtype_message::Error`, and
 //! `message`. Where no frame starts, there is an object with `offset` and `error`, and bytes that were skipped have one
 //! with `offset` and `skipped`. A record has `frame`, `record` and `value`, and precedes its frame, whose checksum is
 //! known only at its end.

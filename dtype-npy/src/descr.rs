@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::dtype::{Dtype, DtypeField, Kind, MOST_BYTES, in_order};
+use crate::dtype::{Dtype, DtypeField, Kind, in_order};
 use crate::error::NpyError;
-use crate::literal::Value;
-use crate::unit::DateUnit;
-use dtype_runtime::representation::ByteOrder;
+use crate::literal::{self, Value};
+use crate::scalar::{self, Refusal};
 
 /// The dtype of a value: `'<f8'`, `[('x', '<f8'), …]`, `('<f8', (3,))`.
 pub(crate) fn read(value: &Value) -> Result<Dtype, NpyError> {
@@ -36,14 +35,14 @@ impl Path<'_> {
 }
 
 fn dtype(value: &Value, path: &Path<'_>) -> Result<Dtype, NpyError> {
-    match value {
-        Value::Text(text) => scalar(text, path),
-        Value::List(fields) => structure(fields, path),
-        Value::Tuple(parts) => match &**parts {
+    match &value.kind {
+        literal::Kind::Text(text) => scalar(text, path),
+        literal::Kind::List(fields) => structure(fields, path),
+        literal::Kind::Tuple(parts) => match &**parts {
             [element, shape] => array(dtype(element, path)?, shape, path),
             _ => Err(wrong(path, "a format and a shape", value)),
         },
-        other => Err(wrong(path, "a format or a list of fields", other)),
+        _ => Err(wrong(path, "a format or a list of fields", value)),
     }
 }
 
@@ -68,64 +67,24 @@ fn unnamed(name: &str, path: &Path<'_>) -> NpyError {
 }
 
 fn scalar(text: &str, path: &Path<'_>) -> Result<Dtype, NpyError> {
-    let unknown = || NpyError::Value {
-        place: place(path),
-        expected: "a format such as `<f8`, `|b1` or `|V16`",
-        found: format!("`{}`", text.escape_debug()),
-    };
-    let (order, rest) = match text.strip_prefix(['<', '>', '=', '|']) {
-        Some(rest) if text.starts_with('<') => (ByteOrder::Little, rest),
-        Some(rest) if text.starts_with('>') => (ByteOrder::Big, rest),
-        Some(rest) => (ByteOrder::NATIVE, rest),
-        None => (ByteOrder::NATIVE, text),
-    };
-    let mut chars = rest.chars();
-    let letter = chars.next().ok_or_else(unknown)?;
-    let (digits, unit) = match letter {
-        'M' | 'm' => date(chars.as_str()).ok_or_else(unknown)?,
-        _ => (chars.as_str(), None),
-    };
-    let (letter, bytes) = match (letter, digits) {
-        ('?', "") => ('b', 1),
-        ('O', "") => ('O', 8),
-        _ if digits.bytes().all(|digit| digit.is_ascii_digit()) => {
-            let number = digits.parse::<u64>().map_err(|_| unknown())?;
-            match letter {
-                'a' => ('S', number),
-                'U' => ('U', number.checked_mul(4).ok_or_else(|| too_large(path))?),
-                _ => (letter, number),
-            }
-        }
-        _ => return Err(unknown()),
-    };
-    if bytes > MOST_BYTES && matches!(letter, 'S' | 'U' | 'V') {
-        return Err(too_large(path));
-    }
-    let scalar = Dtype::scalar(letter, bytes, order).ok_or_else(unknown)?;
-    Ok(match unit {
-        Some(unit) => scalar.with_unit(unit),
-        None => scalar,
+    scalar::format(text).map_err(|refusal| match refusal {
+        Refusal::TooLarge => too_large(path),
+        Refusal::Unknown => NpyError::Value {
+            place: place(path),
+            expected: "a format such as `<f8`, `|b1` or `|V16`",
+            found: format!("`{}`", text.escape_debug()),
+        },
     })
 }
 
-/// The digits and the unit of a date, `8[ns]`. The generic unit is none.
-fn date(text: &str) -> Option<(&str, Option<DateUnit>)> {
-    let Some((digits, rest)) = text.split_once('[') else { return Some((text, None)) };
-    match rest.strip_suffix(']')? {
-        "generic" => Some((digits, None)),
-        unit => Some((digits, Some(DateUnit::new(unit)?))),
-    }
-}
-
 fn array(element: Dtype, shape: &Value, path: &Path<'_>) -> Result<Dtype, NpyError> {
-    let length = |value: &Value| match value {
-        Value::Number(length) => Ok(*length),
-        other => Err(wrong(path, "a shape of numbers", other)),
+    let length = |value: &Value| match &value.kind {
+        literal::Kind::Number(length) => u64::try_from(*length).map_err(|_| too_large(path)),
+        _ => Err(wrong(path, "a shape of numbers", value)),
     };
-    let lengths = match shape {
-        Value::Number(length) => Vec::from([*length]),
-        Value::Tuple(lengths) => lengths.iter().map(length).collect::<Result<_, _>>()?,
-        other => return Err(wrong(path, "a shape of numbers", other)),
+    let lengths: Vec<u64> = match &shape.kind {
+        literal::Kind::Tuple(lengths) => lengths.iter().map(length).collect::<Result<_, _>>()?,
+        _ => Vec::from([length(shape)?]),
     };
     Dtype::array(&lengths, element).ok_or_else(|| too_large(path))
 }
@@ -134,27 +93,31 @@ fn structure(values: &[Value], path: &Path<'_>) -> Result<Dtype, NpyError> {
     let (mut fields, mut offset, mut names) = (Vec::new(), 0_u64, BTreeSet::new());
     for value in values {
         let expected = "a name, a format and perhaps a shape";
-        let Value::Tuple(parts) = value else { return Err(wrong(path, expected, value)) };
+        let literal::Kind::Tuple(parts) = &value.kind else {
+            return Err(wrong(path, expected, value));
+        };
         let (name, format, shape) = match &**parts {
             [name, format] => (name, format, None),
             [name, format, shape] => (name, format, Some(shape)),
             _ => return Err(wrong(path, expected, value)),
         };
-        let name = match name {
-            Value::Text(name) => name,
+        let name = match &name.kind {
+            literal::Kind::Text(name) => name,
             // A title before the name.
-            Value::Tuple(pair) => match &**pair {
-                [Value::Text(_), Value::Text(name)] => name,
-                _ => return Err(wrong(path, "a title and a name", value)),
-            },
-            other => return Err(wrong(path, "a name", other)),
+            literal::Kind::Tuple(pair) => {
+                match pair.iter().map(|part| &part.kind).collect::<Vec<_>>()[..] {
+                    [literal::Kind::Text(_), literal::Kind::Text(name)] => name,
+                    _ => return Err(wrong(path, "a title and a name", value)),
+                }
+            }
+            _ => return Err(wrong(path, "a name", name)),
         };
         let inner = Path::Field { of: path, name };
         let mut dtype = dtype(format, &inner)?;
         if let Some(shape) = shape {
             dtype = array(dtype, shape, &inner)?;
         }
-        let end = offset.checked_add(dtype.itemsize()).filter(|end| *end <= MOST_BYTES);
+        let end = offset.checked_add(dtype.itemsize()).filter(|end| *end <= Dtype::MOST_BYTES);
         let end = end.ok_or_else(|| too_large(&inner))?;
         let is_void = matches!(dtype.axes().1.kind(), Kind::Scalar { letter: 'V', .. });
         // Raw bytes without a name are a gap.

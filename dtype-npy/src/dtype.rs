@@ -33,11 +33,23 @@ use dtype_runtime::typemap::{Node, TypeMap};
 /// let memory = Dtype::of::<Particle>(&NumpyOptions::memory().with_order(ByteOrder::Little));
 /// assert_eq!(memory.to_string(), "[('charge', '|i1'), ('', '|V3'), ('position', '<f4', (3,))]");
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Dtype {
     kind: Kind,
     itemsize: u64,
+    /// The basic datatype of a scalar that a Rust type has, or of its elements.
+    basic: Option<Basic>,
+    align: u64,
 }
+
+/// Names in C count no more than NumPy counts them: `intc` is `i4`.
+impl PartialEq for Dtype {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.kind, self.itemsize) == (&other.kind, other.itemsize)
+    }
+}
+
+impl Eq for Dtype {}
 
 /// The form of a [`Dtype`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,10 +90,10 @@ pub struct DtypeField {
     pub dtype: Dtype,
 }
 
-/// The greatest item, in bytes: the largest object that Rust and NumPy have on a machine of 64 bits.
-pub(crate) const MOST_BYTES: u64 = i64::MAX as u64;
-
 impl Dtype {
+    /// The greatest item, in bytes: the largest object that Rust and NumPy have on a machine of 64 bits.
+    pub(crate) const MOST_BYTES: u64 = i64::MAX as u64;
+
     /// One value of `itemsize` bytes. `letter` is that of [`Kind::Scalar`]. The order does not count where a kind has none.
     ///
     /// `None` if NumPy has no such value: another letter, a number of 3 bytes, text of 5; or if `itemsize` exceeds
@@ -104,7 +116,9 @@ impl Dtype {
             _ => false,
         };
         let kind = Kind::Scalar { letter, order: has_order.then_some(order), unit: None };
-        (is_known && itemsize <= MOST_BYTES).then_some(Self { kind, itemsize })
+        let basic = basic(letter, itemsize);
+        let align = basic.map_or(1, |basic| basic.align() as u64);
+        (is_known && itemsize <= Self::MOST_BYTES).then_some(Self { kind, itemsize, basic, align })
     }
 
     /// The same span or point of time, in this unit. It does not count for other kinds.
@@ -133,12 +147,13 @@ impl Dtype {
             return Some(element);
         }
         let itemsize = lengths.iter().try_fold(element.itemsize, |size, n| size.checked_mul(*n));
-        let itemsize = itemsize.filter(|size| *size <= MOST_BYTES)?;
+        let itemsize = itemsize.filter(|size| *size <= Self::MOST_BYTES)?;
+        let align = element.align;
         let (lengths, element) = match element.kind {
             Kind::Array { lengths: inner, element } => ([lengths, &inner].concat(), element),
-            kind => (lengths.to_vec(), Box::new(Self { kind, itemsize: element.itemsize })),
+            kind => (lengths.to_vec(), Box::new(Self { kind, ..element })),
         };
-        Some(Self { kind: Kind::Array { lengths, element }, itemsize })
+        Some(Self { kind: Kind::Array { lengths, element }, itemsize, basic: None, align })
     }
 
     /// A structure. Fields may overlap, and may have any names, but then it cannot be written to a file.
@@ -148,8 +163,18 @@ impl Dtype {
         let is_inside = |field: &DtypeField| {
             field.offset.checked_add(field.dtype.itemsize).is_some_and(|end| end <= itemsize)
         };
-        let is_whole = fields.iter().all(is_inside) && itemsize <= MOST_BYTES;
-        is_whole.then_some(Self { kind: Kind::Structure { fields }, itemsize })
+        let is_whole = fields.iter().all(is_inside) && itemsize <= Self::MOST_BYTES;
+        is_whole.then_some(Self {
+            kind: Kind::Structure { fields },
+            itemsize,
+            basic: None,
+            align: 1,
+        })
+    }
+
+    /// The same dtype with fields that are aligned as C aligns them.
+    pub(crate) fn with_align(self, align: u64) -> Self {
+        Self { align, ..self }
     }
 
     /// The dtype of a Rust type. A field without data has none, nor has a skipped one.
@@ -180,17 +205,33 @@ impl Dtype {
                     }
                 }
                 let itemsize = if is_packed { position } else { map.stride() as u64 };
-                Self { kind: Kind::Structure { fields }, itemsize }
+                Self { kind: Kind::Structure { fields }, itemsize, basic: None, align: 1 }
             }
         }
     }
 
     /// The dtype of a leaf.
     pub(crate) fn of_basic(basic: Basic, order: ByteOrder) -> Self {
-        let itemsize = basic.size() as u64;
-        let letter = basic.numpy_kind();
-        Self::scalar(letter, itemsize, order)
-            .unwrap_or(Self { kind: Kind::Scalar { letter, order: None, unit: None }, itemsize })
+        Self::of_letter(basic.numpy_kind(), basic, order)
+    }
+
+    /// The dtype that NumPy has for a type of C. It knows this machine's `long double`.
+    pub(crate) fn of_c(basic: Basic, order: ByteOrder) -> Self {
+        let letter = match (basic.numpy_kind(), basic.kind()) {
+            ('V', dtype_runtime::basic::Kind::Float) => 'f',
+            ('V', dtype_runtime::basic::Kind::Complex) => 'c',
+            (letter, _) => letter,
+        };
+        Self::of_letter(letter, basic, order)
+    }
+
+    fn of_letter(letter: char, basic: Basic, order: ByteOrder) -> Self {
+        let (itemsize, align) = (basic.size() as u64, basic.align() as u64);
+        let kind = match Self::scalar(letter, itemsize, order) {
+            Some(scalar) => scalar.kind,
+            None => Kind::Scalar { letter, order: None, unit: None },
+        };
+        Self { kind, itemsize, basic: Some(basic), align }
     }
 
     /// The form.
@@ -203,8 +244,27 @@ impl Dtype {
         self.itemsize
     }
 
+    /// The basic datatype of a scalar, or of the characters and bytes of `S`, `U` and `V`. `None` for an array, a structure, a
+    /// Python object, and for a number that only another machine has.
+    ///
+    /// ```
+    /// use dtype_npy::Dtype;
+    /// use dtype_runtime::Basic;
+    /// assert_eq!(Dtype::parse("intc")?.basic(), Some(Basic::Int));
+    /// assert_eq!(Dtype::parse("S10")?.basic(), Some(Basic::CChar));
+    /// # Ok::<(), dtype_npy::GrammarError>(())
+    /// ```
+    pub const fn basic(&self) -> Option<Basic> {
+        self.basic
+    }
+
+    /// The alignment in bytes: that of the scalar; of a structure 1, unless its fields are aligned as C aligns them.
+    pub const fn align(&self) -> u64 {
+        self.align
+    }
+
     /// The axes, and the element that they repeat: the dtype itself if there are none.
-    pub(crate) fn axes(&self) -> (&[u64], &Self) {
+    pub fn axes(&self) -> (&[u64], &Self) {
         match &self.kind {
             Kind::Array { lengths, element } => (lengths, element),
             _ => (&[], self),
@@ -231,6 +291,32 @@ impl Dtype {
             Kind::Structure { .. } => "a structure".to_string(),
         }
     }
+}
+
+/// The basic datatype that a scalar holds, or is made of.
+fn basic(letter: char, itemsize: u64) -> Option<Basic> {
+    Some(match (letter, itemsize) {
+        ('b', 1) => Basic::Bool,
+        ('i', 1) => Basic::I8,
+        ('i', 2) => Basic::I16,
+        ('i', 4) => Basic::I32,
+        ('i' | 'M' | 'm', 8) => Basic::I64,
+        ('u', 1) => Basic::U8,
+        ('u', 2) => Basic::U16,
+        ('u', 4) => Basic::U32,
+        ('u', 8) => Basic::U64,
+        ('f', 2) => Basic::F16,
+        ('f', 4) => Basic::F32,
+        ('f', 8) => Basic::F64,
+        ('f', size) if size == Basic::LongDouble.size() as u64 => Basic::LongDouble,
+        ('c', 8) => Basic::C32,
+        ('c', 16) => Basic::C64,
+        ('c', size) if size == Basic::LongDoubleComplex.size() as u64 => Basic::LongDoubleComplex,
+        ('S', _) => Basic::CChar,
+        ('U', _) => Basic::Char,
+        ('V', _) => Basic::Byte,
+        _ => return None,
+    })
 }
 
 /// The fields in the order of memory. Those without bytes come before what begins at the same place.

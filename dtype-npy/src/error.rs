@@ -2,23 +2,27 @@
 
 use core::fmt;
 use std::io;
+use std::ops::Range;
 
 use crate::repr::Tuple;
 use dtype_runtime::Error;
 use dtype_runtime::representation::ByteOrder;
 
 /// The reason why a `.npy` file could not be read or written.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NpyError {
     /// The reader or writer failed.
-    Io(io::Error),
+    #[error("{0}")]
+    Io(#[from] io::Error),
     /// The bytes do not begin as every `.npy` file does.
+    #[error("not a .npy file: it begins with {:?}", .found.escape_ascii().to_string())]
     Magic {
         /// The first bytes, at most six.
         found: Vec<u8>,
     },
     /// A version of the format other than 1.0, 2.0 and 3.0.
+    #[error("version {major}.{minor} of the .npy format, expected 1.0, 2.0 or 3.0")]
     Version {
         /// The major version.
         major: u8,
@@ -26,6 +30,7 @@ pub enum NpyError {
         minor: u8,
     },
     /// The header is longer than the limit.
+    #[error("a header of {length} bytes, expected at most {limit}")]
     HeaderLength {
         /// Its length in bytes.
         length: u64,
@@ -33,6 +38,7 @@ pub enum NpyError {
         limit: u64,
     },
     /// The header is not the Python literal that it must be.
+    #[error("byte {offset} of the header: expected {expected}")]
     Header {
         /// The position in the header's text, in bytes of the file.
         offset: usize,
@@ -40,11 +46,13 @@ pub enum NpyError {
         expected: &'static str,
     },
     /// The header of a version 3.0 is not UTF-8.
+    #[error("byte {valid_up_to} of the header: not UTF-8")]
     Encoding {
         /// The number of bytes that are.
         valid_up_to: usize,
     },
     /// The header's dict has no such key, or has it twice.
+    #[error("the header has {}", Times(.key, .found))]
     Key {
         /// The key.
         key: &'static str,
@@ -52,11 +60,13 @@ pub enum NpyError {
         found: usize,
     },
     /// The header's dict has a key that the format does not know.
+    #[error("the header has the unknown key `{}`, expected `descr`, `fortran_order` and `shape`", .key.escape_debug())]
     UnknownKey {
         /// The key.
         key: String,
     },
     /// A value in the header has another type than the format prescribes, or a field has no name of its own.
+    #[error("{place} is {found}, expected {expected}")]
     Value {
         /// The key, and the field of the dtype, if it is in one.
         place: String,
@@ -66,6 +76,10 @@ pub enum NpyError {
         found: String,
     },
     /// Fields of a dtype overlap, which the header of a file cannot say.
+    #[error(
+        "{} is at offset {actual}, expected at least {expected}: overlapping fields cannot be in a file",
+        Named(.field)
+    )]
     Overlap {
         /// The path of the field: names, separated by dots.
         field: String,
@@ -75,8 +89,13 @@ pub enum NpyError {
         actual: u64,
     },
     /// The array has several axes, in Fortran order.
+    #[error("the array is in Fortran order, expected C order")]
     FortranOrder,
     /// The shape has more elements, or the items more bytes, than memory can address.
+    #[error(
+        "an array of shape {} with items of {itemsize} bytes is larger than memory can address",
+        Tuple(.shape)
+    )]
     TooLarge {
         /// The shape.
         shape: Vec<u64>,
@@ -84,6 +103,7 @@ pub enum NpyError {
         itemsize: u64,
     },
     /// The file ends too early.
+    #[error("the file ends after {actual} of {expected} bytes")]
     Truncated {
         /// Bytes that the header, or the shape and the dtype, ask for.
         expected: u64,
@@ -91,29 +111,35 @@ pub enum NpyError {
         actual: u64,
     },
     /// The items do not have the dtype of the records.
-    Dtype(DtypeError),
+    #[error("{0}")]
+    Dtype(#[from] DtypeError),
     /// The records have no data.
+    #[error("records without data cannot be in a file")]
     NoData,
     /// The records could not be unpacked: a value is invalid, for instance.
-    Records(Error),
+    #[error("{0}")]
+    Records(#[from] Error),
 }
 
 /// The reason why a dtype does not fit a Rust type. Each names the field: a path such as `"header.flags"`, empty for the
 /// item itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DtypeError {
     /// The dtype does not have a field of the type.
+    #[error("{} is missing in the dtype", Named(.field))]
     Missing {
         /// The path of the field.
         field: String,
     },
     /// The dtype has a field that the type does not have, or has a name twice.
+    #[error("{} of the dtype is not a field of the type, or is there twice", Named(.field))]
     Unknown {
         /// The path of the field.
         field: String,
     },
     /// Another kind of value, or another width.
+    #[error("{} is {actual} in the dtype, expected {expected}", Named(.field))]
     Format {
         /// The path of the field.
         field: String,
@@ -123,6 +149,7 @@ pub enum DtypeError {
         actual: String,
     },
     /// Another shape.
+    #[error("{} has {} in the dtype, expected {}", Named(.field), Shape(.actual), Shape(.expected))]
     Shape {
         /// The path of the field.
         field: String,
@@ -132,6 +159,7 @@ pub enum DtypeError {
         actual: Vec<u64>,
     },
     /// Values in the other byte order, where they are to be used in place.
+    #[error("{} is {}, and is to be used in place on a machine that is not", Named(.field), order(.actual))]
     ByteOrder {
         /// The path of the field.
         field: String,
@@ -139,11 +167,16 @@ pub enum DtypeError {
         actual: ByteOrder,
     },
     /// Values in both byte orders, or raw bytes, whose order is this machine's, beside values in the other order.
+    #[error("{} has another byte order than the fields before", Named(.field))]
     MixedByteOrder {
         /// The path of the first field whose order differs from that of the fields before.
         field: String,
     },
     /// A field at another offset than in memory, where records are to be used in place.
+    #[error(
+        "{} is at offset {actual} of the dtype, expected {expected} to use it in place",
+        Named(.field)
+    )]
     Offset {
         /// The path of the field.
         field: String,
@@ -153,6 +186,10 @@ pub enum DtypeError {
         actual: u64,
     },
     /// Items of another size than in memory, where records are to be used in place.
+    #[error(
+        "{} has {actual} bytes in the dtype, expected {expected} to use it in place",
+        Named(.field)
+    )]
     ItemSize {
         /// The path of the field.
         field: String,
@@ -190,129 +227,73 @@ impl fmt::Display for Shape<'_> {
     }
 }
 
-impl fmt::Display for DtypeError {
+/// How often a key is in the header, in a message.
+struct Times<'a>(&'a str, &'a usize);
+
+impl fmt::Display for Times<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Missing { field } => write!(f, "{} is missing in the dtype", Named(field)),
-            Self::Unknown { field } => {
-                write!(
-                    f,
-                    "{} of the dtype is not a field of the type, or is there twice",
-                    Named(field)
-                )
-            }
-            Self::Format { field, expected, actual } => {
-                write!(f, "{} is {actual} in the dtype, expected {expected}", Named(field))
-            }
-            Self::Shape { field, expected, actual } => {
-                let (expected, actual) = (Shape(expected), Shape(actual));
-                write!(f, "{} has {actual} in the dtype, expected {expected}", Named(field))
-            }
-            Self::ByteOrder { field, actual } => {
-                let order = match actual {
-                    ByteOrder::Little => "little-endian",
-                    ByteOrder::Big => "big-endian",
-                };
-                write!(
-                    f,
-                    "{} is {order}, and is to be used in place on a machine that is not",
-                    Named(field)
-                )
-            }
-            Self::MixedByteOrder { field } => {
-                write!(f, "{} has another byte order than the fields before", Named(field))
-            }
-            Self::Offset { field, expected, actual } => write!(
-                f,
-                "{} is at offset {actual} of the dtype, expected {expected} to use it in place",
-                Named(field)
-            ),
-            Self::ItemSize { field, expected, actual } => write!(
-                f,
-                "{} has {actual} bytes in the dtype, expected {expected} to use it in place",
-                Named(field)
-            ),
+            Self(key, 0) => write!(f, "no key `{key}`"),
+            Self(key, found) => write!(f, "the key `{key}` {found} times"),
         }
     }
 }
 
-impl core::error::Error for DtypeError {}
-
-impl fmt::Display for NpyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io(error) => write!(f, "{error}"),
-            Self::Magic { found } => {
-                write!(f, "not a .npy file: it begins with {:?}", found.escape_ascii().to_string())
-            }
-            Self::Version { major, minor } => {
-                write!(f, "version {major}.{minor} of the .npy format, expected 1.0, 2.0 or 3.0")
-            }
-            Self::HeaderLength { length, limit } => {
-                write!(f, "a header of {length} bytes, expected at most {limit}")
-            }
-            Self::Header { offset, expected } => {
-                write!(f, "byte {offset} of the header: expected {expected}")
-            }
-            Self::Encoding { valid_up_to } => {
-                write!(f, "byte {valid_up_to} of the header: not UTF-8")
-            }
-            Self::Key { key, found: 0 } => write!(f, "the header has no key `{key}`"),
-            Self::Key { key, found } => write!(f, "the header has the key `{key}` {found} times"),
-            Self::UnknownKey { key } => write!(
-                f,
-                "the header has the unknown key `{}`, expected `descr`, `fortran_order` and `shape`",
-                key.escape_debug()
-            ),
-            Self::Value { place, expected, found } => {
-                write!(f, "{place} is {found}, expected {expected}")
-            }
-            Self::Overlap { field, expected, actual } => write!(
-                f,
-                "{} is at offset {actual}, expected at least {expected}: overlapping fields cannot be in a file",
-                Named(field)
-            ),
-            Self::FortranOrder => f.write_str("the array is in Fortran order, expected C order"),
-            Self::TooLarge { shape, itemsize } => write!(
-                f,
-                "an array of shape {} with items of {itemsize} bytes is larger than memory can address",
-                Tuple(shape)
-            ),
-            Self::Truncated { expected, actual } => {
-                write!(f, "the file ends after {actual} of {expected} bytes")
-            }
-            Self::Dtype(error) => write!(f, "{error}"),
-            Self::NoData => f.write_str("records without data cannot be in a file"),
-            Self::Records(error) => write!(f, "{error}"),
-        }
+const fn order(order: &ByteOrder) -> &'static str {
+    match order {
+        ByteOrder::Little => "little-endian",
+        ByteOrder::Big => "big-endian",
     }
 }
 
-impl core::error::Error for NpyError {
-    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        match self {
-            Self::Io(error) => Some(error),
-            Self::Dtype(error) => Some(error),
-            Self::Records(error) => Some(error),
-            _ => None,
-        }
-    }
+/// A mistake in a dtype's expression.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+#[error("{message}")]
+pub struct GrammarError {
+    /// What is wrong, in a sentence without a full stop.
+    pub message: String,
+    /// The bytes of the text that are wrong; empty at its end.
+    pub span: Range<usize>,
+    /// What to say at these bytes, in a few words; may be empty.
+    pub label: String,
+    /// Other bytes that matter, with their label.
+    pub other: Option<(Range<usize>, &'static str)>,
+    /// What to do, in a sentence.
+    pub help: Option<&'static str>,
+    /// The format, if it is unknown.
+    pub unknown: Option<String>,
 }
 
-impl From<io::Error> for NpyError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
+impl GrammarError {
+    pub(crate) fn new(
+        message: impl Into<String>,
+        span: &Range<usize>,
+        label: impl Into<String>,
+    ) -> Box<Self> {
+        Box::new(Self {
+            message: message.into(),
+            span: span.clone(),
+            label: label.into(),
+            other: None,
+            help: None,
+            unknown: None,
+        })
     }
-}
 
-impl From<DtypeError> for NpyError {
-    fn from(error: DtypeError) -> Self {
-        Self::Dtype(error)
+    pub(crate) fn unknown(format: &str, span: &Range<usize>) -> Box<Self> {
+        let mut error = Self::new(format!("unknown format `{format}`"), span, "unknown format");
+        error.unknown = Some(format.to_owned());
+        error.help("a format is a letter and a number of bytes, such as `<f8`, `i4` or `S10`")
     }
-}
 
-impl From<Error> for NpyError {
-    fn from(error: Error) -> Self {
-        Self::Records(error)
+    pub(crate) fn help(mut self: Box<Self>, help: &'static str) -> Box<Self> {
+        self.help = Some(help);
+        self
+    }
+
+    pub(crate) fn and(mut self: Box<Self>, span: Range<usize>, label: &'static str) -> Box<Self> {
+        self.other = Some((span, label));
+        self
     }
 }

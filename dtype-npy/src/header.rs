@@ -14,7 +14,7 @@ use std::io::Read;
 use crate::descr;
 use crate::dtype::Dtype;
 use crate::error::NpyError;
-use crate::literal::{self, Value};
+use crate::literal::{self, Kind, Value};
 use crate::repr::Tuple;
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
@@ -99,18 +99,20 @@ impl Header {
             expected,
             found: value.describe().to_string(),
         };
-        let Value::Dict(items) = value else { return Err(wrong("the header", "a dict", &value)) };
-        for (key, _) in &items {
-            match key {
-                Value::Text(key) if ["descr", "fortran_order", "shape"].contains(&key.as_str()) => {
-                }
-                Value::Text(key) => return Err(NpyError::UnknownKey { key: key.clone() }),
-                other => return Err(wrong("a key of the header", "a string", other)),
+        let Kind::Dict(items) = &value.kind else {
+            return Err(wrong("the header", "a dict", &value));
+        };
+        for (key, _) in items {
+            match &key.kind {
+                Kind::Text(key) if ["descr", "fortran_order", "shape"].contains(&key.as_str()) => {}
+                Kind::Text(key) => return Err(NpyError::UnknownKey { key: key.clone() }),
+                _ => return Err(wrong("a key of the header", "a string", key)),
             }
         }
         let get = |wanted: &'static str| {
-            let mut all =
-                items.iter().filter(|(key, _)| matches!(key, Value::Text(key) if key == wanted));
+            let mut all = items
+                .iter()
+                .filter(|(key, _)| matches!(&key.kind, Kind::Text(key) if key == wanted));
             match (all.next(), all.count()) {
                 (Some((_, value)), 0) => Ok(value),
                 (first, more) => {
@@ -119,16 +121,19 @@ impl Header {
             }
         };
         let dtype = descr::read(get("descr")?)?;
-        let fortran_order = match get("fortran_order")? {
-            Value::Bool(fortran_order) => *fortran_order,
-            other => return Err(wrong("`fortran_order`", "`True` or `False`", other)),
+        let order = get("fortran_order")?;
+        let Kind::Bool(fortran_order) = order.kind else {
+            return Err(wrong("`fortran_order`", "`True` or `False`", order));
         };
         let shape = get("shape")?;
-        let expected = "a tuple of lengths";
-        let Value::Tuple(lengths) = shape else { return Err(wrong("`shape`", expected, shape)) };
-        let length = |value: &Value| match value {
-            Value::Number(length) => Ok(*length),
-            other => Err(wrong("a length in `shape`", "a number", other)),
+        let Kind::Tuple(lengths) = &shape.kind else {
+            return Err(wrong("`shape`", "a tuple of lengths", shape));
+        };
+        let length = |value: &Value| match value.kind {
+            Kind::Number(length) => {
+                u64::try_from(length).map_err(|_| wrong("a length in `shape`", "a number", value))
+            }
+            _ => Err(wrong("a length in `shape`", "a number", value)),
         };
         let shape = lengths.iter().map(length).collect::<Result<Vec<_>, _>>()?;
         Ok(Self { version, dtype, fortran_order, shape })
@@ -208,10 +213,10 @@ impl Header {
 
 /// The value of a header's text, which is Latin-1 or UTF-8 in the file.
 fn literal(text: &str, is_utf8: bool) -> Result<Value, NpyError> {
-    literal::read(text).map_err(|literal::Unreadable { offset, expected }| {
+    literal::read(text, true).map_err(|literal::Unreadable { span, expected }| {
         // A character of Latin-1 is one byte in the file, and may be two in the text.
         let in_latin1 = |offset| text.get(..offset).map_or(offset, |text| text.chars().count());
-        let offset = if is_utf8 { offset } else { in_latin1(offset) };
+        let offset = if is_utf8 { span.start } else { in_latin1(span.start) };
         NpyError::Header { offset, expected }
     })
 }

@@ -41,11 +41,14 @@ mod compare;
 mod descr;
 mod dtype;
 mod error;
+mod format;
+mod grammar;
 mod header;
 mod literal;
 mod notation;
 mod options;
 mod repr;
+mod scalar;
 mod unit;
 
 use std::io::{Read, Write};
@@ -59,7 +62,7 @@ use dtype_runtime::typemap::{Node, TypeMap};
 use dtype_runtime::{Buffer, BufferMut, Packer};
 
 pub use dtype::{Dtype, DtypeField, Kind};
-pub use error::{DtypeError, NpyError};
+pub use error::{DtypeError, GrammarError, NpyError};
 pub use header::Header;
 pub use notation::{NumpyDtype, NumpyError, numpy_dtype};
 pub use options::{NumpyLayout, NumpyOptions};

@@ -11,11 +11,14 @@ use dtype_runtime::{Flags, Type};
 use expression::Writer;
 
 /// The reason why NumPy does not have a dtype for a layout.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NumpyError {
     /// No item with as many bytes as the extent can contain all data of an instance, wherever it starts; the items
     /// of a NumPy array follow one another without gaps.
+    #[error(
+        "no dtype: data from {true_lb} to {true_ub}, and instances of {extent} bytes from {lb} on"
+    )]
     OutsideExtent {
         /// The lower bound.
         lb: i64,
@@ -27,28 +30,15 @@ pub enum NumpyError {
         true_ub: i64,
     },
     /// A byte is named more than once.
+    #[error("no dtype: a byte is named more than once")]
     Overlap,
     /// The dtype would have more fields than the limit.
+    #[error("no dtype: more than {limit} fields")]
     TooManyFields {
         /// The limit.
         limit: usize,
     },
 }
-
-impl fmt::Display for NumpyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::OutsideExtent { lb, extent, true_lb, true_ub } => write!(
-                f,
-                "no dtype: data from {true_lb} to {true_ub}, and instances of {extent} bytes from {lb} on"
-            ),
-            Self::Overlap => f.write_str("no dtype: a byte is named more than once"),
-            Self::TooManyFields { limit } => write!(f, "no dtype: more than {limit} fields"),
-        }
-    }
-}
-
-impl core::error::Error for NumpyError {}
 
 /// A NumPy dtype, and the start of its items. Its `Display` is the expression.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,8 +2,23 @@
 
 use core::fmt;
 
-/// NumPy's names of units.
-const NAMES: [&str; 13] = ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as"];
+/// NumPy's units from the longest on, each with the number of the two or three units after it that it takes: NumPy writes a
+/// divided unit, `s/100`, as a number of one of these.
+const UNITS: [(&str, &[u32]); 13] = [
+    ("Y", &[12, 52, 365]),
+    ("M", &[4, 30, 720]),
+    ("W", &[7, 168, 10_080]),
+    ("D", &[24, 1440, 86_400]),
+    ("h", &[60, 3600]),
+    ("m", &[60, 60_000]),
+    ("s", &[1000, 1_000_000]),
+    ("ms", &[1000, 1_000_000]),
+    ("us", &[1000, 1_000_000]),
+    ("ns", &[1000, 1_000_000]),
+    ("ps", &[1000, 1_000_000]),
+    ("fs", &[1000]),
+    ("as", &[]),
+];
 
 /// What a `datetime64` or a `timedelta64` counts: `ns`, or `25s` for spans of 25 seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -14,25 +29,39 @@ pub struct DateUnit {
 }
 
 impl DateUnit {
-    /// The unit of a text such as `ns` or `25s`: a number, if it is not 1, and NumPy's name of a unit, from `Y` to `as`.
+    /// The unit of a text such as `ns` or `25s`: a number, if it is not 1, and NumPy's name of a unit, from `Y` to `as`. A divided
+    /// unit, `s/100`, is a number of shorter ones.
     ///
-    /// `None` for every other text: NumPy's divisors, `D/2`, are not in files.
+    /// `None` for every other text.
     ///
     /// ```
     /// use dtype_npy::DateUnit;
     /// assert_eq!(DateUnit::new("25s").unwrap().to_string(), "25s");
+    /// assert_eq!(DateUnit::new("s/100").unwrap().to_string(), "10ms");
     /// assert_eq!(DateUnit::new("fortnight"), None);
     /// ```
     pub fn new(text: &str) -> Option<Self> {
-        let name = text.trim_start_matches(|c: char| c.is_ascii_digit());
-        let count = match text.strip_suffix(name)? {
-            "" => 1,
-            digits => digits.parse().ok().filter(|count: &u32| i32::try_from(*count).is_ok())?,
+        let number = |digits: &str| digits.parse().ok().filter(|_| !digits.starts_with('+'));
+        let (text, divisor) = match text.split_once('/') {
+            Some((text, divisor)) => (text, number(divisor)?),
+            None => (text, 1),
         };
-        // As NumPy, which also knows the Greek letter.
-        let name = if name == "μs" { "us" } else { name };
-        let name = NAMES.into_iter().find(|known| *known == name)?;
-        Some(Self { count, name })
+        let name = text.trim_start_matches(|c: char| c.is_ascii_digit());
+        let count: u32 = match text.strip_suffix(name)? {
+            "" => 1,
+            digits => number(digits)?,
+        };
+        // The Greek letter, as NumPy takes it, and the sign for micro, which looks the same.
+        let name = if matches!(name, "μs" | "µs") { "us" } else { name };
+        let index = UNITS.iter().position(|(known, _)| *known == name)?;
+        let (mut unit, mut count) = (index, count);
+        if divisor != 1 {
+            let divides = |multiple: &u32| divisor > 0 && multiple.is_multiple_of(divisor);
+            let after = UNITS[index].1.iter().position(divides)?;
+            unit += after + 1;
+            count = count.checked_mul(UNITS[index].1[after] / divisor)?;
+        }
+        i32::try_from(count).ok().map(|_| Self { count, name: UNITS[unit].0 })
     }
 }
 

@@ -83,11 +83,20 @@ fn dates_keep_their_unit() {
     assert_eq!(text, "[('a', '<M8[ns]'), ('b', '<M8[ns]', (2,))]");
     assert_ne!(read("'<M8[ns]'").unwrap(), read("'<M8[s]'").unwrap());
     // As NumPy, which writes them otherwise.
-    for (format, same) in [("M8[μs]", "<M8[us]"), ("<M8[generic]", "<M8"), ("<M8[1D]", "<M8[D]")] {
+    for (format, same) in [
+        ("M8[μs]", "<M8[us]"),
+        ("<M8[generic]", "<M8"),
+        ("<M8[1D]", "<M8[D]"),
+        ("<M8[D/2]", "<M8[12h]"),
+        ("<M8[3s/100]", "<M8[30ms]"),
+        ("datetime64[Y/5]", "<M8[73D]"),
+    ] {
         let dtype = read(&format!("'{format}'")).unwrap().dtype;
         assert_eq!(dtype, read(&format!("'{same}'")).unwrap().dtype);
     }
-    // NumPy refuses all of these but the divisor.
+    // NumPy takes the Greek letter, and not the sign for micro, which looks the same.
+    assert_eq!(read("'<M8[µs]'").unwrap(), read("'<M8[us]'").unwrap());
+    // NumPy refuses all of these.
     for format in [
         "<M8[garbage",
         "<M8[garbage]",
@@ -99,7 +108,8 @@ fn dates_keep_their_unit() {
         "<M8[2147483648s]",
         "<M8[25]",
         "<M8[ns]]",
-        "<M8[D/2]",
+        "<M8[s/7]",
+        "<M8[s/0]",
         "<f8[ns]",
         "<M4[ns]",
     ] {

@@ -143,32 +143,6 @@ impl Placement {
         Ok(())
     }
 
-    /// Adds a field at a displacement in bytes.
-    pub(super) fn add_at(
-        &mut self,
-        name: String,
-        element: &Layout,
-        offset: u64,
-        align: u64,
-    ) -> Result<(), Error> {
-        let end = product(offset.saturating_add(element.size), 1)?;
-        self.end = self.end.max(end);
-        self.align = self.align.max(align);
-        let element = element.ty.clone();
-        self.members.push(Member { name: Some(name), offset, element, length: 1 });
-        Ok(())
-    }
-
-    /// Bytes up to the end of the last field.
-    pub(super) fn end(&self) -> u64 {
-        self.end
-    }
-
-    /// The alignment and the fields.
-    pub(super) fn into_parts(self) -> (u64, Vec<Member>) {
-        (self.align.max(1), self.members)
-    }
-
     /// The struct, aligned to at least `align`.
     pub(super) fn finish(self, align: u64, names: &mut FieldNames) -> Result<Layout, Error> {
         let align = self.align.max(align).max(1);

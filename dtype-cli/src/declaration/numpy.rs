@@ -1,49 +1,53 @@
-//! Reads NumPy dtypes: the Python expressions that `np.dtype` takes and prints.
+//! Reads NumPy dtypes: the layout that `dtype-npy` finds in an expression.
 
-mod evaluate;
-mod format;
-mod python;
-mod scalar;
+use dtype_npy::{Dtype, GrammarError, Kind};
+use dtype_runtime::{Basic, Error};
 
-use std::ops::Range;
-
-use dtype_runtime::Error;
-
-use super::layout::Layout;
+use super::layout::{Layout, Member, structure};
 use crate::notation::{FieldNames, nearest};
-use crate::problem::{Problem, quoted};
-use evaluate::Evaluator;
+use crate::problem::Problem;
 
 /// The layout of a dtype.
 pub(super) fn read(source: &str, fields: &mut FieldNames) -> Result<Layout, Vec<Problem>> {
-    let bare = bare(source);
-    let value = match bare {
-        Some(value) => value,
-        None => python::read(source).map_err(|problem| vec![*problem])?,
-    };
-    Evaluator { fields }.dtype(&value, false).map_err(|problem| vec![*problem])
-}
-
-/// A text such as `<f8` or `i4, f8`, which needs no quotes in a shell.
-fn bare(source: &str) -> Option<python::Value> {
-    let text = source.trim();
-    let is_bare = text.starts_with(['<', '>', '|', '=']);
-    let start = source.find(text)?;
-    let kind = python::Kind::Text(text.to_owned());
-    is_bare.then(|| python::Value { span: start..start + text.len(), kind })
-}
-
-fn unknown(name: &str, span: &Range<usize>) -> Box<Problem> {
-    let message = format!("unknown format {}", quoted(name));
-    let problem = Problem::new(message, span.clone(), "unknown format");
-    Box::new(match nearest(name, scalar::all()) {
-        Some(near) => problem.help(format!("did you mean `{near}`?")),
-        None => {
-            problem.help("a format is a letter and a number of bytes, such as `<f8`, `i4` or `S10`")
-        }
+    let dtype = Dtype::parse_native(source).map_err(|error| vec![problem(error)])?;
+    layout(&dtype, fields).map_err(|error| {
+        vec![Problem::new(error.to_string(), 0..source.trim_end().len(), "too large")]
     })
 }
 
-fn refused(error: &Error, span: &Range<usize>) -> Box<Problem> {
-    Box::new(Problem::new(error.to_string(), span.clone(), "too large"))
+fn problem(error: GrammarError) -> Problem {
+    let mut problem = Problem::new(error.message, error.span, error.label);
+    if let Some((span, label)) = error.other {
+        problem = problem.and(span, label);
+    }
+    match error.unknown.and_then(|name| nearest(&name, Dtype::type_names())) {
+        Some(near) => problem.help(format!("did you mean `{near}`?")),
+        None => Problem { help: error.help.map(str::to_owned), ..problem },
+    }
+}
+
+fn layout(dtype: &Dtype, fields: &mut FieldNames) -> Result<Layout, Error> {
+    match dtype.kind() {
+        Kind::Structure { fields: all } => {
+            let members = all.iter().map(|field| {
+                let (lengths, element) = field.dtype.axes();
+                let element = layout(element, fields)?;
+                let (length, inner) = lengths.split_first().unwrap_or((&1, &[]));
+                let (name, length) = (Some(field.name.clone()), *length);
+                let element = element.array(inner)?.ty;
+                Ok(Member { name, offset: field.offset, element, length })
+            });
+            let members = members.collect::<Result<_, Error>>()?;
+            structure(members, dtype.itemsize(), dtype.align(), fields)
+        }
+        Kind::Array { lengths, element } => layout(element, fields)?.array(lengths),
+        _ => {
+            let one = Layout::basic(dtype.basic().unwrap_or(Basic::Byte));
+            match dtype.itemsize().checked_div(one.size).unwrap_or(1) {
+                1 => Ok(one),
+                // Text, and raw bytes.
+                count => one.array(&[count]),
+            }
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! Splits a declaration in C or a NumPy dtype into tokens.
+//! Splits a declaration in C into tokens.
 
 use std::ops::Range;
 
@@ -30,8 +30,6 @@ pub(super) enum Kind {
 pub(super) enum Comments {
     /// `//` and `/* */`; a line that starts with `#` is a directive.
     C,
-    /// `#`.
-    Python,
 }
 
 /// A token and its position in the text.
@@ -118,7 +116,6 @@ fn end_of(source: &str) -> Token<'_> {
 /// The length of a comment at the start of a text, if there is one.
 fn comment(rest: &str, comments: Comments) -> Option<usize> {
     match comments {
-        Comments::Python if rest.starts_with('#') => Some(rest.find('\n').unwrap_or(rest.len())),
         Comments::C if rest.starts_with("//") => Some(line(rest)),
         Comments::C if rest.starts_with("/*") => {
             Some(rest[2..].find("*/").map_or(rest.len(), |end| end + 4))
@@ -336,8 +333,5 @@ mod tests {
         let inside = tokens(source, Comments::C)[2].inside();
         let found: Vec<&str> = inside.iter().map(|token| &source[token.span()]).collect();
         assert_eq!(found, ["define", "B", "1", "+", "1", ""]);
-        let python: Vec<&str> =
-            tokens("'x' # 'y'\n1", Comments::Python).iter().map(|token| token.text).collect();
-        assert_eq!(python, ["'x'", "1", ""]);
     }
 }
