@@ -1,37 +1,42 @@
 //! Assembles records from a payload that arrives in pieces.
 
-use core::mem;
+use core::mem::{self, ManuallyDrop};
 
 use crate::error::Error;
 use crate::header::{Header, Sizes};
 use dtype_runtime::__private::RecordConversion;
-use dtype_runtime::__private::unpack_onto;
+use dtype_runtime::__private::{Records, unpack_onto};
 use dtype_runtime::Datatype;
 use dtype_runtime::Representation;
 use dtype_runtime::Type;
 
 /// The records of a message as far as they have arrived.
 #[derive(Debug)]
-pub struct Assembler<T> {
-    records: Unverified<T>,
+pub struct Assembler<M: Records> {
+    /// A message that is one record.
+    one: Option<ManuallyDrop<M>>,
+    records: Unverified<M::Record>,
     sizes: Sizes,
     converter: Converter,
     /// The error of the first record that is not a value: damage, unless the checksum is right.
     wrong: Option<dtype_runtime::Error>,
 }
 
-impl<T: Datatype> Assembler<T> {
+impl<M: Records> Assembler<M> {
     /// Starts a message with this header.
+    #[inline]
     pub(crate) fn new(header: &Header) -> Result<Self, Error> {
         Ok(Self {
+            one: None,
             records: Unverified(Vec::new()),
             sizes: header.in_memory()?,
-            converter: Converter::of::<T>(header)?,
+            converter: Converter::of::<M::Record>(header)?,
             wrong: None,
         })
     }
 
     /// Takes the next whole records, at most as many as were announced. Memory grows with them.
+    #[inline]
     pub(crate) fn push(&mut self, packed: &[u8]) -> Result<(), Error> {
         let Sizes { count: total, record, .. } = self.sizes;
         // After a wrong value only the checksum matters.
@@ -39,16 +44,24 @@ impl<T: Datatype> Assembler<T> {
             return Ok(());
         }
         let count = packed.len() / record;
-        grow(&mut self.records.0, count, total)?;
         let native = self.converter.native(packed, count)?;
-        if let Err(error) = unpack_onto(native, count, &mut self.records.0) {
-            self.wrong = Some(error);
+        if M::IS_ONE
+            && let Some(one) = M::try_unpack(native)
+        {
+            self.one = Some(ManuallyDrop::new(one));
+            return Ok(());
         }
+        grow(&mut self.records.0, count, total)?;
+        self.wrong = unpack_onto(native, count, &mut self.records.0).err();
         Ok(())
     }
 
-    /// Returns the records, after the frame has been verified.
-    pub(crate) fn finish(mut self) -> Result<Vec<T>, Error> {
+    /// Returns the message, after the frame has been verified.
+    #[inline]
+    pub(crate) fn finish(mut self) -> Result<M, Error> {
+        if let Some(one) = self.one {
+            return Ok(ManuallyDrop::into_inner(one));
+        }
         if let Some(error) = self.wrong {
             return Err(error.into());
         }
@@ -57,7 +70,7 @@ impl<T: Datatype> Assembler<T> {
             grow(&mut self.records.0, count, count)?;
             unpack_onto(&[], count, &mut self.records.0)?;
         }
-        Ok(self.records.verified())
+        M::from_records(self.records.verified()).map_err(Error::Text)
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use crate::CHUNK;
 use crate::error::Error;
 use crate::framing::Framing;
-use crate::header::{CHECKSUM_LEN, Header, Sizes};
+use crate::header::{CHECKSUM_LEN, Header};
 use dtype_runtime::Committed;
 use dtype_runtime::Datatype;
 use dtype_runtime::{AppendBytes, pack_onto};
@@ -36,7 +36,8 @@ use dtype_runtime::{Buffer, Packer};
 #[derive(Debug)]
 pub struct Encoder<'a> {
     header: Header,
-    sizes: Sizes,
+    /// Bytes of the payload.
+    payload: usize,
     packer: Packer<'a>,
     checksum: u32,
     /// The first `filled` bytes are ready, and the first `sent` of these have been sent.
@@ -75,7 +76,7 @@ impl<'a> Encoder<'a> {
     fn packed(header: Header, packer: Packer<'a>) -> Result<Self, Error> {
         Ok(Self {
             header,
-            sizes: header.in_memory()?,
+            payload: header.in_memory()?.payload,
             packer,
             checksum: 0,
             buffer: Vec::new(),
@@ -112,7 +113,7 @@ impl<'a> Encoder<'a> {
     /// Packs the next piece: whole records, if one is not longer than a piece, because whole records are packed
     /// fastest. The header comes before the first piece, and the checksum after the last.
     fn refill(&mut self) {
-        let piece = self.sizes.piece().min(CHUNK).min(self.sizes.payload);
+        let piece = self.header.piece().min(CHUNK).min(self.payload);
         let is_first = self.buffer.is_empty();
         let mut filled = 0;
         if is_first {

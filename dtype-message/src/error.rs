@@ -10,13 +10,15 @@ use crate::{MAGIC, VERSION};
 /// Why a message was not written, or was refused. Every variant says what was found and what was expected.
 ///
 /// When a function returns such an error, it has not changed the memory that the caller lent for the records.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The stream failed, or a reader claims more bytes than it had room for. If the stream would have blocked,
     /// this holds [`WouldBlock`](io::ErrorKind::WouldBlock).
-    Io(io::Error),
+    #[error("the stream of messages failed")]
+    Io(#[from] io::Error),
     /// The stream ended inside a frame.
+    #[error("the stream ended after {actual} of {expected} bytes of a frame's {part}")]
     Truncated {
         /// The part of the frame in which it ended.
         part: Part,
@@ -26,16 +28,19 @@ pub enum Error {
         actual: u64,
     },
     /// The first bytes do not start a frame.
+    #[error("expected a frame, which starts with {MAGIC:02x?}, found {actual:02x?}")]
     Magic {
         /// The bytes found.
         actual: [u8; 4],
     },
     /// A version of the frame that this version of the crate does not know.
+    #[error("the frame has version {actual}; this crate knows version {VERSION}")]
     Version {
         /// The version found.
         actual: u8,
     },
     /// Flags that have no meaning in this version.
+    #[error("byte {offset} of the header: {actual:#x} has no meaning in this version")]
     Reserved {
         /// Their offset in the header, in bytes.
         offset: usize,
@@ -43,11 +48,15 @@ pub enum Error {
         actual: u32,
     },
     /// A number in the header of a compact frame is longer than necessary, or does not fit its type.
+    #[error("byte {offset} of the header: the number is longer than necessary or too large")]
     Number {
         /// The offset in the header where it starts, in bytes.
         offset: usize,
     },
     /// The bytes of the header differ from the bytes that were sent.
+    #[error(
+        "the header's bytes have the checksum {expected:#010x}, the header says {actual:#010x}"
+    )]
     HeaderChecksum {
         /// The checksum of the bytes that arrived.
         expected: u32,
@@ -55,11 +64,13 @@ pub enum Error {
         actual: u32,
     },
     /// The mark of the byte order has no meaning.
+    #[error("{actual} marks no byte order (1 little-endian, 2 big-endian)")]
     ByteOrderMark {
         /// The mark found.
         actual: u8,
     },
     /// The length of the payload, the product of these two, does not fit 64 bits.
+    #[error("{count} records of {record_size} bytes are more bytes than 64 bits can count")]
     PayloadLength {
         /// Number of records.
         count: u64,
@@ -67,8 +78,10 @@ pub enum Error {
         record_size: u64,
     },
     /// The message holds records of another type.
+    #[error("{0}")]
     Mismatch(Box<Mismatch>),
     /// A message of one record was expected.
+    #[error("the message holds {actual} records; expected {expected}")]
     RecordCount {
         /// The number expected.
         expected: u64,
@@ -76,6 +89,7 @@ pub enum Error {
         actual: u64,
     },
     /// The tag does not name a variant of the enum under `#[derive(Messages)]`.
+    #[error("the tag {tag} names no message of `{expected}`")]
     UnknownTag {
         /// The tag found.
         tag: u32,
@@ -83,20 +97,26 @@ pub enum Error {
         expected: &'static str,
     },
     /// A message of text is not UTF-8.
-    Text(Utf8Error),
+    #[error("a message of text is not UTF-8")]
+    Text(#[source] Utf8Error),
     /// A compact frame lacks a protection that the receiver requires; see [`Limits`](crate::Limits).
+    #[error("the frame has no {missing}, which the receiver's limits demand")]
     Unprotected {
         /// The missing protection.
         missing: Protection,
     },
     /// A compact frame has the hash of a schema instead of that of a signature, and the receiver's type, made at run time, has
     /// no schema to compare.
+    #[error(
+        "the message with tag {tag} has a schema instead of a signature, expected a signature: a type made at run time has no schema"
+    )]
     NoSignature {
         /// The tag of the message.
         tag: u32,
     },
     /// The payload, or the memory of its records, is larger than the caller accepts; see
     /// [`Limits::with_max_payload_bytes`](crate::Limits::with_max_payload_bytes).
+    #[error("a message of {actual} bytes exceeds the limit of {limit}")]
     PayloadLimit {
         /// The limit in bytes.
         limit: u64,
@@ -104,6 +124,7 @@ pub enum Error {
         actual: u64,
     },
     /// There are more records than the caller accepts, or has room for.
+    #[error("a message of {actual} records exceeds the limit of {limit}")]
     RecordLimit {
         /// The limit.
         limit: u64,
@@ -111,6 +132,7 @@ pub enum Error {
         actual: u64,
     },
     /// The bytes of the frame differ from the bytes that were sent.
+    #[error("the frame's bytes have the checksum {expected:#010x}, the frame says {actual:#010x}")]
     Checksum {
         /// The checksum of the bytes that arrived.
         expected: u32,
@@ -118,9 +140,11 @@ pub enum Error {
         actual: u32,
     },
     /// An earlier error has left the decoder without knowing where the next frame starts.
+    #[error("after an earlier error, the start of the next frame is unknown")]
     Lost,
     /// A record is not a value of its type, or the records do not fit the memory: the error of the operation on
     /// the packed bytes.
+    #[error(transparent)]
     Records(Box<dtype_runtime::Error>),
 }
 
@@ -258,88 +282,6 @@ impl fmt::Display for Protection {
             Self::Checksum => "checksum",
             Self::Signature => "signature",
         })
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io(_) => f.write_str("the stream of messages failed"),
-            Self::Truncated { part, expected, actual } => {
-                write!(f, "the stream ended after {actual} of {expected} bytes of a frame's {part}")
-            }
-            Self::Magic { actual } => {
-                write!(f, "expected a frame, which starts with {MAGIC:02x?}, found {actual:02x?}")
-            }
-            Self::Version { actual } => {
-                write!(f, "the frame has version {actual}; this crate knows version {VERSION}")
-            }
-            Self::Reserved { offset, actual } => {
-                write!(f, "byte {offset} of the header: {actual:#x} has no meaning in this version")
-            }
-            Self::Number { offset } => write!(
-                f,
-                "byte {offset} of the header: the number is longer than necessary or too large"
-            ),
-            Self::HeaderChecksum { expected, actual } => write!(
-                f,
-                "the header's bytes have the checksum {expected:#010x}, the header says {actual:#010x}"
-            ),
-            Self::ByteOrderMark { actual } => {
-                write!(f, "{actual} marks no byte order (1 little-endian, 2 big-endian)")
-            }
-            Self::PayloadLength { count, record_size } => write!(
-                f,
-                "{count} records of {record_size} bytes are more bytes than 64 bits can count"
-            ),
-            Self::Mismatch(mismatch) => mismatch.fmt(f),
-            Self::RecordCount { expected, actual } => {
-                write!(f, "the message holds {actual} records; expected {expected}")
-            }
-            Self::UnknownTag { tag, expected } => {
-                write!(f, "the tag {tag} names no message of `{expected}`")
-            }
-            Self::Text(_) => f.write_str("a message of text is not UTF-8"),
-            Self::Unprotected { missing } => {
-                write!(f, "the frame has no {missing}, which the receiver's limits demand")
-            }
-            Self::NoSignature { tag } => write!(
-                f,
-                "the message with tag {tag} has a schema instead of a signature, expected a signature: \
-                 a type made at run time has no schema"
-            ),
-            Self::PayloadLimit { limit, actual } => {
-                write!(f, "a message of {actual} bytes exceeds the limit of {limit}")
-            }
-            Self::RecordLimit { limit, actual } => {
-                write!(f, "a message of {actual} records exceeds the limit of {limit}")
-            }
-            Self::Checksum { expected, actual } => write!(
-                f,
-                "the frame's bytes have the checksum {expected:#010x}, the frame says {actual:#010x}"
-            ),
-            Self::Lost => {
-                f.write_str("after an earlier error, the start of the next frame is unknown")
-            }
-            Self::Records(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Io(error) => Some(error),
-            Self::Text(error) => Some(error),
-            Self::Records(error) => core::error::Error::source(&**error),
-            _ => None,
-        }
-    }
-}
-
-impl From<io::Error> for Error {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
     }
 }
 

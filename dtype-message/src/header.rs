@@ -8,10 +8,8 @@
 mod bytes;
 mod check;
 
-use std::io::Read;
-
-use crate::error::{Error, Part};
-use crate::fill::fill;
+use crate::CHUNK;
+use crate::error::Error;
 use crate::framing::Framing;
 use crate::schema::schema_hash;
 use dtype_runtime::Datatype;
@@ -193,33 +191,6 @@ impl Header {
         self.payload_len.saturating_add(around as u64)
     }
 
-    /// Reads a header, and no byte beyond it; `None` if the stream ends before its first byte. To read what
-    /// follows, make an [`Incoming`](crate::Incoming) from the header.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`], [`Error::Truncated`], and the errors of [`decode`](Self::decode). If the stream fails before
-    /// the first byte, it can be read again.
-    pub fn read(input: &mut impl Read) -> Result<Option<Self>, Error> {
-        let mut bytes = [0; Self::FULL_LEN];
-        let (mut came, mut needs) = (0, 1);
-        loop {
-            // Large enough for a header of any kind.
-            came += fill(input, &mut bytes[came..needs])?;
-            if came == 0 {
-                return Ok(None);
-            }
-            if came < needs {
-                let (expected, actual) = (needs as u64, came as u64);
-                return Err(Error::Truncated { part: Part::Header, expected, actual });
-            }
-            match Self::decode(&bytes[..came])? {
-                Decoded::Header(header, _) => return Ok(Some(header)),
-                Decoded::Needs(more) => needs = more,
-            }
-        }
-    }
-
     /// The representation of the values in the records: this machine's, in the byte order of the message.
     pub(crate) fn representation(&self) -> Representation {
         match self.byte_order {
@@ -252,13 +223,15 @@ pub(crate) struct Sizes {
     pub(crate) payload: usize,
 }
 
-impl Sizes {
-    /// The best number of bytes to move at a time: as many whole records as fit into a chunk, or one record.
+impl Header {
+    /// The best number of bytes of payload to move at a time: as many whole records as fit into a chunk, or one record.
     pub(crate) fn piece(&self) -> usize {
-        match crate::CHUNK.checked_rem(self.record) {
-            Some(rest) if rest < crate::CHUNK => crate::CHUNK - rest,
-            _ => self.record.max(1),
+        // The usual message has no further piece.
+        if self.payload_len <= CHUNK as u64 {
+            return CHUNK;
         }
+        let record = usize::try_from(self.record_size).unwrap_or(usize::MAX);
+        if record > CHUNK { record } else { CHUNK - CHUNK % record.max(1) }
     }
 }
 

@@ -57,8 +57,8 @@
 //! stream. The streams should be blocking. [`WouldBlock`](std::io::ErrorKind::WouldBlock) is returned like any other
 //! failure, and reading can resume only if it occurred before the first byte of a frame. Only a [`Receiver`] can be
 //! called again at any time. For nonblocking streams, use the [`Decoder`] and the [`Encoder`], which work on bytes
-//! and need no stream. The module `message::tokio` (feature `tokio`) and `message::Codec` for tokio-util's `Framed`
-//! (feature `tokio-util`) are built on them.
+//! and need no stream. The module `tokio` (feature of that name) and `Codec` for tokio-util's `Framed` (feature
+//! `tokio-util`) are built on them.
 //!
 //! # The frame
 //!
@@ -158,13 +158,13 @@ mod framing;
 mod header;
 mod limits;
 mod messages;
+mod parser;
 mod quick;
 mod read;
 mod receiver;
 mod schema;
 #[cfg(feature = "tokio")]
 pub mod tokio;
-mod whole;
 mod write;
 
 use std::io::Read;

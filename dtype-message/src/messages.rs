@@ -109,7 +109,7 @@ pub trait Messages: Sized {
 
 /// Records, lists of records, and text.
 impl<M: Records> Messages for M {
-    type Assembler = Assembler<M::Record>;
+    type Assembler = Assembler<M>;
 
     fn encoder(&self, framing: Framing) -> Result<Encoder<'_>, Error> {
         Encoder::new(self.records(), framing)
@@ -125,10 +125,10 @@ impl<M: Records> Messages for M {
 
     #[inline]
     fn quick(input: &mut &[u8], limits: &Limits) -> Option<(Self, Header)> {
-        if M::IS_ONE { quick::take(input, limits) } else { quick::take_records(input, limits) }
+        if M::IS_ONE { quick::take(input, limits) } else { None }
     }
 
-    fn begin(header: &Header, limits: &Limits) -> Result<Assembler<M::Record>, Error> {
+    fn begin(header: &Header, limits: &Limits) -> Result<Assembler<M>, Error> {
         header.check_limits(limits)?;
         header.check::<M::Record>()?;
         if !M::IS_ONE {
@@ -139,11 +139,11 @@ impl<M: Records> Messages for M {
         Assembler::new(header)
     }
 
-    fn piece(assembler: &mut Assembler<M::Record>, packed: &[u8]) -> Result<(), Error> {
+    fn piece(assembler: &mut Assembler<M>, packed: &[u8]) -> Result<(), Error> {
         assembler.push(packed)
     }
 
-    fn end(assembler: Assembler<M::Record>) -> Result<Self, Error> {
-        M::from_records(assembler.finish()?).map_err(Error::Text)
+    fn end(assembler: Assembler<M>) -> Result<Self, Error> {
+        assembler.finish()
     }
 }

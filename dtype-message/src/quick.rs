@@ -1,4 +1,4 @@
-//! Reads and writes short frames without the general steps: those of one record, and those of several that have arrived whole.
+//! Reads and writes frames of one short record without the general steps.
 //!
 //! The usual small message is one record of less than 128 bytes with a tag below 128, in this machine's byte order and
 //! without a schema's hash. The header of such a frame is the same for all records of a type but for two bytes:
@@ -10,21 +10,17 @@
 //! | 1 | packed bytes of a record: a constant |
 //! | 0 or 4 | 32 bits of the signature's hash: a constant |
 //!
-//! So it is compared, not decoded. The header of several records varies more. It is decoded, but nothing is kept between the
-//! pieces of a payload, because there is one piece.
-//!
-//! Frames of other forms, and all that is wrong, are left to the general path, which reports it.
+//! So it is compared, not decoded. Frames of other forms, and all that is wrong, are left to the parser, which reports it.
 
 use crate::framing::Framing;
 use crate::header::{
     CHECKSUM_LEN, COMPACT, HAS_CHECKSUM, HAS_SIGNATURE, Header, IS_BIG_ENDIAN, folded,
 };
 use crate::limits::Limits;
-use crate::whole::Whole;
 use dtype_runtime::__private::{Records, pack_one_onto};
 use dtype_runtime::AppendBytes;
 use dtype_runtime::Datatype;
-use dtype_runtime::representation::{ByteOrder, Representation};
+use dtype_runtime::representation::ByteOrder;
 
 /// The first byte, without the flags that vary.
 const PLAIN: u8 = match ByteOrder::NATIVE {
@@ -108,26 +104,6 @@ pub(crate) fn take<M: Records>(input: &mut &[u8], limits: &Limits) -> Option<(M,
     *input = rest;
     let header = Header::compact::<M::Record>(u32::from(tag), has_checksum, has_signature);
     Some((record, header))
-}
-
-/// Takes a frame of records from the front of `input`, if it is whole and short, in this machine's byte order, within the
-/// limits and valid. Otherwise returns `None`, and `input` is unchanged.
-pub(crate) fn take_records<M: Records>(input: &mut &[u8], limits: &Limits) -> Option<(M, Header)> {
-    let mut after = *input;
-    let whole = Whole::take(&mut after).ok()??;
-    let header = whole.header;
-    if const { M::Record::TYPE_MAP.size() == 0 }
-        || header.representation() != Representation::Native
-    {
-        return None;
-    }
-    header.check_limits(limits).ok()?;
-    header.check::<M::Record>().ok()?;
-    header.check_memory::<M::Record>(limits).ok()?;
-    whole.verify().ok()?;
-    let records = M::try_unpack(whole.payload())?;
-    *input = after;
-    Some((records, header))
 }
 
 /// The tag of a compact frame, if it takes one byte.

@@ -4,11 +4,12 @@ use std::io::Read;
 
 use crate::CHUNK;
 use crate::assemble::grow;
-use crate::error::{Error, Part};
+use crate::error::Error;
 use crate::fill::fill;
 use crate::header::{CHECKSUM_LEN, Header, Sizes};
 use crate::limits::Limits;
 use crate::messages::Messages;
+use crate::parser::{Parser, Progress};
 use dtype_runtime::Committed;
 use dtype_runtime::Datatype;
 use dtype_runtime::Representation;
@@ -43,12 +44,10 @@ use dtype_runtime::{BufferMut, Unpacker};
 #[must_use = "the payload is still in the stream, before the next message"]
 pub struct Incoming<R> {
     input: R,
+    /// Behind the header.
+    parser: Parser,
     header: Header,
     sizes: Sizes,
-    /// Bytes of payload that have arrived.
-    came: u64,
-    /// The checksum of the frame as far as it has arrived.
-    checksum: u32,
     limits: Limits,
 }
 
@@ -60,8 +59,9 @@ impl<R: Read> Incoming<R> {
     ///
     /// The errors of [`Header::read`] and [`Incoming::new`].
     pub fn open(mut input: R, limits: &Limits) -> Result<Option<Self>, Error> {
-        let Some(header) = Header::read(&mut input)? else { return Ok(None) };
-        Self::new(header, input, limits).map(Some)
+        let mut parser = Parser::new();
+        let Some(header) = parser.read_header(&mut input)? else { return Ok(None) };
+        Self::behind(parser, header, input, limits).map(Some)
     }
 
     /// The message with this header, whose payload is next in `input`.
@@ -71,9 +71,12 @@ impl<R: Read> Incoming<R> {
     /// The errors of [`Header::check_limits`]; [`dtype_runtime::Error::CountTooLarge`] inside [`Error::Records`] if this
     /// machine could not address the records.
     pub fn new(header: Header, input: R, limits: &Limits) -> Result<Self, Error> {
+        Self::behind(Parser::after(header), header, input, limits)
+    }
+
+    fn behind(parser: Parser, header: Header, input: R, limits: &Limits) -> Result<Self, Error> {
         header.check_limits(limits)?;
-        let (sizes, checksum) = (header.in_memory()?, Header::checksum(&header.to_bytes()));
-        Ok(Self { input, header, sizes, came: 0, checksum, limits: *limits })
+        Ok(Self { input, parser, header, sizes: header.in_memory()?, limits: *limits })
     }
 
     /// The header of the message.
@@ -104,7 +107,7 @@ impl<R: Read> Incoming<R> {
     /// The errors of [`read`](Self::read); [`Error::UnknownTag`], [`Error::RecordCount`], [`Error::Text`].
     pub fn receive<M: Messages>(mut self) -> Result<M, Error> {
         let mut assembler = M::begin(&self.header, &self.limits)?;
-        let (piece, payload) = (self.sizes.piece(), self.sizes.payload);
+        let (piece, payload) = (self.header.piece(), self.sizes.payload);
         let (mut buffer, mut taken) = (Vec::new(), 0);
         while taken < payload {
             let size = piece.min(payload - taken);
@@ -238,22 +241,17 @@ impl<R: Read> Incoming<R> {
     /// The next bytes of the payload.
     fn next(&mut self, bytes: &mut [u8]) -> Result<(), Error> {
         let came = fill(&mut self.input, bytes)?;
-        self.came += came as u64;
-        if came < bytes.len() {
-            let (expected, actual) = (self.header.payload_len(), self.came);
-            return Err(Error::Truncated { part: Part::Payload, expected, actual });
+        let mut payload = &bytes[..came];
+        while !payload.is_empty() {
+            self.parser.feed(&mut payload)?;
         }
-        if self.header.checksum_len() > 0 {
-            self.checksum = crc32c::crc32c_append(self.checksum, bytes);
-        }
-        Ok(())
+        if came < bytes.len() { self.parser.finish() } else { Ok(()) }
     }
 
     /// Reads the frame to its end and verifies it.
     fn drain(&mut self, buffer: &mut Vec<u8>) -> Result<(), Error> {
         loop {
-            let left = self.header.payload_len() - self.came;
-            let size = usize::try_from(left).unwrap_or(CHUNK).min(CHUNK);
+            let size = usize::try_from(self.parser.payload_left()).unwrap_or(CHUNK).min(CHUNK);
             if size == 0 {
                 return self.finish();
             }
@@ -263,17 +261,13 @@ impl<R: Read> Incoming<R> {
 
     /// Reads the checksum at the end and compares it.
     fn finish(&mut self) -> Result<(), Error> {
-        if self.header.checksum_len() == 0 {
-            return Ok(());
-        }
         let mut bytes = [0; CHECKSUM_LEN];
-        let came = fill(&mut self.input, &mut bytes)?;
-        if came < bytes.len() {
-            let (expected, actual) = (bytes.len() as u64, came as u64);
-            return Err(Error::Truncated { part: Part::Checksum, expected, actual });
+        let bytes = &mut bytes[..self.header.checksum_len()];
+        let came = fill(&mut self.input, bytes)?;
+        match self.parser.feed(&mut &bytes[..came])? {
+            Progress::End(verdict) => verdict,
+            _ => self.parser.finish(),
         }
-        let (expected, actual) = (self.checksum, u32::from_le_bytes(bytes));
-        if expected == actual { Ok(()) } else { Err(Error::Checksum { expected, actual }) }
     }
 }
 

@@ -184,38 +184,22 @@ impl fmt::Display for Schema {
 }
 
 /// The error for a text that is not a [`Schema`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaError {
     /// The text is longer than 64 KiB.
+    #[error("a schema of {actual} bytes exceeds the limit of {MAX_LEN}")]
     TooLong {
         /// Bytes of the text.
         actual: usize,
     },
     /// A line after the first is not a path and a type, or a line has control characters.
+    #[error("line {number} of the schema: expected `path: type` without control characters")]
     Line {
         /// The number of the line, from 1 on.
         number: usize,
     },
 }
-
-impl fmt::Display for SchemaError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooLong { actual } => {
-                write!(f, "a schema of {actual} bytes exceeds the limit of {MAX_LEN}")
-            }
-            Self::Line { number } => {
-                write!(
-                    f,
-                    "line {number} of the schema: expected `path: type` without control characters"
-                )
-            }
-        }
-    }
-}
-
-impl core::error::Error for SchemaError {}
 
 impl FromStr for Schema {
     type Err = SchemaError;

@@ -25,7 +25,7 @@ const FLOORS: &[&[&str]] = &[
     &["commit", "kernel"],
     &["convertor"],
     &["typed"],
-    &["arrow", "message", "ndarray", "npy", "show"],
+    &["arrow", "explain", "ndarray", "outline"],
     &["serialize", "private", "lib"],
 ];
 

@@ -96,14 +96,13 @@ impl Header {
         header
     }
 
-    /// The checksum from which the payload's checksum continues. A checksum must not cover another one: data
-    /// followed by their own CRC always have the same checksum.
+    /// The checksum from which the payload's checksum continues, of the bytes of a header. A checksum must not cover another one:
+    /// data followed by their own CRC always have the same checksum.
     #[inline]
-    pub(crate) fn checksum(bytes: &HeaderBytes) -> u32 {
-        if bytes.bytes[0] == MAGIC[0] {
-            narrow(&bytes.bytes, CHECKSUM)
-        } else {
-            crc32c::crc32c(bytes)
+    pub(crate) fn checksum(bytes: &[u8]) -> u32 {
+        match bytes.first_chunk() {
+            Some(full) if full[0] == MAGIC[0] => narrow(full, CHECKSUM),
+            _ => crc32c::crc32c(bytes),
         }
     }
 
