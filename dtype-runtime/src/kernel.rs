@@ -9,7 +9,8 @@
 //! |---|---|
 //! | `direction` | which side is read and which is written |
 //! | `registers` | what a set of instructions offers, and the dispatch to the one that is selected |
-//! | `x86_64` | AVX2 and AVX-512 |
+//! | `vector` | registers whose bytes are rearranged, and the dispatch for the kernels that use them |
+//! | `x86_64`, `aarch64` | AVX2 and AVX-512, and NEON |
 //! | `moves`, `pieces` | one block: its length known at run time, or at compile time |
 //! | `rows`, `blocks`, `tiles` | blocks at equal distances, in one and two dimensions |
 //! | `irregular` | lists of blocks |
@@ -21,11 +22,13 @@
 //! | `reverse`, `integers`, `elements` | values that change on the way |
 //! | `chosen`, `explain` | which kernel copies what |
 //!
-//! Another architecture needs a folder beside `x86_64` that implements `Registers`, and a variant of
-//! [`Isa`](crate::kernels::Isa): the compiler then leads to the questions in `kernels` that each variant answers. One arm in
-//! `compiled_for_selected!`, the one place that dispatches, has the kernels compiled for it. (Only `shuffle`, which is compiled
-//! for each Rust type, asks by itself.)
+//! Another instruction set needs a file that implements [`Vector`](vector::Vector), as `aarch64` does, an arm in
+//! `compiled_for_vectors!`, which dispatches, and a variant of [`Isa`](crate::kernels::Isa): the compiler then leads to the
+//! questions in `kernels` that each variant answers. One with masks or wide moves may implement `Registers`, too, with an arm in
+//! `compiled_for_selected!`: then all kernels are compiled for it.
 
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
 pub(crate) mod blocks;
 mod chosen;
 pub(crate) mod direction;
@@ -34,6 +37,10 @@ pub(crate) mod explain;
 mod gather;
 pub(crate) mod integers;
 mod irregular;
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    allow(dead_code, reason = "only some machines have vectors")
+)]
 mod lanes;
 mod moves;
 pub(crate) mod one;
@@ -43,8 +50,17 @@ mod records;
 mod registers;
 mod reverse;
 mod rows;
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    allow(dead_code, reason = "only some machines have vectors")
+)]
 mod shuffle;
 mod tiles;
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    allow(dead_code, reason = "only some machines have vectors")
+)]
+mod vector;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 

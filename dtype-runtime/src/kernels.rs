@@ -2,7 +2,7 @@
 //!
 //! The processor is queried once, and the best instruction set that it has is used from then on. The packed bytes do
 //! not depend on it, only the time does. If the environment variable `DTYPE_KERNELS` is set when an instruction set is
-//! first needed, it names the one to use instead: `portable`, `avx2` or `avx512`. A value that is none of these, or
+//! first needed, it names the one to use instead: `portable`, `avx2`, `avx512` or `neon`. A value that is none of these, or
 //! that the machine lacks, is reported on standard error and ignored. Without the feature `std` the processor is not
 //! queried: the instruction set is the one that the crate is compiled for.
 //!
@@ -22,19 +22,22 @@ use core::sync::atomic::{AtomicU8, Ordering};
 #[non_exhaustive]
 pub enum Isa {
     /// The one that the crate is compiled for, which every machine has.
-    Portable,
+    Portable = 1,
     /// AVX2 and MOVBE on `x86_64`: blocks are copied, and values reversed, widened and checked, 32 bytes at a time. Slices of
     /// small structs go through registers, several at a time, and so do records of types made at run time that are packed, if
-    /// each of their runs has four bytes or more.
+    /// their data are groups of four bytes.
     Avx2,
     /// The same with AVX-512 and its permutations of bytes (F, BW, VL and VBMI, and BMI2): blocks go 64 bytes at a time, and
     /// records of small structs are rearranged in registers, several at a time.
     Avx512,
+    /// NEON on little-endian `aarch64`: slices of small structs go through registers, several at a time, and so do checks of
+    /// values. All else is as in [`Portable`](Self::Portable), which is compiled with NEON, too.
+    Neon,
 }
 
 impl Isa {
-    /// All, from the plainest to the best.
-    pub const ALL: &'static [Self] = &[Self::Portable, Self::Avx2, Self::Avx512];
+    /// All, from the plainest to the best that a machine may have.
+    pub const ALL: &'static [Self] = &[Self::Portable, Self::Avx2, Self::Avx512, Self::Neon];
 
     /// The name, as in `DTYPE_KERNELS`.
     pub const fn name(self) -> &'static str {
@@ -42,6 +45,7 @@ impl Isa {
             Self::Portable => "portable",
             Self::Avx2 => "avx2",
             Self::Avx512 => "avx512",
+            Self::Neon => "neon",
         }
     }
 
@@ -51,7 +55,7 @@ impl Isa {
     /// [permutations]: crate::plan::Permutation
     #[inline(always)]
     pub(crate) const fn permutes(self) -> bool {
-        self.permuted_width().is_some()
+        matches!(self, Self::Avx512)
     }
 
     /// Whether the kernels [pack] the records of some permutations, for want of such an instruction.
@@ -68,33 +72,7 @@ impl Isa {
     /// [shuffle]: crate::plan::Shuffle
     #[inline(always)]
     pub(crate) const fn shuffles(self) -> bool {
-        matches!(self, Self::Avx2) && cfg!(target_pointer_width = "64")
-    }
-
-    /// Bytes of the register that one instruction permutes.
-    #[inline(always)]
-    const fn permuted_width(self) -> Option<usize> {
-        match self {
-            Self::Portable | Self::Avx2 => None,
-            Self::Avx512 => Some(64),
-        }
-    }
-
-    /// Whether the crate, as it is compiled, may select these on some machine.
-    const fn is_compiled(self) -> bool {
-        match self {
-            Self::Portable => true,
-            Self::Avx2 => cfg!(all(target_arch = "x86_64", feature = "std")) || ALWAYS_AVX2,
-            Self::Avx512 => cfg!(all(target_arch = "x86_64", feature = "std")) || ALWAYS_AVX512,
-        }
-    }
-
-    const fn code(self) -> u8 {
-        match self {
-            Self::Portable => 1,
-            Self::Avx2 => 2,
-            Self::Avx512 => 3,
-        }
+        matches!(self, Self::Avx2 | Self::Neon) && cfg!(target_pointer_width = "64")
     }
 }
 
@@ -123,40 +101,43 @@ impl fmt::Display for UnavailableError {
 
 impl core::error::Error for UnavailableError {}
 
-/// Bytes of the registers that permutations are computed for. Where nothing executes one, any width will do.
-pub(crate) const WIDTH: usize = {
-    let (mut widest, mut i) = (64, 0);
-    while i < Isa::ALL.len() {
-        if Isa::ALL[i].is_compiled()
-            && let Some(width) = Isa::ALL[i].permuted_width()
-        {
-            widest = width;
-        }
-        i += 1;
-    }
-    widest
-};
+/// Bytes of the registers that permutations are computed for.
+pub(crate) const WIDTH: usize = 64;
 
-/// Whether the crate is compiled for instructions that execute permutations, or some of them.
-pub(crate) const EXECUTES_PERMUTATIONS: bool = {
-    let (mut any, mut i) = (false, 0);
-    while i < Isa::ALL.len() {
-        let isa = Isa::ALL[i];
-        any |= isa.is_compiled() && (isa.permutes() || isa.packs_by_quads());
-        i += 1;
-    }
-    any
-};
+/// Whether the crate may select instructions that execute permutations, or some of them, on some machine.
+pub(crate) const EXECUTES_PERMUTATIONS: bool =
+    cfg!(all(target_arch = "x86_64", any(feature = "std", target_feature = "avx2")));
 
 /// The code of what is used; 0 until it is needed first.
 static SELECTED: AtomicU8 = AtomicU8::new(0);
+
+/// Whether the machine has all of these; without the feature `std`, whether each machine has that the crate is compiled for.
+macro_rules! has {
+    ($($feature:tt)+) => {{
+        #[cfg(all(target_arch = "x86_64", feature = "std"))]
+        let all = $(std::is_x86_feature_detected!($feature))&&+;
+        #[cfg(not(all(target_arch = "x86_64", feature = "std")))]
+        let all = cfg!(all(target_arch = "x86_64", $(target_feature = $feature),+));
+        all
+    }};
+}
 
 /// Whether the machine has this instruction set.
 pub fn available(isa: Isa) -> bool {
     match isa {
         Isa::Portable => true,
-        Isa::Avx2 => has_avx2(),
-        Isa::Avx512 => has_avx512(),
+        // A processor, or an emulator, may lack each of these alone.
+        Isa::Avx2 => has!("avx2" "movbe"),
+        Isa::Avx512 => {
+            available(Isa::Avx2) && has!("avx512f" "avx512bw" "avx512vl" "avx512vbmi" "bmi2")
+        }
+        // A part of what the crate is compiled for, or not there. Its lanes are little-endian here, and addresses have 64 bits.
+        Isa::Neon => cfg!(all(
+            target_arch = "aarch64",
+            target_feature = "neon",
+            target_endian = "little",
+            target_pointer_width = "64",
+        )),
     }
 }
 
@@ -169,7 +150,7 @@ pub fn select(isa: Isa) -> Result<(), UnavailableError> {
     if !available(isa) {
         return Err(UnavailableError { asked: isa, best: best() });
     }
-    SELECTED.store(isa.code(), Ordering::Relaxed);
+    SELECTED.store(isa as u8, Ordering::Relaxed);
     Ok(())
 }
 
@@ -183,11 +164,12 @@ pub fn selected() -> Isa {
 #[inline(always)]
 pub(crate) fn decided() -> Option<Isa> {
     // Every set has its arm below.
-    const { assert!(Isa::ALL.len() == 3) };
+    const { assert!(Isa::ALL.len() == 4) };
     match SELECTED.load(Ordering::Relaxed) {
         1 => Some(Isa::Portable),
         2 => Some(Isa::Avx2),
         3 => Some(Isa::Avx512),
+        4 => Some(Isa::Neon),
         _ => None,
     }
 }
@@ -197,7 +179,7 @@ pub(crate) fn decided() -> Option<Isa> {
 fn first() -> Isa {
     let isa = wanted().unwrap_or_else(best);
     // A `select` that came in between stays.
-    match SELECTED.compare_exchange(0, isa.code(), Ordering::Relaxed, Ordering::Relaxed) {
+    match SELECTED.compare_exchange(0, isa as u8, Ordering::Relaxed, Ordering::Relaxed) {
         Ok(_) => isa,
         Err(_) => selected(),
     }
@@ -226,46 +208,6 @@ fn wanted() -> Option<Isa> {
 #[cfg(not(feature = "std"))]
 fn wanted() -> Option<Isa> {
     None
-}
-
-/// Whether every machine that the crate is compiled for has AVX2 and MOVBE.
-const ALWAYS_AVX2: bool =
-    cfg!(all(target_arch = "x86_64", target_feature = "avx2", target_feature = "movbe"));
-
-/// The same for AVX-512, with all that its kernels need.
-const ALWAYS_AVX512: bool = ALWAYS_AVX2
-    && cfg!(all(
-        target_feature = "avx512f",
-        target_feature = "avx512bw",
-        target_feature = "avx512vl",
-        target_feature = "avx512vbmi",
-        target_feature = "bmi2",
-    ));
-
-#[cfg(all(target_arch = "x86_64", feature = "std"))]
-fn has_avx2() -> bool {
-    // A processor, or who emulates one, may lack each of them alone.
-    std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("movbe")
-}
-
-#[cfg(not(all(target_arch = "x86_64", feature = "std")))]
-fn has_avx2() -> bool {
-    ALWAYS_AVX2
-}
-
-#[cfg(all(target_arch = "x86_64", feature = "std"))]
-fn has_avx512() -> bool {
-    has_avx2()
-        && std::is_x86_feature_detected!("avx512f")
-        && std::is_x86_feature_detected!("avx512bw")
-        && std::is_x86_feature_detected!("avx512vl")
-        && std::is_x86_feature_detected!("avx512vbmi")
-        && std::is_x86_feature_detected!("bmi2")
-}
-
-#[cfg(not(all(target_arch = "x86_64", feature = "std")))]
-fn has_avx512() -> bool {
-    ALWAYS_AVX512
 }
 
 #[cfg(test)]

@@ -6,6 +6,10 @@ mod byte_map;
 mod flat;
 mod gather;
 mod index;
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    allow(dead_code, reason = "only some machines have vectors")
+)]
 mod lanes;
 mod list;
 mod once;
@@ -15,6 +19,10 @@ mod program;
 mod quads;
 mod runs;
 mod segments;
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    allow(dead_code, reason = "only some machines have vectors")
+)]
 mod shuffle;
 mod split;
 mod tables;
@@ -27,32 +35,17 @@ pub(crate) use byte_map::ByteMap;
 pub(crate) use flat::Flat;
 pub(crate) use gather::{Constant, Gather, MOST_COLUMNS, Place};
 pub(crate) use index::Index;
-#[cfg_attr(
-    not(target_arch = "x86_64"),
-    expect(unused_imports, reason = "nothing executes them here")
-)]
-pub(crate) use lanes::{ByteLanes, LaneVector, Lanes};
-pub(crate) use lanes::{Ranged, RangedList, Tests};
+pub(crate) use lanes::{Load, Ranged, RangedList, Tests};
 pub use list::List;
 pub(crate) use list::{Entries, EntryKind, Lists, Moves, Width};
 pub use op::{Blocks, Elements, Op, items};
 pub(crate) use op::{numbered_items, size, split_first};
 pub(crate) use permutation::Permutation;
 pub(crate) use program::{Cut, One, Program, SHORT, TwoRuns};
-#[cfg_attr(
-    not(target_arch = "x86_64"),
-    expect(unused_imports, reason = "nothing packs so here")
-)]
-pub(crate) use quads::Order;
 pub(crate) use quads::Quads;
 pub(crate) use runs::{Records, Run, RunList};
 pub(crate) use segments::{Numbering, Segments};
-#[cfg_attr(
-    not(target_arch = "x86_64"),
-    expect(unused_imports, reason = "nothing shuffles so here")
-)]
-pub(crate) use shuffle::Register;
-pub(crate) use shuffle::{Shuffle, ShuffledBy};
+pub(crate) use shuffle::{Half, Shuffle, ShuffledBy};
 pub(crate) use split::{Part, Split, split};
 pub(crate) use tables::{Body, FEWEST_BLOCKS, Instances};
 pub(crate) use values::{Values, bytewise_size, values};

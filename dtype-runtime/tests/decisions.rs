@@ -16,12 +16,12 @@ const DECISIONS: &str = "\
 4.2             |    1 | copy                              | =                                 | =
 4.2             |    2 | copy                              | =                                 | permute, 8
 4.2             |    7 | copy                              | =                                 | permute, 8
-4.2             | 1000 | strided4+2                        | strided4+2, packs by quads, 4     | permute, 8
+4.2             | 1000 | strided4+2                        | =                                 | permute, 8
 8.4.1           |    1 | copy                              | =                                 | =
 8.4.1           |    2 | copy                              | =                                 | permute, 4
 8.4.1           |    7 | copy                              | =                                 | permute, 4
-8.4.1           |   25 | strided8x2                        | strided8x2, packs by quads, 2     | permute, 4
-8.4.1           | 1000 | strided8x2                        | strided8x2, packs by quads, 2     | permute, 4
+8.4.1           |   25 | strided8x2                        | =                                 | permute, 4
+8.4.1           | 1000 | strided8x2                        | =                                 | permute, 4
 1 8             |    1 | copy                              | =                                 | =
 1 8             |    2 | each: copy                        | =                                 | permute, 4
 1 8             |    3 | each: copy                        | =                                 | permute, 4

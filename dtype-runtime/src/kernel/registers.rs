@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::direction::{Direction, Way};
-use crate::plan::{Constant, MOST_COLUMNS, Permutation, Tests};
+use crate::plan::{Constant, MOST_COLUMNS, Permutation};
 
 /// A routine that copies the packed bytes `range` of records, counted from the start of the first.
 ///
@@ -18,9 +18,6 @@ pub(super) type Ends = unsafe fn(memory: *mut u8, packed: *mut u8, range: Range<
 pub(super) trait Registers {
     /// Bytes of the widest register.
     const WIDTH: usize;
-
-    /// Whether [`reverse`](Self::reverse) has instructions of its own, for blocks of any length.
-    const REVERSES: bool = false;
 
     /// Whether [`permute`](Self::permute) and [`permute_one`](Self::permute_one) have instructions, for all permutations.
     const PERMUTES: bool = false;
@@ -45,38 +42,6 @@ pub(super) trait Registers {
     unsafe fn masked<const W: usize>(from: *const u8, to: *mut u8, len: usize) {
         // SAFETY: the caller guarantees it.
         unsafe { to.copy_from_nonoverlapping(from, len) };
-    }
-
-    /// Copies `len` bytes and reverses each value of `W` bytes. Bytes after the last whole value are left out.
-    ///
-    /// # Safety
-    ///
-    /// `from` must be valid for reading `len` bytes and `to` for writing as many, and they must not overlap. The
-    /// processor must have the instructions.
-    #[inline(always)]
-    unsafe fn reverse<const W: usize>(from: *const u8, to: *mut u8, len: usize) {
-        for value in 0..len / W {
-            let at = value * W;
-            // SAFETY: the `W` bytes of one value, no more than `len` from the start; an array of bytes has no
-            // alignment.
-            unsafe {
-                let mut bytes = from.add(at).cast::<[u8; W]>().read();
-                bytes.reverse();
-                to.add(at).cast::<[u8; W]>().write(bytes);
-            }
-        }
-    }
-
-    /// Tests the values of some of the `count` packed records, from the first on. Returns the number of these records, 0 if no
-    /// instruction tests several; `None` if a value does not lie in its range.
-    ///
-    /// # Safety
-    ///
-    /// The processor must have the instructions.
-    #[inline(always)]
-    unsafe fn test(all: &Tests, records: &[u8], count: usize) -> Option<usize> {
-        let _ = (all, records, count);
-        Some(0)
     }
 
     /// Copies the packed bytes `range` of records, counted from the start of the first, by their permutation. [`Ends`] of

@@ -1,11 +1,16 @@
 //! Copies records of values, whose padding nobody else accesses, by shuffles.
 //!
-//! These routines are compiled for each type, and only AVX2 executes them. [`compiled_for_selected!`](super::registers) would
-//! compile them for the other instruction sets, too; without it, a call of `pack` and `unpack` takes a sixth less time to
-//! compile.
+//! See [`Shuffle`] for the idea. These routines are compiled for each type, so that the registers' places are constants: loaded
+//! from a table, those of seven registers take a third more time.
 
+use super::vector::{Vector, compiled_for_vectors};
 use crate::kernels::{Isa, decided};
-use crate::plan::ShuffledBy;
+use crate::plan::{Half, Shuffle, ShuffledBy};
+
+/// Bytes to the memory that is prefetched, of the line that comes, and of a register.
+const AHEAD: usize = 2048;
+const LINE: usize = 64;
+const REGISTER: usize = 32;
 
 /// Whether the machine shuffles records of values. If it does, it may be worth a call, where the alternative is inlined code.
 #[inline(always)]
@@ -13,68 +18,191 @@ pub(crate) fn is_shuffling() -> bool {
     decided().is_some_and(Isa::shuffles)
 }
 
-/// Packs some of `count` records by shuffles, from the first on. Returns the number of these records, 0 if the machine lacks
-/// the instructions; the others must be packed afterwards, in another way. Some of their packed bytes may be overwritten
-/// before.
+compiled_for_vectors! {
+    /// Packs some of `count` records by shuffles, from the first on. Returns the number of these records, 0 if the machine lacks
+    /// the instructions; the others must be packed afterwards, in another way. Some of their packed bytes may be overwritten
+    /// before.
+    ///
+    /// # Safety
+    ///
+    /// `memory` must be valid for reading all bytes of the records, initialised or not in the gaps, and `packed` for writing
+    /// their packed bytes, and the two must not overlap. The records must be packed so.
+    pub(crate) unsafe fn pack_values[K: ShuffledBy][K](
+        count: usize, memory: *const u8, packed: *mut u8,
+    ) -> usize = V => pack::<V, K>(count, memory, packed); else 0
+}
+
+compiled_for_vectors! {
+    /// Unpacks some of `count` records by shuffles, from the first on. If `KEEPS_GAPS`, the bytes between their data stay as they
+    /// are, else they become zeros. Returns the number of these records, 0 if the machine lacks the instructions; the others must
+    /// be unpacked in another way.
+    ///
+    /// # Safety
+    ///
+    /// `memory` must be valid for reading and writing all bytes of the records, initialised or not, and `packed` for reading their
+    /// packed bytes, and the two must not overlap. The records must be unpacked so.
+    pub(crate) unsafe fn unpack_values[K: ShuffledBy, const KEEPS_GAPS: bool][K, KEEPS_GAPS](
+        count: usize, memory: *mut u8, packed: *const u8,
+    ) -> usize = V => unpack::<V, K, KEEPS_GAPS>(count, memory, packed); else 0
+}
+
+/// Does something for the halves of each register of a period. Written out, so that the places are constants whether the compiler
+/// unrolls loops or not. After the last one, no code is generated: a `match` of an associated constant is decided before, and
+/// unlike `if const`, it is not one more constant for each register.
+macro_rules! for_each_register {
+    ($by:ident, $halves:ident => $body:expr) => {
+        for_each_register!($by, $halves => $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+        const { assert!(Shuffle::MOST == 16, "as many as are written out") }
+    };
+    ($by:ident, $halves:ident => $body:expr, $($j:literal)+) => {
+        'all: {
+            $( match $by::REGISTERS {
+                $j => break 'all,
+                _ => {
+                    let $halves = $by::SHUFFLE.register($j);
+                    $body
+                }
+            } )+
+        }
+    };
+}
+
+/// Packs whole periods of `count` records. Returns the number of the records in them.
 ///
 /// # Safety
 ///
-/// `memory` must be valid for reading all bytes of the records, initialised or not in the gaps, and `packed` for writing
-/// their packed bytes, and the two must not overlap. The records must be packed so.
-#[inline]
-pub(crate) unsafe fn pack_values<K: ShuffledBy>(
+/// As [`pack_values`]; the processor must have the instructions.
+#[inline(always)]
+unsafe fn pack<V: Vector, K: ShuffledBy>(
     count: usize,
-    memory: *const u8,
-    packed: *mut u8,
+    mut memory: *const u8,
+    mut packed: *mut u8,
 ) -> usize {
-    match decided() {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: passed on to the caller. Only instructions that the processor has are ever selected.
-        Some(isa) if isa.shuffles() => unsafe {
-            super::x86_64::shuffle::pack::<K>(count, memory, packed)
-        },
-        _ => {
-            let _ = (count, memory, packed);
-            0
+    debug_assert!(K::SHUFFLE.packs());
+    let (in_memory, in_packed) = K::SHUFFLE.bytes();
+    let periods = K::SHUFFLE.periods_to_pack(count);
+    for _ in 0..periods {
+        for_each_register!(K, halves => {
+            let [low, high] = halves;
+            // SAFETY: an index has 16 bytes, and a period of the caller's records is at the pointers: `periods_to_pack` counts
+            // periods that have all bytes that are stored for them, which are no fewer than their data, among those of the
+            // caller. The register is a part of the period's memory, and by the invariant of `Shuffle` no half is stored
+            // further behind than the last one. What is stored there after data, the next half, the next period or the caller
+            // overwrites. Prefetching is a hint, whatever the address.
+            unsafe {
+                if low.place % LINE < REGISTER {
+                    V::prefetch(memory.wrapping_add(low.place + AHEAD));
+                }
+                let data = load::<V>(halves, memory.add(low.place));
+                data.store_halves(packed.add(low.to), packed.add(high.to));
+            }
+        });
+        // They wrap, as they step past the last period.
+        (memory, packed) = (memory.wrapping_add(in_memory), packed.wrapping_add(in_packed));
+    }
+    periods * K::SHUFFLE.records()
+}
+
+/// Unpacks the whole periods of `count` records. Returns the number of the records in them.
+///
+/// # Safety
+///
+/// As [`unpack_values`]; the processor must have the instructions.
+#[inline(always)]
+unsafe fn unpack<V: Vector, K: ShuffledBy, const KEEPS_GAPS: bool>(
+    count: usize,
+    mut memory: *mut u8,
+    mut packed: *const u8,
+) -> usize {
+    debug_assert!(K::SHUFFLE.unpacks());
+    let (in_memory, in_packed) = K::SHUFFLE.bytes();
+    let periods = count / K::SHUFFLE.records();
+    for _ in 0..periods {
+        for_each_register!(K, halves => {
+            let [low, high] = halves;
+            // SAFETY: an index has 16 bytes. A period of the caller's records is at the pointers. By the invariant of `Shuffle`,
+            // the register is a part of its memory, and each half loads 16 of its packed bytes.
+            unsafe {
+                let bytes = V::load_halves(packed.add(low.from), packed.add(high.from));
+                store::<V, KEEPS_GAPS>(halves, memory.add(low.place), bytes);
+            }
+        });
+        // They wrap, as they step past the last period.
+        (memory, packed) = (memory.wrapping_add(in_memory), packed.wrapping_add(in_packed));
+    }
+    periods * K::SHUFFLE.records()
+}
+
+/// Loads a register and moves the data of each half to its front, with zeros after them.
+///
+/// # Safety
+///
+/// `place` must be valid for reading a register. The data must be initialised, and the processor have the instructions.
+#[inline(always)]
+unsafe fn load<V: Vector>([low, high]: [&Half; 2], place: *const u8) -> V {
+    if cfg!(miri) {
+        // Miri does not interpret assembly.
+        let mut data = [0; REGISTER];
+        let index = [low.gather.to_le_bytes(), high.gather.to_le_bytes()];
+        for (i, (byte, index)) in data.iter_mut().zip(index.as_flattened()).enumerate() {
+            if *index < 0x80 {
+                // SAFETY: one of the data.
+                *byte = unsafe { place.add(i / 16 * 16 + usize::from(*index)).read() };
+            }
+        }
+        // SAFETY: the array has the bytes of a register.
+        return unsafe { V::load(data.as_ptr()) };
+    }
+    // SAFETY: an index has 16 bytes, and names the data.
+    unsafe {
+        V::load_shuffled(
+            place,
+            V::load_halves((&raw const low.gather).cast(), (&raw const high.gather).cast()),
+        )
+    }
+}
+
+/// Moves the bytes of each half to their places, and stores them. The other bytes are not changed if `KEEPS_GAPS`, or become
+/// zeros.
+///
+/// # Safety
+///
+/// `place` must be valid for reading and writing a register, initialised or not, and the processor have the instructions.
+#[inline(always)]
+unsafe fn store<V: Vector, const KEEPS_GAPS: bool>(
+    [low, high]: [&Half; 2],
+    place: *mut u8,
+    bytes: V,
+) {
+    // SAFETY: an index has 16 bytes, and the caller guarantees the place.
+    unsafe {
+        let index =
+            V::load_halves((&raw const low.scatter).cast(), (&raw const high.scatter).cast());
+        if !KEEPS_GAPS {
+            return bytes.shuffle(index).store(place);
+        }
+        if !cfg!(miri) {
+            return bytes.store_shuffled(place, index);
+        }
+        // Miri does not interpret assembly.
+        let mut data = [0; REGISTER];
+        bytes.shuffle(index).store(data.as_mut_ptr());
+        let index = [low.scatter.to_le_bytes(), high.scatter.to_le_bytes()];
+        for (i, (byte, index)) in data.into_iter().zip(index.as_flattened()).enumerate() {
+            if *index < 0x80 {
+                place.add(i).write(byte);
+            }
         }
     }
 }
 
-/// Unpacks some of `count` records by shuffles, from the first on. If `KEEPS_GAPS`, the bytes between their data stay as they
-/// are, else they become zeros. Returns the number of these records, 0 if the machine lacks the instructions; the others must
-/// be unpacked in another way.
-///
-/// # Safety
-///
-/// `memory` must be valid for reading and writing all bytes of the records, initialised or not, and `packed` for reading their
-/// packed bytes, and the two must not overlap. The records must be unpacked so.
-#[inline]
-pub(crate) unsafe fn unpack_values<K: ShuffledBy, const KEEPS_GAPS: bool>(
-    count: usize,
-    memory: *mut u8,
-    packed: *const u8,
-) -> usize {
-    match decided() {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: as in `pack_values`.
-        Some(isa) if isa.shuffles() => unsafe {
-            super::x86_64::shuffle::unpack::<K, KEEPS_GAPS>(count, memory, packed)
-        },
-        _ => {
-            let _ = (count, memory, packed);
-            0
-        }
-    }
-}
-
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(test)]
 mod tests {
     use alloc::boxed::Box;
     use alloc::vec::Vec;
 
-    use super::super::x86_64::shuffle;
     use super::*;
-    use crate::kernels::available;
+    use crate::kernels::selected;
     use crate::plan::{Blocks, Op, RunList, Shuffle};
 
     /// Runs in packed order: the displacement and the length of each.
@@ -123,7 +251,7 @@ mod tests {
                     // SAFETY: both have the bytes of the records, which are unpacked so, and the processor has the
                     // instructions.
                     let done = unsafe {
-                        shuffle::unpack::<K, true>(count, memory.as_mut_ptr(), packed.as_ptr())
+                        unpack_values::<K, true>(count, memory.as_mut_ptr(), packed.as_ptr())
                     };
                     let expected = by_bytes(runs, stride, &packed[..whole * size], &before);
                     assert_eq!((done, &*memory), (whole, &*expected), "{runs:?} × {count}");
@@ -133,7 +261,7 @@ mod tests {
                 zeros[..whole * stride].fill(0);
                 // SAFETY: as above.
                 let done = unsafe {
-                    shuffle::unpack::<K, false>(count, memory.as_mut_ptr(), packed.as_ptr())
+                    unpack_values::<K, false>(count, memory.as_mut_ptr(), packed.as_ptr())
                 };
                 let expected = by_bytes(runs, stride, &packed[..whole * size], &zeros);
                 assert_eq!((done, &*memory), (whole, &*expected), "{runs:?} × {count}");
@@ -141,8 +269,7 @@ mod tests {
             if K::SHUFFLE.packs() {
                 packed.fill(0xEE);
                 // SAFETY: both have the bytes of the records, which are packed so, and the processor has the instructions.
-                let done =
-                    unsafe { shuffle::pack::<K>(count, before.as_ptr(), packed.as_mut_ptr()) };
+                let done = unsafe { pack_values::<K>(count, before.as_ptr(), packed.as_mut_ptr()) };
                 // All but those that the excess of the last half would have been written to.
                 assert!(
                     done + (K::SHUFFLE.records() + 16usize.div_ceil(size)) > count && done <= count
@@ -172,8 +299,8 @@ mod tests {
 
     #[test]
     fn every_byte_gets_its_value() {
-        if !available(Isa::Avx2) {
-            return;
+        if selected() == Isa::Portable {
+            return println!("skipped: the portable kernels shuffle nothing");
         }
         check_all! {
             Quarter: [(0, 6)], 8;

@@ -1,22 +1,18 @@
 //! The instruction sets of `x86_64`: AVX2 and AVX-512.
 
-mod byte_lanes;
+mod avx2;
 mod gather;
-mod lane_pairs;
-mod lanes;
 mod masked;
 mod permute;
 mod prefetch;
 mod quads;
-mod reverse;
-pub(super) mod shuffle;
 
 use core::arch::x86_64::{__m512i, __mmask64, _bzhi_u64, _mm512_loadu_si512};
 use core::ops::Range;
 
 use super::direction::{Direction, Transfer, Way};
 use super::registers::{Ends, Registers};
-use crate::plan::{Constant, MOST_COLUMNS, Permutation, Quads, Tests};
+use crate::plan::{Constant, MOST_COLUMNS, Permutation, Quads};
 
 /// AVX2: registers of 32 bytes. MOVBE, which every processor with AVX2 has, reverses a single value while it is loaded or
 /// stored.
@@ -45,40 +41,7 @@ impl Registers for Avx2 {
             unsafe { quads::pack(all, of, range, ends, memory, packed) };
         }
     }
-
-    #[inline(always)]
-    unsafe fn test(all: &Tests, records: &[u8], count: usize) -> Option<usize> {
-        if let Some(all) = all.bytes.as_ref().filter(|all| count >= all.fewest()) {
-            // SAFETY: the caller guarantees the instructions.
-            return unsafe { byte_lanes::test(all, records) };
-        }
-        let Some(all) = all.narrow.as_ref().filter(|all| count >= all.fewest()) else {
-            return Some(0);
-        };
-        // SAFETY: the caller guarantees the instructions.
-        unsafe {
-            match (all.number(), all.flips()) {
-                (1 | 2, false) => by_width!(lane_pairs::test[1, false](all, records)),
-                (1 | 2, true) => by_width!(lane_pairs::test[1, true](all, records)),
-                (_, false) => by_width!(lane_pairs::test[2, false](all, records)),
-                (_, true) => by_width!(lane_pairs::test[2, true](all, records)),
-            }
-        }
-    }
 }
-
-/// Calls a routine for the bytes of a lane.
-macro_rules! by_width {
-    ($module:ident::$routine:ident[$vectors:literal $(, $flips:literal)?]($all:ident, $($argument:expr),*)) => {
-        match $all.width() {
-            1 => $module::$routine::<$vectors, 1 $(, $flips)?>($all, $($argument),*),
-            2 => $module::$routine::<$vectors, 2 $(, $flips)?>($all, $($argument),*),
-            4 => $module::$routine::<$vectors, 4 $(, $flips)?>($all, $($argument),*),
-            _ => $module::$routine::<$vectors, 8 $(, $flips)?>($all, $($argument),*),
-        }
-    };
-}
-use by_width;
 
 /// Bytes of a register of AVX-512.
 const WIDTH: usize = size_of::<__m512i>();
@@ -159,8 +122,6 @@ unsafe fn prepare_and_permute<D: Direction>(
 impl Registers for Avx512 {
     const WIDTH: usize = 64;
 
-    const REVERSES: bool = true;
-
     const PERMUTES: bool = true;
 
     const MASKS: bool = true;
@@ -169,28 +130,6 @@ impl Registers for Avx512 {
     unsafe fn masked<const W: usize>(from: *const u8, to: *mut u8, len: usize) {
         // SAFETY: the caller guarantees the bytes and the instructions.
         unsafe { masked::copy::<W>(from, to, len) }
-    }
-
-    #[inline(always)]
-    unsafe fn reverse<const W: usize>(from: *const u8, to: *mut u8, len: usize) {
-        // SAFETY: the caller guarantees the bytes and the instructions.
-        unsafe { reverse::reverse::<W>(from, to, len) }
-    }
-
-    #[inline(always)]
-    unsafe fn test(all: &Tests, records: &[u8], count: usize) -> Option<usize> {
-        let Some(all) = all.wide.as_ref().filter(|all| count >= all.fewest()) else {
-            return Some(0);
-        };
-        // SAFETY: the caller guarantees the instructions.
-        let valid = unsafe {
-            match all.number() {
-                1 => by_width!(lanes::all_valid[1](all, records, count)),
-                2 => by_width!(lanes::all_valid[2](all, records, count)),
-                _ => by_width!(lanes::all_valid[4](all, records, count)),
-            }
-        };
-        valid.then_some(count)
     }
 
     #[inline(always)]

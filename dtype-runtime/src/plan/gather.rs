@@ -79,7 +79,7 @@ impl Gather {
         number: usize,
         stride: usize,
     ) -> Option<Self> {
-        if WIDTH != 64 || number == 0 || stride == 0 {
+        if number == 0 || stride == 0 {
             return None;
         }
         let mut records = WINDOW / stride;

@@ -1,30 +1,28 @@
 //! Values in packed records that must lie in a range, tested in the lanes of vector registers.
 //!
-//! A kernel loads packed bytes, permutes them so that each value has a lane of its own, moves each range to 0, and
-//! keeps the greatest result of each lane. One comparison at the end decides for all records.
+//! A kernel loads packed bytes, permutes them so that each value has a lane of its own, moves each range to the least number that
+//! a lane can have, and keeps the greatest result of each lane. One comparison at the end decides for all records.
 //!
-//! An example: records of 17 bytes, with a `bool` at 0 and a `char` at 1, in vectors of 64 bytes. Lanes are
-//! as wide as the widest value, here 4 bytes; narrower values are extended by zeros.
+//! An example: records of 17 bytes, with a `bool` at 0 and a `char` at 1. Lanes are as wide as the widest value, here 4 bytes;
+//! narrower values are extended by zeros. There is one record in 16 bytes from the `bool` on.
 //!
 //! ```text
-//! lanes     0            1                   2             3                   …   6             7
-//! packed    0            1 2 3 4             17            18 19 20 21         …   51            52 53 54 55
-//! result    bits         (bits ^ D800) - 800 …                                 4 records, as a fifth ends at byte 72
-//! greatest  1            10F7FF              1             10F7FF              …   1             10F7FF
+//! lanes     0            1                   2             3
+//! packed    0            1 2 3 4             –             –
+//! result    bits         (bits ^ D800) - 800 0             0
+//! greatest  1            10F7FF              any           any
 //! ```
 //!
 //! A value that has several conditions has several lanes: an enum with the numbers 1, 2, 5 and 6 lies from 1 to 6, and not from
 //! 3 to 4.
 //!
-//! A *period* is as many records as have all their values within a vector's bytes of the first value. If the values of a single
-//! record need more bytes or more lanes than a vector has, there are several vectors for one record. Vectors have as many bytes
-//! as one instruction permutes: 64 with AVX-512, and 16 with AVX2, whose registers hold two of them.
+//! A *period* is as many records as have all their values within 16 bytes of the first value, and lanes enough. If the values of a
+//! single record need more bytes or more lanes than that, there are two or four loads for one record. A *step* makes four loads:
+//! those of four periods, or two, or one.
 //!
-//! Values of one byte each need no permutation: [`ByteLanes`] are for these.
-
-mod bytes;
-
-pub(crate) use bytes::ByteLanes;
+//! Values of one byte each need no permutation. They are tested where they are, and the bytes between them may be anything.
+//!
+//! Instructions compare lanes as signed numbers, so all results are kept with the highest bit inverted.
 
 use crate::basic::BitRange;
 
@@ -45,77 +43,38 @@ pub(crate) struct RangedList {
     len: usize,
 }
 
-/// The tests of packed records, in each form that a set of instructions executes.
-#[derive(Debug)]
+/// Bytes of a load.
+const WIDTH: usize = 16;
+
+/// The tests of packed records.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Tests {
-    /// For AVX-512.
-    pub(crate) wide: Option<Lanes<64>>,
-    /// For AVX2, as is the next.
-    pub(crate) narrow: Option<Lanes<16>>,
-    pub(crate) bytes: Option<ByteLanes>,
-}
-
-impl Tests {
-    /// The tests of these values, in records of `size` packed bytes. `one_by_one` says what it costs to test the values of one
-    /// record without vectors, in sixteenths of a nanosecond.
-    pub(crate) const fn of(values: &RangedList, size: usize, one_by_one: usize) -> Self {
-        Self {
-            wide: Lanes::of(values, size, one_by_one),
-            narrow: Lanes::of(values, size, one_by_one),
-            bytes: ByteLanes::of(values, size, one_by_one),
-        }
-    }
-
-    /// From this number of records on, tests of several at once may be faster; `usize::MAX` if they never are.
-    pub(crate) const fn fewest(&self) -> usize {
-        let wide = Lanes::fewest_of(self.wide.as_ref());
-        let mut fewest = Lanes::fewest_of(self.narrow.as_ref());
-        if let Some(bytes) = &self.bytes
-            && bytes.fewest() < fewest
-        {
-            fewest = bytes.fewest();
-        }
-        if wide < fewest { wide } else { fewest }
-    }
-}
-
-/// The tests of packed records in vectors of `WIDTH` bytes.
-#[derive(Debug)]
-pub(crate) struct Lanes<const WIDTH: usize> {
-    vectors: [LaneVector<WIDTH>; MOST_VECTORS],
-    /// Vectors for each period: 1, 2 or 4. Those that are not needed accept everything.
-    number: usize,
+    loads: [Load; Self::LOADS],
     /// Bytes of a lane: 1, 2, 4 or 8.
     width: usize,
-    /// Records in a period; 1 if there are several vectors.
-    records: usize,
-    /// Lanes of one record in the first vector.
-    of_record: usize,
+    /// Whether bytes are tested where they are, as they are.
+    in_place: bool,
     /// Packed bytes of a record.
     size: usize,
-    /// The greatest [`from`](LaneVector::from) of the vectors.
+    /// Records of a step.
+    records: usize,
+    /// The greatest [`from`](Load::from) of the loads.
     furthest: usize,
-    /// Whether any range flips bits.
-    flips: bool,
-    /// From this number of records on, the vectors are faster than one test after another.
+    /// From this number of records on, the steps are faster than one test after another.
     fewest: usize,
 }
 
-/// The most vectors for one record.
-const MOST_VECTORS: usize = 4;
-
-/// What is tested in one vector.
+/// What is tested in the bytes of one load.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct LaneVector<const WIDTH: usize> {
-    /// Bytes from the start of the period to those that are loaded.
+pub(crate) struct Load {
+    /// Bytes from the start of the step to those that are loaded.
     pub(crate) from: usize,
-    /// For each byte, which of the loaded bytes it is; [`NO_BYTE`] if it is not part of a value.
+    /// For each byte, which of the loaded bytes it is; [`NO_BYTE`] if it is to become a zero.
     pub(crate) index: [u8; WIDTH],
-    /// Which bytes are part of a value, one bit each. The others are to become zeros.
-    pub(crate) keep: u64,
-    /// For each lane, the range, with the least byte first.
+    /// For each lane, the bits to invert and the number to subtract.
     pub(crate) flip: [u8; WIDTH],
     pub(crate) least: [u8; WIDTH],
+    /// The greatest that each lane may be then, as a signed number.
     pub(crate) most: [u8; WIDTH],
 }
 
@@ -150,30 +109,32 @@ impl RangedList {
     }
 }
 
-/// An index that the byte shuffle of AVX2 makes a zero of.
+/// An index that makes a zero.
 const NO_BYTE: u8 = 0x80;
 
-impl<const WIDTH: usize> LaneVector<WIDTH> {
-    const NOTHING: Self = Self {
-        from: 0,
-        index: [NO_BYTE; WIDTH],
-        keep: 0,
-        flip: [0; WIDTH],
-        least: [0; WIDTH],
-        most: [0; WIDTH],
-    };
+impl Load {
+    /// Accepts everything.
+    const fn nothing(width: usize) -> Self {
+        let mut most = [u8::MAX; WIDTH];
+        let mut last = width - 1;
+        while last < WIDTH {
+            most[last] = i8::MAX.cast_unsigned();
+            last += width;
+        }
+        Self { from: 0, index: [NO_BYTE; WIDTH], flip: [0; WIDTH], least: [0; WIDTH], most }
+    }
 
     /// Adds a value that lies `byte` bytes after the first one that is loaded.
-    #[expect(clippy::cast_possible_truncation, reason = "bytes of a vector")]
+    #[expect(clippy::cast_possible_truncation, reason = "bytes of a load")]
     const fn put(&mut self, lane: usize, width: usize, byte: usize, value: &Ranged) {
         let BitRange { flip, least, most } = value.range;
-        let (flip, least, most) = (flip.to_le_bytes(), least.to_le_bytes(), most.to_le_bytes());
-        let mut i = 0;
+        let highest = 1 << (8 * width - 1);
+        let (flip, least) = (flip.to_le_bytes(), (least ^ highest).to_le_bytes());
+        let (most, mut i) = ((most ^ highest).to_le_bytes(), 0);
         while i < width {
             let at = lane * width + i;
             if i < value.size {
                 self.index[at] = (byte + i) as u8;
-                self.keep |= 1 << at;
             }
             (self.flip[at], self.least[at], self.most[at]) = (flip[i], least[i], most[i]);
             i += 1;
@@ -181,38 +142,59 @@ impl<const WIDTH: usize> LaneVector<WIDTH> {
     }
 }
 
-impl<const WIDTH: usize> Lanes<WIDTH> {
-    /// The tests of these values, in records of `size` packed bytes; `None` if there are too many for the vectors, or
-    /// none, or they are never faster than `one_by_one` as in [`Tests::of`], as for a record of 70 bytes with a single `bool`.
-    const fn of(values: &RangedList, size: usize, one_by_one: usize) -> Option<Self> {
-        let Some(mut all) = Self::laid_out(values, size) else { return None };
-        all.fewest = all.faster_than(one_by_one);
-        if all.fewest == usize::MAX { None } else { Some(all) }
-    }
+impl Tests {
+    /// Loads of a step.
+    pub(crate) const LOADS: usize = 4;
 
-    /// [`fewest`](Self::fewest), if there are such tests.
-    const fn fewest_of(tests: Option<&Self>) -> usize {
-        match tests {
-            Some(tests) => tests.fewest,
-            None => usize::MAX,
+    /// The tests of these values, in records of `size` packed bytes; `None` if there are too many for the loads, or none, or they
+    /// are never faster than one test after another, as for a record of 70 bytes with a single `bool`. `one_by_one` says what it
+    /// costs to test the values of one record so, in sixteenths of a nanosecond.
+    pub(crate) const fn of(values: &RangedList, size: usize, one_by_one: usize) -> Option<Self> {
+        /// What a call costs, a step, and a step in place: measured with an AMD EPYC of the third generation.
+        const CALL: usize = 64;
+        const STEP: usize = 9;
+        const STEP_IN_PLACE: usize = 4;
+        let all = match Self::in_place(values.all(), size) {
+            Some(all) => Some(all),
+            None => Self::in_lanes(values.all(), size),
+        };
+        let Some(all) = all else { return None };
+        let step = if all.in_place { STEP_IN_PLACE } else { STEP };
+        match (one_by_one * all.records).checked_sub(step) {
+            None | Some(0) => None,
+            Some(gain) => Some(Self { fewest: CALL * all.records / gain + 1, ..all }),
         }
     }
 
-    /// The number of records from which on the vectors are faster; `usize::MAX` if they never are. The costs are in sixteenths of
-    /// a nanosecond, as measured with AMD EPYCs: of the fifth generation for vectors of 64 bytes, of the third for those of 16,
-    /// of which a register has two.
-    const fn faster_than(&self, one_by_one: usize) -> usize {
-        let period = if WIDTH == 16 { 1 + 2 * self.number } else { 4 + 4 * self.number };
-        fewest(self.records, one_by_one, period)
-    }
-
-    /// As [`of`](Self::of), however fast.
-    const fn laid_out(values: &RangedList, size: usize) -> Option<Self> {
-        let values = values.all();
-        if values.is_empty() {
+    /// Values that are bytes, each with one range and none inverted, where they are; `None` if others are among them, or if they
+    /// lie too far apart.
+    const fn in_place(values: &[Ranged], size: usize) -> Option<Self> {
+        let (Some(first), Some(last)) = (values.first(), values.last()) else { return None };
+        if last.position >= first.position + WIDTH {
             return None;
         }
-        let (mut width, mut end, mut flips, mut i) = (1, 0, false, 0);
+        let records = (WIDTH - 1 - (last.position - first.position)) / size + 1;
+        let (mut load, mut i) = (Load::nothing(1), 0);
+        load.from = first.position;
+        while i < values.len() {
+            let Ranged { position, size: bytes, range } = values[i];
+            if bytes != 1 || range.flip != 0 || i > 0 && values[i - 1].position == position {
+                return None;
+            }
+            let mut record = 0;
+            while record < records {
+                let lane = record * size + position - first.position;
+                load.put(lane, 1, lane, &values[i]);
+                record += 1;
+            }
+            i += 1;
+        }
+        Some(Self { in_place: true, ..Self::repeated(&[load], 1, size, records) })
+    }
+
+    /// Any values, each in a lane of its own.
+    const fn in_lanes(values: &[Ranged], size: usize) -> Option<Self> {
+        let (mut width, mut end, mut i) = (1, 0, 0);
         while i < values.len() {
             let value = &values[i];
             if !value.size.is_power_of_two() || value.size > size_of::<u64>() {
@@ -224,84 +206,59 @@ impl<const WIDTH: usize> Lanes<WIDTH> {
             if value.position + value.size > end {
                 end = value.position + value.size;
             }
-            flips |= value.range.flip != 0;
             i += 1;
         }
-        let (lanes, from) = (WIDTH / width, values[0].position);
-        let mut all = Self {
-            vectors: [LaneVector::NOTHING; MOST_VECTORS],
-            number: 1,
-            width,
-            records: 1,
-            of_record: values.len(),
-            size,
-            furthest: from,
-            flips,
-            fewest: 0,
-        };
-        if end - from <= WIDTH && values.len() <= lanes {
-            let (fit, lie) = (lanes / values.len(), (WIDTH - (end - from)) / size + 1);
-            all.records = if fit < lie { fit } else { lie };
-            all.vectors[0].from = from;
-            let mut i = 0;
-            while i < all.records * values.len() {
-                let value = &values[i % values.len()];
-                let byte = i / values.len() * size + value.position - from;
-                all.vectors[0].put(i, width, byte, value);
-                i += 1;
-            }
-            return Some(all);
+        let Some(Ranged { position: first, .. }) = values.first() else { return None };
+        let lanes = WIDTH / width;
+        let mut records = 1;
+        if end - *first <= WIDTH && values.len() <= lanes {
+            let (fit, lie) = (lanes / values.len(), (WIDTH - (end - *first)) / size + 1);
+            records = if fit < lie { fit } else { lie };
         }
-        let (mut vector, mut lane, mut i) = (0, 0, 0);
-        all.vectors[0].from = from;
-        while i < values.len() {
-            let value = &values[i];
-            if lane == lanes || value.position + value.size > all.vectors[vector].from + WIDTH {
-                (vector, lane) = (vector + 1, 0);
-                if vector == MOST_VECTORS {
+        let mut loads = [Load::nothing(width); Self::LOADS];
+        loads[0].from = *first;
+        let (mut number, mut lane, mut i) = (1, 0, 0);
+        while i < records * values.len() {
+            let value = &values[i % values.len()];
+            let position = i / values.len() * size + value.position;
+            if lane == lanes || position + value.size > loads[number - 1].from + WIDTH {
+                if number == Self::LOADS {
                     return None;
                 }
-                all.vectors[vector].from = value.position;
-                all.furthest = value.position;
+                loads[number].from = position;
+                (number, lane) = (number + 1, 0);
             }
-            let byte = value.position - all.vectors[vector].from;
-            all.vectors[vector].put(lane, width, byte, value);
-            lane += 1;
-            i += 1;
+            let load = &mut loads[number - 1];
+            load.put(lane, width, position - load.from, value);
+            (lane, i) = (lane + 1, i + 1);
         }
-        all.number = (vector + 1).next_power_of_two();
-        all.of_record = lanes;
-        Some(all)
+        Some(Self::repeated(loads.split_at(number.next_power_of_two()).0, width, size, records))
     }
-}
 
-/// The number of records from which on a kernel is faster that tests `records` at a time for a cost of `period`, over that of
-/// `one_by_one` for each; `usize::MAX` if it never is.
-const fn fewest(records: usize, one_by_one: usize, period: usize) -> usize {
-    /// To call the kernel, and to load the constants.
-    const CALL: usize = 64;
-    match (one_by_one * records).checked_sub(period) {
-        None | Some(0) => usize::MAX,
-        Some(gain) => CALL * records / gain + 1,
+    /// Steps of as many periods as there are loads for, each of `records` records and `loads`.
+    const fn repeated(loads: &[Load], width: usize, size: usize, records: usize) -> Self {
+        let mut all = [loads[0]; Self::LOADS];
+        let (mut furthest, mut k) = (0, 0);
+        while k < Self::LOADS {
+            all[k] = loads[k % loads.len()];
+            all[k].from += k / loads.len() * records * size;
+            if all[k].from > furthest {
+                furthest = all[k].from;
+            }
+            k += 1;
+        }
+        let records = Self::LOADS / loads.len() * records;
+        Self { loads: all, width, in_place: false, size, records, furthest, fewest: 0 }
     }
-}
 
-/// What a kernel reads to execute the tests.
-#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "nothing executes them here"))]
-impl<const WIDTH: usize> Lanes<WIDTH> {
-    /// From this number of records on, the vectors are faster than one test after another.
+    /// From this number of records on, the steps are faster than one test after another.
     pub(crate) const fn fewest(&self) -> usize {
         self.fewest
     }
 
-    /// What is tested in each vector.
-    pub(crate) const fn vectors(&self) -> &[LaneVector<WIDTH>; MOST_VECTORS] {
-        &self.vectors
-    }
-
-    /// Vectors for each period: 1, 2 or 4. Those that are not needed accept everything.
-    pub(crate) const fn number(&self) -> usize {
-        self.number
+    /// The loads of a step.
+    pub(crate) const fn loads(&self) -> &[Load; Self::LOADS] {
+        &self.loads
     }
 
     /// Bytes of a lane: 1, 2, 4 or 8.
@@ -309,28 +266,108 @@ impl<const WIDTH: usize> Lanes<WIDTH> {
         self.width
     }
 
-    /// Records in a period; 1 if there are several vectors.
-    pub(crate) const fn records(&self) -> usize {
-        self.records
+    /// Whether bytes are tested where they are, as they are.
+    pub(crate) const fn is_in_place(&self) -> bool {
+        self.in_place
     }
 
-    /// Lanes of one record in the first vector.
-    pub(crate) const fn of_record(&self) -> usize {
-        self.of_record
+    /// Records of a step, and packed bytes of a record.
+    pub(crate) const fn records(&self) -> (usize, usize) {
+        (self.records, self.size)
     }
 
-    /// Packed bytes of a record.
-    pub(crate) const fn size(&self) -> usize {
-        self.size
+    /// How many bytes the loads of a step reach.
+    pub(crate) const fn reach(&self) -> usize {
+        self.furthest + WIDTH
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::basic::{Discriminants, Validity};
+
+    /// Values with a position and a number of bytes each.
+    fn list(values: &[(usize, usize, Validity)]) -> RangedList {
+        let mut list = RangedList::new();
+        for &(position, bytes, validity) in values {
+            for &range in validity.ranges().unwrap().all() {
+                assert!(list.push(Ranged { position, size: bytes, range }));
+            }
+        }
+        list
     }
 
-    /// Whether any range flips bits.
-    pub(crate) const fn flips(&self) -> bool {
-        self.flips
+    fn tests(values: &[(usize, usize, Validity)], size: usize) -> Option<Tests> {
+        Tests::of(&list(values), size, 2 * values.len())
     }
 
-    /// The greatest [`from`](LaneVector::from) of the vectors.
-    pub(crate) const fn furthest(&self) -> usize {
-        self.furthest
+    /// The example above.
+    #[test]
+    fn each_value_has_its_lane() {
+        let all = tests(&[(0, 1, Validity::Bool), (1, 4, Validity::Char)], 17).unwrap();
+        assert_eq!(
+            (all.width(), all.is_in_place(), all.records(), all.reach()),
+            (4, false, (4, 17), 67)
+        );
+        assert_eq!(all.loads().map(|load| load.from), [0, 17, 34, 51]);
+        let x = NO_BYTE;
+        let Load { index, flip, least, most, .. } = all.loads()[3];
+        assert_eq!(index, [0, x, x, x, 1, 2, 3, 4, x, x, x, x, x, x, x, x]);
+        assert_eq!(flip[..8], [0, 0, 0, 0, 0, 0xD8, 0, 0]);
+        assert_eq!(least[..12], [0, 0, 0, 0x80, 0, 8, 0, 0x80, 0, 0, 0, 0]);
+        assert_eq!(most[..12], [1, 0, 0, 0x80, 0xFF, 0xF7, 0x10, 0x80, 0xFF, 0xFF, 0xFF, 0x7F]);
+    }
+
+    #[test]
+    fn bytes_are_tested_where_they_are() {
+        let all = tests(&[(8, 1, Validity::Bool), (9, 1, Validity::NonZero)], 10).unwrap();
+        assert_eq!(
+            (all.width(), all.is_in_place(), all.records(), all.reach()),
+            (1, true, (8, 10), 84)
+        );
+        assert_eq!(all.loads().map(|load| load.from), [8, 28, 48, 68]);
+        for (lane, (least, most)) in
+            all.loads()[1].least.iter().zip(all.loads()[1].most).enumerate()
+        {
+            let expected = match lane {
+                0 | 10 => (0x80, 0x81),
+                1 | 11 => (0x81, 0x7E),
+                _ => (0, 0x7F),
+            };
+            assert_eq!((*least, most), expected, "{lane}");
+        }
+    }
+
+    #[test]
+    fn several_loads_for_a_record() {
+        let loads = |values: &[_], size| {
+            let all = Tests::in_lanes(list(values).all(), size)?;
+            Some((all.records(), all.loads().map(|load| load.from)))
+        };
+        let wide = |position| (position, 8, Validity::NonZero);
+        assert_eq!(loads(&[wide(0), wide(8), wide(16)], 24), Some(((2, 24), [0, 16, 24, 40])));
+        let five = [0, 1, 2, 3, 4].map(|k| wide(20 * k));
+        assert_eq!(loads(&five[..4], 100), Some(((1, 100), [0, 20, 40, 60])));
+        assert_eq!(loads(&five[..3], 100), Some(((1, 100), [0, 20, 40, 0])));
+        assert_eq!(loads(&five, 100), None);
+    }
+
+    #[test]
+    fn what_does_not_fit_or_is_not_faster_is_left() {
+        let (truth, is_in_place) =
+            (Validity::Bool, |all: Option<Tests>| all.map(|all| all.is_in_place()));
+        assert!(tests(&[], 3).is_none());
+        assert_eq!(is_in_place(tests(&[(0, 1, truth), (15, 1, truth)], 40)), Some(true));
+        assert_eq!(is_in_place(tests(&[(0, 1, truth), (16, 1, truth)], 40)), None);
+        assert_eq!(is_in_place(tests(&[(0, 1, truth), (1, 2, Validity::NonZero)], 3)), Some(false));
+        // A byte with two ranges needs two lanes.
+        let gap = Validity::Enum(Discriminants::new(&[1, 2, 5, 6]));
+        assert_eq!(
+            is_in_place(tests(&[(0, 1, truth), (1, 1, gap), (2, 1, truth)], 3)),
+            Some(false)
+        );
+        // A single `bool` in a long record is tested as fast by itself.
+        assert!(tests(&[(0, 2, Validity::NonZero)], 40).is_none());
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! Nobody else may touch the padding in a borrowed slice. So whole registers of memory may be loaded and stored, if what was in
 //! the gaps comes back there and goes nowhere else. (In new memory, where nobody has seen the gaps, they may become zeros.)
-//! AVX2 permutes the bytes within each half of a register, and a half of memory has at most 16 packed bytes. An example:
+//! AVX2 and NEON permute the bytes within 16 bytes, half a register here, and a half of memory has at most 16 packed bytes. An example:
 //! records of 24 bytes with a `u64` at 0, a `u8` at 8, a `u32` at 12 and an `f64` at 16, 21 packed bytes.
 //!
 //! ```text
@@ -61,7 +61,9 @@ const fn with_bytes(index: Index, at: usize, first: usize, len: usize) -> Index 
 /// - It is worth packing or unpacking records only if it does.
 #[derive(Debug)]
 pub(crate) struct Shuffle {
-    registers: [Register; Self::MOST],
+    /// Two for each register.
+    halves: [Half; 2 * Self::MOST],
+    /// Registers of a period.
     number: usize,
     /// Records in a period.
     records: usize,
@@ -77,58 +79,50 @@ pub(crate) struct Shuffle {
     worth_unpacking: [Range<usize>; 2],
 }
 
-/// Two halves of a register.
+/// How half a register is copied.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Register {
+pub(crate) struct Half {
     /// Bytes from the start of the period's memory.
     pub(crate) place: usize,
-    /// To pack: for each half, packed bytes from the start of the period to where it is stored.
-    pub(crate) to: [usize; 2],
+    /// To pack: packed bytes from the start of the period to where it is stored.
+    pub(crate) to: usize,
     /// For each byte that is stored there, which byte of the half it is; zeros after the data.
-    pub(crate) gather: [Index; 2],
-    /// To unpack: for each half, packed bytes from the start of the period to those that are loaded.
-    pub(crate) from: [usize; 2],
-    /// For each byte of memory, which of those loaded for its half it is; zeros in the gaps.
-    pub(crate) scatter: [Index; 2],
+    pub(crate) gather: Index,
+    /// To unpack: packed bytes from the start of the period to those that are loaded.
+    pub(crate) from: usize,
+    /// For each byte of memory, which of those loaded it is; zeros in the gaps.
+    pub(crate) scatter: Index,
 }
 
-impl Register {
-    const NOTHING: Self =
-        Self { place: 0, to: [0; 2], gather: [NO_BYTES; 2], from: [0; 2], scatter: [NO_BYTES; 2] };
+impl Half {
+    const NOTHING: Self = Self { place: 0, to: 0, gather: NO_BYTES, from: 0, scatter: NO_BYTES };
 
-    /// Says where `len` bytes of one half come from, to unpack: those from `at` on are the packed ones from `byte` on. Returns
-    /// false if these are not among the bytes that are loaded. The data are added in packed order.
-    const fn unpack(&mut self, half: usize, at: usize, byte: usize, len: usize) -> bool {
-        if byte < self.from[half] {
-            self.from[half] = byte;
+    /// Says where `len` bytes come from, to unpack: those from `at` on are the packed ones from `byte` on. Returns false if these
+    /// are not among the bytes that are loaded. The data are added in packed order.
+    const fn unpack(&mut self, at: usize, byte: usize, len: usize) -> bool {
+        if byte < self.from {
+            self.from = byte;
         }
-        let first = byte - self.from[half];
+        let first = byte - self.from;
         let are_loaded = first + len <= HALF;
         if are_loaded {
-            self.scatter[half] = with_bytes(self.scatter[half], at, first, len);
+            self.scatter = with_bytes(self.scatter, at, first, len);
         }
         are_loaded
     }
 
-    /// Says where the same bytes go, to pack, but for those before packed byte `end`, up to which other bytes were packed
-    /// before. Returns the end of these data, or `None` if they do not follow.
-    const fn pack(
-        &mut self,
-        half: usize,
-        at: usize,
-        byte: usize,
-        len: usize,
-        end: usize,
-    ) -> Option<usize> {
+    /// Says where the same bytes go, to pack, but for those before packed byte `end`, which the halves before have packed.
+    /// Returns the end of these data, or `None` if they do not follow.
+    const fn pack(&mut self, at: usize, byte: usize, len: usize, end: usize) -> Option<usize> {
         if byte + len <= end {
             return Some(end);
         }
-        let place = end - self.to[half];
+        let place = end - self.to;
         if byte > end || place + len > HALF + (end - byte) {
             return None;
         }
         let skipped = end - byte;
-        self.gather[half] = with_bytes(self.gather[half], place, at + skipped, len - skipped);
+        self.gather = with_bytes(self.gather, place, at + skipped, len - skipped);
         Some(byte + len)
     }
 }
@@ -141,7 +135,7 @@ impl Shuffle {
 
     /// No registers, for records that are copied in other ways.
     pub(crate) const NOTHING: Self = Self {
-        registers: [Register::NOTHING; Self::MOST],
+        halves: [Half::NOTHING; 2 * Self::MOST],
         number: 0,
         records: 1,
         size: 0,
@@ -171,7 +165,11 @@ impl Shuffle {
         let Some(mut all) = Self::of(runs, size, stride) else { return None };
         if all.packs {
             let end = match quads {
-                Some(quads) if quads.is_faster_than(Self::PACKING * number, records) => {
+                // Only AVX2 packs by quads.
+                Some(quads)
+                    if cfg!(target_arch = "x86_64")
+                        && quads.is_faster_than(Self::PACKING * number, records) =>
+                {
                     quads.fewest()
                 }
                 _ => None,
@@ -224,14 +222,12 @@ impl Shuffle {
         let mut all =
             Self { number, records, size, stride, packs: true, unpacks: true, ..Self::NOTHING };
         let (mut position, mut k) = (0, 0);
-        while k < number {
-            let end = (k + 1) * REGISTER;
-            let register = &mut all.registers[k];
-            register.place = if end < memory { end } else { memory } - REGISTER;
+        while k < 2 * number {
+            let end = (k / 2 + 1) * REGISTER;
+            let place = if end < memory { end } else { memory } - REGISTER + k % 2 * HALF;
             // No further than 16 bytes before the end of the period.
-            register.from = [packed - HALF; 2];
-            position = all.half(k, 0, runs, position);
-            position = all.half(k, 1, runs, position);
+            all.halves[k] = Half { place, to: position, from: packed - HALF, ..Half::NOTHING };
+            position = all.half(k, runs, position);
             k += 1;
         }
         all.packs &= position == packed;
@@ -240,10 +236,9 @@ impl Shuffle {
 
     /// Says how half a register is copied. Up to packed byte `position`, all are packed by the halves before. Returns to where
     /// they are packed by this one as well.
-    const fn half(&mut self, k: usize, half: usize, runs: &RunList, position: usize) -> usize {
-        let register = &mut self.registers[k];
-        register.to[half] = position;
-        let (start, mut end) = (register.place + half * HALF, position);
+    const fn half(&mut self, k: usize, runs: &RunList, position: usize) -> usize {
+        let half = &mut self.halves[k];
+        let (start, mut end) = (half.place, position);
         let (runs, mut record) = (runs.all(), start / self.stride);
         while record < self.records && record * self.stride < start + HALF {
             let (mut byte, mut j) = (record * self.size, 0);
@@ -255,9 +250,9 @@ impl Shuffle {
                 let to = if place + len < start + HALF { place + len } else { start + HALF };
                 if from < to {
                     let (at, byte, len) = (from - start, byte + (from - place), to - from);
-                    self.unpacks = self.unpacks && register.unpack(half, at, byte, len);
+                    self.unpacks = self.unpacks && half.unpack(at, byte, len);
                     if self.packs {
-                        match register.pack(half, at, byte, len, end) {
+                        match half.pack(at, byte, len, end) {
                             Some(next) => end = next,
                             None => self.packs = false,
                         }
@@ -315,17 +310,16 @@ const fn lie_within(runs: &RunList, stride: usize) -> bool {
 }
 
 /// What a kernel reads.
-#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "nothing shuffles so here"))]
 impl Shuffle {
     /// The number of registers of a period.
     pub(crate) const fn number(&self) -> usize {
         self.number
     }
 
-    /// One of them.
+    /// The halves of one of them.
     #[inline(always)]
-    pub(crate) const fn register(&self, number: usize) -> &Register {
-        &self.registers[number]
+    pub(crate) const fn register(&self, number: usize) -> [&Half; 2] {
+        [&self.halves[2 * number], &self.halves[2 * number + 1]]
     }
 
     /// Records in a period.
@@ -351,8 +345,8 @@ impl Shuffle {
     /// How many periods of `count` records are followed by as many packed bytes as are stored after their data.
     pub(crate) const fn periods_to_pack(&self, count: usize) -> usize {
         let (packed, period) = (count * self.size, self.records * self.size);
-        let reach = match self.number.checked_sub(1) {
-            Some(last) => self.registers[last].to[1] + HALF,
+        let reach = match (2 * self.number).checked_sub(1) {
+            Some(last) => self.halves[last].to + HALF,
             None => return 0,
         };
         match packed.checked_sub(reach) {
@@ -368,14 +362,15 @@ pub(crate) trait ShuffledBy {
     const SHUFFLE: &'static Shuffle;
 
     /// The number of its registers, for code that is written out for each of them.
-    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "nothing shuffles so here"))]
     const REGISTERS: usize = Self::SHUFFLE.number();
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Blocks, ByteMap, Op};
+    #[cfg(target_arch = "x86_64")]
+    use crate::plan::ByteMap;
+    use crate::plan::{Blocks, Op};
 
     /// The index of a byte that becomes a zero.
     const NO_BYTE: u8 = 0x80;
@@ -399,9 +394,11 @@ mod tests {
         let all = of(&[(0, 9), (12, 12)], 24).unwrap();
         assert_eq!((all.number(), all.records(), all.bytes()), (3, 4, (96, 84)));
         let [first, second] = [0, 1].map(|number| all.register(number));
-        assert_eq!((first.to, second.to), ([0, 13], [29, 42]));
-        assert_eq!((first.from, second.from), ([0, 13], [29, 42]));
-        let [scatter, gather] = [first.scatter, first.gather].map(|[low, _]| low.to_le_bytes());
+        let halves = [first[0], first[1], second[0], second[1]];
+        assert_eq!(halves.map(|half| half.place), [0, 16, 32, 48]);
+        assert_eq!(halves.map(|half| half.to), [0, 13, 29, 42]);
+        assert_eq!(halves.map(|half| half.from), [0, 13, 29, 42]);
+        let [scatter, gather] = [first[0].scatter, first[0].gather].map(Index::to_le_bytes);
         assert_eq!(scatter[7..13], [7, 8, NO_BYTE, NO_BYTE, NO_BYTE, 9]);
         assert_eq!(gather[8..16], [8, 12, 13, 14, 15, NO_BYTE, NO_BYTE, NO_BYTE]);
         // The last half has 13 bytes of data, from 71 on.
@@ -421,18 +418,19 @@ mod tests {
         memory
     }
 
+    fn halves(all: &Shuffle) -> impl Iterator<Item = &Half> {
+        (0..all.number()).flat_map(|number| all.register(number))
+    }
+
     /// What the halves store to memory, as packed bytes' numbers.
     fn unpacked(all: &Shuffle) -> Vec<Option<usize>> {
         let (memory, packed) = all.bytes();
         let mut stored = vec![Some(usize::MAX); memory];
-        for register in (0..all.number()).map(|number| all.register(number)) {
-            for (half, index) in register.scatter.map(Index::to_le_bytes).iter().enumerate() {
-                let (place, from) = (register.place + half * HALF, register.from[half]);
-                assert!(from + HALF <= packed, "{all:?}");
-                for (i, &index) in index.iter().enumerate() {
-                    assert!(index == NO_BYTE || usize::from(index) < HALF);
-                    stored[place + i] = (index != NO_BYTE).then(|| from + usize::from(index));
-                }
+        for &Half { place, from, scatter, .. } in halves(all) {
+            assert!(from + HALF <= packed, "{all:?}");
+            for (i, index) in scatter.to_le_bytes().into_iter().enumerate() {
+                assert!(index == NO_BYTE || usize::from(index) < HALF);
+                stored[place + i] = (index != NO_BYTE).then(|| from + usize::from(index));
             }
         }
         stored
@@ -441,13 +439,11 @@ mod tests {
     /// What the halves store to the packed bytes, as places in memory.
     fn packed(all: &Shuffle) -> Vec<Option<usize>> {
         let mut stored = vec![None; all.bytes().1 + HALF];
-        for register in (0..all.number()).map(|number| all.register(number)) {
-            for (half, index) in register.gather.map(Index::to_le_bytes).iter().enumerate() {
-                for (i, &index) in index.iter().enumerate() {
-                    assert!(index == NO_BYTE || usize::from(index) < HALF);
-                    let place = register.place + half * HALF + usize::from(index);
-                    stored[register.to[half] + i] = (index != NO_BYTE).then_some(place);
-                }
+        for &Half { place, to, gather, .. } in halves(all) {
+            for (i, index) in gather.to_le_bytes().into_iter().enumerate() {
+                assert!(index == NO_BYTE || usize::from(index) < HALF);
+                let place = place + usize::from(index);
+                stored[to + i] = (index != NO_BYTE).then_some(place);
             }
         }
         stored
@@ -520,6 +516,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(target_arch = "x86_64")]
     fn quads_pack_what_they_pack_faster() {
         let map = |runs: &Runs| ByteMap::of_runs(&list(runs)).unwrap();
         let across = Quads::new_if_faster(&map(&[(0, 12), (16, 12)]), 32).unwrap();
@@ -529,8 +526,5 @@ mod tests {
         };
         assert_eq!(worth(Some(&across)).end, across.fewest().unwrap());
         assert_eq!(worth(None).end, usize::MAX);
-        let halves = Quads::new_if_faster(&map(&[(0, 13)]), 16).unwrap();
-        let all = Shuffle::new_if_faster(&list(&[(0, 13)]), 13, 16, 10, Some(&halves)).unwrap();
-        assert_eq!(all.worth_packing.end, usize::MAX);
     }
 }

@@ -79,7 +79,7 @@ impl<T: Datatype> Constants<T> {
             && count >= Self::FEWEST
             && let Some(tests) = Self::TESTS
         {
-            let Some(tested) = kernel::test(tests, bytes, count) else { return false };
+            let Some(tested) = kernel::test(tests, bytes) else { return false };
             rest = &bytes[tested * size..];
         }
         // Two at a time, for half the branches. It ends at the first invalid ones, so that the compiler makes no vectors of a few
@@ -239,7 +239,7 @@ impl Checks {
             one_by_one += one * count;
             j += 1;
         }
-        Some(Tests::of(&values, size, one_by_one))
+        Tests::of(&values, size, one_by_one)
     }
 
     const fn push(&mut self, check: Check) {

@@ -4,11 +4,11 @@
 //! ends within one. The last windows store and load under a mask.
 
 use core::arch::x86_64::{
-    __mmask64, _MM_HINT_T0, _mm_loadu_si128, _mm_prefetch, _mm_storeu_si128, _mm256_loadu_si256,
-    _mm256_storeu_si256, _mm512_castsi512_si128, _mm512_castsi512_si256, _mm512_loadu_si512,
-    _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8, _mm512_maskz_permutex2var_epi8,
-    _mm512_or_si512, _mm512_permutex2var_epi8, _mm512_setzero_si512, _mm512_storeu_si512,
-    _mm512_zextsi128_si512, _mm512_zextsi256_si512,
+    __m512i, __mmask64, _MM_HINT_T0, _mm_loadu_si128, _mm_prefetch, _mm_storeu_si128,
+    _mm256_loadu_si256, _mm256_storeu_si256, _mm512_castsi512_si128, _mm512_castsi512_si256,
+    _mm512_loadu_si512, _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8,
+    _mm512_maskz_permutex2var_epi8, _mm512_or_si512, _mm512_permutex2var_epi8,
+    _mm512_setzero_si512, _mm512_storeu_si512, _mm512_zextsi128_si512, _mm512_zextsi256_si512,
 };
 
 use super::{WIDTH, first, vector};
@@ -18,46 +18,57 @@ use crate::plan::{Constant, MOST_COLUMNS};
 /// in [`super::permute`]: there are more streams than a processor follows by itself.
 const AHEAD: usize = 2048;
 
-/// Prefetches the two lines that are `AHEAD` bytes after a window. They need not exist.
-#[inline(always)]
-fn prefetch(window: *const u8) {
-    let ahead = window.wrapping_add(AHEAD);
-    // SAFETY: hints, whatever the address.
-    unsafe {
-        _mm_prefetch::<_MM_HINT_T0>(ahead.cast());
-        _mm_prefetch::<_MM_HINT_T0>(ahead.wrapping_add(WIDTH).cast());
-    }
-}
-
-/// Expands to `$one` for each of sixteen columns or eight pairs of columns that there may be.
+/// Does something for each of the columns. Written out, so that the column is a constant, and what is kept for it stays in
+/// registers.
 macro_rules! each_column {
-    ($one:ident) => {
-        $one!(0);
-        $one!(1);
-        $one!(2);
-        $one!(3);
-        $one!(4);
-        $one!(5);
-        $one!(6);
-        $one!(7);
-        $one!(8);
-        $one!(9);
-        $one!(10);
-        $one!(11);
-        $one!(12);
-        $one!(13);
-        $one!(14);
-        $one!(15);
+    ($all:ident, $column:ident => $body:expr) => {
+        each_column!($all, $column => $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+        const { assert!(MOST_COLUMNS == 16, "as many as are written out") }
+    };
+    ($all:ident, $column:ident => $body:expr, $($j:literal)+) => {
+        $( if const { $j < $all::GATHER.number() } {
+            const $column: usize = $j;
+            $body
+        } )+
     };
 }
 
-/// Which bytes of the window are data of the first `records` records.
+/// The records that are left: how many, and where they and their values in the columns are.
+struct Left {
+    records: usize,
+    memory: *mut u8,
+    columns: [*mut u8; MOST_COLUMNS],
+}
+
+impl Left {
+    /// The number of records in the next window, if there is one for `WHOLE` stores and loads, or for others.
+    #[inline(always)]
+    fn next<G: Constant, const WHOLE: bool>(&self) -> Option<usize> {
+        let (records, fewest) = const { (G::GATHER.records(), G::GATHER.fewest()) };
+        if WHOLE {
+            (self.records >= fewest).then_some(records)
+        } else {
+            (self.records > 0).then_some(self.records.min(records))
+        }
+    }
+
+    /// Steps past a window, whose values in the columns were passed.
+    #[inline(always)]
+    fn pass<G: Constant>(&mut self, records: usize) {
+        let bytes = const { G::GATHER.records() * G::GATHER.stride() };
+        self.memory = self.memory.wrapping_add(bytes);
+        self.records -= records;
+    }
+}
+
+/// Both vectors of a window of `records` records, and which of their bytes are data.
 #[inline]
 #[target_feature(enable = "bmi2")]
-fn data<G: Constant>(records: usize) -> [__mmask64; 2] {
+fn vectors<G: Constant>(window: *mut u8, records: usize) -> [(*mut u8, __mmask64); 2] {
     let bytes = records * const { G::GATHER.stride() };
     let [low, high] = const { G::GATHER.data() };
-    [low & first(bytes), high & first(bytes.saturating_sub(WIDTH))]
+    let high = high & first(bytes.saturating_sub(WIDTH));
+    [(window, low & first(bytes)), (window.wrapping_add(WIDTH), high)]
 }
 
 /// The mask of the values of a column in `records` records.
@@ -77,69 +88,54 @@ fn values<G: Constant>(column: usize, records: usize) -> __mmask64 {
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 pub(super) unsafe fn gather<G: Constant>(
     count: usize,
-    memory: *const u8,
+    memory: *mut u8,
     columns: &[*mut u8; MOST_COLUMNS],
 ) {
-    let (mut left, mut memory, mut columns) = (count, memory, *columns);
+    let mut left = Left { records: count, memory, columns: *columns };
+    // SAFETY: passed on to the caller.
+    unsafe {
+        gather_windows::<G, true>(&mut left);
+        gather_windows::<G, false>(&mut left);
+    }
+}
+
+/// # Safety
+///
+/// As [`gather`], for the records that are left.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
+unsafe fn gather_windows<G: Constant, const WHOLE: bool>(left: &mut Left) {
     let mut indices = [_mm512_setzero_si512(); MOST_COLUMNS];
     for (column, index) in indices.iter_mut().enumerate() {
         *index = vector(G::GATHER.index(column));
     }
-    /// A window of `$records` records: `$store` writes the piece of a column.
-    macro_rules! window {
-        ($records:expr, $store:ident) => {
-            let records = $records;
-            let [low, high] = data::<G>(records);
-            // SAFETY: the masks select data of `records` records, which are among those that are left.
-            let (low, high) = unsafe {
-                let after = memory.wrapping_add(WIDTH);
-                (
-                    _mm512_maskz_loadu_epi8(low, memory.cast()),
-                    _mm512_maskz_loadu_epi8(high, after.cast()),
-                )
-            };
-            macro_rules! one {
-                ($column:literal) => {
-                    if const { $column < G::GATHER.number() } {
-                        let piece = _mm512_permutex2var_epi8(low, indices[$column], high);
-                        $store!($column, records, columns[$column], piece);
-                        columns[$column] =
-                            columns[$column].wrapping_add(const { G::GATHER.piece($column) });
-                    }
-                };
-            }
-            each_column!(one);
-            memory = memory.wrapping_add(const { G::GATHER.records() * G::GATHER.stride() });
-            left -= records;
-        };
-    }
-    macro_rules! store_wide {
-        ($column:literal, $records:expr, $to:expr, $piece:expr) => {
-            // SAFETY: at least `fewest` records are left, so the column has as many bytes left as are stored. Those after
-            // the piece are written again.
-            unsafe {
-                match const { G::GATHER.width($column) } {
-                    16 => _mm_storeu_si128($to.cast(), _mm512_castsi512_si128($piece)),
-                    32 => _mm256_storeu_si256($to.cast(), _mm512_castsi512_si256($piece)),
-                    _ => _mm512_storeu_si512($to.cast(), $piece),
+    while let Some(records) = left.next::<G, WHOLE>() {
+        // SAFETY: the masks select data of `records` records, which are among those that are left. If stores are whole, at least
+        // `fewest` records are left, so a column has as many bytes left as are stored, and those after the piece are written
+        // again. If not, the mask selects the values of `records` records. Prefetching is a hint, whatever the address.
+        unsafe {
+            let [low, high] = vectors::<G>(left.memory, records).map(|(place, data)| {
+                if WHOLE {
+                    _mm_prefetch::<_MM_HINT_T0>(place.wrapping_add(AHEAD).cast());
                 }
-            }
-        };
-    }
-    macro_rules! store_values {
-        ($column:literal, $records:expr, $to:expr, $piece:expr) => {
-            // SAFETY: the mask selects the values of this many records, which are among those that are left.
-            unsafe {
-                _mm512_mask_storeu_epi8($to.cast(), values::<G>($column, $records), $piece);
-            }
-        };
-    }
-    while left >= const { G::GATHER.fewest() } {
-        prefetch(memory);
-        window!(const { G::GATHER.records() }, store_wide);
-    }
-    while left > 0 {
-        window!(left.min(const { G::GATHER.records() }), store_values);
+                _mm512_maskz_loadu_epi8(data, place.cast())
+            });
+            each_column!(G, COLUMN => {
+                let piece = _mm512_permutex2var_epi8(low, indices[COLUMN], high);
+                let to = left.columns[COLUMN];
+                if !WHOLE {
+                    _mm512_mask_storeu_epi8(to.cast(), values::<G>(COLUMN, records), piece);
+                } else {
+                    match const { G::GATHER.width(COLUMN) } {
+                        16 => _mm_storeu_si128(to.cast(), _mm512_castsi512_si128(piece)),
+                        32 => _mm256_storeu_si256(to.cast(), _mm512_castsi512_si256(piece)),
+                        _ => _mm512_storeu_si512(to.cast(), piece),
+                    }
+                }
+                left.columns[COLUMN] = to.wrapping_add(const { G::GATHER.piece(COLUMN) });
+            });
+        }
+        left.pass::<G>(records);
     }
 }
 
@@ -155,73 +151,53 @@ pub(super) unsafe fn scatter<G: Constant>(
     memory: *mut u8,
     columns: &[*mut u8; MOST_COLUMNS],
 ) {
-    let (mut left, mut memory, mut columns) = (count, memory, *columns);
+    let mut left = Left { records: count, memory, columns: *columns };
+    // SAFETY: passed on to the caller.
+    unsafe {
+        scatter_windows::<G, true>(&mut left);
+        scatter_windows::<G, false>(&mut left);
+    }
+}
+
+/// # Safety
+///
+/// As [`scatter`], for the records that are left.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
+unsafe fn scatter_windows<G: Constant, const WHOLE: bool>(left: &mut Left) {
     // An odd column has an empty one beside it.
     let mut pieces = [_mm512_setzero_si512(); MOST_COLUMNS];
-    /// A window of `$records` records: `$load` reads the piece of a column.
-    macro_rules! window {
-        ($records:expr, $load:ident) => {
-            let records = $records;
-            macro_rules! one {
-                ($column:literal) => {
-                    if const { $column < G::GATHER.number() } {
-                        pieces[$column] = $load!($column, records, columns[$column]);
-                        columns[$column] =
-                            columns[$column].wrapping_add(const { G::GATHER.piece($column) });
+    while let Some(records) = left.next::<G, WHOLE>() {
+        // SAFETY: as in `gather_windows`, for loads from the columns and stores to the window.
+        unsafe {
+            each_column!(G, COLUMN => {
+                let from = left.columns[COLUMN];
+                pieces[COLUMN] = if !WHOLE {
+                    _mm512_maskz_loadu_epi8(values::<G>(COLUMN, records), from.cast())
+                } else {
+                    match const { G::GATHER.width(COLUMN) } {
+                        16 => _mm512_zextsi128_si512(_mm_loadu_si128(from.cast())),
+                        32 => _mm512_zextsi256_si512(_mm256_loadu_si256(from.cast())),
+                        _ => _mm512_loadu_si512(from.cast()),
                     }
                 };
-            }
-            each_column!(one);
-            let mut window = [_mm512_setzero_si512(); 2];
-            macro_rules! join {
-                ($column:literal) => {
-                    // Two columns at a time.
-                    if const { $column % 2 == 0 && $column < G::GATHER.number() } {
-                        for (number, joined) in window.iter_mut().enumerate() {
-                            let (index, keep) = G::GATHER.back(number, $column / 2);
-                            let (even, odd) =
-                                (pieces[$column], pieces[($column + 1) % MOST_COLUMNS]);
-                            let part =
-                                _mm512_maskz_permutex2var_epi8(keep, even, vector(index), odd);
-                            *joined = _mm512_or_si512(*joined, part);
-                        }
-                    }
-                };
-            }
-            each_column!(join);
-            for (number, (data, window)) in data::<G>(records).into_iter().zip(window).enumerate() {
-                // SAFETY: the mask selects data of `records` records, which are among those that are left.
-                unsafe {
-                    let to = memory.wrapping_add(number * WIDTH);
-                    _mm512_mask_storeu_epi8(to.cast(), data, window);
+                left.columns[COLUMN] = from.wrapping_add(const { G::GATHER.piece(COLUMN) });
+            });
+            let mut window: [__m512i; 2] = [_mm512_setzero_si512(); 2];
+            each_column!(G, COLUMN => if COLUMN % 2 == 0 {
+                for (number, joined) in window.iter_mut().enumerate() {
+                    let (index, keep) = G::GATHER.back(number, COLUMN / 2);
+                    let (even, odd) = (pieces[COLUMN], pieces[(COLUMN + 1) % MOST_COLUMNS]);
+                    let part = _mm512_maskz_permutex2var_epi8(keep, even, vector(index), odd);
+                    *joined = _mm512_or_si512(*joined, part);
                 }
+            });
+            for ((place, data), window) in
+                vectors::<G>(left.memory, records).into_iter().zip(window)
+            {
+                _mm512_mask_storeu_epi8(place.cast(), data, window);
             }
-            memory = memory.wrapping_add(const { G::GATHER.records() * G::GATHER.stride() });
-            left -= records;
-        };
-    }
-    macro_rules! load_wide {
-        ($column:literal, $records:expr, $from:expr) => {
-            // SAFETY: at least `fewest` records are left, so the column has as many bytes left as are loaded.
-            unsafe {
-                match const { G::GATHER.width($column) } {
-                    16 => _mm512_zextsi128_si512(_mm_loadu_si128($from.cast())),
-                    32 => _mm512_zextsi256_si512(_mm256_loadu_si256($from.cast())),
-                    _ => _mm512_loadu_si512($from.cast()),
-                }
-            }
-        };
-    }
-    macro_rules! load_values {
-        ($column:literal, $records:expr, $from:expr) => {
-            // SAFETY: the mask selects the values of this many records, which are among those that are left.
-            unsafe { _mm512_maskz_loadu_epi8(values::<G>($column, $records), $from.cast()) }
-        };
-    }
-    while left >= const { G::GATHER.fewest() } {
-        window!(const { G::GATHER.records() }, load_wide);
-    }
-    while left > 0 {
-        window!(left.min(const { G::GATHER.records() }), load_values);
+        }
+        left.pass::<G>(records);
     }
 }

@@ -1,0 +1,156 @@
+//! What an instruction set implements for the kernels that rearrange bytes in vector registers.
+//!
+//! These kernels are algorithms over [`Vector`]: [`shuffle`](super::shuffle) and [`lanes`](super::lanes). An instruction set
+//! brings the primitives, and an arm in [`compiled_for_vectors!`].
+
+/// 32 bytes in registers, whose bytes are rearranged within each half.
+///
+/// An index says for each byte which of the 16 bytes of its half it becomes, or has its highest bit set, and no other but this.
+///
+/// # Safety
+///
+/// The processor must have the instructions, for every method. Pointers need no alignment.
+pub(super) trait Vector: Copy {
+    /// Loads 32 bytes.
+    ///
+    /// # Safety
+    ///
+    /// `from` must be valid for reading 32 bytes, which must be initialised.
+    unsafe fn load(from: *const u8) -> Self;
+
+    /// Loads two halves.
+    ///
+    /// # Safety
+    ///
+    /// As [`load`](Self::load), for 16 bytes each.
+    unsafe fn load_halves(low: *const u8, high: *const u8) -> Self;
+
+    /// Stores 32 bytes.
+    ///
+    /// # Safety
+    ///
+    /// `to` must be valid for writing 32 bytes.
+    unsafe fn store(self, to: *mut u8);
+
+    /// Stores two halves, the low one first.
+    ///
+    /// # Safety
+    ///
+    /// As [`store`](Self::store), for 16 bytes each.
+    unsafe fn store_halves(self, low: *mut u8, high: *mut u8);
+
+    /// Loads 32 bytes and rearranges them. Bytes that the index does not name may be uninitialised, so they must not become a
+    /// value of Rust's: a block of assembly loads them, and what comes out of it are bytes that the index names, and zeros.
+    ///
+    /// # Safety
+    ///
+    /// `from` must be valid for reading 32 bytes. Those that the index names must be initialised.
+    unsafe fn load_shuffled(from: *const u8, index: Self) -> Self;
+
+    /// Rearranges the bytes and stores them, except those whose index has the highest bit: what is in their places is loaded and
+    /// stored again, initialised or not.
+    ///
+    /// # Safety
+    ///
+    /// `to` must be valid for reading and writing 32 bytes.
+    unsafe fn store_shuffled(self, to: *mut u8, index: Self);
+
+    /// Rearranges the bytes, with zeros where the index has the highest bit.
+    ///
+    /// # Safety
+    ///
+    /// As for [all methods](Self).
+    unsafe fn shuffle(self, index: Self) -> Self;
+
+    /// The bits in which the two differ.
+    ///
+    /// # Safety
+    ///
+    /// As for [all methods](Self).
+    unsafe fn xor(self, other: Self) -> Self;
+
+    /// The difference of each lane of `W` bytes: 1, 2, 4 or 8. It wraps.
+    ///
+    /// # Safety
+    ///
+    /// As for [all methods](Self).
+    unsafe fn subtract<const W: usize>(self, other: Self) -> Self;
+
+    /// The greater one of each lane of `W` bytes, as signed numbers.
+    ///
+    /// # Safety
+    ///
+    /// As for [all methods](Self).
+    unsafe fn max<const W: usize>(self, other: Self) -> Self;
+
+    /// Whether all bytes are equal.
+    ///
+    /// # Safety
+    ///
+    /// As for [all methods](Self).
+    unsafe fn equals(self, other: Self) -> bool;
+
+    /// Prefetches the cache line at a place, which need not exist.
+    ///
+    /// # Safety
+    ///
+    /// As for [all methods](Self).
+    #[inline(always)]
+    unsafe fn prefetch(place: *const u8) {
+        let _ = place;
+    }
+}
+
+/// Declares a function that is compiled for the [`Vector`] of each set of instructions that has one, and calls that of the
+/// selected set. Where that has none, the value after `else` is returned.
+///
+/// Assembly takes addresses in registers of 64 bits, so they must have as many. It is written as for [`compiled_for_selected!`](super::registers), with a name for the vector.
+macro_rules! compiled_for_vectors {
+    ($(#[$attribute:meta])* $visibility:vis unsafe fn $name:ident [$($declared:tt)*] [$($used:tt)*] (
+        $($argument:ident: $type:ty),* $(,)?
+    ) -> $result:ty = $vector:ident => $body:expr; else $otherwise:expr) => {
+        $(#[$attribute])*
+        $visibility unsafe fn $name<$($declared)*>($($argument: $type),*) -> $result {
+            /// # Safety
+            ///
+            /// As the function around it; the processor must have the instructions.
+            #[cfg(all(target_arch = "x86_64", target_pointer_width = "64"))]
+            #[target_feature(enable = "avx2")]
+            unsafe fn avx2<$($declared)*>($($argument: $type),*) -> $result {
+                type $vector = core::arch::x86_64::__m256i;
+                // SAFETY: the caller of the function around it guarantees what the body requires.
+                unsafe { $body }
+            }
+
+            /// # Safety
+            ///
+            /// As the function around it; the processor must have the instructions.
+            #[cfg(target_arch = "aarch64")]
+            #[target_feature(enable = "neon")]
+            unsafe fn neon<$($declared)*>($($argument: $type),*) -> $result {
+                type $vector = $crate::kernel::aarch64::Neon;
+                // SAFETY: the caller of the function around it guarantees what the body requires.
+                unsafe { $body }
+            }
+
+            // SAFETY: the caller guarantees what the body requires. Only a set that the processor has is ever selected
+            // (`kernels::select`, `kernels::first`).
+            unsafe {
+                match $crate::kernels::decided() {
+                    #[cfg(all(target_arch = "x86_64", target_pointer_width = "64"))]
+                    Some($crate::kernels::Isa::Avx2 | $crate::kernels::Isa::Avx512) => {
+                        avx2::<$($used)*>($($argument),*)
+                    }
+                    #[cfg(target_arch = "aarch64")]
+                    Some($crate::kernels::Isa::Neon) => neon::<$($used)*>($($argument),*),
+                    _ => {
+                        $(let _ = $argument;)*
+                        $otherwise
+                    }
+                }
+            }
+        }
+    };
+}
+
+pub(super) use compiled_for_vectors;
