@@ -24,8 +24,8 @@
 //!
 //! Another instruction set needs a file that implements [`Vector`](vector::Vector), as `aarch64` does, an arm in
 //! `compiled_for_vectors!`, which dispatches, and a variant of [`Isa`](crate::kernels::Isa): the compiler then leads to the
-//! questions in `kernels` that each variant answers. One with masks or wide moves may implement `Registers`, too, with an arm in
-//! `compiled_for_selected!`: then all kernels are compiled for it.
+//! questions in `kernels` that each variant answers. One with masks or wide moves may implement `Registers`, too, with an arm
+//! in `compiled_for_selected!`: then all kernels are compiled for it.
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;

@@ -52,8 +52,8 @@ impl Vector for Neon {
     #[target_feature(enable = "neon")]
     unsafe fn load_shuffled(from: *const u8, index: Self) -> Self {
         let (low, high);
-        // SAFETY: it reads the 32 bytes that the caller guarantees, and no others. What comes out are bytes that are initialised,
-        // and zeros.
+        // SAFETY: it reads the 32 bytes that the caller guarantees, and no others. What comes out are bytes that are
+        // initialised, and zeros.
         unsafe {
             asm!(
                 "ldp {low:q}, {high:q}, [{from}]",

@@ -1,14 +1,14 @@
 //! Whether the values in packed records lie in their ranges.
 //!
-//! See [`Tests`] for the idea. There are no loads under a mask here, so the last records are left to the caller: those for which a
-//! step would load bytes after the end.
+//! See [`Tests`] for the idea. There are no loads under a mask here, so the last records are left to the caller: those for
+//! which a step would load bytes after the end.
 
 use super::vector::{Vector, compiled_for_vectors};
 use crate::kernels::selected;
 use crate::plan::{Load, Tests};
 
-/// Tests the values of some of the packed records, from the first on. Returns the number of these records, 0 if the machine lacks
-/// the instructions; `None` if a value does not lie in its range.
+/// Tests the values of some of the packed records, from the first on. Returns the number of these records, 0 if the machine
+/// lacks the instructions; `None` if a value does not lie in its range.
 #[inline]
 pub(crate) fn test(all: &Tests, records: &[u8]) -> Option<usize> {
     selected();
@@ -186,8 +186,8 @@ mod tests {
     }
 
     proptest! {
-        /// Neither more is refused than one value after another, nor less: what asks for the reason would find none, and take its
-        /// time.
+        /// Neither more is refused than one value after another, nor less: what asks for the reason would find none, and take
+        /// its time.
         #[test]
         fn the_same_is_refused(
             (values, size) in records(),

@@ -19,9 +19,9 @@ pub(crate) fn is_shuffling() -> bool {
 }
 
 compiled_for_vectors! {
-    /// Packs some of `count` records by shuffles, from the first on. Returns the number of these records, 0 if the machine lacks
-    /// the instructions; the others must be packed afterwards, in another way. Some of their packed bytes may be overwritten
-    /// before.
+    /// Packs some of `count` records by shuffles, from the first on. Returns the number of these records, 0 if the machine
+    /// lacks the instructions; the others must be packed afterwards, in another way. Some of their packed bytes may be
+    /// overwritten before.
     ///
     /// # Safety
     ///
@@ -33,22 +33,22 @@ compiled_for_vectors! {
 }
 
 compiled_for_vectors! {
-    /// Unpacks some of `count` records by shuffles, from the first on. If `KEEPS_GAPS`, the bytes between their data stay as they
-    /// are, else they become zeros. Returns the number of these records, 0 if the machine lacks the instructions; the others must
-    /// be unpacked in another way.
+    /// Unpacks some of `count` records by shuffles, from the first on. If `KEEPS_GAPS`, the bytes between their data stay as
+    /// they are, else they become zeros. Returns the number of these records, 0 if the machine lacks the instructions; the
+    /// others must be unpacked in another way.
     ///
     /// # Safety
     ///
-    /// `memory` must be valid for reading and writing all bytes of the records, initialised or not, and `packed` for reading their
-    /// packed bytes, and the two must not overlap. The records must be unpacked so.
+    /// `memory` must be valid for reading and writing all bytes of the records, initialised or not, and `packed` for reading
+    /// their packed bytes, and the two must not overlap. The records must be unpacked so.
     pub(crate) unsafe fn unpack_values[K: ShuffledBy, const KEEPS_GAPS: bool][K, KEEPS_GAPS](
         count: usize, memory: *mut u8, packed: *const u8,
     ) -> usize = V => unpack::<V, K, KEEPS_GAPS>(count, memory, packed); else 0
 }
 
-/// Does something for the halves of each register of a period. Written out, so that the places are constants whether the compiler
-/// unrolls loops or not. After the last one, no code is generated: a `match` of an associated constant is decided before, and
-/// unlike `if const`, it is not one more constant for each register.
+/// Does something for the halves of each register of a period. Written out, so that the places are constants whether the
+/// compiler unrolls loops or not. After the last one, no code is generated: a `match` of an associated constant is decided
+/// before, and unlike `if const`, it is not one more constant for each register.
 macro_rules! for_each_register {
     ($by:ident, $halves:ident => $body:expr) => {
         for_each_register!($by, $halves => $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
@@ -120,8 +120,8 @@ unsafe fn unpack<V: Vector, K: ShuffledBy, const KEEPS_GAPS: bool>(
     for _ in 0..periods {
         for_each_register!(K, halves => {
             let [low, high] = halves;
-            // SAFETY: an index has 16 bytes. A period of the caller's records is at the pointers. By the invariant of `Shuffle`,
-            // the register is a part of its memory, and each half loads 16 of its packed bytes.
+            // SAFETY: an index has 16 bytes. A period of the caller's records is at the pointers. By the invariant of
+            // `Shuffle`, the register is a part of its memory, and each half loads 16 of its packed bytes.
             unsafe {
                 let bytes = V::load_halves(packed.add(low.from), packed.add(high.from));
                 store::<V, KEEPS_GAPS>(halves, memory.add(low.place), bytes);

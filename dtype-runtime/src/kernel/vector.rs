@@ -47,8 +47,8 @@ pub(super) trait Vector: Copy {
     /// `from` must be valid for reading 32 bytes. Those that the index names must be initialised.
     unsafe fn load_shuffled(from: *const u8, index: Self) -> Self;
 
-    /// Rearranges the bytes and stores them, except those whose index has the highest bit: what is in their places is loaded and
-    /// stored again, initialised or not.
+    /// Rearranges the bytes and stores them, except those whose index has the highest bit: what is in their places is loaded
+    /// and stored again, initialised or not.
     ///
     /// # Safety
     ///
@@ -104,7 +104,8 @@ pub(super) trait Vector: Copy {
 /// Declares a function that is compiled for the [`Vector`] of each set of instructions that has one, and calls that of the
 /// selected set. Where that has none, the value after `else` is returned.
 ///
-/// Assembly takes addresses in registers of 64 bits, so they must have as many. It is written as for [`compiled_for_selected!`](super::registers), with a name for the vector.
+/// Assembly takes addresses in registers of 64 bits, so they must have as many. It is written as for
+/// [`compiled_for_selected!`](super::registers), with a name for the vector.
 macro_rules! compiled_for_vectors {
     ($(#[$attribute:meta])* $visibility:vis unsafe fn $name:ident [$($declared:tt)*] [$($used:tt)*] (
         $($argument:ident: $type:ty),* $(,)?

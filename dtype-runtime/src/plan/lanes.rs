@@ -1,7 +1,7 @@
 //! Values in packed records that must lie in a range, tested in the lanes of vector registers.
 //!
-//! A kernel loads packed bytes, permutes them so that each value has a lane of its own, moves each range to the least number that
-//! a lane can have, and keeps the greatest result of each lane. One comparison at the end decides for all records.
+//! A kernel loads packed bytes, permutes them so that each value has a lane of its own, moves each range to the least number
+//! that a lane can have, and keeps the greatest result of each lane. One comparison at the end decides for all records.
 //!
 //! An example: records of 17 bytes, with a `bool` at 0 and a `char` at 1. Lanes are as wide as the widest value, here 4 bytes;
 //! narrower values are extended by zeros. There is one record in 16 bytes from the `bool` on.
@@ -16,9 +16,9 @@
 //! A value that has several conditions has several lanes: an enum with the numbers 1, 2, 5 and 6 lies from 1 to 6, and not from
 //! 3 to 4.
 //!
-//! A *period* is as many records as have all their values within 16 bytes of the first value, and lanes enough. If the values of a
-//! single record need more bytes or more lanes than that, there are two or four loads for one record. A *step* makes four loads:
-//! those of four periods, or two, or one.
+//! A *period* is as many records as have all their values within 16 bytes of the first value, and lanes enough. If the values
+//! of a single record need more bytes or more lanes than that, there are two or four loads for one record. A *step* makes four
+//! loads: those of four periods, or two, or one.
 //!
 //! Values of one byte each need no permutation. They are tested where they are, and the bytes between them may be anything.
 //!
@@ -146,9 +146,9 @@ impl Tests {
     /// Loads of a step.
     pub(crate) const LOADS: usize = 4;
 
-    /// The tests of these values, in records of `size` packed bytes; `None` if there are too many for the loads, or none, or they
-    /// are never faster than one test after another, as for a record of 70 bytes with a single `bool`. `one_by_one` says what it
-    /// costs to test the values of one record so, in sixteenths of a nanosecond.
+    /// The tests of these values, in records of `size` packed bytes; `None` if there are too many for the loads, or none, or
+    /// they are never faster than one test after another, as for a record of 70 bytes with a single `bool`. `one_by_one` says
+    /// what it costs to test the values of one record so, in sixteenths of a nanosecond.
     pub(crate) const fn of(values: &RangedList, size: usize, one_by_one: usize) -> Option<Self> {
         /// What a call costs, a step, and a step in place: measured with an AMD EPYC of the third generation.
         const CALL: usize = 64;
@@ -166,8 +166,8 @@ impl Tests {
         }
     }
 
-    /// Values that are bytes, each with one range and none inverted, where they are; `None` if others are among them, or if they
-    /// lie too far apart.
+    /// Values that are bytes, each with one range and none inverted, where they are; `None` if others are among them, or if
+    /// they lie too far apart.
     const fn in_place(values: &[Ranged], size: usize) -> Option<Self> {
         let (Some(first), Some(last)) = (values.first(), values.last()) else { return None };
         if last.position >= first.position + WIDTH {

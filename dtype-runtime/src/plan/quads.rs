@@ -1,8 +1,8 @@
 //! Small records in groups of four bytes, *quads*: how to pack them where no instruction loads single bytes under a mask.
 //!
 //! AVX2 loads quads under a mask, from any byte of memory on, and one instruction moves them across a register of eight. So it
-//! reads no gap of records whose data are quads on one grid. An example: records of 16 bytes, a `u32` at 0 and an `f64` at 8, of
-//! which a register has two.
+//! reads no gap of records whose data are quads on one grid. An example: records of 16 bytes, a `u32` at 0 and an `f64` at 8,
+//! of which a register has two.
 //!
 //! ```text
 //! quads     0   .   2 3   4   .   6 7       '.' is a gap, which is not loaded

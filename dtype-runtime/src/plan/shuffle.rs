@@ -3,8 +3,8 @@
 //!
 //! Nobody else may touch the padding in a borrowed slice. So whole registers of memory may be loaded and stored, if what was in
 //! the gaps comes back there and goes nowhere else. (In new memory, where nobody has seen the gaps, they may become zeros.)
-//! AVX2 and NEON permute the bytes within 16 bytes, half a register here, and a half of memory has at most 16 packed bytes. An example:
-//! records of 24 bytes with a `u64` at 0, a `u8` at 8, a `u32` at 12 and an `f64` at 16, 21 packed bytes.
+//! AVX2 and NEON permute the bytes within 16 bytes, half a register here, and a half of memory has at most 16 packed bytes. An
+//! example: records of 24 bytes with a `u64` at 0, a `u8` at 8, a `u32` at 12 and an `f64` at 16, 21 packed bytes.
 //!
 //! ```text
 //! record    0                                  1                                  2
@@ -97,8 +97,8 @@ pub(crate) struct Half {
 impl Half {
     const NOTHING: Self = Self { place: 0, to: 0, gather: NO_BYTES, from: 0, scatter: NO_BYTES };
 
-    /// Says where `len` bytes come from, to unpack: those from `at` on are the packed ones from `byte` on. Returns false if these
-    /// are not among the bytes that are loaded. The data are added in packed order.
+    /// Says where `len` bytes come from, to unpack: those from `at` on are the packed ones from `byte` on. Returns false if
+    /// these are not among the bytes that are loaded. The data are added in packed order.
     const fn unpack(&mut self, at: usize, byte: usize, len: usize) -> bool {
         if byte < self.from {
             self.from = byte;

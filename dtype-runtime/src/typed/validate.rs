@@ -82,8 +82,8 @@ impl<T: Datatype> Constants<T> {
             let Some(tested) = kernel::test(tests, bytes) else { return false };
             rest = &bytes[tested * size..];
         }
-        // Two at a time, for half the branches. It ends at the first invalid ones, so that the compiler makes no vectors of a few
-        // bytes here and there.
+        // Two at a time, for half the branches. It ends at the first invalid ones, so that the compiler makes no vectors of a
+        // few bytes here and there.
         while let Some((two, after)) = rest.split_at_checked(2 * size) {
             let (one, other) = two.split_at(size);
             if !(Self::accepts(one) & Self::accepts(other)) {

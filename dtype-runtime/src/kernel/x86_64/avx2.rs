@@ -47,8 +47,8 @@ impl Vector for __m256i {
     #[target_feature(enable = "avx2")]
     unsafe fn load_shuffled(from: *const u8, index: Self) -> Self {
         let data;
-        // SAFETY: it reads the 32 bytes that the caller guarantees, and no others. What comes out are bytes that are initialised,
-        // and zeros. The processor has the instructions, as the attribute demands.
+        // SAFETY: it reads the 32 bytes that the caller guarantees, and no others. What comes out are bytes that are
+        // initialised, and zeros. The processor has the instructions, as the attribute demands.
         unsafe {
             asm!(
                 "vmovdqu {data}, ymmword ptr [{from}]",
@@ -66,8 +66,8 @@ impl Vector for __m256i {
     #[target_feature(enable = "avx2")]
     unsafe fn store_shuffled(self, to: *mut u8, index: Self) {
         let data = _mm256_shuffle_epi8(self, index);
-        // SAFETY: it reads and writes the 32 bytes that the caller guarantees, and no others. The processor has the instructions,
-        // as the attribute demands.
+        // SAFETY: it reads and writes the 32 bytes that the caller guarantees, and no others. The processor has the
+        // instructions, as the attribute demands.
         unsafe {
             asm!(
                 "vpblendvb {data}, {data}, ymmword ptr [{to}], {index}",

@@ -110,9 +110,9 @@ unsafe fn gather_windows<G: Constant, const WHOLE: bool>(left: &mut Left) {
         *index = vector(G::GATHER.index(column));
     }
     while let Some(records) = left.next::<G, WHOLE>() {
-        // SAFETY: the masks select data of `records` records, which are among those that are left. If stores are whole, at least
-        // `fewest` records are left, so a column has as many bytes left as are stored, and those after the piece are written
-        // again. If not, the mask selects the values of `records` records. Prefetching is a hint, whatever the address.
+        // SAFETY: the masks select data of `records` records, which are among those that are left. If stores are whole, at
+        // least `fewest` records are left, so a column has as many bytes left as are stored, and those after the piece are
+        // written again. If not, the mask selects the values of `records` records. Prefetching is a hint, whatever the address.
         unsafe {
             let [low, high] = vectors::<G>(left.memory, records).map(|(place, data)| {
                 if WHOLE {

@@ -1,9 +1,9 @@
 //! Records packed by their quads, groups of four bytes, with AVX2.
 //!
-//! See [`Quads`] for the idea. A store writes whole registers, which have more bytes than the records in them: 32 for 24, say. The
-//! excess is overwritten by the next store, as long as that many bytes are left. The *ends* are copied in another way: the last
-//! records, for which no more bytes are left, and the rest of the record that a fragment starts in. A caller that knows the
-//! records' runs as constants copies the ends itself. For others they go through a buffer, which takes 3 to 5 ns for each
+//! See [`Quads`] for the idea. A store writes whole registers, which have more bytes than the records in them: 32 for 24, say.
+//! The excess is overwritten by the next store, as long as that many bytes are left. The *ends* are copied in another way: the
+//! last records, for which no more bytes are left, and the rest of the record that a fragment starts in. A caller that knows
+//! the records' runs as constants copies the ends itself. For others they go through a buffer, which takes 3 to 5 ns for each
 //! register.
 //!
 //! A masked load reads the quads that its mask selects and no others, and faults for no others: so Intel documents it, AMD's
