@@ -111,10 +111,12 @@ impl<V: Vector, const W: usize, const IN_PLACE: bool> Pair<V, W, IN_PLACE> {
         // SAFETY: the bytes that the caller guarantees.
         unsafe {
             let [low, high] = self.from.map(|from| bytes.as_ptr().add(from));
-            let mut values = V::load_halves(low, high);
-            if !IN_PLACE {
-                values = values.shuffle(self.index).xor(self.flip);
-            }
+            let values = if IN_PLACE {
+                // One right after the other.
+                V::load(low)
+            } else {
+                V::load_halves(low, high).shuffle(self.index).xor(self.flip)
+            };
             self.greatest = self.greatest.max::<W>(values.subtract::<W>(self.least));
         }
     }

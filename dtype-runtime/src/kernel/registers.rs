@@ -19,6 +19,9 @@ pub(super) trait Registers {
     /// Bytes of the widest register.
     const WIDTH: usize;
 
+    /// Whether [`reverse`](Self::reverse) has instructions of its own, for blocks of any length.
+    const REVERSES: bool = false;
+
     /// Whether [`permute`](Self::permute) and [`permute_one`](Self::permute_one) have instructions, for all permutations.
     const PERMUTES: bool = false;
 
@@ -42,6 +45,26 @@ pub(super) trait Registers {
     unsafe fn masked<const W: usize>(from: *const u8, to: *mut u8, len: usize) {
         // SAFETY: the caller guarantees it.
         unsafe { to.copy_from_nonoverlapping(from, len) };
+    }
+
+    /// Copies `len` bytes and reverses each value of `W` bytes. Bytes after the last whole value are left out.
+    ///
+    /// # Safety
+    ///
+    /// `from` must be valid for reading `len` bytes and `to` for writing as many, and they must not overlap. The
+    /// processor must have the instructions.
+    #[inline(always)]
+    unsafe fn reverse<const W: usize>(from: *const u8, to: *mut u8, len: usize) {
+        for value in 0..len / W {
+            let at = value * W;
+            // SAFETY: the `W` bytes of one value, no more than `len` from the start; an array of bytes has no
+            // alignment.
+            unsafe {
+                let mut bytes = from.add(at).cast::<[u8; W]>().read();
+                bytes.reverse();
+                to.add(at).cast::<[u8; W]>().write(bytes);
+            }
+        }
     }
 
     /// Copies the packed bytes `range` of records, counted from the start of the first, by their permutation. [`Ends`] of

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use super::chosen::Kernel;
 use super::direction::{Direction, Steps, Transfer, Way, each};
-use super::registers::compiled_for_selected;
+use super::registers::{Portable, Registers, compiled_for_selected};
 use crate::plan::Permutation;
 
 /// As `D`, with the bytes of each value of `W` bytes reversed. A block must be a whole number of such values.
@@ -57,7 +57,7 @@ impl<D: Way, const W: usize> Direction for Reversing<D, W> {
         // SAFETY: the caller guarantees both sides, as `D` copies from one to the other.
         unsafe {
             if len <= SHORT {
-                values::<W>(from, to, len);
+                Portable::reverse::<W>(from, to, len);
             } else {
                 Self::copy_long(len, 1, Steps { memory: 0, packed: 0 }, memory, packed);
             }
@@ -91,48 +91,8 @@ compiled_for_selected! {
     /// As [`Direction::copy_long`].
     unsafe fn long[D: Way, const W: usize][D, W](
         len: usize, count: usize, steps: Steps, memory: *mut u8, packed: *mut u8,
-    ) = _R => each(count, steps, memory, packed, |memory, packed| {
+    ) = R => each(count, steps, memory, packed, |memory, packed| {
         let (from, to) = D::ends(memory, packed);
-        reverse::<W>(from, to, len);
+        R::reverse::<W>(from, to, len);
     });
-}
-
-/// Copies `len` bytes and reverses each value of `W` bytes. Bytes after the last whole value are left out.
-///
-/// # Safety
-///
-/// `from` must be valid for reading `len` bytes and `to` for writing as many, and they must not overlap.
-#[inline(always)]
-unsafe fn reverse<const W: usize>(from: *const u8, to: *mut u8, len: usize) {
-    /// Bytes that are reversed at once: the compiler makes as few registers of them as the instructions have.
-    const MANY: usize = 64;
-    let whole = len / MANY * MANY;
-    for at in (0..whole).step_by(MANY) {
-        // SAFETY: bytes that the caller guarantees; an array of bytes has no alignment.
-        unsafe {
-            let mut bytes = from.add(at).cast::<[u8; MANY]>().read();
-            bytes.chunks_exact_mut(W).for_each(<[u8]>::reverse);
-            to.add(at).cast::<[u8; MANY]>().write(bytes);
-        }
-    }
-    // SAFETY: the rest of the bytes that the caller guarantees.
-    unsafe { values::<W>(from.add(whole), to.add(whole), len % MANY) }
-}
-
-/// As [`reverse`], one value after another.
-///
-/// # Safety
-///
-/// As there.
-#[inline(always)]
-unsafe fn values<const W: usize>(from: *const u8, to: *mut u8, len: usize) {
-    for value in 0..len / W {
-        let at = value * W;
-        // SAFETY: the `W` bytes of one value, no more than `len` from the start; an array of bytes has no alignment.
-        unsafe {
-            let mut bytes = from.add(at).cast::<[u8; W]>().read();
-            bytes.reverse();
-            to.add(at).cast::<[u8; W]>().write(bytes);
-        }
-    }
 }

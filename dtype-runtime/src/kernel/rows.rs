@@ -145,7 +145,7 @@ unsafe fn rows<D: Direction, R: Registers>(
     // SAFETY: the caller guarantees every block, and the moves of `by_length` cover its length exactly.
     unsafe {
         // A conversion of the bytes is fastest with full registers.
-        if !D::IS_COPY && len > 64 {
+        if !D::IS_COPY && len > if R::REVERSES { 16 } else { 64 } {
             each(number, apart, memory, packed, |memory, packed| {
                 D::copy_long(len, count, steps, memory, packed);
             });

@@ -6,6 +6,7 @@ mod masked;
 mod permute;
 mod prefetch;
 mod quads;
+mod reverse;
 
 use core::arch::x86_64::{__m512i, __mmask64, _bzhi_u64, _mm512_loadu_si512};
 use core::ops::Range;
@@ -122,6 +123,8 @@ unsafe fn prepare_and_permute<D: Direction>(
 impl Registers for Avx512 {
     const WIDTH: usize = 64;
 
+    const REVERSES: bool = true;
+
     const PERMUTES: bool = true;
 
     const MASKS: bool = true;
@@ -130,6 +133,12 @@ impl Registers for Avx512 {
     unsafe fn masked<const W: usize>(from: *const u8, to: *mut u8, len: usize) {
         // SAFETY: the caller guarantees the bytes and the instructions.
         unsafe { masked::copy::<W>(from, to, len) }
+    }
+
+    #[inline(always)]
+    unsafe fn reverse<const W: usize>(from: *const u8, to: *mut u8, len: usize) {
+        // SAFETY: the caller guarantees the bytes and the instructions.
+        unsafe { reverse::reverse::<W>(from, to, len) }
     }
 
     #[inline(always)]

@@ -20,7 +20,8 @@
 //! of a single record need more bytes or more lanes than that, there are two or four loads for one record. A *step* makes four
 //! loads: those of four periods, or two, or one.
 //!
-//! Values of one byte each need no permutation. They are tested where they are, and the bytes between them may be anything.
+//! Values of one byte each need no permutation. They are tested where they are, in two loads that follow one another, and the
+//! bytes between them may be anything.
 //!
 //! Instructions compare lanes as signed numbers, so all results are kept with the highest bit inverted.
 
@@ -52,7 +53,7 @@ pub(crate) struct Tests {
     loads: [Load; Self::LOADS],
     /// Bytes of a lane: 1, 2, 4 or 8.
     width: usize,
-    /// Whether bytes are tested where they are, as they are.
+    /// Whether bytes are tested where they are, as they are. Then each second load follows right after the one before it.
     in_place: bool,
     /// Packed bytes of a record.
     size: usize,
@@ -166,16 +167,17 @@ impl Tests {
         }
     }
 
-    /// Values that are bytes, each with one range and none inverted, where they are; `None` if others are among them, or if
-    /// they lie too far apart.
+    /// Values that are bytes, each with one range and none inverted, where they are in two loads, one right after the other;
+    /// `None` if others are among them, or if they lie too far apart.
     const fn in_place(values: &[Ranged], size: usize) -> Option<Self> {
         let (Some(first), Some(last)) = (values.first(), values.last()) else { return None };
-        if last.position >= first.position + WIDTH {
+        let (from, span) = (first.position, last.position - first.position);
+        if span >= 2 * WIDTH {
             return None;
         }
-        let records = (WIDTH - 1 - (last.position - first.position)) / size + 1;
-        let (mut load, mut i) = (Load::nothing(1), 0);
-        load.from = first.position;
+        let records = (2 * WIDTH - 1 - span) / size + 1;
+        let (mut loads, mut i) = ([Load::nothing(1); 2], 0);
+        (loads[0].from, loads[1].from) = (from, from + WIDTH);
         while i < values.len() {
             let Ranged { position, size: bytes, range } = values[i];
             if bytes != 1 || range.flip != 0 || i > 0 && values[i - 1].position == position {
@@ -183,13 +185,13 @@ impl Tests {
             }
             let mut record = 0;
             while record < records {
-                let lane = record * size + position - first.position;
-                load.put(lane, 1, lane, &values[i]);
+                let at = record * size + position - from;
+                loads[at / WIDTH].put(at % WIDTH, 1, at % WIDTH, &values[i]);
                 record += 1;
             }
             i += 1;
         }
-        Some(Self { in_place: true, ..Self::repeated(&[load], 1, size, records) })
+        Some(Self { in_place: true, ..Self::repeated(&loads, 1, size, records) })
     }
 
     /// Any values, each in a lane of its own.
@@ -266,7 +268,7 @@ impl Tests {
         self.width
     }
 
-    /// Whether bytes are tested where they are, as they are.
+    /// Whether bytes are tested where they are, as they are. Then each second load follows right after the one before it.
     pub(crate) const fn is_in_place(&self) -> bool {
         self.in_place
     }
@@ -324,18 +326,20 @@ mod tests {
         let all = tests(&[(8, 1, Validity::Bool), (9, 1, Validity::NonZero)], 10).unwrap();
         assert_eq!(
             (all.width(), all.is_in_place(), all.records(), all.reach()),
-            (1, true, (8, 10), 84)
+            (1, true, (8, 10), 80)
         );
-        assert_eq!(all.loads().map(|load| load.from), [8, 28, 48, 68]);
-        for (lane, (least, most)) in
-            all.loads()[1].least.iter().zip(all.loads()[1].most).enumerate()
-        {
-            let expected = match lane {
-                0 | 10 => (0x80, 0x81),
-                1 | 11 => (0x81, 0x7E),
+        assert_eq!(all.loads().map(|load| load.from), [8, 24, 48, 64]);
+        let [least, most] = [
+            [all.loads()[2].least, all.loads()[3].least],
+            [all.loads()[2].most, all.loads()[3].most],
+        ];
+        for (lane, both) in least.as_flattened().iter().zip(most.as_flattened()).enumerate() {
+            let expected = match lane % 10 {
+                0 => (0x80, 0x81),
+                1 => (0x81, 0x7E),
                 _ => (0, 0x7F),
             };
-            assert_eq!((*least, most), expected, "{lane}");
+            assert_eq!(both, (&expected.0, &expected.1), "{lane}");
         }
     }
 
@@ -358,8 +362,8 @@ mod tests {
         let (truth, is_in_place) =
             (Validity::Bool, |all: Option<Tests>| all.map(|all| all.is_in_place()));
         assert!(tests(&[], 3).is_none());
-        assert_eq!(is_in_place(tests(&[(0, 1, truth), (15, 1, truth)], 40)), Some(true));
-        assert_eq!(is_in_place(tests(&[(0, 1, truth), (16, 1, truth)], 40)), None);
+        assert_eq!(is_in_place(tests(&[(0, 1, truth), (31, 1, truth)], 40)), Some(true));
+        assert_eq!(is_in_place(tests(&[(0, 1, truth), (32, 1, truth)], 40)), None);
         assert_eq!(is_in_place(tests(&[(0, 1, truth), (1, 2, Validity::NonZero)], 3)), Some(false));
         // A byte with two ranges needs two lanes.
         let gap = Validity::Enum(Discriminants::new(&[1, 2, 5, 6]));

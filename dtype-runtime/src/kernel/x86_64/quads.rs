@@ -66,11 +66,30 @@ pub(super) unsafe fn pack(
             left -= bytes;
         }
         let (mask, index) = (mask(quads), index(quads));
-        while left >= REGISTER {
-            let window = memory.wrapping_offset(all.first());
-            _mm_prefetch::<_MM_HINT_T0>(window.wrapping_offset(all.far()).cast());
-            let loaded = _mm256_maskload_epi32(window.cast(), mask);
+        let first = |memory: *const u8| memory.wrapping_offset(all.first());
+        let prefetch = |memory: *const u8| {
+            _mm_prefetch::<_MM_HINT_T0>(first(memory).wrapping_offset(all.far()).cast());
+        };
+        let store = |memory: *const u8, packed: *mut u8| {
+            let loaded = _mm256_maskload_epi32(first(memory).cast(), mask);
             _mm256_storeu_si256(packed.cast(), _mm256_permutevar8x32_epi32(loaded, index));
+        };
+        // Two registers that lie in one line need it prefetched only once.
+        let are_far = step.unsigned_abs() > REGISTER;
+        while left >= bytes_of_all + REGISTER {
+            let second = memory.wrapping_offset(step);
+            prefetch(memory);
+            store(memory, packed);
+            if are_far {
+                prefetch(second);
+            }
+            store(second, packed.add(bytes_of_all));
+            memory = second.wrapping_offset(step);
+            packed = packed.add(2 * bytes_of_all);
+            left -= 2 * bytes_of_all;
+        }
+        if left >= REGISTER {
+            store(memory, packed);
             memory = memory.wrapping_offset(step);
             packed = packed.add(bytes_of_all);
             left -= bytes_of_all;

@@ -1,0 +1,61 @@
+//! Values whose bytes are reversed, with AVX-512.
+
+/// For each of 16 bytes, which byte replaces it when values of `W` bytes are reversed.
+const fn order<const W: usize>() -> [u8; 16] {
+    let mut order = [0; 16];
+    let mut at = 0;
+    while at < 16 {
+        #[expect(clippy::cast_possible_truncation, reason = "less than 16")]
+        let from = (at / W * W + W - 1 - at % W) as u8;
+        order[at] = from;
+        at += 1;
+    }
+    order
+}
+
+/// Copies `len` bytes and reverses each value of `W` bytes, 64 bytes at a time.
+///
+/// # Safety
+///
+/// As [`Registers::reverse`](super::Registers::reverse), on a processor that has the instructions.
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+pub(super) unsafe fn reverse<const W: usize>(from: *const u8, to: *mut u8, len: usize) {
+    use core::arch::x86_64::{
+        _mm_loadu_si128, _mm512_broadcast_i32x4, _mm512_loadu_si512, _mm512_mask_storeu_epi8,
+        _mm512_maskz_loadu_epi8, _mm512_shuffle_epi8, _mm512_storeu_si512,
+    };
+    /// From this length on it pays that the stores do not cross the lines of the cache.
+    const ALIGNED: usize = 512;
+    let order = const { order::<W>() };
+    // SAFETY: the array has 16 bytes.
+    let order = unsafe { _mm512_broadcast_i32x4(_mm_loadu_si128(order.as_ptr().cast())) };
+    let part = |at: usize, bytes: usize| {
+        let mask = u64::MAX >> (64 - bytes);
+        // SAFETY: `bytes` of the `len` that the caller guarantees, 1 to 64 of them, by the mask.
+        unsafe {
+            let values = _mm512_maskz_loadu_epi8(mask, from.add(at).cast());
+            let values = _mm512_shuffle_epi8(values, order);
+            _mm512_mask_storeu_epi8(to.add(at).cast(), mask, values);
+        }
+    };
+    let mut at = 0;
+    if len >= ALIGNED {
+        let before = to.addr().wrapping_neg() % 64;
+        if before > 0 && before.is_multiple_of(W) {
+            part(0, before);
+            at = before;
+        }
+    }
+    while at + 64 <= len {
+        // SAFETY: 64 of the bytes that the caller guarantees.
+        unsafe {
+            let values = _mm512_shuffle_epi8(_mm512_loadu_si512(from.add(at).cast()), order);
+            _mm512_storeu_si512(to.add(at).cast(), values);
+        }
+        at += 64;
+    }
+    if at < len {
+        part(at, len - at);
+    }
+}
