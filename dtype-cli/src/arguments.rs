@@ -20,15 +20,17 @@ use crate::value::printable;
 #[command(
     after_help = "TYPE is a datatype in the notation of `dtype help notation`, the declaration of a struct in C or Rust, \
                         or a NumPy dtype. `@FILE` reads it from a file, `@FILE:NAME` takes one struct of the file, \
-                        and `-` reads standard input. Without a command, dtype draws the type and lists its \
-                        sizes and bounds:\n\n    \
+                        and `-` reads standard input. `PROGRAM:NAME` is the struct of that name in an object file, a \
+                        library or a program, as its compiler laid it out (`-g`); `PROGRAM` alone lists the structs \
+                        and what padding costs them. Without a command, dtype draws the type and lists its sizes and \
+                        bounds:\n\n    \
                         dtype 'vector(4, 5, 6, u16)'"
 )]
 pub(crate) struct Arguments {
     /// The subcommand to run.
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
-    /// The datatype: text, `@FILE`, `@FILE:NAME`, or `-` for standard input.
+    /// The datatype: text, `@FILE`, `@FILE:NAME`, `PROGRAM:NAME`, or `-` for standard input.
     #[arg(value_name = "TYPE", required = true, value_parser = NonEmptyStringValueParser::new())]
     pub(crate) ty: Option<String>,
     /// When to use colours.
@@ -38,6 +40,10 @@ pub(crate) struct Arguments {
     /// first words.
     #[arg(long, global = true, value_enum, default_value_t, value_name = "LANGUAGE")]
     pub(crate) from: From,
+    /// Leave the members that are no data, such as pointers, unions and bit-fields, out of a struct from debug
+    /// information, and name them on standard error.
+    #[arg(long, global = true)]
+    pub(crate) skip: bool,
 }
 
 /// The language of a type.
@@ -182,7 +188,7 @@ pub(crate) enum Form {
 /// Draw a type.
 #[derive(Args, Debug)]
 pub(crate) struct Show {
-    /// The datatype: text, `@FILE`, `@FILE:NAME`, or `-` for standard input.
+    /// The datatype: text, `@FILE`, `@FILE:NAME`, `PROGRAM:NAME`, or `-` for standard input.
     #[arg(value_name = "TYPE", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) ty: String,
     /// The output form.
@@ -218,12 +224,15 @@ pub(crate) struct Show {
 /// Print numbers.
 #[derive(Args, Debug)]
 pub(crate) struct Info {
-    /// The datatype: text, `@FILE`, `@FILE:NAME`, or `-` for standard input.
+    /// The datatype: text, `@FILE`, `@FILE:NAME`, `PROGRAM:NAME`, or `-` for standard input.
     #[arg(value_name = "TYPE", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) ty: String,
     /// As JSON.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Of all structs in an object file: list what another order of their fields would save, the most first.
+    #[arg(long)]
+    pub(crate) reorder: bool,
 }
 
 /// How the values in packed bytes are represented.
@@ -257,7 +266,7 @@ pub(crate) enum DumpForm {
 /// Print records.
 #[derive(Args, Debug)]
 pub(crate) struct Dump {
-    /// The datatype: text, `@FILE`, `@FILE:NAME`, or `-` for standard input.
+    /// The datatype: text, `@FILE`, `@FILE:NAME`, `PROGRAM:NAME`, or `-` for standard input.
     #[arg(value_name = "TYPE", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) ty: String,
     /// The file, or `-` for standard input. Its records follow one another at the extent, as in memory.
@@ -299,7 +308,7 @@ pub(crate) struct Frame {
     /// The file of messages, or `-` for standard input.
     #[arg(value_name = "FILE")]
     pub(crate) input: PathBuf,
-    /// The datatype of the records, to print them, too: text, `@FILE`, `@FILE:NAME`, or `-` for standard input.
+    /// The datatype of the records, to print them, too: text, `@FILE`, `@FILE:NAME`, `PROGRAM:NAME`, or `-` for standard input.
     #[arg(value_name = "TYPE", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) ty: Option<String>,
     /// Print the records whose type the sender has sent as a message before them.
@@ -316,7 +325,7 @@ pub(crate) struct Frame {
 /// The arguments that packing and unpacking share.
 #[derive(Args, Debug)]
 pub(crate) struct Layout {
-    /// The datatype: text, `@FILE`, `@FILE:NAME`, or `-` for standard input.
+    /// The datatype: text, `@FILE`, `@FILE:NAME`, `PROGRAM:NAME`, or `-` for standard input.
     #[arg(value_name = "TYPE", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) ty: String,
     /// The input file, or `-` for standard input.
@@ -358,7 +367,7 @@ pub(crate) struct Unpack {
 /// Compare.
 #[derive(Args, Debug)]
 pub(crate) struct Compare {
-    /// A datatype: text, `@FILE`, `@FILE:NAME`, or `-` for standard input.
+    /// A datatype: text, `@FILE`, `@FILE:NAME`, `PROGRAM:NAME`, or `-` for standard input.
     #[arg(value_name = "A", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) a: String,
     /// The type to compare with.

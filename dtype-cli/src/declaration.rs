@@ -8,7 +8,7 @@ mod choice;
 mod export;
 mod hints;
 mod language;
-mod layout;
+pub(crate) mod layout;
 mod numpy;
 mod recognize;
 mod rust;
@@ -19,6 +19,7 @@ use std::ops::Range;
 use crate::notation::{self, FieldNames, MAX_LENGTH, Parsed};
 use crate::problem::{Problem, quoted};
 
+pub(crate) use c::names::{Words, header as header_type};
 pub use export::{ExportError, c_struct, rust_struct};
 pub use language::Language;
 use layout::Base;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use dtype_runtime::Error;
 
+use crate::debug_info;
 use crate::problem::{Problem, render};
 use crate::value::{printable, printable_lines};
 
@@ -56,6 +57,13 @@ pub(crate) enum Failure {
         path: PathBuf,
         /// The reason.
         error: io::Error,
+    },
+    /// A file has no layout for a type.
+    DebugInfo {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        error: debug_info::Error,
     },
     /// Standard output cannot be written.
     Output(io::Error),
@@ -141,6 +149,7 @@ impl fmt::Display for Failure {
             Self::File { action, path, error } => {
                 write!(f, "cannot {action} {}: {error}", shown(path))
             }
+            Self::DebugInfo { path, error } => write!(f, "{}: {error}", shown(path)),
             Self::Output(error) => write!(f, "cannot write to standard output: {error}"),
             Self::Arguments(error) => {
                 let message = error.render().to_string();
@@ -164,6 +173,7 @@ impl std::error::Error for Failure {
             Self::Refused { error, .. } | Self::Record { error, .. } => Some(error),
             Self::File { error, .. } | Self::Output(error) => Some(error),
             Self::Arguments(error) => Some(error),
+            Self::DebugInfo { error, .. } => Some(error),
             Self::Notation { .. } | Self::Partial { .. } | Self::Usage(_) | Self::Memory(_) => None,
         }
     }

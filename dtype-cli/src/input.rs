@@ -1,12 +1,16 @@
 //! Types from arguments, files and standard input.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write as _};
 use std::path::Path;
 
+use object::read::ReadCache;
+
+use crate::debug_info::{DebugInfo, Error, Layout, LeftOut, Summary, is_object};
 use crate::declaration::{self, Language};
 use crate::failure::{Failure, shown};
 use crate::notation::{MAX_LENGTH, Parsed};
+use crate::value::printable_lines;
 
 /// Standard input, which one argument can name.
 #[derive(Debug, Default)]
@@ -14,6 +18,8 @@ pub(crate) struct StandardInput {
     pub(crate) taken: bool,
     /// The language of all types, if an option gives it.
     pub(crate) language: Option<Language>,
+    /// Whether members that are no data are left out of structs from debug information.
+    pub(crate) skip: bool,
 }
 
 impl StandardInput {
@@ -26,8 +32,31 @@ impl StandardInput {
     }
 }
 
+/// The types of an object file, if an argument gives one without the name of a type.
+pub(crate) fn types(
+    argument: &str,
+    stdin: &StandardInput,
+) -> Result<Option<Vec<Summary>>, Failure> {
+    let Some((path, None)) = object(argument, stdin) else { return Ok(None) };
+    debug_info(path, |info| info.types()).map(Some)
+}
+
 /// The type given by an argument.
 pub(crate) fn ty(argument: &str, name: &str, stdin: &mut StandardInput) -> Result<Parsed, Failure> {
+    match object(argument, stdin) {
+        Some((path, Some(name))) => {
+            let layout = debug_info(path, |info| info.find(name))?;
+            return with_skipped(layout, path, name, stdin.skip);
+        }
+        Some((path, None)) => {
+            let path = shown(Path::new(path));
+            let message = format!(
+                "{path} has many types\nhelp: name one: `{path}:NAME`; `dtype {path}` lists them"
+            );
+            return Err(Failure::Usage(message));
+        }
+        None => {}
+    }
     let (mut wanted, mut language) = (None, None);
     let (source, name) = match (argument, argument.strip_prefix('@')) {
         ("-", _) => {
@@ -58,6 +87,60 @@ pub(crate) fn ty(argument: &str, name: &str, stdin: &mut StandardInput) -> Resul
         }
         Failure::Notation { problems, source, name }
     })
+}
+
+/// The object file that an argument gives, also after an `@`, and the name of a type in it.
+fn object<'t>(argument: &'t str, stdin: &StandardInput) -> Option<(&'t str, Option<&'t str>)> {
+    let argument = argument.strip_prefix('@').unwrap_or(argument);
+    let is_object = |path: &str| {
+        let file = File::open(path).ok().filter(|_| Path::new(path).is_file());
+        file.is_some_and(|file| is_object(&ReadCache::new(file)))
+    };
+    if stdin.language.is_some() {
+        return None;
+    }
+    if is_object(argument) {
+        return Some((argument, None));
+    }
+    // Names have colons, too: `program:geo::Cell`.
+    let mut colons = argument.match_indices(':').map(|(at, _)| at);
+    let at = colons.find(|at| is_object(&argument[..*at]))?;
+    Some((&argument[..at], Some(&argument[at + 1..])))
+}
+
+/// Reads debug information; only the sections that are needed are read.
+fn debug_info<T>(
+    path: &str,
+    read: impl FnOnce(&DebugInfo<'_>) -> Result<T, Error>,
+) -> Result<T, Failure> {
+    let path = Path::new(path);
+    let file = File::open(path).map_err(|error| Failure::file("read", path, error))?;
+    let data = ReadCache::new(file);
+    let result = DebugInfo::read(&data).and_then(|info| read(&info));
+    result.map_err(|error| Failure::DebugInfo { path: path.into(), error })
+}
+
+/// A struct without the members that are no data. These are named on standard error, or are a failure.
+fn with_skipped(layout: Layout, path: &str, name: &str, skip: bool) -> Result<Parsed, Failure> {
+    let member = |one: &LeftOut| {
+        let LeftOut { name, offset, what } = one;
+        let name =
+            if name.is_empty() { "a member without a name".into() } else { format!("`{name}`") };
+        format!("{name} at byte {offset}: {what}")
+    };
+    let members: Vec<String> = layout.left_out.iter().map(member).collect();
+    if members.is_empty() {
+        return Ok(layout.parsed);
+    }
+    if !skip {
+        let error = Error::Members { name: name.to_owned(), members };
+        return Err(Failure::DebugInfo { path: path.into(), error });
+    }
+    for member in members {
+        // A note that cannot be written changes nothing.
+        let _ = writeln!(io::stderr(), "left out: {}", printable_lines(&member));
+    }
+    Ok(layout.parsed)
 }
 
 /// `FILE:NAME` as a file and the name of a struct in it, unless a file is called that.

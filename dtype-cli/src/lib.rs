@@ -60,6 +60,7 @@
 mod arguments;
 mod compare;
 mod convert;
+pub mod debug_info;
 pub mod declaration;
 mod dump;
 mod failure;
@@ -80,6 +81,7 @@ mod run;
 mod shape;
 mod show;
 mod temporary;
+mod types;
 mod value;
 
 pub use run::main;

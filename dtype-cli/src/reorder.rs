@@ -14,7 +14,7 @@ use dtype_runtime::Flags;
 use dtype_runtime::types::{Argument, Combiner};
 use serde::Serialize;
 
-use crate::notation::Parsed;
+use crate::notation::{Parsed, Span};
 use crate::value::bytes;
 
 /// Bytes of a cache line.
@@ -57,23 +57,22 @@ struct Better {
     order: Vec<String>,
 }
 
-/// A field as a block of bytes.
-#[derive(Clone, Debug)]
-struct Field {
-    name: String,
-    offset: u64,
-    size: u64,
-    align: u64,
-}
-
 impl Reorder {
     /// The padding of a type; `None` if it is not a structure whose fields lie apart from one another as a compiler lays
     /// them out, or if it has fewer than two.
     pub(crate) fn of(parsed: &Parsed) -> Option<Self> {
         let ty = &parsed.ty;
         let extent = u64::try_from(ty.extent()).ok().filter(|_| ty.lb() == 0)?;
-        let mut fields = fields(parsed)?;
-        if fields.len() < 2 {
+        let fields = match parsed.fields.spans() {
+            Some(spans) => spans.to_vec(),
+            None => fields(parsed)?,
+        };
+        Self::of_spans(fields, extent)
+    }
+
+    /// The padding of a structure with these fields.
+    fn of_spans(mut fields: Vec<Span>, extent: u64) -> Option<Self> {
+        if fields.len() < 2 || fields.iter().any(|field| field.offset % field.align != 0) {
             return None;
         }
         fields.sort_by_key(|field| field.offset);
@@ -93,7 +92,7 @@ impl Reorder {
             gaps.push(Gap { after, offset: end, bytes: rest, is_last: true });
         }
         let lines = |extent: u64| extent.div_ceil(LINE);
-        let better = better(fields)?;
+        let better = least(fields)?;
         let reordered = (better.0 < extent).then(|| Better {
             extent: better.0,
             saves: extent - better.0,
@@ -147,7 +146,7 @@ fn list(items: Vec<String>) -> String {
 }
 
 /// The fields of a structure.
-fn fields(parsed: &Parsed) -> Option<Vec<Field>> {
+fn fields(parsed: &Parsed) -> Option<Vec<Span>> {
     let ty = &parsed.ty;
     let call = ty.call().filter(|call| call.combiner == Combiner::Structure)?;
     if ty.flags().contains(Flags::USER_LB) || ty.flags().contains(Flags::USER_UB) {
@@ -168,18 +167,18 @@ fn fields(parsed: &Parsed) -> Option<Vec<Field>> {
         let offset = u64::try_from(*offset).ok()?;
         // Only what lies inside its bounds can be moved as a block.
         let is_block = member.lb() == 0 && member.true_lb() >= 0 && member.true_ub() <= member.ub();
-        if !is_block || offset % align != 0 {
+        if !is_block {
             return None;
         }
         let size = extent.checked_mul(*length)?;
         let name = name.unwrap_or_else(|| number.to_string());
-        fields.push(Field { name, offset, size, align });
+        fields.push(Span { name, offset, size, align });
     }
     Some(fields)
 }
 
 /// The extent with fields of descending alignment, and their order.
-fn better(mut fields: Vec<Field>) -> Option<(u64, Vec<String>)> {
+pub(crate) fn least(mut fields: Vec<Span>) -> Option<(u64, Vec<String>)> {
     fields.sort_by_key(|field| Reverse(field.align));
     let mut end = 0_u64;
     for field in &fields {

@@ -8,10 +8,11 @@ use clap::CommandFactory;
 
 use crate::arguments::{Arguments, Colour, Command, Form, Show};
 use crate::compare::Comparison;
+use crate::debug_info::Summary;
 use crate::failure::Failure;
 use crate::input::{self, StandardInput};
 use crate::notation::{GRAMMAR, predefined_names};
-use crate::{convert, dump, frame, info, json, manual, show};
+use crate::{convert, dump, frame, info, json, manual, show, types};
 
 /// Two types with different signatures, or different memory.
 const DIFFERENT: u8 = 1;
@@ -76,8 +77,12 @@ fn is_coloured(when: Colour, is_terminal: bool) -> bool {
 fn run(arguments: Arguments, out: &mut impl Write) -> Result<u8, Failure> {
     let colour = is_coloured(arguments.colour, io::stdout().is_terminal());
     let language = arguments.from.language();
-    let mut stdin = StandardInput { taken: false, language };
+    let mut stdin = StandardInput { taken: false, language, skip: arguments.skip };
     let stdin = &mut stdin;
+    if let Some((types, json, reorder)) = listed(&arguments, stdin)? {
+        types::print(types, json, reorder, out)?;
+        return Ok(0);
+    }
     match (arguments.command, arguments.ty) {
         (Some(Command::Show(options)), _) => {
             let parsed = input::ty(&options.ty, "TYPE", stdin)?;
@@ -135,6 +140,21 @@ fn run(arguments: Arguments, out: &mut impl Write) -> Result<u8, Failure> {
         (None, None) => return Err(Failure::Usage("expected a type or a subcommand".into())),
     }
     Ok(0)
+}
+
+/// The structs of an object file, if they are what is to be listed: whether as JSON, and whether by what another order of
+/// the fields saves.
+fn listed(
+    arguments: &Arguments,
+    stdin: &StandardInput,
+) -> Result<Option<(Vec<Summary>, bool, bool)>, Failure> {
+    let (ty, json, reorder) = match (&arguments.command, &arguments.ty) {
+        (Some(Command::Show(options)), _) => (&options.ty, options.json, false),
+        (Some(Command::Info(options)), _) => (&options.ty, options.json, options.reorder),
+        (None, Some(ty)) => (ty, false, false),
+        _ => return Ok(None),
+    };
+    Ok(input::types(ty, stdin)?.map(|types| (types, json, reorder)))
 }
 
 /// Prints the notation and all names of predefined types.

@@ -15,7 +15,7 @@ mod cpp;
 mod declarator;
 mod enums;
 mod macros;
-mod names;
+pub(super) mod names;
 mod number;
 mod pragma;
 mod predefined;

@@ -15,24 +15,24 @@ pub(super) const MAX_ALIGN: u64 = 1 << 28;
 
 /// A type with its size in memory.
 #[derive(Clone, Debug)]
-pub(super) struct Layout {
-    pub(super) ty: Type,
+pub(crate) struct Layout {
+    pub(crate) ty: Type,
     /// Bytes from one to the next in an array.
-    pub(super) size: u64,
-    pub(super) align: u64,
+    pub(crate) size: u64,
+    pub(crate) align: u64,
     /// The fields, if it is a struct.
-    pub(super) members: Rc<[Member]>,
+    pub(crate) members: Rc<[Member]>,
 }
 
 /// A field of a struct.
 #[derive(Clone, Debug)]
-pub(super) struct Member {
-    pub(super) name: Option<String>,
+pub(crate) struct Member {
+    pub(crate) name: Option<String>,
     /// In bytes from the start of the struct.
-    pub(super) offset: u64,
-    pub(super) element: Type,
+    pub(crate) offset: u64,
+    pub(crate) element: Type,
     /// The number of elements.
-    pub(super) length: u64,
+    pub(crate) length: u64,
 }
 
 /// What a name or a type in a declaration stands for.
@@ -49,19 +49,19 @@ pub(super) enum Base {
 }
 
 impl Layout {
-    pub(super) fn basic(basic: Basic) -> Self {
+    pub(crate) fn basic(basic: Basic) -> Self {
         let [size, align] = [basic.size(), basic.align()].map(|bytes| bytes as u64);
         Self { ty: Type::basic(basic), size, align, members: [].into() }
     }
 
     /// The type that has no data and no bytes.
-    pub(super) fn nothing() -> Result<Self, Error> {
+    pub(crate) fn nothing() -> Result<Self, Error> {
         let ty = Type::contiguous(0, &Type::basic(Basic::U8))?;
         Ok(Self { ty, size: 0, align: 1, members: [].into() })
     }
 
     /// An array; `lengths` are those of C and NumPy, the outermost first.
-    pub(super) fn array(&self, lengths: &[u64]) -> Result<Self, Error> {
+    pub(crate) fn array(&self, lengths: &[u64]) -> Result<Self, Error> {
         let mut ty = self.ty.clone();
         let mut size = self.size;
         for length in lengths.iter().rev() {
@@ -157,7 +157,7 @@ fn up(end: u64, align: u64) -> Result<u64, Error> {
 }
 
 /// A struct with its fields at given displacements.
-pub(super) fn structure(
+pub(crate) fn structure(
     members: Vec<Member>,
     size: u64,
     align: u64,

@@ -1,9 +1,21 @@
-//! The names that a text gives to the fields of its structs. A datatype cannot store them.
+//! What a text or a compiler says of structs that a datatype cannot store: the names of their fields, and bytes that are no
+//! data.
 
 use std::collections::HashMap;
 use std::fmt;
 
 use dtype_runtime::Type;
+
+/// The bytes of a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) name: String,
+    /// In bytes from the start of the struct.
+    pub(crate) offset: u64,
+    pub(crate) size: u64,
+    /// A power of two.
+    pub(crate) align: u64,
+}
 
 /// The names of fields, by structure.
 #[derive(Clone, Default)]
@@ -12,6 +24,8 @@ pub struct FieldNames {
     structures: HashMap<usize, (Type, Vec<Option<String>>)>,
     /// The names of the structs themselves, by the address of the type.
     types: HashMap<usize, (Type, String)>,
+    /// The fields of the whole type, also those that are no data; `None` if there are data only.
+    spans: Option<Vec<Span>>,
 }
 
 impl FieldNames {
@@ -41,6 +55,15 @@ impl FieldNames {
     /// The name of a struct, if its declaration has one.
     pub(crate) fn type_name(&self, ty: &Type) -> Option<&str> {
         self.types.get(&ty.as_ptr().addr()).map(|(_, name)| name.as_str())
+    }
+
+    /// Sets the fields of the whole type.
+    pub(crate) fn set_spans(&mut self, spans: Vec<Span>) {
+        self.spans = Some(spans);
+    }
+
+    pub(crate) fn spans(&self) -> Option<&[Span]> {
+        self.spans.as_deref()
     }
 
     /// Whether no field has a name.

@@ -129,7 +129,7 @@ const ORDERED_NAMES: &[(&str, Basic, bool)] = &[
 ];
 
 /// The type with a name from a header.
-pub(super) fn header(name: &str) -> Option<Basic> {
+pub(crate) fn header(name: &str) -> Option<Basic> {
     let ordered = || ORDERED_NAMES.iter().map(|(known, basic, _)| (*known, *basic));
     let mut all = named().chain(ordered());
     all.find(|(known, _)| *known == name).map(|(_, basic)| basic)
@@ -155,7 +155,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static str> {
 /// The words that form the names of number types, in any order.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each word is there or not, whatever the others")]
-pub(super) struct Words {
+pub(crate) struct Words {
     pub(super) number: usize,
     is_signed: bool,
     is_unsigned: bool,
@@ -170,7 +170,7 @@ pub(super) struct Words {
 
 impl Words {
     /// Adds a word; returns false if it is none of these.
-    pub(super) fn add(&mut self, word: &str) -> bool {
+    pub(crate) fn add(&mut self, word: &str) -> bool {
         let base = match word {
             "signed" | "__signed__" => return self.count(|words| words.is_signed = true),
             "unsigned" => return self.count(|words| words.is_unsigned = true),
@@ -200,7 +200,7 @@ impl Words {
     }
 
     /// The type that the words name together.
-    pub(super) fn basic(self) -> Option<Basic> {
+    pub(crate) fn basic(self) -> Option<Basic> {
         let is_sized = self.shorts + self.longs > 0 || self.is_signed || self.is_unsigned;
         if self.is_wrong || self.is_signed && self.is_unsigned {
             return None;

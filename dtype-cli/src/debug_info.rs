@@ -1,0 +1,191 @@
+//! Layouts of types from the debug information that compilers write (DWARF).
+//!
+//! What a compiler says of a struct is exact after every `#include`, option and packing. It covers C, C++ with base
+//! classes, namespaces and templates, the derived types of Fortran, and Rust, also without `repr(C)`. Members that are no
+//! data, such as pointers and unions, are left out and named.
+//!
+//! The file may be damaged, or made to do harm: each type is read once, and nothing is allocated that is much larger than
+//! the file.
+
+mod basic;
+mod error;
+mod layout;
+mod search;
+mod sections;
+mod summary;
+mod unit;
+
+use std::collections::HashSet;
+
+use gimli::constants as dw;
+use object::read::ReadRef;
+
+use crate::notation::{Parsed, nearest};
+pub use error::Error;
+pub use layout::LeftOut;
+use layout::{Layouts, Resolved};
+use search::{Found, Search, Wanted, search};
+use sections::Sections;
+pub use summary::Summary;
+use unit::Headers;
+
+/// The most types with one name whose members are compared.
+const MAX_SAME: usize = 1 << 16;
+
+/// Whether a file is an object file, an archive of them, a library or a program.
+pub fn is_object<'a>(data: impl ReadRef<'a>) -> bool {
+    sections::is_object(data)
+}
+
+/// The debug information of a file.
+#[derive(Debug)]
+pub struct DebugInfo<'a> {
+    objects: Vec<Sections<'a>>,
+}
+
+/// A struct and what is no data in it.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// The datatype.
+    pub parsed: Parsed,
+    /// The members that it lacks.
+    pub left_out: Vec<LeftOut>,
+}
+
+impl<'a> DebugInfo<'a> {
+    /// Reads the sections that describe types.
+    ///
+    /// # Errors
+    ///
+    /// The file has no debug information, or is for another machine, or damaged.
+    pub fn read(data: impl ReadRef<'a>) -> Result<Self, Error> {
+        sections::read(data).map(|objects| Self { objects })
+    }
+
+    /// The layout of the type with a name. The name may start with the namespaces, modules or classes around the type:
+    /// `Cell<double>` and `geo::Cell<double>` are the same type unless there are two with the first name.
+    ///
+    /// # Errors
+    ///
+    /// No type has the name, several have it, or the type is no struct, enum or number.
+    ///
+    /// ```
+    /// # #[cfg(all(target_os = "linux", debug_assertions))] {
+    /// use dtype_cli::debug_info::DebugInfo;
+    /// #[derive(Debug)]
+    /// struct Particle { kind: u8, x: [f64; 3] }
+    /// println!("{:?}", Particle { kind: 1, x: [0.0; 3] });
+    ///
+    /// let program = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+    /// # if let Ok(info) = DebugInfo::read(&*program) && info.types().is_ok() {
+    /// let info = DebugInfo::read(&*program).unwrap();
+    /// let particle = info.find("Particle").unwrap().parsed;
+    /// assert_eq!(particle.ty.size(), 25);
+    /// assert_eq!(particle.ty.extent(), 32);
+    /// # } }
+    /// ```
+    pub fn find(&self, name: &str) -> Result<Layout, Error> {
+        let headers = Headers::read(&self.objects)?;
+        let search = search(&headers, Wanted::Name(name));
+        let mut layouts = Layouts::new(&headers);
+        let found = choose(&search, name, &mut layouts)?;
+        let Some(found) = found else { return Err(self.not_found(name, &search, &headers)) };
+        let resolved = Resolved::clone(&*layouts.resolve(found.place));
+        let data =
+            resolved.data.map_err(|what| Error::NoData { name: found.name.clone(), what })?;
+        let mut fields = layouts.names;
+        fields.set_spans(resolved.spans.to_vec());
+        let parsed = Parsed { ty: data.ty, fields };
+        Ok(Layout { parsed, left_out: resolved.left_out.to_vec() })
+    }
+
+    /// The sizes of all structs, and what padding costs them: the largest loss first.
+    ///
+    /// # Errors
+    ///
+    /// There are no types.
+    pub fn types(&self) -> Result<Vec<Summary>, Error> {
+        let headers = Headers::read(&self.objects)?;
+        let search = search(&headers, Wanted::All);
+        let mut layouts = Layouts::new(&headers);
+        let mut seen = HashSet::new();
+        let mut all = Vec::new();
+        for found in &search.found {
+            let is_new = search::is_structure(found.tag)
+                && !found.is_declaration
+                && seen.insert((found.name.as_str(), found.size, found.line));
+            if is_new {
+                let resolved = layouts.resolve(found.place);
+                all.push(Summary::of(&found.name, found.size, &resolved.spans));
+            }
+        }
+        if all.is_empty() {
+            return Err(nothing(&search).unwrap_or(Error::LinesOnly));
+        }
+        all.sort_by(|a, b| b.padding.cmp(&a.padding).then_with(|| a.name.cmp(&b.name)));
+        Ok(all)
+    }
+
+    fn not_found(&self, name: &str, search: &Search, headers: &Headers<'_>) -> Error {
+        if let Some(error) = nothing(search) {
+            return error;
+        }
+        let is_declared = !search.found.is_empty();
+        let all = self::search(headers, Wanted::All).found;
+        let last = |name: &'_ str| search::last_part(name).to_owned();
+        let mut names: Vec<String> = all.iter().map(|found| last(&found.name)).collect();
+        names.sort_unstable();
+        names.dedup();
+        let near = nearest(&last(name), names.iter().map(String::as_str)).map(str::to_owned);
+        Error::Unknown { name: name.to_owned(), near, is_declared }
+    }
+}
+
+/// Why a search has found nothing, if it is not the name.
+fn nothing(search: &Search) -> Option<Error> {
+    if let Some(file) = &search.split {
+        return Some(Error::Split { file: file.clone() });
+    }
+    match search.damage {
+        Some(error) => Some(error.into()),
+        None => (!search.has_types).then_some(Error::LinesOnly),
+    }
+}
+
+/// The type that is meant by a name: one with members rather than a typedef, and one with exactly this name rather than
+/// one in a namespace. A program often has a copy of it in each unit.
+fn choose<'s>(
+    search: &'s Search,
+    name: &str,
+    layouts: &mut Layouts<'_, '_>,
+) -> Result<Option<&'s Found>, Error> {
+    let mut found: Vec<&Found> =
+        search.found.iter().filter(|found| !found.is_declaration).take(MAX_SAME).collect();
+    let prefer = |found: &mut Vec<&'s Found>, is_better: &dyn Fn(&Found) -> bool| {
+        if found.iter().any(|one| is_better(one)) {
+            found.retain(|one| is_better(one));
+        }
+    };
+    prefer(&mut found, &|one| one.name == name);
+    prefer(&mut found, &|one| one.tag != dw::DW_TAG_typedef);
+    let Some(first) = found.first().copied() else { return Ok(None) };
+    let mut kinds = Vec::new();
+    let mut types = Vec::new();
+    for one in found {
+        let kind = (one.name.as_str(), layouts.shape(one.place));
+        if !kinds.contains(&kind) {
+            let source = layouts.unit(one.place.unit);
+            let source = source.map_or_else(Default::default, |unit| unit.source().into_owned());
+            let size = layouts.resolve(one.place).size.unwrap_or(0);
+            types.push(format!("`{}`, {size} bytes, in {source}", one.name));
+            kinds.push(kind);
+        }
+        if kinds.len() > 32 {
+            break;
+        }
+    }
+    match kinds.len() {
+        1 => Ok(Some(first)),
+        _ => Err(Error::Several { name: name.to_owned(), types }),
+    }
+}

@@ -1,0 +1,144 @@
+//! Why no layout can be read from a file.
+
+use object::Architecture;
+
+use crate::problem::quoted;
+
+/// Why no layout can be read from an object file, an archive or a program.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file has no DWARF sections.
+    #[error("the file has no debug information\nhelp: compile it with `-g`, and do not strip it")]
+    Stripped,
+    /// The debug information was moved to another file.
+    #[error("the debug information was moved to `{file}`\nhelp: name that file: `{file}:NAME`")]
+    Moved {
+        /// The name of that file.
+        file: String,
+    },
+    /// A Mach-O program or library refers to the debug information of the object files it was linked from.
+    #[error(
+        "the debug information stayed in the object files\n\
+         help: name one of these, or `FILE.dSYM/Contents/Resources/DWARF/FILE`, which `dsymutil FILE` writes"
+    )]
+    InObjectFiles,
+    /// The compiler wrote the types to a file of their own.
+    #[error(
+        "the types are in `{file}` (split debug information)\nhelp: name that file: `{file}:NAME`"
+    )]
+    Split {
+        /// The first `.dwo` file.
+        file: String,
+    },
+    /// There are line numbers, but no types.
+    #[error(
+        "the debug information has line numbers only\n\
+         help: compile with `-g` in place of `-g1`; in `Cargo.toml`, with `debug = true`"
+    )]
+    LinesOnly,
+    /// The file is for another machine, where types have other sizes.
+    #[error(
+        "the file is for {found}, and types are those of this machine, {}\nhelp: compile it for this machine",
+        std::env::consts::ARCH
+    )]
+    Architecture {
+        /// The file's architecture.
+        found: String,
+    },
+    /// The file is of a kind that is not read.
+    #[error("{what} is not read\nhelp: {help}")]
+    Unsupported {
+        /// The kind of file.
+        what: &'static str,
+        /// What to do.
+        help: &'static str,
+    },
+    /// The file contradicts itself.
+    #[error("the file is damaged: {reason}")]
+    Damaged {
+        /// The first contradiction.
+        reason: String,
+    },
+    /// No type has this name.
+    #[error("no type is called {}{}", quoted(name), help(near.as_deref(), *is_declared))]
+    Unknown {
+        /// The name.
+        name: String,
+        /// A type with a similar name.
+        near: Option<String>,
+        /// Whether the name is declared, without its members.
+        is_declared: bool,
+    },
+    /// Several types have this name.
+    #[error(
+        "several types are called {}:{}\nhelp: {}",
+        quoted(name),
+        lines(types),
+        "write the whole name, or name the object file of the one that is meant"
+    )]
+    Several {
+        /// The name.
+        name: String,
+        /// Each type with its size and its source file.
+        types: Vec<String>,
+    },
+    /// The type is no datatype.
+    #[error("{} is {what}\nhelp: name the struct that is meant", quoted(name))]
+    NoData {
+        /// The name of the type.
+        name: String,
+        /// What it is.
+        what: String,
+    },
+    /// Some members of the struct are no datatypes.
+    #[error(
+        "{} has members that are no data:{}\nhelp: `--skip` leaves them out",
+        quoted(name),
+        lines(members)
+    )]
+    Members {
+        /// The name of the struct.
+        name: String,
+        /// Each member and what it is.
+        members: Vec<String>,
+    },
+}
+
+impl Error {
+    pub(super) fn architecture(found: Architecture) -> Self {
+        Self::Architecture { found: format!("{found:?}").to_lowercase() }
+    }
+}
+
+impl From<object::Error> for Error {
+    fn from(error: object::Error) -> Self {
+        Self::Damaged { reason: error.to_string() }
+    }
+}
+
+impl From<gimli::Error> for Error {
+    fn from(error: gimli::Error) -> Self {
+        Self::Damaged { reason: error.to_string() }
+    }
+}
+
+fn help(near: Option<&str>, is_declared: bool) -> String {
+    match near {
+        _ if is_declared => "\nhelp: this file only declares it; another one has its members".into(),
+        Some(near) => format!("\nhelp: did you mean {}?", quoted(near)),
+        None => "\nhelp: without a name, the command lists all types; the compiler leaves out those \
+                 that no variable or function has, unless `-fno-eliminate-unused-debug-types` is given"
+            .into(),
+    }
+}
+
+/// The most lines of a list in a message.
+const MAX_LINES: usize = 20;
+
+fn lines(items: &[String]) -> String {
+    let shown = items.iter().take(MAX_LINES).map(|item| format!("\n  {item}"));
+    let more = items.len().saturating_sub(MAX_LINES);
+    let more = (more > 0).then(|| format!("\n  … {more} more"));
+    shown.chain(more).collect()
+}

@@ -1,0 +1,564 @@
+//! The layouts of types in debug information.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use dtype_runtime::types::{Argument, Combiner, Named};
+use dtype_runtime::{Error as TypeError, Type};
+use gimli::{AttributeValue, DwAte, DwLang, DwTag, Operation, constants as dw};
+
+use super::basic::{basic, of_header};
+use super::search::is_structure;
+use super::unit::{Entry, Headers, Place, Unit};
+use crate::declaration::MAX_NESTING;
+use crate::declaration::layout::{Layout, Member, structure};
+use crate::notation::{FieldNames, Span};
+
+/// The most members without data that are named for one struct.
+const MAX_LEFT_OUT: usize = 256;
+
+/// The most members of all structs together. A struct without a name adds its members to those of the struct around it, so
+/// that a damaged file could have many more than its size suggests.
+const MAX_MEMBERS: usize = 1 << 24;
+
+/// A member that is no datatype.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Its name, with those of the structs around it: `cells[].next`.
+    pub name: String,
+    /// In bytes from the start of the struct.
+    pub offset: u64,
+    /// What it is: `a pointer`.
+    pub what: String,
+}
+
+/// A type.
+#[derive(Clone, Debug)]
+pub(super) struct Resolved {
+    /// The datatype, or what the type is instead.
+    pub(super) data: Result<Layout, String>,
+    /// In bytes; `None` if the debug information does not say.
+    pub(super) size: Option<u64>,
+    pub(super) align: u64,
+    /// What is no data in it.
+    pub(super) left_out: Rc<[LeftOut]>,
+    /// The bytes of its members, with and without data, if it is a struct whose compiler chose their places.
+    pub(super) spans: Rc<[Span]>,
+}
+
+impl Resolved {
+    fn foreign(what: impl Into<String>, size: Option<u64>, align: u64) -> Self {
+        Self { data: Err(what.into()), size, align, left_out: Rc::default(), spans: Rc::default() }
+    }
+
+    fn of(layout: Layout) -> Self {
+        let (size, align) = (Some(layout.size), layout.align);
+        Self { data: Ok(layout), size, align, left_out: Rc::default(), spans: Rc::default() }
+    }
+
+    fn too_large(error: &TypeError) -> Self {
+        Self::foreign(error.to_string(), None, 1)
+    }
+}
+
+/// Reads types, each once.
+#[derive(Debug)]
+pub(super) struct Layouts<'h, 'a> {
+    headers: &'h Headers<'a>,
+    units: HashMap<usize, Option<Rc<Unit<'a>>>>,
+    done: HashMap<Place, Rc<Resolved>>,
+    pub(super) names: FieldNames,
+    depth: usize,
+    members: usize,
+}
+
+impl<'h, 'a> Layouts<'h, 'a> {
+    pub(super) fn new(headers: &'h Headers<'a>) -> Self {
+        let names = FieldNames::default();
+        let (units, done) = (HashMap::new(), HashMap::new());
+        Self { headers, units, done, names, depth: 0, members: 0 }
+    }
+
+    pub(super) fn unit(&mut self, number: usize) -> Option<Rc<Unit<'a>>> {
+        let read = || self.headers.unit(number).ok().map(Rc::new);
+        self.units.entry(number).or_insert_with(read).clone()
+    }
+
+    /// The type at a place.
+    pub(super) fn resolve(&mut self, place: Place) -> Rc<Resolved> {
+        if let Some(done) = self.done.get(&place) {
+            return Rc::clone(done);
+        }
+        if self.depth >= MAX_NESTING {
+            let what = format!("nested deeper than {MAX_NESTING} levels");
+            return Rc::new(Resolved::foreign(what, None, 1));
+        }
+        let cycle = Resolved::foreign("a type that contains itself", None, 1);
+        self.done.insert(place, Rc::new(cycle));
+        self.depth += 1;
+        let resolved = self.unit(place.unit).and_then(|unit| {
+            let entry = unit.entry(place.offset).ok()?;
+            self.entry(&unit, place.unit, &entry)
+        });
+        self.depth -= 1;
+        let damaged = || Resolved::foreign("damaged in this file", None, 1);
+        let resolved = Rc::new(resolved.unwrap_or_else(damaged));
+        self.done.insert(place, Rc::clone(&resolved));
+        resolved
+    }
+
+    /// The size of a type and the names and places of its members, without their types.
+    pub(super) fn shape(&mut self, mut place: Place) -> Vec<(Option<&'a [u8]>, Option<u64>)> {
+        for _ in 0..MAX_NESTING {
+            let Some(unit) = self.unit(place.unit) else { break };
+            let Ok(entry) = unit.entry(place.offset) else { break };
+            let target = entry.value(dw::DW_AT_type).filter(|_| entry.tag == dw::DW_TAG_typedef);
+            if let Some(next) = target.and_then(|value| self.headers.target(place.unit, value)) {
+                place = next;
+                continue;
+            }
+            let children = unit.children(entry.offset).unwrap_or_default();
+            let members = children.iter().filter(|child| child.tag == dw::DW_TAG_member);
+            let members = members.map(|child| (unit.name(child), location(&unit, child)));
+            return [(None, entry.number(dw::DW_AT_byte_size))]
+                .into_iter()
+                .chain(members)
+                .collect();
+        }
+        Vec::new()
+    }
+
+    /// The type that an entry has.
+    fn type_of(&mut self, unit: usize, entry: &Entry<'a>) -> Rc<Resolved> {
+        let Some(value) = entry.value(dw::DW_AT_type) else {
+            return Rc::new(Resolved::foreign("of type `void`", None, 1));
+        };
+        if matches!(value, AttributeValue::DebugInfoRefSup(_)) {
+            let what = "described in another file, to which `dwz` moved it";
+            return Rc::new(Resolved::foreign(what, None, 1));
+        }
+        match self.headers.target(unit, value) {
+            Some(place) => self.resolve(place),
+            None => Rc::new(Resolved::foreign("of a type that the file does not have", None, 1)),
+        }
+    }
+
+    /// `None` if the entry is damaged.
+    fn entry(&mut self, unit: &Rc<Unit<'a>>, number: usize, entry: &Entry<'a>) -> Option<Resolved> {
+        let size = entry.number(dw::DW_AT_byte_size);
+        let address = unit.address_size();
+        let pointer = |what: &str| Resolved::foreign(what, size.or(Some(address)), address.max(1));
+        let mut resolved = match entry.tag {
+            dw::DW_TAG_base_type => of_base(unit, entry, size?),
+            dw::DW_TAG_typedef => self.typedef(unit, number, entry),
+            dw::DW_TAG_const_type
+            | dw::DW_TAG_volatile_type
+            | dw::DW_TAG_restrict_type
+            | dw::DW_TAG_immutable_type
+            | dw::DW_TAG_packed_type
+            | dw::DW_TAG_shared_type => Resolved::clone(&*self.type_of(number, entry)),
+            dw::DW_TAG_atomic_type => {
+                let mut inner = Resolved::clone(&*self.type_of(number, entry));
+                // Compilers align atomic objects for which there are instructions to their sizes.
+                if let Some(size @ (1 | 2 | 4 | 8 | 16)) = inner.size {
+                    inner.align = inner.align.max(size);
+                }
+                inner
+            }
+            dw::DW_TAG_subrange_type if size.is_none() => {
+                Resolved::clone(&*self.type_of(number, entry))
+            }
+            dw::DW_TAG_enumeration_type => self.enumeration(number, entry, size),
+            dw::DW_TAG_array_type => self.array(unit, number, entry)?,
+            dw::DW_TAG_string_type => {
+                match size.filter(|_| entry.value(dw::DW_AT_string_length).is_none()) {
+                    Some(size) => {
+                        let character = Layout::basic(dtype_runtime::Basic::CChar);
+                        elements(&character, &[size])
+                    }
+                    None => Resolved::foreign("a text whose length is not fixed", None, 1),
+                }
+            }
+            tag if is_structure(tag) => self.structure(unit, number, entry, size)?,
+            dw::DW_TAG_union_type => {
+                let mut members = self.structure(unit, number, entry, size)?;
+                members.data = Err("a union".into());
+                members
+            }
+            dw::DW_TAG_pointer_type => pointer("a pointer"),
+            dw::DW_TAG_reference_type | dw::DW_TAG_rvalue_reference_type => pointer("a reference"),
+            dw::DW_TAG_ptr_to_member_type => {
+                let target = self.headers.target(number, entry.value(dw::DW_AT_type)?);
+                let target = target.and_then(|place| unit.entry(place.offset).ok());
+                let is_function = target.is_some_and(|to| to.tag == dw::DW_TAG_subroutine_type);
+                let words = if is_function { 2 } else { 1 };
+                Resolved::foreign("a pointer to a member", Some(words * address), address.max(1))
+            }
+            dw::DW_TAG_subroutine_type => Resolved::foreign("a function", None, 1),
+            tag => Resolved::foreign(unknown(tag), size, 1),
+        };
+        if let Some(align) =
+            entry.number(dw::DW_AT_alignment).filter(|align| align.is_power_of_two())
+        {
+            resolved.align = align;
+        }
+        Some(resolved)
+    }
+
+    fn typedef(&mut self, unit: &Unit<'a>, number: usize, entry: &Entry<'a>) -> Resolved {
+        let mut resolved = Resolved::clone(&*self.type_of(number, entry));
+        let name = unit.name(entry).and_then(|name| std::str::from_utf8(name).ok());
+        if let (Some(name), Ok(layout)) = (name, &mut resolved.data)
+            && let Some(Named::Basic(plain)) = layout.ty.named()
+            && let Some(basic) = of_header(name, plain)
+        {
+            *layout = Layout::basic(basic);
+        }
+        resolved
+    }
+
+    /// An enumeration is an integer: the one that the compiler names, or one of its size.
+    fn enumeration(&mut self, number: usize, entry: &Entry<'a>, size: Option<u64>) -> Resolved {
+        if entry.value(dw::DW_AT_type).is_some() {
+            return Resolved::clone(&*self.type_of(number, entry));
+        }
+        let size = size.unwrap_or(0);
+        match basic("", dw::DW_ATE_signed, size, None) {
+            Ok(basic) => Resolved::of(Layout::basic(basic)),
+            Err(_) => Resolved::foreign("an enum without a size", Some(size), 1),
+        }
+    }
+
+    fn array(&mut self, unit: &Unit<'a>, number: usize, entry: &Entry<'a>) -> Option<Resolved> {
+        let element = self.type_of(number, entry);
+        let elsewhere = [dw::DW_AT_data_location, dw::DW_AT_allocated, dw::DW_AT_associated];
+        if elsewhere.iter().any(|name| entry.value(*name).is_some()) {
+            let what = "an array whose elements are elsewhere in memory";
+            return Some(Resolved::foreign(what, None, unit.address_size()));
+        }
+        let mut lengths = Vec::new();
+        for dimension in unit.children(entry.offset).ok()? {
+            if dimension.tag != dw::DW_TAG_subrange_type {
+                continue;
+            }
+            match length(&dimension, unit.language) {
+                Ok(Some(length)) => lengths.push(length),
+                Ok(None) => {
+                    let what = "an array without a length, whose elements follow the struct";
+                    return Some(Resolved::foreign(what, Some(0), element.align));
+                }
+                Err(what) => return Some(Resolved::foreign(what, None, element.align)),
+            }
+        }
+        let ordering = entry.value(dw::DW_AT_ordering);
+        if ordering == Some(AttributeValue::Ordering(dw::DW_ORD_col_major)) {
+            lengths.reverse();
+        }
+        Some(match &element.data {
+            Ok(layout) => {
+                let mut array = elements(layout, &lengths);
+                let inner = element.left_out.iter();
+                let prefix = "[]".repeat(lengths.len());
+                array.left_out = inner
+                    .map(|one| LeftOut { name: format!("{prefix}.{}", one.name), ..one.clone() })
+                    .collect();
+                array.align = element.align;
+                array
+            }
+            Err(what) => {
+                let length = lengths.iter().try_fold(1_u64, |all, length| all.checked_mul(*length));
+                let size =
+                    element.size.zip(length).and_then(|(size, length)| size.checked_mul(length));
+                Resolved::foreign(format!("an array; each element is {what}"), size, element.align)
+            }
+        })
+    }
+
+    /// A struct, a class or a union.
+    fn structure(
+        &mut self,
+        unit: &Rc<Unit<'a>>,
+        number: usize,
+        entry: &Entry<'a>,
+        size: Option<u64>,
+    ) -> Option<Resolved> {
+        if entry.is(dw::DW_AT_declaration) {
+            if let Some(signature) = entry.value(dw::DW_AT_signature)
+                && let Some(place) = self.headers.target(number, signature)
+            {
+                return Some(Resolved::clone(&*self.resolve(place)));
+            }
+            let what = "a struct that this file only declares";
+            return Some(Resolved::foreign(what, None, 1));
+        }
+        let size = size?;
+        let mut body = Body { align: 1, ..Body::default() };
+        for child in unit.children(entry.offset).ok()? {
+            match child.tag {
+                dw::DW_TAG_member | dw::DW_TAG_inheritance => {}
+                dw::DW_TAG_variant_part => {
+                    let what = "an enum whose variants hold data";
+                    return Some(Resolved::foreign(what, Some(size), body.align));
+                }
+                _ => continue,
+            }
+            let is_static = child.is(dw::DW_AT_external) || child.is(dw::DW_AT_declaration);
+            if is_static {
+                continue;
+            }
+            self.member(unit, number, &child, &mut body);
+            if self.members > MAX_MEMBERS {
+                return Some(Resolved::foreign("too large", Some(size), 1));
+            }
+        }
+        let is_inside = body.members.iter().all(|member| {
+            let bytes = u64::try_from(member.element.extent()).ok();
+            let bytes = bytes.and_then(|bytes| bytes.checked_mul(member.length));
+            bytes.and_then(|bytes| bytes.checked_add(member.offset)).is_some_and(|end| end <= size)
+        });
+        if !is_inside {
+            return Some(Resolved::foreign("damaged in this file", Some(size), 1));
+        }
+        let spans = body.spans(size);
+        if spans.iter().any(|span| span.offset % span.align != 0) {
+            body.align = 1;
+        }
+        let built = structure(body.members, size, body.align, &mut self.names);
+        let layout = match built {
+            Ok(layout) => layout,
+            Err(error) => return Some(Resolved::too_large(&error)),
+        };
+        if let Some(name) = unit.name(entry) {
+            self.names.add_type(&layout.ty, &String::from_utf8_lossy(name));
+        }
+        let mut resolved = Resolved::of(layout);
+        resolved.left_out = body.left_out.into();
+        resolved.spans = spans.into();
+        Some(resolved)
+    }
+
+    /// Adds a member or a base class.
+    fn member(&mut self, unit: &Unit<'a>, number: usize, entry: &Entry<'a>, body: &mut Body) {
+        let own = unit.name(entry).map(|name| String::from_utf8_lossy(name).into_owned());
+        let is_base = entry.tag == dw::DW_TAG_inheritance;
+        let of = self.type_of(number, entry);
+        if let Some(bits) = entry.number(dw::DW_AT_bit_size) {
+            let plural = if bits == 1 { "" } else { "s" };
+            let (start, size) = bit_field(unit, entry, bits);
+            body.leave_out(own.clone(), start, format!("a bit-field of {bits} bit{plural}"));
+            body.add_bits(own, start, size, of.align);
+            return;
+        }
+        let virtuality = entry.value(dw::DW_AT_virtuality);
+        let is_virtual = virtuality == Some(AttributeValue::Virtuality(dw::DW_VIRTUALITY_virtual));
+        let Some(offset) = location(unit, entry).filter(|_| !is_virtual) else {
+            let what =
+                if is_virtual { "a virtual base class" } else { "at a place that is not fixed" };
+            body.leave_out(own, 0, what.into());
+            body.is_unsure = true;
+            return;
+        };
+        body.align = body.align.max(of.align);
+        let is_table = entry.is(dw::DW_AT_artificial)
+            && own.as_ref().is_some_and(|name| name.starts_with("_vptr"));
+        let name = own.filter(|name| !is_number(name, unit.language));
+        let is_spliced = is_base || name.is_none() && !of.spans.is_empty();
+        let prefix = if is_spliced { String::new() } else { name.clone().unwrap_or_default() };
+        for one in &*of.left_out {
+            let dot = if prefix.is_empty() || one.name.starts_with('[') { "" } else { "." };
+            let inner = format!("{prefix}{dot}{}", one.name);
+            body.leave_out(Some(inner), offset.saturating_add(one.offset), one.what.clone());
+        }
+        match &of.data {
+            // An empty class has a byte, which another member may take.
+            Ok(layout) if is_base && layout.ty.size() == 0 && of.left_out.is_empty() => return,
+            Ok(layout)
+                if layout.size == 0
+                    && layout.members.is_empty()
+                    && layout.ty.size() == 0
+                    && name.is_none() => {}
+            Ok(layout) if is_spliced => {
+                self.members += layout.members.len();
+                body.members.extend(layout.members.iter().map(|member| Member {
+                    offset: member.offset.saturating_add(offset),
+                    ..member.clone()
+                }));
+            }
+            Ok(layout) => {
+                self.members += 1;
+                let (element, length) = rows(&layout.ty);
+                body.members.push(Member { name: name.clone(), offset, element, length });
+            }
+            Err(_) if is_table => {
+                body.leave_out(name.clone(), offset, "the pointer to the virtual functions".into());
+            }
+            Err(what) => body.leave_out(name.clone(), offset, what.clone()),
+        }
+        let (size, align) = (of.size, of.align);
+        let name = name.or_else(|| is_base.then(|| "the base class".into()));
+        body.placed.push((name, offset, size, align));
+    }
+}
+
+/// What a struct consists of.
+#[derive(Debug, Default)]
+struct Body {
+    members: Vec<Member>,
+    left_out: Vec<LeftOut>,
+    /// Each member with its place, its size, if that is known, and its alignment.
+    placed: Vec<(Option<String>, u64, Option<u64>, u64)>,
+    align: u64,
+    /// Whether some members are at places that are not known.
+    is_unsure: bool,
+}
+
+impl Body {
+    fn leave_out(&mut self, name: Option<String>, offset: u64, what: String) {
+        if self.left_out.len() < MAX_LEFT_OUT {
+            let name = name.unwrap_or_default();
+            self.left_out.push(LeftOut { name, offset, what });
+        }
+    }
+
+    /// Adds the bytes of a bit-field. Neighbours that share a byte are one block.
+    fn add_bits(&mut self, name: Option<String>, start: u64, size: u64, align: u64) {
+        self.align = self.align.max(align);
+        let end = start.saturating_add(size);
+        match self.placed.last_mut() {
+            Some((_, before, Some(bytes), _))
+                if *before <= start && start < before.saturating_add(*bytes) =>
+            {
+                *bytes = (*bytes).max(end - *before);
+            }
+            _ => {
+                let align = if start.is_multiple_of(align) { align } else { 1 };
+                self.placed.push((name, start, Some(size), align));
+            }
+        }
+    }
+
+    /// The bytes of the members in the order of their addresses; none if some are not known.
+    fn spans(&self, size: u64) -> Vec<Span> {
+        if self.is_unsure {
+            return Vec::new();
+        }
+        let mut placed: Vec<_> = self.placed.iter().collect();
+        placed.sort_by_key(|(_, offset, ..)| *offset);
+        let ends = placed.iter().skip(1).map(|(_, offset, ..)| *offset).chain([size]);
+        placed
+            .iter()
+            .zip(ends)
+            .enumerate()
+            .map(|(number, ((name, offset, bytes, align), next))| Span {
+                name: name.clone().unwrap_or_else(|| number.to_string()),
+                offset: *offset,
+                // The size of a Fortran descriptor is not said.
+                size: bytes.unwrap_or_else(|| next.saturating_sub(*offset)),
+                align: *align,
+            })
+            .collect()
+    }
+}
+
+fn of_base<'a>(unit: &Unit<'a>, entry: &Entry<'a>, size: u64) -> Resolved {
+    let name = unit.name(entry).map_or_else(Default::default, String::from_utf8_lossy);
+    if size == 0 {
+        return match Layout::nothing() {
+            Ok(layout) => Resolved::of(layout),
+            Err(error) => Resolved::too_large(&error),
+        };
+    }
+    let order = if cfg!(target_endian = "big") { dw::DW_END_little } else { dw::DW_END_big };
+    if entry.value(dw::DW_AT_endianity) == Some(AttributeValue::Endianity(order)) {
+        return Resolved::foreign("a number in the other byte order", Some(size), size);
+    }
+    let encoding = match entry.value(dw::DW_AT_encoding) {
+        Some(AttributeValue::Encoding(encoding)) => encoding,
+        _ => DwAte(0),
+    };
+    match basic(&name, encoding, size, unit.language) {
+        Ok(basic) => Resolved::of(Layout::basic(basic)),
+        Err(what) => Resolved::foreign(what, Some(size), 1),
+    }
+}
+
+/// The number of elements in a dimension; `None` if it is open.
+fn length(entry: &Entry<'_>, language: Option<DwLang>) -> Result<Option<u64>, &'static str> {
+    const LATE: &str = "an array whose length is known only when the program runs";
+    let number = |name| match entry.value(name) {
+        None => Ok(None),
+        Some(AttributeValue::Sdata(number)) => Ok(Some(number.cast_unsigned())),
+        Some(value) => value.udata_value().map(Some).ok_or(LATE),
+    };
+    if let Some(count) = number(dw::DW_AT_count)? {
+        return Ok(Some(count));
+    }
+    let Some(upper) = number(dw::DW_AT_upper_bound)? else { return Ok(None) };
+    let first = language.and_then(DwLang::default_lower_bound).map_or(0, |first| first as u64);
+    let lower = number(dw::DW_AT_lower_bound)?.unwrap_or(first);
+    // An empty array ends before it starts.
+    let length = upper.wrapping_sub(lower).wrapping_add(1);
+    Ok(Some(if length.cast_signed() < 0 { 0 } else { length }))
+}
+
+/// The displacement of a member: a number, or the program of DWARF 2 that adds one.
+fn location(unit: &Unit<'_>, entry: &Entry<'_>) -> Option<u64> {
+    match entry.value(dw::DW_AT_data_member_location) {
+        None => Some(0),
+        Some(AttributeValue::Exprloc(program)) => {
+            let mut operations = program.operations(unit.encoding());
+            let first = operations.next().ok()??;
+            match (first, operations.next()) {
+                (
+                    Operation::PlusConstant { value } | Operation::UnsignedConstant { value },
+                    Ok(None),
+                ) => Some(value),
+                _ => None,
+            }
+        }
+        Some(value) => value.udata_value(),
+    }
+}
+
+/// The first byte of a bit-field and the number of bytes that it has a part of.
+fn bit_field(unit: &Unit<'_>, entry: &Entry<'_>, bits: u64) -> (u64, u64) {
+    match entry.number(dw::DW_AT_data_bit_offset) {
+        Some(bit) => {
+            let end = bit.saturating_add(bits).div_ceil(8);
+            (bit / 8, end - bit / 8)
+        }
+        // Before DWARF 4, the place is that of a whole integer.
+        None => {
+            let size = entry.number(dw::DW_AT_byte_size).unwrap_or_else(|| bits.div_ceil(8));
+            (location(unit, entry).unwrap_or(0), size)
+        }
+    }
+}
+
+/// Whether this is the number of a field without a name in Rust.
+fn is_number(name: &str, language: Option<DwLang>) -> bool {
+    let number = name.strip_prefix("__");
+    let is_number = number.is_some_and(|number| number.parse::<u32>().is_ok());
+    language == Some(dw::DW_LANG_Rust) && is_number
+}
+
+/// An array as its first dimension and what repeats.
+fn rows(ty: &Type) -> (Type, u64) {
+    let call = ty.call().filter(|call| call.combiner == Combiner::Contiguous);
+    match call.as_ref().map(|call| &*call.arguments) {
+        Some([Argument::Count(length), Argument::Type(row)]) => (Type::clone(row), *length),
+        _ => (ty.clone(), 1),
+    }
+}
+
+fn elements(element: &Layout, lengths: &[u64]) -> Resolved {
+    match element.array(lengths) {
+        Ok(array) => Resolved::of(array),
+        Err(error) => Resolved::too_large(&error),
+    }
+}
+
+fn unknown(tag: DwTag) -> String {
+    let name = tag.static_string().and_then(|name| name.strip_prefix("DW_TAG_"));
+    format!("of an unknown kind ({})", name.unwrap_or("without a name"))
+}

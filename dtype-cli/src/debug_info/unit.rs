@@ -1,0 +1,264 @@
+//! The units of DWARF: their headers, and how attributes of their entries are read.
+
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+
+use gimli::{
+    Abbreviations, Attribute, AttributeValue, DebugAbbrev, DebugInfo, DebugLineStr, DebugStr,
+    DebugStrOffsets, DebugStrOffsetsBase, DebugTypes, DwAt, DwLang, DwTag, EndianSlice,
+    RunTimeEndian, UnitHeader, UnitOffset, UnitType, constants as dw,
+};
+
+use super::Error;
+use super::sections::Sections;
+
+pub(super) type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
+
+pub(super) type Value<'a> = AttributeValue<Slice<'a>>;
+
+/// An entry: its unit's number, and its place in the unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub(super) unit: usize,
+    pub(super) offset: usize,
+}
+
+/// The headers of all units in a file.
+#[derive(Debug)]
+pub(super) struct Headers<'a> {
+    objects: &'a [Sections<'a>],
+    /// Each with the number of its object; those of an object in the order of its section.
+    all: Vec<(usize, UnitHeader<Slice<'a>>)>,
+}
+
+impl<'a> Headers<'a> {
+    pub(super) fn read(objects: &'a [Sections<'a>]) -> Result<Self, Error> {
+        let mut all = Vec::new();
+        for (number, sections) in objects.iter().enumerate() {
+            let mut units = DebugInfo::from(sections.slice(&sections.info)).units();
+            while let Some(header) = units.next()? {
+                all.push((number, header));
+            }
+            let mut units = DebugTypes::from(sections.slice(&sections.types)).units();
+            while let Some(header) = units.next()? {
+                all.push((number, header));
+            }
+        }
+        Ok(Self { objects, all })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    pub(super) fn unit(&self, number: usize) -> Result<Unit<'a>, gimli::Error> {
+        let (object, header) = self.all[number];
+        Unit::read(&self.objects[object], header)
+    }
+
+    /// The entry that an attribute of unit `from` refers to.
+    pub(super) fn target(&self, from: usize, value: Value<'_>) -> Option<Place> {
+        let object = self.all[from].0;
+        match value {
+            AttributeValue::UnitRef(UnitOffset(offset)) => Some(Place { unit: from, offset }),
+            AttributeValue::DebugInfoRef(target) => {
+                let start = |header: &UnitHeader<Slice<'_>>| header.debug_info_offset();
+                let after = self.all.partition_point(|(number, header)| {
+                    let is_before = start(header).is_some_and(|start| start.0 <= target.0);
+                    *number < object || *number == object && is_before
+                });
+                let unit = after.checked_sub(1)?;
+                let offset = target.to_unit_offset(&self.all[unit].1)?.0;
+                (self.all[unit].0 == object).then_some(Place { unit, offset })
+            }
+            AttributeValue::DebugTypesRef(wanted) => {
+                let mut numbered = self.all.iter().enumerate();
+                numbered.find_map(|(unit, (number, header))| match header.type_() {
+                    UnitType::Type { type_signature, type_offset }
+                    | UnitType::SplitType { type_signature, type_offset }
+                        if *number == object && type_signature == wanted =>
+                    {
+                        Some(Place { unit, offset: type_offset.0 })
+                    }
+                    _ => None,
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Sections<'_> {
+    fn slice<'s>(&'s self, section: &'s [u8]) -> Slice<'s> {
+        EndianSlice::new(section, self.endian)
+    }
+}
+
+/// An entry with its attributes.
+#[derive(Clone, Debug)]
+pub(super) struct Entry<'a> {
+    pub(super) tag: DwTag,
+    pub(super) offset: usize,
+    attributes: Vec<Attribute<Slice<'a>>>,
+}
+
+impl<'a> Entry<'a> {
+    pub(super) fn value(&self, name: DwAt) -> Option<Value<'a>> {
+        let found = self.attributes.iter().find(|attribute| attribute.name() == name);
+        found.map(Attribute::value)
+    }
+
+    /// A number that is known without running a program.
+    pub(super) fn number(&self, name: DwAt) -> Option<u64> {
+        self.value(name)?.udata_value()
+    }
+
+    pub(super) fn is(&self, flag: DwAt) -> bool {
+        matches!(self.value(flag), Some(AttributeValue::Flag(true)))
+    }
+}
+
+/// A unit, with what its entries need to be read.
+#[derive(Debug)]
+pub(super) struct Unit<'a> {
+    sections: &'a Sections<'a>,
+    header: UnitHeader<Slice<'a>>,
+    abbreviations: Abbreviations,
+    strings: DebugStrOffsetsBase,
+    pub(super) root: Entry<'a>,
+    pub(super) language: Option<DwLang>,
+}
+
+impl<'a> Unit<'a> {
+    fn read(
+        sections: &'a Sections<'a>,
+        header: UnitHeader<Slice<'a>>,
+    ) -> Result<Self, gimli::Error> {
+        let abbreviations = DebugAbbrev::from(sections.slice(&sections.abbreviations));
+        let abbreviations = header.abbreviations(&abbreviations)?;
+        let root = Entry { tag: dw::DW_TAG_null, offset: 0, attributes: Vec::new() };
+        let strings =
+            DebugStrOffsetsBase::default_for_encoding_and_file(header.encoding(), sections.kind);
+        let mut unit = Self { sections, header, abbreviations, strings, root, language: None };
+        unit.root = unit.entry(header.root_offset().0)?;
+        if let Some(AttributeValue::DebugStrOffsetsBase(base)) =
+            unit.root.value(dw::DW_AT_str_offsets_base)
+        {
+            unit.strings = base;
+        }
+        if let Some(AttributeValue::Language(language)) = unit.root.value(dw::DW_AT_language) {
+            unit.language = Some(language);
+        }
+        Ok(unit)
+    }
+
+    pub(super) fn encoding(&self) -> gimli::Encoding {
+        self.header.encoding()
+    }
+
+    /// Bytes of an address.
+    pub(super) fn address_size(&self) -> u64 {
+        self.header.address_size().into()
+    }
+
+    /// The entry at a place in the unit.
+    pub(super) fn entry(&self, offset: usize) -> Result<Entry<'a>, gimli::Error> {
+        let mut entry = None;
+        self.entries(
+            Some(offset),
+            |_| true,
+            |_, found| {
+                entry = Some(found.clone());
+                ControlFlow::Break(())
+            },
+        )?;
+        entry.ok_or(gimli::Error::MissingUnitDie)
+    }
+
+    /// The entries directly below another one.
+    pub(super) fn children(&self, offset: usize) -> Result<Vec<Entry<'a>>, gimli::Error> {
+        let mut children = Vec::new();
+        self.entries(
+            Some(offset),
+            |_| true,
+            |depth, entry| {
+                match depth {
+                    0 if entry.offset != offset => return ControlFlow::Break(()),
+                    1 => children.push(entry.clone()),
+                    _ => {}
+                }
+                ControlFlow::Continue(())
+            },
+        )?;
+        Ok(children)
+    }
+
+    /// Calls `visit` with the depth of each entry from `start` on whose tag is wanted; the others are only skipped.
+    pub(super) fn entries(
+        &self,
+        start: Option<usize>,
+        is_wanted: impl Fn(DwTag) -> bool,
+        mut visit: impl FnMut(isize, &Entry<'a>) -> ControlFlow<()>,
+    ) -> Result<(), gimli::Error> {
+        let start = start.map(UnitOffset);
+        let mut entries = self.header.entries_raw(&self.abbreviations, start)?;
+        let mut entry = Entry { tag: dw::DW_TAG_null, offset: 0, attributes: Vec::new() };
+        while !entries.is_empty() {
+            let depth = entries.next_depth();
+            entry.offset = entries.next_offset().0;
+            let Some(abbreviation) = entries.read_abbreviation()? else {
+                // The end of the entries below the first one.
+                if start.is_some() && depth <= 1 {
+                    break;
+                }
+                continue;
+            };
+            entry.tag = abbreviation.tag();
+            if !is_wanted(entry.tag) {
+                entries.skip_attributes(abbreviation.attributes())?;
+                continue;
+            }
+            entries.read_attributes(abbreviation.attributes(), &mut entry.attributes)?;
+            if visit(depth, &entry).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The text of an attribute, if it is there and not in another file.
+    pub(super) fn text(&self, entry: &Entry<'a>, name: DwAt) -> Option<&'a [u8]> {
+        let strings = DebugStr::from(self.sections.slice(&self.sections.strings));
+        let text = match entry.value(name)? {
+            AttributeValue::String(text) => Ok(text),
+            AttributeValue::DebugStrRef(offset) => strings.get_str(offset),
+            AttributeValue::DebugLineStrRef(offset) => {
+                DebugLineStr::from(self.sections.slice(&self.sections.line_strings)).get_str(offset)
+            }
+            AttributeValue::DebugStrOffsetsIndex(index) => {
+                let offsets =
+                    DebugStrOffsets::from(self.sections.slice(&self.sections.string_offsets));
+                let offset = offsets.get_str_offset(self.header.format(), self.strings, index);
+                offset.and_then(|offset| strings.get_str(offset))
+            }
+            _ => return None,
+        };
+        text.ok().map(|text| text.slice())
+    }
+
+    pub(super) fn name(&self, entry: &Entry<'a>) -> Option<&'a [u8]> {
+        self.text(entry, dw::DW_AT_name).filter(|name| !name.is_empty())
+    }
+
+    /// The source file.
+    pub(super) fn source(&self) -> Cow<'a, str> {
+        String::from_utf8_lossy(self.name(&self.root).unwrap_or(b"an unknown source file"))
+    }
+
+    /// The file to which the compiler wrote the types of this unit.
+    pub(super) fn split(&self) -> Option<Cow<'a, str>> {
+        let names = [dw::DW_AT_dwo_name, dw::DW_AT_GNU_dwo_name];
+        let name = names.into_iter().find_map(|name| self.text(&self.root, name));
+        name.map(String::from_utf8_lossy)
+    }
+}

@@ -1,0 +1,89 @@
+//! Damaged object files: no panic, no long search, no large allocation.
+
+use std::fs;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use dtype_cli::debug_info::DebugInfo;
+
+use super::{C, CPP, Command, Folder, compiled, noise};
+
+/// Reads everything that a file may still say.
+fn read(bytes: &[u8]) {
+    let Ok(info) = DebugInfo::read(bytes) else { return };
+    let _ = info.types();
+    for name in ["P", "inner", "Cell<double, 3>", "Base"] {
+        let _ = info.find(name);
+    }
+}
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[test]
+fn damaged_files_are_read_or_refused() {
+    let folder = Folder::new();
+    let start = Instant::now();
+    for (compiler, file, source, options) in [
+        ("gcc", "a.c", C, "-g -c"),
+        ("gcc", "b.c", C, "-g -gdwarf-4 -fdebug-types-section -c"),
+        ("gcc", "c.c", C, "-g -gz=zlib -c"),
+        ("g++", "d.cpp", CPP, "-g -gdwarf-3 -c"),
+    ] {
+        let Some(object) = compiled(&folder, compiler, file, source, options) else { return };
+        let whole = fs::read(object).unwrap();
+        for (number, pair) in noise(8 * 300).chunks_exact(8).enumerate() {
+            let mut bytes = whole.clone();
+            let at = usize::from_le_bytes(pair.try_into().unwrap()) % bytes.len();
+            // One byte, or some in a row, or the end is missing.
+            match number % 4 {
+                0 => bytes[at] ^= pair[0] | 1,
+                1 => bytes[at] = 0xff,
+                2 => {
+                    let end = (at + 16).min(bytes.len());
+                    bytes[at..end].copy_from_slice(&noise(end - at));
+                }
+                _ => bytes.truncate(at),
+            }
+            read(&bytes);
+        }
+    }
+    assert!(start.elapsed() < Duration::from_secs(120), "{:?}", start.elapsed());
+}
+
+/// Each byte of the sections that describe types, and of their headers.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[test]
+fn every_byte_of_a_small_file_is_damaged() {
+    let folder = Folder::new();
+    let source = "struct inner { char c; struct { short s; }; }; struct P { struct inner in[2]; double d : 0 ? 1 : 0; } p;"
+        .replace("double d : 0 ? 1 : 0", "int b : 3; double d");
+    let Some(object) = compiled(&folder, "gcc", "a.c", &source, "-g -c") else { return };
+    let whole = fs::read(object).unwrap();
+    for at in 0..whole.len() {
+        for change in [0x01, 0x80, 0xff] {
+            let mut bytes = whole.clone();
+            bytes[at] ^= change;
+            read(&bytes);
+        }
+    }
+}
+
+/// With a limit of 1 GB for its memory, the command says what is wrong.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[test]
+fn damaged_files_take_no_memory() {
+    let folder = Folder::new();
+    let Some(object) = compiled(&folder, "gcc", "a.c", C, "-g -gz=zlib -c") else { return };
+    let whole = fs::read(object).unwrap();
+    for pair in noise(8 * 150).chunks_exact(8) {
+        let mut bytes = whole.clone();
+        let at = usize::from_le_bytes(pair.try_into().unwrap()) % bytes.len();
+        let end = (at + 8).min(bytes.len());
+        bytes[at..end].fill(pair[0] | 0x80);
+        let damaged = folder.file("damaged.o", &bytes);
+        let mut command = Command::new("sh");
+        command.args(["-c", "ulimit -v 1000000; exec \"$0\" info \"$1\""]);
+        command.arg(env!("CARGO_BIN_EXE_dtype")).arg(damaged);
+        let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+        assert!(matches!(status.code(), Some(0 | 2)), "{status} for {pair:?}");
+    }
+}
