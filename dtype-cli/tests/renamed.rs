@@ -121,7 +121,7 @@ fn names_that_are_wrong() {
         (
             r#"#[repr(C)] struct P { #[dtype(rename = "b")] a: u8, b: u16 }"#,
             "two fields are called `b`",
-            "u16",
+            "b",
         ),
         (
             "#[repr(C)] struct P { #[dtype(rename)] a: u8 }",

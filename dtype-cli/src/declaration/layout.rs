@@ -1,6 +1,6 @@
 //! The layout of structs: which displacement each field gets, by C's rules.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use dtype_runtime::{Basic, Error, Type};
 
@@ -21,7 +21,7 @@ pub(crate) struct Layout {
     pub(crate) size: u64,
     pub(crate) align: u64,
     /// The fields, if it is a struct.
-    pub(crate) members: Rc<[Member]>,
+    pub(crate) members: Arc<[Member]>,
 }
 
 /// A field of a struct.

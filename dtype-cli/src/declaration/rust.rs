@@ -6,33 +6,52 @@
 
 mod attributes;
 mod constants;
-mod enums;
 mod items;
 mod names;
-mod representation;
-mod tokens;
+mod nesting;
 mod types;
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use std::thread;
 
 use dtype_runtime::Error;
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Span, TokenStream};
+use syn::spanned::Spanned;
+use syn::{Attribute, Fields, Type};
 
 use super::hints::Hints;
 use super::layout::{Base, Layout, Placement, is_gap};
 use super::{Declared, MAX_NESTING, MOST_PROBLEMS};
 use crate::notation::FieldNames;
 use crate::problem::{Problem, quoted};
-use attributes::Derived;
-use items::{Field, Item, Kind};
+use attributes::{Derived, Representation, condition, derived, representation};
+use items::{Item, Kind, name_of};
+
+/// The result of reading something, or a mistake in it.
+type Read<T> = Result<T, Box<Problem>>;
 
 /// The structs that a text declares.
 pub(super) fn read(source: &str, fields: &mut FieldNames) -> Result<Vec<Declared>, Vec<Problem>> {
-    let result = read_tokens(source, fields);
-    // The tokens' source is kept by the thread until then.
-    proc_macro2::extra::invalidate_current_thread_spans();
-    result
+    // Syntax trees take more stack than a thread may have. Positions are kept by the thread, and end with it.
+    thread::scope(|scope| {
+        let builder = thread::Builder::new().stack_size(nesting::STACK);
+        let reader = builder.spawn_scoped(scope, || read_tokens(source, fields));
+        let read = reader.ok().and_then(|reader| reader.join().ok());
+        read.unwrap_or_else(|| {
+            let message = "the text cannot be read: there is no memory for another thread";
+            Err(vec![Problem::new(message, 0..0, "")])
+        })
+    })
+    .map_err(|mut problems| {
+        for problem in &mut problems {
+            problem.span = clamped(problem.span.clone(), source);
+            for (span, _) in &mut problem.others {
+                *span = clamped(span.clone(), source);
+            }
+        }
+        problems
+    })
 }
 
 fn read_tokens(source: &str, fields: &mut FieldNames) -> Result<Vec<Declared>, Vec<Problem>> {
@@ -40,13 +59,13 @@ fn read_tokens(source: &str, fields: &mut FieldNames) -> Result<Vec<Declared>, V
         Ok(tokens) => tokens,
         Err(error) => {
             let error: proc_macro2::LexError = error;
-            let at = clamped(error.span().byte_range(), source);
-            let problem = Problem::new("this is not a Rust token", at, "");
+            let problem = Problem::new("this is not a Rust token", range(error.span()), "");
             return Err(vec![problem.help("brackets and quotes have to be closed")]);
         }
     };
+    nesting::check(tokens.clone()).map_err(|problem| vec![*problem])?;
+    let file: syn::File = syn::parse2(tokens).map_err(|error| vec![grammar(&error)])?;
     let mut reader = Reader {
-        source,
         items: HashMap::new(),
         order: Vec::new(),
         done: HashMap::new(),
@@ -57,8 +76,7 @@ fn read_tokens(source: &str, fields: &mut FieldNames) -> Result<Vec<Declared>, V
         depth: 0,
         hints: Hints::default(),
     };
-    let trees: Vec<TokenTree> = tokens.into_iter().collect();
-    reader.items(&trees).map_err(|problem| vec![*problem])?;
+    reader.items(file.items);
     let structs: Vec<String> = reader.order.clone();
     let mut declared = Vec::new();
     for name in structs {
@@ -72,6 +90,21 @@ fn read_tokens(source: &str, fields: &mut FieldNames) -> Result<Vec<Declared>, V
     Ok(declared)
 }
 
+/// The mistake of a text that is not Rust.
+fn grammar(error: &syn::Error) -> Problem {
+    let (message, span) = (error.to_string(), range(error.span()));
+    if message == "expected `:`" {
+        let problem = Problem::new("expected `name: type`", span, "expected `:` and a type");
+        return problem.help("fields are separated by commas: `x: f64, y: u8`");
+    }
+    Problem::new(message, span, "")
+}
+
+/// The bytes of a span in the text.
+fn range(span: Span) -> Range<usize> {
+    span.byte_range()
+}
+
 /// A range of bytes that is surely in the text, at the boundaries of characters.
 fn clamped(range: Range<usize>, source: &str) -> Range<usize> {
     let floor = |at: usize| {
@@ -82,8 +115,7 @@ fn clamped(range: Range<usize>, source: &str) -> Range<usize> {
     start..floor(range.end).max(start)
 }
 
-struct Reader<'s, 'f> {
-    source: &'s str,
+struct Reader<'f> {
     items: HashMap<String, Item>,
     /// The names of the structs, in the order of the text.
     order: Vec<String>,
@@ -94,23 +126,14 @@ struct Reader<'s, 'f> {
     /// The values of constants that were evaluated.
     values: HashMap<String, Option<i128>>,
     /// The conditions of the modules around the current item.
-    conditions: Vec<Group>,
+    conditions: Vec<Attribute>,
     fields: &'f mut FieldNames,
     /// Levels of nested types and structs.
     depth: usize,
     hints: Hints,
 }
 
-impl Reader<'_, '_> {
-    /// The position of some tokens.
-    fn span(&self, tokens: &[TokenTree]) -> Range<usize> {
-        let ends = tokens.first().zip(tokens.last());
-        ends.map_or(0..0, |(first, last)| {
-            let (first, last) = (first.span().byte_range(), last.span().byte_range());
-            clamped(first.start..last.end, self.source)
-        })
-    }
-
+impl Reader<'_> {
     /// The meaning of a name that the text declares.
     fn named(&mut self, name: &str) -> Option<Base> {
         match self.done.get(name) {
@@ -136,8 +159,8 @@ impl Reader<'_, '_> {
     }
 
     /// Checks that an item is there, and only once.
-    fn check(&self, name: &str, item: &Item) -> Result<(), Box<Problem>> {
-        self.condition(&item.attributes)?;
+    fn check(&self, name: &str, item: &Item) -> Read<()> {
+        condition(&item.attributes)?;
         let Some(again) = &item.again else { return Ok(()) };
         let message = format!("{} is declared twice", quoted(name));
         let problem = Problem::new(message, again.clone(), "again");
@@ -145,10 +168,9 @@ impl Reader<'_, '_> {
     }
 
     fn item(&mut self, name: &str, item: &Item) -> Base {
-        let checked = self.check(name, item);
-        let checked = checked.and_then(|()| self.derived(&item.attributes));
-        let representation = match checked.and_then(|_| self.representation(&item.attributes)) {
-            Ok(representation) => representation,
+        let checked = self.check(name, item).and_then(|()| derived(&item.attributes));
+        let layout = match checked.and_then(|_| representation(&item.attributes)) {
+            Ok(layout) => layout,
             Err(problem) => return wrong(*problem),
         };
         match &item.kind {
@@ -157,35 +179,42 @@ impl Reader<'_, '_> {
                 what: "a union",
                 help: "which of its members is meant is not known: write the one that is in use",
             },
-            Kind::Enum { has_data, values } => {
-                match representation.of_enum(*has_data, name, &item.span) {
-                    Base::Known(layout) => match self.values_of_int(&representation, values) {
-                        Ok(()) => Base::Known(layout),
-                        Err(problem) => wrong(*problem),
-                    },
-                    other => other,
+            Kind::Enum { has_data: true, .. } => Base::Foreign {
+                what: "an enum whose variants hold data",
+                help: "which variant is meant is not known: write a struct for the one in use",
+            },
+            Kind::Enum { values, .. } => {
+                let integer = layout.integer.or(layout.is_c.then_some(dtype_runtime::Basic::Int));
+                let Some(basic) = integer else {
+                    let message = format!("the size of the enum {} is not fixed", quoted(name));
+                    let problem = Problem::new(message, item.span.clone(), "expected `#[repr(…)]`");
+                    return wrong(
+                        problem.help("add the integer that it is, for example `#[repr(u8)]`"),
+                    );
+                };
+                match self.check_variants(&layout, values) {
+                    Ok(()) => Base::Known(Layout::basic(basic)),
+                    Err(problem) => wrong(*problem),
                 }
             }
             Kind::Constant(_) => Base::Foreign { what: "a constant", help: "expected a type" },
-            Kind::Struct { generics, fields, .. } => {
-                if let Some(generics) = generics {
-                    let message = format!("{} has parameters", quoted(name));
-                    let problem = Problem::new(message, generics.clone(), "not supported");
-                    return wrong(problem.help("write the struct with the types that are meant"));
-                }
-                if !representation.is_c && !representation.is_transparent {
-                    return no_places(name, &item.span);
-                }
-                self.structure(name, fields, &representation, &item.span)
+            Kind::Struct { generics: Some(generics), .. } => {
+                let message = format!("{} has parameters", quoted(name));
+                let problem = Problem::new(message, generics.clone(), "not supported");
+                wrong(problem.help("write the struct with the types that are meant"))
             }
+            Kind::Struct { fields, .. } if layout.is_c || layout.is_transparent => {
+                self.structure(name, fields, &layout, &item.span)
+            }
+            Kind::Struct { .. } => no_places(name, &item.span),
         }
     }
 
     fn structure(
         &mut self,
         name: &str,
-        fields: &[Field],
-        representation: &representation::Representation,
+        fields: &Fields,
+        layout: &Representation,
         span: &Range<usize>,
     ) -> Base {
         let mut placement = Placement::default();
@@ -194,42 +223,9 @@ impl Reader<'_, '_> {
         // Fields with bytes, of which a transparent struct has one.
         let mut filled = 0;
         for field in fields {
-            let shown = field.name.clone().unwrap_or_default();
-            let attributes = &field.attributes;
-            let read = self.condition(attributes).and_then(|()| self.derived(attributes));
-            let Derived { is_skipped, rename } = match read {
-                Ok(derived) => derived,
-                Err(problem) => {
-                    problems.push(*problem);
-                    continue;
-                }
-            };
-            match self.field_type(&field.ty) {
-                Ok((element, lengths)) => {
-                    let align = element.align.min(representation.packed.unwrap_or(u64::MAX));
-                    filled += usize::from(element.size > 0 && !lengths.contains(&0));
-                    let is_gap = is_skipped || rename.is_none() && is_gap(&shown);
-                    let name = rename.or_else(|| field.name.clone());
-                    let data = name.as_ref().filter(|_| !is_gap);
-                    let before = data.and_then(|name| names.insert(name.clone(), &field.ty));
-                    if let Some((before, name)) = before.zip(data) {
-                        let message = format!("two fields are called {}", quoted(name));
-                        let problem = Problem::new(message, self.span(&field.ty), "again");
-                        problems.push(problem.and(self.span(before), "the first one"));
-                    }
-                    let added = placement.add(name, &element, &lengths, align, is_gap);
-                    if let Err(error) = added {
-                        let span = self.span(&field.ty);
-                        problems.push(Problem::new(error.to_string(), span, "too large"));
-                    }
-                }
-                Err(Base::Foreign { what, help }) => {
-                    let message = format!("field {} is {what}", quoted(&shown));
-                    let problem = Problem::new(message, self.span(&field.ty), what);
-                    problems.push(problem.help(help));
-                }
-                Err(Base::Wrong(more)) => problems.extend(more),
-                Err(Base::Known(_)) => {}
+            match self.field(field, layout, &mut names, &mut placement) {
+                Ok(has_bytes) => filled += usize::from(has_bytes),
+                Err(more) => problems.extend(more),
             }
             if problems.len() >= MOST_PROBLEMS {
                 break;
@@ -239,28 +235,61 @@ impl Reader<'_, '_> {
         if !problems.is_empty() {
             return Base::Wrong(problems);
         }
-        if representation.is_transparent && filled > 1 {
+        if layout.is_transparent && filled > 1 {
             return no_places(name, span);
         }
-        match placement.finish(representation.align.unwrap_or(1), self.fields) {
+        match placement.finish(layout.align.unwrap_or(1), self.fields) {
             Ok(layout) => Base::Known(layout),
             Err(error) => wrong(Problem::new(error.to_string(), span.clone(), "in this struct")),
         }
     }
 
-    /// The element type of a field and the lengths of its array, the outermost first.
-    fn field_type(&mut self, ty: &[TokenTree]) -> Result<(Layout, Vec<u64>), Base> {
-        let mut lengths = Vec::new();
-        let mut inner = ty.to_vec();
-        while let [TokenTree::Group(group)] = &*inner
-            && group.delimiter() == Delimiter::Bracket
-            && lengths.len() < MAX_NESTING
+    /// Places a field; whether it has bytes.
+    fn field(
+        &mut self,
+        field: &syn::Field,
+        layout: &Representation,
+        names: &mut HashMap<String, Range<usize>>,
+        placement: &mut Placement,
+    ) -> Result<bool, Vec<Problem>> {
+        let own = field.ident.as_ref().map(name_of);
+        let shown = own.clone().unwrap_or_default();
+        let read = condition(&field.attrs).and_then(|()| derived(&field.attrs));
+        let Derived { is_skipped, rename } = read.map_err(|problem| vec![*problem])?;
+        let at = range(field.ty.span());
+        let (element, lengths) = match self.field_type(&field.ty) {
+            Ok(found) => found,
+            Err(Base::Foreign { what, help }) => {
+                let message = format!("field {} is {what}", quoted(&shown));
+                return Err(vec![Problem::new(message, at, what).help(help)]);
+            }
+            Err(Base::Wrong(problems)) => return Err(problems),
+            Err(Base::Known(_)) => return Ok(false),
+        };
+        let is_gap = is_skipped || rename.is_none() && is_gap(&shown);
+        let name = rename.or(own);
+        let named = field.ident.as_ref().map_or(at.clone(), |ident| range(ident.span()));
+        if let Some(name) = name.as_ref().filter(|_| !is_gap)
+            && let Some(before) = names.insert(name.clone(), named.clone())
         {
-            let (element, length) = self.array_parts(group)?;
-            lengths.push(length);
-            inner = element;
+            let message = format!("two fields are called {}", quoted(name));
+            return Err(vec![Problem::new(message, named, "again").and(before, "the first one")]);
         }
-        match self.ty(&inner) {
+        let align = element.align.min(layout.packed.unwrap_or(u64::MAX));
+        let added = placement.add(name, &element, &lengths, align, is_gap);
+        added.map_err(|error| vec![Problem::new(error.to_string(), at, "too large")])?;
+        Ok(element.size > 0 && !lengths.contains(&0))
+    }
+
+    /// The element type of a field and the lengths of its array, the outermost first.
+    fn field_type(&mut self, ty: &Type) -> Result<(Layout, Vec<u64>), Base> {
+        let mut lengths = Vec::new();
+        let mut inner = ty;
+        while let Type::Array(array) = inner {
+            lengths.push(self.length(&array.len).map_err(|problem| wrong(*problem))?);
+            inner = &array.elem;
+        }
+        match self.ty(inner) {
             Base::Known(layout) => Ok((layout, lengths)),
             other => Err(other),
         }

@@ -185,7 +185,12 @@ impl Builder<'_> {
                 Some(blocks) => {
                     let own = self.names.type_name(ty).map(identifier::declared);
                     let own = own.filter(|name| !(self.target.is_reserved)(name));
-                    let name = self.scope.unique(&own.unwrap_or_else(|| identifier::of_type(name)));
+                    let mut name = own.unwrap_or_else(|| identifier::of_type(name));
+                    // `Self` is no name of a type.
+                    if (self.target.is_reserved)(&name) {
+                        name.push_str("Part");
+                    }
+                    let name = self.scope.unique(&name);
                     self.define(name, ty, blocks)?
                 }
             },

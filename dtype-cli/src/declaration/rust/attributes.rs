@@ -1,13 +1,32 @@
-//! Attributes that decide which fields and items there are, and what the derive of dtype-runtime makes of them.
+//! Attributes that decide which fields and items there are, what they say about a layout, and what the derive of
+//! dtype-runtime makes of them.
 
-use proc_macro2::{Delimiter, Group, TokenTree};
+use std::ops::Range;
 
-use super::Reader;
-use super::tokens::{contents, group, parts, word};
+use dtype_runtime::Basic;
+use proc_macro2::{TokenStream, TokenTree};
+use syn::spanned::Spanned;
+use syn::{Attribute, LitInt, LitStr, Meta, Token, parenthesized, token};
+
+use super::super::layout::MAX_ALIGN;
+use super::{Read, items, names, range};
 use crate::problem::{Problem, quoted};
 
 /// The words of `#[dtype(…)]` that leave the layout as it is.
 const HARMLESS: &[&str] = &["bound", "check", "crate", "name"];
+
+/// What the attributes of an item say about its layout.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Representation {
+    pub(super) is_c: bool,
+    pub(super) is_transparent: bool,
+    /// The greatest alignment of a field.
+    pub(super) packed: Option<u64>,
+    /// The least alignment of the struct.
+    pub(super) align: Option<u64>,
+    /// The integer of an enum.
+    pub(super) integer: Option<Basic>,
+}
 
 /// What the attributes of the derive say about a field.
 #[derive(Debug, Default)]
@@ -18,90 +37,149 @@ pub(super) struct Derived {
     pub(super) rename: Option<String>,
 }
 
-/// The name of an attribute, and what is in its brackets.
-fn named(attribute: &Group) -> (String, Vec<TokenTree>) {
-    let tokens = contents(attribute);
-    let inside = group(tokens.get(1), Delimiter::Parenthesis).map(contents);
-    (word(tokens.first()).unwrap_or_default(), inside.unwrap_or_default())
-}
-
 /// Whether an item is only there in tests.
-pub(super) fn is_test(attributes: &[Group]) -> bool {
-    attributes.iter().map(named).any(|(name, inside)| {
-        name == "cfg" && inside.len() == 1 && word(inside.first()).as_deref() == Some("test")
+pub(super) fn is_test(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| {
+        is_condition(attribute)
+            && attribute.parse_args::<syn::Ident>().is_ok_and(|word| word == "test")
     })
 }
 
 /// Whether an attribute is a condition of the item below it.
-pub(super) fn is_condition(attribute: &Group) -> bool {
-    named(attribute).0 == "cfg"
+pub(super) fn is_condition(attribute: &Attribute) -> bool {
+    attribute.path().is_ident("cfg")
 }
 
-impl Reader<'_, '_> {
-    /// The first condition on which an item or a field, or its layout, depends.
-    pub(super) fn condition(&self, attributes: &[Group]) -> Result<(), Box<Problem>> {
-        for attribute in attributes {
-            let (name, inside) = named(attribute);
-            let is_layout = || {
-                let mut words = parts(&inside).skip(1).map(|part| word(part.first()));
-                words.any(|word| matches!(word.as_deref(), Some("repr" | "dtype" | "cfg")))
-            };
-            if name == "cfg" || name == "cfg_attr" && is_layout() {
-                let span = self.span(&[TokenTree::Group(attribute.clone())]);
-                let message = "conditions of compilation are not evaluated";
-                let problem = Problem::new(message, span, "a condition");
-                let help = if name == "cfg" {
-                    "remove the attribute if the program has what follows it, and both if it does not"
-                } else {
-                    "write the attribute without the condition, or remove it"
-                };
-                return Err(Box::new(problem.help(help)));
-            }
+/// A word of an attribute with its arguments.
+struct Word {
+    name: String,
+    span: Range<usize>,
+    /// What follows it up to the next comma.
+    arguments: TokenStream,
+}
+
+/// The words in the brackets of an attribute, as far as they are words.
+fn words(attribute: &Attribute) -> Vec<Word> {
+    let mut all = Vec::new();
+    // The compiler reports an attribute that is something else.
+    let _ = attribute.parse_nested_meta(|meta| {
+        let mut arguments = TokenStream::new();
+        while !meta.input.is_empty() && !meta.input.peek(Token![,]) {
+            arguments.extend([meta.input.parse::<TokenTree>()?]);
         }
+        let start = range(meta.path.span());
+        let end = if arguments.is_empty() { start.end } else { range(arguments.span()).end };
+        let name = meta.path.get_ident().map(items::name_of).unwrap_or_default();
+        all.push(Word { name, span: start.start..end, arguments });
         Ok(())
-    }
+    });
+    all
+}
 
-    /// What the attributes of the derive say. Those that change the layout, except `#[dtype(skip)]`, are mistakes, on fields
-    /// as on items.
-    pub(super) fn derived(&self, attributes: &[Group]) -> Result<Derived, Box<Problem>> {
-        let mut derived = Derived::default();
-        for (name, inside) in attributes.iter().map(named) {
-            if name != "dtype" {
-                continue;
+/// The first condition on which an item or a field, or its layout, depends.
+pub(super) fn condition(attributes: &[Attribute]) -> Read<()> {
+    for attribute in attributes {
+        let is_layout =
+            || words(attribute).iter().any(|word| matches!(&*word.name, "repr" | "dtype" | "cfg"));
+        let help = if is_condition(attribute) {
+            "remove the attribute if the program has what follows it, and both if it does not"
+        } else if attribute.path().is_ident("cfg_attr") && is_layout() {
+            "write the attribute without the condition, or remove it"
+        } else {
+            continue;
+        };
+        let span = range(attribute.bracket_token.span.join());
+        let message = "conditions of compilation are not evaluated";
+        return Err(Box::new(Problem::new(message, span, "a condition").help(help)));
+    }
+    Ok(())
+}
+
+/// What the attributes of the derive say. Those that change the layout, except `#[dtype(skip)]`, are mistakes, on fields
+/// as on items.
+pub(super) fn derived(attributes: &[Attribute]) -> Read<Derived> {
+    let mut derived = Derived::default();
+    let ours = attributes.iter().filter(|attribute| attribute.path().is_ident("dtype"));
+    for word in ours.flat_map(words) {
+        match &*word.name {
+            "skip" if word.arguments.is_empty() => derived.is_skipped = true,
+            "rename" => derived.rename = Some(renamed(&word)?),
+            name if HARMLESS.contains(&name) => {}
+            name => {
+                let message = format!("the attribute {} is not read", quoted(name));
+                let problem = Problem::new(message, word.span, "changes the layout");
+                return Err(Box::new(problem.help(match name {
+                    "with" | "remote" => "the fields are those of another type: describe that one",
+                    _ => {
+                        "the layout that it asks for is written in the notation, for example \
+                         `resized(type, lb, extent)`; `dtype help notation` explains it"
+                    }
+                })));
             }
-            for part in parts(&inside) {
-                let name = word(part.first()).unwrap_or_default();
-                if name == "skip" && part.len() == 1 {
-                    derived.is_skipped = true;
-                } else if name == "rename" {
-                    derived.rename = Some(self.renamed(part)?);
-                } else if !HARMLESS.contains(&name.as_str()) {
-                    let span = self.span(part);
-                    let message = format!("the attribute {} is not read", quoted(&name));
-                    let problem = Problem::new(message, span, "changes the layout");
-                    return Err(Box::new(problem.help(match name.as_str() {
-                        "with" | "remote" => {
-                            "the fields are those of another type: describe that one"
-                        }
-                        _ => {
-                            "the layout that it asks for is written in the notation, for example \
-                             `resized(type, lb, extent)`; `dtype help notation` explains it"
-                        }
-                    })));
+        }
+    }
+    Ok(derived)
+}
+
+/// The name in `rename = "…"`.
+fn renamed(word: &Word) -> Read<String> {
+    let parse = |input: syn::parse::ParseStream<'_>| {
+        input.parse::<Token![=]>()?;
+        input.parse::<LitStr>()
+    };
+    let name = syn::parse::Parser::parse2(parse, word.arguments.clone());
+    let name = name.map(|name| name.value()).unwrap_or_default();
+    if name.is_empty() || name.contains('\0') {
+        let message = "expected `rename = \"name\"`";
+        return Err(Box::new(Problem::new(message, word.span.clone(), "expected a name")));
+    }
+    Ok(name)
+}
+
+/// What `#[repr(…)]` says.
+pub(super) fn representation(attributes: &[Attribute]) -> Read<Representation> {
+    let mut all = Representation::default();
+    let is_list = |attribute: &&Attribute| matches!(attribute.meta, Meta::List(_));
+    let ours = attributes.iter().filter(|attribute| attribute.path().is_ident("repr"));
+    for word in ours.filter(is_list).flat_map(words) {
+        let number = alignment(&word)?;
+        match (&*word.name, number) {
+            ("C", _) => all.is_c = true,
+            ("transparent", _) => all.is_transparent = true,
+            ("packed", number) => all.packed = Some(number.unwrap_or(1)),
+            ("align", Some(number)) => all.align = all.align.max(Some(number)),
+            ("Rust", _) => {}
+            (name, _) => match names::primitive(name) {
+                Some(basic) => all.integer = Some(basic),
+                None => {
+                    let message = format!("unknown representation {}", quoted(name));
+                    let problem = Problem::new(message, word.span, "unknown name");
+                    return Err(Box::new(problem.help(
+                        "expected `C`, `packed`, `packed(n)`, `align(n)` or `transparent`",
+                    )));
                 }
-            }
+            },
         }
-        Ok(derived)
     }
+    Ok(all)
+}
 
-    /// The name in `rename = "…"`.
-    fn renamed(&self, part: &[TokenTree]) -> Result<String, Box<Problem>> {
-        let value = part.get(2..).unwrap_or(&[]).iter().cloned().collect();
-        let name = syn::parse2::<syn::LitStr>(value).map(|name| name.value()).unwrap_or_default();
-        if name.is_empty() || name.contains('\0') {
-            let message = "expected `rename = \"name\"`";
-            return Err(Box::new(Problem::new(message, self.span(part), "expected a name")));
+/// The number in brackets after a word.
+fn alignment(word: &Word) -> Read<Option<u64>> {
+    let parse = |input: syn::parse::ParseStream<'_>| {
+        if !input.peek(token::Paren) {
+            return Ok(None);
         }
-        Ok(name)
+        let inside;
+        parenthesized!(inside in input);
+        inside.parse::<LitInt>()?.base10_parse::<u64>().map(Some)
+    };
+    let number = syn::parse::Parser::parse2(parse, word.arguments.clone()).unwrap_or(Some(0));
+    match number {
+        Some(number) if !number.is_power_of_two() || number > MAX_ALIGN => {
+            let message = "an alignment is a power of two, at most 2^28";
+            Err(Box::new(Problem::new(message, word.span.clone(), "not an alignment")))
+        }
+        number => Ok(number),
     }
 }

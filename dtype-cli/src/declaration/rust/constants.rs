@@ -1,186 +1,173 @@
-//! Constant expressions in Rust: the lengths of arrays.
+//! Constant expressions in Rust: the lengths of arrays, and the values of variants.
 
 use std::ops::Range;
 
-use proc_macro2::{Delimiter, TokenTree};
+use syn::spanned::Spanned;
+use syn::{BinOp, Expr, ExprPath, Lit, Type, UnOp};
 
 use super::super::MAX_NESTING;
-use super::Reader;
-use super::items::{Item, Kind};
-use super::tokens::{contents, is_sign};
+use super::items::{Item, Kind, name_of};
+use super::{Read, Reader, attributes::Representation, range};
 use crate::problem::{Problem, quoted};
 
-/// Reads the tokens of an expression.
-struct Expression<'t> {
-    tokens: &'t [TokenTree],
-    span: Range<usize>,
-}
-
 /// The value; `None` if it does not fit 128 bits.
-type Value = Result<Option<i128>, Box<Problem>>;
+type Value = Read<Option<i128>>;
 
-impl Reader<'_, '_> {
+impl Reader<'_> {
     /// The length of an array.
-    pub(super) fn length(&mut self, tokens: &[TokenTree]) -> Result<u64, Box<Problem>> {
-        let span = self.span(tokens);
-        let value = self.constant(tokens, &span)?;
+    pub(super) fn length(&mut self, length: &Expr) -> Read<u64> {
+        let value = self.constant(length)?;
         value.and_then(|value| u64::try_from(value).ok()).ok_or_else(|| {
             let message = "the length of an array is from 0 to 2^64 - 1";
-            Box::new(Problem::new(message, span, "out of range"))
+            Box::new(Problem::new(message, range(length.span()), "out of range"))
         })
     }
 
-    pub(super) fn constant(&mut self, tokens: &[TokenTree], span: &Range<usize>) -> Value {
+    fn constant(&mut self, expression: &Expr) -> Value {
         if self.depth >= MAX_NESTING {
             let message = format!("expressions nest deeper than {MAX_NESTING} levels");
-            return Err(Box::new(Problem::new(message, span.clone(), "")));
+            return Err(Box::new(Problem::new(message, range(expression.span()), "")));
         }
         self.depth += 1;
-        let mut expression = Expression { tokens, span: span.clone() };
-        let value = self.sum(&mut expression);
+        let value = self.value(expression);
         self.depth -= 1;
-        let value = value?;
-        match expression.tokens.first() {
-            None => Ok(value),
-            Some(token) => {
-                let span = self.span(std::slice::from_ref(token));
-                let problem = Problem::new("this is not a length", span, "unexpected");
-                Err(Box::new(problem.help("a length is an integer, a constant of the text, or a sum or a product of these")))
-            }
-        }
+        value
     }
 
-    fn sum(&mut self, expression: &mut Expression<'_>) -> Value {
-        let mut value = self.product(expression)?;
-        while let Some(sign) = expression.sign(&['+', '-']) {
-            let right = self.product(expression)?;
-            value = value.zip(right).and_then(|(a, b)| match sign {
-                '+' => a.checked_add(b),
-                _ => a.checked_sub(b),
-            });
-        }
-        Ok(value)
-    }
-
-    fn product(&mut self, expression: &mut Expression<'_>) -> Value {
-        let mut value = self.factor(expression)?;
-        while let Some(sign) = expression.sign(&['*', '/']) {
-            let right = self.factor(expression)?;
-            value = value.zip(right).and_then(|(a, b)| match sign {
-                '*' => a.checked_mul(b),
-                _ => a.checked_div(b),
-            });
-        }
-        Ok(value)
-    }
-
-    fn factor(&mut self, expression: &mut Expression<'_>) -> Value {
-        let Some((first, rest)) = expression.tokens.split_first() else {
-            return Err(Box::new(Problem::new("expected a length", expression.span.clone(), "")));
-        };
-        let span = self.span(std::slice::from_ref(first));
-        expression.tokens = rest;
-        match first {
-            TokenTree::Literal(literal) => {
-                let value = number_of(&literal.to_string());
-                let message =
-                    format!("expected an integer, found {}", quoted(&literal.to_string()));
-                value.map(Some).ok_or_else(|| Box::new(Problem::new(message, span, "")))
+    fn value(&mut self, expression: &Expr) -> Value {
+        match expression {
+            Expr::Lit(literal) => match &literal.lit {
+                Lit::Int(number) => Ok(number.base10_parse().ok()),
+                other => {
+                    let span = range(other.span());
+                    let message = "expected an integer, found another constant";
+                    Err(Box::new(Problem::new(message, span, "expected an integer")))
+                }
+            },
+            Expr::Paren(inner) => self.constant(&inner.expr),
+            Expr::Group(inner) => self.constant(&inner.expr),
+            Expr::Path(path) => self.named_value(path),
+            Expr::Call(call) => match &*call.func {
+                Expr::Path(path) => self.named_value(path),
+                other => Err(not_a_length(range(other.span()))),
+            },
+            Expr::Unary(minus) if matches!(minus.op, UnOp::Neg(_)) => {
+                Ok(self.constant(&minus.expr)?.and_then(i128::checked_neg))
             }
-            TokenTree::Group(group) if group.delimiter() != Delimiter::Bracket => {
-                self.constant(&contents(group), &span)
-            }
-            TokenTree::Ident(ident) => {
-                let name = expression.path_end(ident.to_string(), &span)?;
-                let known = self.values.get(&name).copied();
-                let tokens = match self.items.get(&name) {
-                    Some(item @ Item { kind: Kind::Constant(tokens), .. }) if known.is_none() => {
-                        self.check(&name, item)?;
-                        Some(tokens.clone())
+            Expr::Binary(operation) => {
+                let (left, right) =
+                    (self.constant(&operation.left)?, self.constant(&operation.right)?);
+                let Some((a, b)) = left.zip(right) else { return Ok(None) };
+                let shift = u32::try_from(b).ok();
+                Ok(match operation.op {
+                    BinOp::Add(_) => a.checked_add(b),
+                    BinOp::Sub(_) => a.checked_sub(b),
+                    BinOp::Mul(_) => a.checked_mul(b),
+                    BinOp::Div(_) => a.checked_div(b),
+                    BinOp::Rem(_) => a.checked_rem(b),
+                    BinOp::Shl(_) => {
+                        let power = shift.and_then(|shift| 1_i128.checked_shl(shift));
+                        power.and_then(|power| a.checked_mul(power))
                     }
-                    _ => None,
-                };
-                if known.is_none() && tokens.is_none() {
-                    let message = format!("the value of {} is unknown", quoted(&name));
-                    let problem = Problem::new(message, span, "unknown name");
-                    let help = format!("write the number, or add `const {name}: usize = …;`");
+                    BinOp::Shr(_) => shift.and_then(|shift| a.checked_shr(shift)),
+                    _ => return Err(not_a_length(range(operation.op.span()))),
+                })
+            }
+            Expr::Cast(cast) => {
+                let value = self.constant(&cast.expr)?;
+                match &*cast.ty {
+                    Type::Path(ty) if value.is_none_or(|value| fits(value, ty)) => Ok(value),
+                    _ => Err(not_a_length(range(cast.as_token.span()))),
+                }
+            }
+            other => Err(not_a_length(range(other.span()))),
+        }
+    }
+
+    /// The value of a constant of the text, also at `crate::N`. What other paths lead to is not known.
+    fn named_value(&mut self, path: &ExprPath) -> Value {
+        let segments = &path.path.segments;
+        let mut parts = segments.iter().map(|segment| &segment.ident);
+        let is_here = |part: &&syn::Ident| *part == "crate" || *part == "self" || *part == "super";
+        let Some(first) = parts.by_ref().find(|part| !is_here(part)) else {
+            return Err(not_a_length(range(path.span())));
+        };
+        let (name, span) = (name_of(first), range(first.span()));
+        if parts.next().is_some() || segments.iter().any(|segment| !segment.arguments.is_none()) {
+            let message = format!("the value at the path {} is unknown", quoted(&name));
+            let problem = Problem::new(message, span, "not a constant of the text");
+            return Err(Box::new(problem.help("write the number")));
+        }
+        if let Some(known) = self.values.get(&name) {
+            return Ok(*known);
+        }
+        let constant = match self.items.get(&name) {
+            Some(item @ Item { kind: Kind::Constant(constant), .. }) => {
+                self.check(&name, item)?;
+                constant.clone()
+            }
+            _ => {
+                let message = format!("the value of {} is unknown", quoted(&name));
+                let problem = Problem::new(message, span, "unknown name");
+                let help = format!("write the number, or add `const {name}: usize = …;`");
+                return Err(Box::new(problem.help(help)));
+            }
+        };
+        let value = self.constant(&constant)?;
+        self.values.insert(name, value);
+        Ok(value)
+    }
+
+    /// Checks that the variants of an enum with `#[repr(C)]` alone fit C's `int`: with other values it has another size.
+    pub(super) fn check_variants(
+        &mut self,
+        representation: &Representation,
+        values: &[Option<Expr>],
+    ) -> Read<()> {
+        if representation.integer.is_some() || !representation.is_c {
+            return Ok(());
+        }
+        let (mut next, mut span) = (0_i128, 0..0);
+        for value in values {
+            if let Some(value) = value {
+                span = range(value.span());
+                let Some(found) = self.constant(value).ok().flatten() else {
+                    let problem = Problem::new("the value of this variant is unknown", span, "");
+                    let help = "write the number, or the integer that the enum is: `#[repr(i32)]`";
                     return Err(Box::new(problem.help(help)));
-                }
-                let value = match (known, tokens) {
-                    (Some(value), _) => value,
-                    (None, tokens) => self.constant(&tokens.unwrap_or_default(), &span)?,
                 };
-                self.values.insert(name, value);
-                // `N as usize`
-                if let [TokenTree::Ident(word), TokenTree::Ident(ty), after @ ..] =
-                    expression.tokens
-                    && word == "as"
-                    && value.is_none_or(|value| fits(value, &ty.to_string()))
-                {
-                    expression.tokens = after;
-                }
-                Ok(value)
+                next = found;
             }
-            _ => Err(Box::new(Problem::new("expected a length", span, "expected a number"))),
-        }
-    }
-}
-
-impl Expression<'_> {
-    /// The name at the end of a path to a constant of the text: of `crate::N`, for example. What other paths lead to
-    /// is not known.
-    fn path_end(&mut self, first: String, span: &Range<usize>) -> Result<String, Box<Problem>> {
-        let mut name = first;
-        while is_sign(self.tokens.first(), ':') && is_sign(self.tokens.get(1), ':') {
-            let next = self.tokens.get(2);
-            let is_here = matches!(name.as_str(), "crate" | "self" | "super");
-            let Some(TokenTree::Ident(ident)) = next.filter(|_| is_here) else {
-                let message = format!("the value at the path {} is unknown", quoted(&name));
-                let problem = Problem::new(message, span.clone(), "not a constant of the text");
-                return Err(Box::new(problem.help("write the number")));
-            };
-            name = ident.to_string();
-            self.tokens = &self.tokens[3..];
-        }
-        Ok(name)
-    }
-
-    /// Takes the next token if it is one of these signs.
-    fn sign(&mut self, signs: &[char]) -> Option<char> {
-        match self.tokens.split_first() {
-            Some((TokenTree::Punct(punct), rest)) if signs.contains(&punct.as_char()) => {
-                self.tokens = rest;
-                Some(punct.as_char())
+            if i32::try_from(next).is_err() {
+                let message =
+                    "the values of this enum do not fit C's `int`, so its size is not fixed";
+                let problem = Problem::new(message, span, "out of range from here on");
+                return Err(Box::new(problem.help("add the integer that it is: `#[repr(i64)]`")));
             }
-            _ => None,
+            next += 1;
         }
+        Ok(())
     }
 }
 
-/// Whether a cast to an integer type leaves a value as it is.
-fn fits(value: i128, ty: &str) -> bool {
-    let bits = match ty.trim_start_matches(['u', 'i']) {
-        "size" => usize::BITS,
-        digits => digits.parse().unwrap_or(0),
-    };
-    let (least, bits) = if ty.starts_with('i') {
-        (-(1_i128 << (bits.clamp(1, 127) - 1)), bits.saturating_sub(1))
-    } else {
-        (0, bits)
-    };
-    value >= least && bits > 0 && (bits >= 127 || value < 1 << bits)
+fn not_a_length(span: Range<usize>) -> Box<Problem> {
+    let help = "a length is an integer, a constant of the text, or a sum or a product of these";
+    Box::new(Problem::new("this is not a length", span, "unexpected").help(help))
 }
 
-/// The value of an integer literal.
-pub(super) fn number_of(text: &str) -> Option<i128> {
-    let digits = text.replace('_', "");
-    let (radix, digits) = match digits.get(..2) {
-        Some("0x") => (16, &digits[2..]),
-        Some("0o") => (8, &digits[2..]),
-        Some("0b") => (2, &digits[2..]),
-        _ => (10, digits.as_str()),
+/// Whether a type of integers has this value.
+fn fits(value: i128, ty: &syn::TypePath) -> bool {
+    let Some(name) = ty.path.get_ident().map(name_of) else { return false };
+    let bits = match name.get(1..) {
+        Some("size") => usize::BITS,
+        Some(bits) => bits.parse().unwrap_or(0),
+        None => 0,
     };
-    let suffixes = ["usize", "u128", "u64", "u32", "u16", "u8", "i64", "i32", "i16", "i8"];
-    let suffix = suffixes.iter().find_map(|suffix| digits.strip_suffix(suffix));
-    u64::from_str_radix(suffix.unwrap_or(digits), radix).ok().map(i128::from)
+    match (name.chars().next(), bits) {
+        (Some('u'), 8..=64) => value >= 0 && value >> bits == 0,
+        (Some('i'), 8..=64) => value >= -(1 << (bits - 1)) && value < 1 << (bits - 1),
+        (Some('u'), 128) => value >= 0,
+        (Some('i'), 128) => true,
+        _ => false,
+    }
 }
