@@ -10,6 +10,7 @@ use crate::debug_info::{DebugInfo, Error, Layout, LeftOut, Summary, is_object};
 use crate::declaration::{self, Language};
 use crate::failure::{Failure, shown};
 use crate::notation::{MAX_LENGTH, Parsed};
+use crate::problem::Problem;
 use crate::value::printable_lines;
 
 /// Standard input, which one argument can name.
@@ -77,6 +78,9 @@ pub(crate) fn ty(argument: &str, name: &str, stdin: &mut StandardInput) -> Resul
     let language = language.unwrap_or_else(|| declaration::recognize(&source));
     declaration::parse(&source, language, wanted).map_err(|mut problems| {
         let name = name.to_owned();
+        if let Some(file) = argument.strip_prefix('@').map(|path| item_of_file(path).0) {
+            with_names(&mut problems, file, wanted);
+        }
         // The text of a file or of standard input was read, and is no name.
         if let Some(problem) = problems.first_mut().filter(|_| source == argument)
             && Path::new(argument).is_file()
@@ -87,6 +91,25 @@ pub(crate) fn ty(argument: &str, name: &str, stdin: &mut StandardInput) -> Resul
         }
         Failure::Notation { problems, source, name }
     })
+}
+
+/// Puts the names of the file and of the struct into the command that compiles the file.
+fn with_names(problems: &mut [Problem], file: &str, wanted: Option<&str>) {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./+".contains(c);
+    if !file.chars().all(is_plain) || file.starts_with('-') {
+        return;
+    }
+    let object = Path::new(file).with_extension("o");
+    let names = [
+        ("FILE.h", file),
+        ("FILE.o", object.to_str().unwrap_or("FILE.o")),
+        ("NAME", wanted.unwrap_or("NAME")),
+    ];
+    for help in problems.iter_mut().filter_map(|problem| problem.help.as_mut()) {
+        if help.contains("FILE.h") {
+            *help = names.iter().fold(help.clone(), |help, (from, to)| help.replace(from, to));
+        }
+    }
 }
 
 /// The object file that an argument gives, also after an `@`, and the name of a type in it.

@@ -3,10 +3,10 @@
 #[path = "../../dtype-runtime/tests/model/mod.rs"]
 mod model;
 
+#[path = "declarations/compared.rs"]
+mod compared;
 #[path = "declarations/compilers.rs"]
 mod compilers;
-#[path = "declarations/gcc.rs"]
-mod gcc;
 #[path = "declarations/hostile.rs"]
 mod hostile;
 #[path = "declarations/mistakes.rs"]
@@ -134,7 +134,7 @@ fn types_of_c() {
         ("#define N 3\r\nstruct P { int x[N]; };\r\n", "struct{[int; 3]}"),
         ("struct P { const volatile uint8_t *const restrict; };", "ERROR"),
         ("struct P { int a; char _pad[4]; int b; };", "struct{int, int@8}"),
-        ("struct P { int x[sizeof(double) / sizeof(struct { int y; })]; };", "struct{[int; 2]}"),
+        ("struct P { int x[sizeof(double) / sizeof(int)]; };", "struct{[int; 2]}"),
         ("struct P { uint32_t a, /* two */ b; // c\n };", "struct{u32, u32}"),
         (
             "int f(void) { return 1; }\nstatic const struct P { int x; } p = { 1 };\nextern \"C\" { int g(int); }",

@@ -116,10 +116,19 @@ fn search_unit(
         Wanted::Name(name) => Some(last_part(name)),
         Wanted::All => None,
     };
+    // The depth of the structs that are variants of an enum in Rust: these are no types of their own.
+    let mut variants = None;
     unit.entries(
         None,
-        |tag| is_type(tag) || is_scope(tag),
+        |tag| is_type(tag) || is_scope(tag) || tag == dw::DW_TAG_variant_part,
         |depth, entry| {
+            if entry.tag == dw::DW_TAG_variant_part {
+                variants = Some(depth);
+                return ControlFlow::Continue(());
+            }
+            if variants.is_some_and(|level| depth < level) {
+                variants = None;
+            }
             while scopes.last().is_some_and(|(outer, _)| *outer >= depth) {
                 scopes.pop();
             }
@@ -133,7 +142,7 @@ fn search_unit(
                     let name = parts.join("::");
                     let is_match = match wanted {
                         Wanted::Name(wanted) => ends_with(&name, wanted),
-                        Wanted::All => true,
+                        Wanted::All => variants != Some(depth),
                     };
                     if is_match {
                         search.found.push(found(number, entry, name));

@@ -17,10 +17,8 @@ pub(super) enum Kind {
     Sign,
     /// A line of C's preprocessor, with the `#`.
     Directive,
-    /// The name of a macro with arguments, before its bracket.
+    /// The name of a macro that is more than a number.
     Macro,
-    /// The name of a macro that the branches of `#if` define differently.
-    Branches,
     /// The end of the text.
     End,
 }
@@ -39,7 +37,7 @@ pub(super) struct Token<'s> {
     pub(super) text: &'s str,
     /// The number of bytes before it.
     pub(super) start: usize,
-    /// The number of bytes up to its end. A token that a macro stands for has the position of the macro's name.
+    /// The number of bytes up to its end.
     pub(super) end: usize,
 }
 
@@ -63,7 +61,7 @@ impl<'s> Token<'s> {
         match self.kind {
             Kind::End => "the end".into(),
             Kind::Directive => "a line of the preprocessor".into(),
-            Kind::Macro | Kind::Branches => format!("the macro {}", quoted(self.text)),
+            Kind::Macro => format!("the macro {}", quoted(self.text)),
             _ => quoted(self.text),
         }
     }
@@ -262,14 +260,7 @@ impl<'s> Cursor<'s> {
         let found = self.peek();
         let message = format!("expected {expected}, found {}", found.describe());
         let problem = Problem::new(message, found.span(), format!("expected {expected}"));
-        Box::new(match found.kind {
-            Kind::Macro => problem
-                .help("macros with arguments are not expanded: write what this one stands for"),
-            Kind::Branches => problem.help(
-                "the branches of `#if` define it differently: remove the one that does not apply",
-            ),
-            _ => problem,
-        })
+        Box::new(problem)
     }
 
     /// Skips a bracket with everything up to its partner, or to the end of the text. Brackets of other kinds do not

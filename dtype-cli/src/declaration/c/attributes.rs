@@ -1,26 +1,36 @@
-//! Attributes and alignments in C.
+//! `packed`, `aligned` and `alignas` in C.
 
-use super::super::layout::Base;
+use super::super::layout::{Base, MAX_ALIGN};
 use super::super::token::Kind;
-use super::{Read, Reader, alignment};
+use super::{Read, Reader, by_compiler};
 use crate::problem::{Problem, quoted};
 
-/// Attributes that change a layout in other ways, and what to write instead.
-const REFUSED: &[(&str, &str)] = &[
-    ("vector_size", VECTOR),
-    ("ext_vector_type", VECTOR),
-    ("neon_vector_type", VECTOR),
-    ("mode", "write the type that is meant, for example `int64_t`"),
-    ("no_unique_address", "leave it out, with the field, if that has no bytes"),
-    ("scalar_storage_order", ORDER),
-    ("ms_struct", "leave it out if the struct has no bit-fields"),
+/// Attributes that leave layouts as they are.
+const HARMLESS: &[&str] = &[
+    "aligned",
+    "alloc_size",
+    "always_inline",
+    "access",
+    "cold",
+    "const",
+    "deprecated",
+    "designated_init",
+    "format",
+    "leaf",
+    "malloc",
+    "may_alias",
+    "noinline",
+    "nonnull",
+    "noreturn",
+    "nothrow",
+    "pure",
+    "returns_nonnull",
+    "unavailable",
+    "unused",
+    "used",
+    "visibility",
+    "warn_unused_result",
 ];
-
-const VECTOR: &str = "write an array, with `__attribute__((aligned(n)))` for its alignment";
-
-/// What to write instead of a byte order.
-pub(super) const ORDER: &str =
-    "leave it out; `--representation` names the byte order of the values where they are read";
 
 /// The attributes that change a layout.
 #[derive(Clone, Debug, Default)]
@@ -46,150 +56,112 @@ impl Attributes {
         self.problem = self.problem.take().or(other.problem);
     }
 
-    fn align(&mut self, align: Option<u64>) {
-        self.last = align.or(self.last);
-        self.most = self.most.max(align);
-    }
-
-    fn refuse(&mut self, problem: Box<Problem>) {
+    pub(super) fn refuse(&mut self, problem: Box<Problem>) {
         self.problem = self.problem.take().or(Some(problem));
     }
 }
 
 impl Reader<'_, '_> {
-    /// All attributes here: `__attribute__((…))`, `[[…]]`, `alignas(…)` and `__declspec(…)`.
+    /// All attributes here: `__attribute__((…))` and `alignas(…)`.
     pub(super) fn attributes(&mut self) -> Read<Attributes> {
-        let mut all = Attributes::default();
-        loop {
-            all.join(self.attributes_of_type()?);
-            let token = self.cursor.peek();
-            match (token.kind, token.text) {
-                (Kind::Sign, "[") if self.cursor.peek_after(1).is("[") => {
-                    all.join(self.standard_attributes()?);
-                }
-                (Kind::Word, "alignas" | "_Alignas") => {
-                    self.cursor.next();
-                    match self.alignment()? {
-                        Ok(align) => all.alignas = all.alignas.max(align),
-                        Err(problem) => all.refuse(problem),
-                    }
-                }
-                _ => return Ok(all),
-            }
-        }
+        self.attributes_with(true)
     }
 
-    /// `[[…]]`
-    pub(super) fn standard_attributes(&mut self) -> Read<Attributes> {
-        self.cursor.expect("[")?;
-        self.cursor.expect("[")?;
-        let all = self.attribute_list("]")?;
-        self.cursor.expect("]")?;
-        Ok(all)
-    }
-
-    /// The attributes that belong to a type also after its closing brace, where others belong to what is declared.
+    /// The attributes after the body of a type, where `alignas` belongs to what is declared.
     pub(super) fn attributes_of_type(&mut self) -> Read<Attributes> {
+        self.attributes_with(false)
+    }
+
+    fn attributes_with(&mut self, has_alignas: bool) -> Read<Attributes> {
         let mut all = Attributes::default();
         loop {
-            let token = self.cursor.peek();
+            let token = self.peek();
             match (token.kind, token.text) {
-                (Kind::Word, "__attribute__" | "__attribute" | "__declspec") => {
-                    self.cursor.next();
-                    self.cursor.expect("(")?;
-                    all.join(self.attribute_list(")")?);
+                (Kind::Word, "__attribute__" | "__attribute") => {
+                    self.next();
+                    self.text.cursor.expect("(")?;
+                    self.text.cursor.expect("(")?;
+                    while self.text.cursor.take(")").is_none() {
+                        self.attribute(&mut all)?;
+                    }
+                    self.text.cursor.expect(")")?;
                 }
-                (Kind::Word, "__packed") => {
-                    self.cursor.next();
-                    all.is_packed = true;
+                (Kind::Word, "alignas" | "_Alignas") if has_alignas => {
+                    self.next();
+                    let align = self.alignment(&mut all)?;
+                    all.alignas = all.alignas.max(align);
                 }
-                (Kind::Word, "__extension__") => drop(self.cursor.next()),
+                (Kind::Word, "__extension__") => drop(self.next()),
                 _ => return Ok(all),
             }
         }
     }
 
-    /// Attributes up to the closing bracket.
-    fn attribute_list(&mut self, close: &str) -> Read<Attributes> {
-        let mut all = Attributes::default();
-        loop {
-            let token = self.cursor.peek();
-            let name = token.text.strip_prefix("__").and_then(|name| name.strip_suffix("__"));
-            match (token.kind, name.unwrap_or(token.text)) {
-                (Kind::End, _) | (Kind::Sign, ";" | "{" | "}") => {
-                    return Err(self.cursor.unexpected(&format!("`{close}`")));
-                }
-                (Kind::Sign, text) if text == close => {
-                    self.cursor.next();
-                    return Ok(all);
-                }
-                // The second bracket of `__attribute__((`.
-                (Kind::Sign, "(") => {
-                    let inner = self.nested(token, |reader| {
-                        reader.cursor.next();
-                        reader.attribute_list(")")
-                    })?;
-                    all.join(inner);
-                }
-                (Kind::Word, "packed") => {
-                    self.cursor.next();
-                    all.is_packed = true;
-                }
-                (Kind::Word, "aligned" | "align") => {
-                    self.cursor.next();
-                    if self.cursor.peek().is("(") {
-                        match self.alignment()? {
-                            Ok(align) => all.align(align),
-                            Err(problem) => all.refuse(problem),
-                        }
-                    } else {
-                        all.align(Some(16));
-                    }
-                }
-                (kind, name) => {
-                    let refused = REFUSED.iter().find(|(one, _)| *one == name);
-                    if let Some((_, help)) = refused.filter(|_| kind == Kind::Word) {
-                        let message = format!("the attribute {} changes the layout", quoted(name));
-                        let problem = Problem::new(message, token.span(), "not supported");
-                        all.refuse(Box::new(problem.help(*help)));
-                    }
-                    if matches!(kind, Kind::Macro | Kind::Branches) {
-                        all.refuse(self.cursor.unexpected("an attribute"));
-                    }
-                    self.cursor.next();
-                    if self.cursor.peek().is("(") {
-                        self.cursor.skip_brackets();
-                    }
-                }
+    fn attribute(&mut self, all: &mut Attributes) -> Read<()> {
+        if self.text.cursor.take(",").is_some() {
+            return Ok(());
+        }
+        let token = self.peek();
+        if token.kind != Kind::Word {
+            return Err(self.unexpected("`)`"));
+        }
+        self.next();
+        let plain = token.text.strip_prefix("__").and_then(|name| name.strip_suffix("__"));
+        let name = plain.unwrap_or(token.text);
+        let has_value = self.peek().is("(");
+        match name {
+            "packed" => all.is_packed = true,
+            "aligned" if has_value => {
+                let align = self.alignment(all)?;
+                all.last = align.or(all.last);
+                all.most = all.most.max(align);
+                return Ok(());
+            }
+            "aligned" => {
+                all.last = Some(16);
+                all.most = all.most.max(Some(16));
+            }
+            _ if HARMLESS.contains(&name) => {}
+            _ => {
+                let message = format!("the attribute {} is not read", quoted(token.text));
+                all.refuse(Box::new(by_compiler(Problem::new(message, token.span(), ""))));
             }
         }
+        if has_value {
+            self.text.cursor.skip_brackets();
+        }
+        Ok(())
     }
 
-    /// `(number)` or `(type)`: the alignment, or what is wrong with it.
-    fn alignment(&mut self) -> Read<Result<Option<u64>, Box<Problem>>> {
-        let open = self.cursor.expect("(")?;
-        if self.starts_type(0) {
-            return Ok(match self.nested(open, Self::type_in_brackets)? {
-                Base::Known(layout) => Ok(Some(layout.align)),
-                Base::Wrong(problems) if !problems.is_empty() => Err(Box::new(problems[0].clone())),
-                _ => {
-                    let span = open.end..self.cursor.last().start.max(open.end);
-                    Err(Box::new(Problem::new("the alignment of this type is unknown", span, "")))
-                }
-            });
-        }
-        let start = self.cursor.peek().start;
-        let value = self.nested(open, Self::constant);
-        let span = start..self.cursor.last().end.max(start);
-        self.cursor.expect(")")?;
-        Ok(value.and_then(|number| match (number.value, alignment(number.value)) {
-            // `alignas(0)` has no effect.
-            (0, _) => Ok(None),
-            (_, Some(align)) => Ok(Some(align)),
-            (_, None) => {
-                let message = "an alignment is a power of two, at most 2^28";
-                Err(Box::new(Problem::new(message, span, "not an alignment")))
+    /// `(number)` or `(type)`. A mistake in the number is one of the struct.
+    fn alignment(&mut self, all: &mut Attributes) -> Read<Option<u64>> {
+        let open = self.text.cursor.expect("(")?;
+        let is_type = self.peek().kind == Kind::Word && !self.values.contains_key(self.peek().text);
+        if is_type && !self.peek().is("sizeof") {
+            let specified = self.nested(open, Self::specifiers)?;
+            let close = self.text.cursor.expect(")")?;
+            if let Base::Known(layout) = specified.base {
+                return Ok(Some(layout.align));
             }
-        }))
+            let span = open.end..close.start;
+            let problem = Problem::new("the alignment of this type is unknown", span, "");
+            all.refuse(Box::new(by_compiler(problem)));
+            return Ok(None);
+        }
+        let start = self.peek().start;
+        let value = self.nested(open, Self::constant)?;
+        let span = start..self.text.cursor.last().end.max(start);
+        self.text.cursor.expect(")")?;
+        let align = u64::try_from(value.number).ok();
+        match align.filter(|align| align.is_power_of_two() && *align <= MAX_ALIGN) {
+            Some(align) => Ok(Some(align)),
+            // `alignas(0)` has no effect.
+            None if value.number == 0 => Ok(None),
+            None => {
+                let message = "an alignment is a power of two, at most 2^28";
+                all.refuse(Box::new(Problem::new(message, span, "not an alignment")));
+                Ok(None)
+            }
+        }
     }
 }

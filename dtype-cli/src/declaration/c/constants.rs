@@ -1,266 +1,209 @@
-//! Constant expressions in C: the lengths of arrays, and the values of enums.
-//!
-//! An expression that is not understood has no value, which is a mistake only where the value matters: its tokens are
-//! skipped, and the text is read on.
+//! Constant expressions in C: numbers, characters, constants, operators, and what the caller knows.
 
-use super::super::layout::{Base, Layout};
-use super::super::token::{Kind, Token};
-use super::cpp::cpp;
-use super::number::Number;
-use super::{Read, Reader, wrong};
+use super::super::MAX_NESTING;
+use super::super::token::{Cursor, Kind, Token};
+use super::Read;
 use crate::problem::{Problem, quoted};
-use dtype_runtime::types::Named;
 
-/// Operators with two operands, and how tightly they bind. Those with two signs come first.
-const OPERATORS: &[(&str, usize)] = &[
-    ("||", 0),
-    ("&&", 1),
-    ("==", 5),
-    ("!=", 5),
-    ("<=", 6),
-    (">=", 6),
-    ("<<", 7),
-    (">>", 7),
-    ("|", 2),
-    ("^", 3),
-    ("&", 4),
-    ("<", 6),
-    (">", 6),
-    ("+", 8),
-    ("-", 8),
-    ("*", 9),
-    ("/", 9),
-    ("%", 9),
+/// A number. Operators are read where the result is the same in every type of C that the operands may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Value {
+    pub(super) number: i128,
+    pub(super) is_unsigned: bool,
+}
+
+impl Value {
+    pub(super) fn int(number: i128) -> Self {
+        Self { number, is_unsigned: false }
+    }
+
+    /// Whether an operator may have this number as an operand or as its result.
+    fn is_plain(self) -> bool {
+        let least = if self.is_unsigned { 0 } else { i32::MIN.into() };
+        (least..=i32::MAX.into()).contains(&self.number)
+    }
+}
+
+/// The operators, by how tightly they bind.
+const OPERATORS: [&[&str]; 10] = [
+    &["||"],
+    &["&&"],
+    &["|"],
+    &["^"],
+    &["&"],
+    &["==", "!="],
+    &["<=", ">=", "<", ">"],
+    &["<<", ">>"],
+    &["+", "-"],
+    &["*", "/", "%"],
 ];
 
-/// The operator with which these tokens start, and how tightly it binds.
-pub(super) fn operator(tokens: &[Token<'_>]) -> Option<(&'static str, usize)> {
-    let first = tokens.first().filter(|first| first.kind == Kind::Sign)?;
-    // The positions of tokens that a macro stands for are those of its name.
-    let end = first.text.as_bytes().as_ptr_range().end;
-    let second = tokens.get(1).filter(|second| second.text.as_ptr() == end);
-    let found = OPERATORS.iter().find(|(operator, _)| match operator.split_at(1) {
-        (sign, "") => first.is(sign),
-        (sign, rest) => first.is(sign) && second.is_some_and(|second| second.is(rest)),
-    });
-    found.copied()
+/// What the caller knows.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Constant<'t, 's> {
+    Name(&'s str),
+    /// The size of the type with these words.
+    Size(&'t [Token<'s>]),
 }
 
-/// The value of an expression, or why it has none.
-pub(super) type Value = Result<Number, Box<Problem>>;
+/// The value of a constant; `None` if that is not known.
+type Known<'k, 's> = &'k mut dyn FnMut(Constant<'_, 's>) -> Option<Value>;
 
-/// What stands before an operand.
-enum Prefix {
-    Sign(&'static str),
-    Cast(Base),
+/// The value of the expression that starts here.
+pub(super) fn constant<'s>(cursor: &mut Cursor<'s>, known: Known<'_, 's>) -> Read<Value> {
+    expression(cursor, known, 0, 0)
 }
 
-impl Reader<'_, '_> {
-    /// The value of the expression here.
-    pub(super) fn constant(&mut self) -> Value {
-        let start = self.cursor.index();
-        let value = self.conditional();
-        let end = self.cursor.peek();
-        let is_end = end.kind == Kind::End || [",", ";", ")", "]", "}"].iter().any(|s| end.is(s));
-        if value.is_ok() && is_end {
-            return value;
-        }
-        let value = value.and_then(|_| Err(self.cursor.unexpected("the end of the expression")));
-        self.cursor.rewind(start);
-        self.skip_expression();
-        value
+fn expression<'s>(
+    cursor: &mut Cursor<'s>,
+    known: Known<'_, 's>,
+    least: usize,
+    depth: usize,
+) -> Read<Value> {
+    let start = cursor.peek();
+    if depth >= MAX_NESTING {
+        let message = format!("expressions nest deeper than {MAX_NESTING} levels");
+        return Err(Box::new(Problem::new(message, start.span(), "one more level")));
     }
-
-    /// Skips an expression up to the sign that ends it.
-    fn skip_expression(&mut self) {
-        loop {
-            let token = self.cursor.peek();
-            match (token.kind, token.text) {
-                (Kind::End, _) | (Kind::Sign, "," | ";" | ")" | "]" | "}") => return,
-                (Kind::Sign, "(" | "[" | "{") => self.cursor.skip_brackets(),
-                _ => drop(self.cursor.next()),
-            }
+    let mut value = operand(cursor, known, depth)?;
+    while let Some((operator, level)) = operator(cursor).filter(|(_, level)| *level >= least) {
+        for _ in 0..operator.len() {
+            cursor.next();
         }
+        let right = expression(cursor, known, level + 1, depth + 1)?;
+        let span = start.start..cursor.last().end.max(start.start);
+        value = binary(value, operator, right)
+            .ok_or_else(|| Box::new(Problem::new("the value of this is unknown", span, "")))?;
     }
+    Ok(value)
+}
 
-    /// `condition ? one : other`
-    fn conditional(&mut self) -> Value {
-        let condition = self.operation(0)?;
-        let Some(question) = self.cursor.take("?") else { return Ok(condition) };
-        self.nested(question, |reader| {
-            let one = reader.conditional()?;
-            reader.cursor.expect(":")?;
-            let other = reader.conditional()?;
-            let (chosen, beside) = if condition.value == 0 { (other, one) } else { (one, other) };
-            chosen
-                .beside(beside)
-                .map_err(|message| Box::new(Problem::new(message, question.span(), "")))
+/// The operator here and its level. Signs are tokens of one character.
+fn operator(cursor: &Cursor<'_>) -> Option<(&'static str, usize)> {
+    let [first, second] = [cursor.peek(), cursor.peek_after(1)];
+    let pair = format!("{}{}", first.text, second.text);
+    let is_pair =
+        first.kind == Kind::Sign && second.kind == Kind::Sign && first.end == second.start;
+    let find = |text: &str| {
+        OPERATORS.iter().enumerate().find_map(|(level, operators)| {
+            operators.iter().find(|operator| **operator == text).map(|operator| (*operator, level))
         })
-    }
+    };
+    let pair = is_pair.then(|| find(&pair)).flatten();
+    pair.or_else(|| (first.kind == Kind::Sign).then(|| find(first.text)).flatten())
+}
 
-    /// Operands with operators that bind at least as tightly as this.
-    fn operation(&mut self, least: usize) -> Value {
-        let start = self.cursor.peek().start;
-        let mut value = self.operand()?;
-        let here = |reader: &Self| operator(&[reader.cursor.peek(), reader.cursor.peek_after(1)]);
-        while let Some((operator, binds)) = here(self).filter(|(_, binds)| *binds >= least) {
-            for _ in operator.chars() {
-                self.cursor.next();
-            }
-            let right = self.operation(binds + 1)?;
-            value = value.binary(operator, right).map_err(|message| {
-                let span = start..self.cursor.last().end.max(start);
-                Box::new(Problem::new(message, span, ""))
+fn operand<'s>(cursor: &mut Cursor<'s>, known: Known<'_, 's>, depth: usize) -> Read<Value> {
+    let token = cursor.peek();
+    match (token.kind, token.text) {
+        (Kind::Number, text) => {
+            let value = number(text).ok_or_else(|| {
+                let message = format!("expected an integer, found {}", quoted(text));
+                Box::new(Problem::new(message, token.span(), "expected an integer"))
             })?;
+            cursor.next();
+            Ok(value)
         }
-        Ok(value)
-    }
-
-    fn operand(&mut self) -> Value {
-        let mut prefixes = Vec::new();
-        let start = self.cursor.peek().start;
-        loop {
-            let sign = ["-", "+", "~", "!"].into_iter().find(|sign| self.cursor.peek().is(sign));
-            if let Some(sign) = sign {
-                self.cursor.next();
-                prefixes.push(Prefix::Sign(sign));
-            } else if self.cursor.peek().is("(") && self.starts_type(1) {
-                let open = self.cursor.next();
-                let base = self.nested(open, Self::type_in_brackets)?;
-                prefixes.push(Prefix::Cast(base));
-            } else {
-                break;
-            }
-        }
-        let mut value = self.primary()?;
-        for prefix in prefixes.into_iter().rev() {
-            let span = start..self.cursor.last().end.max(start);
-            let problem = |message: &str| Box::new(Problem::new(message, span, ""));
-            value = match prefix {
-                Prefix::Sign(sign) => value.prefixed(sign).map_err(problem)?,
-                Prefix::Cast(base) => {
-                    let cast = match &base {
-                        Base::Known(layout) => match layout.ty.named() {
-                            Some(Named::Basic(basic)) => value.cast(basic),
-                            _ => None,
-                        },
-                        _ => None,
-                    };
-                    cast.ok_or_else(|| problem("this is no cast to a type of integers"))?
-                }
+        (Kind::Text, text) => {
+            let inside = text.trim_matches('\'').as_bytes();
+            let [character @ b' '..=b'~'] = inside else {
+                return Err(cursor.unexpected("a number"));
             };
+            cursor.next();
+            Ok(Value::int((*character).into()))
         }
-        Ok(value)
+        (Kind::Sign, "(") => {
+            cursor.next();
+            let value = expression(cursor, known, 0, depth + 1)?;
+            cursor.expect(")")?;
+            Ok(value)
+        }
+        (Kind::Sign, sign @ ("-" | "+" | "~" | "!")) => {
+            cursor.next();
+            let value = expression(cursor, known, OPERATORS.len(), depth + 1)?;
+            let number = match sign {
+                "-" => -value.number,
+                "~" => !value.number,
+                "!" => i128::from(value.number == 0),
+                _ => value.number,
+            };
+            let result = Value { number, ..value };
+            if value.is_plain() && result.is_plain() {
+                return Ok(result);
+            }
+            let span = token.start..cursor.last().end;
+            Err(Box::new(Problem::new("the value of this is unknown", span, "")))
+        }
+        (Kind::Word, "sizeof") => {
+            cursor.next();
+            cursor.expect("(")?;
+            let mut words = Vec::new();
+            while cursor.peek().kind == Kind::Word {
+                words.push(cursor.next());
+            }
+            cursor.expect(")")?;
+            let span = token.start..cursor.last().end;
+            let unknown = || Box::new(Problem::new("the size of this type is unknown", span, ""));
+            known(Constant::Size(&words)).ok_or_else(unknown)
+        }
+        (Kind::Word, name) => {
+            cursor.next();
+            known(Constant::Name(name)).ok_or_else(|| {
+                let message = format!("the value of {} is unknown", quoted(name));
+                let problem = Problem::new(message, token.span(), "unknown name");
+                Box::new(problem.help(format!("write the number, or add `#define {name} …`")))
+            })
+        }
+        _ => Err(cursor.unexpected("a number")),
     }
+}
 
-    /// A number, a name, an expression in brackets, or the size or alignment of a type.
-    fn primary(&mut self) -> Value {
-        let token = self.cursor.peek();
-        let value = match (token.kind, token.text) {
-            (Kind::Number, text) => match Number::parse(text) {
-                Some(number) => number,
-                None => return Err(self.cursor.unexpected("an integer")),
-            },
-            (Kind::Text, text) => match Number::character(text) {
-                Some(number) => number,
-                None => return Err(self.cursor.unexpected("an integer")),
-            },
-            (Kind::Sign, "(") => {
-                return self.nested(token, |reader| {
-                    reader.cursor.next();
-                    let value = reader.conditional()?;
-                    reader.cursor.expect(")")?;
-                    Ok(value)
-                });
-            }
-            (Kind::Word, "sizeof" | "_Alignof" | "alignof" | "__alignof__" | "__alignof") => {
-                self.cursor.next();
-                if let Some(size) = self.text_size().filter(|_| token.text == "sizeof") {
-                    return Ok(Number::size(size));
-                }
-                let layout = self.measured()?;
-                let is_size = token.text == "sizeof";
-                return Ok(Number::size(if is_size { layout.size } else { layout.align }));
-            }
-            (Kind::Word, name) if self.is_scope(1) => {
-                let help = "write the number";
-                return Err(Box::new(cpp(&format!("the scope `{name}::`"), token.span(), help)));
-            }
-            (Kind::Word, name) => {
-                if let Some(value) = self.constants.get(name) {
-                    value.clone()?
-                } else {
-                    let message = format!("the value of {} is unknown", quoted(name));
-                    let problem = Problem::new(message, token.span(), "unknown name");
-                    let help = format!("write the number, or add the line `#define {name} 3`");
-                    return Err(Box::new(problem.help(help)));
-                }
-            }
-            _ => return Err(self.cursor.unexpected("a number")),
-        };
-        self.cursor.next();
-        Ok(value)
+fn binary(left: Value, operator: &str, right: Value) -> Option<Value> {
+    let (a, b) = (left.number, right.number);
+    let truth = |condition: bool| Some(Value::int(condition.into()));
+    let is_shift = matches!(operator, "<<" | ">>");
+    let is_unsigned = left.is_unsigned || right.is_unsigned && !is_shift;
+    let is_known = [left, right].iter().all(|one| Value { is_unsigned, ..*one }.is_plain());
+    if !is_known {
+        return None;
     }
+    let number = match operator {
+        "||" => return truth(a != 0 || b != 0),
+        "&&" => return truth(a != 0 && b != 0),
+        "==" => return truth(a == b),
+        "!=" => return truth(a != b),
+        "<" => return truth(a < b),
+        ">" => return truth(a > b),
+        "<=" => return truth(a <= b),
+        ">=" => return truth(a >= b),
+        "|" => a | b,
+        "^" => a ^ b,
+        "&" => a & b,
+        "<<" | ">>" if a < 0 || !(0..31).contains(&b) => return None,
+        "<<" => a << b,
+        ">>" => a >> b,
+        "+" => a + b,
+        "-" => a - b,
+        "*" => a * b,
+        "/" => a.checked_div(b)?,
+        _ => a.checked_rem(b)?,
+    };
+    Some(Value { number, is_unsigned }).filter(|result| result.is_plain())
+}
 
-    /// The bytes of the string here, which may be in brackets; `None` if it has escapes, or is none.
-    fn text_size(&mut self) -> Option<u64> {
-        let number = usize::from(self.cursor.peek().is("("));
-        let token = self.cursor.peek_after(number);
-        let is_plain = token.kind == Kind::Text && !token.text.contains('\\');
-        let inside = token.text.strip_prefix('"').filter(|_| is_plain)?;
-        if number == 1 && !self.cursor.peek_after(2).is(")") {
-            return None;
-        }
-        for _ in 0..=2 * number {
-            self.cursor.next();
-        }
-        // The zero at its end takes the place of the quote.
-        Some(inside.len() as u64)
-    }
-
-    /// The type in brackets whose size or alignment is asked for.
-    fn measured(&mut self) -> Read<Layout> {
-        let open = self.cursor.expect("(")?;
-        if !self.starts_type(0) {
-            return Err(self.cursor.unexpected("a type"));
-        }
-        let base = self.nested(open, Self::type_in_brackets)?;
-        match base {
-            Base::Known(layout) => Ok(layout),
-            Base::Wrong(problems) if !problems.is_empty() => Err(Box::new(problems[0].clone())),
-            _ => {
-                let span = open.end..self.cursor.last().start.max(open.end);
-                Err(Box::new(Problem::new("the size of this type is unknown", span, "")))
-            }
-        }
-    }
-
-    /// A type without a name, up to its closing bracket.
-    pub(super) fn type_in_brackets(&mut self) -> Read<Base> {
-        let specified = self.specifiers()?;
-        self.is_part(specified.declared);
-        let declarator = self.declarator()?;
-        self.cursor.expect(")")?;
-        if let Some(problem) =
-            declarator.attributes.problem.clone().or(specified.attributes.problem)
-        {
-            return Ok(wrong(*problem));
-        }
-        // Only a pointer itself has a size: not what it points to.
-        if declarator.pointer.is_some() && declarator.lengths.is_empty() {
-            return Ok(Base::Known(Layout::basic(crate::notation::USIZE)));
-        }
-        if declarator.is_indirect() {
-            return Ok(Base::Foreign { what: "no data", help: "" });
-        }
-        Ok(match specified.base {
-            Base::Known(layout) if !declarator.lengths.is_empty() => {
-                match layout.array(&declarator.lengths) {
-                    Ok(array) => Base::Known(array),
-                    Err(error) => wrong(Problem::new(error.to_string(), declarator.span, "")),
-                }
-            }
-            base => base,
-        })
-    }
+/// An integer constant.
+fn number(text: &str) -> Option<Value> {
+    let lower = text.to_ascii_lowercase();
+    let digits = lower.trim_end_matches(['u', 'l']);
+    let suffix = &lower[digits.len()..];
+    let (digits, radix) = match digits.as_bytes() {
+        [b'0', b'x', ..] => (&digits[2..], 16),
+        [b'0', b'b', ..] => (&digits[2..], 2),
+        [b'0', b'0'..=b'9', ..] => (&digits[1..], 8),
+        _ => (digits, 10),
+    };
+    let is_number = digits.starts_with(|c: char| c.is_ascii_hexdigit());
+    let number = u64::from_str_radix(digits, radix).ok().filter(|_| is_number)?;
+    let is_suffix = matches!(suffix, "" | "u" | "l" | "ul" | "lu" | "ll" | "ull" | "llu");
+    is_suffix.then_some(Value { number: number.into(), is_unsigned: suffix.contains('u') })
 }

@@ -1,178 +1,112 @@
-//! Enums in C: integers, whose constants can be lengths.
+//! Enums in C.
+
+use dtype_runtime::Basic;
+use dtype_runtime::basic::Kind as Values;
 
 use super::super::layout::{Base, Layout};
-use super::super::token::Kind;
+use super::super::token::{Kind, Token};
 use super::constants::Value;
-use super::cpp::cpp;
-use super::number::{Number, fits};
-use super::{Named, Read, Reader, wrong};
-use crate::problem::{Problem, quoted};
-use dtype_runtime::Basic;
-
-/// The types of enums, the preferred ones first: as small as possible if they are packed.
-const PACKED: &[Basic] =
-    &[Basic::UnsignedChar, Basic::SignedChar, Basic::UnsignedShort, Basic::Short];
-const USUAL: &[Basic] = &[
-    Basic::Int,
-    Basic::Unsigned,
-    Basic::UnsignedLong,
-    Basic::Long,
-    Basic::UnsignedLongLong,
-    Basic::LongLong,
-];
-
-/// The type of an enum with values between these.
-fn integer(least: i128, greatest: i128, is_packed: bool) -> Basic {
-    let small: &[Basic] = if is_packed { PACKED } else { &[] };
-    let mut all = small.iter().chain(USUAL);
-    all.find(|basic| fits(**basic, least, greatest)).copied().unwrap_or(Basic::LongLong)
-}
-
-/// The constants of an enum.
-#[derive(Default)]
-struct Constants<'s> {
-    all: Vec<(&'s str, i128)>,
-    /// Why a value is unknown.
-    problem: Option<Box<Problem>>,
-    /// A condition among them: some may not be there, and later ones may be less than they seem.
-    condition: Option<Box<Problem>>,
-}
-
-impl Constants<'_> {
-    /// The type of the enum.
-    fn base(&self, is_packed: bool) -> Base {
-        if let Some(problem) = &self.problem {
-            return wrong(problem.as_ref().clone());
-        }
-        let values = || self.all.iter().map(|(_, value)| *value);
-        let (least, greatest) = (values().min().unwrap_or(0), values().max().unwrap_or(0));
-        let basic = integer(least, greatest, is_packed);
-        if let Some(problem) = &self.condition {
-            let count = i128::try_from(self.all.len()).unwrap_or(i128::MAX);
-            if is_packed || integer(least, greatest.saturating_add(count), false) != basic {
-                return wrong(problem.as_ref().clone());
-            }
-        }
-        Base::Known(Layout::basic(basic))
-    }
-}
+use super::{Named, Read, Reader, by_compiler, wrong};
+use crate::problem::Problem;
 
 impl<'s> Reader<'s, '_> {
-    pub(super) fn enum_specifier(&mut self, is_typedef: bool) -> Read<Named<'s>> {
-        let start = self.cursor.index();
-        self.cursor.next();
+    /// An enum, with its constants if there is a body.
+    pub(super) fn enumeration(&mut self) -> Read<Named<'s>> {
+        let keyword = self.next();
         let mut attributes = self.attributes()?;
-        let [first, scoped] = [0, 1].map(|number| self.cursor.peek_after(number));
-        if matches!(first.text, "class" | "struct") && scoped.kind == Kind::Word {
-            let problem =
-                cpp(&format!("`enum {}`", first.text), first.span(), "leave this word out");
-            self.cpp_name(scoped, &problem);
-            return Err(Box::new(problem));
+        let name = (self.peek().kind == Kind::Word).then(|| self.next());
+        let span = name.unwrap_or(keyword).span();
+        if !self.peek().is("{") {
+            let Some(name) = name else { return Err(self.unexpected("a name or `{`")) };
+            return Ok(self.tag("enum", name));
         }
-        let name = (self.cursor.peek().kind == Kind::Word).then(|| self.cursor.next());
-        // `enum E : unsigned char`
-        let fixed = match self.cursor.take(":") {
-            Some(_) => Some(self.specifiers()?.base),
-            None => None,
-        };
-        if !self.cursor.peek().is("{") {
-            let Some(name) = name else { return Err(self.cursor.unexpected("a name or `{`")) };
-            return Ok(match (self.tags.get(name.text), fixed) {
-                (Some(known), _) => known.clone(),
-                (None, Some(base)) => Named::of(base, name.span()),
-                (None, None) => Named::later("enum", name),
-            });
+        let open = self.next();
+        // Whether all values are known, the least and the greatest.
+        let (mut values, mut next) = ((0, 0), Some(0));
+        let mut problem = None;
+        while self.text.cursor.take("}").is_none() {
+            let constant = self.peek();
+            if constant.kind != Kind::Word {
+                return Err(self.unexpected("a name or `}`"));
+            }
+            self.next();
+            self.attributes()?;
+            if self.text.cursor.take("=").is_some() {
+                next = match self.nested(open, Self::constant) {
+                    Ok(value) => Some(value.number),
+                    Err(mistake) => {
+                        problem = problem.or(Some(mistake));
+                        self.to_next_constant();
+                        None
+                    }
+                };
+            }
+            if let Some(number) = next {
+                values = (number.min(values.0), number.max(values.1));
+                self.values.insert(constant.text, Value::int(number));
+            } else {
+                self.values.remove(constant.text);
+            }
+            next = next.map(|number| number + 1);
+            if self.text.cursor.take(",").is_none() && !self.peek().is("}") {
+                return Err(self.unexpected("`,` or `}`"));
+            }
         }
-        let mut constants = match self.braces(|reader| reader.constants(start))? {
-            Ok(constants) => constants,
-            Err(problem) => Constants { problem: Some(Box::new(problem)), ..Constants::default() },
-        };
         attributes.join(self.attributes_of_type()?);
-        if constants.condition.is_none() {
-            constants.condition = self.condition(start).map(Box::new);
-        }
-        let mut base = fixed.unwrap_or_else(|| constants.base(attributes.is_packed));
-        let in_attributes = attributes.problem.map(|problem| *problem);
-        if let Some(problem) = in_attributes.or_else(|| self.macro_after_body(is_typedef)) {
-            base = wrong(problem);
-        }
-        if let Base::Known(layout) = &base
-            && let Some(dtype_runtime::types::Named::Basic(basic)) = layout.ty.named()
-        {
-            for (name, value) in constants.all {
-                if let Some(Ok(known)) = self.constants.get_mut(name)
-                    && known.value == value
-                {
-                    *known = Number::constant(value, basic);
-                }
-            }
-        }
-        let span = name.map_or(self.cursor.last().span(), |name| name.span());
-        let mut named = Named::of(base, span);
-        if let Some(name) = name {
-            if self.tags.contains_key(name.text) {
-                let problem = twice(&format!("enum {}", name.text), name.span());
-                named.base = wrong(problem);
-            }
-            self.tags.insert(name.text, named.clone());
+        let base = match problem.or(attributes.problem) {
+            Some(problem) => wrong(*problem),
+            None => integer(values, attributes.is_packed).map_or_else(
+                || {
+                    wrong(by_compiler(Problem::new(
+                        "no integer has all these values",
+                        span.clone(),
+                        "",
+                    )))
+                },
+                |basic| Base::Known(Layout::basic(basic)),
+            ),
+        };
+        let named = Named::of(base, span);
+        if let Some(Token { text, .. }) = name {
+            self.tags.insert(text, named.clone());
         }
         Ok(named)
     }
 
-    /// The constants up to the closing brace, of an enum that starts at the token with this number.
-    fn constants(&mut self, start: usize) -> Read<Constants<'s>> {
-        let open = self.cursor.last();
-        let mut found = Constants::default();
-        let mut value: Value = Ok(Number::int(0));
-        while self.cursor.peek().kind == Kind::Word {
-            let constant = self.cursor.next();
-            if found.condition.is_none() {
-                found.condition = self.condition(start).map(Box::new);
-            }
-            self.attributes()?;
-            if self.cursor.take("=").is_some() {
-                value = self.nested(open, Self::constant);
-            }
-            match &value {
-                Ok(number) => found.all.push((constant.text, number.value)),
-                Err(problem) if found.problem.is_none() => found.problem = Some(problem.clone()),
-                Err(_) => {}
-            }
-            let kept = match &found.condition {
-                Some(problem) => Err(problem.clone()),
-                None => value.clone(),
-            };
-            self.keep_constant(constant.text, constant.span(), kept);
-            value = value.and_then(|number| {
-                let next = number.value + 1;
-                if fits(Basic::UnsignedLongLong, 0, next.max(0)) {
-                    return Ok(Number::constant(next, Basic::LongLong));
-                }
-                let message = "the constant after this one does not fit any type";
-                Err(Box::new(Problem::new(message, constant.span(), "")))
-            });
-            if self.cursor.take(",").is_none() {
-                break;
+    /// Skips a value that is not understood.
+    fn to_next_constant(&mut self) {
+        while !matches!(self.peek().text, "," | "}" | ";") && self.peek().kind != Kind::End {
+            if self.peek().is("(") {
+                self.text.cursor.skip_brackets();
+            } else {
+                self.next();
             }
         }
-        if self.cursor.take("}").is_none() {
-            return Err(self.cursor.unexpected("`,` or `}`"));
-        }
-        Ok(found)
-    }
-
-    fn keep_constant(&mut self, name: &'s str, span: std::ops::Range<usize>, value: Value) {
-        let value = match (self.constants.get(name), value) {
-            (None, value) => value,
-            (Some(Ok(before)), Ok(value)) if *before == value => Ok(value),
-            _ => Err(Box::new(twice(name, span))),
-        };
-        self.constants.insert(name, value);
     }
 }
 
-/// The mistake of a name that is declared again.
-pub(super) fn twice(name: &str, span: std::ops::Range<usize>) -> Problem {
-    Problem::new(format!("{} is declared twice", quoted(name)), span, "again")
-        .help("all branches of `#if` are read: remove the one that does not apply")
+/// The integer of an enum: `int` if that has its values, as in GCC; the least one if it is packed.
+fn integer((least, greatest): (i128, i128), is_packed: bool) -> Option<Basic> {
+    let usual = [Basic::Int, Basic::Unsigned, Basic::Long, Basic::UnsignedLong];
+    let small = [
+        Basic::UnsignedChar,
+        Basic::SignedChar,
+        Basic::UnsignedShort,
+        Basic::Short,
+        Basic::Unsigned,
+        Basic::Int,
+        Basic::UnsignedLong,
+        Basic::Long,
+    ];
+    let all: &[Basic] = if is_packed { &small } else { &usual };
+    let fits = |basic: &&Basic| {
+        let bits = basic.size() * 8;
+        let (low, high) = if basic.kind() == Values::Unsigned {
+            (0, (1_i128 << bits) - 1)
+        } else {
+            (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1)
+        };
+        low <= least && greatest <= high
+    };
+    all.iter().find(fits).copied()
 }

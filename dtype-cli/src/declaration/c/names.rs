@@ -118,32 +118,14 @@ const LINUX_NAMES: &[(&str, Basic)] = if cfg!(all(target_os = "linux", target_po
     &[]
 };
 
-/// Linux's names of types with a byte order, and whether it is big-endian.
-const ORDERED_NAMES: &[(&str, Basic, bool)] = &[
-    ("__le16", Basic::U16, false),
-    ("__le32", Basic::U32, false),
-    ("__le64", Basic::U64, false),
-    ("__be16", Basic::U16, true),
-    ("__be32", Basic::U32, true),
-    ("__be64", Basic::U64, true),
-];
-
 /// The type with a name from a header.
 pub(crate) fn header(name: &str) -> Option<Basic> {
-    let ordered = || ORDERED_NAMES.iter().map(|(known, basic, _)| (*known, *basic));
-    let mut all = named().chain(ordered());
-    all.find(|(known, _)| *known == name).map(|(_, basic)| basic)
+    named().find(|(known, _)| *known == name).map(|(_, basic)| basic)
 }
 
-/// Names from headers, but for those with a byte order.
+/// Names from headers.
 fn named() -> impl Iterator<Item = (&'static str, Basic)> {
     HEADER_NAMES.iter().chain(POSIX_NAMES).chain(LINUX_NAMES).copied()
-}
-
-/// Whether a name stands for values in the other byte order than this machine's.
-pub(super) fn is_reversed(name: &str) -> bool {
-    let is_big = cfg!(target_endian = "big");
-    ORDERED_NAMES.iter().any(|(known, _, order)| *known == name && *order != is_big)
 }
 
 /// All names of types that are single words.

@@ -1,4 +1,4 @@
-//! The type at the start of a declaration in C.
+//! What stands before the names in a declaration of C: a type, with its qualifiers and attributes.
 
 use std::ops::Range;
 
@@ -6,226 +6,155 @@ use super::super::layout::{Base, Layout};
 use super::super::token::{Kind, Token};
 use super::attributes::Attributes;
 use super::names::{self, Words};
-use super::{Named, Read, Reader, wrong};
+use super::{CPP, Named, Read, Reader, by_compiler, cpp, wrong};
 use crate::problem::{Problem, quoted};
 
-/// Words around a type that do not change its layout.
-const QUALIFIERS: &[&str] = &[
-    "const",
-    "volatile",
-    "static",
-    "extern",
-    "register",
-    "inline",
-    "__inline",
-    "__inline__",
-    "_Thread_local",
-    "thread_local",
-    "__thread",
-    "restrict",
-    "__restrict",
-    "__restrict__",
-    "__const",
-    "__volatile__",
-    "_Noreturn",
-    "auto",
-];
-
-/// Words that say how something is stored, which a field is not.
-const STORAGE: &[&str] = &[
-    "static",
-    "extern",
-    "register",
-    "inline",
-    "thread_local",
-    "_Thread_local",
-    "__thread",
-    "typedef",
-];
-
-/// Whether a word stands beside a type or a name and is not a name itself.
-pub(super) fn is_beside_type(word: &str) -> bool {
-    const OTHERS: &[&str] = &[
-        "__attribute__",
-        "__attribute",
-        "__declspec",
-        "__packed",
-        "__extension__",
-        "typedef",
-        "alignas",
-        "_Alignas",
-        "asm",
-        "__asm__",
-        "_Atomic",
-    ];
-    QUALIFIERS.contains(&word) || OTHERS.contains(&word)
-}
-
-/// What a type declares in a struct if no name follows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
-    /// Its members: a struct or a union without a tag.
-    Members,
-    /// The type alone: something with a tag, or an enum.
-    TypeOnly,
-    /// Nothing, which is a mistake.
-    Other,
-}
-
-/// A type, and the words around it.
-#[derive(Debug)]
+/// A type as a declaration names it.
 pub(super) struct Specified<'s> {
     pub(super) base: Base,
-    /// The index of the struct in the list of declared ones.
+    /// The struct's index in the list of declared ones.
     pub(super) declared: Option<usize>,
     /// A tag that is not declared yet.
-    pub(super) later: Option<(&'s str, Option<u64>)>,
-    pub(super) form: Form,
+    later: Option<&'s str>,
+    /// Whether it is a struct or a union without a name, whose members belong to the struct around it.
+    pub(super) is_nameless: bool,
+    /// Whether it is the declaration of a struct, a union or an enum with a name.
+    pub(super) is_tagged: bool,
     pub(super) is_typedef: bool,
-    /// A word that says how something is stored, such as `static`.
-    pub(super) storage: Option<Token<'s>>,
     pub(super) attributes: Attributes,
     pub(super) span: Range<usize>,
 }
 
 impl<'s> Reader<'s, '_> {
-    /// Whether a type starts after `number` tokens.
-    pub(super) fn starts_type(&self, number: usize) -> bool {
-        let token = self.cursor.peek_after(number);
-        let is_name = |name: &str| {
-            let mut words = Words::default();
-            let keyword =
-                matches!(name, "struct" | "union" | "enum" | "const" | "volatile" | "_Atomic");
-            let known = || names::header(name).is_some() || self.types.contains_key(name);
-            keyword || words.add(name) || known()
-        };
-        let is_scope = self.is_scope(number) || token.is("std") && self.is_scope(number + 1);
-        is_scope || token.kind == Kind::Word && is_name(token.text)
-    }
-
-    /// The words and attributes up to the first declarator.
     pub(super) fn specifiers(&mut self) -> Read<Specified<'s>> {
-        let first = self.cursor.peek();
+        let first = self.peek();
         let mut words = Words::default();
         let mut found: Option<Named<'s>> = None;
         let mut attributes = Attributes::default();
-        let (mut form, mut is_typedef, mut is_atomic) = (Form::Other, false, false);
-        let (mut align, mut storage) = (None, None);
+        let (mut is_nameless, mut is_tagged, mut is_typedef, mut is_atomic) =
+            (false, false, false, false);
         loop {
             let is_open = found.is_none() && words.number == 0;
-            if !is_open && self.cursor.peek().is("[") && self.cursor.peek_after(1).is("[") {
-                // Behind a type, these are attributes of the type, to which `packed` does nothing.
-                let of_type = self.standard_attributes()?;
-                align = of_type.last.or(align);
-                attributes.join(Attributes { problem: of_type.problem, ..Attributes::default() });
-                continue;
-            }
             attributes.join(self.attributes()?);
-            if is_open {
-                self.scope()?;
-            }
-            let token = self.cursor.peek();
-            if STORAGE.contains(&token.text) {
-                storage = Some(token);
-            }
+            let token = self.peek();
             match (token.kind, token.text) {
                 (Kind::Word, "typedef") => is_typedef = true,
-                (Kind::Word, "_Atomic") => {
-                    is_atomic = true;
-                    if is_open && self.cursor.peek_after(1).is("(") {
-                        self.cursor.next();
-                        let open = self.cursor.next();
-                        let base = self.nested(open, Self::type_in_brackets)?;
-                        found = Some(Named::of(base, open.span()));
-                        continue;
-                    }
+                (Kind::Word, "_Atomic") if !self.text.cursor.peek_after(1).is("(") => {
+                    is_atomic = true
                 }
-                (Kind::Word, word) if QUALIFIERS.contains(&word) => {}
+                (
+                    Kind::Word,
+                    "const" | "volatile" | "static" | "extern" | "register" | "inline" | "__const",
+                ) => {}
                 (Kind::Word, word @ ("struct" | "union" | "enum")) if is_open => {
-                    let (named, new) = match word {
-                        "struct" => self.struct_specifier(is_typedef)?,
-                        "union" => self.union_specifier()?,
-                        _ => (self.enum_specifier(is_typedef)?, Form::TypeOnly),
-                    };
-                    (found, form) = (Some(named), new);
+                    let next = self.text.cursor.peek_after(1);
+                    is_nameless = word != "enum" && next.is("{");
+                    is_tagged = true;
+                    found = Some(match word {
+                        "struct" => self.structure(is_typedef)?,
+                        "union" => self.union()?,
+                        _ => self.enumeration()?,
+                    });
                     continue;
                 }
                 (Kind::Word, word) if found.is_none() && words.add(word) => {}
-                (Kind::Word, word) if is_open => found = Some(self.type_name(word, token)),
+                (Kind::Word, word)
+                    if is_open && CPP.contains(&word) && !self.types.contains_key(word) =>
+                {
+                    return Err(Box::new(cpp(token)));
+                }
+                (Kind::Word, _) if is_open => found = Some(self.type_name(token)),
                 _ => break,
             }
-            self.cursor.next();
+            self.next();
         }
-        let span = first.start..self.cursor.last().end.max(first.start);
-        let mut named = match found {
+        let span = first.start..self.text.cursor.last().end.max(first.start);
+        let Named { mut base, declared, later, .. } = match found {
             Some(named) => named,
-            None if words.number == 0 => return Err(self.cursor.unexpected("a type")),
+            None if words.number == 0 => {
+                return Err(self.unexpected("a type"));
+            }
             None => Named::of(of_words(words, &span), span.clone()),
         };
-        if is_atomic {
-            atomic(&mut named.base);
+        // Compilers align atomic objects for which there are instructions to their sizes.
+        if let Base::Known(layout) = &mut base
+            && is_atomic
+            && matches!(layout.size, 1 | 2 | 4 | 8 | 16)
+        {
+            layout.align = layout.align.max(layout.size);
         }
-        if let (Base::Known(layout), Some(align)) = (&mut named.base, align) {
-            layout.align = align;
+        Ok(Specified {
+            base,
+            declared,
+            later,
+            is_nameless,
+            is_tagged,
+            is_typedef,
+            attributes,
+            span,
+        })
+    }
+
+    /// The struct, union or enum with a tag, which may be declared later.
+    pub(super) fn tag(&self, keyword: &str, tag: Token<'s>) -> Named<'s> {
+        if let Some(known) = self.tags.get(tag.text) {
+            return known.clone();
         }
-        named.later = named.later.map(|(tag, before)| (tag, align.or(before)));
-        let Named { base, declared, later, .. } = named;
-        Ok(Specified { base, declared, later, form, is_typedef, storage, attributes, span })
+        let message = format!("`{keyword} {}` is not declared", tag.text);
+        let problem = Problem::new(message, tag.span(), "unknown name");
+        let base = wrong(problem.help("add its declaration before this one"));
+        Named { later: Some(tag.text), ..Named::of(base, tag.span()) }
+    }
+
+    /// What a typedef stands for, perhaps a struct that was declared after it.
+    pub(super) fn alias(&self, name: &str) -> Option<Named<'s>> {
+        let named = self.types.get(name)?;
+        let later = named.later.and_then(|tag| self.tags.get(tag));
+        Some(later.unwrap_or(named).clone())
     }
 
     /// A type with a name of its own.
-    fn type_name(&mut self, word: &'s str, token: Token<'s>) -> Named<'s> {
+    fn type_name(&mut self, token: Token<'s>) -> Named<'s> {
+        let word = token.text;
         if let Some(named) = self.alias(word) {
             return named;
         }
-        let base = if names::is_reversed(word) {
-            let message =
-                format!("{} has the bytes of its values in the other order", quoted(word));
-            let problem = Problem::new(message, token.span(), "not this machine's byte order");
-            wrong(problem.help(
-                "a type describes values of this machine: write an integer of this size, such as \
-                 `uint32_t`, and convert with `--representation big` or `little`",
-            ))
-        } else if let Some(basic) = names::header(word) {
-            Base::Known(Layout::basic(basic))
-        } else {
-            let message = format!("unknown type {}", quoted(word));
-            let problem = Problem::new(message, token.span(), "unknown name");
+        if let Some(basic) = names::header(word) {
+            return Named::of(Base::Known(Layout::basic(basic)), token.span());
+        }
+        let problem =
+            Problem::new(format!("unknown type {}", quoted(word)), token.span(), "unknown name");
+        let base = if let Some(tag) = self.tags.get(word).cloned() {
             // The struct that was probably meant.
-            self.is_part(self.tags.get(word).and_then(|named| named.declared));
-            if let Some(tag) = self.tags.get(word) {
-                let keyword = match &tag.base {
-                    _ if tag.declared.is_some() => "struct",
-                    Base::Foreign { .. } => "union",
-                    _ => "enum",
-                };
-                let tagged = format!("{keyword} {word}");
-                wrong(problem.help(format!("did you mean `{tagged}`?")).instead(tagged))
-            } else {
-                let near = self.hints.nearest(
-                    word,
-                    self.types.keys().copied(),
-                    names::all().map(|name: &str| name),
-                );
-                wrong(match near {
-                    Some(near) => problem.help(format!("did you mean `{near}`?")).instead(near),
-                    None => problem.help(
-                        "add its `typedef` to the text; files named by `#include` are not read",
-                    ),
-                })
-            }
+            self.is_part(tag.declared);
+            let keyword = match &tag.base {
+                _ if tag.declared.is_some() => "struct",
+                Base::Foreign { .. } => "union",
+                _ => "enum",
+            };
+            let tagged = format!("{keyword} {word}");
+            wrong(problem.help(format!("did you mean `{tagged}`?")).instead(tagged))
+        } else if let Some(mistake) = self.mistakes.first() {
+            // What was passed over may have declared it.
+            wrong(mistake.clone())
+        } else {
+            let known = self.types.keys().copied();
+            let near = self.hints.nearest(word, known, names::all().map(|name: &str| name));
+            wrong(match near {
+                Some(near) => problem.help(format!("did you mean `{near}`?")).instead(near),
+                None => by_compiler(problem),
+            })
         };
         Named::of(base, token.span())
     }
 
-    fn union_specifier(&mut self) -> Read<(Named<'s>, Form)> {
-        let keyword = self.cursor.next();
+    fn union(&mut self) -> Read<Named<'s>> {
+        let keyword = self.next();
         self.attributes()?;
-        let name = (self.cursor.peek().kind == Kind::Word).then(|| self.cursor.next());
-        let has_body = self.cursor.peek().is("{");
+        let name = (self.peek().kind == Kind::Word).then(|| self.next());
+        let has_body = self.peek().is("{");
         if has_body {
-            // What its members declare has a layout of its own.
-            let _ = self.braces(Self::body)?;
+            self.text.cursor.skip_brackets();
             self.attributes_of_type()?;
         }
         let base = Base::Foreign {
@@ -237,8 +166,66 @@ impl<'s> Reader<'s, '_> {
         if let Some(name) = name {
             self.tags.insert(name.text, named.clone());
         }
-        let is_nameless = has_body && name.is_none();
-        Ok((named, if is_nameless { Form::Members } else { Form::TypeOnly }))
+        Ok(named)
+    }
+
+    /// Keeps the names that a typedef gives.
+    pub(super) fn typedefs(&mut self, specified: &Specified<'s>) -> Read<()> {
+        loop {
+            let declarator = self.declarator()?;
+            let Some(name) = declarator.name else {
+                return Err(self.unexpected("a name"));
+            };
+            if !self.peek().is(",") && !self.peek().is(";") {
+                return Err(self.unexpected("`;` or `,`"));
+            }
+            let mut attributes = specified.attributes.clone();
+            attributes.join(declarator.attributes.clone());
+            let foreign = declarator.foreign();
+            let is_alias = foreign.is_none();
+            let mut base = foreign.map_or_else(|| specified.base.clone(), |(base, _)| base);
+            let mut problem = attributes.problem.take();
+            let both = [&specified.attributes, &declarator.attributes];
+            let has_two = both.iter().all(|one| one.last.is_some());
+            if has_two || attributes.last != attributes.most {
+                let message = "two alignments of one type";
+                let twice = by_compiler(Problem::new(message, declarator.span.clone(), ""));
+                problem = problem.or(Some(Box::new(twice)));
+            }
+            if let Base::Known(layout) = &mut base {
+                match layout.elements(&declarator.lengths) {
+                    Ok(array) => *layout = array,
+                    Err(message) => base = wrong(Problem::new(message, declarator.span, "")),
+                }
+            }
+            if let (Base::Known(layout), Some(align)) = (&mut base, attributes.last) {
+                layout.align = align;
+            }
+            let later = specified.later.filter(|_| is_alias && declarator.lengths.is_empty());
+            if later.is_some() && attributes.last.is_some() {
+                let message = "the alignment of a struct that is declared later";
+                problem =
+                    problem.or(Some(Box::new(by_compiler(Problem::new(message, name.span(), "")))));
+            }
+            let later = later.filter(|_| problem.is_none());
+            if let Some(problem) = problem {
+                base = wrong(*problem);
+            }
+            let declared = specified.declared.filter(|_| is_alias);
+            if let Some(one) = declared.and_then(|index| self.declared.get_mut(index))
+                && declarator.lengths.is_empty()
+                && one.name.is_empty()
+            {
+                name.text.clone_into(&mut one.name);
+                one.span = name.span();
+            }
+            let named = Named { base, declared, later, span: name.span() };
+            self.types.insert(name.text, named);
+            if self.text.cursor.take(",").is_none() {
+                break;
+            }
+        }
+        self.text.cursor.expect(";").map(drop)
     }
 }
 
@@ -247,18 +234,11 @@ fn of_words(words: Words, span: &Range<usize>) -> Base {
     if words.is_void && words.number == 1 {
         return Base::Foreign { what: "of type `void`", help: "`void` has no values" };
     }
-    if let Some(basic) = words.basic() {
-        return Base::Known(Layout::basic(basic));
-    }
-    let problem = Problem::new("these words form no type", span.clone(), "");
-    wrong(problem.help("for example `unsigned long long` is one"))
-}
-
-/// The layout of an atomic object: GCC aligns those of a size for which there are instructions to that size.
-fn atomic(base: &mut Base) {
-    if let Base::Known(layout) = base
-        && matches!(layout.size, 1 | 2 | 4 | 8 | 16)
-    {
-        layout.align = layout.align.max(layout.size);
+    match words.basic() {
+        Some(basic) => Base::Known(Layout::basic(basic)),
+        None => {
+            let problem = Problem::new("these words form no type", span.clone(), "");
+            wrong(problem.help("for example `unsigned long long` is one"))
+        }
     }
 }

@@ -1,0 +1,152 @@
+//! The lines of the preprocessor that are read: `#define N 3`, `#pragma pack`, `#include` and the guard of a header.
+
+use std::collections::{HashMap, HashSet};
+
+use super::super::token::{Comments, Cursor, Kind, Token, tokens};
+use super::constants::{Constant, Value, constant};
+use super::{Read, by_compiler};
+use crate::problem::{Problem, quoted};
+
+/// A text without its lines of the preprocessor.
+#[derive(Debug)]
+pub(super) struct Text<'s> {
+    pub(super) cursor: Cursor<'s>,
+    /// The macros that are numbers.
+    pub(super) values: HashMap<&'s str, Value>,
+    /// The limit of `#pragma pack` from the token with this number on.
+    packs: Vec<(usize, Option<u64>)>,
+}
+
+impl Text<'_> {
+    /// The limit of `#pragma pack` at the token with this number.
+    pub(super) fn pack(&self, index: usize) -> Option<u64> {
+        let after = self.packs.partition_point(|(start, _)| *start <= index);
+        after.checked_sub(1).and_then(|last| self.packs[last].1)
+    }
+}
+
+/// Reads the lines of the preprocessor.
+pub(super) fn read(source: &str) -> Read<Text<'_>> {
+    let all = tokens(source, Comments::C);
+    let guard = guard(&all);
+    let mut rest = Vec::with_capacity(all.len());
+    let mut values: HashMap<&str, Value> = HashMap::new();
+    // Macros that are no numbers, or several ones; using one is a mistake.
+    let mut others: HashSet<&str> = HashSet::new();
+    let mut packs = Vec::new();
+    let (mut pack, mut stack) = (None, Vec::new());
+    let is_pragma = |token: &&Token<'_>| matches!(token.text, "_Pragma" | "__pragma");
+    for token in &all {
+        let inside = if token.kind == Kind::Directive { token.inside() } else { Vec::new() };
+        if let Some(pragma) = inside.iter().chain([token]).find(is_pragma) {
+            let problem = Problem::new("pragmas of macros are not read", pragma.span(), "");
+            return Err(Box::new(by_compiler(problem)));
+        }
+        if token.kind != Kind::Directive {
+            let is_macro = token.kind == Kind::Word && others.contains(token.text);
+            rest.push(Token { kind: if is_macro { Kind::Macro } else { token.kind }, ..*token });
+            continue;
+        }
+        let [word, name] = [0, 1].map(|number| inside.get(number).map_or("", |one| one.text));
+        match (word, name) {
+            _ if guard.is_some_and(|guard| guard.contains(&token.start)) => {}
+            ("include" | "undef" | "error" | "warning" | "line" | "ident", _) | ("", _) => {}
+            ("define", name) => {
+                let body = &inside[2.min(inside.len())..];
+                let is_call =
+                    body.first().is_some_and(|open| open.is("(") && open.start == inside[1].end);
+                let mut cursor = Cursor::of(body.to_vec(), source);
+                let value = constant(&mut cursor, &mut |constant| match constant {
+                    Constant::Name(name) => values.get(name).copied(),
+                    Constant::Size(_) => None,
+                });
+                match value {
+                    Ok(value)
+                        if !is_call
+                            && cursor.peek().kind == Kind::End
+                            && values.get(name).is_none_or(|before| *before == value) =>
+                    {
+                        values.insert(name, value);
+                    }
+                    _ => {
+                        values.remove(name);
+                        others.insert(name);
+                    }
+                }
+            }
+            ("pragma", "pack") => {
+                let mut cursor = Cursor::of(inside[2..].to_vec(), source);
+                set_pack(&mut cursor, &mut pack, &mut stack).map_err(|()| {
+                    let problem = Problem::new("this `#pragma pack` is not read", token.span(), "");
+                    Box::new(by_compiler(problem))
+                })?;
+                packs.push((rest.len(), pack));
+            }
+            ("pragma", "scalar_storage_order" | "ms_struct" | "options") => {
+                let message = format!("the pragma {} changes layouts", quoted(name));
+                return Err(Box::new(by_compiler(Problem::new(message, token.span(), ""))));
+            }
+            ("pragma", _) => {}
+            _ => {
+                let message = "conditions are not evaluated";
+                let problem = Problem::new(message, token.span(), "a line of the preprocessor");
+                return Err(Box::new(by_compiler(problem)));
+            }
+        }
+    }
+    Ok(Text { cursor: Cursor::of(rest, source), values, packs })
+}
+
+/// The starts of the three lines that keep a header from being read twice, if the text has them.
+fn guard(all: &[Token<'_>]) -> Option<[usize; 3]> {
+    let mut lines = all.iter().filter(|token| token.kind == Kind::Directive);
+    let ends = all.iter().rev().find(|token| token.kind != Kind::End);
+    let is_pragma =
+        |token: &&Token<'_>| token.inside().first().is_some_and(|word| word.is("pragma"));
+    let first = lines.by_ref().find(|token| !is_pragma(token))?;
+    let (second, last) = (lines.next()?, ends?);
+    let words = |token: &Token<'_>| -> Vec<String> {
+        token
+            .inside()
+            .iter()
+            .map(|one| one.text.to_owned())
+            .filter(|text| !text.is_empty())
+            .collect()
+    };
+    let (ifndef, define, endif) = (words(first), words(second), words(last));
+    let is_guard = all.first()?.start == first.start
+        && ifndef.len() == 2
+        && ifndef[0] == "ifndef"
+        && define.first().is_some_and(|word| word == "define")
+        && define.get(1) == ifndef.get(1)
+        && last.kind == Kind::Directive
+        && endif.first().is_some_and(|word| word == "endif");
+    is_guard.then_some([first.start, second.start, last.start])
+}
+
+/// `(n)`, `()`, `(push)`, `(push, n)` or `(pop)`.
+fn set_pack(
+    cursor: &mut Cursor<'_>,
+    pack: &mut Option<u64>,
+    stack: &mut Vec<Option<u64>>,
+) -> Result<(), ()> {
+    cursor.take("(").ok_or(())?;
+    let mut is_open = true;
+    if cursor.take("push").is_some() {
+        stack.push(*pack);
+        is_open = cursor.take(",").is_some();
+    } else if cursor.take("pop").is_some() {
+        *pack = stack.pop().ok_or(())?;
+        is_open = false;
+    } else if cursor.peek().is(")") {
+        *pack = None;
+        is_open = false;
+    }
+    if is_open {
+        let number = cursor.next();
+        let limit = number.text.parse().ok().filter(|limit| matches!(limit, 1 | 2 | 4 | 8 | 16));
+        *pack = Some(limit.ok_or(())?);
+    }
+    let is_closed = cursor.take(")").is_some() && cursor.peek().kind == Kind::End;
+    is_closed.then_some(()).ok_or(())
+}
