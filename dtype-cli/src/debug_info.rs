@@ -89,7 +89,7 @@ impl<'a> DebugInfo<'a> {
         let search = search(&headers, Wanted::Name(name));
         let mut layouts = Layouts::new(&headers);
         let found = choose(&search, name, &mut layouts)?;
-        let Some(found) = found else { return Err(self.not_found(name, &search, &headers)) };
+        let Some(found) = found else { return Err(not_found(name, &search, &headers)) };
         let resolved = Resolved::clone(&*layouts.resolve(found.place));
         let data =
             resolved.data.map_err(|what| Error::NoData { name: found.name.clone(), what })?;
@@ -125,20 +125,21 @@ impl<'a> DebugInfo<'a> {
         all.sort_by(|a, b| b.padding.cmp(&a.padding).then_with(|| a.name.cmp(&b.name)));
         Ok(all)
     }
+}
 
-    fn not_found(&self, name: &str, search: &Search, headers: &Headers<'_>) -> Error {
-        if let Some(error) = nothing(search) {
-            return error;
-        }
-        let is_declared = !search.found.is_empty();
-        let all = self::search(headers, Wanted::All).found;
-        let last = |name: &'_ str| search::last_part(name).to_owned();
-        let mut names: Vec<String> = all.iter().map(|found| last(&found.name)).collect();
-        names.sort_unstable();
-        names.dedup();
-        let near = nearest(&last(name), names.iter().map(String::as_str)).map(str::to_owned);
-        Error::Unknown { name: name.to_owned(), near, is_declared }
+/// Why there is no type with a name.
+fn not_found(name: &str, search: &Search, headers: &Headers<'_>) -> Error {
+    if let Some(error) = nothing(search) {
+        return error;
     }
+    let is_declared = !search.found.is_empty();
+    let all = search::search(headers, Wanted::All).found;
+    let last = |name: &'_ str| search::last_part(name).to_owned();
+    let mut names: Vec<String> = all.iter().map(|found| last(&found.name)).collect();
+    names.sort_unstable();
+    names.dedup();
+    let near = nearest(&last(name), names.iter().map(String::as_str)).map(str::to_owned);
+    Error::Unknown { name: name.to_owned(), near, is_declared }
 }
 
 /// Why a search has found nothing, if it is not the name.

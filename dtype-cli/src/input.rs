@@ -39,7 +39,7 @@ pub(crate) fn types(
     stdin: &StandardInput,
 ) -> Result<Option<Vec<Summary>>, Failure> {
     let Some((path, None)) = object(argument, stdin) else { return Ok(None) };
-    debug_info(path, |info| info.types()).map(Some)
+    debug_info(path, |info| info.types().map(Some))
 }
 
 /// The type given by an argument.

@@ -7,7 +7,8 @@
 //! The command is a thin layer over `dtype-runtime`; this library contains its parts. [`notation`] reads and writes
 //! datatypes as text, and [`problem`] describes mistakes in a text.
 //!
-//! Types can also be [declared](declaration) as a struct in C or Rust, or as a NumPy dtype.
+//! Types can also be [declared](declaration) as a struct in C or Rust, or as a NumPy dtype, or come from the [debug
+//! information](debug_info) of an object file, a library or a program.
 //!
 //! # The notation
 //!
@@ -33,6 +34,9 @@
 //! | `fields`, `fields_complete` | each with `path`, `basic`, `offset`, `bytes` and `repeated`: `count` and `stride` in bytes, which is null where it varies; at most 1024 |
 //! | `description`, `description_complete` | the entries, each with `what`: `elem` (`basic`, `count`, `disp`, `extent`), `loop` (`loops`, `items`, `extent`) or `endloop` (`items`, `size`, `first_elem_disp`); at most 4096 |
 //! | `optimized_description`, `optimized_description_complete` | the same after the optimizations of commit |
+//!
+//! For an object file without the name of a type, `dtype info --json` and `dtype show --json` print an array with an object for
+//! each struct: `type`, its name, and `size`, `padding` and `reordered`, the size with the members in the best order.
 //!
 //! `dtype compare --json` prints `same_signature`, `same_type`, `same_size`, `same_bounds`, `same_type_map` (null when the
 //! maps are too long to be compared), with `--memory` also `same_memory`, then `first_difference` (null, or `element` with

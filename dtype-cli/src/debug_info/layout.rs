@@ -17,9 +17,9 @@ use crate::notation::{FieldNames, Span};
 /// The most members without data that are named for one struct.
 const MAX_LEFT_OUT: usize = 256;
 
-/// The most members of all structs together. A struct without a name adds its members to those of the struct around it, so
-/// that a damaged file could have many more than its size suggests.
-const MAX_MEMBERS: usize = 1 << 24;
+/// The most entries that are read and members that are placed for all structs together. In a damaged file, each struct may
+/// be inside another one, or be a member of many without a name.
+const MAX_WORK: usize = 1 << 26;
 
 /// A member that is no datatype.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,14 +69,15 @@ pub(super) struct Layouts<'h, 'a> {
     done: HashMap<Place, Rc<Resolved>>,
     pub(super) names: FieldNames,
     depth: usize,
-    members: usize,
+    /// The entries read and the members placed so far.
+    work: usize,
 }
 
 impl<'h, 'a> Layouts<'h, 'a> {
     pub(super) fn new(headers: &'h Headers<'a>) -> Self {
         let names = FieldNames::default();
         let (units, done) = (HashMap::new(), HashMap::new());
-        Self { headers, units, done, names, depth: 0, members: 0 }
+        Self { headers, units, done, names, depth: 0, work: 0 }
     }
 
     pub(super) fn unit(&mut self, number: usize) -> Option<Rc<Unit<'a>>> {
@@ -117,7 +118,7 @@ impl<'h, 'a> Layouts<'h, 'a> {
                 place = next;
                 continue;
             }
-            let children = unit.children(entry.offset).unwrap_or_default();
+            let children = unit.children(entry.offset, &mut self.work).unwrap_or_default();
             let members = children.iter().filter(|child| child.tag == dw::DW_TAG_member);
             let members = members.map(|child| (unit.name(child), location(&unit, child)));
             return [(None, entry.number(dw::DW_AT_byte_size))]
@@ -237,7 +238,7 @@ impl<'h, 'a> Layouts<'h, 'a> {
             return Some(Resolved::foreign(what, None, unit.address_size()));
         }
         let mut lengths = Vec::new();
-        for dimension in unit.children(entry.offset).ok()? {
+        for dimension in unit.children(entry.offset, &mut self.work).ok()? {
             if dimension.tag != dw::DW_TAG_subrange_type {
                 continue;
             }
@@ -293,7 +294,7 @@ impl<'h, 'a> Layouts<'h, 'a> {
         }
         let size = size?;
         let mut body = Body { align: 1, ..Body::default() };
-        for child in unit.children(entry.offset).ok()? {
+        for child in unit.children(entry.offset, &mut self.work).ok()? {
             match child.tag {
                 dw::DW_TAG_member | dw::DW_TAG_inheritance => {}
                 dw::DW_TAG_variant_part => {
@@ -307,7 +308,7 @@ impl<'h, 'a> Layouts<'h, 'a> {
                 continue;
             }
             self.member(unit, number, &child, &mut body);
-            if self.members > MAX_MEMBERS {
+            if self.work > MAX_WORK {
                 return Some(Resolved::foreign("too large", Some(size), 1));
             }
         }
@@ -378,14 +379,14 @@ impl<'h, 'a> Layouts<'h, 'a> {
                     && layout.ty.size() == 0
                     && name.is_none() => {}
             Ok(layout) if is_spliced => {
-                self.members += layout.members.len();
+                self.work += layout.members.len();
                 body.members.extend(layout.members.iter().map(|member| Member {
                     offset: member.offset.saturating_add(offset),
                     ..member.clone()
                 }));
             }
             Ok(layout) => {
-                self.members += 1;
+                self.work += 1;
                 let (element, length) = rows(&layout.ty);
                 body.members.push(Member { name: name.clone(), offset, element, length });
             }
@@ -522,17 +523,13 @@ fn location(unit: &Unit<'_>, entry: &Entry<'_>) -> Option<u64> {
 
 /// The first byte of a bit-field and the number of bytes that it has a part of.
 fn bit_field(unit: &Unit<'_>, entry: &Entry<'_>, bits: u64) -> (u64, u64) {
-    match entry.number(dw::DW_AT_data_bit_offset) {
-        Some(bit) => {
-            let end = bit.saturating_add(bits).div_ceil(8);
-            (bit / 8, end - bit / 8)
-        }
-        // Before DWARF 4, the place is that of a whole integer.
-        None => {
-            let size = entry.number(dw::DW_AT_byte_size).unwrap_or_else(|| bits.div_ceil(8));
-            (location(unit, entry).unwrap_or(0), size)
-        }
+    if let Some(bit) = entry.number(dw::DW_AT_data_bit_offset) {
+        let end = bit.saturating_add(bits).div_ceil(8);
+        return (bit / 8, end - bit / 8);
     }
+    // Before DWARF 4, the place is that of a whole integer.
+    let size = entry.number(dw::DW_AT_byte_size).unwrap_or_else(|| bits.div_ceil(8));
+    (location(unit, entry).unwrap_or(0), size)
 }
 
 /// Whether this is the number of a field without a name in Rust.

@@ -13,6 +13,9 @@ use super::unit::{Entry, Headers, Place};
 /// The most threads that search.
 const MAX_THREADS: usize = 16;
 
+/// The most bytes of all names that a thread finds. In a damaged file, each scope may be inside another one.
+const MAX_NAMES: usize = 1 << 27;
+
 /// A type with a name.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
@@ -61,6 +64,8 @@ pub(super) struct Search {
     pub(super) has_types: bool,
     /// The file to which the compiler wrote the types of a unit.
     pub(super) split: Option<String>,
+    /// The bytes of the names.
+    bytes: usize,
     /// The first unit that cannot be read.
     pub(super) damage: Option<gimli::Error>,
 }
@@ -138,6 +143,10 @@ fn search_unit(
                 let is_wanted = |name: &[u8]| last.is_none_or(|last| is_same(name, last));
                 if let Some(own) = name.filter(|name| is_wanted(name)) {
                     let outer = scopes.iter().filter_map(|(_, name)| *name);
+                    search.bytes += own.len() + outer.clone().map(<[u8]>::len).sum::<usize>();
+                    if search.bytes > MAX_NAMES {
+                        return ControlFlow::Break(());
+                    }
                     let parts: Vec<_> = outer.chain([own]).map(String::from_utf8_lossy).collect();
                     let name = parts.join("::");
                     let is_match = match wanted {

@@ -183,14 +183,14 @@ fn relocate<'a, R: ReadRef<'a>>(
         let mut bytes = [0; 8];
         let is_little = file.endianness() == Endianness::Little;
         let low = if is_little { 0..width } else { 8 - width..8 };
-        let (from, to): (fn([u8; 8]) -> u64, fn(u64) -> [u8; 8]) = if is_little {
-            (u64::from_le_bytes, u64::to_le_bytes)
-        } else {
-            (u64::from_be_bytes, u64::to_be_bytes)
-        };
         if relocation.has_implicit_addend() {
             bytes[low.clone()].copy_from_slice(place);
         }
-        place.copy_from_slice(&to(from(bytes).wrapping_add(value))[low]);
+        let bytes = if is_little {
+            u64::from_le_bytes(bytes).wrapping_add(value).to_le_bytes()
+        } else {
+            u64::from_be_bytes(bytes).wrapping_add(value).to_be_bytes()
+        };
+        place.copy_from_slice(&bytes[low]);
     }
 }

@@ -1,12 +1,13 @@
 //! The units of DWARF: their headers, and how attributes of their entries are read.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use gimli::{
-    Abbreviations, Attribute, AttributeValue, DebugAbbrev, DebugInfo, DebugLineStr, DebugStr,
-    DebugStrOffsets, DebugStrOffsetsBase, DebugTypes, DwAt, DwLang, DwTag, EndianSlice,
-    RunTimeEndian, UnitHeader, UnitOffset, UnitType, constants as dw,
+    Abbreviations, Attribute, AttributeValue, DebugAbbrev, DebugInfo, DebugStrOffsets,
+    DebugStrOffsetsBase, DebugTypes, DwAt, DwLang, DwTag, EndianSlice, RunTimeEndian, UnitHeader,
+    UnitOffset, UnitType, constants as dw,
 };
 
 use super::Error;
@@ -15,6 +16,9 @@ use super::sections::Sections;
 pub(super) type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 
 pub(super) type Value<'a> = AttributeValue<Slice<'a>>;
+
+/// The most bytes of a name; those of templates are long.
+const MAX_NAME: usize = 1 << 14;
 
 /// An entry: its unit's number, and its place in the unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -29,6 +33,8 @@ pub(super) struct Headers<'a> {
     objects: &'a [Sections<'a>],
     /// Each with the number of its object; those of an object in the order of its section.
     all: Vec<(usize, UnitHeader<Slice<'a>>)>,
+    /// The types of type units, by the numbers of their objects and their signatures.
+    signatures: HashMap<(usize, u64), Place>,
 }
 
 impl<'a> Headers<'a> {
@@ -44,7 +50,16 @@ impl<'a> Headers<'a> {
                 all.push((number, header));
             }
         }
-        Ok(Self { objects, all })
+        let mut signatures = HashMap::new();
+        for (unit, (object, header)) in all.iter().enumerate() {
+            if let UnitType::Type { type_signature, type_offset }
+            | UnitType::SplitType { type_signature, type_offset } = header.type_()
+            {
+                let place = Place { unit, offset: type_offset.0 };
+                signatures.insert((*object, type_signature.0), place);
+            }
+        }
+        Ok(Self { objects, all, signatures })
     }
 
     pub(super) fn len(&self) -> usize {
@@ -72,16 +87,7 @@ impl<'a> Headers<'a> {
                 (self.all[unit].0 == object).then_some(Place { unit, offset })
             }
             AttributeValue::DebugTypesRef(wanted) => {
-                let mut numbered = self.all.iter().enumerate();
-                numbered.find_map(|(unit, (number, header))| match header.type_() {
-                    UnitType::Type { type_signature, type_offset }
-                    | UnitType::SplitType { type_signature, type_offset }
-                        if *number == object && type_signature == wanted =>
-                    {
-                        Some(Place { unit, offset: type_offset.0 })
-                    }
-                    _ => None,
-                })
+                self.signatures.get(&(object, wanted.0)).copied()
             }
             _ => None,
         }
@@ -92,6 +98,13 @@ impl Sections<'_> {
     fn slice<'s>(&'s self, section: &'s [u8]) -> Slice<'s> {
         EndianSlice::new(section, self.endian)
     }
+}
+
+/// The bytes from an offset on up to a zero. Many entries may refer to one text, so a long one is not searched.
+fn terminated(section: &[u8], offset: usize) -> Option<&[u8]> {
+    let rest = section.get(offset..)?;
+    let rest = &rest[..rest.len().min(MAX_NAME)];
+    rest.iter().position(|byte| *byte == 0).map(|end| &rest[..end])
 }
 
 /// An entry with its attributes.
@@ -175,13 +188,18 @@ impl<'a> Unit<'a> {
         entry.ok_or(gimli::Error::MissingUnitDie)
     }
 
-    /// The entries directly below another one.
-    pub(super) fn children(&self, offset: usize) -> Result<Vec<Entry<'a>>, gimli::Error> {
+    /// The entries directly below another one. Adds the number of entries at all levels below it to `work`.
+    pub(super) fn children(
+        &self,
+        offset: usize,
+        work: &mut usize,
+    ) -> Result<Vec<Entry<'a>>, gimli::Error> {
         let mut children = Vec::new();
         self.entries(
             Some(offset),
             |_| true,
             |depth, entry| {
+                *work += 1;
                 match depth {
                     0 if entry.offset != offset => return ControlFlow::Break(()),
                     1 => children.push(entry.clone()),
@@ -226,24 +244,21 @@ impl<'a> Unit<'a> {
         Ok(())
     }
 
-    /// The text of an attribute, if it is there and not in another file.
+    /// The text of an attribute, if it is there, in this file, and no longer than a name can be.
     pub(super) fn text(&self, entry: &Entry<'a>, name: DwAt) -> Option<&'a [u8]> {
-        let strings = DebugStr::from(self.sections.slice(&self.sections.strings));
-        let text = match entry.value(name)? {
-            AttributeValue::String(text) => Ok(text),
-            AttributeValue::DebugStrRef(offset) => strings.get_str(offset),
-            AttributeValue::DebugLineStrRef(offset) => {
-                DebugLineStr::from(self.sections.slice(&self.sections.line_strings)).get_str(offset)
-            }
+        let Sections { strings, line_strings, .. } = self.sections;
+        match entry.value(name)? {
+            AttributeValue::String(text) => Some(text.slice()),
+            AttributeValue::DebugStrRef(offset) => terminated(strings, offset.0),
+            AttributeValue::DebugLineStrRef(offset) => terminated(line_strings, offset.0),
             AttributeValue::DebugStrOffsetsIndex(index) => {
-                let offsets =
-                    DebugStrOffsets::from(self.sections.slice(&self.sections.string_offsets));
+                let offsets = self.sections.slice(&self.sections.string_offsets);
+                let offsets = DebugStrOffsets::from(offsets);
                 let offset = offsets.get_str_offset(self.header.format(), self.strings, index);
-                offset.and_then(|offset| strings.get_str(offset))
+                terminated(strings, offset.ok()?.0)
             }
-            _ => return None,
-        };
-        text.ok().map(|text| text.slice())
+            _ => None,
+        }
     }
 
     pub(super) fn name(&self, entry: &Entry<'a>) -> Option<&'a [u8]> {

@@ -36,7 +36,8 @@ const MOST_IN_VAIN: usize = 1 << 22;
 
 /// What to do about a declaration that is not read. The command has the names of the file and of the struct for these
 /// placeholders if it knows them.
-const BY_COMPILER: &str = "the compiler knows the layout: `cc -g -c -x c -fno-eliminate-unused-debug-types FILE.h -o FILE.o && dtype FILE.o:NAME`";
+const BY_COMPILER: &str = "the compiler knows the layout: `cc -g -c -x c -fno-eliminate-unused-debug-types \
+                                 FILE.h -o FILE.o && dtype FILE.o:NAME`";
 
 /// Words with which C++ declares what C has not.
 const CPP: &[&str] = &[
@@ -169,9 +170,9 @@ impl<'s> Reader<'s, '_> {
     fn declares_a_type(&self) -> bool {
         for number in 0.. {
             match self.text.cursor.peek_after(number).text {
-                "typedef" | "struct" | "union" | "enum" => return true,
-                // What they belong to is read with them.
-                "__attribute__" | "__attribute" | "alignas" | "_Alignas" => return true,
+                // What an attribute belongs to is read with it.
+                "typedef" | "struct" | "union" | "enum" | "__attribute__" | "__attribute"
+                | "alignas" | "_Alignas" => return true,
                 "const" | "static" | "volatile" | "extern" | "__extension__" | "register" => {}
                 _ => return false,
             }

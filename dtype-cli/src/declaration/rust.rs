@@ -158,17 +158,8 @@ impl Reader<'_> {
         Some(base)
     }
 
-    /// Checks that an item is there, and only once.
-    fn check(&self, name: &str, item: &Item) -> Read<()> {
-        condition(&item.attributes)?;
-        let Some(again) = &item.again else { return Ok(()) };
-        let message = format!("{} is declared twice", quoted(name));
-        let problem = Problem::new(message, again.clone(), "again");
-        Err(Box::new(problem.and(item.span.clone(), "declared here first")))
-    }
-
     fn item(&mut self, name: &str, item: &Item) -> Base {
-        let checked = self.check(name, item).and_then(|()| derived(&item.attributes));
+        let checked = check(name, item).and_then(|()| derived(&item.attributes));
         let layout = match checked.and_then(|_| representation(&item.attributes)) {
             Ok(layout) => layout,
             Err(problem) => return wrong(*problem),
@@ -294,6 +285,15 @@ impl Reader<'_> {
             other => Err(other),
         }
     }
+}
+
+/// Checks that an item is there, and only once.
+fn check(name: &str, item: &Item) -> Read<()> {
+    condition(&item.attributes)?;
+    let Some(again) = &item.again else { return Ok(()) };
+    let message = format!("{} is declared twice", quoted(name));
+    let problem = Problem::new(message, again.clone(), "again");
+    Err(Box::new(problem.and(item.span.clone(), "declared here first")))
 }
 
 /// The mistake of a struct whose fields may be in any order.

@@ -50,7 +50,6 @@ pub(super) fn read(source: &str) -> Read<Text<'_>> {
         let [word, name] = [0, 1].map(|number| inside.get(number).map_or("", |one| one.text));
         match (word, name) {
             _ if guard.is_some_and(|guard| guard.contains(&token.start)) => {}
-            ("include" | "undef" | "error" | "warning" | "line" | "ident", _) | ("", _) => {}
             ("define", name) => {
                 let body = &inside[2.min(inside.len())..];
                 let is_call =
@@ -86,7 +85,7 @@ pub(super) fn read(source: &str) -> Read<Text<'_>> {
                 let message = format!("the pragma {} changes layouts", quoted(name));
                 return Err(Box::new(by_compiler(Problem::new(message, token.span(), ""))));
             }
-            ("pragma", _) => {}
+            ("include" | "undef" | "error" | "warning" | "line" | "ident" | "pragma" | "", _) => {}
             _ => {
                 let message = "conditions are not evaluated";
                 let problem = Problem::new(message, token.span(), "a line of the preprocessor");

@@ -36,7 +36,7 @@ impl<'s> Reader<'s, '_> {
                     Ok(value) => Some(value.number),
                     Err(mistake) => {
                         problem = problem.or(Some(mistake));
-                        self.to_next_constant();
+                        self.skip_value();
                         None
                     }
                 };
@@ -74,7 +74,7 @@ impl<'s> Reader<'s, '_> {
     }
 
     /// Skips a value that is not understood.
-    fn to_next_constant(&mut self) {
+    fn skip_value(&mut self) {
         while !matches!(self.peek().text, "," | "}" | ";") && self.peek().kind != Kind::End {
             if self.peek().is("(") {
                 self.text.cursor.skip_brackets();

@@ -40,7 +40,7 @@ impl<'s> Reader<'s, '_> {
             match (token.kind, token.text) {
                 (Kind::Word, "typedef") => is_typedef = true,
                 (Kind::Word, "_Atomic") if !self.text.cursor.peek_after(1).is("(") => {
-                    is_atomic = true
+                    is_atomic = true;
                 }
                 (
                     Kind::Word,
@@ -234,11 +234,11 @@ fn of_words(words: Words, span: &Range<usize>) -> Base {
     if words.is_void && words.number == 1 {
         return Base::Foreign { what: "of type `void`", help: "`void` has no values" };
     }
-    match words.basic() {
-        Some(basic) => Base::Known(Layout::basic(basic)),
-        None => {
+    words.basic().map_or_else(
+        || {
             let problem = Problem::new("these words form no type", span.clone(), "");
             wrong(problem.help("for example `unsigned long long` is one"))
-        }
-    }
+        },
+        |basic| Base::Known(Layout::basic(basic)),
+    )
 }

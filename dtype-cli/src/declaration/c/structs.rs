@@ -153,12 +153,13 @@ impl<'s> Reader<'s, '_> {
         let specified = self.specifiers()?;
         self.is_part(specified.declared);
         if self.text.cursor.take(";").is_some() {
-            return Ok(self.without_name(specified, body));
+            without_name(specified, body);
+            return Ok(());
         }
         loop {
             let declarator = self.declarator()?;
             if let Some(name) = declarator.name {
-                self.field(&specified, declarator, name, body);
+                field(&specified, declarator, name, body);
             } else if declarator.foreign().is_none() {
                 let found = self.peek();
                 let problem = self.unexpected("the name of a field");
@@ -182,83 +183,13 @@ impl<'s> Reader<'s, '_> {
             let problem = *self.unexpected("`;` or `,`");
             let is_end = matches!(self.peek().text, "}" | "");
             let problem = if is_end {
-                problem.and(previous.span(), "a field ends with `;`")
+                problem.and(previous.end..previous.end, "a field ends with `;`")
             } else {
                 problem
             };
             return Err(Box::new(problem));
         };
         Ok(())
-    }
-
-    /// A type alone: a struct without a name, or the declaration of one for later.
-    fn without_name(&mut self, specified: Specified<'s>, body: &mut Body) {
-        let Specified { base, is_nameless, is_tagged, attributes, span, .. } = specified;
-        if !is_nameless {
-            if !is_tagged {
-                let problem =
-                    Problem::new("a type alone declares no field", span, "expected a name");
-                report(&mut body.problems, [problem.help("write its name: `double x;`")]);
-            }
-            return;
-        }
-        if attributes.is_packed || attributes.last.is_some() {
-            let problem = Problem::new("attributes before a struct without a name", span, "");
-            return report(&mut body.problems, [by_compiler(problem)]);
-        }
-        match base {
-            Base::Known(element) => body.fields.push(Field {
-                name: None,
-                element,
-                lengths: Vec::new(),
-                is_packed: false,
-                align: attributes.alignas,
-                span,
-            }),
-            base => refuse(body, "", base, span),
-        }
-    }
-
-    fn field(
-        &mut self,
-        specified: &Specified<'s>,
-        declarator: Declarator<'s>,
-        name: Token<'s>,
-        body: &mut Body,
-    ) {
-        let mut attributes = specified.attributes.clone();
-        attributes.join(declarator.attributes.clone());
-        let text = name.text.to_owned();
-        if let Some(before) = body.names.insert(text.clone(), name.span()) {
-            let message = format!("two fields are called {}", quoted(&text));
-            let problem = Problem::new(message, name.span(), "again");
-            report(&mut body.problems, [problem.and(before, "the first one")]);
-        }
-        if let Some((base, span)) = declarator.foreign() {
-            return refuse(body, &text, base, span);
-        }
-        if let Some(problem) = attributes.problem {
-            return report(&mut body.problems, [*problem]);
-        }
-        match &specified.base {
-            Base::Known(element) => {
-                if let Err(message) = element.elements(&declarator.lengths) {
-                    return report(
-                        &mut body.problems,
-                        [Problem::new(message, declarator.span, "")],
-                    );
-                }
-                body.fields.push(Field {
-                    name: Some(text),
-                    element: element.clone(),
-                    lengths: declarator.lengths,
-                    is_packed: attributes.is_packed,
-                    align: attributes.most.max(attributes.alignas),
-                    span: declarator.span,
-                });
-            }
-            base => refuse(body, &text, base.clone(), specified.span.clone()),
-        }
     }
 
     /// Places the fields of a struct whose closing brace is the token with this number.
@@ -299,6 +230,66 @@ impl<'s> Reader<'s, '_> {
             Ok(layout) => Base::Known(layout),
             Err(error) => wrong(Problem::new(error.to_string(), span.clone(), "in this struct")),
         }
+    }
+}
+
+/// A type alone: a struct without a name, or the declaration of one for later.
+fn without_name(specified: Specified<'_>, body: &mut Body) {
+    let Specified { base, is_nameless, is_tagged, attributes, span, .. } = specified;
+    if !is_nameless {
+        if !is_tagged {
+            let problem = Problem::new("a type alone declares no field", span, "expected a name");
+            report(&mut body.problems, [problem.help("write its name: `double x;`")]);
+        }
+        return;
+    }
+    if attributes.is_packed || attributes.last.is_some() {
+        let problem = Problem::new("attributes before a struct without a name", span, "");
+        return report(&mut body.problems, [by_compiler(problem)]);
+    }
+    match base {
+        Base::Known(element) => body.fields.push(Field {
+            name: None,
+            element,
+            lengths: Vec::new(),
+            is_packed: false,
+            align: attributes.alignas,
+            span,
+        }),
+        base => refuse(body, "", base, span),
+    }
+}
+
+fn field(specified: &Specified<'_>, declarator: Declarator<'_>, name: Token<'_>, body: &mut Body) {
+    let mut attributes = specified.attributes.clone();
+    attributes.join(declarator.attributes.clone());
+    let text = name.text.to_owned();
+    if let Some(before) = body.names.insert(text.clone(), name.span()) {
+        let message = format!("two fields are called {}", quoted(&text));
+        let problem = Problem::new(message, name.span(), "again");
+        report(&mut body.problems, [problem.and(before, "the first one")]);
+    }
+    if let Some((base, span)) = declarator.foreign() {
+        return refuse(body, &text, base, span);
+    }
+    if let Some(problem) = attributes.problem {
+        return report(&mut body.problems, [*problem]);
+    }
+    match &specified.base {
+        Base::Known(element) => {
+            if let Err(message) = element.elements(&declarator.lengths) {
+                return report(&mut body.problems, [Problem::new(message, declarator.span, "")]);
+            }
+            body.fields.push(Field {
+                name: Some(text),
+                element: element.clone(),
+                lengths: declarator.lengths,
+                is_packed: attributes.is_packed,
+                align: attributes.most.max(attributes.alignas),
+                span: declarator.span,
+            });
+        }
+        base => refuse(body, &text, base.clone(), specified.span.clone()),
     }
 }
 

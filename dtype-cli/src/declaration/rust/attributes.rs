@@ -149,16 +149,15 @@ pub(super) fn representation(attributes: &[Attribute]) -> Read<Representation> {
             ("packed", number) => all.packed = Some(number.unwrap_or(1)),
             ("align", Some(number)) => all.align = all.align.max(Some(number)),
             ("Rust", _) => {}
-            (name, _) => match names::primitive(name) {
-                Some(basic) => all.integer = Some(basic),
-                None => {
-                    let message = format!("unknown representation {}", quoted(name));
-                    let problem = Problem::new(message, word.span, "unknown name");
-                    return Err(Box::new(problem.help(
-                        "expected `C`, `packed`, `packed(n)`, `align(n)` or `transparent`",
-                    )));
-                }
-            },
+            (name, _) if names::primitive(name).is_some() => all.integer = names::primitive(name),
+            (name, _) => {
+                let message = format!("unknown representation {}", quoted(name));
+                let problem = Problem::new(message, word.span, "unknown name");
+                return Err(Box::new(
+                    problem
+                        .help("expected `C`, `packed`, `packed(n)`, `align(n)` or `transparent`"),
+                ));
+            }
         }
     }
     Ok(all)

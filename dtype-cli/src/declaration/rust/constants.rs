@@ -6,8 +6,9 @@ use syn::spanned::Spanned;
 use syn::{BinOp, Expr, ExprPath, Lit, Type, UnOp};
 
 use super::super::MAX_NESTING;
+use super::attributes::Representation;
 use super::items::{Item, Kind, name_of};
-use super::{Read, Reader, attributes::Representation, range};
+use super::{Read, Reader, check, range};
 use crate::problem::{Problem, quoted};
 
 /// The value; `None` if it does not fit 128 bits.
@@ -101,18 +102,14 @@ impl Reader<'_> {
         if let Some(known) = self.values.get(&name) {
             return Ok(*known);
         }
-        let constant = match self.items.get(&name) {
-            Some(item @ Item { kind: Kind::Constant(constant), .. }) => {
-                self.check(&name, item)?;
-                constant.clone()
-            }
-            _ => {
-                let message = format!("the value of {} is unknown", quoted(&name));
-                let problem = Problem::new(message, span, "unknown name");
-                let help = format!("write the number, or add `const {name}: usize = …;`");
-                return Err(Box::new(problem.help(help)));
-            }
+        let Some(item @ Item { kind: Kind::Constant(constant), .. }) = self.items.get(&name) else {
+            let message = format!("the value of {} is unknown", quoted(&name));
+            let problem = Problem::new(message, span, "unknown name");
+            let help = format!("write the number, or add `const {name}: usize = …;`");
+            return Err(Box::new(problem.help(help)));
         };
+        check(&name, item)?;
+        let constant = constant.clone();
         let value = self.constant(&constant)?;
         self.values.insert(name, value);
         Ok(value)

@@ -55,7 +55,8 @@ impl Reader<'_> {
             ),
             Type::Ptr(_) => foreign(
                 "a pointer",
-                "what it points to is not part of the struct: describe that by a type of its own, or write `usize` to treat the address as a number",
+                "what it points to is not part of the struct: describe that by a type of its own, or \
+                 write `usize` to treat the address as a number",
             ),
             Type::Slice(_) => {
                 foreign("a slice, which has no fixed size", "write an array, such as `[f64; 3]`")
