@@ -11,90 +11,17 @@ pub(super) const LANGUAGE: Target =
     Target { name: "C", basic, is_reserved: is_keyword, is_taken: is_keyword };
 
 /// The words that are not names in C or in C++.
-const KEYWORDS: &[&str] = &[
-    "alignas",
-    "alignof",
-    "and",
-    "asm",
-    "assert",
-    "auto",
-    "bool",
-    "break",
-    "case",
-    "catch",
-    "char",
-    "class",
-    "const",
-    "constexpr",
-    "continue",
-    "default",
-    "delete",
-    "do",
-    "double",
-    "else",
-    "enum",
-    "explicit",
-    "export",
-    "extern",
-    "false",
-    "float",
-    "for",
-    "friend",
-    "goto",
-    "if",
-    "inline",
-    "int",
-    "long",
-    "mutable",
-    "namespace",
-    "new",
-    "not",
-    "nullptr",
-    "operator",
-    "or",
-    "private",
-    "protected",
-    "public",
-    "register",
-    "restrict",
-    "return",
-    "short",
-    "signed",
-    "sizeof",
-    "static",
-    "static_assert",
-    "struct",
-    "switch",
-    "template",
-    "this",
-    "thread_local",
-    "throw",
-    "true",
-    "try",
-    "typedef",
-    "typeid",
-    "typename",
-    "typeof",
-    "typeof_unqual",
-    "union",
-    "unsigned",
-    "using",
-    "virtual",
-    "void",
-    "volatile",
-    "wchar_t",
-    "while",
-    "xor",
-    "offsetof",
-    "NULL",
-    "linux",
-    "unix",
-    "packed",
-];
+const KEYWORDS: &str = "alignas alignof and asm assert auto bool break case catch char class const constexpr \
+    continue default delete do double else enum explicit export extern false float for \
+    friend goto if inline int long mutable namespace new not nullptr operator or private \
+    protected public register restrict return short signed sizeof static static_assert \
+    struct switch template this thread_local throw true try typedef typeid typename typeof \
+    typeof_unqual union unsigned using virtual void volatile wchar_t while xor offsetof NULL \
+    linux unix packed";
 
 fn is_keyword(word: &str) -> bool {
     // Names with two underscores are the compiler's, and some of them are keywords.
-    KEYWORDS.contains(&word)
+    KEYWORDS.split(' ').any(|keyword| keyword == word)
         || word.starts_with("__")
         || is_type(word)
         || word
