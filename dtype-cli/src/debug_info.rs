@@ -69,20 +69,16 @@ impl<'a> DebugInfo<'a> {
     ///
     /// No type has the name, several have it, or the type is no struct, enum or number.
     ///
-    /// ```
-    /// # #[cfg(all(target_os = "linux", debug_assertions))] {
+    /// ```no_run
     /// use dtype_cli::debug_info::DebugInfo;
-    /// #[derive(Debug)]
-    /// struct Particle { kind: u8, x: [f64; 3] }
-    /// println!("{:?}", Particle { kind: 1, x: [0.0; 3] });
-    ///
-    /// let program = std::fs::read(std::env::current_exe().unwrap()).unwrap();
-    /// # if let Ok(info) = DebugInfo::read(&*program) && info.types().is_ok() {
-    /// let info = DebugInfo::read(&*program).unwrap();
-    /// let particle = info.find("Particle").unwrap().parsed;
-    /// assert_eq!(particle.ty.size(), 25);
-    /// assert_eq!(particle.ty.extent(), 32);
-    /// # } }
+    /// let program = std::fs::read("./program").unwrap();
+    /// let info = DebugInfo::read(&*program)?;
+    /// let particle = info.find("Particle")?;
+    /// println!("{} bytes, every {}", particle.parsed.ty.size(), particle.parsed.ty.extent());
+    /// for member in particle.left_out {
+    ///     println!("{} is {}", member.name, member.what);
+    /// }
+    /// # Ok::<(), dtype_cli::debug_info::Error>(())
     /// ```
     pub fn find(&self, name: &str) -> Result<Layout, Error> {
         let headers = Headers::read(&self.objects)?;
