@@ -87,7 +87,7 @@ struct Places {
     /// The length of the lists among the arguments; 0 if there are no lists.
     length: usize,
     /// For each parameter, its kind and the part of an array that holds its arguments.
-    all: Vec<(Kind, Array, Range<usize>)>,
+    all: Vec<(ArgumentKind, Array, Range<usize>)>,
 }
 
 impl Places {
