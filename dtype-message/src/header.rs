@@ -83,7 +83,7 @@ impl Header {
         let count = count as u64;
         let payload_len = record_size
             .checked_mul(count)
-            .ok_or_else(|| dtype_runtime::Error::CountTooLarge { count, size: record_size })?;
+            .ok_or(dtype_runtime::Error::CountTooLarge { count, size: record_size })?;
         let is_compact = framing.is_compact();
         let (signature_hash, schema_hash) = match (is_compact, schema) {
             (false, _) => (Some(signature), schema),

@@ -159,7 +159,7 @@ pub enum DtypeError {
         actual: Vec<u64>,
     },
     /// Values in the other byte order, where they are to be used in place.
-    #[error("{} is {}, and is to be used in place on a machine that is not", Named(.field), order(.actual))]
+    #[error("{} is {}, and is to be used in place on a machine that is not", Named(.field), order(*.actual))]
     ByteOrder {
         /// The path of the field.
         field: String,
@@ -239,7 +239,7 @@ impl fmt::Display for Times<'_> {
     }
 }
 
-const fn order(order: &ByteOrder) -> &'static str {
+const fn order(order: ByteOrder) -> &'static str {
     match order {
         ByteOrder::Little => "little-endian",
         ByteOrder::Big => "big-endian",

@@ -42,6 +42,7 @@ mod descr;
 mod dtype;
 mod error;
 mod format;
+#[expect(clippy::result_large_err, reason = "a text has one mistake at most")]
 mod grammar;
 mod header;
 mod literal;

@@ -72,6 +72,7 @@ pub struct List<'a> {
 /// The number of blocks of a list that are read at once.
 pub const AT_ONCE: usize = 64;
 
+#[expect(clippy::len_without_is_empty, reason = "a list has blocks")]
 impl<'a> List<'a> {
     pub fn len(&self) -> usize {
         self.displacements.len()

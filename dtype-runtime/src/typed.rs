@@ -222,6 +222,10 @@ pub fn unpack_one<T: Datatype>(bytes: &[u8]) -> Result<T, Error> {
 /// too.
 ///
 /// `count` is explicit, because the bytes do not tell it for a type without data.
+///
+/// # Errors
+///
+/// As [`try_unpack`].
 #[inline]
 pub fn unpack_onto<T: Datatype>(
     bytes: &[u8],

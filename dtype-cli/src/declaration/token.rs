@@ -118,7 +118,7 @@ fn comment(rest: &str, comments: Comments) -> Option<usize> {
         Comments::C if rest.starts_with("/*") => {
             Some(rest[2..].find("*/").map_or(rest.len(), |end| end + 4))
         }
-        _ => None,
+        Comments::C => None,
     }
 }
 

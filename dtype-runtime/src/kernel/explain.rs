@@ -82,9 +82,8 @@ pub(crate) fn single(plan: &Plan, count: u64) -> Option<(Blocks, Kernel)> {
 /// The kernel that copies one instance as a whole, if there is one.
 pub(crate) fn one(plan: &Plan) -> Option<Kernel> {
     let all = plan.program().instances().filter(|_| selected().permutes())?;
-    let is_one =
-        plan.program().one() == &One::Small && all.permutation.size() as u64 == plan.size();
-    is_one.then(|| Kernel::Permutation { records: 1 })
+    let is_small = plan.program().one() == &One::Small;
+    (is_small && all.are_records).then_some(Kernel::Permutation { records: 1 })
 }
 
 /// The kernel that copies `count` instances as a whole: one by one, by a permutation, or as records. `None` if the operations
@@ -300,15 +299,12 @@ mod tests {
         let plan = record.plan();
         let calls: Vec<Vec<Step>> = (0..100).map(|_| traced(plan, 5)).collect();
         let (_, kernel) = single(plan, 5).unwrap();
-        match selected() {
-            Isa::Avx512 => {
-                assert!(calls.iter().all(|steps| *steps == [Step::Permute { records: 4 }]));
-                assert_eq!(kernel, Kernel::Permutation { records: 4 });
-            }
-            _ => {
-                assert!(calls.iter().all(|steps| *steps == calls[0]));
-                assert_eq!(packed_by_quads(plan, 25), None);
-            }
+        if selected() == Isa::Avx512 {
+            assert!(calls.iter().all(|steps| *steps == [Step::Permute { records: 4 }]));
+            assert_eq!(kernel, Kernel::Permutation { records: 4 });
+        } else {
+            assert!(calls.iter().all(|steps| *steps == calls[0]));
+            assert_eq!(packed_by_quads(plan, 25), None);
         }
         // The explanation is the same before the first call.
         let new = Type::resized(&bytes, 0, 16).unwrap().commit();

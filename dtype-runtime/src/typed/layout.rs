@@ -26,6 +26,7 @@ use crate::typemap::TypeMap;
 use crate::types::Type;
 
 /// How the records of a type are copied.
+#[expect(clippy::large_enum_variant, reason = "a constant")]
 enum Strategy {
     /// There is nothing to copy.
     Nothing,

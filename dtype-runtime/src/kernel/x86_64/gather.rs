@@ -123,14 +123,14 @@ unsafe fn gather_windows<G: Constant, const WHOLE: bool>(left: &mut Left) {
             each_column!(G, COLUMN => {
                 let piece = _mm512_permutex2var_epi8(low, indices[COLUMN], high);
                 let to = left.columns[COLUMN];
-                if !WHOLE {
-                    _mm512_mask_storeu_epi8(to.cast(), values::<G>(COLUMN, records), piece);
-                } else {
+                if WHOLE {
                     match const { G::GATHER.width(COLUMN) } {
                         16 => _mm_storeu_si128(to.cast(), _mm512_castsi512_si128(piece)),
                         32 => _mm256_storeu_si256(to.cast(), _mm512_castsi512_si256(piece)),
                         _ => _mm512_storeu_si512(to.cast(), piece),
                     }
+                } else {
+                    _mm512_mask_storeu_epi8(to.cast(), values::<G>(COLUMN, records), piece);
                 }
                 left.columns[COLUMN] = to.wrapping_add(const { G::GATHER.piece(COLUMN) });
             });
@@ -172,19 +172,19 @@ unsafe fn scatter_windows<G: Constant, const WHOLE: bool>(left: &mut Left) {
         unsafe {
             each_column!(G, COLUMN => {
                 let from = left.columns[COLUMN];
-                pieces[COLUMN] = if !WHOLE {
-                    _mm512_maskz_loadu_epi8(values::<G>(COLUMN, records), from.cast())
-                } else {
+                pieces[COLUMN] = if WHOLE {
                     match const { G::GATHER.width(COLUMN) } {
                         16 => _mm512_zextsi128_si512(_mm_loadu_si128(from.cast())),
                         32 => _mm512_zextsi256_si512(_mm256_loadu_si256(from.cast())),
                         _ => _mm512_loadu_si512(from.cast()),
                     }
+                } else {
+                    _mm512_maskz_loadu_epi8(values::<G>(COLUMN, records), from.cast())
                 };
                 left.columns[COLUMN] = from.wrapping_add(const { G::GATHER.piece(COLUMN) });
             });
             let mut window: [__m512i; 2] = [_mm512_setzero_si512(); 2];
-            each_column!(G, COLUMN => if COLUMN % 2 == 0 {
+            each_column!(G, COLUMN => if COLUMN.is_multiple_of(2) {
                 for (number, joined) in window.iter_mut().enumerate() {
                     let (index, keep) = G::GATHER.back(number, COLUMN / 2);
                     let (even, odd) = (pieces[COLUMN], pieces[(COLUMN + 1) % MOST_COLUMNS]);
