@@ -42,7 +42,7 @@ fn names_of_map(map: &TypeMap) -> Vec<&'static str> {
             let inner = mapped().flat_map(|(_, map)| names_of_map(map));
             mapped().map(|(name, _)| name).chain(inner).collect()
         }
-        _ => Vec::new(),
+        Node::Basic { .. } => Vec::new(),
     }
 }
 
