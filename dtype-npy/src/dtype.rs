@@ -251,7 +251,7 @@ impl Dtype {
     /// use dtype_npy::Dtype;
     /// use dtype_runtime::Basic;
     /// assert_eq!(Dtype::parse("intc")?.basic(), Some(Basic::Int));
-    /// assert_eq!(Dtype::parse("S10")?.basic(), Some(Basic::CChar));
+    /// assert_eq!(Dtype::parse("'S10'")?.basic(), Some(Basic::CChar));
     /// # Ok::<(), dtype_npy::GrammarError>(())
     /// ```
     pub const fn basic(&self) -> Option<Basic> {

@@ -15,7 +15,7 @@ type Read<T> = Result<T, Box<GrammarError>>;
 
 impl Dtype {
     /// The dtype of an expression that `np.dtype` takes or prints: a format, a list of fields, a dict, a call of `np.dtype`. A
-    /// format may lack its quotation marks.
+    /// format with a sign for the byte order, such as `<f8`, may lack its quotation marks.
     ///
     /// # Errors
     ///

@@ -135,6 +135,8 @@ impl<'s> Reader<'s> {
     /// The mistake that the next token is.
     fn expected(&mut self, expected: &'static str) -> Unreadable {
         let (start, len) = match self.peek() {
+            // A header ends with a line break.
+            None if self.is_literal => (self.text.len(), 0),
             None => (self.text.trim_end().len(), 0),
             Some(c) => (self.at, self.word().max(c.len_utf8())),
         };
