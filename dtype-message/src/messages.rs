@@ -58,6 +58,10 @@ use crate::quick;
 ///
 /// [`send`](crate::send), [`receive`](crate::receive), [`Decoder`](crate::Decoder) and [`Encoder`] call the
 /// methods; an application does not need them.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a message",
+    label = "neither a datatype, a list of one, nor an enum with `#[derive(Messages)]`"
+)]
 pub trait Messages: Sized {
     /// The state in which the message is assembled while its payload arrives.
     type Assembler;

@@ -26,7 +26,7 @@ use super::{Declared, MAX_NESTING, MOST_PROBLEMS};
 use crate::notation::FieldNames;
 use crate::problem::{Problem, quoted};
 use attributes::{Derived, Representation, condition, derived, representation};
-use items::{Item, Kind, name_of};
+use items::{Item, Kind};
 
 /// The result of reading something, or a mistake in it.
 type Read<T> = Result<T, Box<Problem>>;
@@ -98,6 +98,12 @@ fn grammar(error: &syn::Error) -> Problem {
         return problem.help("fields are separated by commas: `x: f64, y: u8`");
     }
     Problem::new(message, span, "")
+}
+
+/// A name; a raw one without its `r#`.
+fn name_of(ident: &syn::Ident) -> String {
+    let name = ident.to_string();
+    name.strip_prefix("r#").map_or(name.clone(), str::to_owned)
 }
 
 /// The bytes of a span in the text.

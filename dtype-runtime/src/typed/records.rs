@@ -12,6 +12,14 @@ use crate::datatype::Datatype;
 ///
 /// `dtype-message` needs one trait for the three, and only the crate of [`Datatype`] can implement it for `T: Datatype` and for
 /// `Vec<T>`: in any other crate, the compiler assumes that a list may become a datatype.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a datatype",
+    label = "no type map is known for `{Self}`",
+    note = "if it is a struct or an enum of yours, put `#[derive(Datatype)]` on it",
+    note = "if it is a foreign type with public fields, derive a description, `#[derive(Datatype)] \
+            #[dtype(remote = …)]`, and name it with `#[dtype(with = …)]` on the field",
+    note = "if the field need not travel, leave it out with `#[dtype(skip)]`"
+)]
 pub trait Records: Sized {
     /// The type of a record.
     type Record: Datatype;

@@ -9,7 +9,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, LitInt, LitStr, Meta, Token, parenthesized, token};
 
 use super::super::layout::MAX_ALIGN;
-use super::{Read, items, names, range};
+use super::{Read, name_of, names, range};
 use crate::problem::{Problem, quoted};
 
 /// The words of `#[dtype(…)]` that leave the layout as it is.
@@ -69,7 +69,7 @@ fn words(attribute: &Attribute) -> Vec<Word> {
         }
         let start = range(meta.path.span());
         let end = if arguments.is_empty() { start.end } else { range(arguments.span()).end };
-        let name = meta.path.get_ident().map(items::name_of).unwrap_or_default();
+        let name = meta.path.get_ident().map(name_of).unwrap_or_default();
         all.push(Word { name, span: start.start..end, arguments });
         Ok(())
     });

@@ -7,8 +7,8 @@ use syn::{BinOp, Expr, ExprPath, Lit, Type, UnOp};
 
 use super::super::MAX_NESTING;
 use super::attributes::Representation;
-use super::items::{Item, Kind, name_of};
-use super::{Read, Reader, check, range};
+use super::items::{Item, Kind};
+use super::{Read, Reader, check, name_of, range};
 use crate::problem::{Problem, quoted};
 
 /// The value; `None` if it does not fit 128 bits.

@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Expr, Fields, Generics, Ident, Type};
 
 use super::attributes::{is_condition, is_test};
-use super::{Reader, range};
+use super::{Reader, name_of, range};
 
 /// A declaration that a type can name.
 #[derive(Clone)]
@@ -98,12 +98,6 @@ impl Reader<'_> {
         let attributes = attributes.into_iter().chain(self.conditions.iter().cloned()).collect();
         self.items.insert(name, Item { span, again: None, attributes, kind });
     }
-}
-
-/// A name; a raw one without its `r#`.
-pub(super) fn name_of(ident: &Ident) -> String {
-    let name = ident.to_string();
-    name.strip_prefix("r#").map_or(name.clone(), str::to_owned)
 }
 
 fn parameters(generics: &Generics) -> Option<Range<usize>> {

@@ -8,8 +8,8 @@ use syn::{GenericArgument, PathArguments, Type, TypePath};
 
 use super::super::MAX_NESTING;
 use super::super::layout::{Base, Layout};
-use super::items::{Kind, name_of};
-use super::{Reader, names, range, refused, wrong};
+use super::items::Kind;
+use super::{Reader, name_of, names, range, refused, wrong};
 use crate::problem::{Problem, quoted};
 
 impl Reader<'_> {
