@@ -79,7 +79,7 @@ impl Walk {
         let one = match *element.node() {
             Node::Basic { basic, validity, .. } => self.value(item, basic, validity, path)?,
             Node::Structure { fields, .. } => self.structure(item, fields, path)?,
-            _ => return Err(malformed()),
+            Node::Array { .. } => return Err(malformed()),
         };
         self.axes.truncate(outer);
         if expected.is_empty() { Ok(one) } else { Ok(Type::contiguous(count, &one)?) }

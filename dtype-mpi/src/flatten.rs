@@ -71,6 +71,5 @@ fn consists_of(map: &TypeMap, element: dtype_runtime::Basic) -> bool {
         Node::Structure { fields, .. } => {
             fields.iter().filter_map(Field::map).all(|map| consists_of(map, element))
         }
-        _ => false,
     }
 }

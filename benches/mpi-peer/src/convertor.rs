@@ -22,7 +22,7 @@ const DEEPEST: usize = 4;
 
 /// A convertor in one direction.
 pub(crate) struct Convertor {
-    convertor: *mut c_void,
+    raw: *mut c_void,
     prepare: Prepare,
     advance: Advance,
 }
@@ -58,7 +58,7 @@ impl Convertor {
         // SAFETY: the library was initialised, since there are datatypes; the symbol is an `int32_t`.
         let convertor = unsafe { create(*architecture, 0) };
         ensure!(!convertor.is_null(), "opal_convertor_create fails");
-        Ok(Self { convertor, prepare, advance })
+        Ok(Self { raw: convertor, prepare, advance })
     }
 
     /// Packs or unpacks all instances, and returns the number of packed bytes; less if the library fails.
@@ -75,8 +75,7 @@ impl Convertor {
         packed: &mut [u8],
     ) -> usize {
         // SAFETY: Open MPI's datatype begins with the engine's type, and the caller promises the rest.
-        let code =
-            unsafe { (self.prepare)(self.convertor, engine_type(datatype), count, first.cast()) };
+        let code = unsafe { (self.prepare)(self.raw, engine_type(datatype), count, first.cast()) };
         if code != 0 {
             return 0;
         }
@@ -87,7 +86,7 @@ impl Convertor {
                 libc::iovec { iov_base: fragment.as_mut_ptr().cast(), iov_len: fragment.len() };
             // SAFETY: the convertor is prepared, and the block is the fragment.
             let code = unsafe {
-                (self.advance)(self.convertor, &raw mut block, &raw mut blocks, &raw mut bytes)
+                (self.advance)(self.raw, &raw mut block, &raw mut blocks, &raw mut bytes)
             };
             if code < 0 {
                 break;
