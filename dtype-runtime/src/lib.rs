@@ -180,6 +180,7 @@
 //! The rules are those in the MPI standard, version 4.1, chapter 5; for the markers LB and UB, those in MPI-1.1, section
 //! 3.12.3. The description and its optimization follow Open MPI's `opal_datatype_t`, and the stack view Open MPI's
 //! `opal_convertor_t`, both as of 2014. [`Type::ucp_struct`] follows UCX's struct datatype proposal.
+#![deny(unsafe_code)]
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -187,15 +188,19 @@ extern crate alloc;
 
 #[doc(hidden)]
 #[path = "private.rs"]
+#[allow(unsafe_code, reason = "reads the bits of an enum in constants")]
 pub mod __private;
 #[cfg(feature = "arrow")]
 pub mod arrow;
 pub mod basic;
 pub mod commit;
+#[allow(unsafe_code, reason = "lends memory to the kernels and to `bytes`, and converts single values")]
 pub mod convertor;
+#[allow(unsafe_code, reason = "the trait is unsafe to implement, as its implementations for foreign types are")]
 pub mod datatype;
 mod error;
 pub mod explain;
+#[allow(unsafe_code, reason = "copies through raw pointers, which its callers have checked")]
 mod kernel;
 pub mod kernels;
 #[cfg(feature = "ndarray")]
@@ -208,9 +213,12 @@ pub mod plan;
 pub mod representation;
 #[cfg(feature = "serde")]
 mod serialize;
+#[allow(unsafe_code, reason = "a counted pointer")]
 mod shared;
 mod signature;
+#[allow(unsafe_code, reason = "calls the kernels, and makes records of checked bytes")]
 mod typed;
+#[allow(unsafe_code, reason = "the check of a record takes its bytes")]
 pub mod typemap;
 pub mod types;
 

@@ -26,6 +26,7 @@
 //! array's first element, where `as_ptr()` points: pass it to an MPI library with this pointer and a count of 1.
 
 mod columns;
+#[allow(unsafe_code, reason = "lends arrays to the convertor")]
 mod layout;
 mod one_by_one;
 
