@@ -323,6 +323,13 @@ fn kill(child: &std::process::Child, signal: &str) {
     );
 }
 
+/// Waits for the end of a program whose input stays open, so that nothing but a signal ends it.
+#[cfg(unix)]
+fn end(child: &mut std::process::Child) -> std::process::ExitStatus {
+    let _input = child.stdin.take();
+    child.wait().unwrap()
+}
+
 /// Whether the tests, and so the programs that they start, ignore a signal, as under `nohup`.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
@@ -354,7 +361,7 @@ fn a_signal_leaves_what_was_there() {
         let out = folder.file("out", b"before");
         let mut child = unpacking(dtype().args(["unpack", "u8", "-", "out"]), &folder);
         kill(&child, name);
-        assert_eq!(child.wait().unwrap().signal(), Some(number), "{name}");
+        assert_eq!(end(&mut child).signal(), Some(number), "{name}");
         assert_eq!(
             (folder.names(), fs::read(&out).unwrap()),
             (vec!["out".into()], b"before".into())
@@ -365,7 +372,7 @@ fn a_signal_leaves_what_was_there() {
             let folder = Folder::new();
             let mut child = unpacking(dtype().args(["unpack", "u8", "-", "out"]), &folder);
             kill(&child, &number.to_string());
-            assert_eq!(child.wait().unwrap().code(), Some(128 + number), "{number}");
+            assert_eq!(end(&mut child).code(), Some(128 + number), "{number}");
             assert!(folder.names().is_empty(), "{number}");
         }
     }

@@ -194,9 +194,15 @@ pub mod __private;
 pub mod arrow;
 pub mod basic;
 pub mod commit;
-#[allow(unsafe_code, reason = "lends memory to the kernels and to `bytes`, and converts single values")]
+#[allow(
+    unsafe_code,
+    reason = "lends memory to the kernels and to `bytes`, and converts single values"
+)]
 pub mod convertor;
-#[allow(unsafe_code, reason = "the trait is unsafe to implement, as its implementations for foreign types are")]
+#[allow(
+    unsafe_code,
+    reason = "the trait is unsafe to implement, as its implementations for foreign types are"
+)]
 pub mod datatype;
 mod error;
 pub mod explain;
