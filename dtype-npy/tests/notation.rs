@@ -258,7 +258,7 @@ fn numpy_reads_layouts_made_at_run_time() {
     ];
     let mut input = String::new();
     for (ty, _) in &cases {
-        let dtype = NumpyDtype::of_type(&ty, &NumpyOptions::memory()).unwrap();
+        let dtype = NumpyDtype::of_type(ty, &NumpyOptions::memory()).unwrap();
         let items = &bytes[usize::try_from(dtype.start).unwrap()..];
         let whole = items.len() - items.len() % usize::try_from(dtype.itemsize).unwrap();
         writeln!(input, "{dtype}\t{}", hex(&items[..whole])).unwrap();

@@ -10,7 +10,7 @@ use dtype_show::{DescriptionTable, Diagram, EnvelopeTree, SvgStyle, TextStyle, T
 use seeds::{basic, seed_000, seed_003};
 
 fn text(ty: &Type, view: &View) -> String {
-    Diagram::of_type(&ty, view).text(&TextStyle::default()).to_string()
+    Diagram::of_type(ty, view).text(&TextStyle::default()).to_string()
 }
 
 /// Only the rows, as the source documents draw them.
@@ -21,7 +21,7 @@ fn rows(ty: &Type, view: &View) -> String {
         .with_ranges(false)
         .with_letters(false)
         .with_legend(0);
-    Diagram::of_type(&ty, view).text(&style).to_string()
+    Diagram::of_type(ty, view).text(&style).to_string()
 }
 
 #[test]
@@ -381,7 +381,7 @@ fn a_run_of_values_is_one_box() {
 
 /// The texts in the boxes of the only field, and the number of lines that divide them.
 fn texts_and_dividers(ty: &Type, view: &View) -> (Vec<String>, usize) {
-    let svg = Diagram::of_type(&ty, view).svg(&SvgStyle::default());
+    let svg = Diagram::of_type(ty, view).svg(&SvgStyle::default());
     let document = roxmltree::Document::parse(&svg).unwrap();
     let of = |class| {
         let nodes = document.descendants();

@@ -41,7 +41,7 @@ compiled_for_selected! {
     ///
     /// As [`columns`].
     unsafe fn together[D: Way, G: Constant][D, G](count: usize, memory: *mut u8, columns: &[*mut u8; MOST_COLUMNS]) -> bool
-        = R => R::columns::<D, G>(count, memory, columns);
+        = R, without avx2 => R::columns::<D, G>(count, memory, columns);
 }
 
 /// Copies the records column by column.

@@ -41,7 +41,7 @@ compiled_for_selected! {
     /// valid for `D`.
     pub(crate) unsafe fn list_within[D: Direction][D](
         all: &List, lists: &Lists, limit: usize, memory: *mut u8, packed: *mut u8,
-    ) -> (usize, *mut u8) = R => entries::<D, R>(all, lists, limit, memory, packed);
+    ) -> (usize, *mut u8) = R, without avx2 => entries::<D, R>(all, lists, limit, memory, packed);
 }
 
 /// [`list_within`] with the registers `R`.

@@ -69,7 +69,7 @@ compiled_for_selected! {
     /// As [`one`]; `D` must pack or unpack, and copy bytes unchanged.
     unsafe fn small[D: Direction][D](
         program: &Program, memory: *mut u8, packed: *mut u8,
-    ) = R => small_by::<D, R>(program, memory, packed);
+    ) = R, without avx2 => small_by::<D, R>(program, memory, packed);
 }
 
 /// [`small`] with the registers `R`. Every call is the last thing that it does, so it has no registers to save.

@@ -128,10 +128,30 @@ impl Registers for Portable {
 /// Declares a function that is compiled for each set of instructions and calls the one that is selected.
 ///
 /// After the name come its generic parameters, first as declared and then as used. After `=` come a name for the
-/// [`Registers`] and the body. Functions that the body calls must be `#[inline(always)]`: only code that becomes
+/// [`Registers`] and the body. With `, without avx2` after the name, the portable code serves AVX2, too, where registers of 32
+/// bytes win nothing. Functions that the body calls must be `#[inline(always)]`: only code that becomes
 /// part of the function may use the instructions.
 macro_rules! compiled_for_selected {
     ($(#[$attribute:meta])* $visibility:vis unsafe fn $name:ident [$($declared:tt)*] [$($used:tt)*] (
+        $($argument:ident: $type:ty),* $(,)?
+    ) $(-> $result:ty)? = $registers:ident => $body:expr;) => {
+        compiled_for_selected! {
+            @ true $(#[$attribute])* $visibility unsafe fn $name [$($declared)*] [$($used)*] (
+                $($argument: $type),*
+            ) $(-> $result)? = $registers => $body;
+        }
+    };
+    ($(#[$attribute:meta])* $visibility:vis unsafe fn $name:ident [$($declared:tt)*] [$($used:tt)*] (
+        $($argument:ident: $type:ty),* $(,)?
+    ) $(-> $result:ty)? = $registers:ident, without avx2 => $body:expr;) => {
+        compiled_for_selected! {
+            @ false $(#[$attribute])* $visibility unsafe fn $name [$($declared)*] [$($used)*] (
+                $($argument: $type),*
+            ) $(-> $result)? = $registers => $body;
+        }
+    };
+    (@ $has_avx2:literal
+        $(#[$attribute:meta])* $visibility:vis unsafe fn $name:ident [$($declared:tt)*] [$($used:tt)*] (
         $($argument:ident: $type:ty),* $(,)?
     ) $(-> $result:ty)? = $registers:ident => $body:expr;) => {
         $(#[$attribute])*
@@ -184,7 +204,9 @@ macro_rules! compiled_for_selected {
             unsafe {
                 match $crate::kernels::decided() {
                     #[cfg(target_arch = "x86_64")]
-                    Some($crate::kernels::Isa::Avx2) => avx2::<$($used)*>($($argument),*),
+                    Some($crate::kernels::Isa::Avx2) if $has_avx2 => {
+                        avx2::<$($used)*>($($argument),*)
+                    }
                     #[cfg(target_arch = "x86_64")]
                     Some($crate::kernels::Isa::Avx512) => avx512::<$($used)*>($($argument),*),
                     Some(_) => portable::<$($used)*>($($argument),*),
