@@ -104,7 +104,7 @@ pub fn pack_onto<T: Datatype>(out: &mut impl AppendBytes, items: &[T]) -> usize 
 }
 
 /// As [`pack_onto`], for some bytes and then one record, which may have been made just before: see
-/// [`Layout::execute_one`].
+/// `Layout::execute_one`.
 #[inline]
 pub fn pack_one_onto<T: Datatype, const BEFORE: usize>(
     out: &mut impl AppendBytes,
@@ -225,7 +225,7 @@ pub fn unpack_one<T: Datatype>(bytes: &[u8]) -> Result<T, Error> {
 ///
 /// # Errors
 ///
-/// As [`try_unpack`].
+/// As for [`unpack`], and [`Error::PackedLength`].
 #[inline]
 pub fn unpack_onto<T: Datatype>(
     bytes: &[u8],
