@@ -415,8 +415,9 @@ impl<'a> Stream<'a> {
             }
             _ => 0,
         };
-        let result =
-            self.measured(unasked, || dtype_message::read_reusing(&mut input, &mut records, self.limits));
+        let result = self.measured(unasked, || {
+            dtype_message::read_reusing(&mut input, &mut records, self.limits)
+        });
         let is_empty_and_large = matches!(result, Err(Error::PayloadLimit { .. }))
             && self.front.is_some_and(|(header, _)| header.record_size() == 0);
         if is_empty_and_large || !self.check::<T, _>(&result, input.len()) {

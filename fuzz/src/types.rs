@@ -8,11 +8,11 @@ use std::hash::{BuildHasher, RandomState};
 
 use dtype_npy::{NumpyDtype, NumpyOptions};
 use dtype_runtime::explain::ExplainStyle;
+use dtype_runtime::types::{BoundsRule, Combiner};
+use dtype_runtime::{Buffer, BufferMut, Error, Flags, Type};
 use dtype_show::{
     CallingSequence, DescriptionTable, Diagram, EnvelopeTree, Language, SvgStyle, TextStyle, View,
 };
-use dtype_runtime::types::{BoundsRule, Combiner};
-use dtype_runtime::{Buffer, BufferMut, Error, Flags, Type};
 
 use crate::allocations::most_in_use;
 
