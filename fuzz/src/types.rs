@@ -162,7 +162,7 @@ fn drawn(ty: &Type) {
         View::default().with_instances(u64::MAX).with_unit(8).with_row(80).with_rows(3),
     ];
     for view in views {
-        let diagram = Diagram::of_type(&ty, &view);
+        let diagram = Diagram::of_type(ty, &view);
         let style = TextStyle::default().with_ascii(true).with_colour(true);
         assert!(diagram.text(&style).to_string().is_ascii());
         assert!(diagram.svg(&SvgStyle::default()).ends_with("</svg>\n"));
@@ -170,8 +170,8 @@ fn drawn(ty: &Type) {
         let packed = diagram.fields().iter().map(|field| u128::from(field.bytes)).sum::<u128>();
         assert!(diagram.has_more_fields() || packed == u128::from(ty.size()));
     }
-    let _ = Diagram::of_type(&ty, &View::default()).to_string();
-    assert!(EnvelopeTree::new(&ty, 20).to_string().lines().count() <= 21);
+    let _ = Diagram::of_type(ty, &View::default()).to_string();
+    assert!(EnvelopeTree::new(ty, 20).to_string().lines().count() <= 21);
     assert!(DescriptionTable::new(&ty.description(), 20).to_string().lines().count() <= 22);
     let committed = ty.commit();
     for instances in [0, 1, 2, 100, u64::MAX] {
@@ -180,7 +180,7 @@ fn drawn(ty: &Type) {
             .to_string();
     }
     for options in [NumpyOptions::memory(), NumpyOptions::packed()] {
-        let _ = NumpyDtype::of_type(&ty, &options);
+        let _ = NumpyDtype::of_type(ty, &options);
     }
 }
 
@@ -200,7 +200,7 @@ fn described(ty: &Type) {
     }
     let _ = format!("{ty:?} {:?}", committed.plan());
     for language in [Language::C, Language::Rust] {
-        let text = CallingSequence::new(&ty, language);
+        let text = CallingSequence::new(ty, language);
         assert!(text.variables() > 0 && !text.to_string().is_empty());
     }
     let _ = (ty.is_monotonic(), ty.levels());
