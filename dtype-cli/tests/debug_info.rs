@@ -77,6 +77,20 @@ const C_LEFT_OUT: [&str; 7] = [
     "open@312: an array without a length, whose elements follow the struct",
 ];
 
+/// Another order of the members keeps the alignment that the source asks for, and that of vectors.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[test]
+fn alignment_is_kept_by_another_order() {
+    let folder = Folder::new();
+    let source = "struct A { char a; _Alignas(64) int b; char c; } a; \
+        struct V { char c; float v[2] __attribute__((vector_size(16))); } v;";
+    let Some(object) = compiled(&folder, "gcc", "a.c", source, "-g -c") else { return };
+    let bytes = fs::read(object).unwrap();
+    let types = DebugInfo::read(&*bytes).unwrap().types().unwrap();
+    let sizes: Vec<_> = types.iter().map(|one| (&*one.name, one.size, one.reordered)).collect();
+    assert_eq!(sizes, [("A", 128, 64), ("V", 48, 48)]);
+}
+
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #[test]
 fn c() {

@@ -21,6 +21,11 @@ const MAX_LEFT_OUT: usize = 256;
 /// be inside another one, or be a member of many without a name.
 const MAX_WORK: usize = 1 << 26;
 
+/// The most bytes of names and members that are copied from structs to those around them, for all structs together.
+const MAX_COPIED: usize = 1 << 28;
+
+const TOO_LARGE: &str = "too large";
+
 /// A member that is no datatype.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
@@ -71,13 +76,15 @@ pub(super) struct Layouts<'h, 'a> {
     depth: usize,
     /// The entries read and the members placed so far.
     work: usize,
+    /// The bytes copied so far from structs to those around them.
+    copied: usize,
 }
 
 impl<'h, 'a> Layouts<'h, 'a> {
     pub(super) fn new(headers: &'h Headers<'a>) -> Self {
         let names = FieldNames::default();
         let (units, done) = (HashMap::new(), HashMap::new());
-        Self { headers, units, done, names, depth: 0, work: 0 }
+        Self { headers, units, done, names, depth: 0, work: 0, copied: 0 }
     }
 
     pub(super) fn unit(&mut self, number: usize) -> Option<Rc<Unit<'a>>> {
@@ -94,6 +101,9 @@ impl<'h, 'a> Layouts<'h, 'a> {
             let what = format!("nested deeper than {MAX_NESTING} levels");
             return Rc::new(Resolved::foreign(what, None, 1));
         }
+        if self.is_too_large() {
+            return Rc::new(Resolved::foreign(TOO_LARGE, None, 1));
+        }
         let cycle = Resolved::foreign("a type that contains itself", None, 1);
         self.done.insert(place, Rc::new(cycle));
         self.depth += 1;
@@ -108,10 +118,14 @@ impl<'h, 'a> Layouts<'h, 'a> {
         resolved
     }
 
+    fn is_too_large(&self) -> bool {
+        self.work > MAX_WORK || self.copied > MAX_COPIED
+    }
+
     /// The size of a type and the names and places of its members, without their types.
     pub(super) fn shape(&mut self, mut place: Place) -> Vec<(Option<&'a [u8]>, Option<u64>)> {
         for _ in 0..MAX_NESTING {
-            let Some(unit) = self.unit(place.unit) else { break };
+            let Some(unit) = self.unit(place.unit).filter(|_| !self.is_too_large()) else { break };
             let Ok(entry) = unit.entry(place.offset) else { break };
             let target = entry.value(dw::DW_AT_type).filter(|_| entry.tag == dw::DW_TAG_typedef);
             if let Some(next) = target.and_then(|value| self.headers.target(place.unit, value)) {
@@ -198,11 +212,7 @@ impl<'h, 'a> Layouts<'h, 'a> {
             dw::DW_TAG_subroutine_type => Resolved::foreign("a function", None, 1),
             tag => Resolved::foreign(unknown(tag), size, 1),
         };
-        if let Some(align) =
-            entry.number(dw::DW_AT_alignment).filter(|align| align.is_power_of_two())
-        {
-            resolved.align = align;
-        }
+        resolved.align = alignment(entry).unwrap_or(resolved.align);
         Some(resolved)
     }
 
@@ -260,10 +270,19 @@ impl<'h, 'a> Layouts<'h, 'a> {
                 let mut array = elements(layout, &lengths);
                 let inner = element.left_out.iter();
                 let prefix = "[]".repeat(lengths.len());
+                self.copied +=
+                    inner.clone().map(|one| prefix.len() + one.name.len()).sum::<usize>();
+                if self.is_too_large() {
+                    return Some(Resolved::foreign(TOO_LARGE, None, 1));
+                }
                 array.left_out = inner
                     .map(|one| LeftOut { name: format!("{prefix}.{}", one.name), ..one.clone() })
                     .collect();
-                array.align = element.align;
+                // A vector, whose elements are operands of one instruction, is aligned to its size.
+                let vector = array
+                    .size
+                    .filter(|size| entry.is(dw::DW_AT_GNU_vector) && size.is_power_of_two());
+                array.align = vector.unwrap_or(element.align);
                 array
             }
             Err(what) => {
@@ -308,8 +327,8 @@ impl<'h, 'a> Layouts<'h, 'a> {
                 continue;
             }
             self.member(unit, number, &child, &mut body);
-            if self.work > MAX_WORK {
-                return Some(Resolved::foreign("too large", Some(size), 1));
+            if self.is_too_large() {
+                return Some(Resolved::foreign(TOO_LARGE, Some(size), 1));
             }
         }
         let is_inside = body.members.iter().all(|member| {
@@ -359,7 +378,8 @@ impl<'h, 'a> Layouts<'h, 'a> {
             body.is_unsure = true;
             return;
         };
-        body.align = body.align.max(of.align);
+        let align = alignment(entry).unwrap_or(of.align);
+        body.align = body.align.max(align);
         let is_table = entry.is(dw::DW_AT_artificial)
             && own.as_ref().is_some_and(|name| name.starts_with("_vptr"));
         let name = own.filter(|name| !is_number(name, unit.language));
@@ -368,6 +388,10 @@ impl<'h, 'a> Layouts<'h, 'a> {
         for one in &*of.left_out {
             let dot = if prefix.is_empty() || one.name.starts_with('[') { "" } else { "." };
             let inner = format!("{prefix}{dot}{}", one.name);
+            self.copied += inner.len();
+            if self.is_too_large() {
+                return;
+            }
             body.leave_out(Some(inner), offset.saturating_add(one.offset), one.what.clone());
         }
         match &of.data {
@@ -380,6 +404,10 @@ impl<'h, 'a> Layouts<'h, 'a> {
                     && name.is_none() => {}
             Ok(layout) if is_spliced => {
                 self.work += layout.members.len();
+                self.copied += layout.members.iter().map(Member::bytes).sum::<usize>();
+                if self.is_too_large() {
+                    return;
+                }
                 body.members.extend(layout.members.iter().map(|member| Member {
                     offset: member.offset.saturating_add(offset),
                     ..member.clone()
@@ -395,7 +423,7 @@ impl<'h, 'a> Layouts<'h, 'a> {
             }
             Err(what) => body.leave_out(name.clone(), offset, what.clone()),
         }
-        let (size, align) = (of.size, of.align);
+        let size = of.size;
         let name = name.or_else(|| is_base.then(|| "the base class".into()));
         body.placed.push((name, offset, size, align));
     }
@@ -500,6 +528,11 @@ fn length(entry: &Entry<'_>, language: Option<DwLang>) -> Result<Option<u64>, &'
     // An empty array ends before it starts.
     let length = upper.wrapping_sub(lower).wrapping_add(1);
     Ok(Some(if length.cast_signed() < 0 { 0 } else { length }))
+}
+
+/// The alignment that the source file asks for.
+fn alignment(entry: &Entry<'_>) -> Option<u64> {
+    entry.number(dw::DW_AT_alignment).filter(|align| align.is_power_of_two())
 }
 
 /// The displacement of a member: a number, or the program of DWARF 2 that adds one.

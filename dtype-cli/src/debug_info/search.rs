@@ -116,7 +116,7 @@ fn search_unit(
         search.split.get_or_insert_with(|| file.into_owned());
     }
     // The names around an entry, each with its depth.
-    let mut scopes: Vec<(isize, Option<&[u8]>)> = Vec::new();
+    let mut scopes: Vec<(isize, &[u8])> = Vec::new();
     let last = match wanted {
         Wanted::Name(name) => Some(last_part(name)),
         Wanted::All => None,
@@ -142,7 +142,7 @@ fn search_unit(
                 search.has_types = true;
                 let is_wanted = |name: &[u8]| last.is_none_or(|last| is_same(name, last));
                 if let Some(own) = name.filter(|name| is_wanted(name)) {
-                    let outer = scopes.iter().filter_map(|(_, name)| *name);
+                    let outer = scopes.iter().map(|(_, name)| *name);
                     search.bytes += own.len() + outer.clone().map(<[u8]>::len).sum::<usize>();
                     if search.bytes > MAX_NAMES {
                         return ControlFlow::Break(());
@@ -158,7 +158,9 @@ fn search_unit(
                     }
                 }
             }
-            scopes.push((depth, name));
+            if let Some(name) = name {
+                scopes.push((depth, name));
+            }
             ControlFlow::Continue(())
         },
     )

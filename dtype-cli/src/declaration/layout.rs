@@ -35,6 +35,13 @@ pub(crate) struct Member {
     pub(crate) length: u64,
 }
 
+impl Member {
+    /// The memory that it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<Self>() + self.name.as_ref().map_or(0, String::len)
+    }
+}
+
 /// What a name or a type in a declaration stands for.
 #[derive(Clone, Debug)]
 pub(super) enum Base {

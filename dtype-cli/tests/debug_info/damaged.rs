@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use dtype_cli::debug_info::DebugInfo;
+use dtype_cli::debug_info::{DebugInfo, Error};
 
 use super::{C, CPP, Command, Folder, compiled, noise};
 
@@ -86,4 +86,58 @@ fn damaged_files_take_no_memory() {
         let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
         assert!(matches!(status.code(), Some(0 | 2)), "{status} for {pair:?}");
     }
+}
+
+/// What is left out of a struct is named in each struct around it, with one more long name in front.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[test]
+fn names_of_nested_members_are_bounded() {
+    let folder = Folder::new();
+    let pointers: String = (0..256).map(|number| format!("void *p{number};")).collect();
+    let mut source = format!("struct S0 {{ {pointers} int x; }};");
+    for level in 1..=20 {
+        let (inner, name) = (level - 1, "n".repeat(16_000));
+        source += &format!("struct S{level} {{ struct S{inner} a{level}{name}; }};");
+    }
+    source += "struct S20 s;";
+    let Some(object) = compiled(&folder, "gcc", "a.c", &source, "-g -c") else { return };
+    let bytes = fs::read(object).unwrap();
+    let info = DebugInfo::read(&*bytes).unwrap();
+    assert_eq!(info.find("S2").unwrap().left_out.len(), 256);
+    let error = info.find("S20").unwrap_err();
+    assert!(matches!(&error, Error::NoData { what, .. } if what == "too large"), "{error}");
+}
+
+/// As many structs without a name, each inside the one before, as there are types in the last one.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[test]
+fn scopes_without_names_take_no_time() {
+    let folder = Folder::new();
+    let source = r#"
+        .section .debug_abbrev, "", @progbits
+        .byte 1, 0x11, 1, 0, 0 # a unit
+        .byte 2, 0x13, 1, 0x0b, 0x0b, 0, 0 # a struct with a size
+        .byte 3, 0x13, 0, 0x03, 0x08, 0x0b, 0x0b, 0, 0 # with a name, too
+        .byte 0
+        .section .debug_info, "", @progbits
+        .4byte end - start
+        start: .2byte 4
+        .4byte 0
+        .byte 8, 1
+        .rept 200000
+        .byte 2, 4
+        .endr
+        .rept 200000
+        .byte 3, 'x', 0, 4
+        .endr
+        .rept 200001
+        .byte 0
+        .endr
+        end:
+    "#;
+    let Some(object) = compiled(&folder, "gcc", "a.s", source, "-c") else { return };
+    let bytes = fs::read(object).unwrap();
+    let start = Instant::now();
+    assert_eq!(DebugInfo::read(&*bytes).unwrap().types().unwrap().len(), 1);
+    assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
 }
