@@ -15,13 +15,11 @@ pub enum NumpyLayout {
 /// The bytes that a dtype is for. The values of a file, or of a buffer, have one layout and one byte order.
 ///
 /// ```
-/// # #[cfg(feature = "show")] {
 /// use dtype_runtime::representation::ByteOrder;
 /// use dtype_npy::{NumpyOptions, numpy_dtype};
 /// let big = NumpyOptions::packed().with_order(ByteOrder::Big);
 /// let dtype = numpy_dtype::<[u16; 2]>(&big).unwrap();
 /// assert_eq!(dtype.expression, "np.dtype(('>u2', (2,)))");
-/// # }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

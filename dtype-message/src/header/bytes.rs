@@ -1,4 +1,4 @@
-//! Headers to and from bytes. The documentation of [`message`](crate::message) has the format.
+//! Headers to and from bytes. The documentation of the crate has the format.
 
 use core::fmt;
 use core::ops::Deref;
