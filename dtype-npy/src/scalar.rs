@@ -102,6 +102,9 @@ const LETTERS: &[(char, Basic)] = &[
     ('Q', Basic::UnsignedLongLong),
     ('p', Basic::I64),
     ('P', Basic::U64),
+    // NumPy 2 has letters of their own for `intp` and `uintp`.
+    ('n', Basic::I64),
+    ('N', Basic::U64),
     ('e', Basic::F16),
     ('f', Basic::F32),
     ('d', Basic::F64),
@@ -216,6 +219,8 @@ mod tests {
             ("|b1", "'|b1'", Some(Basic::Bool)),
             ("b", "'|i1'", Some(Basic::I8)),
             ("l", "'<i8'", Some(Basic::Long)),
+            ("n", "'<i8'", Some(Basic::I64)),
+            (">N", "'>u8'", Some(Basic::U64)),
             ("i4", "'<i4'", Some(Basic::I32)),
             ("intc", "'<i4'", Some(Basic::Int)),
             (">u1", "'|u1'", Some(Basic::U8)),
