@@ -144,6 +144,9 @@
 //!
 //! [`Write`]: std::io::Write
 
+#![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;

@@ -37,6 +37,8 @@
 //!
 //! Fields without data and skipped fields are not in the dtype.
 
+#![forbid(unsafe_code)]
+
 mod compare;
 mod descr;
 mod dtype;

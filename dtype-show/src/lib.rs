@@ -45,6 +45,8 @@
 //! # Ok::<(), dtype_runtime::Error>(())
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod calls;
 mod diagram;
 mod fields;
