@@ -469,3 +469,20 @@ fn types_that_no_struct_has() {
         assert!(rust_struct(&parsed).is_err());
     }
 }
+
+/// The members of a struct or a union without a name are not lost when attributes follow its keyword.
+#[test]
+fn attributes_stand_before_the_body_of_a_struct_without_a_name() {
+    for (attribute, expected) in [
+        ("__attribute__((packed))", "resized(struct{i8@0, i8@1, i32@2}, 0, 6)"),
+        ("__attribute__((aligned(16)))", "resized(struct{i8@0, i8@16, i32@20}, 0, 32)"),
+        ("_Alignas(16)", "resized(struct{i8@0, i8@16, i32@20}, 0, 32)"),
+    ] {
+        let members = "{ int8_t b; int32_t c; }";
+        let text = format!("struct S {{ int8_t a; struct {attribute} {members}; }};");
+        let expected = notation::parse(expected).unwrap().ty;
+        assert_eq!(map(&meaning(&text)), map(&expected), "{attribute}");
+        let problems = refused(&text.replace("a; struct", "a; union"), Language::C);
+        assert_eq!(problems[0].message, "a field without a name is a union");
+    }
+}

@@ -47,8 +47,7 @@ impl<'s> Reader<'s, '_> {
                     "const" | "volatile" | "static" | "extern" | "register" | "inline" | "__const",
                 ) => {}
                 (Kind::Word, word @ ("struct" | "union" | "enum")) if is_open => {
-                    let next = self.text.cursor.peek_after(1);
-                    is_nameless = word != "enum" && next.is("{");
+                    is_nameless = word != "enum" && self.has_body_without_name()?;
                     is_tagged = true;
                     found = Some(match word {
                         "struct" => self.structure(is_typedef)?,
@@ -93,6 +92,16 @@ impl<'s> Reader<'s, '_> {
             attributes,
             span,
         })
+    }
+
+    /// Whether the members follow the keyword that is next and its attributes.
+    fn has_body_without_name(&mut self) -> Read<bool> {
+        let start = self.text.cursor.index();
+        self.next();
+        self.attributes()?;
+        let is_nameless = self.peek().is("{");
+        self.text.cursor.rewind(start);
+        Ok(is_nameless)
     }
 
     /// The struct, union or enum with a tag, which may be declared later.
