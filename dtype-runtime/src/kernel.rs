@@ -3,7 +3,7 @@
 //! [`execute`] walks the operations of a plan and hands each to a kernel. A kernel is generic over a
 //! [`Direction`](direction::Direction), so that packing, unpacking, moving and zeroing are the same code, and over the
 //! [`Registers`](registers::Registers) of a set of instructions. It trusts its pointers: the caller has checked the
-//! memory that the plan spans. CONTRIBUTING.md lists all files with `unsafe`, and why they need it.
+//! memory that the plan spans.
 //!
 //! | file | what |
 //! |---|---|

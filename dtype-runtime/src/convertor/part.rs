@@ -19,9 +19,8 @@ pub(super) fn length(bytes: u64) -> usize {
     bytes as usize
 }
 
-/// Copies the packed bytes `range` of `of`. Returns false if they have to be split first; what is
-/// copied then is copied again. `near` is a guess in
-/// which block of a list the range starts, and becomes one for the range after it.
+/// Copies the packed bytes `range` of `of`. Returns false if the caller has to split them first; it then copies all of them
+/// again. `near` is a guess in which block of a list the range starts, and becomes one for the range after it.
 ///
 /// # Safety
 ///

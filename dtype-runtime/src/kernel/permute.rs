@@ -39,7 +39,7 @@ pub(crate) unsafe fn blocks<D: Direction>(
 #[inline(always)]
 pub(crate) fn is_worth_a_call<D: Direction>(all: &Permutation, count: usize) -> bool {
     let by_quads = if D::IS_PLAIN_PACKING { all.fewest_by_quads() } else { usize::MAX };
-    // Of few records, nobody asks which instructions there are.
+    // With few records, there is no need to load which instructions are selected.
     count >= all.fewest().min(by_quads)
         && match decided() {
             Some(isa) if isa.permutes() => count >= all.fewest() && count <= all.most(),

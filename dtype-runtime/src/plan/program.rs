@@ -17,11 +17,11 @@ use crate::kernels::{WIDTH, selected};
 const MOST_INLINE: usize = 2;
 
 /// With at least this many operations, one instance is copied by a permutation. With fewer, a permutation is no slower in a
-/// loop that does nothing else. But if the program has just written the values, or soon reads them, it waits: processors
+/// loop that does nothing else. But a program that has just written the values, or soon reads them, stalls: processors
 /// forward a store to a later load of the same bytes only if neither is masked.
 const FEWEST_PERMUTED: usize = 3;
 
-/// At most this many runs of several instances are copied one by one, before anything else is asked. A run that is not
+/// At most this many runs of several instances are copied one by one, without a look at the tables. A run that is not
 /// [narrow](NARROW) counts as four.
 const MOST_FEW: u64 = 24;
 
