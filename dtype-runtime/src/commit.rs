@@ -168,8 +168,8 @@ impl Committed {
     }
 
     /// Computes what the engine needs to pack and unpack instances fast, such as the permutation of a struct's bytes. Without
-    /// this, the first call that needs it does, and takes a microsecond or two longer for that; some tens of microseconds for a nest
-    /// of loops over thousands of runs.
+    /// this, the first call that needs it does, and takes a microsecond or two longer for that; some tens of microseconds for a
+    /// nest of loops over thousands of runs.
     ///
     /// ```
     /// use dtype_runtime::{Basic, Type};
