@@ -24,8 +24,8 @@ pub(super) fn length(bytes: u64) -> usize {
 ///
 /// # Safety
 ///
-/// The bytes of the range, at their displacements from `memory`, and as many from `packed` on must be valid for `D`. If memory is
-/// read, all data of the instances must be readable; if it is written, they must not overlap. Lists must be of their tables.
+/// The bytes of the range, at their displacements from `memory`, and as many from `packed` on must be valid for `D`. If memory
+/// is read, all data of the instances must be readable; if it is written, they must not overlap. Lists must be of their tables.
 #[inline]
 pub(super) unsafe fn copy_part<D: Way>(
     of: &Splittable<'_>,
@@ -69,8 +69,8 @@ pub(super) fn permutation<'a>(all: &Repeated<'a>) -> Option<(&'a Permutation, i6
     }
 }
 
-/// Copies all packed bytes of these operations by their permutation, and returns their number; `None` without an effect if there
-/// is none or the machine lacks the instructions.
+/// Copies all packed bytes of these operations by their permutation, and returns their number; `None` without an effect if
+/// there is none or the machine lacks the instructions.
 ///
 /// # Safety
 ///
@@ -164,8 +164,8 @@ pub(super) unsafe fn part_of_instances<D: Way>(
     }
 }
 
-/// [`copy_part`] of instances that are cut in one level: the end of the first, whole instances, and the start of the last. If it
-/// returns false, because the machine lacks the instructions, some bytes may be copied already.
+/// [`copy_part`] of instances that are cut in one level: the end of the first, whole instances, and the start of the last. If
+/// it returns false, because the machine lacks the instructions, some bytes may be copied already.
 ///
 /// # Safety
 ///
