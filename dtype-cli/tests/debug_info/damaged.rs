@@ -1,5 +1,6 @@
 //! Damaged object files: no panic, no long search, no large allocation.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -93,11 +94,11 @@ fn damaged_files_take_no_memory() {
 #[test]
 fn names_of_nested_members_are_bounded() {
     let folder = Folder::new();
-    let pointers: String = (0..256).map(|number| format!("void *p{number};")).collect();
+    let pointers = (0..256).map(|number| format!("void *p{number};")).collect::<Vec<_>>().concat();
     let mut source = format!("struct S0 {{ {pointers} int x; }};");
     for level in 1..=20 {
         let (inner, name) = (level - 1, "n".repeat(16_000));
-        source += &format!("struct S{level} {{ struct S{inner} a{level}{name}; }};");
+        write!(source, "struct S{level} {{ struct S{inner} a{level}{name}; }};").unwrap();
     }
     source += "struct S20 s;";
     let Some(object) = compiled(&folder, "gcc", "a.c", &source, "-g -c") else { return };
