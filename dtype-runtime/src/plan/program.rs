@@ -191,7 +191,7 @@ impl Program {
         let runs = if instance.len() <= MOST_INLINE { runs_of(instance, extent) } else { 0 };
         let (ops, tables) = (ops.into(), Once::new());
         let mut program = Self { ops, one, runs, extent, lists, tables };
-        if ARE_EXECUTED && Once::<Tables>::IS_PREPARED {
+        if Once::<Tables>::IS_PREPARED {
             program.tables = Once::known(Tables::of(program.instance(), program.lists(), extent));
         }
         program
@@ -254,8 +254,7 @@ impl Program {
         self.tables()?.instances.as_ref()
     }
 
-    /// The instances, if each is a few runs. Without the standard library they are known only on a target that executes
-    /// permutations.
+    /// The instances, if each is a few runs.
     #[inline]
     pub(crate) fn records(&self) -> Option<&Records> {
         self.tables()?.records.as_ref()
