@@ -152,7 +152,7 @@ impl Tables {
         {
             return;
         }
-        let permutation = of_records(ops, stride);
+        let permutation = of_body(ops, stride);
         let list = if permutation.is_none() {
             flat(ops, lists).filter(|list| !list.has_rows)
         } else {
@@ -201,13 +201,19 @@ impl Tables {
 /// The permutation of repetitions of operations, `stride` bytes apart, if there is one and it pays.
 fn of_records(ops: &[Op], stride: i64) -> Option<Permutation> {
     let map = ByteMap::of(ops)?;
-    match ops {
-        [Op::Blocks(_)] => Permutation::new_if_faster_than_rows(&map, stride),
-        _ if ops.iter().all(|op| matches!(op, Op::Blocks(blocks) if blocks.count == 1)) => {
-            Permutation::new_if_faster(&map, stride)
-        }
+    if ops.iter().all(|op| matches!(op, Op::Blocks(blocks) if blocks.count == 1)) {
+        Permutation::new_if_faster(&map, stride)
+    } else {
         // The alternative is to execute the operations one by one.
-        _ => Permutation::new_if_near(&map, stride),
+        Permutation::new_if_near(&map, stride)
+    }
+}
+
+/// The same of a loop's body. If that is blocks at equal distances, the alternative is a kernel for rows.
+fn of_body(ops: &[Op], stride: i64) -> Option<Permutation> {
+    match ops {
+        [Op::Blocks(_)] => Permutation::new_if_faster_than_rows(&ByteMap::of(ops)?, stride),
+        _ => of_records(ops, stride),
     }
 }
 
