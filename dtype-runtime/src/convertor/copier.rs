@@ -1,7 +1,6 @@
 //! Copies a range of a packed stream: a fragment of a message.
 
 use core::marker::PhantomData;
-use core::mem;
 use core::ops::{ControlFlow, Range};
 
 use super::cursor::{Instances, Level, Repeated, Splittable, Visitor};
@@ -40,9 +39,7 @@ pub(super) unsafe fn copy_range<D: Way>(
         }
     }
     let program = instances.program();
-    let are_split = instances.plan().is_some();
-    let mut copier =
-        Copier::<D> { program, memory, packed, near, are_split, direction: PhantomData };
+    let mut copier = Copier::<D> { program, memory, packed, near, direction: PhantomData };
     let _ = instances.visit(range, &mut copier);
 }
 
@@ -60,8 +57,6 @@ struct Copier<'a, D> {
     /// The next byte of the range in the fragment.
     packed: *mut u8,
     near: &'a mut usize,
-    /// Whether the instances have to be split, as `part_of_instances` has found before.
-    are_split: bool,
     direction: PhantomData<D>,
 }
 
@@ -103,7 +98,8 @@ impl<D: Way> Visitor for Copier<'_, D> {
 
     #[inline]
     fn part(&mut self, of: &Splittable<'_>, bytes: &Range<u64>) -> Option<ControlFlow<()>> {
-        if mem::take(&mut self.are_split) {
+        // `copy_range` has asked what copies instances.
+        if matches!(of, Splittable::Repeated(Repeated { level: Level::Instances(_), .. })) {
             return None;
         }
         // SAFETY: bytes of the range. All data of the instances are readable if memory is read, and do not overlap if it is

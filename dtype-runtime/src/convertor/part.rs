@@ -185,17 +185,12 @@ unsafe fn part_of_several<D: Way>(
     // SAFETY: bytes of the range, which the caller guarantees, instance by instance.
     unsafe {
         if let Some(head) = head {
-            if !part_of_one::<D>(
-                cut,
-                program,
-                head.bytes.clone(),
-                instance(head.item),
-                packed,
-                near,
-            ) {
-                return false;
+            let (bytes, first) = (length(head.bytes.end - head.bytes.start), instance(head.item));
+            let done = part_of_one::<D>(cut, program, head.bytes, first, packed, near);
+            if !done || (whole.is_empty() && tail.is_none()) {
+                return done;
             }
-            packed = packed.wrapping_add(length(head.bytes.end - head.bytes.start));
+            packed = packed.wrapping_add(bytes);
         }
         let number = whole.end - whole.start;
         if let Cut::Records(all) = cut {
@@ -210,10 +205,11 @@ unsafe fn part_of_several<D: Way>(
             kernel::execute::<D>(plan, number, instance(whole.start), packed);
             packed = packed.wrapping_add(length(number * size));
         }
-        tail.is_none_or(|tail| {
-            part_of_one::<D>(cut, program, tail.bytes, instance(tail.item), packed, near)
-        })
+        if let Some(tail) = tail {
+            return part_of_one::<D>(cut, program, tail.bytes, instance(tail.item), packed, near);
+        }
     }
+    true
 }
 
 /// [`copy_part`] of one instance. Returns false without an effect if the machine lacks the instructions.
