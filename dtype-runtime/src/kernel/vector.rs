@@ -136,6 +136,7 @@ macro_rules! compiled_for_vectors {
 
             // SAFETY: the caller guarantees what the body requires. Only a set that the processor has is ever selected
             // (`kernels::select`, `kernels::first`).
+            #[allow(unused_unsafe, reason = "some machines have no vector")]
             unsafe {
                 match $crate::kernels::decided() {
                     #[cfg(all(target_arch = "x86_64", target_pointer_width = "64"))]
