@@ -12,7 +12,7 @@
 //! | `vector` | registers whose bytes are rearranged, and the dispatch for the kernels that use them |
 //! | `x86_64`, `aarch64` | AVX2 and AVX-512, and NEON |
 //! | `moves`, `pieces` | one block: its length known at run time, or at compile time |
-//! | `rows`, `blocks`, `tiles` | blocks at equal distances, in one and two dimensions |
+//! | `rows`, `blocks`, `grid` | blocks at equal distances, in one and two dimensions |
 //! | `irregular` | lists of blocks |
 //! | `permute`, `records` | arrays of small structs |
 //! | `shuffle` | slices of values, whose padding nobody else accesses |
@@ -35,6 +35,7 @@ pub(crate) mod direction;
 pub(crate) mod elements;
 pub(crate) mod explain;
 mod gather;
+mod grid;
 pub(crate) mod integers;
 mod irregular;
 #[cfg_attr(
@@ -55,7 +56,6 @@ mod rows;
     allow(dead_code, reason = "only some machines have vectors")
 )]
 mod shuffle;
-mod tiles;
 #[cfg_attr(
     not(any(target_arch = "x86_64", target_arch = "aarch64")),
     allow(dead_code, reason = "only some machines have vectors")
@@ -67,6 +67,7 @@ mod x86_64;
 pub(crate) use blocks::{blocks, part as part_of_blocks, run};
 pub(crate) use direction::{Direction, Move, Pack, Steps, Unpack, Way, Zero};
 pub(crate) use gather::{columns, is_gathering};
+pub(crate) use grid::part as part_of_grid;
 pub(crate) use irregular::{list, list_within};
 pub(crate) use lanes::test;
 pub(crate) use permute::{blocks as permuted_blocks, is_worth_a_call, permute, permute_or};
