@@ -3,6 +3,7 @@
 //! A plan is data. [`commit`](crate::commit) writes it; the kernels and the convertors execute it.
 
 mod byte_map;
+pub(crate) mod costs;
 mod flat;
 mod gather;
 mod index;

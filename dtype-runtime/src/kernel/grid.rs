@@ -356,7 +356,7 @@ mod tests {
                 })
                 .collect();
             let memory: Vec<u8> = (0..span).map(|byte| (byte % 251) as u8).collect();
-            let step = if cfg!(miri) { 97 } else { 5 };
+            let step = if cfg!(miri) { 397 } else { 5 };
             for start in (0..size).step_by(step) {
                 for end in (start + 1..=size).rev().step_by(step) {
                     let range = index(start)..index(end);

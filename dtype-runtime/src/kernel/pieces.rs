@@ -23,27 +23,6 @@ fn are_cut() -> bool {
     selected() != Isa::Avx512
 }
 
-/// About how long [`copy`] takes to store a run of `len` bytes, in sixteenths of a nanosecond: measured on a Zen 3. Moves that
-/// overlap take longer, as more of them lie in two lines.
-pub(crate) const fn time(len: usize) -> usize {
-    match len {
-        1 | 2 | 4 | 8 => 4,
-        3 | 5 | 6 | 9 | 10 | 12 => 8,
-        7 | 11 | 13..16 => 10,
-        16 => 5,
-        _ => {
-            let (moves, rest) = (len.div_ceil(16), len % 16);
-            if rest == 0 {
-                5 * moves
-            } else if rest.is_power_of_two() {
-                5 * (moves - 1) + 4
-            } else {
-                5 * (moves - 2) + 2 * 7
-            }
-        }
-    }
-}
-
 /// Copies `len` bytes. Meant for a `len` that the compiler knows, so that only one arm remains.
 ///
 /// An unoptimized build keeps all arms. Inlined into every caller they would be most of the code to compile, so
@@ -127,10 +106,5 @@ mod tests {
             unsafe { copy::<Unpack>(back.as_mut_ptr().add(1), from.as_mut_ptr(), len) };
             assert_eq!(back, to);
         }
-    }
-
-    #[test]
-    fn moves_that_overlap_take_longer() {
-        assert!(time(12) < time(13) && time(16) < time(15));
     }
 }

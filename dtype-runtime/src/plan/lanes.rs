@@ -25,6 +25,7 @@
 //!
 //! Instructions compare lanes as signed numbers, so all results are kept with the highest bit inverted.
 
+use super::costs;
 use crate::basic::BitRange;
 
 /// A value in a packed record, and one of its ranges.
@@ -151,19 +152,15 @@ impl Tests {
     /// they are never faster than one test after another, as for a record of 70 bytes with a single `bool`. `one_by_one` says
     /// what it costs to test the values of one record so, in sixteenths of a nanosecond.
     pub(crate) const fn of(values: &RangedList, size: usize, one_by_one: usize) -> Option<Self> {
-        /// What a call costs, a step, and a step in place: measured with an AMD EPYC of the third generation.
-        const CALL: usize = 64;
-        const STEP: usize = 9;
-        const STEP_IN_PLACE: usize = 4;
         let all = match Self::in_place(values.all(), size) {
             Some(all) => Some(all),
             None => Self::in_lanes(values.all(), size),
         };
         let Some(all) = all else { return None };
-        let step = if all.in_place { STEP_IN_PLACE } else { STEP };
-        match (one_by_one * all.records).checked_sub(step) {
-            None | Some(0) => None,
-            Some(gain) => Some(Self { fewest: CALL * all.records / gain + 1, ..all }),
+        let cost = if all.in_place { costs::TESTS_IN_PLACE } else { costs::TESTS };
+        match cost.fewest_steps(one_by_one * all.records) {
+            None => None,
+            Some(steps) => Some(Self { fewest: steps * all.records, ..all }),
         }
     }
 

@@ -23,6 +23,7 @@
 //! the window has two.
 
 use super::byte_map::ByteMap;
+use super::costs;
 use super::quads::Quads;
 use crate::kernels::WIDTH;
 
@@ -138,10 +139,6 @@ impl Permutation {
     /// Periods that are prefetched ahead by any processor.
     pub(crate) const NEAR: isize = 4;
 
-    /// How many inlined moves take as long as a call of the vector routine. Moves that overlap reach that with 32, others with
-    /// 64.
-    const MOVES_OF_A_CALL: usize = 48;
-
     /// The permutation of records that are `stride` bytes apart, fast or not; `None` if the window is too small for
     /// the data of one record.
     #[cfg(test)]
@@ -233,7 +230,7 @@ impl Permutation {
             stride,
             period: (period, records * map.len),
             far,
-            fewest: Self::MOVES_OF_A_CALL.div_ceil(map.moves),
+            fewest: costs::PERMUTATION.call.div_ceil(map.moves * costs::MOVE),
             most,
             quads: Quads::new_if_faster(map, stride as i64),
         };

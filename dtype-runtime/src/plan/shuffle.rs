@@ -23,6 +23,7 @@
 
 use core::ops::Range;
 
+use super::costs::{self, Cost};
 use super::quads::Quads;
 use super::runs::{Run, RunList};
 
@@ -159,7 +160,7 @@ impl Shuffle {
         let Some(records) = Self::records_of(size, stride) else { return None };
         let number = (records * stride).div_ceil(REGISTER);
         // The least that it takes, before the tables are made.
-        if !Self::is_faster(Self::UNPACKING * number, moves * records) {
+        if !Self::is_faster(costs::SHUFFLE_UNPACKS.step * number, moves * records) {
             return None;
         }
         let Some(mut all) = Self::of(runs, size, stride) else { return None };
@@ -168,42 +169,39 @@ impl Shuffle {
                 // Only AVX2 packs by quads.
                 Some(quads)
                     if cfg!(target_arch = "x86_64")
-                        && quads.is_faster_than(Self::PACKING * number, records) =>
+                        && quads.is_faster_than(costs::SHUFFLE_PACKS.step * number, records) =>
                 {
                     quads.fewest()
                 }
                 _ => None,
             };
             let end = if let Some(end) = end { end } else { usize::MAX };
-            all.worth_packing = all.faster_than(moves, Self::PACKING, end);
+            all.worth_packing = all.faster_than(moves, costs::SHUFFLE_PACKS, end);
         }
         if all.unpacks {
             // What was stored a moment ago in two parts is not loaded again in one.
             let waits = !(records * stride).is_multiple_of(REGISTER);
             let kept = if waits { 0 } else { usize::MAX };
             all.worth_unpacking = [
-                all.faster_than(moves, Self::UNPACKING, usize::MAX),
-                all.faster_than(moves, Self::KEEPING, kept),
+                all.faster_than(moves, costs::SHUFFLE_UNPACKS, usize::MAX),
+                all.faster_than(moves, costs::SHUFFLE_KEEPS, kept),
             ];
         }
         let ([new, kept], pack) = (&all.worth_unpacking, &all.worth_packing);
         if new.end > 0 || kept.end > 0 || pack.end > 0 { Some(all) } else { None }
     }
 
-    /// How long a register takes, and a call without the registers, in sixteenths of a nanosecond: measured on a Zen 3.
-    const PACKING: usize = 11;
-    const UNPACKING: usize = 8;
-    const KEEPING: usize = 11;
-    const CALL: usize = 56;
-
     /// For which numbers of records, all less than `end`, a call is faster than such moves.
-    const fn faster_than(&self, moves: usize, register: usize, end: usize) -> Range<usize> {
-        let (ours, theirs) = (register * self.number, moves * self.records);
-        if !Self::is_faster(ours, theirs) {
+    const fn faster_than(&self, moves: usize, register: Cost, end: usize) -> Range<usize> {
+        let period = Cost { step: register.step * self.number, ..register };
+        let theirs = moves * self.records;
+        if !Self::is_faster(period.step, theirs) {
             return Self::NEVER;
         }
-        let start = Self::CALL.div_ceil(theirs - ours) * self.records;
-        if start < end { start..end } else { Self::NEVER }
+        match period.fewest_steps(theirs) {
+            Some(periods) if periods * self.records < end => periods * self.records..end,
+            _ => Self::NEVER,
+        }
     }
 
     /// Whether the one time is so much shorter that it is likely to be shorter at any place in memory.

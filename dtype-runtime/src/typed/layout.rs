@@ -21,7 +21,7 @@ use super::moves::{Move, Moves};
 use crate::commit::ConstantOps;
 use crate::datatype::Datatype;
 use crate::kernel::{self, Direction, Steps, Unpack, Way, pieces};
-use crate::plan::{ByteMap, Op, Permutation, Run, RunList, Shuffle, ShuffledBy};
+use crate::plan::{ByteMap, Op, Permutation, Run, RunList, Shuffle, ShuffledBy, costs};
 use crate::typemap::TypeMap;
 use crate::types::Type;
 
@@ -126,11 +126,11 @@ impl<T: Datatype> Layout<T> {
         _ => None,
     };
 
-    /// About how long [`copy`](Self::copy) takes for a record, one of several, as [`pieces::time`] says.
+    /// About how long [`copy`](Self::copy) takes for a record, one of several.
     const fn time_of_a_record() -> usize {
         let (mut time, mut j) = (0, 0);
         while j < Self::NUMBER_OF_RUNS {
-            time += pieces::time(Self::RUNS.run(j).len);
+            time += costs::inlined(Self::RUNS.run(j).len);
             j += 1;
         }
         time

@@ -13,7 +13,7 @@ use crate::basic::{BitRange, Test, Validity};
 use crate::datatype::Datatype;
 use crate::error::Error;
 use crate::kernel;
-use crate::plan::{Ranged, RangedList, Tests};
+use crate::plan::{Ranged, RangedList, Tests, costs};
 use crate::typemap::{Node, TypeMap};
 
 /// A type with more positions to check is checked by walking its type map.
@@ -231,10 +231,10 @@ impl Checks {
                 i += 1;
             }
             let one = match test {
-                Test::Range(BitRange { flip: 0, .. }) => 2,
-                Test::Range(_) => 4,
-                Test::Set { .. } => 6,
-                Test::Other => 16,
+                Test::Range(BitRange { flip: 0, .. }) => costs::TEST_OF_RANGE,
+                Test::Range(_) => costs::TEST_OF_RANGES,
+                Test::Set { .. } => costs::TEST_OF_SET,
+                Test::Other => costs::TEST_BY_CALL,
             };
             one_by_one += one * count;
             j += 1;
