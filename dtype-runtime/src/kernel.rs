@@ -174,7 +174,7 @@ unsafe fn unpermuted<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, pac
     let instance = program.instance();
     // SAFETY: passed on to the caller.
     unsafe {
-        if count < records::Tiled::FEWEST as u64 {
+        if count < records::Tiled::MIN_RECORDS as u64 {
             walked::<D>(instance, program, count, extent, memory, packed);
         } else {
             repeated::<D>(instance, program, count, extent, memory, packed);
@@ -247,8 +247,8 @@ fn single(plan: &Plan, count: u64) -> Option<Blocks> {
 
 /// Whether `count` instances are blocks at equal distances, as one instance is.
 #[inline(always)]
-fn is_joined(all: &Blocks, plan: &Plan, count: u64) -> bool {
-    all.repeated(count, plan.extent()).is_some()
+fn is_joined(blocks: &Blocks, plan: &Plan, count: u64) -> bool {
+    blocks.repeated(count, plan.extent()).is_some()
 }
 
 /// Executes a constant program `count` times, at a stride of `stride` bytes.
@@ -296,7 +296,7 @@ pub(crate) unsafe fn repeated<D: Direction>(
         // SAFETY: the same bytes.
         return unsafe { blocks::repeated::<D>(only, program, count, stride, memory, packed) };
     }
-    if let Some(record) = records::Record::of(ops, stride, count) {
+    if let Some(record) = records::Record::new(ops, stride, count) {
         // SAFETY: the same bytes in another order.
         return unsafe { record.execute::<D>(memory, packed) };
     }
@@ -305,7 +305,7 @@ pub(crate) unsafe fn repeated<D: Direction>(
 }
 
 /// So many repetitions that are close together are copied run by run faster than one after another.
-const FEWEST_RUN_BY_RUN: u64 = 8;
+const MIN_RUN_BY_RUN: u64 = 8;
 
 /// As [`repeated`], by the table of the operations: by their permutation, if the machine executes it, or as a list, if the
 /// repetitions are too few or too far apart to be copied run by run. Returns `None` without an effect otherwise.
@@ -324,7 +324,7 @@ unsafe fn by_table<D: Direction>(
         // SAFETY: the permutation is computed from the operations, whose bytes the caller guarantees.
         return unsafe { permute::end::<D>(permutation, count, memory, packed) };
     }
-    if count >= FEWEST_RUN_BY_RUN && records::Tiled::of(0, stride, count).is_some() {
+    if count >= MIN_RUN_BY_RUN && records::Tiled::new(0, stride, count).is_some() {
         return None;
     }
     let Flat { list, lists, .. } = body.list.as_ref()?;

@@ -333,7 +333,7 @@ impl Lists {
             EntryKind::Varied => self.varied.push([0, packed as u32]),
             EntryKind::WideVaried => self.wide_varied.push([0, packed]),
         }
-        List { moves: Moves::of(open.least, open.greatest), ..open.list }
+        List { moves: Moves::for_lengths(open.least, open.greatest), ..open.list }
     }
 
     /// Removes the entries after the blocks of a list from its table.

@@ -51,8 +51,8 @@ pub(crate) unsafe fn blocks<D: Direction>(
 /// As [`blocks`].
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "lengths of blocks in memory")]
-unsafe fn few<D: Direction>(all: &Blocks, memory: *mut u8, packed: *mut u8) -> Option<*mut u8> {
-    let Blocks { disp, len, count, stride } = *all;
+unsafe fn few<D: Direction>(blocks: &Blocks, memory: *mut u8, packed: *mut u8) -> Option<*mut u8> {
+    let Blocks { disp, len, count, stride } = *blocks;
     if !matches!(count, 1 | 2) {
         return None;
     }
@@ -115,7 +115,7 @@ pub(crate) unsafe fn repeated<D: Direction>(
 }
 
 /// Copies the packed bytes `range` of blocks, counted from the start of the first block, which is at `memory` whatever
-/// displacement `all` says.
+/// displacement `blocks` says.
 ///
 /// # Safety
 ///
@@ -124,7 +124,7 @@ pub(crate) unsafe fn repeated<D: Direction>(
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "lengths of blocks in memory")]
 pub(crate) unsafe fn part<D: Way>(
-    all: &Blocks,
+    blocks: &Blocks,
     program: &Program,
     range: Range<usize>,
     memory: *mut u8,
@@ -132,11 +132,11 @@ pub(crate) unsafe fn part<D: Way>(
 ) {
     // SAFETY: passed on to the caller.
     unsafe {
-        if all.len > SHORT {
-            let (len, stride) = (all.len as usize, all.stride as isize);
+        if blocks.len > SHORT {
+            let (len, stride) = (blocks.len as usize, blocks.stride as isize);
             part_of_long::<D>(len, stride, range, memory, packed);
         } else {
-            part_of_short::<D>(all, program, range, memory, packed);
+            part_of_short::<D>(blocks, program, range, memory, packed);
         }
     }
 }
@@ -150,17 +150,17 @@ pub(crate) unsafe fn part<D: Way>(
 #[inline(never)]
 #[expect(clippy::cast_possible_truncation, reason = "lengths of blocks in memory")]
 unsafe fn part_of_short<D: Way>(
-    all: &Blocks,
+    blocks: &Blocks,
     program: &Program,
     range: Range<usize>,
     memory: *mut u8,
     packed: *mut u8,
 ) {
-    let (len, stride) = (all.len as usize, all.stride as isize);
+    let (len, stride) = (blocks.len as usize, blocks.stride as isize);
     // SAFETY: passed on to the caller; the permutation is that of the blocks. What is copied without one are the bytes of the
     // range, block by block.
     unsafe {
-        if let Some(permutation) = permute::of_blocks::<D>(all, range.len() as u64, program)
+        if let Some(permutation) = permute::of_blocks::<D>(blocks, range.len() as u64, program)
             && permute::permute::<D>(permutation, range.clone(), memory, packed)
         {
             return;

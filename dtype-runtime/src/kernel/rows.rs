@@ -22,7 +22,7 @@ pub(crate) fn beats_pieces(len: usize) -> bool {
     may_beat_pieces(len)
         && match selected() {
             // In pieces, longer blocks take twice as many moves, or a call each.
-            Isa::Avx2 => len > pieces::LONGEST,
+            Isa::Avx2 => len > pieces::MAX_LEN,
             Isa::Avx512 => true,
             _ => false,
         }

@@ -41,7 +41,7 @@ pub(crate) struct Ranged {
 
 /// The values of a record that are tested.
 pub(crate) struct RangedList {
-    list: [Ranged; Self::MOST],
+    list: [Ranged; Self::MAX_RANGES],
     len: usize,
 }
 
@@ -82,7 +82,7 @@ pub(crate) struct Load {
 
 impl RangedList {
     /// The greatest number of values.
-    pub(crate) const MOST: usize = 64;
+    pub(crate) const MAX_RANGES: usize = 64;
 
     /// The values.
     const fn all(&self) -> &[Ranged] {
@@ -92,12 +92,12 @@ impl RangedList {
     /// A list without values.
     pub(crate) const fn new() -> Self {
         let nothing = Ranged { position: 0, size: 0, range: BitRange::ALL };
-        Self { list: [nothing; Self::MOST], len: 0 }
+        Self { list: [nothing; Self::MAX_RANGES], len: 0 }
     }
 
     /// Adds a value, in the order of positions. Returns whether there was room for it.
     pub(crate) const fn push(&mut self, value: Ranged) -> bool {
-        if self.len == Self::MOST {
+        if self.len == Self::MAX_RANGES {
             return false;
         }
         let mut at = self.len;
@@ -151,7 +151,7 @@ impl Tests {
     /// The tests of these values, in records of `size` packed bytes; `None` if there are too many for the loads, or none, or
     /// they are never faster than one test after another, as for a record of 70 bytes with a single `bool`. `one_by_one` says
     /// what it costs to test the values of one record so, in sixteenths of a nanosecond.
-    pub(crate) const fn of(values: &RangedList, size: usize, one_by_one: usize) -> Option<Self> {
+    pub(crate) const fn new(values: &RangedList, size: usize, one_by_one: usize) -> Option<Self> {
         let all = match Self::in_place(values.all(), size) {
             Some(all) => Some(all),
             None => Self::in_lanes(values.all(), size),
@@ -298,7 +298,7 @@ mod tests {
     }
 
     fn tests(values: &[(usize, usize, Validity)], size: usize) -> Option<Tests> {
-        Tests::of(&list(values), size, 2 * values.len())
+        Tests::new(&list(values), size, 2 * values.len())
     }
 
     /// The example above.

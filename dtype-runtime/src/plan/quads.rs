@@ -40,7 +40,7 @@ pub(crate) struct Quads {
 impl Quads {
     /// Fewer moves than this for a register are faster one by one: measured on a Zen 3, which makes two stores of up to 8 bytes
     /// in a cycle, and one longer one.
-    const FEWEST_MOVES: usize = 3;
+    const MIN_MOVES: usize = 3;
 
     /// The quads of records that are `stride` bytes apart; `None` if they are not faster than the moves of the records.
     #[expect(
@@ -62,7 +62,7 @@ impl Quads {
             records = if fit < lie { fit } else { lie };
         }
         let moves = records * map.moves;
-        if moves < Self::FEWEST_MOVES {
+        if moves < Self::MIN_MOVES {
             return None;
         }
         let (mut mask, mut index) = ([0; QUADS], [0; QUADS]);

@@ -63,7 +63,7 @@ const fn with_bytes(index: Index, at: usize, first: usize, len: usize) -> Index 
 #[derive(Debug)]
 pub(crate) struct Shuffle {
     /// Two for each register.
-    halves: [Half; 2 * Self::MOST],
+    halves: [Half; 2 * Self::MAX_REGISTERS],
     /// Registers of a period.
     number: usize,
     /// Records in a period.
@@ -130,13 +130,13 @@ impl Half {
 
 impl Shuffle {
     /// The most registers of a period: the code for each is written out.
-    pub(crate) const MOST: usize = 16;
+    pub(crate) const MAX_REGISTERS: usize = 16;
 
     const NEVER: Range<usize> = 0..0;
 
     /// No registers, for records that are copied in other ways.
     pub(crate) const NOTHING: Self = Self {
-        halves: [Half::NOTHING; 2 * Self::MOST],
+        halves: [Half::NOTHING; 2 * Self::MAX_REGISTERS],
         number: 0,
         records: 1,
         size: 0,
@@ -163,7 +163,7 @@ impl Shuffle {
         if !Self::is_faster(costs::SHUFFLE_UNPACKS.step * number, moves * records) {
             return None;
         }
-        let Some(mut all) = Self::of(runs, size, stride) else { return None };
+        let Some(mut all) = Self::new(runs, size, stride) else { return None };
         if all.packs {
             let end = match quads {
                 // Only AVX2 packs by quads.
@@ -210,7 +210,7 @@ impl Shuffle {
     }
 
     /// The same, faster or not, as long as it packs or unpacks.
-    pub(crate) const fn of(runs: &RunList, size: usize, stride: usize) -> Option<Self> {
+    pub(crate) const fn new(runs: &RunList, size: usize, stride: usize) -> Option<Self> {
         let Some(records) = Self::records_of(size, stride) else { return None };
         if !lie_within(runs, stride) {
             return None;
@@ -266,7 +266,7 @@ impl Shuffle {
     /// The number of records that fill the fewest registers each; `None` if none fill as many as there may be.
     const fn records_of(size: usize, stride: usize) -> Option<usize> {
         let (mut best, mut records) = (None, 1);
-        while records <= REGISTER && records * stride <= Self::MOST * REGISTER {
+        while records <= REGISTER && records * stride <= Self::MAX_REGISTERS * REGISTER {
             if records * stride >= REGISTER && records * size >= HALF {
                 let registers = (records * stride).div_ceil(REGISTER);
                 best = match best {
@@ -384,7 +384,7 @@ mod tests {
     }
 
     fn of(runs: &Runs, stride: usize) -> Option<Shuffle> {
-        Shuffle::of(&list(runs), runs.iter().map(|(_, len)| len).sum(), stride)
+        Shuffle::new(&list(runs), runs.iter().map(|(_, len)| len).sum(), stride)
     }
 
     #[test]
@@ -416,16 +416,16 @@ mod tests {
         memory
     }
 
-    fn halves(all: &Shuffle) -> impl Iterator<Item = &Half> {
-        (0..all.number()).flat_map(|number| all.register(number))
+    fn halves(shuffle: &Shuffle) -> impl Iterator<Item = &Half> {
+        (0..shuffle.number()).flat_map(|number| shuffle.register(number))
     }
 
     /// What the halves store to memory, as packed bytes' numbers.
-    fn unpacked(all: &Shuffle) -> Vec<Option<usize>> {
-        let (memory, packed) = all.bytes();
+    fn unpacked(shuffle: &Shuffle) -> Vec<Option<usize>> {
+        let (memory, packed) = shuffle.bytes();
         let mut stored = vec![Some(usize::MAX); memory];
-        for &Half { place, from, scatter, .. } in halves(all) {
-            assert!(from + HALF <= packed, "{all:?}");
+        for &Half { place, from, scatter, .. } in halves(shuffle) {
+            assert!(from + HALF <= packed, "{shuffle:?}");
             for (i, index) in scatter.to_le_bytes().into_iter().enumerate() {
                 assert!(index == NO_BYTE || usize::from(index) < HALF);
                 stored[place + i] = (index != NO_BYTE).then(|| from + usize::from(index));
@@ -435,9 +435,9 @@ mod tests {
     }
 
     /// What the halves store to the packed bytes, as places in memory.
-    fn packed(all: &Shuffle) -> Vec<Option<usize>> {
-        let mut stored = vec![None; all.bytes().1 + HALF];
-        for &Half { place, to, gather, .. } in halves(all) {
+    fn packed(shuffle: &Shuffle) -> Vec<Option<usize>> {
+        let mut stored = vec![None; shuffle.bytes().1 + HALF];
+        for &Half { place, to, gather, .. } in halves(shuffle) {
             for (i, index) in gather.to_le_bytes().into_iter().enumerate() {
                 assert!(index == NO_BYTE || usize::from(index) < HALF);
                 let place = place + usize::from(index);
@@ -516,7 +516,7 @@ mod tests {
     #[test]
     #[cfg(target_arch = "x86_64")]
     fn quads_pack_what_they_pack_faster() {
-        let map = |runs: &Runs| ByteMap::of_runs(&list(runs)).unwrap();
+        let map = |runs: &Runs| ByteMap::from_runs(&list(runs)).unwrap();
         let across = Quads::new_if_faster(&map(&[(0, 12), (16, 12)]), 32).unwrap();
         let worth = |quads| {
             let runs = [(0, 12), (16, 12)];

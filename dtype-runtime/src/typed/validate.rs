@@ -56,7 +56,7 @@ impl<T: Datatype> Constants<T> {
     const TESTS: &'static Option<Tests> = &Self::CHECKS.tests(T::TYPE_MAP.size());
 
     /// From this number of records on, the tests of several at once may be faster.
-    const FEWEST: usize = match Self::TESTS {
+    const MIN_RECORDS: usize = match Self::TESTS {
         Some(tests) => tests.fewest(),
         None => usize::MAX,
     };
@@ -75,8 +75,8 @@ impl<T: Datatype> Constants<T> {
         }
         let size = const { max(T::TYPE_MAP.size(), 1) };
         let mut rest = bytes;
-        if const { Self::FEWEST < usize::MAX }
-            && count >= Self::FEWEST
+        if const { Self::MIN_RECORDS < usize::MAX }
+            && count >= Self::MIN_RECORDS
             && let Some(tests) = Self::TESTS
         {
             let Some(tested) = kernel::test(tests, bytes) else { return false };
@@ -239,7 +239,7 @@ impl Checks {
             one_by_one += one * count;
             j += 1;
         }
-        Tests::of(&values, size, one_by_one)
+        Tests::new(&values, size, one_by_one)
     }
 
     const fn push(&mut self, check: Check) {

@@ -48,17 +48,17 @@ unsafe fn by_bytes(memory: *mut u8, packed: *mut u8, range: Range<usize>) {
 }
 
 /// As [`Case::check_packing`], where [`by_bytes`] packs the ends of the range.
-fn check_ends(mut case: Case, all: &Permutation, runs: &Runs, stride: i64) {
+fn check_ends(mut case: Case, permutation: &Permutation, runs: &Runs, stride: i64) {
     NAIVE.set((displacements(runs), isize::try_from(stride).unwrap(), Vec::new()));
-    case.check_packing_by(all, |range, memory, packed| {
+    case.check_packing_by(permutation, |range, memory, packed| {
         // SAFETY: both sides have the bytes, which is all that `by_bytes` requires, and nothing else refers to them.
-        unsafe { permute_or::<Pack>(all, by_bytes, memory, packed, range) };
+        unsafe { permute_or::<Pack>(permutation, by_bytes, memory, packed, range) };
     });
     let range = case.range;
     // No more than the rest of the first record, and less than a register at the end.
     let (_, _, mut copied) = NAIVE.take();
     if range.start > 0 && !range.is_empty() {
-        assert_eq!(copied.remove(0), range.len().min(all.size() - range.start));
+        assert_eq!(copied.remove(0), range.len().min(permutation.size() - range.start));
     }
     assert!(copied.len() < 2 && copied.iter().all(|&bytes| bytes < 32), "{copied:?} of {range:?}");
 }
