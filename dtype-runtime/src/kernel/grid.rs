@@ -112,7 +112,9 @@ impl Grid {
             if self.together > 1 && (!columns.is_empty() || ends.iter().all(Option::is_some)) {
                 return self.part_of_tiles::<D>(columns, ends, memory, origin);
             }
-            self.area::<D>(columns, 0..self.rows, memory, origin);
+            if !columns.is_empty() {
+                self.area::<D>(columns, 0..self.rows, memory, origin);
+            }
             for Part { item, bytes } in ends.into_iter().flatten() {
                 let (first, bytes) = (index(item), index(bytes.start)..index(bytes.end));
                 let packed = self.packed::<D>(first, 0, origin).wrapping_add(bytes.start);
@@ -200,10 +202,10 @@ impl Grid {
         let at = |column| {
             (self.memory(column, rows.start, memory), self.packed::<D>(column, rows.start, packed))
         };
-        if rows.is_empty() {
+        if rows.is_empty() || columns.is_empty() {
             return;
         }
-        if self.together == 1 && !columns.is_empty() {
+        if self.together == 1 {
             let (memory, packed) = at(columns.start);
             // SAFETY: the blocks that the caller guarantees.
             unsafe {
