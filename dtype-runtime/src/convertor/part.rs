@@ -124,8 +124,8 @@ unsafe fn part_of_repeated<D: Way>(
     }
 }
 
-/// [`copy_part`] of `count` instances: by their permutation, as records of a few runs, or in one level if an instance is one. A
-/// fragment that is not copied so is split, which takes more steps.
+/// [`copy_part`] of `count` instances: by their permutation, as records of a few runs, as columns, or instance by instance if
+/// an instance is cut in one level. The cursor splits all other fragments, which takes more steps.
 ///
 /// # Safety
 ///

@@ -83,7 +83,7 @@ impl<'a> Records<'a> {
     }
 }
 
-/// Converts a value that is converted byte by byte.
+/// Converts one value.
 ///
 /// # Safety
 ///

@@ -148,9 +148,9 @@ impl Tests {
     /// Loads of a step.
     pub(crate) const LOADS: usize = 4;
 
-    /// The tests of these values, in records of `size` packed bytes; `None` if there are too many for the loads, or none, or
-    /// they are never faster than one test after another, as for a record of 70 bytes with a single `bool`. `one_by_one` says
-    /// what it costs to test the values of one record so, in sixteenths of a nanosecond.
+    /// The tests of these values, in records of `size` packed bytes. `one_by_one` is the time that it takes to test the values
+    /// of one record one after another, in sixteenths of a nanosecond. `None` if the loads have no room for all values, if there
+    /// are no values, or if testing them one after another is always faster, as for one `bool` in records of 70 bytes.
     pub(crate) const fn new(values: &RangedList, size: usize, one_by_one: usize) -> Option<Self> {
         let all = match Self::in_place(values.all(), size) {
             Some(all) => Some(all),

@@ -71,7 +71,7 @@ struct Window {
     first: isize,
     /// The number of records.
     records: usize,
-    /// Whether it has two vectors.
+    /// Whether the window is two vectors.
     is_wide: bool,
 }
 
