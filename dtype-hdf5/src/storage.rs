@@ -4,7 +4,8 @@ use hdf5_metno::dataset::Layout;
 use hdf5_metno::{Dataset, Datatype};
 
 use crate::error::Error;
-use crate::library::{Part, shape};
+use crate::library::shape;
+use crate::part::Part;
 
 /// The greatest number of chunks to read that the file does not have. The library needs some three hundred bytes of memory for
 /// each.
