@@ -7,7 +7,6 @@ use hdf5_metno_sys::h5::hsize_t;
 
 use crate::error::Error;
 use crate::library::shape;
-use crate::storage::count_of;
 
 /// Bytes of items that are read or written at a time.
 const AT_ONCE: usize = 4 << 20;
@@ -20,6 +19,17 @@ pub(crate) struct Part {
     pub(crate) count: usize,
     /// The first item along the outermost axis.
     first: usize,
+}
+
+/// The number of items of a shape. The library's own number is cut to 64 bits.
+pub(crate) fn count_of(shape: &[u64]) -> Result<usize, Error> {
+    let count = if shape.contains(&0) {
+        Some(0)
+    } else {
+        shape.iter().try_fold(1, |all: u64, length| all.checked_mul(*length))
+    };
+    let count = count.and_then(|count| usize::try_from(count).ok());
+    count.ok_or_else(|| Error::TooManyItems { shape: shape.to_vec() })
 }
 
 /// All items of a dataset.
