@@ -27,6 +27,8 @@ use crate::error::Error;
 use crate::representation::ByteOrder;
 use crate::typemap::TypeMap;
 
+#[cfg(feature = "arrow-array")]
+pub(crate) use convert::convert_number;
 pub use records::{Fit, Scratch};
 
 /// A datatype of a format: what one stored item is.

@@ -62,6 +62,11 @@ impl Refusal {
     fn text(reason: String) -> Self {
         Self::Value { of: "text".to_owned(), reason }
     }
+
+    /// A value that is no number of this name.
+    fn number(name: &str, value: &str) -> Self {
+        Self::Value { of: name.to_owned(), reason: format!("{value} is not one of its numbers") }
+    }
 }
 
 /// The two sides of a conversion, and the texts that are not in the items.
@@ -152,7 +157,8 @@ impl Conversion {
             }
             What::Number { stored, to, name } => {
                 let to = Number { order: sides.order, ..*to };
-                convert(*stored, item, to, packed, name)
+                convert_number(*stored, item, to, packed)
+                    .map_err(|value| Refusal::number(name, &value))
             }
         }
     }
@@ -179,7 +185,8 @@ impl Conversion {
             }
             What::Number { stored, to, name } => {
                 let from = Number { order: sides.order, ..*to };
-                convert(from, packed, *stored, item, name)
+                convert_number(from, packed, *stored, item)
+                    .map_err(|value| Refusal::number(name, &value))
             }
         }
     }
@@ -313,20 +320,15 @@ fn store_text(
     Ok(())
 }
 
-/// Writes the same number in another width.
-fn convert(
+/// Writes the same number in another width. The error is the number, if there is no such one.
+pub(crate) fn convert_number(
     from: Number,
     bytes: &[u8],
     to: Number,
     out: &mut [u8],
-    name: &str,
-) -> Result<(), Refusal> {
+) -> Result<(), String> {
     let bits = number(&bytes[..from.size], from.order);
     let out = &mut out[..to.size];
-    let refused = |value: String| Refusal::Value {
-        of: name.to_owned(),
-        reason: format!("{value} is not one of its numbers"),
-    };
     if from.kind == NumberKind::Float {
         let value = match from.size {
             4 => f64::from(f32::from_le_bytes(low(bits))),
@@ -335,7 +337,7 @@ fn convert(
         #[expect(clippy::cast_possible_truncation, reason = "compared with the value")]
         let narrow = value as f32;
         if to.size == 4 && !value.is_nan() && f64::from(narrow).to_bits() != value.to_bits() {
-            return Err(refused(value.to_string()));
+            return Err(value.to_string());
         }
         let bits = if to.size == 4 { narrow.to_bits().into() } else { value.to_bits() };
         set_number(out, to.order, bits.into());
@@ -353,7 +355,7 @@ fn convert(
         _ => (0, (1_i128 << width) - 1),
     };
     if value < least || value > most {
-        return Err(refused(value.to_string()));
+        return Err(value.to_string());
     }
     set_number(out, to.order, value.cast_unsigned());
     Ok(())
