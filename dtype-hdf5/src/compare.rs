@@ -1,196 +1,135 @@
-//! A file's datatype beside a type map, field by field.
+//! A file's datatype beside a type map: what the values of a leaf are.
 
 use std::collections::BTreeMap;
 
-use dtype_runtime::representation::ByteOrder;
-use dtype_runtime::typemap::{Field, Node, TypeMap};
-use dtype_runtime::{Basic, Type, Validity};
+use dtype_runtime::Validity;
+use dtype_runtime::stored::{
+    Access, Item, Misfit, Number, NumberKind, StoredField as Member, Text, Value,
+};
+use dtype_runtime::typemap::{Node, TypeMap};
 
 use crate::error::Error;
 use crate::leaf::Leaf;
-use crate::members::{Axis, Renumbering};
-use crate::path::joined;
 use crate::stored::{Form, Stored, StoredField};
 
-/// A file's datatype whose items hold the fields of a Rust type, wherever they are.
-#[derive(Debug)]
-pub(crate) struct Fit {
-    /// An item as a datatype: the values in the order of the packed records, at their displacements in the item, with the
-    /// item's extent.
-    pub(crate) item: Type,
-    /// The byte order of the values.
-    pub(crate) order: ByteOrder,
-    /// Whether an item is a packed record, up to the byte order and the numbers of enumerations.
-    pub(crate) is_packed: bool,
-    /// The enumerations whose numbers differ.
-    pub(crate) renumberings: Vec<Renumbering>,
-}
+impl Item for Stored {
+    type Error = Error;
 
-/// What the items are for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
-    Read,
-    Write,
-}
+    const STRUCTURE: &'static str = "a compound";
 
-/// Compares the datatype of an item with a Rust type.
-pub(crate) fn fit(stored: &Stored, map: &TypeMap, access: Access) -> Result<Fit, Error> {
-    let mut walk = Walk {
-        access,
-        order: None,
-        is_packed: true,
-        displacement: 0,
-        axes: Vec::new(),
-        renumberings: Vec::new(),
-    };
-    let item = walk.item(stored, map, "")?;
-    let order = walk.order.unwrap_or(ByteOrder::NATIVE);
-    Ok(Fit { item, order, is_packed: walk.is_packed, renumberings: walk.renumberings })
-}
-
-struct Walk {
-    access: Access,
-    /// That of the values so far.
-    order: Option<ByteOrder>,
-    /// Whether the values so far are packed.
-    is_packed: bool,
-    /// Bytes from the start of the item to the value or structure; in arrays, to the first one.
-    displacement: u64,
-    /// The arrays around it, the outermost first.
-    axes: Vec<Axis>,
-    renumberings: Vec<Renumbering>,
-}
-
-impl Walk {
-    fn item(&mut self, stored: &Stored, map: &TypeMap, path: &str) -> Result<Type, Error> {
-        let (mut expected, mut element) = (Vec::new(), map);
-        while let Node::Array { count, element: inner } = *element.node() {
-            expected.push(count as u64);
-            element = inner;
-        }
-        let (actual, item) = stored.axes();
-        if expected != actual {
-            return Err(Error::Shape { field: path.to_owned(), expected, actual });
-        }
-        let malformed = || Error::Malformed { field: path.to_owned() };
-        let (count, axes) = axes(&expected, item.size, path.len()).ok_or_else(malformed)?;
-        let outer = self.axes.len();
-        self.axes.extend(axes);
-        let one = match *element.node() {
-            Node::Basic { basic, validity, .. } => self.value(item, basic, validity, path)?,
-            Node::Structure { fields, .. } => self.structure(item, fields, path)?,
-            Node::Array { .. } => return Err(malformed()),
-        };
-        self.axes.truncate(outer);
-        if expected.is_empty() { Ok(one) } else { Ok(Type::contiguous(count, &one)?) }
+    fn size(&self) -> u64 {
+        self.size
     }
 
-    fn value(
-        &mut self,
-        stored: &Stored,
-        basic: Basic,
-        validity: Validity,
-        path: &str,
-    ) -> Result<Type, Error> {
-        let field = || path.to_owned();
-        let leaf = Leaf::of(basic).ok_or_else(|| Error::NoEquivalent { field: field(), basic })?;
+    fn axes(&self) -> (Vec<u64>, &Self) {
+        Self::axes(self)
+    }
+
+    fn fields(&self) -> Option<Vec<Member<'_, Self>>> {
+        let Form::Compound(fields) = &self.form else { return None };
+        Some(fields.iter().map(member).collect())
+    }
+
+    fn value(&self, leaf: &TypeMap, path: &str, access: Access) -> Result<Option<Value>, Error> {
+        let Node::Basic { basic, validity, .. } = *leaf.node() else { return Ok(None) };
+        let no_equivalent = || Error::NoEquivalent { field: path.to_owned(), basic };
+        let of_basic = Leaf::of(basic).ok_or_else(no_equivalent)?;
         let ours = names(validity);
         // A truth value is no integer without names.
-        if !leaf.matches(stored) || stored.is_bool() && ours.is_none() {
-            let (expected, actual) = (leaf.to_string(), stored.to_string());
-            return Err(Error::Format { field: field(), expected, actual });
+        if !of_basic.matches(self) || self.is_bool() && ours.is_none() {
+            return Ok(None);
         }
-        if let (Form::Enumeration { members, order, .. }, Some(ours)) = (&stored.form, ours) {
-            let numbers = self.numbers(&ours, members, path)?;
-            // With fewer names, a number of the dataset that has none may still be a variant's.
-            if numbers.iter().any(|(from, to)| from != to) || numbers.len() < ours.len() {
-                let malformed = |_| Error::Malformed { field: field() };
-                self.renumberings.push(Renumbering {
-                    path: field(),
-                    displacement: usize::try_from(self.displacement).map_err(malformed)?,
-                    axes: self.axes.clone(),
-                    size: basic.size(),
-                    order: *order,
-                    numbers,
-                });
-            }
-        }
-        match stored.order() {
-            Some(order) if *self.order.get_or_insert(order) != order => {
-                Err(Error::MixedByteOrder { field: field() })
-            }
-            _ => Ok(Type::basic(basic)),
+        let order = self.order();
+        let (Form::Enumeration { members, .. }, Some(ours)) = (&self.form, ours) else {
+            return Ok(Some(Value { order, renumbered: None }));
+        };
+        let numbers = numbers(&ours, members, access, path)?;
+        // With fewer names, a number of the dataset that has none may still be a variant's.
+        let is_renumbered =
+            numbers.iter().any(|(from, to)| from != to) || numbers.len() < ours.len();
+        Ok(Some(Value { order, renumbered: is_renumbered.then_some(numbers) }))
+    }
+
+    fn text(&self) -> Option<Text> {
+        match self.form {
+            Form::Text { end } => Some(Text::Bytes { size: usize::try_from(self.size).ok()?, end }),
+            Form::VariableText => Some(Text::Index),
+            _ => None,
         }
     }
 
-    /// The number that each number of an enumeration becomes. Each name where values come from must be known where they go: the
-    /// library itself makes another number of a value whose name is not.
-    fn numbers(
-        &self,
-        ours: &BTreeMap<&str, u128>,
-        theirs: &BTreeMap<String, u128>,
-        path: &str,
-    ) -> Result<BTreeMap<u128, u128>, Error> {
-        let field = || path.to_owned();
-        let read = |(member, number): (&String, &u128)| match ours.get(&**member) {
-            Some(new) => Ok((*number, *new)),
-            None => Err(Error::UnknownMember {
-                field: field(),
-                member: member.clone(),
-                expected: ours.keys().map(|name| (*name).to_owned()).collect(),
-            }),
+    fn number(&self) -> Option<Number> {
+        let (kind, order) = match self.form {
+            Form::Integer { signed: true, order } => (NumberKind::Signed, order),
+            Form::Integer { signed: false, order } | Form::Bits { order } => {
+                (NumberKind::Unsigned, order)
+            }
+            Form::Float { order } => (NumberKind::Float, order),
+            _ => return None,
         };
-        let written = |(member, number): (&&str, &u128)| match theirs.get(*member) {
-            Some(new) => Ok((*number, *new)),
-            None => Err(Error::MissingMember { field: field(), member: (*member).to_owned() }),
+        let is_known = match kind {
+            NumberKind::Float => matches!(self.size, 4 | 8),
+            _ => self.size <= 8,
         };
-        match self.access {
-            Access::Read => theirs.iter().map(read).collect(),
-            Access::Write => ours.iter().map(written).collect(),
-        }
+        let size = usize::try_from(self.size).ok().filter(|_| is_known)?;
+        Some(Number { kind, size, order })
     }
 
-    fn structure(&mut self, stored: &Stored, fields: &[Field], path: &str) -> Result<Type, Error> {
-        let Form::Compound(theirs) = &stored.form else {
-            let (expected, actual) = ("a compound".to_owned(), stored.to_string());
-            return Err(Error::Format { field: path.to_owned(), expected, actual });
-        };
-        let ours = || {
-            fields
-                .iter()
-                .filter_map(|field| Some((field.name(), field.map()?)))
-                .filter(|(_, map)| map.size() > 0)
-        };
-        let (mut displacements, mut types, mut position) = (Vec::new(), Vec::new(), 0);
-        let start = self.displacement;
-        for (name, map) in ours() {
-            let path = joined(path, name);
-            let is_it = |their: &&StoredField| their.name == name;
-            let Some(their) = theirs.iter().find(is_it) else {
-                return Err(Error::Missing { field: path });
-            };
-            self.is_packed &= their.offset == position;
-            position += map.size() as u64;
-            let malformed = || Error::Malformed { field: path.clone() };
-            displacements.push(i64::try_from(their.offset).map_err(|_| malformed())?);
-            self.displacement = start.checked_add(their.offset).ok_or_else(malformed)?;
-            types.push(self.item(&their.datatype, map, &path)?);
+    fn describe(&self) -> String {
+        self.to_string()
+    }
+
+    fn expected(leaf: &TypeMap) -> String {
+        match *leaf.node() {
+            Node::Basic { basic, .. } => {
+                Leaf::of(basic).map_or_else(|| basic.to_string(), |leaf| leaf.to_string())
+            }
+            _ => leaf.to_string(),
         }
-        self.displacement = start;
-        // As many, and each of ours is there: no other is, unless a name is there twice.
-        if theirs.len() != types.len() {
-            let is_ours = |name: &str| ours().any(|(field, _)| field == name);
-            let unknown = theirs.iter().enumerate().find(|(i, their)| {
-                !is_ours(&their.name) || theirs[..*i].iter().any(|before| before.name == their.name)
-            });
-            let field = joined(path, unknown.map_or("", |(_, their)| &their.name));
-            return Err(Error::Unknown { field });
+    }
+}
+
+fn member(field: &StoredField) -> Member<'_, Stored> {
+    Member { name: &field.name, offset: field.offset, item: &field.datatype }
+}
+
+impl From<Misfit> for Error {
+    fn from(misfit: Misfit) -> Self {
+        match misfit {
+            Misfit::Missing { field } => Self::Missing { field },
+            Misfit::Unknown { field } => Self::Unknown { field },
+            Misfit::Format { field, expected, actual } => Self::Format { field, expected, actual },
+            Misfit::Shape { field, expected, actual } => Self::Shape { field, expected, actual },
+            Misfit::MixedByteOrder { field } => Self::MixedByteOrder { field },
+            Misfit::Malformed { field } => Self::Malformed { field },
         }
-        self.is_packed &= stored.size == position;
-        let malformed = |_| Error::Malformed { field: path.to_owned() };
-        let extent = i64::try_from(stored.size).map_err(malformed)?;
-        let all = Type::structure(&vec![1; types.len()], &displacements, &types)?;
-        Ok(Type::resized(&all, 0, extent)?)
+    }
+}
+
+/// The number that each number of an enumeration becomes. Each name where values come from must be known where they go: the
+/// library itself makes another number of a value whose name is not.
+fn numbers(
+    ours: &BTreeMap<&str, u128>,
+    theirs: &BTreeMap<String, u128>,
+    access: Access,
+    path: &str,
+) -> Result<BTreeMap<u128, u128>, Error> {
+    let field = || path.to_owned();
+    let read = |(member, number): (&String, &u128)| match ours.get(&**member) {
+        Some(new) => Ok((*number, *new)),
+        None => Err(Error::UnknownMember {
+            field: field(),
+            member: member.clone(),
+            expected: ours.keys().map(|name| (*name).to_owned()).collect(),
+        }),
+    };
+    let written = |(member, number): (&&str, &u128)| match theirs.get(*member) {
+        Some(new) => Ok((*number, *new)),
+        None => Err(Error::MissingMember { field: field(), member: (*member).to_owned() }),
+    };
+    match access {
+        Access::Read => theirs.iter().map(read).collect(),
+        Access::Write => ours.iter().map(written).collect(),
     }
 }
 
@@ -206,21 +145,11 @@ fn names(validity: Validity) -> Option<BTreeMap<&'static str, u128>> {
     }
 }
 
-/// The number of elements of an array in the item, and its axes, the outermost first.
-fn axes(lengths: &[u64], element: u64, path: usize) -> Option<(u64, Vec<Axis>)> {
-    let (mut count, mut all) = (1_u64, Vec::new());
-    for length in lengths.iter().rev() {
-        let stride = usize::try_from(element.checked_mul(count)?).ok()?;
-        all.push(Axis { length: usize::try_from(*length).ok()?, stride, path });
-        count = count.checked_mul(*length)?;
-    }
-    all.reverse();
-    Some((count, all))
-}
-
 #[cfg(test)]
 mod tests {
     use dtype_runtime::Datatype;
+    use dtype_runtime::representation::ByteOrder;
+    use dtype_runtime::stored::{Fit, ReadOptions};
 
     use super::*;
 
@@ -237,9 +166,13 @@ mod tests {
         Stored { form: Form::Compound(fields.collect()), size }
     }
 
+    fn fit<T: Datatype>(stored: &Stored) -> Result<Fit<T>, Error> {
+        Fit::new(stored, Access::Read, ReadOptions::strict())
+    }
+
     #[test]
     fn only_records_without_gaps_in_their_order_are_packed() {
-        let map = <(u8, u32, [(u8, u16); 2])>::TYPE_MAP;
+        type Record = (u8, u32, [(u8, u16); 2]);
         let pairs = |pair: Stored| {
             let size = 2 * pair.size;
             Stored { form: Form::Array { lengths: vec![2], element: Box::new(pair) }, size }
@@ -252,24 +185,22 @@ mod tests {
                 ("1", at[1], integer(4)),
                 ("2", at[2], pairs(pair.clone())),
             ];
-            fit(&compound(&fields, size), map, Access::Read).unwrap()
+            fit::<Record>(&compound(&fields, size)).unwrap()
         };
-        assert!(whole([0, 1, 5], &pair, 11).is_packed);
-        assert!(!whole([0, 1, 5], &pair, 12).is_packed);
-        assert!(!whole([4, 0, 5], &pair, 11).is_packed);
-        assert!(!whole([0, 1, 5], &loose, 13).is_packed);
+        assert!(whole([0, 1, 5], &pair, 11).is_packed());
+        assert!(!whole([0, 1, 5], &pair, 12).is_packed());
+        assert!(!whole([4, 0, 5], &pair, 11).is_packed());
+        assert!(!whole([0, 1, 5], &loose, 13).is_packed());
         let loose = whole([0, 4, 8], &loose, 16);
-        assert_eq!((loose.item.size(), loose.item.extent(), loose.order), (11, 16, ByteOrder::Big));
+        let item = loose.item_type().unwrap();
+        assert_eq!((item.size(), item.extent(), loose.order()), (11, 16, ByteOrder::Big));
     }
 
     #[test]
     fn offsets_and_lengths_beyond_memory_are_errors() {
         let far = compound(&[("0", u64::MAX, integer(1))], u64::MAX);
-        assert!(matches!(fit(&far, <(u8,)>::TYPE_MAP, Access::Read), Err(Error::Malformed { .. })));
+        assert!(matches!(fit::<(u8,)>(&far), Err(Error::Malformed { .. })));
         let large = compound(&[("0", 0, integer(1))], u64::MAX);
-        assert!(matches!(
-            fit(&large, <(u8,)>::TYPE_MAP, Access::Read),
-            Err(Error::Malformed { .. })
-        ));
+        assert!(matches!(fit::<(u8,)>(&large), Err(Error::Malformed { .. })));
     }
 }

@@ -1,20 +1,18 @@
 //! Records in datasets.
 
+use std::marker::PhantomData;
 use std::ops::Range;
 
-use dtype_runtime::representation::ByteOrder;
-use dtype_runtime::{
-    Buffer, BufferMut, Datatype, Error as RecordError, pack, pack_as, packed_size, unpack,
-    unpack_as,
-};
+use dtype_runtime::stored::{Access, Fit, Loaded, ReadOptions};
+use dtype_runtime::{Datatype, Error as RecordError};
 use hdf5_metno::{Dataset, Group, LocationType};
 use hdf5_metno_sys::LOCK;
 
-use crate::compare::{Access, Fit, fit};
 use crate::descriptor::packed_datatype;
 use crate::error::Error;
-use crate::library::{Part, created, read_items, shape, stored, write_items};
-use crate::storage::{check_space, check_written, count_of};
+use crate::library::{Items, created, read_items, selected, stored, write_items};
+use crate::part::{Part, axis, range, whole};
+use crate::storage::{check_space, check_written};
 
 /// Creates a dataset of these records in the group or file: with one axis, of the packed datatype, in this machine's byte
 /// order, without chunks and filters. In h5py, its dtype has the names of the fields.
@@ -36,12 +34,15 @@ use crate::storage::{check_space, check_written, count_of};
 /// ```
 pub fn create<T: Datatype>(group: &Group, name: &str, records: &[T]) -> Result<Dataset, Error> {
     let datatype = packed_datatype::<T>()?;
-    let items = pack(records);
+    let fit = Fit::<T>::new(&stored(&datatype)?, Access::Write, ReadOptions::strict())?;
+    check_values(&fit, records)?;
     // No other thread finds the name taken in between, or reads the dataset before the records are there.
     let _guard = LOCK.lock();
     check_free(group, name)?;
     let dataset = created(group, name, &datatype, records.len())?;
-    match write_items(&dataset, &datatype, || whole(&dataset), &items) {
+    let written =
+        whole(&dataset).and_then(|part| write_pieces(&dataset, &datatype, &fit, &part, records));
+    match written {
         Ok(()) => Ok(dataset),
         Err(error) => {
             // Nobody is to read fill values as records. The first error says more than one of this call would.
@@ -146,13 +147,15 @@ pub fn write_at<T: Datatype>(dataset: &Dataset, first: usize, records: &[T]) -> 
 /// # Ok::<(), dtype_hdf5::Error>(())
 /// ```
 pub fn append<T: Datatype>(dataset: &Dataset, records: &[T]) -> Result<(), Error> {
-    let (datatype, items) = stored_items(dataset, records)?;
+    let (datatype, fit) = fit_of::<T>(dataset, Access::Write, ReadOptions::strict())?;
+    check_values(&fit, records)?;
     // No other thread uses the library between these calls: another one's records would have the same place.
     let _guard = LOCK.lock();
     let len = axis(dataset)?;
     let end = len.saturating_add(records.len());
     dataset.resize(end)?;
-    let written = write_items(dataset, &datatype, || range(dataset, len..end), &items);
+    let written = range(dataset, len..end)
+        .and_then(|part| write_pieces(dataset, &datatype, &fit, &part, records));
     if written.is_err() {
         // Nobody is to read fill values as records. The first error says more than one of this call would.
         let _ = dataset.resize(len);
@@ -178,7 +181,47 @@ pub fn append<T: Datatype>(dataset: &Dataset, records: &[T]) -> Result<(), Error
 /// - [`Error::Records`] for an invalid `bool`, `char`, `NonZero` or enum, and if the records do not fit in memory;
 /// - [`Error::Hdf5`].
 pub fn read<T: Datatype>(dataset: &Dataset) -> Result<Vec<T>, Error> {
-    read_part(dataset, || whole(dataset))
+    Ok(read_with(dataset, &ReadOptions::strict())?.records)
+}
+
+/// As [`read`], with what the options accept beyond exactly the fields of `T`, and with the fields that were left out. The
+/// library does not read these.
+///
+/// # Errors
+///
+/// As for [`read`]; [`Error::Records`] for a number that its field in `T` does not have.
+///
+/// ```
+/// use dtype_hdf5::ReadOptions;
+/// use dtype_runtime::Datatype;
+///
+/// #[derive(Datatype, Clone)]
+/// struct Row {
+///     id: u32,
+///     mass: f64,
+///     name: dtype_runtime::FixedStr<8>,
+/// }
+///
+/// #[derive(Datatype, Debug, PartialEq)]
+/// struct Mass {
+///     mass: f64,
+/// }
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("rows.h5");
+/// let file = hdf5_metno::File::create(path)?;
+/// let rows = [Row { id: 7, mass: 0.5, name: "Aïda".parse()? }];
+/// let dataset = dtype_hdf5::create(&file, "rows", &rows)?;
+/// let masses =
+///     dtype_hdf5::read_with::<Mass>(&dataset, &ReadOptions::strict().with_other_fields())?;
+/// assert_eq!((masses.records, masses.left_out.join(" ")), (vec![Mass { mass: 0.5 }], "id name".into()));
+/// # Ok::<(), dtype_hdf5::Error>(())
+/// ```
+pub fn read_with<T: Datatype>(
+    dataset: &Dataset,
+    options: &ReadOptions,
+) -> Result<Loaded<T>, Error> {
+    read_part(dataset, *options, || whole(dataset))
 }
 
 /// Reads the records of a part of a dataset with one axis.
@@ -187,84 +230,128 @@ pub fn read<T: Datatype>(dataset: &Dataset) -> Result<Vec<T>, Error> {
 ///
 /// As for [`read`], with [`Error::Axes`] and [`Error::Range`].
 pub fn read_range<T: Datatype>(dataset: &Dataset, items: Range<usize>) -> Result<Vec<T>, Error> {
-    read_part(dataset, || range(dataset, items))
+    Ok(read_range_with(dataset, items, &ReadOptions::strict())?.records)
 }
 
-/// All items of a dataset.
-fn whole(dataset: &Dataset) -> Result<Part, Error> {
-    let space = dataset.space()?;
-    let shape = shape(&space)?;
-    let count = count_of(&shape)?;
-    Ok(Part { space, shape, count })
+/// As [`read_range`], with [options](ReadOptions).
+///
+/// # Errors
+///
+/// As for [`read_with`], with [`Error::Axes`] and [`Error::Range`].
+pub fn read_range_with<T: Datatype>(
+    dataset: &Dataset,
+    items: Range<usize>,
+    options: &ReadOptions,
+) -> Result<Loaded<T>, Error> {
+    read_part(dataset, *options, || range(dataset, items))
 }
 
-/// The length of the only axis.
-fn axis(dataset: &Dataset) -> Result<usize, Error> {
-    match *shape(&dataset.space()?)? {
-        [len] => count_of(&[len]),
-        ref other => Err(Error::Axes { actual: other.len() }),
+/// The records of a dataset with one axis, so many at a time. The last batch may have fewer.
+///
+/// # Errors
+///
+/// [`Error::Axes`]. The items are those of [`read_range_with`].
+///
+/// ```
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("numbers.h5");
+/// let file = hdf5_metno::File::create(path)?;
+/// let numbers: Vec<(u32, f64)> = (0..1000).map(|i| (i, 0.5)).collect();
+/// let dataset = dtype_hdf5::create(&file, "numbers", &numbers)?;
+/// let mut sum = 0;
+/// for batch in dtype_hdf5::batches::<(u32, f64)>(&dataset, 300, &Default::default())? {
+///     sum += batch?.iter().map(|record| record.0).sum::<u32>();
+/// }
+/// assert_eq!(sum, 499_500);
+/// # Ok::<(), dtype_hdf5::Error>(())
+/// ```
+pub fn batches<T: Datatype>(
+    dataset: &Dataset,
+    most: usize,
+    options: &ReadOptions,
+) -> Result<Batches<T>, Error> {
+    let (dataset, options, len) = (dataset.clone(), *options, axis(dataset)?);
+    Ok(Batches { dataset, options, next: 0, len, most: most.max(1), of: PhantomData })
+}
+
+/// The records of a dataset, some at a time: see [`batches`]. After an error there are no more.
+#[derive(Clone, Debug)]
+pub struct Batches<T> {
+    dataset: Dataset,
+    options: ReadOptions,
+    next: usize,
+    len: usize,
+    most: usize,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T: Datatype> Iterator for Batches<T> {
+    type Item = Result<Vec<T>, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.next >= self.len {
+            return None;
+        }
+        let end = self.len.min(self.next.saturating_add(self.most));
+        let batch = read_range_with(&self.dataset, self.next..end, &self.options);
+        self.next = if batch.is_ok() { end } else { self.len };
+        Some(batch.map(|batch| batch.records))
     }
-}
 
-/// Some items of a dataset with one axis.
-fn range(dataset: &Dataset, items: Range<usize>) -> Result<Part, Error> {
-    let len = axis(dataset)?;
-    let Range { start, end } = items;
-    if start > end || end > len {
-        return Err(Error::Range { start, end, len });
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let rest = (self.len - self.next).div_ceil(self.most);
+        (rest.min(1), Some(rest))
     }
-    let count = end - start;
-    let space = dataset.space()?;
-    // Nothing is read from an empty part.
-    let space = if count == 0 { space } else { space.select(start..end)? };
-    Ok(Part { space, shape: vec![count as u64], count })
 }
 
 /// The dataset's datatype, beside the fields of `T`.
 fn fit_of<T: Datatype>(
     dataset: &Dataset,
     access: Access,
-) -> Result<(hdf5_metno::Datatype, Fit), Error> {
+    options: ReadOptions,
+) -> Result<(hdf5_metno::Datatype, Fit<T>), Error> {
     if T::TYPE_MAP.size() == 0 {
         return Err(Error::NoData);
     }
     let datatype = dataset.dtype()?;
-    let fit = fit(&stored(&datatype)?, T::TYPE_MAP, access)?;
+    let fit = Fit::new(&stored(&datatype)?, access, options)?;
     Ok((datatype, fit))
 }
 
-/// `size` bytes of zeros.
-fn zeros(count: usize, stride: usize) -> Result<Vec<u8>, Error> {
-    let refused = RecordError::Allocation { count, stride };
-    let Some(size) = count.checked_mul(stride) else { return Err(refused.into()) };
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(size).map_err(|_| refused)?;
-    bytes.resize(size, 0);
-    Ok(bytes)
+/// Checks that each record can be stored: a text may be too long, for instance. Nothing is written before.
+fn check_values<T: Datatype>(fit: &Fit<T>, records: &[T]) -> Result<(), Error> {
+    if fit.first_converted().is_none() {
+        return Ok(());
+    }
+    let mut items = Items::default();
+    for (number, some) in records.chunks(AT_ONCE).enumerate() {
+        let packed = fit.pack_into(some, &mut items.scratch, &mut items.bytes);
+        packed.map_err(|error| error.records_later(number * AT_ONCE))?;
+    }
+    Ok(())
 }
 
-/// The records as the dataset stores them, with its datatype.
-fn stored_items<T: Datatype>(
+/// Records that are checked at a time.
+const AT_ONCE: usize = 1 << 14;
+
+/// Writes the records as the items of the part.
+fn write_pieces<T: Datatype>(
     dataset: &Dataset,
+    datatype: &hdf5_metno::Datatype,
+    fit: &Fit<T>,
+    part: &Part,
     records: &[T],
-) -> Result<(hdf5_metno::Datatype, Vec<u8>), Error> {
-    let (datatype, fit) = fit_of::<T>(dataset, Access::Write)?;
-    let packed = if fit.order == ByteOrder::NATIVE {
-        pack(records)
-    } else {
-        pack_as(records, fit.order.into())?
-    };
-    let mut items = if fit.is_packed {
-        packed
-    } else {
-        let mut items = zeros(records.len(), datatype.size())?;
-        fit.item.commit().unpack(&packed, BufferMut::new(&mut items), records.len())?;
-        items
-    };
-    for renumbering in &fit.renumberings {
-        renumbering.apply(&mut items, datatype.size())?;
+) -> Result<(), Error> {
+    let (expected, actual) = (part.count, records.len());
+    if expected != actual {
+        return Err(Error::Length { expected: actual, actual: expected });
     }
-    Ok((datatype, items))
+    let (texts, mut items) = (fit.texts_elsewhere(), Items::default());
+    part.pieces(dataset, datatype.size(), |space, piece| {
+        let count = piece.len();
+        fit.pack_into(&records[piece], &mut items.scratch, &mut items.bytes)?;
+        write_items(dataset, datatype, (space, count), &texts, &mut items)
+    })
 }
 
 fn write_part<T: Datatype>(
@@ -272,40 +359,42 @@ fn write_part<T: Datatype>(
     records: &[T],
     part: impl FnOnce() -> Result<Part, Error>,
 ) -> Result<(), Error> {
-    let (datatype, items) = stored_items(dataset, records)?;
-    let part = || {
-        let part = part()?;
-        check_space(dataset, &datatype)?;
-        Ok(part)
-    };
-    write_items(dataset, &datatype, part, &items)
+    let (datatype, fit) = fit_of::<T>(dataset, Access::Write, ReadOptions::strict())?;
+    check_values(&fit, records)?;
+    // Another thread might make the dataset shorter.
+    let _guard = LOCK.lock();
+    let part = part()?;
+    check_space(dataset, &datatype)?;
+    write_pieces(dataset, &datatype, &fit, &part, records)
 }
 
 fn read_part<T: Datatype>(
     dataset: &Dataset,
+    options: ReadOptions,
     part: impl FnOnce() -> Result<Part, Error>,
-) -> Result<Vec<T>, Error> {
-    let (datatype, fit) = fit_of::<T>(dataset, Access::Read)?;
-    let part = || {
-        let part = part()?;
-        check_space(dataset, &datatype)?;
-        check_written(dataset, &datatype, &part)?;
-        Ok(part)
-    };
-    let (mut items, count) = read_items(dataset, &datatype, part)?;
-    for renumbering in &fit.renumberings {
-        renumbering.apply(&mut items, datatype.size())?;
-    }
-    let packed = if fit.is_packed {
-        items
+) -> Result<Loaded<T>, Error> {
+    let (datatype, fit) = fit_of::<T>(dataset, Access::Read, options)?;
+    let left_out = fit.left_out().to_vec();
+    let (memory, fit) = if left_out.is_empty() {
+        (datatype.clone(), fit)
     } else {
-        let mut packed = zeros(count, packed_size::<T>(1))?;
-        fit.item.commit().pack(Buffer::new(&items), count, &mut packed)?;
-        packed
+        let memory = selected(&datatype, T::TYPE_MAP)?;
+        let fit = Fit::new(&stored(&memory)?, Access::Read, options)?;
+        (memory, fit)
     };
-    if fit.order == ByteOrder::NATIVE {
-        Ok(unpack(&packed)?)
-    } else {
-        Ok(unpack_as(&packed, fit.order.into())?)
-    }
+    // Another thread might make the dataset shorter.
+    let _guard = LOCK.lock();
+    let part = part()?;
+    check_space(dataset, &datatype)?;
+    check_written(dataset, &datatype, &part)?;
+    let mut records = Vec::new();
+    let refused = |_| RecordError::Allocation { count: part.count, stride: size_of::<T>() };
+    records.try_reserve_exact(part.count).map_err(refused)?;
+    let (texts, mut items) = (fit.texts_elsewhere(), Items::default());
+    part.pieces(dataset, memory.size(), |space, piece| {
+        let count = piece.len();
+        read_items(dataset, &memory, (space, count), &texts, &mut items)?;
+        Ok(fit.unpack_onto(&items.bytes, count, &mut items.scratch, &mut records)?)
+    })?;
+    Ok(Loaded { records, left_out })
 }

@@ -1,13 +1,13 @@
 //! Datatypes of HDF5 for Rust types.
 
 use dtype_runtime::Datatype;
-use dtype_runtime::typemap::{Node, TypeMap};
+use dtype_runtime::stored::joined;
+use dtype_runtime::typemap::{Meaning, Node, TypeMap};
 use hdf5_metno::types::{CompoundField, CompoundType, TypeDescriptor};
 
 use crate::error::Error;
 use crate::leaf::Leaf;
 use crate::library::made;
-use crate::path::joined;
 
 /// The memory of `T` as a datatype: fields at their offsets, padding and skipped fields as gaps, and the size of `T`.
 ///
@@ -44,7 +44,8 @@ pub fn descriptor<T: Datatype>() -> Result<TypeDescriptor, Error> {
     of_type(T::TYPE_MAP, Layout::Memory)
 }
 
-/// The packed records of `T` as a datatype: the fields in the order of their declaration, without gaps.
+/// The packed records of `T` as a datatype: the fields in the order of their declaration, without gaps. A
+/// [`FixedStr<N>`](dtype_runtime::FixedStr) is a string of `N` bytes of UTF-8, so its item is shorter than its packed bytes.
 ///
 /// # Errors
 ///
@@ -126,6 +127,12 @@ fn of_map(map: &TypeMap, layout: Layout, path: &str) -> Result<TypeDescriptor, E
         Node::Array { count, element } => {
             let element = of_map(element, layout, path)?;
             Ok(TypeDescriptor::FixedArray(Box::new(element), count))
+        }
+        // The length is a number of four bytes, and a string of HDF5 has a byte at least.
+        Node::Structure { .. }
+            if layout == Layout::Packed && map.meaning() == Some(Meaning::Text) =>
+        {
+            Ok(TypeDescriptor::FixedUnicode(map.size().saturating_sub(4).max(1)))
         }
         Node::Structure { fields: all, .. } => {
             let (mut fields, mut position) = (Vec::new(), 0);

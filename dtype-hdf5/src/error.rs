@@ -3,6 +3,7 @@
 use std::fmt;
 
 use dtype_runtime::Basic;
+use dtype_runtime::stored::ValueError;
 
 /// The reason why records could not be written to a dataset, or read from it. A field is named by its path, such as
 /// `header.flags`; the path of the item itself is empty.
@@ -163,6 +164,15 @@ pub enum Error {
     /// The values are not records, or the records do not fit in memory.
     #[error(transparent)]
     Records(#[from] dtype_runtime::Error),
+}
+
+impl From<ValueError> for Error {
+    fn from(error: ValueError) -> Self {
+        match error {
+            ValueError::Unnamed { record, field, value } => Self::Unnamed { record, field, value },
+            ValueError::Record(error) => Self::Records(error),
+        }
+    }
 }
 
 /// A field in a message.

@@ -75,7 +75,7 @@ impl Leaf {
             }
             (Self::Bool, Form::Enumeration { .. }) => stored.is_bool(),
             (Self::Bool, Form::Integer { .. } | Form::Bits { .. })
-            | (Self::Character, Form::Text) => has_size(1),
+            | (Self::Character, Form::Text { .. }) => has_size(1),
             _ => false,
         }
     }

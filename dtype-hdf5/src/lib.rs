@@ -70,13 +70,15 @@ mod error;
 mod leaf;
 #[expect(unsafe_code, reason = "calls the HDF5 library, which reads and writes memory")]
 mod library;
-mod members;
-mod path;
+mod part;
 mod storage;
 mod stored;
 
-pub use dataset::{append, create, read, read_range, write, write_at};
+pub use dataset::{
+    Batches, append, batches, create, read, read_range, read_range_with, read_with, write, write_at,
+};
 pub use descriptor::{datatype, descriptor, packed_datatype, packed_descriptor};
+pub use dtype_runtime::stored::{Loaded, ReadOptions};
 pub use error::Error;
 
 /// The code in the README is compiled with the documentation tests.

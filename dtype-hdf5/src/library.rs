@@ -4,29 +4,31 @@
 //! handles that it is given: a call with the handle of a closed object fails.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::{CStr, CString, c_int, c_uint};
+use std::ffi::{CStr, CString, c_char, c_int, c_uint};
+use std::ptr;
 
 use dtype_runtime::Error as RecordError;
 use dtype_runtime::representation::ByteOrder;
+use dtype_runtime::stored::{Scratch, TextEnd, joined};
+use dtype_runtime::typemap::{Meaning, Node, TypeMap};
 use hdf5_metno::datatype::ByteOrder as StoredOrder;
 use hdf5_metno::plist::{DatasetCreate, LinkCreate};
-use hdf5_metno::types::TypeDescriptor;
+use hdf5_metno::types::{CompoundField, TypeDescriptor};
 use hdf5_metno::{Dataset, Dataspace, Datatype, Group};
 use hdf5_metno_sys::LOCK;
 use hdf5_metno_sys::h5::{H5free_memory, hsize_t};
-use hdf5_metno_sys::h5d::{H5Dcreate2, H5Dread, H5Dwrite};
+use hdf5_metno_sys::h5d::{H5Dcreate2, H5Dread, H5Dvlen_reclaim, H5Dwrite};
 use hdf5_metno_sys::h5p::H5P_DEFAULT;
 use hdf5_metno_sys::h5s::{H5Sget_simple_extent_dims, H5Sget_simple_extent_ndims};
 use hdf5_metno_sys::h5t::{
-    H5T_class_t, H5T_norm_t, H5T_sign_t, H5Tarray_create2, H5Tcreate, H5Tget_array_dims2,
-    H5Tget_array_ndims, H5Tget_class, H5Tget_ebias, H5Tget_fields, H5Tget_member_name,
-    H5Tget_member_offset, H5Tget_member_type, H5Tget_member_value, H5Tget_nmembers, H5Tget_norm,
-    H5Tget_offset, H5Tget_precision, H5Tget_sign, H5Tget_super, H5Tinsert, H5Tis_variable_str,
+    H5T_class_t, H5T_norm_t, H5T_sign_t, H5T_str_t, H5Tarray_create2, H5Tcreate,
+    H5Tget_array_dims2, H5Tget_array_ndims, H5Tget_class, H5Tget_ebias, H5Tget_fields,
+    H5Tget_member_index, H5Tget_member_name, H5Tget_member_offset, H5Tget_member_type,
+    H5Tget_member_value, H5Tget_nmembers, H5Tget_norm, H5Tget_offset, H5Tget_precision,
+    H5Tget_sign, H5Tget_strpad, H5Tget_super, H5Tinsert, H5Tis_variable_str,
 };
 
 use crate::error::Error;
-use crate::members;
-use crate::path::joined;
 use crate::stored::{Form, Stored, StoredField};
 
 /// How deep datatypes may nest, so that none can exhaust the stack.
@@ -151,10 +153,14 @@ fn float(datatype: &Datatype) -> Form {
 }
 
 fn text(datatype: &Datatype) -> Form {
-    // SAFETY: it reads a datatype, and checks the handle.
-    match unsafe { H5Tis_variable_str(datatype.id()) } {
-        0 => Form::Text,
-        _ => Form::Other("a string of variable length"),
+    // SAFETY: they read a datatype, and check the handle.
+    let (is_variable, padding) =
+        unsafe { (H5Tis_variable_str(datatype.id()), H5Tget_strpad(datatype.id())) };
+    match (is_variable, padding) {
+        (0, H5T_str_t::H5T_STR_NULLTERM) => Form::Text { end: TextEnd::FirstZero },
+        (0, H5T_str_t::H5T_STR_SPACEPAD) => Form::Text { end: TextEnd::Blanks },
+        (0, _) => Form::Text { end: TextEnd::Zeros },
+        _ => Form::VariableText,
     }
 }
 
@@ -204,13 +210,22 @@ fn enumeration(datatype: &Datatype, path: &str) -> Result<Form, Error> {
         // SAFETY: it reads a datatype, checks the handle and the index, and writes as many bytes as the datatype has, for which
         // there is room.
         number(unsafe { H5Tget_member_value(datatype.id(), member, bytes.as_mut_ptr().cast()) })?;
-        let value = members::number(&bytes[..size], order);
+        let value = zero_extended(&bytes[..size], order);
         // The library does not make such members, but reads them from a file.
         if !numbers.insert(value) || all.insert(name, value).is_some() {
             return Err(Error::Malformed { field: path.to_owned() });
         }
     }
     Ok(Form::Enumeration { signed, order, members: all })
+}
+
+/// The number of at most 16 bytes, zero-extended.
+fn zero_extended(bytes: &[u8], order: ByteOrder) -> u128 {
+    let append = |number: u128, byte: &u8| number << 8 | u128::from(*byte);
+    match order {
+        ByteOrder::Big => bytes.iter().fold(0, append),
+        ByteOrder::Little => bytes.iter().rev().fold(0, append),
+    }
 }
 
 fn compound(datatype: &Datatype, path: &str, depth: usize) -> Result<Form, Error> {
@@ -259,20 +274,12 @@ pub(crate) fn made(descriptor: &TypeDescriptor) -> Result<Datatype, Error> {
     let _guard = LOCK.lock();
     match descriptor {
         TypeDescriptor::Compound(compound) => {
-            // SAFETY: it makes a datatype. The handle belongs to the value that is made of it alone.
-            let all: Datatype = unsafe {
-                hdf5_metno::from_id(H5Tcreate(H5T_class_t::H5T_COMPOUND, compound.size))
-            }?;
             let mut fields: Vec<_> = compound.fields.iter().collect();
             fields.sort_by_key(|field| field.index);
-            for field in fields {
-                let name = c_text(&field.name)?;
-                let of = made(&field.ty)?;
-                // SAFETY: it changes a datatype that nothing else refers to, checks the handles and the offset, and copies the
-                // name.
-                number(unsafe { H5Tinsert(all.id(), name.as_ptr(), field.offset, of.id()) })?;
-            }
-            Ok(all)
+            let member =
+                |field: &&CompoundField| Ok((c_text(&field.name)?, field.offset, made(&field.ty)?));
+            let members = fields.iter().map(member).collect::<Result<Vec<_>, Error>>()?;
+            made_compound(compound.size, &members)
         }
         TypeDescriptor::FixedArray(..) => {
             let (mut lengths, mut element) = (Vec::new(), descriptor);
@@ -280,14 +287,7 @@ pub(crate) fn made(descriptor: &TypeDescriptor) -> Result<Datatype, Error> {
                 lengths.push(*length as hsize_t);
                 element = inner;
             }
-            let element = made(element)?;
-            let axes = c_uint::try_from(lengths.len()).unwrap_or(c_uint::MAX);
-            // SAFETY: it makes a datatype, checks the handle and the number of axes before it reads as many lengths; these are
-            // there, for a descriptor does not nest `c_uint::MAX` levels deep. The handle belongs to the value that is made of
-            // it alone.
-            let id = unsafe { H5Tarray_create2(element.id(), axes, lengths.as_ptr()) };
-            // SAFETY: see above.
-            Ok(unsafe { hdf5_metno::from_id(id) }?)
+            made_array(&made(element)?, &lengths)
         }
         leaf => Ok(Datatype::from_descriptor(leaf)?),
     }
@@ -331,14 +331,6 @@ fn c_text(text: &str) -> Result<CString, Error> {
     Ok(CString::new(text).map_err(|error| hdf5_metno::Error::Internal(error.to_string()))?)
 }
 
-/// A part of a dataset: as many items as `count` says.
-pub(crate) struct Part {
-    pub(crate) space: Dataspace,
-    /// Items along each axis.
-    pub(crate) shape: Vec<hsize_t>,
-    pub(crate) count: usize,
-}
-
 /// The lengths of a dataset's axes, the outermost first. An empty dataspace, which has no items, is one axis without any.
 pub(crate) fn shape(space: &Dataspace) -> Result<Vec<hsize_t>, Error> {
     let _guard = LOCK.lock();
@@ -356,73 +348,186 @@ pub(crate) fn shape(space: &Dataspace) -> Result<Vec<hsize_t>, Error> {
     Ok(lengths)
 }
 
-/// The bytes of `count` items.
-fn bytes_of(datatype: &Datatype, count: usize) -> Result<usize, Error> {
-    let stride = datatype.size();
-    match count.checked_mul(stride) {
-        Some(bytes) if isize::try_from(bytes).is_ok() => Ok(bytes),
-        _ => Err(RecordError::Allocation { count, stride }.into()),
+/// The datatype of the dataset's items with the fields of a type only, packed: in memory, the library reads nothing else. The
+/// dataset must have these fields.
+pub(crate) fn selected(datatype: &Datatype, map: &TypeMap) -> Result<Datatype, Error> {
+    let _guard = LOCK.lock();
+    // SAFETY: it reads a datatype, and checks the handle.
+    match (unsafe { H5Tget_class(datatype.id()) }, map.node()) {
+        (H5T_class_t::H5T_ARRAY, _) => {
+            let Form::Array { lengths, .. } = array(datatype, "", 0)? else {
+                return Ok(datatype.clone());
+            };
+            made_array(&selected(&base(datatype)?, map)?, &lengths)
+        }
+        (_, Node::Array { element, .. }) => selected(datatype, element),
+        (H5T_class_t::H5T_COMPOUND, Node::Structure { fields, .. })
+            if map.meaning() != Some(Meaning::Text) =>
+        {
+            let mut members = Vec::new();
+            let mut size = 0;
+            for field in *fields {
+                let Some(map) = field.map().filter(|map| map.size() > 0) else { continue };
+                let name = c_text(field.name())?;
+                // SAFETY: they read a datatype, and check the handle, the name and the index. The new handle belongs to the
+                // value that is made of it alone.
+                let of: Datatype = unsafe {
+                    let index = number(H5Tget_member_index(datatype.id(), name.as_ptr()))?;
+                    let index = c_uint::try_from(index).unwrap_or(c_uint::MAX);
+                    hdf5_metno::from_id(H5Tget_member_type(datatype.id(), index))
+                }?;
+                let of = selected(&of, map)?;
+                let offset = size;
+                size += of.size();
+                members.push((name, offset, of));
+            }
+            made_compound(size, &members)
+        }
+        _ => Ok(datatype.clone()),
     }
 }
 
-/// The items of a part of the dataset as they are stored, and their number: `datatype` is the dataset's own.
+/// A compound of these members.
+fn made_compound(size: usize, members: &[(CString, usize, Datatype)]) -> Result<Datatype, Error> {
+    // SAFETY: it makes a datatype. The handle belongs to the value that is made of it alone.
+    let all: Datatype = unsafe { hdf5_metno::from_id(H5Tcreate(H5T_class_t::H5T_COMPOUND, size)) }?;
+    for (name, offset, of) in members {
+        // SAFETY: it changes a datatype that nothing else refers to, checks the handles and the offset, and copies the name.
+        number(unsafe { H5Tinsert(all.id(), name.as_ptr(), *offset, of.id()) })?;
+    }
+    Ok(all)
+}
+
+/// An array of these axes.
+fn made_array(element: &Datatype, lengths: &[hsize_t]) -> Result<Datatype, Error> {
+    let axes = c_uint::try_from(lengths.len()).unwrap_or(c_uint::MAX);
+    // SAFETY: it makes a datatype, checks the handle and the number of axes before it reads as many lengths; these are there,
+    // for a descriptor does not nest `c_uint::MAX` levels deep, and no datatype has as many axes. The handle belongs to the
+    // value that is made of it alone.
+    let id = unsafe { H5Tarray_create2(element.id(), axes, lengths.as_ptr()) };
+    // SAFETY: see above.
+    Ok(unsafe { hdf5_metno::from_id(id) }?)
+}
+
+/// Bytes of items in memory, which the library reads and writes, and their texts that are elsewhere.
+#[derive(Default)]
+pub(crate) struct Items {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) scratch: Scratch,
+}
+
+/// Reads `count` items of a part of the dataset as they are in memory: `datatype` is the dataset's own, or some of its fields.
+/// `texts` are the places of strings of variable length in an item; each becomes the index of a text.
 ///
-/// `part` is called under the lock, which is held until the items are there: another thread might make the dataset shorter in
-/// between, and the library reads fill values where a dataset has ended. Other bytes that are not in the file, because nothing
-/// was ever written there, are zeros or the dataset's fill value, too.
+/// The lock is held: another thread might make the dataset shorter after its length was asked, and the library reads fill
+/// values where a dataset has ended. Other bytes that are not in the file, because nothing was ever written there, are zeros or
+/// the dataset's fill value, too.
 pub(crate) fn read_items(
     dataset: &Dataset,
     datatype: &Datatype,
-    part: impl FnOnce() -> Result<Part, Error>,
-) -> Result<(Vec<u8>, usize), Error> {
+    (space, count): (&Dataspace, usize),
+    texts: &[usize],
+    items: &mut Items,
+) -> Result<(), Error> {
     let _guard = LOCK.lock();
-    let Part { space, count, .. } = part()?;
-    let size = bytes_of(datatype, count)?;
-    let mut items = Vec::new();
-    let refused = |_| RecordError::Allocation { count, stride: datatype.size() };
-    items.try_reserve_exact(size).map_err(refused)?;
-    items.resize(size, 0);
-    if count > 0 {
-        let memory = Dataspace::try_new(count)?;
-        // SAFETY: the library checks the handles, and that both dataspaces have the same number of items. It writes to those
-        // of `memory`, as values of `datatype`: these are the bytes of the vector.
-        done(unsafe {
-            H5Dread(
-                dataset.id(),
-                datatype.id(),
-                memory.id(),
-                space.id(),
-                H5P_DEFAULT,
-                items.as_mut_ptr().cast(),
-            )
-        })?;
+    let Items { bytes, scratch } = items;
+    let stride = datatype.size();
+    let refused = || RecordError::Allocation { count, stride };
+    let size = count.checked_mul(stride).ok_or_else(refused)?;
+    bytes.clear();
+    bytes.try_reserve_exact(size).map_err(|_| refused())?;
+    bytes.resize(size, 0);
+    if count == 0 {
+        return Ok(());
     }
-    Ok((items, count))
+    let memory = Dataspace::try_new(count)?;
+    // SAFETY: the library checks the handles, and that both dataspaces have the same number of items. It writes to those of
+    // `memory`, as values of `datatype`: these are the bytes of the vector.
+    done(unsafe {
+        H5Dread(
+            dataset.id(),
+            datatype.id(),
+            memory.id(),
+            space.id(),
+            H5P_DEFAULT,
+            bytes.as_mut_ptr().cast(),
+        )
+    })?;
+    if texts.is_empty() {
+        return Ok(());
+    }
+    scratch.texts.clear();
+    for place in pointers(bytes, stride, texts) {
+        let text: *const c_char = ptr::with_exposed_provenance(usize::from_ne_bytes(*place));
+        // SAFETY: where the datatype has a string of variable length, the library has just written a pointer to one with its
+        // terminator, which is there until it is freed below, or a null pointer.
+        let text = (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) });
+        scratch.texts.push(text.map_or_else(Vec::new, |text| text.to_bytes().to_vec()));
+    }
+    // SAFETY: the library checks the handles, and frees what it has allocated for the values of `datatype` in the bytes: these
+    // are as it wrote them, and their pointers are not used any more.
+    #[allow(deprecated, reason = "its successor is in newer libraries only")]
+    done(unsafe {
+        H5Dvlen_reclaim(datatype.id(), memory.id(), H5P_DEFAULT, bytes.as_mut_ptr().cast())
+    })?;
+    for (index, place) in pointers(bytes, stride, texts).enumerate() {
+        *place = index.to_ne_bytes();
+    }
+    Ok(())
 }
 
-/// Writes the items of a part of the dataset as they are to be stored: `datatype` is the dataset's own.
+/// The pointers in items of `stride` bytes.
+fn pointers<'a>(
+    items: &'a mut [u8],
+    stride: usize,
+    places: &'a [usize],
+) -> impl Iterator<Item = &'a mut [u8; size_of::<usize>()]> {
+    items.chunks_exact_mut(stride.max(1)).flat_map(move |item| {
+        let mut rest = (item, 0);
+        // In the order of the places, each of which lies in the item.
+        places.iter().filter_map(move |place| {
+            let (bytes, start) = std::mem::take(&mut rest);
+            let (_, bytes) = bytes.split_at_mut_checked(place.checked_sub(start)?)?;
+            let (pointer, bytes) = bytes.split_first_chunk_mut()?;
+            rest = (bytes, place + size_of::<usize>());
+            Some(pointer)
+        })
+    })
+}
+
+/// Writes `count` items of a part of the dataset as they are to be stored: `datatype` is the dataset's own. `texts` are the
+/// places of strings of variable length in an item, which has the index of a text there.
 ///
-/// `part` is called under the lock, which is held until the items are written: they would be lost if another thread made the
-/// dataset shorter in between.
+/// The lock is held: the items would be lost if another thread made the dataset shorter in between.
 pub(crate) fn write_items(
     dataset: &Dataset,
     datatype: &Datatype,
-    part: impl FnOnce() -> Result<Part, Error>,
-    items: &[u8],
+    (space, count): (&Dataspace, usize),
+    texts: &[usize],
+    items: &mut Items,
 ) -> Result<(), Error> {
     let _guard = LOCK.lock();
-    let Part { space, count, .. } = part()?;
-    let expected = bytes_of(datatype, count)?;
-    if items.len() != expected {
-        let (expected, actual) = (expected as u64, items.len() as u64);
+    let Items { bytes, scratch } = items;
+    let (expected, actual) = (count.saturating_mul(datatype.size()) as u64, bytes.len() as u64);
+    if expected != actual {
         return Err(RecordError::PackedLength { expected, actual }.into());
     }
     if count == 0 {
         return Ok(());
     }
+    let terminated = |text: &Vec<u8>| {
+        let text: Vec<u8> = text.iter().copied().take_while(|byte| *byte != 0).collect();
+        CString::new(text).unwrap_or_default()
+    };
+    let all: Vec<CString> = scratch.texts.iter().map(terminated).collect();
+    for place in pointers(bytes, datatype.size(), texts) {
+        let text = all.get(usize::from_ne_bytes(*place)).map_or(ptr::null(), |text| text.as_ptr());
+        *place = text.expose_provenance().to_ne_bytes();
+    }
     let memory = Dataspace::try_new(count)?;
     // SAFETY: the library checks the handles, and that both dataspaces have the same number of items. It reads those of
-    // `memory`, as values of `datatype`: these are the bytes of the slice.
+    // `memory`, as values of `datatype`: these are the bytes of the vector. Where the datatype has strings of variable length,
+    // they are null pointers, or pointers to texts with a terminator that live as long as `all`.
     done(unsafe {
         H5Dwrite(
             dataset.id(),
@@ -430,7 +535,7 @@ pub(crate) fn write_items(
             memory.id(),
             space.id(),
             H5P_DEFAULT,
-            items.as_ptr().cast(),
+            bytes.as_ptr().cast(),
         )
     })
 }

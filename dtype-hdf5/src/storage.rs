@@ -4,7 +4,8 @@ use hdf5_metno::dataset::Layout;
 use hdf5_metno::{Dataset, Datatype};
 
 use crate::error::Error;
-use crate::library::{Part, shape};
+use crate::library::shape;
+use crate::part::{Part, count_of};
 
 /// The greatest number of chunks to read that the file does not have. The library needs some three hundred bytes of memory for
 /// each.
@@ -16,17 +17,6 @@ const MOST_EMPTY_BYTES: u64 = 1 << 30;
 /// The greatest number of bytes to read for each that the file has: zstd makes as many of a block of equal bytes. Only bzip2
 /// makes more, of equal bytes in chunks of megabytes.
 const MOST_EXPANDED: u64 = 1 << 15;
-
-/// The number of items of a shape. The library's own number is cut to 64 bits.
-pub(crate) fn count_of(shape: &[u64]) -> Result<usize, Error> {
-    let count = if shape.contains(&0) {
-        Some(0)
-    } else {
-        shape.iter().try_fold(1, |all: u64, length| all.checked_mul(*length))
-    };
-    let count = count.and_then(|count| usize::try_from(count).ok());
-    count.ok_or_else(|| Error::TooManyItems { shape: shape.to_vec() })
-}
 
 /// Checks that a dataset without chunks, if it was ever written, has space for all its items. The library would use the bytes
 /// after it.

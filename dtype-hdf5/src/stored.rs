@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use dtype_runtime::representation::ByteOrder;
+use dtype_runtime::stored::TextEnd;
 
 /// A datatype of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +26,9 @@ pub(crate) enum Form {
     /// Integers with names: the members' numbers, zero-extended. No two are equal.
     Enumeration { signed: bool, order: ByteOrder, members: BTreeMap<String, u128> },
     /// A string of a fixed length.
-    Text,
+    Text { end: TextEnd },
+    /// A string of variable length: a pointer.
+    VariableText,
     /// A compound.
     Compound(Vec<StoredField>),
     /// An array of at least one axis, the outermost length first.
@@ -102,8 +105,9 @@ impl fmt::Display for Stored {
             Form::Enumeration { .. } if self.is_bool() => f.write_str("bool"),
             Form::Enumeration { signed: true, .. } => write!(f, "an enumeration of i{bits}"),
             Form::Enumeration { signed: false, .. } => write!(f, "an enumeration of u{bits}"),
-            Form::Text if self.size == 1 => f.write_str("a string of 1 byte"),
-            Form::Text => write!(f, "a string of {} bytes", self.size),
+            Form::Text { .. } if self.size == 1 => f.write_str("a string of 1 byte"),
+            Form::VariableText => f.write_str("a string of variable length"),
+            Form::Text { .. } => write!(f, "a string of {} bytes", self.size),
             Form::Compound(_) => match self.complex() {
                 Some(_) => write!(f, "a complex number of {} bytes", self.size),
                 None => f.write_str("a compound"),

@@ -2,34 +2,14 @@
 
 use crate::dtype::{Dtype, DtypeField, Kind};
 use crate::error::{DtypeError, NpyError};
-use dtype_runtime::Basic;
-use dtype_runtime::Datatype;
-use dtype_runtime::Type;
+use crate::options::NumpyLayout;
 use dtype_runtime::representation::ByteOrder;
-use dtype_runtime::typemap::{Field, Node, TypeMap};
-
-/// A dtype whose items hold the fields of a Rust type, wherever they are.
-pub(crate) struct Fit {
-    /// An item as a datatype: the values in the order of the packed records, at their displacements in the item, with the
-    /// item's extent.
-    pub(crate) item: Type,
-    /// The byte order of the values.
-    pub(crate) order: ByteOrder,
-    /// Why the items cannot be used in place.
-    pub(crate) obstacle: Option<DtypeError>,
-    /// The first value whose order is not [`order`](Self::order).
-    mixed: Option<DtypeError>,
-}
-
-impl Fit {
-    /// An error if there are values in both byte orders.
-    pub(crate) fn check_one_order(&self) -> Result<(), DtypeError> {
-        match &self.mixed {
-            None => Ok(()),
-            Some(mixed) => Err(mixed.clone()),
-        }
-    }
-}
+use dtype_runtime::stored::{
+    Access, Fit, Item, Loaded, Misfit, Number, NumberKind, ReadOptions, Scratch, StoredField, Text,
+    TextEnd, Value, joined,
+};
+use dtype_runtime::typemap::{Node, TypeMap};
+use dtype_runtime::{Datatype, Type};
 
 impl Dtype {
     /// Whether an item has the memory layout of `T`: the same fields by name, of the same format and shape, at the same
@@ -58,9 +38,12 @@ impl Dtype {
     /// );
     /// ```
     pub fn check_memory<T: Datatype>(&self) -> Result<(), DtypeError> {
-        match fit(self, T::TYPE_MAP)?.obstacle {
-            None => Ok(()),
-            Some(obstacle) => Err(obstacle),
+        match Fit::<T>::new(self, Access::Read, ReadOptions::strict()) {
+            // One of the two orders is an obstacle.
+            Ok(_) | Err(DtypeError::MixedByteOrder { .. }) => {
+                in_place(self, T::TYPE_MAP, NumpyLayout::Memory, "")
+            }
+            Err(error) => Err(error),
         }
     }
 
@@ -82,153 +65,187 @@ impl Dtype {
     /// # Ok::<(), dtype_npy::NpyError>(())
     /// ```
     pub fn item_type<T: Datatype>(&self) -> Result<(Type, ByteOrder), NpyError> {
-        let fit = fit(self, T::TYPE_MAP)?;
-        fit.check_one_order()?;
-        Ok((fit.item, fit.order))
+        let fit = Fit::<T>::new(self, Access::Read, ReadOptions::strict())?;
+        match (fit.first_converted(), fit.item_type()) {
+            (None, Some(item)) => Ok((item.clone(), fit.order())),
+            (Some(field), _) => Err(not_moved(field, self).into()),
+            (None, None) => Err(NpyError::NoData),
+        }
+    }
+
+    /// The records of `count` items, whose fields may be at any offset and in any order, and what the items have beside them.
+    ///
+    /// A type that skips fields does not compile here, because nothing would initialise them.
+    ///
+    /// # Errors
+    ///
+    /// [`NpyError::Dtype`] if the fields are not those of `T`; [`NpyError::Records`] for a value that `T` does not have, and if
+    /// `items` has another length.
+    ///
+    /// ```
+    /// use dtype_npy::{Dtype, ReadOptions};
+    /// use dtype_runtime::FixedStr;
+    /// let dtype = Dtype::parse("'S3'")?;
+    /// let names = dtype.unpack::<FixedStr<8>>(b"Ann\0\0\0Bo\0", 3, &ReadOptions::strict())?.records;
+    /// assert_eq!(names, ["Ann", "", "Bo"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn unpack<T: Datatype>(
+        &self,
+        items: &[u8],
+        count: usize,
+        options: &ReadOptions,
+    ) -> Result<Loaded<T>, NpyError> {
+        let fit = Fit::<T>::new(self, Access::Read, *options)?;
+        let mut records = Vec::new();
+        fit.unpack_onto(items, count, &mut Scratch::default(), &mut records)?;
+        Ok(Loaded { records, left_out: fit.left_out().to_vec() })
     }
 }
 
-/// Compares the dtype of an item with a Rust type.
-pub(crate) fn fit(dtype: &Dtype, map: &TypeMap) -> Result<Fit, DtypeError> {
-    fit_in(dtype, map, None)
+fn stored_field(field: &DtypeField) -> StoredField<'_, Dtype> {
+    StoredField { name: &field.name, offset: field.offset, item: &field.dtype }
 }
 
-/// As [`fit`], where the values have this byte order, if it is known.
-pub(crate) fn fit_in(
+/// A field whose values are not moved as they are, where the item is to be a datatype.
+fn not_moved(field: &str, dtype: &Dtype) -> DtypeError {
+    let (expected, actual) = ("its length and its bytes".to_owned(), dtype.format());
+    DtypeError::Format { field: field.to_owned(), expected, actual }
+}
+
+impl Item for Dtype {
+    type Error = DtypeError;
+
+    const STRUCTURE: &'static str = "a structure";
+
+    fn size(&self) -> u64 {
+        self.itemsize()
+    }
+
+    fn axes(&self) -> (Vec<u64>, &Self) {
+        let (lengths, element) = Self::axes(self);
+        (lengths.to_vec(), element)
+    }
+
+    fn fields(&self) -> Option<Vec<StoredField<'_, Self>>> {
+        let Kind::Structure { fields } = self.kind() else { return None };
+        Some(fields.iter().map(stored_field).collect())
+    }
+
+    fn value(
+        &self,
+        leaf: &TypeMap,
+        _path: &str,
+        _access: Access,
+    ) -> Result<Option<Value>, DtypeError> {
+        let expected = Self::of_leaf(leaf, ByteOrder::NATIVE);
+        let order = match (self.kind(), expected.kind()) {
+            (
+                Kind::Scalar { letter, unit, order },
+                Kind::Scalar { letter: wanted, unit: wanted_unit, .. },
+            ) if letter == wanted && unit == wanted_unit => *order,
+            _ => return Ok(None),
+        };
+        if self.itemsize() != expected.itemsize() {
+            return Ok(None);
+        }
+        // The bytes of a number that NumPy does not know are in this machine's order.
+        let order = order.or((leaf.size() > 1).then_some(ByteOrder::NATIVE));
+        Ok(Some(Value { order, renumbered: None }))
+    }
+
+    fn text(&self) -> Option<Text> {
+        let Kind::Scalar { letter, order, .. } = *self.kind() else { return None };
+        let size = usize::try_from(self.itemsize()).ok()?;
+        match letter {
+            'S' => Some(Text::Bytes { size, end: TextEnd::Zeros }),
+            'U' => {
+                let order = order.unwrap_or(ByteOrder::NATIVE);
+                Some(Text::Characters { length: size / 4, order })
+            }
+            _ => None,
+        }
+    }
+
+    fn number(&self) -> Option<Number> {
+        let Kind::Scalar { letter, order, .. } = *self.kind() else { return None };
+        let kind = match letter {
+            'u' => NumberKind::Unsigned,
+            'i' => NumberKind::Signed,
+            'f' if matches!(self.itemsize(), 4 | 8) => NumberKind::Float,
+            _ => return None,
+        };
+        let size = usize::try_from(self.itemsize()).ok()?;
+        Some(Number { kind, size, order: order.unwrap_or(ByteOrder::NATIVE) })
+    }
+
+    fn describe(&self) -> String {
+        self.format()
+    }
+
+    fn expected(leaf: &TypeMap) -> String {
+        Self::of_leaf(leaf, ByteOrder::NATIVE).format()
+    }
+}
+
+impl From<Misfit> for DtypeError {
+    fn from(misfit: Misfit) -> Self {
+        match misfit {
+            Misfit::Missing { field } => Self::Missing { field },
+            Misfit::Unknown { field } => Self::Unknown { field },
+            Misfit::Format { field, expected, actual } => Self::Format { field, expected, actual },
+            Misfit::Shape { field, expected, actual } => Self::Shape { field, expected, actual },
+            Misfit::MixedByteOrder { field } => Self::MixedByteOrder { field },
+            // A type map and a dtype nest too deep together, which no pair of real ones does.
+            Misfit::Malformed { field } => {
+                let (expected, actual) = ("a shallower structure", "a structure");
+                Self::Format { field, expected: expected.to_owned(), actual: actual.to_owned() }
+            }
+        }
+    }
+}
+
+/// Whether the items of a dtype that fits are the records where they are, in this layout: the first obstacle.
+pub(crate) fn in_place(
     dtype: &Dtype,
     map: &TypeMap,
-    order: Option<ByteOrder>,
-) -> Result<Fit, DtypeError> {
-    let mut walk = Walk { order, obstacle: None, mixed: None };
-    let item = walk.item(dtype, map, "")?;
-    let Walk { order, obstacle, mixed } = walk;
-    Ok(Fit { item, order: order.unwrap_or(ByteOrder::NATIVE), obstacle, mixed })
-}
-
-struct Walk {
-    /// That of the values so far.
-    order: Option<ByteOrder>,
-    obstacle: Option<DtypeError>,
-    mixed: Option<DtypeError>,
-}
-
-impl Walk {
-    fn item(&mut self, dtype: &Dtype, map: &TypeMap, path: &str) -> Result<Type, DtypeError> {
-        let (mut lengths, mut element) = (Vec::new(), map);
-        while let Node::Array { count, element: inner } = *element.node() {
-            lengths.push(count as u64);
-            element = inner;
-        }
-        let (actual, item) = dtype.axes();
-        if lengths != actual {
-            let (field, actual) = (path.to_owned(), actual.to_vec());
-            return Err(DtypeError::Shape { field, expected: lengths, actual });
-        }
-        let one = match *element.node() {
-            Node::Basic { basic, .. } => self.value(item, basic, path)?,
-            Node::Structure { fields, .. } => self.structure(item, fields, element, path)?,
-            // The loop above ends at another node.
-            Node::Array { .. } => Type::basic(Basic::Byte),
-        };
-        let count = lengths.iter().fold(1_u64, |all, length| all.saturating_mul(*length));
-        if lengths.is_empty() {
-            Ok(one)
-        } else {
-            Type::contiguous(count, &one).map_err(|_| too_large(path, dtype))
-        }
+    layout: NumpyLayout,
+    path: &str,
+) -> Result<(), DtypeError> {
+    let (item, mut element) = (dtype.axes().1, map);
+    while let Node::Array { element: inner, .. } = *element.node() {
+        element = inner;
     }
-
-    fn value(&mut self, dtype: &Dtype, basic: Basic, path: &str) -> Result<Type, DtypeError> {
-        let expected = Dtype::of_basic(basic, ByteOrder::NATIVE);
-        let same = match (dtype.kind(), expected.kind()) {
-            (Kind::Scalar { letter, .. }, Kind::Scalar { letter: wanted, .. }) => letter == wanted,
-            _ => false,
-        };
-        if !same || dtype.itemsize() != expected.itemsize() {
-            let (expected, actual) = (expected.format(), dtype.format());
-            return Err(DtypeError::Format { field: path.to_owned(), expected, actual });
-        }
-        let order = match dtype.kind() {
-            Kind::Scalar { order: Some(order), .. } => Some(*order),
-            // The bytes of a number that NumPy does not know are in this machine's order.
-            _ if basic.size() > 1 => Some(ByteOrder::NATIVE),
-            _ => None,
-        };
-        if let Some(actual) = order {
-            if *self.order.get_or_insert(actual) != actual {
-                let mixed = || DtypeError::MixedByteOrder { field: path.to_owned() };
-                self.mixed.get_or_insert_with(mixed);
+    let Node::Structure { fields, .. } = *element.node() else {
+        return match *item.kind() {
+            Kind::Scalar { order: Some(actual), .. } if actual != ByteOrder::NATIVE => {
+                Err(DtypeError::ByteOrder { field: path.to_owned(), actual })
             }
-            if actual != ByteOrder::NATIVE {
-                self.obstacle(|| DtypeError::ByteOrder { field: path.to_owned(), actual });
-            }
-        }
-        Ok(Type::basic(basic))
-    }
-
-    fn structure(
-        &mut self,
-        dtype: &Dtype,
-        fields: &[Field],
-        map: &TypeMap,
-        path: &str,
-    ) -> Result<Type, DtypeError> {
-        let Kind::Structure { fields: theirs } = dtype.kind() else {
-            let (expected, actual) = ("a structure".to_owned(), dtype.format());
-            return Err(DtypeError::Format { field: path.to_owned(), expected, actual });
+            _ => Ok(()),
         };
-        let inner = |name: &str| {
-            if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
-        };
-        let ours = || {
-            fields
-                .iter()
-                .filter_map(|field| Some((field, field.map()?)))
-                .filter(|(_, map)| map.size() > 0)
-        };
-        let (mut displacements, mut types) = (Vec::new(), Vec::new());
-        for (field, map) in ours() {
-            let path = inner(field.name());
-            let is_it = |their: &&DtypeField| their.name == field.name();
-            let Some(their) = theirs.iter().find(is_it) else {
-                return Err(DtypeError::Missing { field: path });
-            };
-            let (expected, actual) = (field.offset() as u64, their.offset);
-            if expected != actual {
-                self.obstacle(|| DtypeError::Offset { field: path.clone(), expected, actual });
-            }
-            types.push(self.item(&their.dtype, map, &path)?);
-            // A dtype is not larger than this.
-            displacements.push(actual.cast_signed());
-        }
-        // As many, and each of ours is there: no other is, unless a name is there twice.
-        if theirs.len() != types.len() {
-            let is_ours = |name: &str| ours().any(|(field, _)| field.name() == name);
-            let unknown = theirs.iter().enumerate().find(|(i, their)| {
-                !is_ours(&their.name) || theirs[..*i].iter().any(|before| before.name == their.name)
-            });
-            let field = inner(unknown.map_or("", |(_, their)| &their.name));
-            return Err(DtypeError::Unknown { field });
-        }
-        let (expected, actual) = (map.stride() as u64, dtype.itemsize());
+    };
+    let Kind::Structure { fields: theirs } = item.kind() else {
+        return Err(not_moved(path, item));
+    };
+    let is_packed = layout == NumpyLayout::Packed;
+    let mut position = 0;
+    for field in fields {
+        let Some(map) = field.map().filter(|map| map.size() > 0) else { continue };
+        let Some(their) = theirs.iter().find(|their| their.name == field.name()) else { continue };
+        let path = joined(path, field.name());
+        let expected = if is_packed { position } else { field.offset() } as u64;
+        let actual = their.offset;
         if expected != actual {
-            self.obstacle(|| DtypeError::ItemSize { field: path.to_owned(), expected, actual });
+            return Err(DtypeError::Offset { field: path, expected, actual });
         }
-        let lengths = vec![1; types.len()];
-        let made = Type::structure(&lengths, &displacements, &types)
-            .and_then(|all| Type::resized(&all, 0, actual.cast_signed()));
-        made.map_err(|_| too_large(path, dtype))
+        in_place(&their.dtype, map, layout, &path)?;
+        position += map.size();
     }
-
-    /// Keeps the first obstacle.
-    fn obstacle(&mut self, obstacle: impl FnOnce() -> DtypeError) {
-        self.obstacle.get_or_insert_with(obstacle);
+    let expected = if is_packed { position } else { element.stride() } as u64;
+    let actual = item.itemsize();
+    if expected == actual {
+        Ok(())
+    } else {
+        Err(DtypeError::ItemSize { field: path.to_owned(), expected, actual })
     }
-}
-
-/// A type map and a dtype nest too deep together, which no pair of real ones does.
-fn too_large(path: &str, dtype: &Dtype) -> DtypeError {
-    let (expected, actual): (String, String) =
-        ("a shallower structure".to_string(), dtype.format());
-    DtypeError::Format { field: path.to_owned(), expected, actual }
 }

@@ -7,7 +7,7 @@ use crate::repr::{Quoted, Tuple};
 use crate::unit::DateUnit;
 use dtype_runtime::Basic;
 use dtype_runtime::representation::ByteOrder;
-use dtype_runtime::typemap::{Node, TypeMap};
+use dtype_runtime::typemap::{Meaning, Node, TypeMap};
 
 /// A NumPy dtype.
 ///
@@ -188,11 +188,17 @@ impl Dtype {
     pub(crate) fn of_map(map: &TypeMap, options: NumpyOptions) -> Self {
         let is_packed = options.layout == NumpyLayout::Packed;
         match *map.node() {
-            Node::Basic { basic, .. } => Self::of_basic(basic, options.order),
+            Node::Basic { .. } => Self::of_leaf(map, options.order),
             Node::Array { count, element } => {
                 let element = Self::of_map(element, options);
                 // A type in memory is not larger than the largest object.
                 Self::array(&[count as u64], element.clone()).unwrap_or(element)
+            }
+            Node::Structure { .. } if options.text_of(map).is_some() => {
+                let (letter, itemsize) = options.text_of(map).unwrap_or(('S', 0));
+                let text = Self::scalar(letter, itemsize, options.order);
+                // The bytes of a text in memory, or four times as many, are not larger than the largest object.
+                text.unwrap_or_else(|| Self::of_basic(Basic::Byte, options.order))
             }
             Node::Structure { fields: all, .. } => {
                 let (mut fields, mut position) = (Vec::new(), 0);
@@ -211,6 +217,23 @@ impl Dtype {
     }
 
     /// The dtype of a leaf.
+    pub(crate) fn of_leaf(leaf: &TypeMap, order: ByteOrder) -> Self {
+        let (letter, unit) = match leaf.meaning() {
+            Some(Meaning::Time(unit)) => ('M', unit),
+            Some(Meaning::Span(unit)) => ('m', unit),
+            _ => {
+                let basic = match *leaf.node() {
+                    Node::Basic { basic, .. } => basic,
+                    _ => Basic::Byte,
+                };
+                return Self::of_basic(basic, order);
+            }
+        };
+        let time = Self::of_letter(letter, Basic::I64, order);
+        DateUnit::new(unit.symbol()).map_or(time.clone(), |unit| time.with_unit(unit))
+    }
+
+    /// The dtype of a basic datatype.
     pub(crate) fn of_basic(basic: Basic, order: ByteOrder) -> Self {
         Self::of_letter(basic.numpy_kind(), basic, order)
     }

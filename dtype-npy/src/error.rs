@@ -7,6 +7,7 @@ use std::ops::Range;
 use crate::repr::Tuple;
 use dtype_runtime::Error;
 use dtype_runtime::representation::ByteOrder;
+use dtype_runtime::stored::ValueError;
 
 /// The reason why a `.npy` file could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -119,6 +120,17 @@ pub enum NpyError {
     /// The records could not be unpacked: a value is invalid, for instance.
     #[error("{0}")]
     Records(#[from] Error),
+}
+
+impl From<ValueError> for NpyError {
+    fn from(error: ValueError) -> Self {
+        match error {
+            ValueError::Record(error) => Self::Records(error),
+            ValueError::Unnamed { record, field: path, value } => {
+                Self::Records(Error::InvalidValue { record, path, expected: "member", value })
+            }
+        }
+    }
 }
 
 /// The reason why a dtype does not fit a Rust type. Each names the field: a path such as `"header.flags"`, empty for the

@@ -89,6 +89,10 @@ pub(crate) fn too_large(span: &Range<usize>) -> Box<GrammarError> {
 /// be missing.
 pub(crate) fn parts<'t>(text: &'t str, span: &Range<usize>) -> Read<(Vec<&'t str>, bool)> {
     let mut depth = 0_usize;
+    // NumPy allows blanks after a comma, and at the end of a list.
+    if text.starts_with(char::is_whitespace) {
+        return Err(GrammarError::unknown(text, span));
+    }
     let mut parts: Vec<&str> = text
         .split(|c: char| {
             match c {
@@ -101,6 +105,9 @@ pub(crate) fn parts<'t>(text: &'t str, span: &Range<usize>) -> Read<(Vec<&'t str
         .map(str::trim)
         .collect();
     let has_comma = parts.len() > 1;
+    if !has_comma && text.ends_with(char::is_whitespace) {
+        return Err(GrammarError::unknown(text, span));
+    }
     if has_comma && parts.last().is_some_and(|last| last.is_empty()) {
         parts.pop();
     }
@@ -123,11 +130,12 @@ pub(crate) fn one(text: &str, span: &Range<usize>) -> Read<Format> {
             (None, Some(shape(inside).ok_or_else(|| GrammarError::unknown(text, span))?), after)
         }
         None if digits > 0 => {
-            (Some(rest[..digits].parse().unwrap_or(u64::MAX)), None, &rest[digits..])
+            let times = number(&rest[..digits]).ok_or_else(|| GrammarError::unknown(text, span))?;
+            (Some(times), None, &rest[digits..])
         }
         None => (None, None, rest),
     };
-    let rest = rest.trim_start();
+    let rest = if times.is_some() || shape.is_some() { rest.trim_start() } else { rest };
     let has_order = rest.starts_with(['<', '>', '=', '|']);
     let scalar = if has_order { rest.to_owned() } else { format!("{order}{rest}") };
     let format = Format::of_scalar(scalar::format(&scalar).map_err(|refusal| match refusal {
@@ -149,6 +157,12 @@ fn shape(inside: &str) -> Option<Vec<u64>> {
     } else if parts.len() == 1 {
         return None;
     }
-    let is_number = |part: &&str| part.bytes().all(|digit| digit.is_ascii_digit());
-    parts.into_iter().map(|part| Some(part).filter(is_number)?.parse().ok()).collect()
+    parts.into_iter().map(number).collect()
+}
+
+/// A number as Python writes it: without zeros in front, unless it is zero.
+fn number(digits: &str) -> Option<u64> {
+    let is_number = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+    let number = is_number.then(|| digits.parse().unwrap_or(u64::MAX))?;
+    (number == 0 || !digits.starts_with('0')).then_some(number)
 }

@@ -229,7 +229,8 @@ impl Evaluator {
             let align = if is_aligned { dtype.align() } else { 1 };
             // As NumPy prints padding, which takes no default name from a field.
             let is_gap = is_void && matches!(&name.kind, Kind::Text(name) if name.is_empty());
-            let name = if is_gap { None } else { Some(names.add(name, i)?) };
+            let default = format!("f{i}");
+            let name = if is_gap { None } else { Some(names.add(name, &default)?) };
             placement.add(name, dtype, align).ok_or_else(|| too_large(&item.span))?;
         }
         placement.finish(None).ok_or_else(|| too_large(&value.span))
@@ -279,7 +280,12 @@ impl Evaluator {
         let (Some(names), Some(formats)) = (get("names"), get("formats")) else {
             return self.dict_of_fields(items, value, is_aligned);
         };
-        let is_aligned = get("aligned").map_or(Ok(false), is_true)? || is_aligned;
+        let is_aligned = match get("aligned") {
+            None => is_aligned,
+            // NumPy takes a number for the argument `align`, but not here.
+            Some(Value { kind: Kind::Bool(truth), .. }) => *truth || is_aligned,
+            Some(other) => return Err(expected("`True` or `False`", other)),
+        };
         let names_of = list(names)?;
         let formats_of = list(formats)?;
         let offsets = get("offsets").map(list).transpose()?;
@@ -298,7 +304,7 @@ impl Evaluator {
         let mut placement = Placement::default();
         let mut names = Names::default();
         for (i, (name, format)) in names_of.iter().zip(formats_of).enumerate() {
-            let name = names.add(name, i)?;
+            let name = names.add(name, "")?;
             let Format { dtype, .. } = self.format(format, is_aligned)?;
             let align = if is_aligned { dtype.align() } else { 1 };
             let added = match offsets.and_then(|offsets| offsets.get(i)) {
@@ -333,8 +339,8 @@ impl Evaluator {
         fields.sort_by_key(|(offset, ..)| *offset);
         let mut placement = Placement::default();
         let mut names = Names::default();
-        for (i, (_, name, format, offset, field)) in fields.into_iter().enumerate() {
-            let name = names.add(name, i)?;
+        for (_, name, format, offset, field) in fields {
+            let name = names.add(name, "")?;
             let Format { dtype, .. } = self.format(format, is_aligned)?;
             let align = if is_aligned { dtype.align() } else { 1 };
             placement
@@ -389,9 +395,9 @@ struct Names {
 }
 
 impl Names {
-    /// The text of a name, which may be a pair of a title and a name; NumPy numbers fields without a name. Reports one that
-    /// another field has.
-    fn add(&mut self, value: &Value, number: usize) -> Read<String> {
+    /// The text of a name, which may be a pair of a title and a name; `default` stands for an empty one, which NumPy numbers in
+    /// a list and keeps in a dict. Reports a name that another field has.
+    fn add(&mut self, value: &Value, default: &str) -> Read<String> {
         let text = match &value.kind {
             Kind::Text(text) => text,
             Kind::Tuple(pair) => match pair.get(1).map(|name| &name.kind) {
@@ -400,7 +406,7 @@ impl Names {
             },
             _ => return Err(expected("a name", value)),
         };
-        let name = if text.is_empty() { format!("f{number}") } else { text.clone() };
+        let name = if text.is_empty() { default.to_owned() } else { text.clone() };
         match self.all.insert(name.clone(), value.span.clone()) {
             None => Ok(name),
             Some(before) => {

@@ -209,10 +209,23 @@ impl<'s> Reader<'s> {
     fn number(&mut self) -> Read<i128> {
         let digits = self.rest()[..self.word()].replace('_', "");
         // Python 2 marks long integers.
-        let number = digits.strip_suffix('L').unwrap_or(&digits).parse::<u64>();
+        let digits = digits.strip_suffix('L').unwrap_or(&digits);
+        let radix = match digits.as_bytes() {
+            [b'0', b'x' | b'X', ..] => 16,
+            [b'0', b'o' | b'O', ..] => 8,
+            [b'0', b'b' | b'B', ..] => 2,
+            _ => 10,
+        };
+        let number = match digits.get(2..) {
+            Some(rest) if radix != 10 && !rest.starts_with('+') => u64::from_str_radix(rest, radix),
+            _ => digits.parse::<u64>(),
+        };
         let Ok(number) = number else {
             return Err(self.expected("an integer of at most 64 bits"));
         };
+        if radix == 10 && number > 0 && digits.starts_with('0') {
+            return Err(self.expected("a number without zeros in front"));
+        }
         self.take(self.word());
         Ok(number.into())
     }

@@ -1,6 +1,7 @@
 //! The bytes that NumPy reads and writes.
 
-use crate::ByteOrder;
+use dtype_runtime::representation::ByteOrder;
+use dtype_runtime::typemap::{Meaning, TypeMap};
 
 /// What the items of a NumPy array are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -10,6 +11,17 @@ pub enum NumpyLayout {
     Memory,
     /// The packed stream: values in the order of their declaration, without gaps.
     Packed,
+}
+
+/// What a [`FixedStr`](dtype_runtime::FixedStr) is in NumPy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NumpyText {
+    /// A structure of the length and the bytes, as in memory and in the packed stream.
+    Fields,
+    /// A `U` of as many characters as there is room for bytes: a `str` in Python. It takes four bytes for each.
+    Characters,
+    /// An `S` of the bytes, in UTF-8: a `bytes` in Python, which `np.char.decode` turns into a `str`.
+    Bytes,
 }
 
 /// The bytes that a dtype is for. The values of a file, or of a buffer, have one layout and one byte order.
@@ -28,17 +40,51 @@ pub struct NumpyOptions {
     pub layout: NumpyLayout,
     /// The order of the bytes of each value.
     pub order: ByteOrder,
+    /// What a text is. In memory it is always fields.
+    pub text: NumpyText,
 }
 
 impl NumpyOptions {
     /// Memory, in this machine's byte order.
     pub const fn memory() -> Self {
-        Self { layout: NumpyLayout::Memory, order: ByteOrder::NATIVE }
+        Self { layout: NumpyLayout::Memory, order: ByteOrder::NATIVE, text: NumpyText::Fields }
     }
 
     /// The packed stream, in this machine's byte order.
     pub const fn packed() -> Self {
-        Self { layout: NumpyLayout::Packed, order: ByteOrder::NATIVE }
+        Self { layout: NumpyLayout::Packed, order: ByteOrder::NATIVE, text: NumpyText::Fields }
+    }
+
+    /// A file: as the packed stream, with texts that are strings in Python.
+    pub const fn file() -> Self {
+        Self { text: NumpyText::Characters, ..Self::packed() }
+    }
+
+    /// The letter and the bytes of the text that a map is for, if it is one.
+    pub(crate) fn text_of(self, map: &TypeMap) -> Option<(char, u64)> {
+        // The length is a number of four bytes.
+        let bytes = map.size().checked_sub(4)? as u64;
+        match (map.meaning(), self.layout, self.text) {
+            (Some(Meaning::Text), NumpyLayout::Packed, NumpyText::Characters) => {
+                Some(('U', bytes.saturating_mul(4)))
+            }
+            (Some(Meaning::Text), NumpyLayout::Packed, NumpyText::Bytes) => Some(('S', bytes)),
+            _ => None,
+        }
+    }
+
+    /// Sets [`text`](Self::text).
+    ///
+    /// ```
+    /// use dtype_npy::{Dtype, NumpyOptions, NumpyText};
+    /// use dtype_runtime::FixedStr;
+    /// let options = NumpyOptions::packed().with_text(NumpyText::Bytes);
+    /// assert_eq!(Dtype::of::<FixedStr<8>>(&options).to_string(), "'|S8'");
+    /// ```
+    #[must_use]
+    pub const fn with_text(mut self, text: NumpyText) -> Self {
+        self.text = text;
+        self
     }
 
     /// Sets [`order`](Self::order).

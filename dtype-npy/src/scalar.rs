@@ -14,11 +14,10 @@ pub(crate) enum Refusal {
     TooLarge,
 }
 
-/// The names of NumPy's scalar types.
+/// The names of the scalar types of NumPy 2.
 const NAMES: &[(&str, Basic)] = &[
     ("bool", Basic::Bool),
     ("bool_", Basic::Bool),
-    ("bool8", Basic::Bool),
     ("int8", Basic::I8),
     ("int16", Basic::I16),
     ("int32", Basic::I32),
@@ -29,9 +28,7 @@ const NAMES: &[(&str, Basic)] = &[
     ("uint64", Basic::U64),
     ("int", Basic::I64),
     ("int_", Basic::I64),
-    ("int0", Basic::I64),
     ("uint", Basic::U64),
-    ("uint0", Basic::U64),
     ("intp", Basic::I64),
     ("uintp", Basic::U64),
     ("byte", Basic::I8),
@@ -51,21 +48,14 @@ const NAMES: &[(&str, Basic)] = &[
     ("float64", Basic::F64),
     ("double", Basic::F64),
     ("float", Basic::F64),
-    ("float_", Basic::F64),
     ("longdouble", Basic::LongDouble),
-    ("longfloat", Basic::LongDouble),
     ("float128", Basic::LongDouble),
     ("complex64", Basic::C32),
     ("csingle", Basic::C32),
-    ("singlecomplex", Basic::C32),
     ("complex128", Basic::C64),
     ("cdouble", Basic::C64),
     ("complex", Basic::C64),
-    ("complex_", Basic::C64),
-    ("cfloat", Basic::C64),
     ("clongdouble", Basic::LongDoubleComplex),
-    ("clongfloat", Basic::LongDoubleComplex),
-    ("longcomplex", Basic::LongDoubleComplex),
     ("complex256", Basic::LongDoubleComplex),
     ("datetime64", Basic::I64),
     ("timedelta64", Basic::I64),
@@ -75,15 +65,10 @@ const NAMES: &[(&str, Basic)] = &[
 const OPEN: &[(&str, Basic)] = &[
     ("str", Basic::Char),
     ("str_", Basic::Char),
-    ("str0", Basic::Char),
     ("unicode", Basic::Char),
-    ("unicode_", Basic::Char),
     ("bytes", Basic::CChar),
     ("bytes_", Basic::CChar),
-    ("bytes0", Basic::CChar),
-    ("string_", Basic::CChar),
     ("void", Basic::Byte),
-    ("void0", Basic::Byte),
     ("record", Basic::Byte),
 ];
 
@@ -128,7 +113,7 @@ pub(crate) fn named(name: &str) -> Option<Dtype> {
     match name {
         "datetime64" => return Dtype::scalar('M', 8, ByteOrder::NATIVE),
         "timedelta64" => return Dtype::scalar('m', 8, ByteOrder::NATIVE),
-        "object" | "object_" | "object0" => return Dtype::scalar('O', 8, ByteOrder::NATIVE),
+        "object" | "object_" => return Dtype::scalar('O', 8, ByteOrder::NATIVE),
         _ => {}
     }
     match find(NAMES) {
@@ -152,7 +137,8 @@ pub(crate) fn format(text: &str) -> Result<Dtype, Refusal> {
     if let Some(dtype) = date(rest, order) {
         return dtype;
     }
-    if let Some(dtype) = named(text) {
+    // A type of NumPy, but no format.
+    if let Some(dtype) = named(text).filter(|_| text != "record") {
         return Ok(dtype);
     }
     let mut chars = rest.chars();

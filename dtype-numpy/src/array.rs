@@ -1,8 +1,7 @@
 //! Arrays from records, and records from arrays.
 
-use dtype_npy::{Dtype, NumpyOptions};
-use dtype_runtime::representation::ByteOrder;
-use dtype_runtime::{Buffer, Datatype, Error, pack, packed_size, unpack, unpack_as};
+use dtype_npy::ReadOptions;
+use dtype_runtime::{Datatype, pack};
 use numpy::{PyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -63,7 +62,7 @@ pub(crate) fn count<'py>(array: &impl PyUntypedArrayMethods<'py>) -> usize {
 
 /// The records of an array, in C order whatever its axes and strides are: it may be sliced, reversed or broadcast. The fields
 /// may be at any offset, so packed arrays and arrays of an aligned dtype will do, and in either byte order. Of a masked array,
-/// these are the values below the mask, as in `numpy.asarray`.
+/// these are the values below the mask, as in `numpy.asarray`. An `S` or a `U` becomes a [`FixedStr`](dtype_runtime::FixedStr).
 ///
 /// A type that skips fields does not compile here, because nothing would initialise them.
 ///
@@ -77,23 +76,9 @@ pub fn to_vec<T: Datatype>(object: &Bound<'_, PyAny>) -> Result<Vec<T>, ArrayErr
     check_data::<T>()?;
     let array = array(object)?;
     let dtype = read_dtype(&array.dtype())?;
-    let (item, order) = dtype.item_type::<T>()?;
     // NumPy copies the items one after another, whatever the strides are. A subclass may have a `tobytes` of its own, which
     // returns other bytes: that of a masked array puts a fill value in the place of what is masked.
     let bytes = object.py().get_type::<PyUntypedArray>().call_method1("tobytes", (array,))?;
     let bytes = bytes.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes();
-    let unpack = |packed: &[u8]| match order {
-        ByteOrder::NATIVE => unpack(packed),
-        other => unpack_as(packed, other.into()),
-    };
-    if dtype == Dtype::of::<T>(&NumpyOptions::packed().with_order(order)) {
-        return Ok(unpack(bytes)?);
-    }
-    let count = count(array);
-    let mut packed = Vec::new();
-    let refused = |_| Error::Allocation { count, stride: packed_size::<T>(1) };
-    packed.try_reserve_exact(packed_size::<T>(count)).map_err(refused)?;
-    packed.resize(packed_size::<T>(count), 0);
-    item.commit().pack(Buffer::new(bytes), count, &mut packed)?;
-    Ok(unpack(&packed)?)
+    Ok(dtype.unpack(bytes, count(array), &ReadOptions::strict())?.records)
 }

@@ -28,6 +28,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(feature = "arrow-array")]
+mod batch;
+#[cfg(feature = "arrow-array")]
+mod read;
+#[cfg(feature = "arrow-array")]
+mod write;
+
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -41,6 +48,9 @@ use crate::datatype::Datatype;
 use crate::error::Error;
 use crate::typed::{ColumnField, Columns};
 use crate::typemap::{Node, TypeMap};
+
+#[cfg(feature = "arrow-array")]
+pub use batch::{BatchOptions, batch_schema, from_batch, to_batch};
 
 /// A column: a field of a schema, and the values.
 #[derive(Clone, Debug)]
@@ -94,6 +104,23 @@ pub enum ArrowError {
     },
     /// The records have no data, and so no columns, and there is no other column that says how many they are.
     NoColumn,
+    /// A null where the type has no [`Maybe`](crate::Maybe).
+    Null {
+        /// The path.
+        path: String,
+        /// The index of the record.
+        record: usize,
+    },
+    /// A [`Maybe`](crate::Maybe) in another one, or of a value without data: one kind of null cannot say which is absent.
+    Nested {
+        /// The path.
+        path: String,
+    },
+    /// Arrow refused to make an array or a batch.
+    Array {
+        /// Its reason.
+        message: String,
+    },
     /// The columns could not be made or read.
     Records(Error),
 }
@@ -122,6 +149,13 @@ impl fmt::Display for ArrowError {
             Self::NoColumn => f.write_str(
                 "there is no column that says how many records there are, expected one of any name",
             ),
+            Self::Null { path, record } => {
+                write!(f, "record {record}, field `{path}`: null, expected a value")
+            }
+            Self::Nested { path } => {
+                write!(f, "field `{path}` has a `Maybe` that a null cannot stand for")
+            }
+            Self::Array { message } => write!(f, "Arrow: {message}"),
             Self::Records(error) => write!(f, "{error}"),
         }
     }
@@ -163,21 +197,30 @@ pub fn into_arrow<T: Datatype>(mut columns: Columns<T>) -> Result<Vec<ArrowColum
     const { refuse_long_lists(T::TYPE_MAP, 0) }
     let len = columns.len();
     let column = |(index, field): (usize, ColumnField)| {
+        let values = take_column(&mut columns, index, field.basic.align())?;
         let buffer = if field.basic.canonical() == Basic::Bool {
-            let values = columns.take_raw::<u8>(index)?;
             BooleanBuffer::collect_bool(values.len(), |i| values[i] != 0).into_inner()
         } else {
-            match field.basic.align() {
-                2 => Buffer::from_vec(columns.take_raw::<u16>(index)?),
-                4 => Buffer::from_vec(columns.take_raw::<u32>(index)?),
-                8 => Buffer::from_vec(columns.take_raw::<u64>(index)?),
-                16 => Buffer::from_vec(columns.take_raw::<i128>(index)?),
-                _ => Buffer::from_vec(columns.take_raw::<u8>(index)?),
-            }
+            values
         };
         Ok(ArrowColumn { field: Arc::new(arrow_field(&field)), len, buffer })
     };
     Columns::<T>::all_fields().enumerate().map(column).collect()
+}
+
+/// The values of a column as they are, aligned.
+fn take_column<T: Datatype>(
+    columns: &mut Columns<T>,
+    index: usize,
+    align: usize,
+) -> Result<Buffer, Error> {
+    Ok(match align {
+        2 => Buffer::from_vec(columns.take_raw::<u16>(index)?),
+        4 => Buffer::from_vec(columns.take_raw::<u32>(index)?),
+        8 => Buffer::from_vec(columns.take_raw::<u64>(index)?),
+        16 => Buffer::from_vec(columns.take_raw::<i128>(index)?),
+        _ => Buffer::from_vec(columns.take_raw::<u8>(index)?),
+    })
 }
 
 /// The columns of `T` from Arrow's fields and buffers, in any order, found by their names. The values are checked when records
@@ -279,12 +322,22 @@ const fn refuse_long_lists(map: &TypeMap, longest: usize) {
 
 /// The field of a column.
 fn arrow_field(field: &ColumnField) -> Field {
-    let item = |of, length: usize| {
-        // Longer lists were refused at compile time.
-        let length = i32::try_from(length).unwrap_or(i32::MAX);
-        DataType::FixedSizeList(Arc::new(Field::new("item", of, false)), length)
-    };
-    let value = match (field.basic.numpy_kind(), field.basic.size()) {
+    let value = value_type(field.basic);
+    let list = |of, length: &usize| list_of(of, *length, false);
+    let all = field.lengths.iter().rev().fold(value, list);
+    Field::new(field.path.as_str(), all, false)
+}
+
+/// Lists of a fixed length.
+fn list_of(of: DataType, length: usize, nullable: bool) -> DataType {
+    // Longer lists were refused at compile time.
+    let length = i32::try_from(length).unwrap_or(i32::MAX);
+    DataType::FixedSizeList(Arc::new(Field::new("item", of, nullable)), length)
+}
+
+/// The type of the values of a basic datatype.
+fn value_type(basic: Basic) -> DataType {
+    match (basic.numpy_kind(), basic.size()) {
         ('b', _) => DataType::Boolean,
         ('i', 1) => DataType::Int8,
         ('i', 2) => DataType::Int16,
@@ -297,10 +350,8 @@ fn arrow_field(field: &ColumnField) -> Field {
         ('f', 2) => DataType::Float16,
         ('f', 4) => DataType::Float32,
         ('f', 8) => DataType::Float64,
-        ('c', 8) => item(DataType::Float32, 2),
-        ('c', 16) => item(DataType::Float64, 2),
+        ('c', 8) => list_of(DataType::Float32, 2, false),
+        ('c', 16) => list_of(DataType::Float64, 2, false),
         (_, size) => DataType::FixedSizeBinary(i32::try_from(size).unwrap_or(i32::MAX)),
-    };
-    let all = field.lengths.iter().rev().fold(value, |of, length| item(of, *length));
-    Field::new(field.path.as_str(), all, false)
+    }
 }

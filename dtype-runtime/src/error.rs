@@ -280,6 +280,11 @@ pub enum Error {
         /// The most that there is room for.
         capacity: usize,
     },
+    /// A time that a count of this unit, or the other type, does not reach.
+    TimeRange {
+        /// The unit, as NumPy writes it: `"ns"`.
+        unit: &'static str,
+    },
     /// Packed bytes for which a check does not hold: the function of `#[dtype(check = …)]`, or the check of a
     /// type of this crate.
     CheckFailed {
@@ -477,6 +482,9 @@ impl fmt::Display for Error {
             }
             Self::Capacity { len, capacity } => {
                 write!(f, "a length of {len} exceeds the capacity of {capacity}")
+            }
+            Self::TimeRange { unit } => {
+                write!(f, "a time that a count of the unit {unit} does not reach")
             }
             Self::CheckFailed { record, path, of, reason } => {
                 write!(f, "record {record}")?;

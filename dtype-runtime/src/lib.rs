@@ -48,8 +48,8 @@
 //!
 //! [`Packed`] reads single records and fields of packed bytes without unpacking all of them. For types that are
 //! all data, [`view`] and [`bytes_of`] turn bytes into records and records into bytes without a copy.
-//! [`Maybe`], [`FixedStr`] and [`FixedVec`] are optional values, strings and lists of fixed size, and
-//! [`FixedDuration`] is a span of time.
+//! [`Maybe`], [`FixedStr`] and [`FixedVec`] are optional values, strings and lists of fixed size,
+//! [`Timestamp`], [`TimeSpan`] and [`FixedDuration`] are points and spans of time.
 //!
 //! [`runs`] and [`gaps`] return the byte ranges of a value that are data and padding. [`zero_gaps`] clears the padding in
 //! place, so that an array can be hashed or shared as bytes.
@@ -222,11 +222,17 @@ mod serialize;
 #[allow(unsafe_code, reason = "a counted pointer")]
 mod shared;
 mod signature;
+pub mod stored;
 #[allow(unsafe_code, reason = "calls the kernels, and makes records of checked bytes")]
 mod typed;
 #[allow(unsafe_code, reason = "the check of a record takes its bytes")]
 pub mod typemap;
 pub mod types;
+
+/// The units of [`Timestamp`] and [`TimeSpan`].
+pub mod time {
+    pub use crate::typed::{Microseconds, Milliseconds, Nanoseconds, Seconds, Unit};
+}
 
 pub use basic::{Basic, Validity};
 pub use commit::Committed;
@@ -238,9 +244,9 @@ pub use error::{Error, Malformed};
 pub use representation::Representation;
 pub use typed::{
     AppendBytes, ByteRanges, Column, ColumnField, ColumnIter, Columns, FixedDuration, FixedStr,
-    FixedVec, Maybe, Packed, PackedIter, bytes_of, bytes_of_mut, columns, gaps, pack, pack_as,
-    pack_into, pack_iter, pack_onto, packed_size, runs, unpack, unpack_as, unpack_into, unpack_one,
-    view, view_memory, view_mut, zero_gaps,
+    FixedVec, Maybe, Packed, PackedIter, TimeSpan, Timestamp, bytes_of, bytes_of_mut, columns,
+    gaps, pack, pack_as, pack_into, pack_iter, pack_onto, packed_size, runs, unpack, unpack_as,
+    unpack_into, unpack_one, view, view_memory, view_mut, zero_gaps,
 };
 pub use typemap::TypeMap;
 pub use types::{

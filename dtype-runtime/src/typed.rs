@@ -17,6 +17,7 @@ mod packed;
 mod ranges;
 mod records;
 mod stream;
+mod time;
 mod validate;
 mod view;
 
@@ -40,6 +41,7 @@ pub use maybe::Maybe;
 pub use packed::{Packed, PackedIter};
 pub use ranges::{ByteRanges, gaps, runs};
 pub use records::Records;
+pub use time::{Microseconds, Milliseconds, Nanoseconds, Seconds, TimeSpan, Timestamp, Unit};
 #[cfg(feature = "ndarray")]
 pub(crate) use validate::validate;
 pub use view::{bytes_of, bytes_of_mut, view, view_memory, view_mut};

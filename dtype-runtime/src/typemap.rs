@@ -8,12 +8,16 @@
 //! the order in which the source declares them, which is the order of the packed stream, whatever
 //! the compiler did with the memory layout.
 
+mod meaning;
+
 use alloc::string::String;
 use core::fmt;
 
 use crate::basic::{Basic, Discriminants, Validity};
 use crate::error::Error;
 use crate::signature::Fingerprint;
+
+pub use meaning::{Meaning, TimeUnit};
 
 /// How deep datatypes may nest, so that no walk over one can exhaust the stack. A structure in a type
 /// map counts twice, because it may become a `structure` in a `resized`.
@@ -35,6 +39,7 @@ pub struct TypeMap {
     restricted: bool,
     /// Asked about the packed bytes of a value whose fields are valid.
     check: Option<Check>,
+    meaning: Option<Meaning>,
     skips: bool,
     depth: u32,
     entries: usize,
@@ -273,6 +278,7 @@ impl TypeMap {
             fingerprint: Fingerprint::of(basic.canonical().code()),
             restricted: !validity.is_any(),
             check: None,
+            meaning: None,
             skips: false,
             depth: 0,
             entries: 1,
@@ -297,6 +303,7 @@ impl TypeMap {
             fingerprint: element.fingerprint.repeated(count as u64),
             restricted: element.restricted && count > 0,
             check: None,
+            meaning: None,
             skips: element.skips && count > 0,
             depth: deeper(element.depth),
             entries: element.entries.saturating_add(2),
@@ -322,6 +329,7 @@ impl TypeMap {
             fingerprint: Fingerprint::EMPTY,
             restricted: false,
             check: None,
+            meaning: None,
             skips: false,
             depth: 0,
             entries: 1,
@@ -360,6 +368,23 @@ impl TypeMap {
     #[must_use]
     pub const fn checked(self, check: unsafe fn(&[u8]) -> Result<(), String>) -> Self {
         Self { check: Some(check), restricted: true, ..self }
+    }
+
+    /// The same map of values with a meaning of their own.
+    pub(crate) const fn meaning_of(self, meaning: Meaning) -> Self {
+        Self { meaning: Some(meaning), ..self }
+    }
+
+    /// What a value is to its readers, beyond its fields.
+    ///
+    /// ```
+    /// use dtype_runtime::typemap::Meaning;
+    /// use dtype_runtime::{Datatype, FixedStr};
+    /// assert_eq!(FixedStr::<8>::TYPE_MAP.meaning(), Some(Meaning::Text));
+    /// assert_eq!(u8::TYPE_MAP.meaning(), None);
+    /// ```
+    pub const fn meaning(&self) -> Option<Meaning> {
+        self.meaning
     }
 
     /// The same map for memory that may hold any bytes: nothing in it is checked.

@@ -15,7 +15,7 @@ use core::str::{self, FromStr};
 use super::validate;
 use crate::datatype::Datatype;
 use crate::error::Error;
-use crate::typemap::{Field, Markers, TypeMap};
+use crate::typemap::{Field, Markers, Meaning, TypeMap};
 
 /// A string of at most `N` bytes of UTF-8, as a datatype of fixed size: the length as a `u32`, and `N` bytes.
 ///
@@ -62,7 +62,8 @@ unsafe impl<const N: usize> Datatype for FixedStr<N> {
             Ok(_) => Ok(()),
             Err(error) => Err(format!("{error}")),
         }
-    });
+    })
+    .meaning_of(Meaning::Text);
 }
 
 /// The length that is stored before `capacity` items of `size` packed bytes, and the bytes of the items in use.

@@ -6,7 +6,7 @@ use core::mem::{MaybeUninit, offset_of};
 
 use super::validate;
 use crate::datatype::Datatype;
-use crate::typemap::{Field, Markers, TypeMap};
+use crate::typemap::{Field, Markers, Meaning, TypeMap};
 
 /// An optional `T` as a datatype: a `bool` and the value.
 ///
@@ -75,6 +75,7 @@ unsafe impl<T: Datatype> Datatype for Maybe<T> {
             Some((1, value)) => validate::validate::<T>(value, 1).map_err(validate::reason),
             _ => Ok(()),
         })
+        .meaning_of(Meaning::Optional)
     };
 }
 

@@ -1,0 +1,258 @@
+//! What HDF5 stores otherwise than a record has it: strings, numbers of another width, and fields that a record lacks.
+//!
+//! Without a Python that has h5py the tests that need one print a note, and pass.
+
+mod python;
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+
+use dtype_hdf5::{Error, ReadOptions};
+use dtype_runtime::{Datatype, FixedStr, Maybe};
+use hdf5_metno::File;
+use python::python;
+
+/// One test after the other: a process that a test starts inherits the files that others have open, and the library's locks on
+/// them.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn run(python: &str, file: &Path, program: &str) {
+    let output = Command::new(python).args(["-c", program]).arg(file).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+struct Sample {
+    id: u32,
+    name: FixedStr<8>,
+    parts: [(bool, FixedStr<6>); 2],
+    note: Maybe<FixedStr<3>>,
+    value: f64,
+}
+
+fn samples(count: u32) -> Vec<Sample> {
+    (0..count)
+        .map(|i| Sample {
+            id: i,
+            name: ["Aïda", "", "Fidelio!"][i as usize % 3].parse().unwrap(),
+            parts: [(true, "first".parse().unwrap()), (false, FixedStr::EMPTY)],
+            note: (i % 2 == 0).then(|| "abc".parse().unwrap()).into(),
+            value: f64::from(i) / 2.0,
+        })
+        .collect()
+}
+
+#[test]
+fn strings_both_ways() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("strings.h5");
+    let samples = samples(100);
+    let file = File::create(&path).unwrap();
+    let dataset = dtype_hdf5::create(&file, "samples", &samples).unwrap();
+    assert_eq!(dtype_hdf5::read::<Sample>(&dataset).unwrap(), samples);
+    // As fields, in memory.
+    let memory = dtype_hdf5::datatype::<Sample>().unwrap();
+    let memory = file.new_dataset_builder().empty_as(memory).shape((4, 25)).create("memory");
+    let memory = memory.unwrap();
+    dtype_hdf5::write(&memory, &samples).unwrap();
+    assert_eq!(dtype_hdf5::read::<Sample>(&memory).unwrap(), samples);
+    drop((dataset, memory));
+    file.close().unwrap();
+    let Some(python) = python() else { return };
+    run(python, &path, MORE);
+    let file = File::open_rw(&path).unwrap();
+    for name in ["variable", "ascii", "wide"] {
+        let dataset = file.dataset(name).unwrap();
+        let read = dtype_hdf5::read::<Sample>(&dataset).unwrap();
+        assert_eq!(read, samples, "{name}");
+        assert_eq!(dtype_hdf5::read_range::<Sample>(&dataset, 7..9).unwrap(), samples[7..9]);
+        // Written again, other records in their place.
+        let turned: Vec<_> = samples.iter().rev().copied().collect();
+        dtype_hdf5::write(&dataset, &turned).unwrap();
+        assert_eq!(dtype_hdf5::read::<Sample>(&dataset).unwrap(), turned, "{name}");
+    }
+    let names = dtype_hdf5::read::<FixedStr<8>>(&file.dataset("names").unwrap()).unwrap();
+    assert_eq!(names, ["a", "", "ccc"]);
+    file.close().unwrap();
+    run(python, &path, AGAIN);
+}
+
+const MORE: &str = r"
+import sys
+import h5py
+import numpy as np
+with h5py.File(sys.argv[1], 'r+') as file:
+    a = file['samples'][()]
+    text = h5py.check_string_dtype(file['samples'].dtype['name'])
+    assert text.encoding == 'utf-8' and text.length == 8, text
+    assert [b.decode() for b in a['name'][:3]] == ['Aïda', '', 'Fidelio!'], a['name'][:3]
+    assert a['parts']['1'][0].tolist() == [b'first', b''] and a['note']['value'][2] == b'abc'
+    assert a['note']['value'][1] == b''
+    variable = h5py.string_dtype()
+    # h5py itself loses strings of variable length in arrays.
+    part = np.dtype([('1', 'S7'), ('0', '?')])
+    note = np.dtype([('present', '?'), ('value', variable)])
+    b = np.zeros(100, [('name', variable), ('value', 'f8'), ('parts', part, 2), ('note', note), ('id', 'u4')])
+    c = np.zeros(100, [('id', 'u4'), ('name', 'S12'), ('parts', [('0', '?'), ('1', 'S6')], 2),
+        ('note', [('present', '?'), ('value', 'S5')]), ('value', 'f8')])
+    for name in 'id', 'name', 'value', 'note':
+        c[name] = a[name]
+    for name in 'id', 'value':
+        b[name] = a[name]
+    for name in '0', '1':
+        c['parts'][name] = a['parts'][name]
+    b['name'] = [t.decode() for t in a['name']]
+    for name in '0', '1':
+        b['parts'][name] = a['parts'][name]
+    b['note']['present'] = a['note']['present']
+    b['note']['value'] = [t.decode() for t in a['note']['value']]
+    file.create_dataset('variable', data=b)
+    file.create_dataset('ascii', data=c)
+    file.create_dataset('wide', data=c, chunks=(7,), compression='gzip')
+    file.create_dataset('names', data=['a', '', 'ccc'], dtype=variable)
+";
+
+const AGAIN: &str = r"
+import sys
+import h5py
+with h5py.File(sys.argv[1], 'r') as file:
+    a, b, c = file['samples'][()][::-1], file['variable'][()], file['wide'][()]
+    assert b['name'].tolist() == a['name'].tolist() == c['name'].tolist(), (b['name'], a['name'])
+    assert b['parts']['1'].tolist() == a['parts']['1'].tolist()
+";
+
+#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+struct Some {
+    name: FixedStr<4>,
+    inner: [Inner; 2],
+    id: u64,
+    mass: f64,
+}
+
+#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+struct Inner {
+    y: i64,
+}
+
+#[test]
+fn some_of_the_fields_in_other_widths() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(python) = python() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("columns.h5");
+    run(python, &path, COLUMNS);
+    let file = File::open(&path).unwrap();
+    for name in ["rows", "big", "zipped", "grid"] {
+        let dataset = file.dataset(name).unwrap();
+        assert!(matches!(dtype_hdf5::read::<Some>(&dataset), Err(Error::Format { .. })));
+        let numbers = ReadOptions::strict().with_number_conversion();
+        let error = dtype_hdf5::read_with::<Some>(&dataset, &numbers).unwrap_err();
+        assert!(matches!(error, Error::Unknown { field } if field == "inner.x"), "{name}");
+        let all = dtype_hdf5::read_with::<Some>(&dataset, &numbers.with_other_fields()).unwrap();
+        assert_eq!(all.left_out.len(), 51, "{:?}", all.left_out);
+        assert!(all.left_out.contains(&"inner.x".to_owned()));
+        assert_eq!(all.records.len(), 30);
+        for (i, record) in (0_i16..).zip(&all.records) {
+            let y = Inner { y: i64::from(-i) };
+            let expected = Some {
+                name: ["a", "é"][usize::from(i % 2 == 1)].parse().unwrap(),
+                inner: [y, y],
+                id: i.unsigned_abs().into(),
+                mass: f64::from(i) / 2.0,
+            };
+            assert_eq!(*record, expected, "{name}");
+        }
+    }
+    let dataset = file.dataset("zipped").unwrap();
+    let options = ReadOptions::strict().with_number_conversion().with_other_fields();
+    let batches = dtype_hdf5::batches::<Some>(&dataset, 8, &options).unwrap();
+    assert_eq!(batches.size_hint(), (1, Option::Some(4)));
+    let batches: Vec<_> = batches.map(Result::unwrap).collect();
+    assert_eq!(batches.iter().map(Vec::len).collect::<Vec<_>>(), [8, 8, 8, 6]);
+    assert_eq!(batches.concat(), dtype_hdf5::read_with(&dataset, &options).unwrap().records);
+    assert!(matches!(
+        dtype_hdf5::batches::<Some>(&file.dataset("grid").unwrap(), 8, &options),
+        Err(Error::Axes { actual: 2 })
+    ));
+}
+
+const COLUMNS: &str = r"
+import sys
+import h5py
+import numpy as np
+def rows(sign):
+    more = [(f'c{i}', 'f8' if i % 2 else h5py.string_dtype()) for i in range(50)]
+    inner = [('x', 'f4'), ('y', sign + 'i2')]
+    a = np.zeros(30, more[:25] + [('id', sign + 'i4'), ('inner', inner, 2), ('name', 'S6')] + more[25:] + [('mass', sign + 'f4')])
+    i = np.arange(30)
+    a['id'], a['mass'], a['inner']['y'] = i, i / 2, -i[:, None]
+    a['name'] = np.where(i % 2, 'é'.encode(), b'a')
+    for n, t in more:
+        if t != 'f8':
+            a[n] = 'left out'
+    return a
+with h5py.File(sys.argv[1], 'w') as file:
+    file['rows'] = rows('<')
+    file['big'] = rows('>')
+    file['grid'] = rows('<').reshape(5, 6)
+    file.create_dataset('zipped', data=rows('<'), chunks=(4,), compression='gzip')
+";
+
+#[test]
+fn values_that_do_not_fit_are_errors() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = tempfile::tempdir().unwrap();
+    let file = File::create(folder.path().join("wrong.h5")).unwrap();
+    let text = |text: &str| text.parse::<FixedStr<6>>().unwrap();
+    let long = [(text("a"),), (text("abcde"),)];
+    let dataset = dtype_hdf5::create(&file, "long", &long).unwrap();
+    let error = dtype_hdf5::read::<(FixedStr<4>,)>(&dataset).unwrap_err().to_string();
+    assert_eq!(error, "record 1, field 0: not a valid text: its length is 5, and the capacity 4");
+    // Nothing is written of records that do not fit.
+    let short = dtype_hdf5::create(&file, "short", &[(text("xy"),); 2]);
+    drop(short.unwrap());
+    let datatype = dtype_hdf5::packed_datatype::<(FixedStr<4>,)>().unwrap();
+    let narrow = file.new_dataset_builder().empty_as(datatype).shape(2).create("narrow").unwrap();
+    dtype_hdf5::write(&narrow, &[(text("xy"),); 2]).unwrap();
+    let error = dtype_hdf5::write(&narrow, &long).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "record 1, field 0: not a valid text: it has 5 bytes, and there is room for 4"
+    );
+    let left = dtype_hdf5::read::<(FixedStr<4>,)>(&narrow).unwrap();
+    assert!(left.iter().all(|record| record.0 == "xy"));
+    let zero = dtype_hdf5::create(&file, "zero", &[(text("a\0"),)]).unwrap_err().to_string();
+    assert!(zero.ends_with("it has a zero or a blank where the stored text would end"), "{zero}");
+    assert!(!file.link_exists("zero"));
+    let numbers = dtype_hdf5::create(&file, "numbers", &[(1_i64,), (-1,)]).unwrap();
+    let options = ReadOptions::strict().with_number_conversion();
+    let error = dtype_hdf5::read_with::<(u8,)>(&numbers, &options).unwrap_err().to_string();
+    assert_eq!(error, "record 1, field 0: not a valid u8: -1 is not one of its numbers");
+}
+
+/// Datasets of several megabytes are read and written in pieces, with any number of axes and any chunks.
+#[test]
+fn pieces_join() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = tempfile::tempdir().unwrap();
+    let file = File::create(folder.path().join("pieces.h5")).unwrap();
+    let records: Vec<(u32, [u16; 6])> = (0..720_720).map(|i| (i, [7; 6])).collect();
+    let whole = dtype_hdf5::create(&file, "whole", &records).unwrap();
+    assert!(dtype_hdf5::read::<(u32, [u16; 6])>(&whole).unwrap() == records);
+    let part = dtype_hdf5::read_range::<(u32, [u16; 6])>(&whole, 13..700_000).unwrap();
+    assert!(part == records[13..700_000]);
+    let datatype = || dtype_hdf5::packed_datatype::<(u32, [u16; 6])>().unwrap();
+    let builder = || file.new_dataset_builder().empty_as(datatype());
+    for (name, dataset) in [
+        ("cube", builder().shape((720, 77, 13)).create("cube")),
+        ("row", builder().shape((1, 720_720)).create("row")),
+        ("chunks", builder().chunk(100_001).shape(720_720).create("chunks")),
+        ("tiles", builder().chunk((500, 500)).shape((720, 1001)).create("tiles")),
+    ] {
+        let dataset = dataset.unwrap();
+        dtype_hdf5::write(&dataset, &records).unwrap();
+        assert!(dtype_hdf5::read::<(u32, [u16; 6])>(&dataset).unwrap() == records, "{name}");
+    }
+}

@@ -1,0 +1,266 @@
+//! Files to records.
+
+use std::fmt;
+use std::io::Read;
+
+use dtype_runtime::stored::{Access, Fit, Loaded, ReadOptions, Scratch};
+use dtype_runtime::typemap::Node;
+use dtype_runtime::{Datatype, Error};
+
+use crate::dtype::Dtype;
+use crate::error::NpyError;
+use crate::header::Header;
+
+pub(crate) const SKIPS_FIELDS: &str = "this type skips fields, which `read` could not initialise: unpack the items with `Dtype::item_type`";
+
+/// Bytes of items that are read at a time.
+const AT_ONCE: usize = 1 << 20;
+
+/// Reads the records of a `.npy` file, in C order whatever the number of its axes; the reader is then at the first byte
+/// after them. The dtype must have the fields of `T`, by name, at any offset, all in one byte order. If `T` is an array,
+/// its axes are the last axes of the file. An `S` or a `U` becomes a [`FixedStr`](dtype_runtime::FixedStr).
+///
+/// A type that skips fields does not compile here, because nothing would initialise them.
+///
+/// # Errors
+///
+/// - [`NpyError`] for a bad header, for several axes in Fortran order, and for a file that ends too early;
+/// - [`NpyError::Dtype`] if the fields are not those of `T`;
+/// - [`NpyError::Records`] with [`Error::InvalidValue`] for an invalid `bool`, `char`, `NonZero` or enum, with
+///   [`Error::CheckFailed`] for a text that is too long or no text, or with [`Error::Allocation`].
+pub fn read<T: Datatype>(from: impl Read) -> Result<Vec<T>, NpyError> {
+    const { assert!(!T::TYPE_MAP.skips_fields(), "{}", SKIPS_FIELDS) }
+    Ok(read_with(from, &ReadOptions::strict())?.records)
+}
+
+/// As [`read`], with what the options accept beyond exactly the fields of `T`, and with the fields that were left out.
+///
+/// # Errors
+///
+/// As for [`read`]; [`NpyError::Records`] with [`Error::CheckFailed`] for a number that its field in `T` does not have.
+///
+/// ```
+/// use dtype_npy::ReadOptions;
+///
+/// #[derive(dtype_runtime::Datatype)]
+/// struct Id {
+///     id: u64,
+/// }
+///
+/// #[derive(dtype_runtime::Datatype)]
+/// struct Row {
+///     id: u32,
+///     mass: f64,
+/// }
+///
+/// let mut file = Vec::new();
+/// dtype_npy::write(&mut file, &[Row { id: 7, mass: 0.5 }])?;
+/// let options = ReadOptions::strict().with_other_fields().with_number_conversion();
+/// let ids = dtype_npy::read_with::<Id>(&file[..], &options)?;
+/// assert_eq!((ids.records[0].id, &*ids.left_out), (7, &["mass".to_owned()][..]));
+/// # Ok::<(), dtype_npy::NpyError>(())
+/// ```
+pub fn read_with<T: Datatype>(
+    from: impl Read,
+    options: &ReadOptions,
+) -> Result<Loaded<T>, NpyError> {
+    const { assert!(!T::TYPE_MAP.skips_fields(), "{}", SKIPS_FIELDS) }
+    let mut reader = Reader::new(from, options)?;
+    let mut records = Vec::new();
+    while reader.read_onto(reader.at_once(), &mut records)? > 0 {}
+    Ok(Loaded { records, left_out: reader.left_out().to_vec() })
+}
+
+/// How the items of a file become records.
+pub(crate) struct Items<T> {
+    fit: Fit<T>,
+    /// A record's items: an array, if `T` is one.
+    pub(crate) dtype: Dtype,
+    /// The number of records.
+    count: usize,
+    /// Of all items.
+    pub(crate) bytes: usize,
+}
+
+impl<T: Datatype> Items<T> {
+    pub(crate) fn new(header: &Header, options: ReadOptions) -> Result<Self, NpyError> {
+        let map = T::TYPE_MAP;
+        if map.size() == 0 {
+            return Err(NpyError::NoData);
+        }
+        // Other axes do not tell the orders apart, and Julia writes vectors in Fortran's.
+        if header.fortran_order && header.shape.iter().filter(|length| **length > 1).count() > 1 {
+            return Err(NpyError::FortranOrder);
+        }
+        let items = header.items()?;
+        // The last axes belong to the records, if these are arrays.
+        let (mut axes, mut element) = (0, map);
+        while let Node::Array { element: inner, .. } = *element.node() {
+            (axes, element) = (axes + 1, inner);
+        }
+        let (outer, inner) = header.shape.split_at(header.shape.len().saturating_sub(axes));
+        let too_large = || NpyError::TooLarge {
+            shape: header.shape.clone(),
+            itemsize: header.dtype.itemsize(),
+        };
+        let dtype = Dtype::array(inner, header.dtype.clone()).ok_or_else(too_large)?;
+        let fit = Fit::<T>::new(&dtype, Access::Read, options)?;
+        // A text of no bytes: nothing would be read for each of the records that the header announces.
+        if fit.item_size() == 0 {
+            return Err(NpyError::NoData);
+        }
+        // The record's axes are not 0, as it has data.
+        let per_record = inner.iter().product::<u64>().max(1);
+        let count =
+            if outer.contains(&0) { 0 } else { items / usize::try_from(per_record).unwrap_or(1) };
+        let bytes = count.checked_mul(fit.item_size()).ok_or_else(too_large)?;
+        Ok(Self { fit, dtype, count, bytes })
+    }
+}
+
+/// Reads the records of a `.npy` file piece by piece.
+///
+/// ```
+/// use dtype_npy::{ReadOptions, Reader};
+///
+/// let mut file = Vec::new();
+/// dtype_npy::write(&mut file, &(0..1000_u32).map(|i| (i, f64::from(i))).collect::<Vec<_>>())?;
+/// let mut sum = 0.0;
+/// for batch in Reader::<(u32, f64), _>::new(&file[..], &ReadOptions::strict())?.batches(300) {
+///     sum += batch?.iter().map(|record| record.1).sum::<f64>();
+/// }
+/// assert_eq!(sum, 499_500.0);
+/// # Ok::<(), dtype_npy::NpyError>(())
+/// ```
+pub struct Reader<T, R> {
+    from: R,
+    items: Items<T>,
+    /// The records that were read.
+    done: usize,
+    bytes: Vec<u8>,
+    scratch: Scratch,
+}
+
+impl<T: Datatype, R: Read> Reader<T, R> {
+    /// Reads the header.
+    ///
+    /// # Errors
+    ///
+    /// As for [`read_with`].
+    pub fn new(mut from: R, options: &ReadOptions) -> Result<Self, NpyError> {
+        let header = Header::read(&mut from)?;
+        let items = Items::new(&header, *options)?;
+        Ok(Self { from, items, done: 0, bytes: Vec::new(), scratch: Scratch::default() })
+    }
+
+    /// The records in the file, as its header says.
+    pub fn len(&self) -> usize {
+        self.items.count
+    }
+
+    /// Whether the file has no records.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The records that were read.
+    pub fn position(&self) -> usize {
+        self.done
+    }
+
+    /// The paths of the fields that are left out.
+    pub fn left_out(&self) -> &[String] {
+        self.items.fit.left_out()
+    }
+
+    /// A number of records that are read fast.
+    fn at_once(&self) -> usize {
+        (AT_ONCE / self.items.fit.item_size().max(1)).max(1)
+    }
+
+    /// Appends the next records, at most so many, and returns their number: 0 at the end.
+    ///
+    /// # Errors
+    ///
+    /// As for [`read_with`]. `records` is then unchanged, and the reader is lost between two records.
+    pub fn read_onto(&mut self, most: usize, records: &mut Vec<T>) -> Result<usize, NpyError> {
+        let Items { fit, count, bytes, .. } = &self.items;
+        let rest = count - self.done;
+        let number = most.min(rest);
+        let size = number * fit.item_size();
+        self.bytes.clear();
+        // Grows with what the reader returns.
+        (&mut self.from).take(size as u64).read_to_end(&mut self.bytes)?;
+        if self.bytes.len() < size {
+            let actual = (self.done * fit.item_size() + self.bytes.len()) as u64;
+            return Err(NpyError::Truncated { expected: *bytes as u64, actual });
+        }
+        // As many as there are now, but no more than there will be.
+        let more = rest.min(number.max(records.len()));
+        let refused = |_| Error::Allocation { count: more, stride: size_of::<T>() };
+        if records.capacity() - records.len() < number {
+            records.try_reserve_exact(more).map_err(refused)?;
+        }
+        let before = records.len();
+        let unpacked = fit.unpack_onto(&self.bytes, number, &mut self.scratch, records);
+        unpacked.map_err(|error| match self.done.checked_sub(before) {
+            Some(earlier) => error.records_later(earlier),
+            None => error,
+        })?;
+        self.done += number;
+        Ok(number)
+    }
+
+    /// The records, so many at a time. The last batch may have fewer.
+    pub fn batches(self, most: usize) -> Batches<T, R> {
+        Batches { reader: self, most: most.max(1), failed: false }
+    }
+}
+
+impl<T, R> fmt::Debug for Reader<T, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reader")
+            .field("position", &self.done)
+            .field("len", &self.items.count)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The records of a file, some at a time: see [`Reader::batches`]. After an error there are no more.
+#[derive(Debug)]
+pub struct Batches<T, R> {
+    reader: Reader<T, R>,
+    most: usize,
+    failed: bool,
+}
+
+impl<T, R> Batches<T, R> {
+    /// What is read.
+    pub const fn reader(&self) -> &Reader<T, R> {
+        &self.reader
+    }
+}
+
+impl<T: Datatype, R: Read> Iterator for Batches<T, R> {
+    type Item = Result<Vec<T>, NpyError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed {
+            return None;
+        }
+        let mut records = Vec::new();
+        match self.reader.read_onto(self.most, &mut records) {
+            Ok(0) => None,
+            Ok(_) => Some(Ok(records)),
+            Err(error) => {
+                self.failed = true;
+                Some(Err(error))
+            }
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let rest = (self.reader.len() - self.reader.position()).div_ceil(self.most);
+        (if self.failed { 0 } else { rest.min(1) }, Some(rest))
+    }
+}

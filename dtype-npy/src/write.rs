@@ -1,0 +1,164 @@
+//! Records to files.
+
+use std::io::{Seek, SeekFrom, Write};
+
+use dtype_runtime::Datatype;
+use dtype_runtime::stored::{Access, Fit, ReadOptions, Scratch};
+
+use crate::dtype::Dtype;
+use crate::error::NpyError;
+use crate::header::Header;
+use crate::options::NumpyOptions;
+
+/// Bytes of records that are written at a time.
+const AT_ONCE: usize = 1 << 16;
+
+/// Writes the records as a `.npy` file with one axis: packed, in this machine's byte order, with a
+/// [`FixedStr`](dtype_runtime::FixedStr) as a `U`. The bytes are those that `np.save` writes for an array of the same dtype and
+/// values.
+///
+/// # Errors
+///
+/// As for [`write_with`].
+pub fn write<T: Datatype>(to: impl Write, records: &[T]) -> Result<(), NpyError> {
+    write_with(to, records, &NumpyOptions::file())
+}
+
+/// As [`write()`], in another layout or byte order. In [memory](NumpyLayout::Memory) layout, padding and skipped fields are
+/// zeros in the file.
+///
+/// # Errors
+///
+/// - [`NpyError::Io`];
+/// - [`NpyError::NoData`] for a type without data;
+/// - [`DtypeError::MixedByteOrder`] if the order is not this machine's, and the type has values that are raw bytes in
+///   NumPy;
+/// - [`NpyError::Records`] for a text that ends with a zero byte, which NumPy would not tell from padding;
+/// - [`NpyError::HeaderLength`] if the names make a header of more than a mebibyte. `np.load` has a lower limit, which can
+///   be set: see [`Header::to_bytes`].
+///
+/// ```
+/// use dtype_npy::NumpyOptions;
+///
+/// let records = [(1_u8, 2.5_f64), (3, 4.5)];
+/// let mut file = Vec::new();
+/// dtype_npy::write_with(&mut file, &records, &NumpyOptions::memory())?;
+/// assert_eq!(file.len(), 128 + 2 * 16);
+/// # Ok::<(), dtype_npy::NpyError>(())
+/// ```
+pub fn write_with<T: Datatype>(
+    mut to: impl Write,
+    records: &[T],
+    options: &NumpyOptions,
+) -> Result<(), NpyError> {
+    let (mut items, header) = Items::new(records.len(), *options)?;
+    to.write_all(&header.to_bytes()?)?;
+    items.write(&mut to, records)
+}
+
+/// What records become in a file.
+#[derive(Debug)]
+struct Items<T> {
+    fit: Fit<T>,
+    scratch: Scratch,
+    bytes: Vec<u8>,
+}
+
+impl<T: Datatype> Items<T> {
+    /// With the header of a file of so many records.
+    fn new(count: usize, options: NumpyOptions) -> Result<(Self, Header), NpyError> {
+        let map = T::TYPE_MAP;
+        if map.size() == 0 {
+            return Err(NpyError::NoData);
+        }
+        // The axes of an array are axes of the file.
+        let dtype = Dtype::of_map(map, options);
+        // Finds values whose order NumPy could not tell.
+        let order = Some(options.order);
+        let fit = Fit::in_order(&dtype, Access::Write, ReadOptions::strict(), order)?;
+        let (lengths, item) = dtype.axes();
+        let shape = [&[count as u64], lengths].concat();
+        let header = Header { version: (1, 0), dtype: item.clone(), fortran_order: false, shape };
+        Ok((Self { fit, scratch: Scratch::default(), bytes: Vec::new() }, header))
+    }
+
+    fn write(&mut self, to: &mut impl Write, records: &[T]) -> Result<(), NpyError> {
+        let at_once = (AT_ONCE / size_of::<T>().max(1)).max(1);
+        for (number, records) in records.chunks(at_once).enumerate() {
+            let packed = self.fit.pack_into(records, &mut self.scratch, &mut self.bytes);
+            packed.map_err(|error| error.records_later(number * at_once))?;
+            to.write_all(&self.bytes)?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes a `.npy` file piece by piece: the number of records is put into its header at the end.
+///
+/// ```
+/// let mut file = std::io::Cursor::new(Vec::new());
+/// let mut writer = dtype_npy::Writer::new(&mut file, &dtype_npy::NumpyOptions::file())?;
+/// for step in 0..10_u32 {
+///     writer.write(&[(step, 0.5_f64); 1000])?;
+/// }
+/// writer.finish()?;
+/// assert_eq!(dtype_npy::read::<(u32, f64)>(&file.get_ref()[..])?.len(), 10_000);
+/// # Ok::<(), dtype_npy::NpyError>(())
+/// ```
+#[derive(Debug)]
+pub struct Writer<T, W> {
+    to: W,
+    /// Where the file begins.
+    start: u64,
+    header: Header,
+    items: Items<T>,
+}
+
+impl<T: Datatype, W: Write + Seek> Writer<T, W> {
+    /// Writes the header of a file without records.
+    ///
+    /// # Errors
+    ///
+    /// As for [`write_with`].
+    pub fn new(mut to: W, options: &NumpyOptions) -> Result<Self, NpyError> {
+        let (items, header) = Items::new(0, *options)?;
+        let start = to.stream_position()?;
+        to.write_all(&header.to_bytes()?)?;
+        Ok(Self { to, start, header, items })
+    }
+
+    /// Appends records.
+    ///
+    /// # Errors
+    ///
+    /// [`NpyError::Io`] and [`NpyError::Records`], which counts the records of this call. Some of them may then be in the file,
+    /// whose header does not count them.
+    pub fn write(&mut self, records: &[T]) -> Result<(), NpyError> {
+        let end = self.to.stream_position()?;
+        if let Err(error) = self.items.write(&mut self.to, records) {
+            // The next records are written over these.
+            self.to.seek(SeekFrom::Start(end))?;
+            return Err(error);
+        }
+        if let Some(count) = self.header.shape.first_mut() {
+            *count += records.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Writes the number of records into the header, and returns the writer, which is then after the last record. A file that
+    /// was not finished has no records.
+    ///
+    /// # Errors
+    ///
+    /// [`NpyError::Io`].
+    pub fn finish(mut self) -> Result<W, NpyError> {
+        let end = self.to.stream_position()?;
+        self.to.seek(SeekFrom::Start(self.start))?;
+        // NumPy's headers have room for longer numbers.
+        self.to.write_all(&self.header.to_bytes()?)?;
+        self.to.seek(SeekFrom::Start(end))?;
+        self.to.flush()?;
+        Ok(self.to)
+    }
+}

@@ -1,0 +1,340 @@
+//! What NumPy stores otherwise than a record has it: text, numbers of another width, times, and fields that a record lacks.
+//!
+//! Without `python3` and its `numpy`, the tests that need them print a note, and pass.
+
+#![allow(clippy::items_after_statements, reason = "structs beside the test that uses them")]
+#![allow(clippy::trivially_copy_pass_by_ref, reason = "as the crate takes them")]
+
+mod python;
+
+use std::fs;
+use std::io::Cursor;
+use std::path::PathBuf;
+use std::process::Command;
+
+use dtype_npy::{Dtype, NpyError, NumpyOptions, NumpyText, ReadOptions, Reader, Writer};
+use dtype_runtime::representation::ByteOrder;
+use dtype_runtime::time::{Milliseconds, Nanoseconds};
+use dtype_runtime::{Datatype, FixedStr, Maybe, TimeSpan, Timestamp};
+
+#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+struct Sample {
+    id: u32,
+    name: FixedStr<8>,
+    tags: [FixedStr<4>; 2],
+    parts: [(bool, FixedStr<6>); 2],
+    at: Timestamp<Nanoseconds>,
+    value: f64,
+}
+
+fn samples() -> Vec<Sample> {
+    let text = |i: usize| ["Aïda", "", "Fidelio", "Tosca"][i % 4];
+    (0..5)
+        .map(|i| Sample {
+            id: u32::try_from(i).unwrap(),
+            name: text(i).parse().unwrap(),
+            tags: ["é".parse().unwrap(), "abcd".parse().unwrap()],
+            parts: [(true, "first".parse().unwrap()), (false, FixedStr::EMPTY)],
+            at: Timestamp::new(1_000_000_007 * i64::try_from(i).unwrap()),
+            value: 0.5,
+        })
+        .collect()
+}
+
+fn file_of<T: Datatype>(records: &[T], options: &NumpyOptions) -> Vec<u8> {
+    let mut file = Vec::new();
+    dtype_npy::write_with(&mut file, records, options).unwrap();
+    file
+}
+
+/// Runs a program with the path of a file; false without NumPy.
+fn run(program: &str, path: &PathBuf) -> bool {
+    let Some(python) = python::with_numpy() else { return false };
+    let output = Command::new(python).args(["-c", program]).arg(path).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    true
+}
+
+/// The file that a program saves; `None` without NumPy.
+fn saved(name: &str, program: &str) -> Option<Vec<u8>> {
+    let path = std::env::temp_dir().join(format!("dtype-npy-{name}-{}.npy", std::process::id()));
+    let program = format!("import sys\nimport numpy as np\npath = sys.argv[1]\n{program}");
+    let file = run(&program, &path).then(|| fs::read(&path).unwrap());
+    drop(fs::remove_file(&path));
+    file
+}
+
+#[test]
+fn text_comes_back() {
+    let samples = samples();
+    for text in [NumpyText::Fields, NumpyText::Characters, NumpyText::Bytes] {
+        for order in [ByteOrder::Little, ByteOrder::Big] {
+            let options = NumpyOptions::packed().with_text(text).with_order(order);
+            let file = file_of(&samples, &options);
+            assert_eq!(dtype_npy::read::<Sample>(&file[..]).unwrap(), samples, "{options:?}");
+        }
+    }
+    let memory = NumpyOptions::memory().with_text(NumpyText::Characters);
+    assert_eq!(dtype_npy::read::<Sample>(&file_of(&samples, &memory)[..]).unwrap(), samples);
+    // An absent text is an empty one.
+    let maybe = [Maybe::<FixedStr<3>>::none(), Maybe::some("abc".parse().unwrap())];
+    let file = file_of(&maybe, &NumpyOptions::file());
+    assert_eq!(dtype_npy::read::<Maybe<FixedStr<3>>>(&file[..]).unwrap(), maybe);
+    let none = [FixedStr::<0>::EMPTY; 2];
+    let file = file_of(&none, &NumpyOptions::file());
+    assert!(matches!(dtype_npy::read::<FixedStr<0>>(&file[..]), Err(NpyError::NoData)));
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "Miri starts no Python")]
+fn numpy_sees_strings_and_times() {
+    let path = std::env::temp_dir().join(format!("dtype-npy-strings-{}.npy", std::process::id()));
+    let program = "
+import sys
+import numpy as np
+a = np.load(sys.argv[1])
+assert a['name'].tolist() == ['Aïda', '', 'Fidelio', 'Tosca', 'Aïda'], a['name']
+assert a['name'].dtype == '<U8' and a['tags'].shape == (5, 2), a.dtype
+assert a['tags'][3].tolist() == ['é', 'abcd']
+assert a['parts']['1'][0].tolist() == ['first', '']
+assert a['at'].dtype == 'M8[ns]' and a['at'][1] == np.datetime64(1000000007, 'ns'), a['at']
+";
+    fs::write(&path, file_of(&samples(), &NumpyOptions::file())).unwrap();
+    run(program, &path);
+    let bytes = NumpyOptions::packed().with_text(NumpyText::Bytes);
+    fs::write(&path, file_of(&samples(), &bytes)).unwrap();
+    let program = "
+import sys
+import numpy as np
+a = np.load(sys.argv[1])
+assert a['name'].dtype == 'S8' and np.char.decode(a['name'])[0] == 'Aïda', a
+";
+    run(program, &path);
+    drop(fs::remove_file(&path));
+}
+
+#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+struct Row {
+    id: u64,
+    small: i16,
+    mass: f64,
+    name: FixedStr<6>,
+    when: Timestamp<Milliseconds>,
+    took: TimeSpan<Nanoseconds>,
+}
+
+const ROWS: &str = "
+a = np.zeros(3, [('pad', 'i8'), ('mass', ORDER + 'f4'), ('id', ORDER + 'u4'), ('name', TEXT), ('more', 'f8', (2, 2)),
+    ('small', ORDER + 'i8'), ('when', ORDER + 'M8[ms]'), ('took', ORDER + 'm8[ns]'), ('inner', [('x', 'i1')])])
+a['id'] = [1, 2, 2**32 - 1]
+a['mass'] = [.5, np.inf, -1]
+a['small'] = [-1, 32767, -32768]
+a['name'] = [b'one', b'', b'sixsix'] if 'S' in TEXT else ['één', '', 'sixsix']
+a['when'] = ['1970-01-01T00:00:01', '2026-11-27', '1969-12-31T23:59:59']
+a['took'] = [-1, 0, 2**40]
+np.save(path, a)
+";
+
+#[test]
+#[cfg_attr(miri, ignore = "Miri starts no Python")]
+fn some_of_the_fields_of_numpy_in_other_widths() {
+    for order in ["<", ">"] {
+        for (text, first) in [("'S8'", "one"), ("ORDER + 'U7'", "één")] {
+            let program = ROWS.replace("TEXT", &format!("({text})"));
+            let program = program.replace("ORDER", &format!("'{order}'"));
+            let Some(file) = saved("rows", &program) else { return };
+            let error = dtype_npy::read::<Row>(&file[..]).unwrap_err().to_string();
+            assert!(error.starts_with("field `id` is "), "{error}");
+            let options = ReadOptions::strict().with_number_conversion();
+            let error = dtype_npy::read_with::<Row>(&file[..], &options).unwrap_err().to_string();
+            assert_eq!(
+                error,
+                "field `pad` of the dtype is not a field of the type, or is there twice"
+            );
+            let all = dtype_npy::read_with::<Row>(&file[..], &options.with_other_fields()).unwrap();
+            assert_eq!(all.left_out, ["pad", "more", "inner"]);
+            let row = |id, small, mass, name: &str, when, took| Row {
+                id,
+                small,
+                mass,
+                name: name.parse().unwrap(),
+                when: Timestamp::new(when),
+                took: TimeSpan::new(took),
+            };
+            let expected = [
+                row(1, -1, 0.5, first, 1000, -1),
+                row(2, 32767, f64::INFINITY, "", 1_795_737_600_000, 0),
+                row((1 << 32) - 1, -32768, -1.0, "sixsix", -1000, 1 << 40),
+            ];
+            assert_eq!(all.records, expected);
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "Miri starts no Python")]
+fn values_that_a_record_does_not_have_are_errors() {
+    #[derive(Datatype, Debug, PartialEq)]
+    struct Short {
+        names: [FixedStr<3>; 2],
+    }
+    #[derive(Datatype, Debug, PartialEq)]
+    struct Number {
+        n: u8,
+    }
+    #[derive(Datatype, Debug, PartialEq)]
+    struct Single {
+        x: f32,
+    }
+    #[derive(Datatype, Debug, PartialEq)]
+    struct Seconds {
+        t: Timestamp<Nanoseconds>,
+    }
+    fn error<T: Datatype>(program: &str) -> Option<String> {
+        let file = saved("wrong", &format!("np.save(path, {program})"))?;
+        let options = ReadOptions::strict().with_number_conversion();
+        Some(dtype_npy::read_with::<T>(&file[..], &options).err().unwrap().to_string())
+    }
+    let names = "np.array([(['a', 'b'],), (['c', LAST],)], [('names', 'FORMAT', 2)])";
+    let names = |last: &str, format: &str| names.replace("LAST", last).replace("FORMAT", format);
+    let Some(long) = error::<Short>(&names("'dddd'", "U5")) else { return };
+    let at = "record 1, field names[1]: not a valid text:";
+    assert_eq!(long, format!("{at} its length is 4, and the capacity 3"));
+    assert_eq!(error::<Short>(&names("'dddd'", "S5")).unwrap(), long);
+    // Two characters of two bytes each.
+    assert_eq!(error::<Short>(&names("'éé'", "U2")).unwrap(), long);
+    let invalid = error::<Short>(&names("b'\\xff'", "S5")).unwrap();
+    assert_eq!(invalid, format!("{at} invalid utf-8 sequence of 1 bytes from index 0"));
+    let surrogate = error::<Short>("np.array([(['a', '\\ud800'],)], [('names', 'U3', 2)])");
+    assert_eq!(
+        surrogate.unwrap(),
+        "record 0, field names[1]: not a valid text: 0xd800 is not a valid char"
+    );
+    let numbers = |values: &str| format!("np.array({values}, [('n', '>i8')])");
+    assert_eq!(
+        error::<Number>(&numbers("[(255,), (-3,)]")).unwrap(),
+        "record 1, field n: not a valid u8: -3 is not one of its numbers"
+    );
+    assert_eq!(
+        error::<Number>(&numbers("[(256,)]")).unwrap(),
+        "record 0, field n: not a valid u8: 256 is not one of its numbers"
+    );
+    assert_eq!(
+        error::<Single>("np.array([(.5,), (.1,)], [('x', 'f8')])").unwrap(),
+        "record 1, field x: not a valid f32: 0.1 is not one of its numbers"
+    );
+    assert_eq!(
+        error::<Single>("np.array([(1,)], [('x', 'i8')])").unwrap(),
+        "field `x` is <i8 in the dtype, expected <f4"
+    );
+    assert_eq!(
+        error::<Seconds>("np.zeros(1, [('t', 'M8[s]')])").unwrap(),
+        "field `t` is <M8[s] in the dtype, expected <M8[ns]"
+    );
+    assert_eq!(
+        error::<Seconds>("np.zeros(1, [('t', 'i4')])").unwrap(),
+        "field `t` is <i4 in the dtype, expected <M8[ns]"
+    );
+}
+
+#[test]
+fn text_that_numpy_cannot_tell_from_padding_is_refused() {
+    let records =
+        [(1_u8, "a"), (2, "b\0")].map(|(i, text)| (i, text.parse::<FixedStr<2>>().unwrap()));
+    let error = dtype_npy::write(Vec::new(), &records).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "record 1, field 1: not a valid text: it has a zero or a blank where the stored text would end"
+    );
+    let fields = NumpyOptions::packed();
+    assert_eq!(
+        dtype_npy::read::<(u8, FixedStr<2>)>(&file_of(&records, &fields)[..]).unwrap(),
+        records
+    );
+}
+
+#[test]
+fn files_are_read_and_written_piece_by_piece() {
+    let all: Vec<(u16, FixedStr<4>)> =
+        (0..1000).map(|i| (i, (i % 97).to_string().parse().unwrap())).collect();
+    let mut file = Cursor::new(b"before".to_vec());
+    file.set_position(6);
+    let mut writer = Writer::new(&mut file, &NumpyOptions::file()).unwrap();
+    all.chunks(7).for_each(|some| writer.write(some).unwrap());
+    // A piece that is refused is not in the file.
+    assert!(writer.write(&[(0, "1".parse().unwrap()), (1, "\0".parse().unwrap())]).is_err());
+    writer.write(&all[..1]).unwrap();
+    writer.finish().unwrap();
+    let file = &file.into_inner()[6..];
+    let expected = [&all[..], &all[..1]].concat();
+    assert_eq!(file, file_of(&expected, &NumpyOptions::file()));
+
+    let reader = Reader::<(u16, FixedStr<4>), _>::new(file, &ReadOptions::strict()).unwrap();
+    assert_eq!((reader.len(), reader.position()), (1001, 0));
+    let batches = reader.batches(300);
+    assert_eq!(batches.size_hint(), (1, Some(4)));
+    let batches: Vec<_> = batches.map(Result::unwrap).collect();
+    assert_eq!(batches.iter().map(Vec::len).collect::<Vec<_>>(), [300, 300, 300, 101]);
+    assert_eq!(batches.concat(), expected);
+    // Cut off: the records before it, one error, and the end.
+    let cut = &file[..file.len() - 1];
+    let reader = Reader::<(u16, FixedStr<4>), _>::new(cut, &ReadOptions::strict()).unwrap();
+    let mut batches = reader.batches(1000);
+    assert_eq!(batches.next().unwrap().unwrap().len(), 1000);
+    let error = batches.next().unwrap().unwrap_err();
+    let items = 1001 * 18;
+    assert!(
+        matches!(error, NpyError::Truncated { expected, actual } if (expected, actual) == (items, items - 1))
+    );
+    assert!(batches.next().is_none());
+}
+
+/// An error counts all records of the file.
+#[test]
+fn an_error_counts_the_records_before_its_batch() {
+    let mut file = file_of(&[true; 200], &NumpyOptions::packed());
+    file[128 + 150] = 2;
+    let reader = Reader::<bool, _>::new(&file[..], &ReadOptions::strict()).unwrap();
+    let error = reader.batches(100).find_map(Result::err).unwrap().to_string();
+    assert_eq!(error, "record 150: 0x2 is not a valid bool");
+    let error = dtype_npy::read::<bool>(&file[..]).unwrap_err().to_string();
+    assert_eq!(error, "record 150: 0x2 is not a valid bool");
+}
+
+#[test]
+fn packed_files_are_read_in_place() {
+    let records = [(1_u8, 2.5_f64, [7_u16; 3]), (2, 3.5, [8; 3])];
+    let file = file_of(&records, &NumpyOptions::file());
+    let packed = dtype_npy::view_packed::<(u8, f64, [u16; 3])>(&file).unwrap();
+    assert_eq!(packed.iter().collect::<Vec<_>>(), records);
+    let error = |options: NumpyOptions| {
+        let file = file_of(&records, &options);
+        dtype_npy::view_packed::<(u8, f64, [u16; 3])>(&file).err().unwrap().to_string()
+    };
+    let foreign =
+        if ByteOrder::NATIVE == ByteOrder::Big { ByteOrder::Little } else { ByteOrder::Big };
+    assert!(error(NumpyOptions::packed().with_order(foreign)).contains("in place on a machine"));
+    assert!(error(NumpyOptions::memory()).contains("to use it in place"));
+    let names = ["a".parse::<FixedStr<3>>().unwrap()];
+    let file = file_of(&names, &NumpyOptions::file());
+    let error = dtype_npy::view_packed::<FixedStr<3>>(&file).err().unwrap().to_string();
+    assert_eq!(error, "the item is <U3 in the dtype, expected its length and its bytes");
+    let file = file_of(&names, &NumpyOptions::packed());
+    assert_eq!(dtype_npy::view_packed::<FixedStr<3>>(&file).unwrap().get(0), Some(names[0]));
+}
+
+#[test]
+fn items_of_a_dtype_are_unpacked() {
+    let dtype = Dtype::parse("[('n', '>u2'), ('more', 'u1')]").unwrap();
+    let options = ReadOptions::strict().with_other_fields().with_number_conversion();
+    #[derive(Datatype, Debug, PartialEq)]
+    struct Number {
+        n: i32,
+    }
+    let all = dtype.unpack::<Number>(&[1, 2, 9, 0, 1, 9], 2, &options).unwrap();
+    assert_eq!(
+        (all.records, all.left_out.concat()),
+        (vec![Number { n: 258 }, Number { n: 1 }], "more".into())
+    );
+    assert!(dtype.unpack::<Number>(&[1, 2, 9, 0], 2, &options).is_err());
+}

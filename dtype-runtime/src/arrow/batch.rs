@@ -1,0 +1,198 @@
+//! Records as a `RecordBatch`, and back.
+//!
+//! | Rust | Arrow |
+//! |---|---|
+//! | [`FixedStr`](crate::FixedStr) | `Utf8`; `LargeUtf8` and `Utf8View` are read, too |
+//! | [`Maybe`](crate::Maybe) | the column of the value, with nulls |
+//! | [`Timestamp`](crate::Timestamp), [`TimeSpan`](crate::TimeSpan) | `Timestamp` in UTC, `Duration` |
+//! | a struct in a struct | columns with dots in their names, or with [`BatchOptions::with_structs`] a `Struct` |
+//! | a struct in a `Maybe` | a `Struct` |
+//! | anything else | as in [`arrow`](super) |
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use arrow_array::RecordBatch;
+use arrow_schema::Schema;
+
+use super::ArrowError;
+use super::read::Reading;
+use super::write::{Made, Writing};
+use crate::datatype::Datatype;
+use crate::stored::{ReadOptions, joined};
+use crate::typed::{Columns, columns};
+use crate::typemap::{Node, TypeMap};
+
+/// How records become a `RecordBatch`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BatchOptions {
+    /// Whether a struct in a record is a column of the type `Struct`. Otherwise each of its fields is a column, with the path as
+    /// its name.
+    pub structs: bool,
+}
+
+impl BatchOptions {
+    /// A column for each field, and none of the type `Struct`.
+    pub const fn flat() -> Self {
+        Self { structs: false }
+    }
+
+    /// A column of the type `Struct` for each struct in a record.
+    #[must_use]
+    pub const fn with_structs(mut self) -> Self {
+        self.structs = true;
+        self
+    }
+}
+
+/// The records as a `RecordBatch`. Numbers are not copied again after they have become columns.
+///
+/// # Errors
+///
+/// - [`ArrowError::Column`] for records that are a single value, which has no name for a column;
+/// - [`ArrowError::Nested`] for a `Maybe` in a `Maybe`;
+/// - [`ArrowError::Array`] for records without data, and for more than two gigabytes of text in one column.
+///
+/// ```
+/// use dtype_runtime::arrow::{self, BatchOptions};
+/// use dtype_runtime::{Datatype, FixedStr, Maybe};
+///
+/// #[derive(Datatype, Clone, Debug, PartialEq)]
+/// struct Reading {
+///     station: FixedStr<8>,
+///     value: Maybe<f64>,
+/// }
+///
+/// let readings = [
+///     Reading { station: "Ost".parse()?, value: Some(1.5).into() },
+///     Reading { station: "Süd".parse()?, value: None.into() },
+/// ];
+/// let batch = arrow::to_batch(&readings, &BatchOptions::flat())?;
+/// assert_eq!(batch.column(1).null_count(), 1);
+/// assert_eq!(arrow::from_batch::<Reading>(&batch, &Default::default())?, readings);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn to_batch<T: Datatype>(
+    records: &[T],
+    options: &BatchOptions,
+) -> Result<RecordBatch, ArrowError> {
+    const { super::refuse_long_lists(T::TYPE_MAP, 0) }
+    let mut writing = Writing::new(columns(records))?;
+    let mut all = Vec::new();
+    for (path, lengths, map) in parts(T::TYPE_MAP, options.structs) {
+        if path.is_empty() {
+            return Err(ArrowError::Column { path, found: 0 });
+        }
+        let Made { array, nullable } = writing.lists(map, &lengths, records.len(), &path)?;
+        all.push((path, array, nullable));
+    }
+    let batch = RecordBatch::try_from_iter_with_nullable(all);
+    batch.map_err(|error| ArrowError::Array { message: error.to_string() })
+}
+
+/// The schema of [`to_batch`].
+///
+/// # Errors
+///
+/// As for [`to_batch`].
+pub fn batch_schema<T: Datatype>(options: &BatchOptions) -> Result<Schema, ArrowError> {
+    Ok(to_batch::<T>(&[], options)?.schema().as_ref().clone())
+}
+
+/// The records of a `RecordBatch`, whose columns are found by name: a struct in a record is a `Struct`, or columns with dots in
+/// their names. Other columns are ignored. A column without nulls may be nullable, and so may the items of its lists.
+///
+/// Of the options, [`number_conversion`](ReadOptions::number_conversion) counts.
+///
+/// # Errors
+///
+/// - [`ArrowError::Column`] and [`ArrowError::Type`] if the columns are not those of `T`;
+/// - [`ArrowError::Null`] for a null where `T` has no [`Maybe`](crate::Maybe);
+/// - [`ArrowError::Records`] for a value that `T` does not have: a text that is too long, for instance.
+pub fn from_batch<T: Datatype>(
+    batch: &RecordBatch,
+    options: &ReadOptions,
+) -> Result<Vec<T>, ArrowError> {
+    const { super::refuse_long_lists(T::TYPE_MAP, 0) }
+    let mut reading = Reading::new(*options, batch.num_rows());
+    of_batch(batch, T::TYPE_MAP, "", &mut Vec::new(), &mut reading)?;
+    let mut columns = Columns::<T>::zeroed(batch.num_rows())?;
+    for (index, bytes) in reading.leaves.into_iter().enumerate() {
+        columns.set_raw(index, &bytes)?;
+    }
+    Ok(columns.to_records()?)
+}
+
+/// Reads the columns of a part of a record, which is in arrays of these lengths.
+fn of_batch(
+    batch: &RecordBatch,
+    map: &TypeMap,
+    path: &str,
+    lengths: &mut Vec<usize>,
+    reading: &mut Reading,
+) -> Result<(), ArrowError> {
+    if map.size() == 0 {
+        return Ok(());
+    }
+    let schema = batch.schema_ref();
+    let mut found = (0..).zip(schema.fields()).filter(|(_, field)| field.name() == path);
+    if let Some((index, _)) = found.next() {
+        let more = found.count();
+        if more > 0 {
+            return Err(ArrowError::Column { path: path.to_string(), found: more + 1 });
+        }
+        return reading.lists(batch.column(index).as_ref(), map, lengths, path);
+    }
+    match *map.node() {
+        Node::Array { count, element } => {
+            lengths.push(count);
+            of_batch(batch, element, path, lengths, reading)?;
+            lengths.pop();
+            Ok(())
+        }
+        Node::Structure { fields, .. } if map.meaning().is_none() => {
+            for field in fields {
+                if let Some(map) = field.map() {
+                    of_batch(batch, map, &joined(path, field.name()), lengths, reading)?;
+                }
+            }
+            Ok(())
+        }
+        _ => Err(ArrowError::Column { path: path.to_string(), found: 0 }),
+    }
+}
+
+/// The columns: for each, its path, the lengths of the arrays around its values, and what these are.
+fn parts(map: &'static TypeMap, structs: bool) -> Vec<(String, Vec<usize>, &'static TypeMap)> {
+    let mut all = Vec::new();
+    collect(map, structs, true, (String::new(), Vec::new()), &mut all);
+    all
+}
+
+fn collect(
+    map: &'static TypeMap,
+    structs: bool,
+    is_record: bool,
+    (path, mut lengths): (String, Vec<usize>),
+    all: &mut Vec<(String, Vec<usize>, &'static TypeMap)>,
+) {
+    if map.size() == 0 {
+        return;
+    }
+    match *map.node() {
+        Node::Array { count, element } => {
+            lengths.push(count);
+            collect(element, structs, is_record, (path, lengths), all);
+        }
+        Node::Structure { fields, .. } if map.meaning().is_none() && (is_record || !structs) => {
+            for field in fields {
+                if let Some(map) = field.map() {
+                    let at = (joined(&path, field.name()), lengths.clone());
+                    collect(map, structs, false, at, all);
+                }
+            }
+        }
+        _ => all.push((path, lengths, map)),
+    }
+}

@@ -1,0 +1,324 @@
+//! How a field that a file stores becomes a field of a record, and back: what readers of NumPy's files, of HDF5 and of others
+//! have in common.
+//!
+//! A format implements [`Item`] for its own datatypes. [`Fit::new`] compares one with a Rust type, field by field and by name,
+//! and the [`Fit`] turns items into checked records and records into items.
+//!
+//! | stored | Rust | |
+//! |---|---|---|
+//! | the same number, at any offset | the number | moved by the kernels |
+//! | a string | [`FixedStr`](crate::FixedStr) | a longer one is an error |
+//! | an enumeration whose names have other numbers | an enum | by name |
+//! | another width of an integer or a float | the number | with [`ReadOptions::with_number_conversion`], if the value is the same |
+//! | a field that the type does not have | none | with [`ReadOptions::with_other_fields`]: left out |
+
+mod convert;
+mod fit;
+mod records;
+
+use alloc::borrow::ToOwned;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::basic::Basic;
+use crate::error::Error;
+use crate::representation::ByteOrder;
+use crate::typemap::TypeMap;
+
+#[cfg(feature = "arrow-array")]
+pub(crate) use convert::convert_number;
+pub use records::{Fit, Scratch};
+
+/// A datatype of a format: what one stored item is.
+pub trait Item: Sized {
+    /// The format's own error.
+    type Error: From<Misfit>;
+
+    /// What the format calls a structure, in messages: `"a structure"`.
+    const STRUCTURE: &'static str;
+
+    /// Bytes of an item.
+    fn size(&self) -> u64;
+
+    /// The lengths of all its axes, the outermost first, and the element that they repeat: the item itself if there are none.
+    fn axes(&self) -> (Vec<u64>, &Self);
+
+    /// The fields of a structure; `None` for any other item.
+    fn fields(&self) -> Option<Vec<StoredField<'_, Self>>>;
+
+    /// The values, if they are those of a leaf of a type map; `None` if they are others.
+    ///
+    /// # Errors
+    ///
+    /// The format's own, for a leaf that it never stores, or whose names differ.
+    fn value(
+        &self,
+        leaf: &TypeMap,
+        path: &str,
+        access: Access,
+    ) -> Result<Option<Value>, Self::Error>;
+
+    /// How a text is stored; `None` if the item is none.
+    fn text(&self) -> Option<Text>;
+
+    /// The number, if the item is an integer or a float.
+    fn number(&self) -> Option<Number>;
+
+    /// The item in a message: `<f8`.
+    fn describe(&self) -> String;
+
+    /// What it should be to hold a leaf, in a message.
+    fn expected(leaf: &TypeMap) -> String;
+}
+
+/// A field of a stored structure.
+#[derive(Clone, Copy, Debug)]
+pub struct StoredField<'a, I> {
+    /// The name.
+    pub name: &'a str,
+    /// Bytes from the start of the structure.
+    pub offset: u64,
+    /// The field's own datatype.
+    pub item: &'a I,
+}
+
+/// What the items are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Items become records.
+    Read,
+    /// Records become items.
+    Write,
+}
+
+/// How values are stored that are those of a leaf.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Value {
+    /// Their byte order; `None` for single bytes.
+    pub order: Option<ByteOrder>,
+    /// The number that each number becomes, zero-extended, if names say what the numbers mean and these differ. No other
+    /// number has a name.
+    pub renumbered: Option<BTreeMap<u128, u128>>,
+}
+
+/// How a text is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Text {
+    /// UTF-8 in a number of bytes.
+    Bytes {
+        /// The number of bytes.
+        size: usize,
+        /// What ends a shorter text.
+        end: TextEnd,
+    },
+    /// Characters of four bytes each, and zeros after the last one.
+    Characters {
+        /// The number of characters.
+        length: usize,
+        /// The byte order.
+        order: ByteOrder,
+    },
+    /// The text is elsewhere: a `usize` of this machine is its index among the texts of the items.
+    Index,
+}
+
+/// What ends a text that is shorter than its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextEnd {
+    /// Zeros up to the end of the place.
+    Zeros,
+    /// The first zero, which has to be there.
+    FirstZero,
+    /// Blanks up to the end of the place.
+    Blanks,
+}
+
+/// An integer or a float.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Number {
+    /// What it is.
+    pub kind: NumberKind,
+    /// Its bytes: at most 8.
+    pub size: usize,
+    /// The byte order.
+    pub order: ByteOrder,
+}
+
+/// What a [`Number`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NumberKind {
+    /// An unsigned integer.
+    Unsigned,
+    /// An integer in two's complement.
+    Signed,
+    /// A float of IEEE 754.
+    Float,
+}
+
+impl Number {
+    /// The number that a basic datatype is, in this byte order; `None` for any other datatype.
+    pub fn of(basic: Basic, order: ByteOrder) -> Option<Self> {
+        let kind = match basic.numpy_kind() {
+            'u' => NumberKind::Unsigned,
+            'i' => NumberKind::Signed,
+            'f' if basic.size() > 2 => NumberKind::Float,
+            _ => return None,
+        };
+        Some(Self { kind, size: basic.size(), order })
+    }
+}
+
+/// What reading accepts beyond exactly the fields of a type.
+///
+/// ```
+/// use dtype_runtime::stored::ReadOptions;
+/// let options = ReadOptions::strict().with_other_fields();
+/// assert!(options.other_fields && !options.number_conversion);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReadOptions {
+    /// Whether fields that the type does not have are left out. Otherwise they are an error.
+    pub other_fields: bool,
+    /// Whether integers and floats of another width become the numbers of the type, each of which must have the same value.
+    /// Otherwise they are an error.
+    pub number_conversion: bool,
+}
+
+impl ReadOptions {
+    /// All fields, and exactly their formats.
+    pub const fn strict() -> Self {
+        Self { other_fields: false, number_conversion: false }
+    }
+
+    /// Leaves out fields that the type does not have.
+    #[must_use]
+    pub const fn with_other_fields(mut self) -> Self {
+        self.other_fields = true;
+        self
+    }
+
+    /// Converts integers and floats of another width, value by value. An integer stays the same number, and a float the same
+    /// up to NaN, or it is an error: `u4` into `u64` always works, `i8` into `u64` for values that are not negative. An integer
+    /// does not become a float.
+    #[must_use]
+    pub const fn with_number_conversion(mut self) -> Self {
+        self.number_conversion = true;
+        self
+    }
+}
+
+/// Records, and what the file has beside them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loaded<T> {
+    /// The records.
+    pub records: Vec<T>,
+    /// The paths of the fields that were left out.
+    pub left_out: Vec<String>,
+}
+
+/// Why a stored datatype is not that of a Rust type. Each names the field: a path such as `"header.flags"`, empty for the item
+/// itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Misfit {
+    /// It does not have a field of the type.
+    Missing {
+        /// The path.
+        field: String,
+    },
+    /// It has a field that the type does not have, or has a name twice.
+    Unknown {
+        /// The path.
+        field: String,
+    },
+    /// Another kind of value, or another width.
+    Format {
+        /// The path.
+        field: String,
+        /// What the type needs.
+        expected: String,
+        /// What is stored.
+        actual: String,
+    },
+    /// Another shape.
+    Shape {
+        /// The path.
+        field: String,
+        /// The lengths of the type's array.
+        expected: Vec<u64>,
+        /// The lengths of the stored array.
+        actual: Vec<u64>,
+    },
+    /// Values in both byte orders.
+    MixedByteOrder {
+        /// The path of the first field whose order differs from that of the fields before.
+        field: String,
+    },
+    /// A datatype that contradicts itself, or is larger than memory.
+    Malformed {
+        /// The path.
+        field: String,
+    },
+}
+
+/// Why an item is not a record, or a record does not become an item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ValueError {
+    /// A value of an enumeration without a name.
+    Unnamed {
+        /// The index of the record.
+        record: usize,
+        /// The path of the field, `"header.flags[2]"`; empty for the item itself.
+        field: String,
+        /// The number, zero-extended.
+        value: u128,
+    },
+    /// A value that the type, or the file, does not have: a text that is too long, for instance.
+    Record(Error),
+}
+
+impl ValueError {
+    /// The same for records after `records` others.
+    #[must_use]
+    pub fn records_later(self, records: usize) -> Self {
+        match self {
+            Self::Unnamed { record, field, value } => {
+                Self::Unnamed { record: record.saturating_add(records), field, value }
+            }
+            Self::Record(error) => Self::Record(error.records_later(records)),
+        }
+    }
+}
+
+impl From<Error> for ValueError {
+    fn from(error: Error) -> Self {
+        Self::Record(error)
+    }
+}
+
+impl fmt::Display for ValueError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unnamed { record, field, value } => {
+                write!(f, "record {record}, field {field}: no name has the number {value:#x}")
+            }
+            Self::Record(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl core::error::Error for ValueError {}
+
+/// The path of a field: `header.flags`. That of an item is empty.
+pub fn joined(path: &str, name: &str) -> String {
+    if path.is_empty() {
+        name.to_owned()
+    } else {
+        let mut all = path.to_owned();
+        all.push('.');
+        all.push_str(name);
+        all
+    }
+}

@@ -1,0 +1,387 @@
+//! Values that are stored otherwise than a record has them: what each becomes, value by value.
+
+use alloc::borrow::ToOwned;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt::Write;
+use core::str;
+
+use super::{Number, NumberKind, Text, TextEnd, ValueError};
+use crate::error::Error;
+use crate::representation::ByteOrder;
+
+/// The bytes of the length of a text in a packed record.
+const LENGTH: usize = 4;
+
+/// The values of one field, and what they become.
+#[derive(Debug)]
+pub(super) struct Conversion {
+    /// The path of the field.
+    pub(super) path: String,
+    /// Bytes from the start of the item to the first value.
+    pub(super) stored: usize,
+    /// Bytes from the start of the packed record to the first value.
+    pub(super) packed: usize,
+    /// The arrays that the field is in, the outermost first.
+    pub(super) axes: Vec<Axis>,
+    pub(super) what: What,
+}
+
+/// An axis of an array in an item.
+#[derive(Clone, Debug)]
+pub(super) struct Axis {
+    pub(super) length: usize,
+    /// Bytes from one element to the next in the item.
+    pub(super) stored: usize,
+    /// The same in a packed record.
+    pub(super) packed: usize,
+    /// The length of the path of the array, where an index belongs.
+    pub(super) path: usize,
+}
+
+/// What is converted.
+#[derive(Debug)]
+pub(super) enum What {
+    /// The numbers of an enumeration, in this byte order where they are stored.
+    Renumber { size: usize, order: ByteOrder, numbers: BTreeMap<u128, u128> },
+    /// A text of at most so many bytes.
+    Text { text: Text, capacity: usize },
+    /// A number of another width; `name` is the type's.
+    Number { stored: Number, to: Number, name: String },
+}
+
+/// Why a value is not converted.
+enum Refusal {
+    Unnamed(u128),
+    Value { of: String, reason: String },
+}
+
+impl Refusal {
+    fn text(reason: String) -> Self {
+        Self::Value { of: "text".to_owned(), reason }
+    }
+
+    /// A value that is no number of this name.
+    fn number(name: &str, value: &str) -> Self {
+        Self::Value { of: name.to_owned(), reason: format!("{value} is not one of its numbers") }
+    }
+}
+
+/// The two sides of a conversion, and the texts that are not in the items.
+pub(super) struct Sides<'a> {
+    /// Bytes of an item.
+    pub(super) item: usize,
+    /// Bytes of a packed record.
+    pub(super) record: usize,
+    /// The byte order of the numbers in packed records.
+    pub(super) order: ByteOrder,
+    pub(super) texts: &'a mut Vec<Vec<u8>>,
+}
+
+impl Conversion {
+    /// The places in an item of its texts, if they are elsewhere.
+    pub(super) fn texts_elsewhere(&self) -> Vec<usize> {
+        let mut all = Vec::new();
+        if matches!(self.what, What::Text { text: Text::Index, .. }) {
+            let mut add = |stored, _| {
+                all.push(stored);
+                Ok(())
+            };
+            // Adding does not fail.
+            let _ = visit(self.stored, self.packed, &self.axes, &mut Vec::new(), &mut add);
+        }
+        all
+    }
+
+    /// Writes the values of the items into packed records.
+    pub(super) fn load(
+        &self,
+        items: &[u8],
+        packed: &mut [u8],
+        sides: &mut Sides<'_>,
+    ) -> Result<(), ValueError> {
+        for (record, packed) in packed.chunks_exact_mut(sides.record.max(1)).enumerate() {
+            let item = &items[record * sides.item..][..sides.item];
+            self.each(record, |from, to| self.load_one(&item[from..], &mut packed[to..], sides))?;
+        }
+        Ok(())
+    }
+
+    /// Writes the values of packed records into items.
+    pub(super) fn store(
+        &self,
+        packed: &[u8],
+        items: &mut [u8],
+        sides: &mut Sides<'_>,
+    ) -> Result<(), ValueError> {
+        for (record, packed) in packed.chunks_exact(sides.record.max(1)).enumerate() {
+            let item = &mut items[record * sides.item..][..sides.item];
+            self.each(record, |to, from| self.store_one(&packed[from..], &mut item[to..], sides))?;
+        }
+        Ok(())
+    }
+
+    /// Calls `one` with the displacements of each value in the item and in the packed record.
+    fn each(
+        &self,
+        record: usize,
+        mut one: impl FnMut(usize, usize) -> Result<(), Refusal>,
+    ) -> Result<(), ValueError> {
+        let mut indexes = Vec::new();
+        visit(self.stored, self.packed, &self.axes, &mut indexes, &mut one).map_err(|refusal| {
+            let field = self.path_of(&indexes);
+            match refusal {
+                Refusal::Unnamed(value) => ValueError::Unnamed { record, field, value },
+                Refusal::Value { of, reason } => {
+                    ValueError::Record(Error::CheckFailed { record, path: field, of, reason })
+                }
+            }
+        })
+    }
+
+    fn load_one(&self, item: &[u8], packed: &mut [u8], sides: &Sides<'_>) -> Result<(), Refusal> {
+        match &self.what {
+            What::Renumber { size, order, numbers } => {
+                let value = number(&item[..*size], *order);
+                let new = numbers.get(&value).ok_or(Refusal::Unnamed(value))?;
+                set_number(&mut packed[..*size], sides.order, *new);
+                Ok(())
+            }
+            What::Text { text, capacity } => {
+                let (length, place) = packed.split_at_mut(LENGTH);
+                let len = load_text(*text, item, &mut place[..*capacity], sides.texts)?;
+                set_number(length, sides.order, len as u128);
+                Ok(())
+            }
+            What::Number { stored, to, name } => {
+                let to = Number { order: sides.order, ..*to };
+                convert_number(*stored, item, to, packed)
+                    .map_err(|value| Refusal::number(name, &value))
+            }
+        }
+    }
+
+    fn store_one(
+        &self,
+        packed: &[u8],
+        item: &mut [u8],
+        sides: &mut Sides<'_>,
+    ) -> Result<(), Refusal> {
+        match &self.what {
+            What::Renumber { size, order, numbers } => {
+                let value = number(&packed[..*size], sides.order);
+                let new = numbers.get(&value).ok_or(Refusal::Unnamed(value))?;
+                set_number(&mut item[..*size], *order, *new);
+                Ok(())
+            }
+            What::Text { text, capacity } => {
+                let len = usize::try_from(number(&packed[..LENGTH], sides.order));
+                let bytes = packed[LENGTH..][..*capacity].get(..len.unwrap_or(usize::MAX));
+                // Bytes that are no text are not a value: those of an absent one.
+                let value = bytes.and_then(|bytes| str::from_utf8(bytes).ok()).unwrap_or_default();
+                store_text(*text, value, item, sides.texts)
+            }
+            What::Number { stored, to, name } => {
+                let from = Number { order: sides.order, ..*to };
+                convert_number(from, packed, *stored, item)
+                    .map_err(|value| Refusal::number(name, &value))
+            }
+        }
+    }
+
+    /// The path of a value, with the indexes of arrays.
+    fn path_of(&self, indexes: &[usize]) -> String {
+        let (mut path, mut end) = (String::new(), 0);
+        for (axis, index) in self.axes.iter().zip(indexes) {
+            path.push_str(&self.path[end..axis.path]);
+            end = axis.path;
+            // Writing to a string does not fail.
+            let _ = write!(path, "[{index}]");
+        }
+        path + &self.path[end..]
+    }
+}
+
+/// Calls `one` for each element of the arrays. After an error, `indexes` are those of its place.
+fn visit(
+    stored: usize,
+    packed: usize,
+    axes: &[Axis],
+    indexes: &mut Vec<usize>,
+    one: &mut impl FnMut(usize, usize) -> Result<(), Refusal>,
+) -> Result<(), Refusal> {
+    // The datatype of the item was compared: everything lies in it, and in the packed record.
+    let Some((axis, inner)) = axes.split_first() else { return one(stored, packed) };
+    for index in 0..axis.length {
+        indexes.push(index);
+        let (stored, packed) = (stored + index * axis.stored, packed + index * axis.packed);
+        visit(stored, packed, inner, indexes, one)?;
+        indexes.pop();
+    }
+    Ok(())
+}
+
+/// Copies a stored text to its place in a packed record, with zeros after it, and returns its length.
+fn load_text(
+    text: Text,
+    item: &[u8],
+    place: &mut [u8],
+    texts: &[Vec<u8>],
+) -> Result<usize, Refusal> {
+    let too_long = |len: usize, capacity: usize| {
+        Refusal::text(format!("its length is {len}, and the capacity {capacity}"))
+    };
+    let capacity = place.len();
+    place.fill(0);
+    let bytes = match text {
+        Text::Bytes { size, end } => {
+            let bytes = &item[..size];
+            let last = |padding: u8| bytes.iter().rposition(|byte| *byte != padding);
+            let len = match end {
+                TextEnd::Zeros => last(0).map_or(0, |last| last + 1),
+                TextEnd::Blanks => last(b' ').map_or(0, |last| last + 1),
+                TextEnd::FirstZero => bytes.iter().position(|byte| *byte == 0).unwrap_or(size),
+            };
+            &bytes[..len]
+        }
+        Text::Index => {
+            let index = item.first_chunk().map_or(usize::MAX, |index| usize::from_ne_bytes(*index));
+            texts.get(index).map_or(&[][..], Vec::as_slice)
+        }
+        Text::Characters { length, order } => {
+            let codes = item[..4 * length].chunks_exact(4).map(|code| number(code, order));
+            let codes: Vec<u128> = codes.collect();
+            let len = codes.iter().rposition(|code| *code != 0).map_or(0, |last| last + 1);
+            let mut string = String::new();
+            for code in &codes[..len] {
+                let c = u32::try_from(*code).ok().and_then(char::from_u32);
+                let invalid = || Refusal::text(format!("{code:#x} is not a valid char"));
+                string.push(c.ok_or_else(invalid)?);
+            }
+            let place = place.get_mut(..string.len());
+            let place = place.ok_or_else(|| too_long(string.len(), capacity))?;
+            place.copy_from_slice(string.as_bytes());
+            return Ok(string.len());
+        }
+    };
+    str::from_utf8(bytes).map_err(|error| Refusal::text(error.to_string()))?;
+    let place = place.get_mut(..bytes.len()).ok_or_else(|| too_long(bytes.len(), capacity))?;
+    place.copy_from_slice(bytes);
+    Ok(bytes.len())
+}
+
+/// Stores a text, in an item that is zeros there.
+fn store_text(
+    text: Text,
+    value: &str,
+    item: &mut [u8],
+    texts: &mut Vec<Vec<u8>>,
+) -> Result<(), Refusal> {
+    let (len, most) = match text {
+        Text::Bytes { size, end: TextEnd::FirstZero } => (value.len(), size.saturating_sub(1)),
+        Text::Bytes { size, .. } => (value.len(), size),
+        Text::Characters { length, .. } => (value.chars().count(), length),
+        Text::Index => (0, 0),
+    };
+    if len > most {
+        let what = if matches!(text, Text::Characters { .. }) { "characters" } else { "bytes" };
+        return Err(Refusal::text(format!("it has {len} {what}, and there is room for {most}")));
+    }
+    // A reader would end the text elsewhere.
+    let is_lost = match text {
+        Text::Bytes { end: TextEnd::Zeros, .. } | Text::Characters { .. } => value.ends_with('\0'),
+        Text::Bytes { end: TextEnd::Blanks, .. } => value.ends_with(' '),
+        Text::Bytes { end: TextEnd::FirstZero, .. } | Text::Index => value.contains('\0'),
+    };
+    if is_lost {
+        let reason = "it has a zero or a blank where the stored text would end".to_owned();
+        return Err(Refusal::text(reason));
+    }
+    match text {
+        Text::Bytes { size, end } => {
+            if end == TextEnd::Blanks {
+                item[..size].fill(b' ');
+            }
+            item[..len].copy_from_slice(value.as_bytes());
+        }
+        Text::Characters { order, .. } => {
+            for (code, c) in item.chunks_exact_mut(4).zip(value.chars()) {
+                set_number(code, order, u32::from(c).into());
+            }
+        }
+        Text::Index => {
+            let index = texts.len();
+            texts.push(value.as_bytes().to_vec());
+            item[..size_of::<usize>()].copy_from_slice(&index.to_ne_bytes());
+        }
+    }
+    Ok(())
+}
+
+/// Writes the same number in another width. The error is the number, if there is no such one.
+pub(crate) fn convert_number(
+    from: Number,
+    bytes: &[u8],
+    to: Number,
+    out: &mut [u8],
+) -> Result<(), String> {
+    let bits = number(&bytes[..from.size], from.order);
+    let out = &mut out[..to.size];
+    if from.kind == NumberKind::Float {
+        let value = match from.size {
+            4 => f64::from(f32::from_le_bytes(low(bits))),
+            _ => f64::from_le_bytes(low(bits)),
+        };
+        #[expect(clippy::cast_possible_truncation, reason = "compared with the value")]
+        let narrow = value as f32;
+        if to.size == 4 && !value.is_nan() && f64::from(narrow).to_bits() != value.to_bits() {
+            return Err(value.to_string());
+        }
+        let bits = if to.size == 4 { narrow.to_bits().into() } else { value.to_bits() };
+        set_number(out, to.order, bits.into());
+        return Ok(());
+    }
+    // An integer of at most 8 bytes.
+    let unused = 128 - 8 * from.size;
+    let value = match from.kind {
+        NumberKind::Signed => (bits.cast_signed() << unused) >> unused,
+        _ => bits.cast_signed(),
+    };
+    let width = 8 * to.size;
+    let (least, most) = match to.kind {
+        NumberKind::Signed => (-(1_i128 << (width - 1)), (1_i128 << (width - 1)) - 1),
+        _ => (0, (1_i128 << width) - 1),
+    };
+    if value < least || value > most {
+        return Err(value.to_string());
+    }
+    set_number(out, to.order, value.cast_unsigned());
+    Ok(())
+}
+
+/// The number of at most 16 bytes, zero-extended.
+fn number(bytes: &[u8], order: ByteOrder) -> u128 {
+    let append = |number: u128, byte: &u8| number << 8 | u128::from(*byte);
+    match order {
+        ByteOrder::Big => bytes.iter().fold(0, append),
+        ByteOrder::Little => bytes.iter().rev().fold(0, append),
+    }
+}
+
+/// The low bytes of a number, little-endian.
+fn low<const N: usize>(bits: u128) -> [u8; N] {
+    let bytes = bits.to_le_bytes();
+    core::array::from_fn(|i| bytes.get(i).copied().unwrap_or(0))
+}
+
+/// Writes the number into as many bytes as there are.
+fn set_number(bytes: &mut [u8], order: ByteOrder, number: u128) {
+    let mut rest = number.to_le_bytes().into_iter();
+    let fill = |byte: &mut u8| *byte = rest.next().unwrap_or(0);
+    match order {
+        ByteOrder::Little => bytes.iter_mut().for_each(fill),
+        ByteOrder::Big => bytes.iter_mut().rev().for_each(fill),
+    }
+}

@@ -1,0 +1,270 @@
+//! A stored datatype beside a type map, field by field.
+
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::convert::{Axis, Conversion, What};
+use super::{Access, Item, Misfit, Number, ReadOptions, StoredField, joined};
+use crate::basic::{Basic, Validity};
+use crate::representation::ByteOrder;
+use crate::typemap::{Field, Meaning, Node, TypeMap};
+use crate::types::Type;
+
+/// The values that are moved as they are: where they lie in an item, and in a packed record. Both have the same signature.
+pub(super) struct Moved {
+    pub(super) stored: Type,
+    pub(super) packed: Type,
+}
+
+pub(super) struct Walk {
+    access: Access,
+    options: ReadOptions,
+    /// That of the values so far.
+    pub(super) order: Option<ByteOrder>,
+    /// Whether the values so far are packed.
+    pub(super) is_packed: bool,
+    /// Bytes from the start of the item to the value or structure; in arrays, to the first one.
+    stored: u64,
+    /// The same in a packed record.
+    packed: usize,
+    /// The arrays around it, the outermost first.
+    axes: Vec<Axis>,
+    pub(super) conversions: Vec<Conversion>,
+    pub(super) left_out: Vec<String>,
+}
+
+impl Walk {
+    pub(super) fn new(access: Access, options: ReadOptions, order: Option<ByteOrder>) -> Self {
+        Self {
+            access,
+            options,
+            order,
+            is_packed: true,
+            stored: 0,
+            packed: 0,
+            axes: Vec::new(),
+            conversions: Vec::new(),
+            left_out: Vec::new(),
+        }
+    }
+
+    /// Compares an item with a map. `None` if all its values are converted.
+    pub(super) fn item<I: Item>(
+        &mut self,
+        stored: &I,
+        map: &TypeMap,
+        path: &str,
+    ) -> Result<Option<Moved>, I::Error> {
+        let (mut expected, mut element) = (Vec::new(), map);
+        while let Node::Array { count, element: inner } = *element.node() {
+            expected.push(count as u64);
+            element = inner;
+        }
+        let (actual, item) = stored.axes();
+        if expected != actual {
+            return Err(Misfit::Shape { field: path.to_owned(), expected, actual }.into());
+        }
+        let malformed = || Misfit::Malformed { field: path.to_owned() };
+        let sizes = (item.size(), element.size());
+        let (count, axes) = axes(&expected, sizes, path.len()).ok_or_else(malformed)?;
+        let outer = self.axes.len();
+        self.axes.extend(axes);
+        let one = match *element.node() {
+            Node::Structure { fields, .. } => self.structure(item, element, fields, path)?,
+            // The loop above ends at another node than an array.
+            _ => self.value(item, element, path)?,
+        };
+        self.axes.truncate(outer);
+        match one {
+            Some(Moved { stored, packed }) if !expected.is_empty() => {
+                let array = |one| Type::contiguous(count, &one).map_err(|_| malformed());
+                Ok(Some(Moved { stored: array(stored)?, packed: array(packed)? }))
+            }
+            other => Ok(other),
+        }
+    }
+
+    fn value<I: Item>(
+        &mut self,
+        item: &I,
+        leaf: &TypeMap,
+        path: &str,
+    ) -> Result<Option<Moved>, I::Error> {
+        let Node::Basic { basic, validity, .. } = *leaf.node() else {
+            return Err(Misfit::Malformed { field: path.to_owned() }.into());
+        };
+        let Some(value) = item.value(leaf, path, self.access)? else {
+            return self.number(item, leaf, basic, validity, path).map(|()| None);
+        };
+        if let Some(order) = value.order
+            && *self.order.get_or_insert(order) != order
+        {
+            return Err(Misfit::MixedByteOrder { field: path.to_owned() }.into());
+        }
+        if let Some(numbers) = value.renumbered {
+            let order = value.order.unwrap_or(ByteOrder::NATIVE);
+            self.convert(What::Renumber { size: basic.size(), order, numbers }, path)?;
+            return Ok(None);
+        }
+        let one = Type::basic(basic);
+        Ok(Some(Moved { stored: one.clone(), packed: one }))
+    }
+
+    /// A number of another width, if it may be converted.
+    fn number<I: Item>(
+        &mut self,
+        item: &I,
+        leaf: &TypeMap,
+        basic: Basic,
+        validity: Validity,
+        path: &str,
+    ) -> Result<(), I::Error> {
+        // A time has a unit, which another width does not tell.
+        let wanted = Number::of(basic, ByteOrder::NATIVE).filter(|_| leaf.meaning().is_none());
+        if let (true, Some(stored), Some(to)) =
+            (self.options.number_conversion, item.number(), wanted)
+            && (stored.kind == super::NumberKind::Float) == (to.kind == super::NumberKind::Float)
+            // The numbers of an enumeration with names mean these.
+            && !(matches!(validity, Validity::Bool))
+        {
+            let name = alloc::format!("{leaf}");
+            return Ok(self.convert(What::Number { stored, to, name }, path)?);
+        }
+        let (expected, actual) = (I::expected(leaf), item.describe());
+        Err(Misfit::Format { field: path.to_owned(), expected, actual }.into())
+    }
+
+    fn convert(&mut self, what: What, path: &str) -> Result<(), Misfit> {
+        let malformed = |_| Misfit::Malformed { field: path.to_owned() };
+        self.conversions.push(Conversion {
+            path: path.to_owned(),
+            stored: usize::try_from(self.stored).map_err(malformed)?,
+            packed: self.packed,
+            axes: self.axes.clone(),
+            what,
+        });
+        Ok(())
+    }
+
+    fn structure<I: Item>(
+        &mut self,
+        item: &I,
+        map: &TypeMap,
+        fields: &[Field],
+        path: &str,
+    ) -> Result<Option<Moved>, I::Error> {
+        if map.meaning() == Some(Meaning::Text)
+            && let Some(text) = item.text()
+        {
+            // The length is a number of four bytes.
+            let capacity = map.size().saturating_sub(4);
+            self.convert(What::Text { text, capacity }, path)?;
+            return Ok(None);
+        }
+        let Some(theirs) = item.fields() else {
+            let (expected, actual) = (I::STRUCTURE.to_owned(), item.describe());
+            return Err(Misfit::Format { field: path.to_owned(), expected, actual }.into());
+        };
+        let ours = || {
+            fields
+                .iter()
+                .filter_map(|field| Some((field.name(), field.map()?)))
+                .filter(|(_, map)| map.size() > 0)
+        };
+        let (mut found, mut position) = (0, 0);
+        let (mut stored, mut packed) = (Members::default(), Members::default());
+        let (outer, outer_packed) = (self.stored, self.packed);
+        for (name, map) in ours() {
+            let path = joined(path, name);
+            let is_it = |their: &&StoredField<'_, I>| their.name == name;
+            let Some(their) = theirs.iter().find(is_it) else {
+                return Err(Misfit::Missing { field: path }.into());
+            };
+            found += 1;
+            self.is_packed &= their.offset == position as u64;
+            let malformed = || Misfit::Malformed { field: path.clone() };
+            let displacement = i64::try_from(their.offset).map_err(|_| malformed())?;
+            self.stored = outer.checked_add(their.offset).ok_or_else(malformed)?;
+            self.packed = outer_packed + position;
+            if let Some(moved) = self.item(their.item, map, &path)? {
+                stored.add(displacement, moved.stored);
+                packed.add(position.cast_signed() as i64, moved.packed);
+            }
+            position += map.size();
+        }
+        (self.stored, self.packed) = (outer, outer_packed);
+        // As many, and each of ours is there: no other is, unless a name is there twice.
+        if theirs.len() != found {
+            self.others(&theirs, |name| ours().any(|(field, _)| field == name), path)?;
+        }
+        self.is_packed &= item.size() == position as u64;
+        if stored.types.is_empty() {
+            return Ok(None);
+        }
+        let malformed = || Misfit::Malformed { field: path.to_owned() };
+        let extent = i64::try_from(item.size()).map_err(|_| malformed())?;
+        let stored = stored.finish(extent).ok_or_else(malformed)?;
+        let packed = packed.finish(position.cast_signed() as i64).ok_or_else(malformed)?;
+        Ok(Some(Moved { stored, packed }))
+    }
+
+    /// Leaves out the fields that are not ours, if that is allowed.
+    fn others<I>(
+        &mut self,
+        theirs: &[StoredField<'_, I>],
+        is_ours: impl Fn(&str) -> bool,
+        path: &str,
+    ) -> Result<(), Misfit> {
+        for (i, their) in theirs.iter().enumerate() {
+            let is_twice = theirs[..i].iter().any(|before| before.name == their.name);
+            let is_other = !is_ours(their.name);
+            if is_twice || is_other && !self.options.other_fields {
+                return Err(Misfit::Unknown { field: joined(path, their.name) });
+            }
+            if is_other {
+                self.left_out.push(joined(path, their.name));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The members of a structure.
+#[derive(Default)]
+struct Members {
+    displacements: Vec<i64>,
+    types: Vec<Type>,
+}
+
+impl Members {
+    fn add(&mut self, displacement: i64, of: Type) {
+        self.displacements.push(displacement);
+        self.types.push(of);
+    }
+
+    fn finish(self, extent: i64) -> Option<Type> {
+        let lengths = vec![1; self.types.len()];
+        let all = Type::structure(&lengths, &self.displacements, &self.types).ok()?;
+        Type::resized(&all, 0, extent).ok()
+    }
+}
+
+/// The number of elements of an array in the item, and its axes, the outermost first. An element has this size in the item
+/// and in a packed record.
+fn axes(lengths: &[u64], sizes: (u64, usize), path: usize) -> Option<(u64, Vec<Axis>)> {
+    let (mut count, mut all) = (1_u64, Vec::new());
+    for length in lengths.iter().rev() {
+        let elements = usize::try_from(count).ok()?;
+        all.push(Axis {
+            length: usize::try_from(*length).ok()?,
+            stored: usize::try_from(sizes.0.checked_mul(count)?).ok()?,
+            packed: sizes.1.checked_mul(elements)?,
+            path,
+        });
+        count = count.checked_mul(*length)?;
+    }
+    all.reverse();
+    Some((count, all))
+}

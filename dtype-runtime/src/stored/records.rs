@@ -1,0 +1,260 @@
+//! Items to records and back.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use core::marker::PhantomData;
+
+use super::convert::{Conversion, Sides};
+use super::fit::{Moved, Walk};
+use super::{Access, Item, Misfit, ReadOptions, ValueError};
+use crate::commit::Committed;
+use crate::convertor::{Buffer, BufferMut};
+use crate::datatype::Datatype;
+use crate::error::Error;
+use crate::representation::ByteOrder;
+use crate::typed::{NOT_INITIALISED, pack_as, pack_onto, refuse_skipped_fields};
+use crate::typed::{unpack_as, unpack_onto};
+use crate::types::Type;
+
+/// A stored datatype whose items hold the fields of `T`, wherever they are.
+pub struct Fit<T> {
+    /// Bytes of an item.
+    size: usize,
+    order: ByteOrder,
+    is_packed: bool,
+    /// The values that are moved as they are, in an item.
+    stored: Option<Committed>,
+    /// The same values in a packed record; `None` if they are all of it.
+    packed: Option<Committed>,
+    conversions: Vec<Conversion>,
+    left_out: Vec<String>,
+    of: PhantomData<fn() -> T>,
+}
+
+/// Memory that is used again for the next items.
+#[derive(Clone, Debug, Default)]
+pub struct Scratch {
+    /// The texts that are not in the items: see [`Text::Index`](super::Text::Index).
+    pub texts: Vec<Vec<u8>>,
+    moved: Vec<u8>,
+    packed: Vec<u8>,
+}
+
+impl<T: Datatype> Fit<T> {
+    /// Compares the datatype of an item with `T`.
+    ///
+    /// # Errors
+    ///
+    /// The error of the format, made of a [`Misfit`] that names the field.
+    pub fn new<I: Item>(item: &I, access: Access, options: ReadOptions) -> Result<Self, I::Error> {
+        Self::in_order(item, access, options, None)
+    }
+
+    /// As [`new`](Self::new), where the values have this byte order, if it is known.
+    ///
+    /// # Errors
+    ///
+    /// As for [`new`](Self::new).
+    pub fn in_order<I: Item>(
+        item: &I,
+        access: Access,
+        options: ReadOptions,
+        order: Option<ByteOrder>,
+    ) -> Result<Self, I::Error> {
+        let mut walk = Walk::new(access, options, order);
+        let moved = walk.item(item, T::TYPE_MAP, "")?;
+        let Walk { order, is_packed, conversions, left_out, .. } = walk;
+        let malformed = |_| Misfit::Malformed { field: String::new() };
+        let commit = |part: fn(&Moved) -> &Type| moved.as_ref().map(|moved| part(moved).commit());
+        Ok(Self {
+            size: usize::try_from(item.size()).map_err(malformed)?,
+            order: order.unwrap_or(ByteOrder::NATIVE),
+            is_packed: is_packed && conversions.is_empty(),
+            stored: commit(|moved| &moved.stored),
+            packed: commit(|moved| &moved.packed).filter(|_| !conversions.is_empty()),
+            conversions,
+            left_out,
+            of: PhantomData,
+        })
+    }
+
+    /// Bytes of an item.
+    pub const fn item_size(&self) -> usize {
+        self.size
+    }
+
+    /// The byte order of the values that are not converted.
+    pub const fn order(&self) -> ByteOrder {
+        self.order
+    }
+
+    /// Whether the items are packed records of `T`, up to the byte order.
+    pub const fn is_packed(&self) -> bool {
+        self.is_packed
+    }
+
+    /// The path of the first field whose values are converted one by one: a text, for instance.
+    pub fn first_converted(&self) -> Option<&str> {
+        self.conversions.first().map(|conversion| conversion.path.as_str())
+    }
+
+    /// The paths of the fields that are left out.
+    pub fn left_out(&self) -> &[String] {
+        &self.left_out
+    }
+
+    /// An item as a datatype: the values that are not converted, in the order of the packed records, at their displacements
+    /// in the item, with the item's extent. `None` if all are converted.
+    pub fn item_type(&self) -> Option<&Type> {
+        self.stored.as_deref()
+    }
+
+    /// The places of the [texts that are not in the items](super::Text::Index): displacements in an item, in ascending order.
+    pub fn texts_elsewhere(&self) -> Vec<usize> {
+        let all = self.conversions.iter().flat_map(Conversion::texts_elsewhere);
+        let mut all: Vec<usize> = all.collect();
+        all.sort_unstable();
+        all
+    }
+
+    /// Appends the records of `count` items, and checks them. The records are unchanged on an error, which counts them, too.
+    ///
+    /// A type that skips fields does not compile here, because nothing would initialise them.
+    ///
+    /// # Errors
+    ///
+    /// [`ValueError::Unnamed`] for a value of an enumeration that has no name; [`ValueError::Record`] for any other value that
+    /// `T` does not have, if there are more or fewer bytes than those of the items, and if the records do not fit in memory.
+    ///
+    pub fn unpack_onto(
+        &self,
+        items: &[u8],
+        count: usize,
+        scratch: &mut Scratch,
+        records: &mut Vec<T>,
+    ) -> Result<(), ValueError> {
+        const { refuse_skipped_fields::<T>(NOT_INITIALISED) }
+        let (expected, actual) = (self.size.saturating_mul(count) as u64, items.len() as u64);
+        if expected != actual {
+            return Err(Error::PackedLength { expected, actual }.into());
+        }
+        let before = records.len();
+        let packed = self.packed_of(items, count, scratch);
+        let packed = packed.map_err(|error| error.records_later(before))?;
+        if self.order == ByteOrder::NATIVE {
+            unpack_onto(packed, count, records)?;
+        } else {
+            let more = unpack_as(packed, self.order.into());
+            records.append(&mut more.map_err(|error| error.records_later(before))?);
+        }
+        Ok(())
+    }
+
+    /// The packed records of items, in the byte order of the items.
+    fn packed_of<'a>(
+        &self,
+        items: &'a [u8],
+        count: usize,
+        scratch: &'a mut Scratch,
+    ) -> Result<&'a [u8], ValueError> {
+        if self.is_packed {
+            return Ok(items);
+        }
+        let Scratch { texts, moved, packed } = scratch;
+        refill(packed, count, T::TYPE_MAP.size())?;
+        match (&self.stored, &self.packed) {
+            (Some(stored), None) => {
+                stored.pack(Buffer::new(items), count, packed)?;
+            }
+            (Some(stored), Some(all)) => {
+                refill(moved, count, data_of(stored)?)?;
+                stored.pack(Buffer::new(items), count, moved)?;
+                all.unpack(moved, BufferMut::new(packed), count)?;
+            }
+            (None, _) => {}
+        }
+        let (item, record) = (self.size, T::TYPE_MAP.size());
+        let mut sides = Sides { item, record, order: self.order, texts };
+        for conversion in &self.conversions {
+            conversion.load(items, packed, &mut sides)?;
+        }
+        Ok(packed)
+    }
+
+    /// Turns records into items. Gaps between the fields become zeros.
+    ///
+    /// # Errors
+    ///
+    /// [`ValueError::Record`] for a value that the items cannot hold: a text that is too long, for instance.
+    pub fn pack_into(
+        &self,
+        records: &[T],
+        scratch: &mut Scratch,
+        items: &mut Vec<u8>,
+    ) -> Result<(), ValueError> {
+        let count = records.len();
+        let Scratch { texts, moved, packed } = scratch;
+        if self.is_packed {
+            return Ok(packed_in(records, self.order, items)?);
+        }
+        packed_in(records, self.order, packed)?;
+        texts.clear();
+        refill(items, count, self.size)?;
+        match (&self.stored, &self.packed) {
+            (Some(stored), None) => {
+                stored.unpack(packed, BufferMut::new(items), count)?;
+            }
+            (Some(stored), Some(all)) => {
+                refill(moved, count, data_of(stored)?)?;
+                all.pack(Buffer::new(packed), count, moved)?;
+                stored.unpack(moved, BufferMut::new(items), count)?;
+            }
+            (None, _) => {}
+        }
+        let (item, record) = (self.size, T::TYPE_MAP.size());
+        let mut sides = Sides { item, record, order: self.order, texts };
+        for conversion in &self.conversions {
+            conversion.store(packed, items, &mut sides)?;
+        }
+        Ok(())
+    }
+}
+
+/// Replaces bytes by the packed records in a byte order.
+fn packed_in<T: Datatype>(records: &[T], order: ByteOrder, out: &mut Vec<u8>) -> Result<(), Error> {
+    out.clear();
+    if order == ByteOrder::NATIVE {
+        pack_onto(out, records);
+    } else {
+        *out = pack_as(records, order.into())?;
+    }
+    Ok(())
+}
+
+/// Bytes of the data of an item.
+fn data_of(item: &Committed) -> Result<usize, Error> {
+    // They are part of a packed record, which fits in memory.
+    usize::try_from(item.size()).map_err(|_| Error::Allocation { count: 1, stride: usize::MAX })
+}
+
+/// Makes a vector `count` times `size` zeros.
+fn refill(bytes: &mut Vec<u8>, count: usize, size: usize) -> Result<(), Error> {
+    let refused = || Error::Allocation { count, stride: size };
+    bytes.clear();
+    let len = count.checked_mul(size).ok_or_else(refused)?;
+    bytes.try_reserve_exact(len).map_err(|_| refused())?;
+    bytes.resize(len, 0);
+    Ok(())
+}
+
+impl<T> fmt::Debug for Fit<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fit")
+            .field("item_size", &self.size)
+            .field("order", &self.order)
+            .field("is_packed", &self.is_packed)
+            .field("left_out", &self.left_out)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,50 @@
+//! What a value is beyond its fields.
+
+/// What a value is to its readers, where other formats have a value of their own for it: a string, a null, a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Meaning {
+    /// A text: a structure of the length in bytes, a `u32`, and the bytes of UTF-8, as [`FixedStr`](crate::FixedStr).
+    Text,
+    /// A value that may be absent: a structure of a `bool` and the value, as [`Maybe`](crate::Maybe).
+    Optional,
+    /// A point in time: an `i64` of these units since the beginning of 1970, UTC, as [`Timestamp`](crate::Timestamp).
+    Time(TimeUnit),
+    /// A span of time: an `i64` of these units, as [`TimeSpan`](crate::TimeSpan).
+    Span(TimeUnit),
+}
+
+/// What a point or span of time counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TimeUnit {
+    /// Seconds.
+    Second,
+    /// Milliseconds.
+    Millisecond,
+    /// Microseconds.
+    Microsecond,
+    /// Nanoseconds.
+    Nanosecond,
+}
+
+impl TimeUnit {
+    /// The symbol, as NumPy writes it: `s`, `ms`, `us`, `ns`.
+    pub const fn symbol(self) -> &'static str {
+        match self {
+            Self::Second => "s",
+            Self::Millisecond => "ms",
+            Self::Microsecond => "us",
+            Self::Nanosecond => "ns",
+        }
+    }
+
+    /// How many of them make a second.
+    pub const fn per_second(self) -> u32 {
+        match self {
+            Self::Second => 1,
+            Self::Millisecond => 1_000,
+            Self::Microsecond => 1_000_000,
+            Self::Nanosecond => 1_000_000_000,
+        }
+    }
+}
