@@ -4,11 +4,10 @@ use core::mem::{self, ManuallyDrop};
 
 use crate::error::Error;
 use crate::header::{Header, Sizes};
-use dtype_runtime::__private::RecordConversion;
+use crate::reversed::reverse_values;
 use dtype_runtime::__private::{Records, unpack_onto};
 use dtype_runtime::Datatype;
-use dtype_runtime::Representation;
-use dtype_runtime::Type;
+use dtype_runtime::TypeMap;
 
 /// The records of a message as far as they have arrived.
 #[derive(Debug)]
@@ -17,7 +16,9 @@ pub struct Assembler<M: Records> {
     one: Option<ManuallyDrop<M>>,
     records: Unverified<M::Record>,
     sizes: Sizes,
-    converter: Converter,
+    /// Whether the values arrive in the other byte order, and memory for those of one piece in this machine's.
+    is_reversed: bool,
+    native: Vec<u8>,
     /// The error of the first record that is not a value: damage, unless the checksum is right.
     wrong: Option<dtype_runtime::Error>,
 }
@@ -30,7 +31,8 @@ impl<M: Records> Assembler<M> {
             one: None,
             records: Unverified(Vec::new()),
             sizes: header.in_memory()?,
-            converter: Converter::of::<M::Record>(header)?,
+            is_reversed: header.is_reversed(),
+            native: Vec::new(),
             wrong: None,
         })
     }
@@ -44,14 +46,20 @@ impl<M: Records> Assembler<M> {
             return Ok(());
         }
         let count = packed.len() / record;
-        let native = self.converter.native(packed, count)?;
+        let native = match self.is_reversed {
+            false => packed,
+            true => reversed(M::Record::TYPE_MAP, packed, &mut self.native)?,
+        };
         if M::IS_ONE
             && let Some(one) = M::try_unpack(native)
         {
             self.one = Some(ManuallyDrop::new(one));
             return Ok(());
         }
-        grow(&mut self.records.0, count, total)?;
+        // Otherwise all of them are here, and get exactly the memory that they need.
+        if count < total {
+            grow(&mut self.records.0, count, total)?;
+        }
         self.wrong = unpack_onto(native, count, &mut self.records.0).err();
         Ok(())
     }
@@ -74,38 +82,18 @@ impl<M: Records> Assembler<M> {
     }
 }
 
-/// Converts packed bytes from the sender's byte order to this machine's.
-#[derive(Debug)]
-pub(crate) struct Converter {
-    records: Option<RecordConversion>,
-    converted: Vec<u8>,
-}
-
-impl Converter {
-    #[inline]
-    pub(crate) fn of<T: Datatype>(header: &Header) -> Result<Self, Error> {
-        let records = match header.representation() {
-            Representation::Native => None,
-            other => Some(RecordConversion::new(&Type::of::<T>(), other)?),
-        };
-        Ok(Self { records, converted: Vec::new() })
-    }
-
-    /// The packed bytes of `count` records in this machine's byte order.
-    #[inline]
-    pub(crate) fn native<'a>(
-        &'a mut self,
-        packed: &'a [u8],
-        count: usize,
-    ) -> Result<&'a [u8], dtype_runtime::Error> {
-        match &self.records {
-            None => Ok(packed),
-            Some(records) => {
-                records.convert(packed, &mut self.converted, count)?;
-                Ok(&self.converted)
-            }
-        }
-    }
+/// The packed records in this machine's byte order.
+#[cold]
+fn reversed<'a>(
+    map: &TypeMap,
+    packed: &[u8],
+    native: &'a mut Vec<u8>,
+) -> Result<&'a [u8], dtype_runtime::Error> {
+    native.clear();
+    grow(native, packed.len(), packed.len())?;
+    native.extend_from_slice(packed);
+    reverse_values(map, native);
+    Ok(native)
 }
 
 /// Records that may have been damaged in transit: valid values, but perhaps not the ones that were sent. They are

@@ -44,7 +44,6 @@ pub struct Decoder<M: Messages> {
     limits: Limits,
     parser: Parser,
     frame: Frame<M>,
-    header: Option<Header>,
 }
 
 /// The frame that the parser is in.
@@ -77,7 +76,7 @@ impl<M: Messages> Drop for Attempt<'_, M> {
 impl<M: Messages> Decoder<M> {
     /// Makes a decoder at the start of a frame.
     pub fn new(limits: Limits) -> Self {
-        Self { limits, parser: Parser::new(), frame: Frame::None, header: None }
+        Self { limits, parser: Parser::new(), frame: Frame::None }
     }
 
     /// Takes bytes from the front of `input`, up to the end of a frame, and returns the message if it is complete.
@@ -102,7 +101,7 @@ impl<M: Messages> Decoder<M> {
         if self.is_between_frames()
             && let Some((message, header)) = M::quick(input, &self.limits)
         {
-            self.header = Some(header);
+            self.parser.passed(header);
             return Ok(Some(message));
         }
         self.decode_any(input)
@@ -113,13 +112,10 @@ impl<M: Messages> Decoder<M> {
         loop {
             match self.parser.feed(input)? {
                 Progress::Needs => return Ok(None),
-                Progress::Header(header) => {
-                    self.header = Some(header);
-                    match Payload::new(&header, &self.limits) {
-                        Ok(payload) => self.frame = Frame::Accepted(payload),
-                        Err(error) => return Err(self.refuse(error)),
-                    }
-                }
+                Progress::Header => match self.begin(input) {
+                    Ok(None) => {}
+                    result => return result,
+                },
                 Progress::Payload(bytes) => {
                     if let Frame::Accepted(payload) = &mut self.frame
                         && let Err(error) = payload.take(bytes)
@@ -138,6 +134,28 @@ impl<M: Messages> Decoder<M> {
                 },
             }
         }
+    }
+
+    /// Begins the message behind a header, and completes it if its whole frame is at the front of `input`, as usually.
+    #[inline]
+    fn begin(&mut self, input: &mut &[u8]) -> Result<Option<M>, Error> {
+        let Some(header) = self.parser.last_header() else { return Ok(None) };
+        let mut assembler = match M::begin(header, &self.limits) {
+            Ok(assembler) => assembler,
+            Err(error) => return Err(self.refuse(error)),
+        };
+        let Some(payload) = self.parser.whole_payload(input) else {
+            let record = header.in_memory()?.record;
+            self.frame = Frame::Accepted(Payload { assembler, record, pending: Vec::new() });
+            return Ok(None);
+        };
+        if !payload.is_empty()
+            && let Err(error) = M::piece(&mut assembler, payload)
+        {
+            return Err(self.refuse(error));
+        }
+        self.parser.take_whole(input)?;
+        M::end(assembler).map(Some)
     }
 
     /// Starts to skip a frame that was refused.
@@ -169,7 +187,7 @@ impl<M: Messages> Decoder<M> {
 
     /// The header of the frame that the decoder is in, or of the last frame.
     pub fn header(&self) -> Option<&Header> {
-        self.header.as_ref()
+        self.parser.last_header()
     }
 
     /// Whether the stream may end here: between two frames.
@@ -198,19 +216,12 @@ impl<M: Messages> fmt::Debug for Decoder<M> {
         f.debug_struct("Decoder")
             .field("limits", &self.limits)
             .field("parser", &self.parser)
-            .field("header", &self.header)
             .field("needs", &self.needs())
             .finish_non_exhaustive()
     }
 }
 
 impl<M: Messages> Payload<M> {
-    /// Compares a header with the message's type and the limits.
-    fn new(header: &Header, limits: &Limits) -> Result<Self, Error> {
-        let assembler = M::begin(header, limits)?;
-        Ok(Self { assembler, record: header.in_memory()?.record, pending: Vec::new() })
-    }
-
     /// Takes the next bytes: whole records from where they are, and the others when they are complete.
     fn take(&mut self, mut bytes: &[u8]) -> Result<(), Error> {
         if !self.pending.is_empty() {

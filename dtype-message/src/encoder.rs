@@ -6,6 +6,7 @@ use crate::CHUNK;
 use crate::error::Error;
 use crate::framing::Framing;
 use crate::header::{CHECKSUM_LEN, Header};
+use dtype_runtime::__private::RecordPacker;
 use dtype_runtime::Committed;
 use dtype_runtime::Datatype;
 use dtype_runtime::{AppendBytes, pack_onto};
@@ -36,16 +37,29 @@ use dtype_runtime::{Buffer, Packer};
 #[derive(Debug)]
 pub struct Encoder<'a> {
     header: Header,
-    /// Bytes of the payload.
-    payload: usize,
-    packer: Packer<'a>,
+    source: Source<'a>,
+    /// Bytes of the payload that are not packed.
+    left: usize,
     checksum: u32,
     /// The first `filled` bytes are ready, and the first `sent` of these have been sent.
     buffer: Vec<u8>,
     sent: usize,
     filled: usize,
-    is_ended: bool,
 }
+
+/// Where the rest of the payload comes from.
+#[derive(Debug)]
+enum Source<'a> {
+    /// The buffer has all of it.
+    None,
+    /// Records of one type that are not longer than a piece.
+    Records(RecordPacker<'a>),
+    /// Anything else, and [`Packer::pack`]. A program that makes no such source has no reference to that function, and so no
+    /// engine in it.
+    Stream(Packer<'a>, PackStream),
+}
+
+type PackStream = fn(&mut Packer<'_>, &mut [u8]) -> usize;
 
 impl<'a> Encoder<'a> {
     /// The frame of these records.
@@ -54,7 +68,19 @@ impl<'a> Encoder<'a> {
     ///
     /// As [`Header::of`].
     pub fn new<T: Datatype>(items: &'a [T], framing: Framing) -> Result<Self, Error> {
-        Self::packed(Header::of::<T>(items.len(), framing)?, Packer::new(items))
+        let header = Header::of::<T>(items.len(), framing)?;
+        if header.payload_len() <= CHUNK as u64 {
+            let mut buffer = Vec::new();
+            append_frame(&header, items, &mut buffer)?;
+            let (source, filled) = (Source::None, buffer.len());
+            return Ok(Self { header, source, left: 0, checksum: 0, buffer, sent: 0, filled });
+        }
+        let source = if const { T::TYPE_MAP.size() > CHUNK } {
+            Source::Stream(Packer::new(items), |packer, out| packer.pack(out))
+        } else {
+            Source::Records(RecordPacker::new(items))
+        };
+        Self::from_source(header, source)
     }
 
     /// The frame of `count` instances of a type, as [`Committed::pack`] would pack them from `from`.
@@ -69,21 +95,15 @@ impl<'a> Encoder<'a> {
         count: usize,
         framing: Framing,
     ) -> Result<Self, Error> {
-        let packer = ty.packer(from, count)?;
-        Self::packed(Header::of_type(ty, count, framing)?, packer)
+        let source = Source::Stream(ty.packer(from, count)?, |packer, out| packer.pack(out));
+        Self::from_source(Header::of_type(ty, count, framing)?, source)
     }
 
-    fn packed(header: Header, packer: Packer<'a>) -> Result<Self, Error> {
-        Ok(Self {
-            header,
-            payload: header.in_memory()?.payload,
-            packer,
-            checksum: 0,
-            buffer: Vec::new(),
-            sent: 0,
-            filled: 0,
-            is_ended: false,
-        })
+    fn from_source(header: Header, source: Source<'a>) -> Result<Self, Error> {
+        let (left, bytes) = (header.in_memory()?.payload, header.to_bytes());
+        let checksum = Header::checksum(&bytes);
+        // The header is sent with the first piece.
+        Ok(Self { header, source, left, checksum, buffer: bytes.to_vec(), sent: 0, filled: 0 })
     }
 
     /// The header of the frame.
@@ -94,7 +114,7 @@ impl<'a> Encoder<'a> {
     /// The next bytes of the frame, at most 64 KiB and the header; empty at the end. The same bytes are returned
     /// until [`advance`](Self::advance) is called.
     pub fn chunk(&mut self) -> &[u8] {
-        if self.sent == self.filled && !self.is_ended {
+        if self.sent == self.filled {
             self.refill();
         }
         &self.buffer[self.sent..self.filled]
@@ -107,31 +127,33 @@ impl<'a> Encoder<'a> {
 
     /// Whether all bytes have been sent.
     pub fn is_complete(&self) -> bool {
-        self.is_ended && self.sent == self.filled
+        matches!(self.source, Source::None) && self.sent == self.filled
     }
 
     /// Packs the next piece: whole records, if one is not longer than a piece, because whole records are packed
     /// fastest. The header comes before the first piece, and the checksum after the last.
     fn refill(&mut self) {
-        let piece = self.header.piece().min(CHUNK).min(self.payload);
-        let is_first = self.buffer.is_empty();
-        let mut filled = 0;
-        if is_first {
-            let header = self.header.to_bytes();
-            self.checksum = Header::checksum(&header);
-            filled = header.len();
-            self.buffer.resize(filled + piece + CHECKSUM_LEN, 0);
-            self.buffer[..filled].copy_from_slice(&header);
+        if let Source::None = self.source {
+            return;
         }
-        let packed = self.packer.pack(&mut self.buffer[filled..filled + piece]);
-        if self.header.checksum_len() > 0 {
-            let packed = &self.buffer[filled..filled + packed];
-            self.checksum = crc32c::crc32c_append(self.checksum, packed);
+        let before = if self.filled == 0 { self.buffer.len() } else { 0 };
+        let end = before + self.header.piece().min(CHUNK).min(self.left);
+        // Later pieces are not longer.
+        self.buffer.resize(self.buffer.len().max(end + CHECKSUM_LEN), 0);
+        let packed = match &mut self.source {
+            Source::None => 0,
+            Source::Records(packer) => packer.pack(&mut self.buffer[before..end]),
+            Source::Stream(packer, pack) => pack(packer, &mut self.buffer[before..end]),
+        };
+        self.left -= packed;
+        let mut filled = before + packed;
+        let has_checksum = self.header.checksum_len() > 0;
+        if has_checksum {
+            self.checksum = crc32c::crc32c_append(self.checksum, &self.buffer[before..filled]);
         }
-        filled += packed;
-        if self.packer.is_complete() {
-            self.is_ended = true;
-            if self.header.checksum_len() > 0 {
+        if self.left == 0 {
+            self.source = Source::None;
+            if has_checksum {
                 let end = filled + CHECKSUM_LEN;
                 self.buffer[filled..end].copy_from_slice(&self.checksum.to_le_bytes());
                 filled = end;
@@ -158,14 +180,22 @@ pub(crate) fn append<T: Datatype>(
     out: &mut impl AppendBytes,
     framing: Framing,
 ) -> Result<(), Error> {
-    let header = Header::of::<T>(items.len(), framing)?;
+    append_frame(&Header::of::<T>(items.len(), framing)?, items, out)
+}
+
+#[inline]
+fn append_frame<T: Datatype>(
+    header: &Header,
+    items: &[T],
+    out: &mut impl AppendBytes,
+) -> Result<(), Error> {
     let payload = header.in_memory()?.payload;
     let bytes = header.to_bytes();
     out.room(bytes.len() + payload + CHECKSUM_LEN);
     let start = out.bytes().len();
     out.append(&bytes);
     pack_onto(out, items);
-    if framing.has_checksum() {
+    if header.checksum_len() > 0 {
         let checksum = Header::frame_checksum(&out.bytes()[start..]);
         out.append(&checksum.to_le_bytes());
     }

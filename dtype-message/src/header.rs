@@ -14,7 +14,7 @@ use crate::framing::Framing;
 use crate::schema::schema_hash;
 use dtype_runtime::Datatype;
 use dtype_runtime::Type;
-use dtype_runtime::representation::{ByteOrder, Representation};
+use dtype_runtime::representation::ByteOrder;
 
 pub(crate) use bytes::{CHECKSUM_LEN, COMPACT, HAS_CHECKSUM, HAS_SIGNATURE, IS_BIG_ENDIAN};
 pub use bytes::{Decoded, HeaderBytes};
@@ -191,13 +191,9 @@ impl Header {
         self.payload_len.saturating_add(around as u64)
     }
 
-    /// The representation of the values in the records: this machine's, in the byte order of the message.
-    pub(crate) fn representation(&self) -> Representation {
-        match self.byte_order {
-            order if order == ByteOrder::NATIVE => Representation::Native,
-            ByteOrder::Little => Representation::LittleEndian,
-            ByteOrder::Big => Representation::BigEndian,
-        }
+    /// Whether the values in the records are in the other byte order than this machine's.
+    pub(crate) fn is_reversed(&self) -> bool {
+        self.byte_order != ByteOrder::NATIVE
     }
 
     /// Number of records, packed bytes of each, and packed bytes of all, as numbers that this machine can address.

@@ -165,6 +165,7 @@ mod parser;
 mod quick;
 mod read;
 mod receiver;
+mod reversed;
 mod schema;
 #[cfg(feature = "tokio")]
 pub mod tokio;

@@ -1,4 +1,5 @@
-//! The parser of frames: where each header, payload and checksum of a stream begins and ends. Every reader is driven by it.
+//! Where each header, payload and checksum of a stream begins and ends. Every reader asks the [`Body`] of a frame; one to which
+//! bytes come in pieces of any size is driven by the [`Parser`].
 
 use std::io::Read;
 
@@ -6,13 +7,91 @@ use crate::error::{Error, Part};
 use crate::fill::fill;
 use crate::header::{CHECKSUM_LEN, Decoded, Header};
 
+/// What comes after the header of a frame, as far as it has arrived. Each byte that the checksum covers is added to it once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Body {
+    /// Bytes of the payload, and how many have not arrived yet.
+    payload: u64,
+    left: u64,
+    /// The most bytes of payload to return at a time.
+    piece: usize,
+    has_checksum: bool,
+    is_compact: bool,
+    /// The checksum of what has arrived.
+    checksum: u32,
+}
+
+impl Body {
+    /// Behind a header with these bytes.
+    #[inline]
+    fn behind(header: &Header, bytes: &[u8]) -> Self {
+        Self {
+            payload: header.payload_len(),
+            left: header.payload_len(),
+            piece: header.piece(),
+            has_checksum: header.checksum_len() > 0,
+            is_compact: header.is_compact(),
+            checksum: Header::checksum(bytes),
+        }
+    }
+
+    /// Behind a header.
+    pub(crate) fn of(header: &Header) -> Self {
+        Self::behind(header, &header.to_bytes())
+    }
+
+    /// Bytes of the payload that have not arrived.
+    pub(crate) fn left(&self) -> u64 {
+        self.left
+    }
+
+    /// Bytes of the checksum.
+    #[inline]
+    pub(crate) fn checksum_len(&self) -> usize {
+        if self.has_checksum { CHECKSUM_LEN } else { 0 }
+    }
+
+    /// Takes the next bytes of the payload from the front of `input`: none if the payload has ended or `input` is empty.
+    #[inline]
+    pub(crate) fn payload<'a>(&mut self, input: &mut &'a [u8]) -> &'a [u8] {
+        let left = usize::try_from(self.left).unwrap_or(usize::MAX);
+        let (bytes, rest) = input.split_at(left.min(self.piece).min(input.len()));
+        *input = rest;
+        self.left -= bytes.len() as u64;
+        if self.has_checksum {
+            self.checksum = crc32c::crc32c_append(self.checksum, bytes);
+        }
+        bytes
+    }
+
+    /// Compares the checksum, if there is one, with its bytes at the end of the frame.
+    #[inline]
+    pub(crate) fn verify(&self, bytes: [u8; CHECKSUM_LEN]) -> Result<(), Error> {
+        let (expected, actual) = (self.checksum, u32::from_le_bytes(bytes));
+        if self.has_checksum && expected != actual {
+            return Err(Error::Checksum { expected, actual });
+        }
+        Ok(())
+    }
+
+    /// The stream has ended behind `came` bytes of the checksum, or in front of it.
+    #[cold]
+    pub(crate) fn truncated(&self, came: usize) -> Error {
+        let (part, expected, actual) = match self.left {
+            0 => (Part::Checksum, CHECKSUM_LEN as u64, came as u64),
+            left => (Part::Payload, self.payload, self.payload - left),
+        };
+        Error::Truncated { part, expected, actual }
+    }
+}
+
 /// The next thing that a [`Parser`] finds.
 #[derive(Debug)]
 pub(crate) enum Progress<'a> {
     /// All of the input has been taken, and more is needed.
     Needs,
-    /// The header of a frame.
-    Header(Header),
+    /// The header of a frame, which the parser keeps.
+    Header,
     /// The next bytes of the payload, at least one.
     Payload(&'a [u8]),
     /// The end of the frame; an error if the checksum is wrong.
@@ -20,10 +99,12 @@ pub(crate) enum Progress<'a> {
 }
 
 /// Parses frames from bytes that arrive in pieces of any size. It keeps only the part of a header or of a checksum that has
-/// arrived; a header is decoded, and a byte covered by the checksum, once.
+/// arrived, and decodes a header once.
 #[derive(Clone, Debug)]
 pub(crate) struct Parser {
     state: State,
+    /// The last header.
+    header: Option<Header>,
     /// The part of an incomplete header or checksum that has arrived, and its length.
     pending: [u8; Header::FULL_LEN],
     came: usize,
@@ -34,39 +115,16 @@ enum State {
     /// At a header that has at least this many bytes.
     Header(usize),
     /// After the header.
-    Frame(Frame),
-    /// After an error: nobody knows where the next frame starts.
+    Body(Body),
+    /// After an error: the start of the next frame is unknown.
     Lost,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Frame {
-    header: Header,
-    /// Bytes of payload that have not arrived yet.
-    left: u64,
-    /// The most bytes of payload to return at a time.
-    piece: usize,
-    /// The checksum of what has arrived.
-    checksum: u32,
-}
-
-impl Frame {
-    fn new(header: Header, checksum: u32) -> Self {
-        Self { header, left: header.payload_len(), piece: header.piece(), checksum }
-    }
 }
 
 impl Parser {
     /// At the start of a frame.
     #[inline]
     pub(crate) const fn new() -> Self {
-        Self { state: State::Header(1), pending: [0; Header::FULL_LEN], came: 0 }
-    }
-
-    /// Behind a header.
-    pub(crate) fn after(header: Header) -> Self {
-        let checksum = Header::checksum(&header.to_bytes());
-        Self { state: State::Frame(Frame::new(header, checksum)), ..Self::new() }
+        Self { state: State::Header(1), header: None, pending: [0; Header::FULL_LEN], came: 0 }
     }
 
     /// Takes bytes from the front of `input`, up to the end of a header, of a piece of payload or of a frame.
@@ -79,34 +137,13 @@ impl Parser {
     pub(crate) fn feed<'a>(&mut self, input: &mut &'a [u8]) -> Result<Progress<'a>, Error> {
         match &mut self.state {
             State::Header(_) => self.header(input),
-            State::Frame(Frame { header, left, piece, checksum }) if *left > 0 => {
-                let room = usize::try_from(*left).unwrap_or(usize::MAX).min(*piece);
-                let (bytes, rest) = input.split_at(room.min(input.len()));
-                if bytes.is_empty() {
-                    return Ok(Progress::Needs);
-                }
-                *input = rest;
-                *left -= bytes.len() as u64;
-                if header.checksum_len() > 0 {
-                    *checksum = crc32c::crc32c_append(*checksum, bytes);
-                }
-                Ok(Progress::Payload(bytes))
-            }
-            State::Frame(Frame { header, checksum, .. }) => {
-                let (header, expected) = (*header, *checksum);
-                self.take(header.checksum_len(), input);
-                if self.came < header.checksum_len() {
-                    return Ok(Progress::Needs);
-                }
-                let came = self.pending.first_chunk().filter(|_| self.came > 0);
-                let actual = came.map_or(expected, |bytes| u32::from_le_bytes(*bytes));
-                let is_right = actual == expected;
-                self.came = 0;
-                // A compact header has no checksum of its own: its length may be what is damaged.
-                self.state =
-                    if is_right || !header.is_compact() { State::Header(1) } else { State::Lost };
-                let wrong = Error::Checksum { expected, actual };
-                Ok(Progress::End(if is_right { Ok(()) } else { Err(wrong) }))
+            State::Body(body) if body.left > 0 => Ok(match body.payload(input) {
+                [] => Progress::Needs,
+                bytes => Progress::Payload(bytes),
+            }),
+            State::Body(body) => {
+                let body = *body;
+                Ok(self.end(&body, input).map_or(Progress::Needs, Progress::End))
             }
             State::Lost => Err(Error::Lost),
         }
@@ -119,12 +156,13 @@ impl Parser {
             let bytes = if is_in_place { *input } else { &self.pending[..self.came] };
             match Header::decode(bytes) {
                 Ok(Decoded::Header(header, len)) => {
-                    self.state = State::Frame(Frame::new(header, Header::checksum(&bytes[..len])));
+                    self.state = State::Body(Body::behind(&header, &bytes[..len]));
+                    self.header = Some(header);
                     self.came = 0;
                     if is_in_place {
                         *input = &input[len..];
                     }
-                    return Ok(Progress::Header(header));
+                    return Ok(Progress::Header);
                 }
                 Ok(Decoded::Needs(needs)) => {
                     self.state = State::Header(needs);
@@ -141,6 +179,48 @@ impl Parser {
         }
     }
 
+    /// Takes the checksum behind the payload; `None` if it is incomplete.
+    #[inline]
+    fn end(&mut self, body: &Body, input: &mut &[u8]) -> Option<Result<(), Error>> {
+        self.take(body.checksum_len(), input);
+        if self.came < body.checksum_len() {
+            return None;
+        }
+        let [a, b, c, d, ..] = self.pending;
+        self.came = 0;
+        Some(self.ended(body, [a, b, c, d]))
+    }
+
+    /// Compares the checksum at the end of a frame.
+    #[inline]
+    fn ended(&mut self, body: &Body, checksum: [u8; CHECKSUM_LEN]) -> Result<(), Error> {
+        let verdict = body.verify(checksum);
+        // A compact header has no checksum of its own: its length may be what is damaged.
+        let is_lost = verdict.is_err() && body.is_compact;
+        self.state = if is_lost { State::Lost } else { State::Header(1) };
+        verdict
+    }
+
+    /// Right behind a header: the payload, if it is one piece and the whole frame is at the front of `input`.
+    #[inline]
+    pub(crate) fn whole_payload<'a>(&self, input: &&'a [u8]) -> Option<&'a [u8]> {
+        let State::Body(body) = &self.state else { return None };
+        let left = usize::try_from(body.left).ok().filter(|left| *left <= body.piece)?;
+        input[..input.len().checked_sub(body.checksum_len())?].get(..left)
+    }
+
+    /// Takes the rest of a frame, of which [`whole_payload`](Self::whole_payload) has returned the payload.
+    #[inline]
+    pub(crate) fn take_whole(&mut self, input: &mut &[u8]) -> Result<(), Error> {
+        let State::Body(mut body) = self.state else { return Err(Error::Lost) };
+        body.payload(input);
+        let mut checksum = [0; CHECKSUM_LEN];
+        if let Some((bytes, rest)) = input.split_first_chunk().filter(|_| body.has_checksum) {
+            (checksum, *input) = (*bytes, rest);
+        }
+        self.ended(&body, checksum)
+    }
+
     /// Keeps bytes from the front of `input`, until `needs` bytes have arrived.
     fn take(&mut self, needs: usize, input: &mut &[u8]) {
         let (bytes, rest) = input.split_at((needs - self.came).min(input.len()));
@@ -149,39 +229,28 @@ impl Parser {
         *input = rest;
     }
 
-    /// Reads the next header from a stream, and no byte beyond it; `None` if the stream ends before its first byte.
-    pub(crate) fn read_header(&mut self, input: &mut impl Read) -> Result<Option<Header>, Error> {
-        let mut bytes = [0; Header::FULL_LEN];
-        loop {
-            let bytes = &mut bytes[..self.needs().min(Header::FULL_LEN)];
-            let came = fill(input, bytes)?;
-            if let Progress::Header(header) = self.feed(&mut &bytes[..came])? {
-                return Ok(Some(header));
-            }
-            if came < bytes.len() {
-                return self.finish().map(|()| None);
-            }
-        }
-    }
-
-    /// Bytes of the payload that have not arrived; 0 outside of one.
-    pub(crate) fn payload_left(&self) -> u64 {
-        match &self.state {
-            State::Frame(frame) => frame.left,
-            State::Header(_) | State::Lost => 0,
-        }
-    }
-
     /// Bytes up to the end of the frame, as far as they are known: of the header, or of payload and checksum.
     pub(crate) fn needs(&self) -> usize {
         match &self.state {
             State::Header(needs) => needs - self.came,
-            State::Frame(frame) => {
-                let left = usize::try_from(frame.left).unwrap_or(usize::MAX);
-                left.saturating_add(frame.header.checksum_len() - self.came)
+            State::Body(body) => {
+                let left = usize::try_from(body.left).unwrap_or(usize::MAX);
+                left.saturating_add(body.checksum_len() - self.came)
             }
             State::Lost => 0,
         }
+    }
+
+    /// The last header.
+    #[inline]
+    pub(crate) fn last_header(&self) -> Option<&Header> {
+        self.header.as_ref()
+    }
+
+    /// Notes that a whole frame with this header was taken.
+    #[inline]
+    pub(crate) fn passed(&mut self, header: Header) {
+        self.header = Some(header);
     }
 
     #[inline]
@@ -204,19 +273,17 @@ impl Parser {
     ///
     /// [`Error::Truncated`] inside a frame, [`Error::Lost`].
     pub(crate) fn finish(&self) -> Result<(), Error> {
-        let came = self.came as u64;
-        let (part, expected, actual) = match &self.state {
-            State::Lost => return Err(Error::Lost),
-            State::Header(_) if came == 0 => return Ok(()),
-            State::Header(needs) => (Part::Header, *needs as u64, came),
-            State::Frame(Frame { left: 0, .. }) => (Part::Checksum, CHECKSUM_LEN as u64, came),
-            State::Frame(Frame { header, left, .. }) => {
-                let expected = header.payload_len();
-                (Part::Payload, expected, expected - left)
-            }
-        };
-        Err(Error::Truncated { part, expected, actual })
+        match &self.state {
+            State::Lost => Err(Error::Lost),
+            State::Header(_) if self.came == 0 => Ok(()),
+            State::Header(needs) => Err(truncated_header(*needs, self.came)),
+            State::Body(body) => Err(body.truncated(self.came)),
+        }
     }
+}
+
+fn truncated_header(needs: usize, came: usize) -> Error {
+    Error::Truncated { part: Part::Header, expected: needs as u64, actual: came as u64 }
 }
 
 impl Header {
@@ -228,6 +295,27 @@ impl Header {
     /// [`Error::Io`], [`Error::Truncated`], and the errors of [`decode`](Self::decode). If the stream fails before
     /// the first byte, it can be read again.
     pub fn read(input: &mut impl Read) -> Result<Option<Self>, Error> {
-        Parser::new().read_header(input)
+        Ok(Self::read_with_body(input)?.map(|(header, _)| header))
+    }
+
+    /// As [`read`](Self::read), with what comes after the header.
+    #[inline]
+    pub(crate) fn read_with_body(input: &mut impl Read) -> Result<Option<(Self, Body)>, Error> {
+        let (mut bytes, mut came, mut needs) = ([0; Self::FULL_LEN], 0, 1);
+        loop {
+            came += fill(input, &mut bytes[came..needs])?;
+            if came == 0 {
+                return Ok(None);
+            }
+            if came < needs {
+                return Err(truncated_header(needs, came));
+            }
+            match Self::decode(&bytes[..came])? {
+                Decoded::Header(header, len) => {
+                    return Ok(Some((header, Body::behind(&header, &bytes[..len]))));
+                }
+                Decoded::Needs(more) => needs = more,
+            }
+        }
     }
 }

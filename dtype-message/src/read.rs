@@ -9,12 +9,12 @@ use crate::fill::fill;
 use crate::header::{CHECKSUM_LEN, Header, Sizes};
 use crate::limits::Limits;
 use crate::messages::Messages;
-use crate::parser::{Parser, Progress};
+use crate::parser::Body;
+use crate::reversed::reverse_values;
+use dtype_runtime::BufferMut;
 use dtype_runtime::Committed;
 use dtype_runtime::Datatype;
-use dtype_runtime::Representation;
 use dtype_runtime::unpack_into;
-use dtype_runtime::{BufferMut, Unpacker};
 
 /// A message whose header has been read, and whose payload is still in the stream.
 ///
@@ -44,9 +44,8 @@ use dtype_runtime::{BufferMut, Unpacker};
 #[must_use = "the payload is still in the stream, before the next message"]
 pub struct Incoming<R> {
     input: R,
-    /// Behind the header.
-    parser: Parser,
     header: Header,
+    body: Body,
     sizes: Sizes,
     limits: Limits,
 }
@@ -59,9 +58,8 @@ impl<R: Read> Incoming<R> {
     ///
     /// The errors of [`Header::read`] and [`Incoming::new`].
     pub fn open(mut input: R, limits: &Limits) -> Result<Option<Self>, Error> {
-        let mut parser = Parser::new();
-        let Some(header) = parser.read_header(&mut input)? else { return Ok(None) };
-        Self::behind(parser, header, input, limits).map(Some)
+        let Some((header, body)) = Header::read_with_body(&mut input)? else { return Ok(None) };
+        Self::behind(header, body, input, limits).map(Some)
     }
 
     /// The message with this header, whose payload is next in `input`.
@@ -71,12 +69,13 @@ impl<R: Read> Incoming<R> {
     /// The errors of [`Header::check_limits`]; [`dtype_runtime::Error::CountTooLarge`] inside [`Error::Records`] if this
     /// machine could not address the records.
     pub fn new(header: Header, input: R, limits: &Limits) -> Result<Self, Error> {
-        Self::behind(Parser::after(header), header, input, limits)
+        Self::behind(header, Body::of(&header), input, limits)
     }
 
-    fn behind(parser: Parser, header: Header, input: R, limits: &Limits) -> Result<Self, Error> {
+    #[inline]
+    fn behind(header: Header, body: Body, input: R, limits: &Limits) -> Result<Self, Error> {
         header.check_limits(limits)?;
-        Ok(Self { input, parser, header, sizes: header.in_memory()?, limits: *limits })
+        Ok(Self { input, header, body, sizes: header.in_memory()?, limits: *limits })
     }
 
     /// The header of the message.
@@ -130,9 +129,9 @@ impl<R: Read> Incoming<R> {
         self.header.check::<T>()?;
         self.header.check_count(items.len() as u64)?;
         let count = self.sizes.count;
-        let representation = self.header.representation();
-        let packed = self.packed_in(size_of_val(items))?;
-        unpack_from(representation, &packed, &mut items[..count])?;
+        let is_reversed = self.header.is_reversed();
+        let mut packed = self.packed_in(size_of_val(items))?;
+        unpack_over(is_reversed, &mut packed, &mut items[..count])?;
         Ok(count)
     }
 
@@ -147,14 +146,14 @@ impl<R: Read> Incoming<R> {
         self.header.check::<T>()?;
         self.header.check_memory::<T>(&self.limits)?;
         let count = self.sizes.count;
-        let representation = self.header.representation();
-        let packed = self.packed_in(size_of_val(&records[..]))?;
+        let is_reversed = self.header.is_reversed();
+        let mut packed = self.packed_in(size_of_val(&records[..]))?;
         let before = records.len();
         grow(records, count.saturating_sub(before), count)?;
         if before < count {
             records.resize_with(count, T::default);
         }
-        let result = unpack_from(representation, &packed, &mut records[..count]);
+        let result = unpack_over(is_reversed, &mut packed, &mut records[..count]);
         records.truncate(if result.is_ok() { count } else { before });
         result?;
         Ok(count)
@@ -185,7 +184,7 @@ impl<R: Read> Incoming<R> {
         let (memory, origin) = to.into().into_parts();
         let room = memory.len();
         let unpacker = ty.unpacker(BufferMut::new(memory).origin(origin), count)?;
-        let mut unpacker = unpacker.with_representation(self.header.representation())?;
+        let mut unpacker = unpacker.with_representation(self.header.byte_order().into())?;
         let packed = self.packed_in(room)?;
         unpacker.unpack(&packed)?;
         Ok(count)
@@ -241,17 +240,15 @@ impl<R: Read> Incoming<R> {
     /// The next bytes of the payload.
     fn next(&mut self, bytes: &mut [u8]) -> Result<(), Error> {
         let came = fill(&mut self.input, bytes)?;
-        let mut payload = &bytes[..came];
-        while !payload.is_empty() {
-            self.parser.feed(&mut payload)?;
-        }
-        if came < bytes.len() { self.parser.finish() } else { Ok(()) }
+        let mut arrived = &bytes[..came];
+        while !self.body.payload(&mut arrived).is_empty() {}
+        if came < bytes.len() { Err(self.body.truncated(0)) } else { Ok(()) }
     }
 
     /// Reads the frame to its end and verifies it.
     fn drain(&mut self, buffer: &mut Vec<u8>) -> Result<(), Error> {
         loop {
-            let size = usize::try_from(self.parser.payload_left()).unwrap_or(CHUNK).min(CHUNK);
+            let size = usize::try_from(self.body.left()).unwrap_or(CHUNK).min(CHUNK);
             if size == 0 {
                 return self.finish();
             }
@@ -261,25 +258,20 @@ impl<R: Read> Incoming<R> {
 
     /// Reads the checksum at the end and compares it.
     fn finish(&mut self) -> Result<(), Error> {
-        let mut bytes = [0; CHECKSUM_LEN];
-        let bytes = &mut bytes[..self.header.checksum_len()];
-        let came = fill(&mut self.input, bytes)?;
-        match self.parser.feed(&mut &bytes[..came])? {
-            Progress::End(verdict) => verdict,
-            _ => self.parser.finish(),
-        }
+        let (mut bytes, len) = ([0; CHECKSUM_LEN], self.body.checksum_len());
+        let came = fill(&mut self.input, &mut bytes[..len])?;
+        if came < len { Err(self.body.truncated(came)) } else { self.body.verify(bytes) }
     }
 }
 
-/// Unpacks records that arrived in a representation.
-fn unpack_from<T: Datatype>(
-    representation: Representation,
-    packed: &[u8],
+/// Unpacks records that arrived in one of the two byte orders.
+fn unpack_over<T: Datatype>(
+    is_reversed: bool,
+    packed: &mut [u8],
     items: &mut [T],
 ) -> Result<(), dtype_runtime::Error> {
-    match representation {
-        Representation::Native => unpack_into(packed, items)?,
-        other => Unpacker::new(items).with_representation(other)?.unpack(packed)?,
-    };
-    Ok(())
+    if is_reversed {
+        reverse_values(T::TYPE_MAP, packed);
+    }
+    unpack_into(packed, items).map(drop)
 }

@@ -5,10 +5,9 @@ pub use core;
 pub use memoffset;
 
 pub use crate::basic::Basic;
-pub use crate::convertor::RecordConversion;
 pub use crate::datatype::{Datatype, Describes};
 pub use crate::outline::{AT_ONCE, List, Names, Parts, Repetition, Source, structure_of_pair};
-pub use crate::typed::{Records, ask, pack_one_onto, unpack_onto};
+pub use crate::typed::{RecordPacker, Records, ask, pack_one_onto, unpack_onto};
 use crate::typemap::assert_bound;
 pub use crate::typemap::{Field, Markers, TypeMap};
 

@@ -10,6 +10,7 @@ mod columns;
 mod converted;
 mod duration;
 mod fixed;
+mod front;
 mod layout;
 mod maybe;
 mod moves;
@@ -37,6 +38,7 @@ pub use columns::{ColumnField, Columns, columns};
 pub use converted::{pack_as, unpack_as};
 pub use duration::FixedDuration;
 pub use fixed::{FixedStr, FixedVec};
+pub use front::RecordPacker;
 pub use maybe::Maybe;
 pub use packed::{Packed, PackedIter};
 pub use ranges::{ByteRanges, gaps, runs};
@@ -237,7 +239,11 @@ pub fn unpack_onto<T: Datatype>(
     const { refuse_skipped_fields::<T>(NOT_READ) }
     check_length::<T>(bytes, count)?;
     let (before, stride) = (items.len(), size_of::<T>());
-    items.try_reserve_exact(count).map_err(|_| Error::Allocation { count, stride })?;
+    if items.capacity() == 0 {
+        *items = with_room(count)?;
+    } else {
+        items.try_reserve_exact(count).map_err(|_| Error::Allocation { count, stride })?;
+    }
     // SAFETY: as just reserved and checked, and a type that skips fields was refused.
     unsafe { append_checked(bytes, count, items) }.map_err(|error| error.records_later(before))
 }

@@ -144,13 +144,15 @@ impl Header {
         if flags != 0 {
             return Err(Error::Reserved { offset: 6, actual: flags });
         }
-        let [signature, count, record_size, schema] = [8, 16, 24, 32].map(|at| wide(bytes, at));
+        let (words, _) = bytes.as_chunks();
+        let word = |index: usize| u64::from_le_bytes(words[index]);
+        let (count, record_size, schema) = (word(2), word(3), word(4));
         Ok(Self {
             is_compact: false,
             has_checksum: true,
             byte_order,
             tag: narrow(bytes, 40),
-            signature_hash: Some(signature),
+            signature_hash: Some(word(1)),
             schema_hash: (schema != 0).then_some(schema),
             count,
             record_size,
@@ -297,10 +299,7 @@ fn number(bytes: &[u8], at: &mut usize) -> Result<Option<u64>, Error> {
     Ok(None)
 }
 
+#[inline]
 fn narrow(bytes: &[u8; Header::FULL_LEN], at: usize) -> u32 {
     u32::from_le_bytes([0, 1, 2, 3].map(|i| bytes[at + i]))
-}
-
-fn wide(bytes: &[u8; Header::FULL_LEN], at: usize) -> u64 {
-    u64::from_le_bytes([0, 1, 2, 3, 4, 5, 6, 7].map(|i| bytes[at + i]))
 }

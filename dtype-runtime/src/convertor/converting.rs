@@ -15,7 +15,7 @@ use core::ops::Range;
 
 pub use packer::ConvertingPacker;
 pub(super) use partial::Partials;
-pub use staged::RecordConversion;
+pub(crate) use staged::RecordConversion;
 pub use unpacker::ConvertingUnpacker;
 
 use self::convert::{check_boundary, each, reversed};

@@ -72,7 +72,7 @@ impl Staged {
 
 /// How whole records are converted to the packed bytes of this machine.
 #[derive(Clone, Debug)]
-pub struct RecordConversion {
+pub(crate) struct RecordConversion {
     converting: Arc<Converting>,
     /// Packed bytes of a record on this machine.
     native: u64,
@@ -84,13 +84,13 @@ impl RecordConversion {
     /// # Errors
     ///
     /// [`Error::NoConversion`].
-    pub fn new(ty: &Type, representation: Representation) -> Result<Self, Error> {
+    pub(crate) fn new(ty: &Type, representation: Representation) -> Result<Self, Error> {
         let converting = Converting::of_packed(ty, representation.architecture())?;
         Ok(Self { converting: Arc::new(converting), native: ty.size() })
     }
 
     /// Packed bytes of a record in the stream.
-    pub fn size(&self) -> u64 {
+    pub(crate) fn size(&self) -> u64 {
         self.converting.size
     }
 
@@ -99,7 +99,12 @@ impl RecordConversion {
     /// # Errors
     ///
     /// [`Error::IntegerRange`], [`Error::FloatRange`], [`Error::Allocation`]; [`Error::PackedLength`].
-    pub fn convert(&self, remote: &[u8], native: &mut Vec<u8>, count: usize) -> Result<(), Error> {
+    pub(crate) fn convert(
+        &self,
+        remote: &[u8],
+        native: &mut Vec<u8>,
+        count: usize,
+    ) -> Result<(), Error> {
         let record = usize::try_from(self.native).unwrap_or(usize::MAX);
         *native = allocate(count, record)?;
         native.resize(count * record, 0);
