@@ -204,7 +204,7 @@ pub(crate) struct Show {
     /// The number of instances to draw, one after another; at most 2^48.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(..=1 << 48))]
     pub(crate) instances: u64,
-    /// The maximum number of characters in a row of the picture.
+    /// The maximum number of characters in a row of the picture. A row of an array may have an eighth more.
     #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) width: u16,
     /// Bytes in a row, such as the row size of the enclosing array. The default is the type's own stride, if it has one.
