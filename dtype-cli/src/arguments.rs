@@ -1,6 +1,7 @@
 //! The command line.
 
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::error::{ContextValue, ErrorKind};
@@ -203,7 +204,7 @@ pub(crate) struct Show {
     /// The number of instances to draw, one after another; at most 2^48.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(..=1 << 48))]
     pub(crate) instances: u64,
-    /// The maximum number of characters in a row of the picture.
+    /// The maximum number of characters in a row of the picture. A row of an array may have an eighth more.
     #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) width: u16,
     /// Bytes in a row, such as the row size of the enclosing array. The default is the type's own stride, if it has one.
@@ -219,6 +220,9 @@ pub(crate) struct Show {
     /// Draw in ASCII only.
     #[arg(long)]
     pub(crate) ascii: bool,
+    /// Show the packed bytes: the values one after another, in the order of the declaration.
+    #[arg(long)]
+    pub(crate) packed: bool,
 }
 
 /// Print numbers.
@@ -265,13 +269,13 @@ pub(crate) enum DumpForm {
 
 /// Print records.
 #[derive(Args, Debug)]
+#[command(override_usage = "dtype dump [OPTIONS] [TYPE] <FILE>")]
 pub(crate) struct Dump {
-    /// The datatype: text, `@FILE`, `@FILE:NAME`, `PROGRAM:NAME`, or `-` for standard input.
-    #[arg(value_name = "TYPE", value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) ty: String,
-    /// The file, or `-` for standard input. Its records follow one another at the extent, as in memory.
-    #[arg(value_name = "FILE")]
-    pub(crate) input: PathBuf,
+    /// The datatype: text, `@FILE`, `@FILE:NAME`, `PROGRAM:NAME`, or `-` for standard input; and the file, or `-` for standard
+    /// input. The records of the file follow one another at the extent, as in memory. A `.npy` file has a type of its own.
+    // An optional argument before another one takes its value where an option is between them.
+    #[arg(value_name = "[TYPE] FILE", required = true)]
+    types_and_input: Vec<OsString>,
     /// The output form.
     #[arg(long = "as", value_enum, default_value_t, value_name = "FORM")]
     pub(crate) form: DumpForm,
@@ -292,6 +296,30 @@ pub(crate) struct Dump {
     pub(crate) representation: Values,
 }
 
+impl Dump {
+    /// The type, if there is one, and the file.
+    pub(crate) fn type_and_input(&self) -> Result<(Option<&str>, &Path), clap::Error> {
+        match &self.types_and_input[..] {
+            [input] => Ok((None, Path::new(input))),
+            [ty, input] => Ok((Some(text(ty)?), Path::new(input))),
+            [.., more] => {
+                let message = format!("unexpected argument {}", quoted(&more.to_string_lossy()));
+                Err(Arguments::command().error(ErrorKind::UnknownArgument, message))
+            }
+            [] => Ok((None, Path::new("-"))),
+        }
+    }
+}
+
+/// An argument that is a type.
+fn text(argument: &OsStr) -> Result<&str, clap::Error> {
+    argument.to_str().ok_or_else(|| {
+        let shown = printable(argument.as_encoded_bytes());
+        let message = format!("{shown} is no file, and no type, which is UTF-8");
+        Arguments::command().error(ErrorKind::InvalidUtf8, message)
+    })
+}
+
 /// The forms in which frames are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FrameForm {
@@ -304,13 +332,13 @@ pub(crate) enum FrameForm {
 
 /// Print frames.
 #[derive(Args, Debug)]
+#[command(override_usage = "dtype frame [OPTIONS] [TYPE]... <FILE>")]
 pub(crate) struct Frame {
-    /// The file of messages, or `-` for standard input.
-    #[arg(value_name = "FILE")]
-    pub(crate) input: PathBuf,
-    /// The datatype of the records, to print them, too: text, `@FILE`, `@FILE:NAME`, `PROGRAM:NAME`, or `-` for standard input.
-    #[arg(value_name = "TYPE", value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) ty: Option<String>,
+    /// The datatypes of the records, to print them, too: text, `@FILE`, `@FILE:NAME`, `PROGRAM:NAME`, or `-` for standard input;
+    /// and the file of messages, or `-` for standard input. NAME can be an enum with `#[derive(Messages)]`, which has a type for
+    /// each tag. The file may also come before the types.
+    #[arg(value_name = "[TYPE]... FILE", required = true)]
+    types_and_input: Vec<OsString>,
     /// Print the records whose type the sender has sent as a message before them.
     #[arg(long)]
     pub(crate) dump: bool,
@@ -320,6 +348,28 @@ pub(crate) struct Frame {
     /// As JSON: the same as `--as json`.
     #[arg(long, conflicts_with = "form")]
     pub(crate) json: bool,
+}
+
+impl Frame {
+    /// The types and the file, which is the last argument, or the first one if only that is a file.
+    pub(crate) fn types_and_input(&self) -> Result<(Vec<&str>, &Path), clap::Error> {
+        // A type is UTF-8.
+        let is_file =
+            |path: &OsStr| path == "-" || path.to_str().is_none() || Path::new(path).exists();
+        let (types, input) = match &self.types_and_input[..] {
+            [input, types @ .., last] if !is_file(last) && is_file(input) => {
+                let types: Vec<&OsStr> =
+                    types.iter().chain([last]).map(OsString::as_os_str).collect();
+                (types, input.as_os_str())
+            }
+            [types @ .., input] => {
+                (types.iter().map(OsString::as_os_str).collect(), input.as_os_str())
+            }
+            [] => (Vec::new(), OsStr::new("-")),
+        };
+        let types = types.into_iter().map(text).collect::<Result<_, _>>()?;
+        Ok((types, Path::new(input)))
+    }
 }
 
 /// The arguments that packing and unpacking share.

@@ -16,6 +16,9 @@ mod token;
 
 use std::ops::Range;
 
+use dtype_npy::Dtype;
+use dtype_runtime::Error;
+
 use crate::notation::{self, FieldNames, MAX_LENGTH, Parsed};
 use crate::problem::{Problem, quoted};
 
@@ -30,6 +33,27 @@ pub const MAX_NESTING: usize = 128;
 
 /// The maximum number of mistakes to report.
 const MOST_PROBLEMS: usize = 20;
+
+/// Where the bytes of a type are that a text declares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// As the compiler places the fields.
+    Memory,
+    /// One after another.
+    Packed,
+}
+
+/// A kind of message on a stream.
+#[derive(Clone, Debug)]
+pub(crate) struct Message {
+    pub(crate) tag: u32,
+    /// The name of the variant.
+    pub(crate) name: String,
+    /// Whether its records are the bytes of a text.
+    pub(crate) is_text: bool,
+    /// The type of its records.
+    pub(crate) parsed: Parsed,
+}
 
 /// A struct that a text declares.
 struct Declared {
@@ -71,6 +95,64 @@ pub fn parse(
     language: Language,
     wanted: Option<&str>,
 ) -> Result<Parsed, Vec<Problem>> {
+    parse_as(source, language, wanted, Form::Memory)
+}
+
+/// The same for packed bytes, in which the fields follow one another as they are declared. A struct in Rust then needs no
+/// `#[repr(C)]`, and every type is known that the derive of dtype-runtime accepts.
+///
+/// # Errors
+///
+/// As for [`parse`].
+///
+/// ```
+/// use dtype_cli::declaration::{Language, parse_packed};
+/// let source = "struct P { id: u8, at: (f64, u16), name: FixedStr<8>, #[dtype(skip)] cache: Vec<u8> }";
+/// assert_eq!(parse_packed(source, Language::Rust, None).unwrap().ty.size(), 1 + 10 + 12);
+/// ```
+pub fn parse_packed(
+    source: &str,
+    language: Language,
+    wanted: Option<&str>,
+) -> Result<Parsed, Vec<Problem>> {
+    parse_as(source, language, wanted, Form::Packed)
+}
+
+/// The datatype of a NumPy dtype whose values this machine has.
+pub(crate) fn of_dtype(dtype: &Dtype) -> Result<Parsed, Error> {
+    let mut fields = FieldNames::default();
+    let layout = numpy::of_dtype(dtype, &mut fields)?;
+    Ok(Parsed { ty: layout.ty, fields })
+}
+
+/// The messages that an enum with `#[derive(Messages)]` describes: the one called `wanted`, or the only one of the text;
+/// `None` if there is none.
+///
+/// # Errors
+///
+/// As for [`parse`].
+pub(crate) fn messages(
+    source: &str,
+    wanted: Option<&str>,
+) -> Result<Option<Vec<Message>>, Vec<Problem>> {
+    check_length(source)?;
+    rust::messages(source, wanted)
+}
+
+fn check_length(source: &str) -> Result<(), Vec<Problem>> {
+    if source.len() <= MAX_LENGTH {
+        return Ok(());
+    }
+    let message = format!("the text has {} bytes, expected at most {MAX_LENGTH}", source.len());
+    Err(vec![Problem::new(message, 0..0, "")])
+}
+
+fn parse_as(
+    source: &str,
+    language: Language,
+    wanted: Option<&str>,
+    form: Form,
+) -> Result<Parsed, Vec<Problem>> {
     if language == Language::Notation {
         return match wanted {
             None => notation::parse(source),
@@ -81,10 +163,7 @@ pub fn parse(
             }
         };
     }
-    if source.len() > MAX_LENGTH {
-        let message = format!("the text has {} bytes, expected at most {MAX_LENGTH}", source.len());
-        return Err(vec![Problem::new(message, 0..0, "")]);
-    }
+    check_length(source)?;
     let mut fields = FieldNames::default();
     let base = match language {
         Language::C => {
@@ -92,7 +171,7 @@ pub fn parse(
             choice::choose(named(all, &mut fields), mistakes, wanted, source)?
         }
         Language::Rust => {
-            let all = rust::read(source, &mut fields)?;
+            let all = rust::read(source, form, &mut fields)?;
             choice::choose(named(all, &mut fields), Vec::new(), wanted, source)?
         }
         Language::Numpy | Language::Notation => numpy::read(source, &mut fields)?,

@@ -6,14 +6,17 @@ mod columns;
 mod csv;
 mod hex;
 mod json;
+mod meant;
+mod npy;
 mod table;
 
 use std::io::Write;
+use std::path::Path;
 
 use dtype_runtime::Representation;
 
 use crate::arguments::{Dump, DumpForm, Values as Represented};
-use crate::failure::Failure;
+use crate::failure::{Failure, shown};
 use crate::forward::Forward;
 use crate::input::{self, StandardInput};
 use crate::notation::Parsed;
@@ -31,14 +34,24 @@ pub(crate) fn dump(
     colour: bool,
     out: &mut impl Write,
 ) -> Result<(), Failure> {
-    let parsed = input::ty(&options.ty, "TYPE", stdin)?;
-    let shape = Shape::of(&parsed);
-    let representation = match options.representation {
-        Represented::Native => Representation::Native,
-        Represented::External32 => Representation::External32,
-        Represented::Little => Representation::LittleEndian,
-        Represented::Big => Representation::BigEndian,
+    let (ty, path) = options.type_and_input()?;
+    let (source, mut input) = if let Some(ty) = ty {
+        let read = if options.packed { input::packed_ty } else { input::ty };
+        let parsed = read(ty, "TYPE", stdin)?;
+        let representation = match options.representation {
+            Represented::Native => Representation::Native,
+            Represented::External32 => Representation::External32,
+            Represented::Little => Representation::LittleEndian,
+            Represented::Big => Representation::BigEndian,
+        };
+        let source = Source { parsed, origin: options.origin, representation, items: None };
+        (source, Forward::open(path, stdin)?)
+    } else {
+        let mut input = Forward::open(path, stdin)?;
+        (own_type(options, path, &mut input)?, input)
     };
+    let Source { parsed, origin, representation, items } = source;
+    let shape = Shape::of(&parsed);
     let (places, values) = if options.packed {
         let record = parsed.ty.commit().conversion(representation);
         let record = record.and_then(|conversion| conversion.packed_size(1));
@@ -47,7 +60,7 @@ pub(crate) fn dump(
         (Places::packed(&parsed.ty, record as u64)?, values)
     } else {
         let values = Values::in_memory(&parsed.ty, &shape, representation)?;
-        (Places::in_memory(&parsed.ty, options.origin)?, values)
+        (Places::in_memory(&parsed.ty, origin)?, values)
     };
     let mut printer = match if options.json { DumpForm::Json } else { options.form } {
         DumpForm::Table => Printer::Table(Table::new(&shape, colour)?),
@@ -58,13 +71,36 @@ pub(crate) fn dump(
             Printer::Hex(hex::View::new(&parsed, &shape, &places, packed, colour)?)
         }
     };
-    let mut input = Forward::open(&options.input, stdin)?;
-    let mut records =
-        Records { parsed: &parsed, places, values, range: options.records.unwrap_or_default() };
+    let range = options.records.unwrap_or_default();
+    let mut records = Records { parsed: &parsed, places, values, range, items };
     let result = records.print(&mut input, &mut printer, out);
     // What came before a mistake is printed as well.
     printer.finish(out)?;
     result
+}
+
+/// The records of a file in memory.
+struct Source {
+    parsed: Parsed,
+    /// The position of the first record's displacement 0.
+    origin: u64,
+    representation: Representation,
+    /// Their number, if it is not the file's length that gives it.
+    items: Option<u64>,
+}
+
+/// The records of a file that has their type.
+fn own_type(options: &Dump, path: &Path, input: &mut Forward) -> Result<Source, Failure> {
+    let path = shown(path);
+    if options.packed || options.origin != 0 || options.representation != Represented::Native {
+        let message = "`--packed`, `--origin` and `--representation` go with a TYPE";
+        return Err(Failure::Usage(message.into()));
+    }
+    npy::source(input)?.ok_or_else(|| {
+        Failure::Usage(format!(
+            "{path} has no type of its own, as `.npy` files have\nhelp: `dtype dump TYPE {path}`"
+        ))
+    })
 }
 
 /// The records to print.
@@ -73,6 +109,8 @@ struct Records<'a> {
     places: Places,
     values: Values,
     range: RecordRange,
+    /// The number of records that the input says it has.
+    items: Option<u64>,
 }
 
 impl Records<'_> {
@@ -86,7 +124,7 @@ impl Records<'_> {
         let RecordRange { start, end } = self.range;
         // The last number is beyond the end of any input.
         for record in start..=u64::MAX {
-            if Some(record) == end {
+            if Some(record) == end || self.items.is_some_and(|items| record >= items) {
                 break;
             }
             let place = self.places.of(record);
@@ -120,9 +158,13 @@ impl Records<'_> {
                 return Err(Failure::Usage(message));
             }
         }
-        match self.places.remaining(record, len) {
-            0 => Ok(()),
-            remaining => {
+        match (self.places.remaining(record, len), self.items) {
+            (0, Some(items)) => {
+                let message = format!("the input has {record} of its {items} records");
+                Err(Failure::Usage(message))
+            }
+            (0, None) => Ok(()),
+            (remaining, _) => {
                 let offset = len - remaining;
                 let expected = self.places.needed(record, offset);
                 Err(Failure::Partial { record, offset, remaining, expected })

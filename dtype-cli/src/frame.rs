@@ -20,6 +20,7 @@ use crate::dump::Table;
 use crate::failure::Failure;
 use crate::forward::Forward;
 use crate::input::{self, StandardInput};
+use crate::value::{json_string, printable};
 use known::{KnownTypes, Ready};
 use report::{Found, Report};
 
@@ -37,6 +38,9 @@ const PIECE: u64 = 1 << 16;
 /// The maximum number of bytes of a message that is tried as a type or a schema.
 const MOST_TYPE_BYTES: u64 = 1 << 20;
 
+/// The maximum number of bytes of a text to print.
+const MOST_TEXT: usize = 1 << 24;
+
 /// Bytes of a checksum.
 const CHECKSUM_LEN: u64 = 4;
 
@@ -47,20 +51,15 @@ pub(crate) fn frame(
     colour: bool,
     out: &mut impl Write,
 ) -> Result<bool, Failure> {
-    // Other subcommands take the type first.
-    let swapped = options.ty.is_some() && !options.input.exists();
-    if swapped && options.input.as_os_str().as_encoded_bytes().starts_with(b"@") {
-        let message = "the file comes before the type: `dtype frame FILE TYPE`";
-        return Err(Failure::Usage(message.into()));
-    }
-    let given = options.ty.as_deref().map(|ty| input::ty(ty, "TYPE", stdin)).transpose()?;
+    let (types, input) = options.types_and_input()?;
+    let given = types.iter().map(|ty| input::records(ty, stdin)).collect::<Result<Vec<_>, _>>()?;
     let mut frames = Frames {
-        input: Forward::open(&options.input, stdin)?,
+        input: Forward::open(input, stdin)?,
         held: Vec::new(),
         again: 0,
         furthest: 0,
         types: KnownTypes::new(given),
-        prints_records: options.dump || options.ty.is_some(),
+        prints_records: options.dump || !types.is_empty(),
         report: Report::new(options.json || options.form == FrameForm::Json, colour),
         colour,
     };
@@ -119,7 +118,8 @@ impl Frames {
             }
         };
         let span = self.span(start, &header, len as u64)?;
-        let mut found = Found { offset: start, header, checksum: None, content: None };
+        let mut found =
+            Found { offset: start, header, checksum: None, content: None, message: None };
         self.report.begin(&found, out)?;
         let result = self.payload(&header, span, &mut found, out)?;
         self.report.frame(&found, result.as_ref().err(), out)?;
@@ -211,7 +211,10 @@ impl Frames {
         let mut refusal = None;
         if *prints_records {
             match types.find(header)? {
-                Ok(Some(ready)) => printer = Printer::new(ready, header, report, *colour, out)?,
+                Ok(Some(ready)) => {
+                    found.message = ready.message().map(str::to_owned);
+                    printer = Printer::new(ready, header, report, *colour, out)?;
+                }
                 Ok(None) => {}
                 Err(error) => refusal = Some(error),
             }
@@ -236,13 +239,16 @@ impl Frames {
             }
             let here = at + bytes.len() as u64;
             if here < to {
-                finish(printer, out)?;
+                // What is missing says more than what a part of a text is not.
+                let _ = finish(printer, out)?;
                 let (expected, actual) = (header.payload_len(), here - span.payload);
                 return Ok(Err(Error::Truncated { part: Part::Payload, expected, actual }));
             }
             at = to;
         }
-        finish(printer, out)?;
+        if let Err(error) = finish(printer, out)? {
+            refusal.get_or_insert(error);
+        }
         if header.checksum_len() > 0 {
             let bytes = pieces.bytes(span.payload_end, span.end)?;
             let Some(sum) = bytes.first_chunk() else {
@@ -341,6 +347,8 @@ fn may_hold_type(header: &Header) -> bool {
 enum Printer<'a> {
     Table(Ready<'a>, Table, Header, u64),
     Json(Ready<'a>, Header, u64, u64),
+    /// The bytes of a text, and the number of its frame if it is printed as JSON.
+    Text(Vec<u8>, Option<u64>),
 }
 
 impl<'a> Printer<'a> {
@@ -352,6 +360,18 @@ impl<'a> Printer<'a> {
         colour: bool,
         out: &mut impl Write,
     ) -> Result<Option<Self>, Failure> {
+        if !report.is_json()
+            && let Some(name) = ready.message()
+        {
+            writeln!(out, "  message {}", printable(name))?;
+        }
+        if ready.is_text() {
+            return Ok(Some(Self::Text(Vec::new(), report.is_json().then(|| report.number()))));
+        }
+        // A message without data has no records to print.
+        if header.record_size() == 0 {
+            return Ok(None);
+        }
         if report.is_json() {
             return Ok(Some(Self::Json(ready, *header, report.number(), 0)));
         }
@@ -372,7 +392,14 @@ impl<'a> Printer<'a> {
         bytes: &[u8],
         out: &mut impl Write,
     ) -> Result<Result<(), Error>, Failure> {
-        let (Self::Table(_, _, header, _) | Self::Json(_, header, ..)) = self;
+        let header = match self {
+            Self::Table(_, _, header, _) | Self::Json(_, header, ..) => header,
+            Self::Text(text, _) => {
+                let room = MOST_TEXT.saturating_sub(text.len());
+                text.extend_from_slice(&bytes[..bytes.len().min(room)]);
+                return Ok(Ok(()));
+            }
+        };
         let Some(size) = usize::try_from(header.record_size()).ok().filter(|size| *size > 0) else {
             return Ok(Ok(()));
         };
@@ -391,15 +418,38 @@ impl<'a> Printer<'a> {
                     }
                     *number += 1;
                 }
+                Self::Text(..) => {}
             }
         }
         Ok(Ok(()))
     }
 }
 
-fn finish(printer: Option<Printer<'_>>, out: &mut impl Write) -> Result<(), Failure> {
-    match printer {
-        Some(Printer::Table(_, mut table, ..)) => table.finish(out),
-        _ => Ok(()),
+/// Prints what is held until the end of the records.
+fn finish(
+    printer: Option<Printer<'_>>,
+    out: &mut impl Write,
+) -> Result<Result<(), Error>, Failure> {
+    let (bytes, frame) = match printer {
+        Some(Printer::Table(_, mut table, ..)) => return table.finish(out).map(Ok),
+        Some(Printer::Text(bytes, frame)) => (bytes, frame),
+        _ => return Ok(Ok(())),
+    };
+    let (text, error) = match std::str::from_utf8(&bytes) {
+        Ok(text) => (text, None),
+        // The end may be cut inside a character.
+        Err(error) => {
+            let valid = std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default();
+            let is_cut = bytes.len() >= MOST_TEXT && error.error_len().is_none();
+            (valid, (!is_cut).then_some(error))
+        }
+    };
+    if let Some(frame) = frame {
+        let mut line = format!("{{\"frame\":{frame},\"record\":0,\"value\":");
+        json_string(text, &mut line);
+        writeln!(out, "{line}}}")?;
+    } else {
+        report::content("text", text, out)?;
     }
+    Ok(error.map_or(Ok(()), |error| Err(Error::Text(error))))
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use object::read::ReadCache;
 
 use crate::debug_info::{DebugInfo, Error, Layout, LeftOut, Summary, is_object};
-use crate::declaration::{self, Language};
+use crate::declaration::{self, Language, Message};
 use crate::failure::{Failure, shown};
 use crate::notation::{MAX_LENGTH, Parsed};
 use crate::problem::Problem;
@@ -42,12 +42,52 @@ pub(crate) fn types(
     debug_info(path, |info| info.types().map(Some))
 }
 
-/// The type given by an argument.
+/// The type given by an argument, for memory.
 pub(crate) fn ty(argument: &str, name: &str, stdin: &mut StandardInput) -> Result<Parsed, Failure> {
+    read(argument, name, stdin, |parsed| parsed, declaration::parse)
+}
+
+/// The type given by an argument, for packed bytes.
+pub(crate) fn packed_ty(
+    argument: &str,
+    name: &str,
+    stdin: &mut StandardInput,
+) -> Result<Parsed, Failure> {
+    read(argument, name, stdin, |parsed| parsed, declaration::parse_packed)
+}
+
+/// The types that an argument gives for the records of frames.
+#[derive(Clone, Debug)]
+pub(crate) enum Given {
+    Type(Parsed),
+    /// Those of an enum, each with its tag.
+    Messages(Vec<Message>),
+}
+
+/// The types given by an argument, for the records of frames.
+pub(crate) fn records(argument: &str, stdin: &mut StandardInput) -> Result<Given, Failure> {
+    read(argument, "TYPE", stdin, Given::Type, |source, language, wanted| {
+        if language == Language::Rust
+            && let Some(messages) = declaration::messages(source, wanted)?
+        {
+            return Ok(Given::Messages(messages));
+        }
+        declaration::parse_packed(source, language, wanted).map(Given::Type)
+    })
+}
+
+/// Reads an argument: a type from debug information, or a text with `parse`.
+fn read<T>(
+    argument: &str,
+    name: &str,
+    stdin: &mut StandardInput,
+    compiled: impl FnOnce(Parsed) -> T,
+    parse: impl FnOnce(&str, Language, Option<&str>) -> Result<T, Vec<Problem>>,
+) -> Result<T, Failure> {
     match object(argument, stdin) {
         Some((path, Some(name))) => {
             let layout = debug_info(path, |info| info.find(name))?;
-            return with_skipped(layout, path, name, stdin.skip);
+            return with_skipped(layout, path, name, stdin.skip).map(compiled);
         }
         Some((path, None)) => {
             let path = shown(Path::new(path));
@@ -76,7 +116,7 @@ pub(crate) fn ty(argument: &str, name: &str, stdin: &mut StandardInput) -> Resul
     };
     let language = stdin.language.or(language);
     let language = language.unwrap_or_else(|| declaration::recognize(&source));
-    declaration::parse(&source, language, wanted).map_err(|mut problems| {
+    parse(&source, language, wanted).map_err(|mut problems| {
         let name = name.to_owned();
         if let Some(file) = argument.strip_prefix('@').map(|path| item_of_file(path).0) {
             with_names(&mut problems, file, wanted);

@@ -15,7 +15,7 @@ use dtype_runtime::Type;
 use crate::problem::Problem;
 
 pub use fields::FieldNames;
-pub(crate) use fields::Span;
+pub(crate) use fields::{Meaning, Span};
 pub use grammar::MAX_NESTING;
 pub(crate) use names::{ISIZE, USIZE};
 pub use names::{all as predefined_names, nearest};

@@ -6,6 +6,7 @@ use dtype_runtime::convertor::Conversion;
 use dtype_runtime::{Buffer, Committed, Error, Representation, Type};
 
 use crate::failure::Failure;
+use crate::notation::{FieldNames, Parsed};
 use crate::shape::Shape;
 
 /// Where the records of an input are: one every `stride` bytes.
@@ -136,7 +137,8 @@ impl Values {
         let foreign = match representation {
             Representation::Native => None,
             other => {
-                let flat = packed_type(shape, &mut HashMap::new()).map_err(refused)?;
+                let mut packed = Packed::default();
+                let flat = packed.of(shape).map_err(refused)?;
                 Some(flat.commit().conversion(other).map_err(refused)?)
             }
         };
@@ -165,33 +167,57 @@ impl Values {
     }
 }
 
-/// The type whose memory is the packed stream of another one: the same values without gaps. Parts that are shared are
-/// made once; `known` has them by their addresses.
-fn packed_type(shape: &Shape, known: &mut HashMap<usize, Type>) -> Result<Type, Error> {
-    let key = std::ptr::from_ref(shape).addr();
-    if let Some(ty) = known.get(&key) {
-        return Ok(ty.clone());
-    }
-    let ty = match shape {
-        Shape::Nothing => Type::structure(&[], &[], &[])?,
-        Shape::Value(basic) => Type::basic(*basic),
-        Shape::Repeated(count, inner) => Type::contiguous(*count, &packed_type(inner, known)?)?,
-        Shape::Structure(members) => {
-            let types = members.iter().map(|member| packed_type(&member.shape, known));
-            let types: Vec<Type> = types.collect::<Result<_, _>>()?;
-            let (mut end, mut displacements) = (0, Vec::with_capacity(types.len()));
-            for ty in &types {
-                displacements.push(end);
-                // The sum is the size of a type, which fits.
-                end += ty.extent();
-            }
-            let ty = Type::structure(&vec![1; types.len()], &displacements, &types)?;
-            // Without the padding at the end.
-            if ty.extent() == end { ty } else { Type::resized(&ty, 0, end)? }
+/// The type whose memory is the packed bytes of another one.
+pub(crate) fn packed(parsed: &Parsed) -> Result<Parsed, Failure> {
+    let mut packed = Packed::default();
+    let ty = packed.of(&Shape::of(parsed)).map_err(|error| Failure::refused("pack", error))?;
+    Ok(Parsed { ty, fields: packed.names })
+}
+
+/// Makes types whose memory is the packed bytes of a shape: the same values without gaps.
+#[derive(Default)]
+struct Packed {
+    /// Parts that are shared are made once; keyed by their addresses.
+    known: HashMap<usize, Type>,
+    names: FieldNames,
+}
+
+impl Packed {
+    fn of(&mut self, shape: &Shape) -> Result<Type, Error> {
+        let key = std::ptr::from_ref(shape).addr();
+        if let Some(ty) = self.known.get(&key) {
+            return Ok(ty.clone());
         }
-    };
-    known.insert(key, ty.clone());
-    Ok(ty)
+        let ty = match shape {
+            Shape::Nothing => Type::structure(&[], &[], &[])?,
+            Shape::Value(basic) => Type::basic(*basic),
+            Shape::Meant(_, fields) => self.of(fields)?,
+            Shape::Repeated(count, inner) => Type::contiguous(*count, &self.of(inner)?)?,
+            Shape::Structure(members) => {
+                let (mut end, mut displacements) = (0, Vec::with_capacity(members.len()));
+                let (mut lengths, mut types) = (Vec::new(), Vec::new());
+                for member in members {
+                    let (length, element) = match &*member.shape {
+                        Shape::Repeated(count, element) => (*count, &**element),
+                        one => (1, one),
+                    };
+                    let ty = self.of(element)?;
+                    displacements.push(end);
+                    // The sum is the size of a type, which fits.
+                    end += ty.extent() * length.cast_signed();
+                    lengths.push(length);
+                    types.push(ty);
+                }
+                let ty = Type::structure(&lengths, &displacements, &types)?;
+                let names = members.iter().map(|member| Some(member.name.clone()));
+                self.names.add(&ty, names.collect());
+                // Without the padding at the end.
+                if ty.extent() == end { ty } else { Type::resized(&ty, 0, end)? }
+            }
+        };
+        self.known.insert(key, ty.clone());
+        Ok(ty)
+    }
 }
 
 /// A buffer of `size` bytes with unspecified contents.

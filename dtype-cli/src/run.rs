@@ -12,7 +12,7 @@ use crate::debug_info::Summary;
 use crate::failure::Failure;
 use crate::input::{self, StandardInput};
 use crate::notation::{GRAMMAR, predefined_names};
-use crate::{convert, dump, frame, info, json, manual, show, types};
+use crate::{convert, dump, frame, info, json, manual, records, show, types};
 
 /// Two types with different signatures, or different memory.
 const DIFFERENT: u8 = 1;
@@ -50,7 +50,7 @@ pub fn main() -> ExitCode {
 /// Prints the help or the version, if that was asked for.
 fn explain(error: clap::Error, out: &mut impl Write) -> Result<u8, Failure> {
     if error.use_stderr() {
-        return Err(Failure::Arguments(Box::new(error)));
+        return Err(error.into());
     }
     let text = error.render();
     if is_coloured(Colour::Auto, io::stdout().is_terminal()) {
@@ -85,7 +85,11 @@ fn run(arguments: Arguments, out: &mut impl Write) -> Result<u8, Failure> {
     }
     match (arguments.command, arguments.ty) {
         (Some(Command::Show(options)), _) => {
-            let parsed = input::ty(&options.ty, "TYPE", stdin)?;
+            let parsed = if options.packed {
+                records::packed(&input::packed_ty(&options.ty, "TYPE", stdin)?)?
+            } else {
+                input::ty(&options.ty, "TYPE", stdin)?
+            };
             show::show(&parsed, &options, colour, out)?;
         }
         (Some(Command::Info(options)), _) => {
@@ -188,5 +192,6 @@ fn picture(ty: String) -> Show {
         rows,
         unit: None,
         ascii: false,
+        packed: false,
     }
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use dtype_runtime::types::{Argument, Combiner, Named};
 use dtype_runtime::{Basic, Type};
 
-use crate::notation::{FieldNames, Parsed};
+use crate::notation::{FieldNames, Meaning, Parsed};
 
 /// Values in the order of the packed stream, with the names of the notation. It has no displacements: the packed
 /// stream has the values in this order. Parts that a type uses several times are shared.
@@ -20,6 +20,8 @@ pub(crate) enum Shape {
     Repeated(u64, Rc<Shape>),
     /// The members that have data.
     Structure(Vec<Member>),
+    /// A value that is not written by its fields, and its fields.
+    Meant(Meaning, Rc<Shape>),
 }
 
 /// A member of a structure.
@@ -36,12 +38,27 @@ impl Shape {
         Shapes { names: &parsed.fields, known: HashMap::new() }.of(&parsed.ty)
     }
 
+    /// The number of packed bytes.
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            Self::Nothing => 0,
+            Self::Value(basic) => basic.size(),
+            Self::Repeated(count, inner) => {
+                usize::try_from(*count).unwrap_or(usize::MAX).saturating_mul(inner.size())
+            }
+            Self::Structure(members) => {
+                members.iter().fold(0, |all, member| all.saturating_add(member.shape.size()))
+            }
+            Self::Meant(_, fields) => fields.size(),
+        }
+    }
+
     /// The basic datatype, if it is one value or an array, of any number of dimensions, of such values.
     pub(crate) fn element(&self) -> Option<Basic> {
         match self {
             Self::Value(basic) => Some(*basic),
             Self::Repeated(_, inner) => inner.element(),
-            Self::Nothing | Self::Structure(_) => None,
+            Self::Nothing | Self::Structure(_) | Self::Meant(..) => None,
         }
     }
 }
@@ -60,7 +77,10 @@ impl Shapes<'_> {
         if let Some(known) = self.known.get(&key) {
             return Rc::clone(known);
         }
-        let shape = self.make(ty);
+        let shape = match (self.names.meaning(ty), self.make(ty)) {
+            (Some(meaning), fields) if ty.size() > 0 => Rc::new(Shape::Meant(meaning, fields)),
+            (_, shape) => shape,
+        };
         self.known.insert(key, Rc::clone(&shape));
         shape
     }

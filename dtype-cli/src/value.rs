@@ -9,7 +9,7 @@ use dtype_runtime::Basic;
 use dtype_runtime::basic::Kind;
 use dtype_runtime::representation::Architecture;
 
-pub(crate) use text::{bytes, is_command, json_string, printable, printable_lines};
+pub(crate) use text::{bytes, is_command, json_string, printable, printable_lines, write_bytes};
 
 /// What a value is written into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +89,7 @@ pub(crate) fn write_text(bytes: &[u8], style: ValueStyle, out: &mut String) {
 }
 
 /// Appends bytes that are no value of their type.
-fn invalid(bytes: &[u8], style: ValueStyle, out: &mut String) -> Validity {
+pub(crate) fn invalid(bytes: &[u8], style: ValueStyle, out: &mut String) -> Validity {
     let (open, close) =
         if style == ValueStyle::Json { ("{\"invalid\":\"", "\"}") } else { ("invalid ", "") };
     let (value, digits) = (unsigned(bytes), 2 * bytes.len());

@@ -8,6 +8,7 @@ mod range;
 mod rows;
 
 use core::fmt::{self, Write};
+use core::ops::Range;
 
 use crate::fields::{DiagramField, Fields};
 pub use cell::{Cell, Sign};
@@ -38,7 +39,8 @@ pub struct View {
     /// `None` draws a layout that fits one row in one row. Otherwise a row is the extent of an instance if there are
     /// several instances, or a multiple of the row of a subarray or the stride of a vector, or else as many cells as
     /// fit. If [`unit`](Self::unit) makes each element one cell, a row is the row of the subarray or the stride of the
-    /// vector itself, as if it were set.
+    /// vector itself, as if it were set. It may have an eighth more cells than `columns`; a longer one is drawn as up to 16
+    /// rows of about equal length, so that a column of the array is still upright.
     pub row: Option<u64>,
     /// The maximum number of rows, 1 to 1024, of at most 65 536 cells together. The picture replaces further rows by their
     /// number of bytes. Rows in which a bound or the data start or end take precedence. Three or more rows that are only gap
@@ -380,8 +382,7 @@ impl Diagram {
 fn stretches(rows: &Rows) -> Vec<Stretch> {
     let mut all: Vec<Stretch> = Vec::new();
     for number in &rows.drawn {
-        let start = rows.start + number * i128::from(rows.pitch);
-        let end = (start + i128::from(rows.pitch)).min(rows.end);
+        let Range { start, end } = rows.bytes_of(*number);
         match all.last_mut() {
             Some(last) if last.end == start => last.end = end,
             _ => all.push(Stretch { start, end, cells: Vec::new(), complete: true }),
@@ -399,8 +400,8 @@ fn stretches(rows: &Rows) -> Vec<Stretch> {
 /// The rows one by one, and the bytes left out between them.
 fn lines(rows: &Rows, stretches: Vec<Stretch>) -> Vec<Line> {
     let mut lines = Vec::new();
-    let (mut end, pitch) = (rows.start, i128::from(rows.pitch));
-    let in_row = usize::try_from(rows.pitch / u64::from(rows.unit)).unwrap_or(1).max(1);
+    let mut end = rows.start;
+    let mut drawn = rows.drawn.iter().map(|number| rows.bytes_of(*number)).peekable();
     let left_out = |lines: &mut Vec<Line>, bytes: i128| {
         if bytes > 0 {
             lines.push(Line::LeftOut(bytes.unsigned_abs()));
@@ -408,11 +409,13 @@ fn lines(rows: &Rows, stretches: Vec<Stretch>) -> Vec<Line> {
     };
     for stretch in stretches {
         left_out(&mut lines, stretch.start - end);
-        let mut start = stretch.start;
-        for cells in stretch.cells.chunks(in_row) {
-            let end = (start + pitch).min(stretch.end);
-            lines.push(Line::Row(Row { start, end, cells: cells.to_vec() }));
-            start = end;
+        let mut cells = &stretch.cells[..];
+        while let Some(Range { start, end }) = drawn.next_if(|row| row.start < stretch.end) {
+            let number = (end - start).unsigned_abs().div_ceil(rows.unit.into());
+            let number = usize::try_from(number).unwrap_or(cells.len()).min(cells.len());
+            let (row, rest) = cells.split_at(number);
+            lines.push(Line::Row(Row { start, end, cells: row.to_vec() }));
+            cells = rest;
         }
         end = stretch.end;
     }

@@ -4,13 +4,13 @@ use dtype_npy::{Dtype, GrammarError, Kind};
 use dtype_runtime::{Basic, Error};
 
 use super::layout::{Layout, Member, structure};
-use crate::notation::{FieldNames, nearest};
+use crate::notation::{FieldNames, Meaning, nearest};
 use crate::problem::Problem;
 
 /// The layout of a dtype.
 pub(super) fn read(source: &str, fields: &mut FieldNames) -> Result<Layout, Vec<Problem>> {
     let dtype = Dtype::parse_native(source).map_err(|error| vec![problem(error)])?;
-    layout(&dtype, fields).map_err(|error| {
+    of_dtype(&dtype, fields).map_err(|error| {
         vec![Problem::new(error.to_string(), 0..source.trim_end().len(), "too large")]
     })
 }
@@ -26,12 +26,13 @@ fn problem(error: GrammarError) -> Problem {
     }
 }
 
-fn layout(dtype: &Dtype, fields: &mut FieldNames) -> Result<Layout, Error> {
+/// The layout of a dtype whose values this machine has.
+pub(super) fn of_dtype(dtype: &Dtype, fields: &mut FieldNames) -> Result<Layout, Error> {
     match dtype.kind() {
         Kind::Structure { fields: all } => {
             let members = all.iter().map(|field| {
                 let (lengths, element) = field.dtype.axes();
-                let element = layout(element, fields)?;
+                let element = of_dtype(element, fields)?;
                 let (length, inner) = lengths.split_first().unwrap_or((&1, &[]));
                 let (name, length) = (Some(field.name.clone()), *length);
                 let element = element.array(inner)?.ty;
@@ -40,13 +41,19 @@ fn layout(dtype: &Dtype, fields: &mut FieldNames) -> Result<Layout, Error> {
             let members = members.collect::<Result<_, Error>>()?;
             structure(members, dtype.itemsize(), dtype.align(), fields)
         }
-        Kind::Array { lengths, element } => layout(element, fields)?.array(lengths),
+        Kind::Array { lengths, element } => of_dtype(element, fields)?.array(lengths),
         _ => {
             let one = Layout::basic(dtype.basic().unwrap_or(Basic::Byte));
             match dtype.itemsize().checked_div(one.size).unwrap_or(1) {
                 1 => Ok(one),
                 // Text, and raw bytes.
-                count => one.array(&[count]),
+                count => {
+                    let array = one.array(&[count])?;
+                    if matches!(dtype.kind(), Kind::Scalar { letter: 'U', .. }) {
+                        fields.add_meaning(&array.ty, Meaning::Characters);
+                    }
+                    Ok(array)
+                }
             }
         }
     }

@@ -1,14 +1,16 @@
 //! Reads declarations of structs in Rust.
 //!
-//! Only `#[repr(C)]` says where the fields are: a struct without it is a mistake, since the compiler may put its
-//! fields in any order. Items are looked up by name, in any order, also in inline modules; paths to them are not
+//! Only `#[repr(C)]` says where the fields are in memory: a struct without it is a mistake there, since the compiler may put
+//! its fields in any order. Packed bytes have the fields in the order of the declaration. Items are looked up by name, in any order, also in inline modules; paths to them are not
 //! checked. Functions, traits and macros are passed over.
 
 mod attributes;
 mod constants;
 mod items;
+mod messages;
 mod names;
 mod nesting;
+mod ours;
 mod types;
 
 use std::collections::{HashMap, HashSet};
@@ -18,25 +20,41 @@ use std::thread;
 use dtype_runtime::Error;
 use proc_macro2::{Span, TokenStream};
 use syn::spanned::Spanned;
-use syn::{Attribute, Fields, Type};
+use syn::{Attribute, Fields, Type, TypePath};
 
 use super::hints::Hints;
 use super::layout::{Base, Layout, Placement, is_gap};
-use super::{Declared, MAX_NESTING, MOST_PROBLEMS};
+use super::{Declared, Form, MAX_NESTING, MOST_PROBLEMS};
 use crate::notation::FieldNames;
 use crate::problem::{Problem, quoted};
-use attributes::{Derived, Representation, condition, derived, representation};
+use attributes::{Derived, Representation, condition, derived, derives, representation};
 use items::{Item, Kind};
+pub(super) use messages::messages;
 
 /// The result of reading something, or a mistake in it.
 type Read<T> = Result<T, Box<Problem>>;
 
 /// The structs that a text declares.
-pub(super) fn read(source: &str, fields: &mut FieldNames) -> Result<Vec<Declared>, Vec<Problem>> {
+pub(super) fn read(
+    source: &str,
+    form: Form,
+    fields: &mut FieldNames,
+) -> Result<Vec<Declared>, Vec<Problem>> {
+    with_items(source, form, fields, |reader| Ok(reader.structs()))
+}
+
+/// Reads something from the items of a text.
+fn with_items<T: Send>(
+    source: &str,
+    form: Form,
+    fields: &mut FieldNames,
+    read: impl FnOnce(&mut Reader<'_>) -> Result<T, Vec<Problem>> + Send,
+) -> Result<T, Vec<Problem>> {
     // Syntax trees take more stack than a thread may have. Positions are kept by the thread, and end with it.
     thread::scope(|scope| {
         let builder = thread::Builder::new().stack_size(nesting::STACK);
-        let reader = builder.spawn_scoped(scope, || read_tokens(source, fields));
+        let all = || Reader::new(source, form, fields).and_then(|mut reader| read(&mut reader));
+        let reader = builder.spawn_scoped(scope, all);
         let read = reader.ok().and_then(|reader| reader.join().ok());
         read.unwrap_or_else(|| {
             let message = "the text cannot be read: there is no memory for another thread";
@@ -52,42 +70,6 @@ pub(super) fn read(source: &str, fields: &mut FieldNames) -> Result<Vec<Declared
         }
         problems
     })
-}
-
-fn read_tokens(source: &str, fields: &mut FieldNames) -> Result<Vec<Declared>, Vec<Problem>> {
-    let tokens: TokenStream = match source.parse() {
-        Ok(tokens) => tokens,
-        Err(error) => {
-            let error: proc_macro2::LexError = error;
-            let problem = Problem::new("this is not a Rust token", range(error.span()), "");
-            return Err(vec![problem.help("brackets and quotes have to be closed")]);
-        }
-    };
-    nesting::check(tokens.clone()).map_err(|problem| vec![*problem])?;
-    let file: syn::File = syn::parse2(tokens).map_err(|error| vec![grammar(&error)])?;
-    let mut reader = Reader {
-        items: HashMap::new(),
-        order: Vec::new(),
-        done: HashMap::new(),
-        parts: HashSet::new(),
-        values: HashMap::new(),
-        conditions: Vec::new(),
-        fields,
-        depth: 0,
-        hints: Hints::default(),
-    };
-    reader.items(file.items);
-    let structs: Vec<String> = reader.order.clone();
-    let mut declared = Vec::new();
-    for name in structs {
-        let base = reader.named(&name).unwrap_or(Base::Wrong(Vec::new()));
-        let span = reader.items.get(&name).map_or(0..0, |item| item.span.clone());
-        declared.push(Declared { name, span, base, is_part: false });
-    }
-    for one in &mut declared {
-        one.is_part = reader.parts.contains(&one.name);
-    }
-    Ok(declared)
 }
 
 /// The mistake of a text that is not Rust.
@@ -122,6 +104,7 @@ fn clamped(range: Range<usize>, source: &str) -> Range<usize> {
 }
 
 struct Reader<'f> {
+    form: Form,
     items: HashMap<String, Item>,
     /// The names of the structs, in the order of the text.
     order: Vec<String>,
@@ -139,7 +122,48 @@ struct Reader<'f> {
     hints: Hints,
 }
 
-impl Reader<'_> {
+impl<'f> Reader<'f> {
+    fn new(source: &str, form: Form, fields: &'f mut FieldNames) -> Result<Self, Vec<Problem>> {
+        let tokens: TokenStream = match source.parse() {
+            Ok(tokens) => tokens,
+            Err(error) => {
+                let error: proc_macro2::LexError = error;
+                let problem = Problem::new("this is not a Rust token", range(error.span()), "");
+                return Err(vec![problem.help("brackets and quotes have to be closed")]);
+            }
+        };
+        nesting::check(tokens.clone()).map_err(|problem| vec![*problem])?;
+        let file: syn::File = syn::parse2(tokens).map_err(|error| vec![grammar(&error)])?;
+        let mut reader = Self {
+            form,
+            items: HashMap::new(),
+            order: Vec::new(),
+            done: HashMap::new(),
+            parts: HashSet::new(),
+            values: HashMap::new(),
+            conditions: Vec::new(),
+            fields,
+            depth: 0,
+            hints: Hints::default(),
+        };
+        reader.items(file.items);
+        Ok(reader)
+    }
+
+    /// The structs of the text.
+    fn structs(&mut self) -> Vec<Declared> {
+        let mut declared = Vec::new();
+        for name in self.order.clone() {
+            let base = self.named(&name).unwrap_or(Base::Wrong(Vec::new()));
+            let span = self.items.get(&name).map_or(0..0, |item| item.span.clone());
+            declared.push(Declared { name, span, base, is_part: false });
+        }
+        for one in &mut declared {
+            one.is_part = self.parts.contains(&one.name);
+        }
+        declared
+    }
+
     /// The meaning of a name that the text declares.
     fn named(&mut self, name: &str) -> Option<Base> {
         match self.done.get(name) {
@@ -165,7 +189,7 @@ impl Reader<'_> {
     }
 
     fn item(&mut self, name: &str, item: &Item) -> Base {
-        let checked = check(name, item).and_then(|()| derived(&item.attributes));
+        let checked = check(name, item).and_then(|()| derived(&item.attributes, self.form));
         let layout = match checked.and_then(|_| representation(&item.attributes)) {
             Ok(layout) => layout,
             Err(problem) => return wrong(*problem),
@@ -176,11 +200,15 @@ impl Reader<'_> {
                 what: "a union",
                 help: "which of its members is meant is not known: write the one that is in use",
             },
-            Kind::Enum { has_data: true, .. } => Base::Foreign {
-                what: "an enum whose variants hold data",
-                help: "which variant is meant is not known: write a struct for the one in use",
-            },
-            Kind::Enum { values, .. } => {
+            Kind::Enum(variants)
+                if variants.iter().any(|one| !matches!(one.fields, Fields::Unit)) =>
+            {
+                Base::Foreign {
+                    what: "an enum whose variants hold data",
+                    help: "which variant is meant is not known: write a struct for the one in use",
+                }
+            }
+            Kind::Enum(variants) => {
                 let integer = layout.integer.or(layout.is_c.then_some(dtype_runtime::Basic::Int));
                 let Some(basic) = integer else {
                     let message = format!("the size of the enum {} is not fixed", quoted(name));
@@ -189,7 +217,7 @@ impl Reader<'_> {
                         problem.help("add the integer that it is, for example `#[repr(u8)]`"),
                     );
                 };
-                match self.check_variants(&layout, values) {
+                match self.check_variants(&layout, variants) {
                     Ok(()) => Base::Known(Layout::basic(basic)),
                     Err(problem) => wrong(*problem),
                 }
@@ -200,8 +228,10 @@ impl Reader<'_> {
                 let problem = Problem::new(message, generics.clone(), "not supported");
                 wrong(problem.help("write the struct with the types that are meant"))
             }
-            Kind::Struct { fields, .. } if layout.is_c || layout.is_transparent => {
-                self.structure(name, fields, &layout, &item.span)
+            Kind::Struct { fields, .. }
+                if layout.is_c || layout.is_transparent || self.form == Form::Packed =>
+            {
+                self.structure(name, fields, &layout, item)
             }
             Kind::Struct { .. } => no_places(name, &item.span),
         }
@@ -212,15 +242,17 @@ impl Reader<'_> {
         name: &str,
         fields: &Fields,
         layout: &Representation,
-        span: &Range<usize>,
+        item: &Item,
     ) -> Base {
+        let rules =
+            Rules { packed: layout.packed, is_derived: derives(&item.attributes, "Datatype") };
         let mut placement = Placement::default();
         let mut problems: Vec<Problem> = Vec::new();
         let mut names = HashMap::new();
         // Fields with bytes, of which a transparent struct has one.
         let mut filled = 0;
         for field in fields {
-            match self.field(field, layout, &mut names, &mut placement) {
+            match self.field(field, rules, &mut names, &mut placement) {
                 Ok(has_bytes) => filled += usize::from(has_bytes),
                 Err(more) => problems.extend(more),
             }
@@ -232,12 +264,14 @@ impl Reader<'_> {
         if !problems.is_empty() {
             return Base::Wrong(problems);
         }
-        if layout.is_transparent && filled > 1 {
-            return no_places(name, span);
+        if layout.is_transparent && filled > 1 && self.form == Form::Memory {
+            return no_places(name, &item.span);
         }
         match placement.finish(layout.align.unwrap_or(1), self.fields) {
             Ok(layout) => Base::Known(layout),
-            Err(error) => wrong(Problem::new(error.to_string(), span.clone(), "in this struct")),
+            Err(error) => {
+                wrong(Problem::new(error.to_string(), item.span.clone(), "in this struct"))
+            }
         }
     }
 
@@ -245,16 +279,19 @@ impl Reader<'_> {
     fn field(
         &mut self,
         field: &syn::Field,
-        layout: &Representation,
+        rules: Rules,
         names: &mut HashMap<String, Range<usize>>,
         placement: &mut Placement,
     ) -> Result<bool, Vec<Problem>> {
         let own = field.ident.as_ref().map(name_of);
         let shown = own.clone().unwrap_or_default();
-        let read = condition(&field.attrs).and_then(|()| derived(&field.attrs));
-        let Derived { is_skipped, rename } = read.map_err(|problem| vec![*problem])?;
+        let read = condition(&field.attrs).and_then(|()| derived(&field.attrs, self.form));
+        let Derived { is_skipped, rename, with, .. } = read.map_err(|problem| vec![*problem])?;
+        if is_skipped && self.form == Form::Packed {
+            return Ok(false);
+        }
         let at = range(field.ty.span());
-        let (element, lengths) = match self.field_type(&field.ty) {
+        let (element, lengths) = match self.field_type(&field.ty, with.as_ref()) {
             Ok(found) => found,
             Err(Base::Foreign { what, help }) => {
                 let message = format!("field {} is {what}", quoted(&shown));
@@ -263,7 +300,8 @@ impl Reader<'_> {
             Err(Base::Wrong(problems)) => return Err(problems),
             Err(Base::Known(_)) => return Ok(false),
         };
-        let is_gap = is_skipped || rename.is_none() && is_gap(&shown);
+        // The derive packs every field that is not skipped.
+        let is_gap = is_skipped || !rules.is_derived && rename.is_none() && is_gap(&shown);
         let name = rename.or(own);
         let named = field.ident.as_ref().map_or(at.clone(), |ident| range(ident.span()));
         if let Some(name) = name.as_ref().filter(|_| !is_gap)
@@ -272,25 +310,42 @@ impl Reader<'_> {
             let message = format!("two fields are called {}", quoted(name));
             return Err(vec![Problem::new(message, named, "again").and(before, "the first one")]);
         }
-        let align = element.align.min(layout.packed.unwrap_or(u64::MAX));
+        let align = element.align.min(rules.packed.unwrap_or(u64::MAX));
         let added = placement.add(name, &element, &lengths, align, is_gap);
         added.map_err(|error| vec![Problem::new(error.to_string(), at, "too large")])?;
         Ok(element.size > 0 && !lengths.contains(&0))
     }
 
-    /// The element type of a field and the lengths of its array, the outermost first.
-    fn field_type(&mut self, ty: &Type) -> Result<(Layout, Vec<u64>), Base> {
+    /// The element type of a field, or the type that describes it, and the lengths of its array, the outermost first.
+    fn field_type(
+        &mut self,
+        ty: &Type,
+        with: Option<&TypePath>,
+    ) -> Result<(Layout, Vec<u64>), Base> {
         let mut lengths = Vec::new();
         let mut inner = ty;
         while let Type::Array(array) = inner {
             lengths.push(self.length(&array.len).map_err(|problem| wrong(*problem))?);
             inner = &array.elem;
         }
-        match self.ty(inner) {
+        let base = match with {
+            Some(path) => self.path(path),
+            None => self.ty(inner),
+        };
+        match base {
             Base::Known(layout) => Ok((layout, lengths)),
             other => Err(other),
         }
     }
+}
+
+/// What counts for all fields of a struct.
+#[derive(Clone, Copy)]
+struct Rules {
+    /// The greatest alignment.
+    packed: Option<u64>,
+    /// Whether the struct has `#[derive(Datatype)]`.
+    is_derived: bool,
 }
 
 /// Checks that an item is there, and only once.
@@ -307,8 +362,8 @@ fn no_places(name: &str, span: &Range<usize>) -> Base {
     let message = format!("the fields of {} have no fixed places", quoted(name));
     let problem = Problem::new(message, span.clone(), "expected `#[repr(C)]`");
     wrong(problem.help(
-        "without `#[repr(C)]`, the compiler may reorder the fields; the derive of dtype-runtime reads \
-         the order from the compiler",
+        "without `#[repr(C)]`, only the compiler knows the layout: give a program with debug \
+         information, `PROGRAM:NAME`; packed bytes follow the declaration: `--packed`",
     ))
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::rc::Rc;
 
+use super::meant::Meant;
 use crate::failure::Failure;
 use crate::field_paths::MOST_NAME_BYTES;
 use crate::shape::Shape;
@@ -56,7 +57,7 @@ fn add(
                 add(columns, name_bytes, inner, &format!("{path}[{index}]"), arrays)?;
             }
         }
-        Shape::Value(_) | Shape::Repeated(..) => {
+        Shape::Value(_) | Shape::Repeated(..) | Shape::Meant(..) => {
             if columns.len() >= MOST {
                 return Err(Failure::Usage(format!(
                     "a record has more than {MOST} columns; `--as json` has no such limit"
@@ -98,27 +99,50 @@ pub(super) fn write(shape: &Shape, values: &mut &[u8], most: u64, out: &mut Stri
             value::write_text(text, ValueStyle::Plain, out);
             Validity::Valid
         }
-        Shape::Repeated(count, inner) => {
+        Shape::Repeated(count, inner) => items(*count, inner, values, most, out),
+        Shape::Meant(meaning, fields) => {
+            match Meant::of(*meaning, fields, take(values, fields.size())) {
+                Meant::Present(shape, mut bytes) => write(shape, &mut bytes, most, out),
+                Meant::Items(count, item, mut bytes) => items(count, item, &mut bytes, most, out),
+                other => other.write(ValueStyle::Plain, out),
+            }
+        }
+        // In a list or an optional value, a struct is no columns of its own.
+        Shape::Structure(members) => {
             let mut validity = Validity::Valid;
-            let mut unseen = String::new();
-            out.push('[');
-            for index in 0..*count {
-                let out = if index < most {
-                    out.push_str(if index > 0 { ", " } else { "" });
-                    &mut *out
-                } else {
-                    unseen.clear();
-                    &mut unseen
-                };
-                validity = validity.and(write(inner, values, most, out));
-            }
-            if *count > most {
+            out.push('{');
+            for (index, member) in members.iter().enumerate() {
+                let comma = if index > 0 { ", " } else { "" };
                 // Writing to a string does not fail.
-                let _ = write!(out, ", … {} more", count - most);
+                let _ = write!(out, "{comma}{}: ", value::printable(&member.name));
+                validity = validity.and(self::write(&member.shape, values, most, out));
             }
-            out.push(']');
+            out.push('}');
             validity
         }
-        Shape::Nothing | Shape::Structure(_) => Validity::Valid,
+        Shape::Nothing => Validity::Valid,
     }
+}
+
+/// Appends values of one shape in brackets.
+fn items(count: u64, item: &Shape, values: &mut &[u8], most: u64, out: &mut String) -> Validity {
+    let mut validity = Validity::Valid;
+    let mut unseen = String::new();
+    out.push('[');
+    for index in 0..count {
+        let out = if index < most {
+            out.push_str(if index > 0 { ", " } else { "" });
+            &mut *out
+        } else {
+            unseen.clear();
+            &mut unseen
+        };
+        validity = validity.and(write(item, values, most, out));
+    }
+    if count > most {
+        // Writing to a string does not fail.
+        let _ = write!(out, ", … {} more", count - most);
+    }
+    out.push(']');
+    validity
 }

@@ -261,6 +261,7 @@ impl Fields {
                 });
                 Slot::Members(members.collect())
             }
+            Shape::Meant(_, fields) => self.slot(fields, path, times),
         }
     }
 }
@@ -295,6 +296,7 @@ impl Painter {
                     self.others(&member.shape, next);
                 }
             }
+            Shape::Meant(_, fields) => self.others(fields, next),
         }
     }
 

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::rc::Rc;
 
 use super::columns::{is_text, take};
+use super::meant::Meant;
 use crate::failure::Failure;
 use crate::shape::Shape;
 use crate::value::{self, ValueStyle};
@@ -51,12 +52,14 @@ pub(crate) fn write_value(
             let bytes = take(values, usize::try_from(*count).unwrap_or(usize::MAX));
             value::write_text(bytes, ValueStyle::Json, text);
         }
-        Shape::Repeated(count, inner) => {
-            for index in 0..*count {
-                text.push(if index > 0 { ',' } else { '[' });
-                write_value(inner, values, text, out)?;
+        Shape::Repeated(count, inner) => items(*count, inner, values, text, out)?,
+        Shape::Meant(meaning, fields) => {
+            match Meant::of(*meaning, fields, take(values, fields.size())) {
+                Meant::Present(shape, mut bytes) => write_value(shape, &mut bytes, text, out)?,
+                Meant::Items(count, item, mut bytes) => items(count, item, &mut bytes, text, out)?,
+                // An invalid value says so itself.
+                other => drop(other.write(ValueStyle::Json, text)),
             }
-            text.push(']');
         }
         Shape::Structure(members) => {
             text.push('{');
@@ -69,5 +72,22 @@ pub(crate) fn write_value(
             text.push('}');
         }
     }
+    Ok(())
+}
+
+/// Appends values of one shape in brackets.
+fn items(
+    count: u64,
+    item: &Shape,
+    values: &mut &[u8],
+    text: &mut String,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    text.push('[');
+    for index in 0..count {
+        text.push_str(if index > 0 { "," } else { "" });
+        write_value(item, values, text, out)?;
+    }
+    text.push(']');
     Ok(())
 }

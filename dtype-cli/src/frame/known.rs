@@ -8,8 +8,10 @@ use dtype_message::{Error, Header, Schema};
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::{Representation, Type};
 
+use crate::declaration::Message;
 use crate::dump::write_json;
 use crate::failure::Failure;
+use crate::input::Given;
 use crate::notation::{FieldNames, Parsed, print};
 use crate::records::Values;
 use crate::shape::Shape;
@@ -23,6 +25,15 @@ pub(super) struct Known {
     prepared: Option<Prepared>,
     /// Whether an argument gives it.
     is_given: bool,
+    /// The kind of message that has it, if that is known.
+    message: Option<Kind>,
+}
+
+/// A kind of message.
+struct Kind {
+    tag: u32,
+    name: String,
+    is_text: bool,
 }
 
 /// What records of a type need to be printed. It can take far more memory than the type.
@@ -34,7 +45,19 @@ struct Prepared {
 
 impl Known {
     fn new(parsed: Parsed, is_given: bool) -> Self {
-        Self { parsed, prepared: None, is_given }
+        Self { parsed, prepared: None, is_given, message: None }
+    }
+
+    fn given(given: Given) -> Vec<Self> {
+        match given {
+            Given::Type(parsed) => vec![Self::new(parsed, true)],
+            Given::Messages(messages) => {
+                let known = messages.into_iter().map(|Message { tag, name, is_text, parsed }| {
+                    Self { message: Some(Kind { tag, name, is_text }), ..Self::new(parsed, true) }
+                });
+                known.collect()
+            }
+        }
     }
 
     /// Prepares the type for records in a byte order, and that order alone.
@@ -53,7 +76,8 @@ impl Known {
             }
         };
         let Prepared { shape, values, .. } = self.prepared.insert(prepared);
-        Ok(Ready { ty: &self.parsed.ty, shape, values, is_given: self.is_given })
+        let (ty, message) = (&self.parsed.ty, self.message.as_ref());
+        Ok(Ready { ty, shape, values, is_given: self.is_given, message })
     }
 }
 
@@ -63,9 +87,20 @@ pub(super) struct Ready<'a> {
     shape: &'a Rc<Shape>,
     values: &'a mut Values,
     is_given: bool,
+    message: Option<&'a Kind>,
 }
 
 impl Ready<'_> {
+    /// The name of the kind of message.
+    pub(super) fn message(&self) -> Option<&str> {
+        self.message.map(|message| message.name.as_str())
+    }
+
+    /// Whether the records are the bytes of a text.
+    pub(super) fn is_text(&self) -> bool {
+        self.message.is_some_and(|message| message.is_text)
+    }
+
     /// Whether the type is not from the file.
     pub(super) fn is_given(&self) -> bool {
         self.is_given
@@ -105,9 +140,9 @@ impl Ready<'_> {
     }
 }
 
-/// The type that was given, and those that came in the file.
+/// The types that were given, and those that came in the file.
 pub(super) struct KnownTypes {
-    given: Option<Known>,
+    given: Vec<Known>,
     types: VecDeque<Known>,
 }
 
@@ -121,23 +156,31 @@ pub(super) enum Content {
 }
 
 impl KnownTypes {
-    pub(super) fn new(given: Option<Parsed>) -> Self {
-        Self { given: given.map(|given| Known::new(given, true)), types: VecDeque::new() }
+    pub(super) fn new(given: Vec<Given>) -> Self {
+        Self { given: given.into_iter().flat_map(Known::given).collect(), types: VecDeque::new() }
     }
 
-    /// The type of a frame's records: the one that was given, or the last one in the file that fits. It is prepared
+    /// The type of a frame's records: one that was given, for its tag or for all, or the last one in the file that fits. It is prepared
     /// for them; of those in the file, no other one stays prepared.
     pub(super) fn find(
         &mut self,
         header: &Header,
     ) -> Result<Result<Option<Ready<'_>>, Error>, Failure> {
         let order = header.byte_order();
-        let mut refusal = None;
-        if let Some(given) = &mut self.given {
-            match fits(header, &given.parsed.ty) {
-                Ok(()) => return given.prepare(order).map(|ready| Ok(Some(ready))),
-                Err(error) => refusal = Some(error),
+        let mut refusal = (!self.given.is_empty())
+            .then(|| Error::UnknownTag { tag: header.tag(), expected: "TYPE" });
+        let is_for =
+            |given: &Known| given.message.as_ref().is_none_or(|kind| kind.tag == header.tag());
+        let mut candidates = self.given.iter().enumerate().filter(|(_, given)| is_for(given));
+        let fitting = candidates.find_map(|(at, given)| match fits(header, &given.parsed.ty) {
+            Ok(()) => Some(at),
+            Err(error) => {
+                refusal = Some(error);
+                None
             }
+        });
+        if let Some(at) = fitting {
+            return self.given[at].prepare(order).map(|ready| Ok(Some(ready)));
         }
         // A size alone does not say that a type from the file is meant.
         let has_signature = header.signature_hash().is_some();
@@ -194,10 +237,7 @@ mod tests {
     /// Which types are prepared: the one that was given, and those of the file, the last one first.
     fn prepared(types: &KnownTypes) -> (bool, Vec<bool>) {
         let is_prepared = |known: &Known| known.prepared.is_some();
-        (
-            types.given.as_ref().is_some_and(is_prepared),
-            types.types.iter().map(is_prepared).collect(),
-        )
+        (types.given.iter().any(is_prepared), types.types.iter().map(is_prepared).collect())
     }
 
     fn header(ty: &str) -> Header {
@@ -206,7 +246,7 @@ mod tests {
 
     #[test]
     fn only_types_in_use_are_prepared() {
-        let mut types = KnownTypes::new(Some(parse("f64").unwrap()));
+        let mut types = KnownTypes::new(vec![Given::Type(parse("f64").unwrap())]);
         let texts = ["struct{u8, u16}", "struct{u8, u32}"];
         for text in texts {
             assert!(types.learn(&parse(text).unwrap().ty.marshal()).is_some());

@@ -23,6 +23,8 @@ pub(super) struct Found {
     /// The checksum in the frame.
     pub(super) checksum: Option<u32>,
     pub(super) content: Option<Content>,
+    /// The name of its kind of message.
+    pub(super) message: Option<String>,
 }
 
 /// Prints what was found, and counts it.
@@ -50,6 +52,8 @@ struct FrameLine<'a> {
     signature_hash: Option<u64>,
     schema_hash: Option<u64>,
     checksum: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'a str>,
     #[serde(rename = "type")]
     ty: Option<&'a str>,
     schema: Option<&'a str>,
@@ -159,6 +163,7 @@ impl Report {
                 signature_hash: header.signature_hash(),
                 schema_hash: header.schema_hash(),
                 checksum,
+                message: found.message.as_deref(),
                 ty,
                 schema,
                 error: error.map(ErrorLine::of),
@@ -252,14 +257,16 @@ impl ErrorLine {
             Error::Unprotected { .. } => "Unprotected",
             Error::NoSignature { .. } => "NoSignature",
             Error::Records(_) => "Records",
+            Error::UnknownTag { .. } => "UnknownTag",
+            Error::Text(_) => "Text",
             _ => "Other",
         };
         Self { kind, message: error.to_string() }
     }
 }
 
-/// Prints a type or a schema, which may have several lines.
-fn content(what: &str, text: &str, out: &mut impl Write) -> Result<(), Failure> {
+/// Prints a type, a schema or a text, which may have several lines.
+pub(super) fn content(what: &str, text: &str, out: &mut impl Write) -> Result<(), Failure> {
     for (index, line) in text.lines().enumerate() {
         let what = if index == 0 { what } else { "" };
         writeln!(out, "  {what:6} {}", printable(line))?;

@@ -17,6 +17,23 @@ pub(crate) struct Span {
     pub(crate) align: u64,
 }
 
+/// How the value of a type is written, where that is not by its fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Meaning {
+    /// A length as `u32`, and as many bytes of UTF-8.
+    Text,
+    /// Characters of four bytes, and zeros after them.
+    Characters,
+    /// A length as `u32`, and items, of which as many count.
+    List { capacity: u64 },
+    /// A `bool`, and the value if it is true.
+    Optional,
+    /// An IPv4 or IPv6 address, by its size.
+    Address,
+    /// The 16 bytes of a UUID.
+    Uuid,
+}
+
 /// The names of fields, by structure.
 #[derive(Clone, Default)]
 pub struct FieldNames {
@@ -24,6 +41,8 @@ pub struct FieldNames {
     structures: HashMap<usize, (Type, Vec<Option<String>>)>,
     /// The names of the structs themselves, by the address of the type.
     types: HashMap<usize, (Type, String)>,
+    /// What the values of some types mean, by the address of the type.
+    meanings: HashMap<usize, (Type, Meaning)>,
     /// The fields of the whole type, also those that are no data; `None` if there are data only.
     spans: Option<Vec<Span>>,
 }
@@ -55,6 +74,16 @@ impl FieldNames {
     /// The name of a struct, if its declaration has one.
     pub(crate) fn type_name(&self, ty: &Type) -> Option<&str> {
         self.types.get(&ty.as_ptr().addr()).map(|(_, name)| name.as_str())
+    }
+
+    /// Adds the meaning of a type's values.
+    pub(crate) fn add_meaning(&mut self, ty: &Type, meaning: Meaning) {
+        self.meanings.insert(ty.as_ptr().addr(), (ty.clone(), meaning));
+    }
+
+    /// The meaning of a type's values, if it is not that of its fields.
+    pub(crate) fn meaning(&self, ty: &Type) -> Option<Meaning> {
+        self.meanings.get(&ty.as_ptr().addr()).map(|(_, meaning)| *meaning)
     }
 
     /// Sets the fields of the whole type.

@@ -11,7 +11,7 @@ pub(crate) fn bytes(number: i128) -> String {
 
 /// Appends bytes as text: a backslash and what is not printable ASCII are escaped, in JSON as the character with the
 /// byte's number.
-pub(super) fn write_bytes(bytes: &[u8], style: ValueStyle, out: &mut String) {
+pub(crate) fn write_bytes(bytes: &[u8], style: ValueStyle, out: &mut String) {
     if style == ValueStyle::Json {
         out.push('"');
         for &byte in bytes {

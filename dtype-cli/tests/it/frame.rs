@@ -209,13 +209,15 @@ fn long_damaged_frames() {
 }
 
 #[test]
-fn the_type_before_the_file() {
+fn files_that_are_missing() {
     let folder = command::Folder::new();
     let file = folder.file("frames", &framed(Framing::new()));
-    let message = command::failed(dtype().args(["frame", "@sample.dtype"]).arg(&file));
-    assert!(message.contains("the file comes before the type"), "{message}");
-    let output = dtype().arg("frame").arg(file).arg("@missing").output().unwrap();
-    assert!(String::from_utf8(output.stderr).unwrap().contains("cannot read missing"));
+    for arguments in [["@missing", file.to_str().unwrap()], [file.to_str().unwrap(), "@missing"]] {
+        let message = command::failed(dtype().arg("frame").args(arguments));
+        assert!(message.contains("cannot read missing"), "{message}");
+    }
+    let message = command::failed(dtype().args(["frame", SAMPLE, "missing"]));
+    assert!(message.contains("cannot read missing"), "{message}");
 }
 
 /// Bytes of a full frame are missing, as when its writer was stopped, and other frames follow.

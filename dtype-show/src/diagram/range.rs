@@ -1,5 +1,7 @@
 //! The brackets of a picture: extents.
 
+use std::ops::Range;
+
 use super::Row;
 use super::rows::Rows;
 use dtype_runtime::Type;
@@ -91,8 +93,7 @@ impl Ranges {
         // The first instance that is not counted, and the instances that are.
         let (mut next, mut drawn) = (0, 0);
         for row in &rows.drawn {
-            let from = rows.start + row * i128::from(rows.pitch);
-            let to = from + i128::from(rows.pitch);
+            let Range { start: from, end: to } = rows.bytes_of(*row);
             // The instances with a byte in the row.
             let first = (from - lb).div_euclid(extent).max(next);
             let end = ((to - 1 - lb).div_euclid(extent) + 1).min(rows.instances.into());

@@ -1,6 +1,7 @@
 //! The part of a layout that is drawn, and the length of its rows.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use super::View;
 use crate::fields::{DiagramField, Repeat};
@@ -23,6 +24,10 @@ const BOUNDS: usize = 4;
 const FEWEST_CELLS: u64 = 8;
 /// The minimum number of elements in a row of an array.
 const FEWEST_IN_GRID: u64 = 4;
+/// The part of the maximum number of cells by which a row of an array may exceed it.
+const SLACK: u64 = 8;
+/// The maximum number of rows that draw one row of an array.
+const MOST_PARTS: u64 = 16;
 
 /// The part of a layout that is drawn.
 pub(super) struct Rows {
@@ -31,6 +36,9 @@ pub(super) struct Rows {
     pub(super) unit: u32,
     /// Bytes in a row.
     pub(super) pitch: u64,
+    /// Bytes from one row of the array to the next. If these are more than in a row, an array's row is drawn as several rows,
+    /// the last of which may be shorter.
+    array: u64,
     /// The start of the first row and the end of the last one.
     pub(super) start: i128,
     pub(super) end: i128,
@@ -65,30 +73,59 @@ impl Rows {
         // A point at the end of an empty range does not add a byte.
         let is_empty = ty.extent() == 0 && ty.size() == 0 || instances == 0;
         let end = points.iter().copied().max().map_or(start, |point| point + i128::from(!is_empty));
-        // The rows of the array that the elements are part of.
         let bytes = u64::from(unit);
-        let grid = is_grid && view.row.is_none();
-        let strides = if grid { source.strides() } else { Vec::new() };
-        let fits = FEWEST_IN_GRID * bytes..=columns * bytes;
-        // The row of the array, of which its planes consist.
-        let strides = strides.into_iter().filter(|stride| stride.is_multiple_of(bytes));
-        let grid = strides.filter(|stride| fits.contains(stride)).min();
         let all = (end - start).unsigned_abs();
-        let pitch = grid.unwrap_or_else(|| pitch(ty, source, view, all, unit, columns, instances));
+        let natural = natural(ty, source, view, all, unit, columns, instances);
+        // The row of the array that the elements are part of, or of which a row is too long.
+        let longest = (columns + columns / SLACK) * bytes;
+        let fits = match natural {
+            _ if view.row.is_some() => 1..=0,
+            _ if is_grid => FEWEST_IN_GRID * bytes..=MOST_PARTS * longest,
+            None => columns * bytes + 1..=MOST_PARTS * longest,
+            Some(_) => 1..=0,
+        };
+        let strides = source.strides().into_iter();
+        let strides = strides.filter(|stride| stride.is_multiple_of(bytes));
+        let grid = strides.filter(|stride| fits.contains(stride)).min();
+        let array = grid.or(natural).unwrap_or_else(|| {
+            let even = columns - columns % FEWEST_CELLS;
+            bytes * if even > 0 { even } else { columns }
+        });
+        let pitch = match grid {
+            Some(array) => (array / bytes).div_ceil(array.div_ceil(longest)) * bytes,
+            None => array,
+        };
 
         // As the rows of the array that has its first element at the origin.
         let is_array = view.row.is_some() || grid.is_some();
-        let start = if is_array { start - start.rem_euclid(pitch.into()) } else { start };
-        let number = (end - start + i128::from(pitch) - 1) / i128::from(pitch);
+        let start = if is_array { start - start.rem_euclid(array.into()) } else { start };
+        let mut rows = Self { instances, unit, pitch, array, start, end, drawn: Vec::new() };
+        let number = if end > start { rows.number_of(end - 1) + 1 } else { 0 };
         let in_all = usize::try_from(MOST_CELLS * bytes / pitch).unwrap_or(MOST_ROWS);
         let most = view.rows.clamp(1, MOST_ROWS.min(in_all));
-        let drawn = if number <= most as i128 {
+        rows.drawn = if number <= most as i128 {
             (0..number).collect()
         } else {
-            let wanted = points.iter().map(|point| (point - start) / i128::from(pitch));
+            let wanted = points.iter().map(|point| rows.number_of(*point));
             some(most, &wanted.collect::<Vec<_>>())
         };
-        Self { instances, unit, pitch, start, end, drawn }
+        rows
+    }
+
+    /// The number of the row with a byte.
+    fn number_of(&self, byte: i128) -> i128 {
+        let (array, pitch) = (i128::from(self.array), i128::from(self.pitch));
+        let at = byte - self.start;
+        at / array * i128::from(self.array.div_ceil(self.pitch)) + at % array / pitch
+    }
+
+    /// The bytes of a row.
+    pub(super) fn bytes_of(&self, number: i128) -> Range<i128> {
+        let parts = i128::from(self.array.div_ceil(self.pitch));
+        let array = self.start + number / parts * i128::from(self.array);
+        let start = array + number % parts * i128::from(self.pitch);
+        let end = (start + i128::from(self.pitch)).min(array + i128::from(self.array));
+        start..end.min(self.end)
     }
 }
 
@@ -130,7 +167,8 @@ fn element(ty: &Type, fields: &[DiagramField], view: &View) -> Option<u32> {
     (bounds.into_iter().chain([row]).all(fits) && fields.iter().all(is_regular)).then_some(unit)
 }
 
-fn pitch(
+/// The bytes in a row that the view or the type suggests.
+fn natural(
     ty: &Type,
     source: Source<'_>,
     view: &View,
@@ -138,15 +176,15 @@ fn pitch(
     unit: u32,
     columns: u64,
     instances: u64,
-) -> u64 {
+) -> Option<u64> {
     let unit = u64::from(unit);
     let most = columns * unit;
     if let Some(row) = view.row {
         // Whole cells, up to the maximum for a row.
-        return row.div_ceil(unit).clamp(1, MOST_COLUMNS as u64) * unit;
+        return Some(row.div_ceil(unit).clamp(1, MOST_COLUMNS as u64) * unit);
     }
     if all <= u128::from(most) {
-        return most;
+        return Some(most);
     }
     let whole = |pitch: &u64| pitch.is_multiple_of(unit);
     let extent = u64::try_from(ty.extent()).ok().filter(|_| instances > 1);
@@ -155,10 +193,6 @@ fn pitch(
         let mut strides = source.strides().into_iter();
         strides.find(|stride| (FEWEST_CELLS * unit..=most).contains(stride))
     });
-    match natural.filter(whole) {
-        // As many as fit into a row.
-        Some(pitch) => most / pitch * pitch,
-        None if columns > FEWEST_CELLS => (columns - columns % FEWEST_CELLS) * unit,
-        None => most,
-    }
+    // As many as fit into a row.
+    natural.filter(whole).map(|pitch| most / pitch * pitch)
 }

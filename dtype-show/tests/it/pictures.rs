@@ -555,3 +555,41 @@ fn trees_name_what_is_shared_once() {
         ]
     );
 }
+
+/// The rows of a picture without rulers, brackets and legend.
+fn rows_of(ty: &Type, view: &View) -> Vec<String> {
+    let style = TextStyle::default().with_ascii(true).with_rulers(false).with_ranges(false);
+    let text = Diagram::of_type(ty, view).text(&style.with_legend(0).with_title(false)).to_string();
+    text.lines().map(str::to_owned).collect()
+}
+
+/// The right face of a cube: a column of every plane, and so one of the picture.
+#[test]
+fn rows_of_an_array_that_are_a_little_too_long() {
+    for basic in [Basic::F64, Basic::U8] {
+        let face =
+            Type::subarray(&[66, 66, 66], &[64, 64, 1], &[1, 1, 64], Order::C, &Type::basic(basic));
+        let rows = rows_of(&face.unwrap(), &View::default());
+        let data: Vec<&String> = rows.iter().filter(|row| row.contains('#')).collect();
+        assert!(data.len() > 15, "{rows:?}");
+        assert!(data.iter().all(|row| row.find('#') == Some(64) && row.matches('#').count() == 1));
+        let is_row = |row: &&String| !row.contains("left out");
+        assert!(rows.iter().filter(is_row).all(|row| row.len() == 66), "{rows:?}");
+    }
+}
+
+/// A row of 150 elements is three rows of 50, also where the last one is shorter.
+#[test]
+fn rows_of_an_array_that_are_far_too_long() {
+    for (columns, part) in [(150, 50), (149, 50), (131, 66)] {
+        let column = Type::vector(5, 1, columns, &Type::basic(Basic::F32)).unwrap();
+        let column = Type::hindexed_block(1, &[4 * 7], &column).unwrap();
+        let rows = rows_of(&column, &View::default());
+        let whole = |row: &&String| row.len() == part;
+        assert!(rows.iter().filter(|row| row.contains('#')).all(|row| row.find('#') == Some(7)));
+        let parts = usize::try_from(columns).unwrap().div_ceil(part);
+        assert_eq!(rows.iter().filter(|row| row.contains('#')).count(), 5, "{rows:?}");
+        assert!(rows.iter().filter(whole).count() >= 4 * (parts - 1), "{rows:?}");
+        assert_eq!(rows.len(), 4 * parts + 1, "{rows:?}");
+    }
+}

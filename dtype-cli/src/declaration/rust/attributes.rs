@@ -5,11 +5,13 @@ use std::ops::Range;
 
 use dtype_runtime::Basic;
 use proc_macro2::{TokenStream, TokenTree};
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, LitInt, LitStr, Meta, Token, parenthesized, token};
+use syn::{Attribute, LitInt, LitStr, Meta, Path, Token, TypePath, parenthesized, token};
 
 use super::super::layout::MAX_ALIGN;
-use super::{Read, name_of, names, range};
+use super::{Form, Read, name_of, names, range};
 use crate::problem::{Problem, quoted};
 
 /// The words of `#[dtype(…)]` that leave the layout as it is.
@@ -29,12 +31,26 @@ pub(super) struct Representation {
 }
 
 /// What the attributes of the derive say about a field.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Derived {
     /// It is not data.
     pub(super) is_skipped: bool,
     /// The name in place of its own.
     pub(super) rename: Option<String>,
+    /// The type that describes it in place of its own.
+    pub(super) with: Option<TypePath>,
+    /// The tag of a message.
+    pub(super) tag: Option<u32>,
+}
+
+/// Whether `#[derive(…)]` has a name.
+pub(super) fn derives(attributes: &[Attribute], name: &str) -> bool {
+    let ours = attributes.iter().filter(|attribute| attribute.path().is_ident("derive"));
+    ours.into_iter().any(|attribute| {
+        let paths = attribute.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated);
+        let mut paths = paths.into_iter().flatten();
+        paths.any(|path| path.segments.last().is_some_and(|last| last.ident == name))
+    })
 }
 
 /// Whether an item is only there in tests.
@@ -95,15 +111,24 @@ pub(super) fn condition(attributes: &[Attribute]) -> Read<()> {
     Ok(())
 }
 
-/// What the attributes of the derive say. Those that change the layout, except `#[dtype(skip)]`, are mistakes, on fields
-/// as on items.
-pub(super) fn derived(attributes: &[Attribute]) -> Read<Derived> {
+/// What the attributes of the derive say. Those that change the layout in memory, except `#[dtype(skip)]`, are mistakes where
+/// it counts, on fields as on items.
+pub(super) fn derived(attributes: &[Attribute], form: Form) -> Read<Derived> {
     let mut derived = Derived::default();
     let ours = attributes.iter().filter(|attribute| attribute.path().is_ident("dtype"));
     for word in ours.flat_map(words) {
         match &*word.name {
             "skip" if word.arguments.is_empty() => derived.is_skipped = true,
             "rename" => derived.rename = Some(renamed(&word)?),
+            "with" if form == Form::Packed => {
+                derived.with = Some(argument(&word, TypePath::parse, "with = Path", "a path")?);
+            }
+            "tag" => {
+                let tag = argument(&word, LitInt::parse, "tag = number", "a number")?;
+                derived.tag = tag.base10_parse().ok();
+            }
+            // Packed bytes have no bounds.
+            _ if form == Form::Packed => {}
             name if HARMLESS.contains(&name) => {}
             name => {
                 let message = format!("the attribute {} is not read", quoted(name));
@@ -123,17 +148,29 @@ pub(super) fn derived(attributes: &[Attribute]) -> Read<Derived> {
 
 /// The name in `rename = "…"`.
 fn renamed(word: &Word) -> Read<String> {
-    let parse = |input: syn::parse::ParseStream<'_>| {
-        input.parse::<Token![=]>()?;
-        input.parse::<LitStr>()
+    let name = |input: ParseStream<'_>| {
+        let name: LitStr = input.parse()?;
+        let is_name = !name.value().is_empty() && !name.value().contains('\0');
+        if is_name { Ok(name.value()) } else { Err(syn::Error::new(name.span(), "no name")) }
     };
-    let name = syn::parse::Parser::parse2(parse, word.arguments.clone());
-    let name = name.map(|name| name.value()).unwrap_or_default();
-    if name.is_empty() || name.contains('\0') {
-        let message = "expected `rename = \"name\"`";
-        return Err(Box::new(Problem::new(message, word.span.clone(), "expected a name")));
-    }
-    Ok(name)
+    argument(word, name, "rename = \"name\"", "a name")
+}
+
+/// What follows the `=` of a word.
+fn argument<T>(
+    word: &Word,
+    parse: impl FnOnce(ParseStream<'_>) -> syn::Result<T>,
+    form: &str,
+    expected: &str,
+) -> Read<T> {
+    let parse = |input: ParseStream<'_>| {
+        input.parse::<Token![=]>()?;
+        parse(input)
+    };
+    parse.parse2(word.arguments.clone()).map_err(|_| {
+        let message = format!("expected `{form}`");
+        Box::new(Problem::new(message, word.span.clone(), format!("expected {expected}")))
+    })
 }
 
 /// What `#[repr(…)]` says.
@@ -165,7 +202,7 @@ pub(super) fn representation(attributes: &[Attribute]) -> Read<Representation> {
 
 /// The number in brackets after a word.
 fn alignment(word: &Word) -> Read<Option<u64>> {
-    let parse = |input: syn::parse::ParseStream<'_>| {
+    let parse = |input: ParseStream<'_>| {
         if !input.peek(token::Paren) {
             return Ok(None);
         }
@@ -173,7 +210,7 @@ fn alignment(word: &Word) -> Read<Option<u64>> {
         parenthesized!(inside in input);
         inside.parse::<LitInt>()?.base10_parse::<u64>().map(Some)
     };
-    let number = syn::parse::Parser::parse2(parse, word.arguments.clone()).unwrap_or(Some(0));
+    let number = parse.parse2(word.arguments.clone()).unwrap_or(Some(0));
     match number {
         Some(number) if !number.is_power_of_two() || number > MAX_ALIGN => {
             let message = "an alignment is a power of two, at most 2^28";

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use syn::spanned::Spanned;
-use syn::{BinOp, Expr, ExprPath, Lit, Type, UnOp};
+use syn::{BinOp, Expr, ExprPath, Lit, Stmt, Type, UnOp, Variant};
 
 use super::super::MAX_NESTING;
 use super::attributes::Representation;
@@ -47,6 +47,10 @@ impl Reader<'_> {
             },
             Expr::Paren(inner) => self.constant(&inner.expr),
             Expr::Group(inner) => self.constant(&inner.expr),
+            Expr::Block(block) => match &block.block.stmts[..] {
+                [Stmt::Expr(inner, None)] => self.constant(inner),
+                _ => Err(not_a_length(range(block.span()))),
+            },
             Expr::Path(path) => self.named_value(path),
             Expr::Call(call) => match &*call.func {
                 Expr::Path(path) => self.named_value(path),
@@ -119,14 +123,14 @@ impl Reader<'_> {
     pub(super) fn check_variants(
         &mut self,
         representation: &Representation,
-        values: &[Option<Expr>],
+        variants: &[Variant],
     ) -> Read<()> {
         if representation.integer.is_some() || !representation.is_c {
             return Ok(());
         }
         let (mut next, mut span) = (0_i128, 0..0);
-        for value in values {
-            if let Some(value) = value {
+        for variant in variants {
+            if let Some((_, value)) = &variant.discriminant {
                 span = range(value.span());
                 let Some(found) = self.constant(value).ok().flatten() else {
                     let problem = Problem::new("the value of this variant is unknown", span, "");

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, Fields, Generics, Ident, Type};
+use syn::{Attribute, Expr, Fields, Generics, Ident, Type, Variant};
 
 use super::attributes::{is_condition, is_test};
 use super::{Reader, name_of, range};
@@ -27,11 +27,7 @@ pub(super) enum Kind {
         generics: Option<Range<usize>>,
         fields: Fields,
     },
-    /// `values` are the variants' own ones; `None` where a variant has the one after the last one's.
-    Enum {
-        has_data: bool,
-        values: Vec<Option<Expr>>,
-    },
+    Enum(Vec<Variant>),
     Union,
     Alias(Type),
     Constant(Expr),
@@ -51,12 +47,8 @@ impl Reader<'_> {
                     );
                 }
                 syn::Item::Enum(item) => {
-                    let has_data =
-                        item.variants.iter().any(|one| !matches!(one.fields, Fields::Unit));
-                    let values = item.variants.into_iter();
-                    let values =
-                        values.map(|one| one.discriminant.map(|(_, value)| value)).collect();
-                    self.add(&item.ident, item.attrs, Kind::Enum { has_data, values });
+                    let variants = item.variants.into_iter().collect();
+                    self.add(&item.ident, item.attrs, Kind::Enum(variants));
                 }
                 syn::Item::Union(item) => self.add(&item.ident, item.attrs, Kind::Union),
                 syn::Item::Type(item) => self.add(&item.ident, item.attrs, Kind::Alias(*item.ty)),

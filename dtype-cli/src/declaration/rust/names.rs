@@ -2,9 +2,7 @@
 
 use dtype_runtime::Basic;
 
-/// The integers of a pointer's width.
-const USIZE: Basic = if size_of::<usize>() == 8 { Basic::U64 } else { Basic::U32 };
-const ISIZE: Basic = if size_of::<isize>() == 8 { Basic::I64 } else { Basic::I32 };
+use crate::notation::{ISIZE, USIZE};
 
 /// Types of the language, of `core::ffi` and of crates for numbers.
 const NAMES: &[(&str, Basic)] = &[
@@ -44,19 +42,13 @@ const NAMES: &[(&str, Basic)] = &[
     ("ssize_t", ISIZE),
     ("Complex32", Basic::C32),
     ("Complex64", Basic::C64),
-    ("NonZeroI8", Basic::I8),
-    ("NonZeroI16", Basic::I16),
-    ("NonZeroI32", Basic::I32),
-    ("NonZeroI64", Basic::I64),
-    ("NonZeroU8", Basic::U8),
-    ("NonZeroU16", Basic::U16),
-    ("NonZeroU32", Basic::U32),
-    ("NonZeroU64", Basic::U64),
-    ("NonZeroUsize", USIZE),
 ];
 
 /// The type with a name.
 pub(super) fn primitive(name: &str) -> Option<Basic> {
+    let integer = name.strip_prefix("NonZero").filter(|rest| rest.starts_with(['I', 'U']));
+    let lower = integer.map(str::to_lowercase);
+    let name = lower.as_deref().unwrap_or(name);
     NAMES.iter().find(|(known, _)| *known == name).map(|(_, basic)| *basic)
 }
 
@@ -70,11 +62,11 @@ pub(super) fn foreign(name: &str) -> Option<(&'static str, &'static str)> {
     Some(match name {
         "Vec" | "VecDeque" | "SmallVec" => (
             "a `Vec`, whose elements are elsewhere in memory",
-            "write an array of fixed length, or describe the elements by a type of their own",
+            "write `FixedVec` or an array, or describe the elements by a type of their own",
         ),
         "String" | "str" | "CString" | "OsString" | "PathBuf" => (
             "a string, whose bytes are elsewhere in memory",
-            "write an array of bytes, such as `[u8; 32]`",
+            "write `FixedStr<32>`, or an array of bytes, such as `[u8; 32]`",
         ),
         "Box" | "Rc" | "Arc" | "Cow" | "NonNull" => {
             ("a pointer", "what it points to is not part of the struct: write that type itself")
@@ -85,7 +77,7 @@ pub(super) fn foreign(name: &str) -> Option<(&'static str, &'static str)> {
         ),
         "Option" | "Result" => (
             "an enum whose layout is not fixed",
-            "write the value, and beside it a `bool` that says whether there is one",
+            "write `Maybe`, or the value and beside it a `bool` that says whether there is one",
         ),
         _ => return None,
     })

@@ -2,12 +2,11 @@
 
 use std::ops::Range;
 
-use dtype_runtime::{Basic, Type as Datatype};
 use syn::spanned::Spanned;
 use syn::{GenericArgument, PathArguments, Type, TypePath};
 
-use super::super::MAX_NESTING;
 use super::super::layout::{Base, Layout};
+use super::super::{Form, MAX_NESTING};
 use super::items::Kind;
 use super::{Reader, name_of, names, range, refused, wrong};
 use crate::problem::{Problem, quoted};
@@ -45,6 +44,7 @@ impl Reader<'_> {
                 }
             }
             Type::Tuple(tuple) if tuple.elems.is_empty() => nothing(),
+            Type::Tuple(tuple) if self.form == Form::Packed => self.tuple(tuple.elems.iter()),
             Type::Tuple(_) => foreign(
                 "a tuple, whose fields have no fixed places",
                 "write a struct with `#[repr(C)]`",
@@ -70,21 +70,16 @@ impl Reader<'_> {
     }
 
     /// `path::to::Name<arguments>`; only the last part counts.
-    fn path(&mut self, ty: &TypePath) -> Base {
+    pub(super) fn path(&mut self, ty: &TypePath) -> Base {
         let span = range(ty.span());
         let last = ty.path.segments.last().filter(|_| ty.qself.is_none());
         let Some(last) = last else {
             return wrong(Problem::new("expected a type", span, "not a type"));
         };
         let name = name_of(&last.ident);
-        let argument = match &last.arguments {
-            PathArguments::AngleBracketed(all) => {
-                all.args.iter().find_map(|argument| match argument {
-                    GenericArgument::Type(ty) => Some(ty),
-                    _ => None,
-                })
-            }
-            _ => None,
+        let arguments: Vec<&GenericArgument> = match &last.arguments {
+            PathArguments::AngleBracketed(all) => all.args.iter().collect(),
+            _ => Vec::new(),
         };
         // Names of the text come first, as in Rust.
         if let Some(base) = self.named(&name) {
@@ -96,23 +91,12 @@ impl Reader<'_> {
         if let Some(basic) = names::primitive(&name) {
             return Base::Known(Layout::basic(basic));
         }
-        if let Some((what, help)) = names::foreign(&name) {
-            return Base::Foreign { what, help };
+        if let Some(known) = self.accepted(&name, &arguments) {
+            return known;
         }
-        match (&*name, argument) {
-            ("PhantomData" | "PhantomPinned", _) => nothing(),
-            ("Wrapping" | "Saturating" | "NonZero" | "Reverse", Some(inner)) => self.ty(inner),
-            ("Complex", Some(part)) => match self.ty(part) {
-                Base::Known(part) if part.ty == Datatype::basic(Basic::F32) => {
-                    Base::Known(Layout::basic(Basic::C32))
-                }
-                Base::Known(part) if part.ty == Datatype::basic(Basic::F64) => {
-                    Base::Known(Layout::basic(Basic::C64))
-                }
-                Base::Known(_) => self.unknown(&name, span),
-                other => other,
-            },
-            _ => self.unknown(&name, span),
+        match names::foreign(&name) {
+            Some((what, help)) => Base::Foreign { what, help },
+            None => self.unknown(&name, span),
         }
     }
 

@@ -1,0 +1,115 @@
+//! Enums with `#[derive(Messages)]`: a type of records for each tag.
+
+use syn::{Fields, GenericArgument, PathArguments, Type, Variant};
+
+use super::attributes::{condition, derived, derives};
+use super::items::Kind;
+use super::{Reader, name_of, range, with_items};
+use crate::declaration::layout::{Base, Layout};
+use crate::declaration::{Form, Message};
+use crate::notation::{FieldNames, Parsed};
+use crate::problem::{Problem, quoted};
+
+/// The messages of the enum called `wanted`, or of the only one of the text; `None` if there is none.
+pub(in crate::declaration) fn messages(
+    source: &str,
+    wanted: Option<&str>,
+) -> Result<Option<Vec<Message>>, Vec<Problem>> {
+    let mut fields = FieldNames::default();
+    let read = with_items(source, Form::Packed, &mut fields, |reader| {
+        let mut enums = reader.items.iter().filter(|(name, item)| {
+            wanted.is_none_or(|wanted| wanted == *name)
+                && matches!(item.kind, Kind::Enum(_))
+                && derives(&item.attributes, "Messages")
+        });
+        let variants = match (enums.next(), enums.next()) {
+            (Some((_, item)), None) => match &item.kind {
+                Kind::Enum(variants) => variants.clone(),
+                _ => Vec::new(),
+            },
+            _ => return Ok(None),
+        };
+        let mut problems = Vec::new();
+        let mut messages = Vec::new();
+        let mut next = Some(0);
+        for variant in &variants {
+            match reader.message(variant, next) {
+                Ok((message, layout)) => {
+                    next = message.0.checked_add(1);
+                    messages.push((message, layout));
+                }
+                Err(more) => problems.extend(more),
+            }
+        }
+        if problems.is_empty() { Ok(Some(messages)) } else { Err(problems) }
+    });
+    let Some(messages) = read? else { return Ok(None) };
+    let messages = messages.into_iter().map(|((tag, name, is_text), layout)| {
+        let parsed = Parsed { ty: layout.ty, fields: fields.clone() };
+        Message { tag, name, is_text, parsed }
+    });
+    Ok(Some(messages.collect()))
+}
+
+impl Reader<'_> {
+    /// The tag and the name of a message, whether it is text, and its records. `next` is its tag if it has none of its own.
+    fn message(
+        &mut self,
+        variant: &Variant,
+        next: Option<u32>,
+    ) -> Result<((u32, String, bool), Layout), Vec<Problem>> {
+        let one = |problem: Box<Problem>| vec![*problem];
+        condition(&variant.attrs).map_err(one)?;
+        let tag = derived(&variant.attrs, Form::Packed).map_err(one)?.tag.or(next);
+        let (name, at) = (name_of(&variant.ident), range(variant.ident.span()));
+        let wrong = |message: &str, help: &str| {
+            let message = format!("the message {} {message}", quoted(&name));
+            Err(vec![Problem::new(message, at.clone(), "a message").help(help)])
+        };
+        let Some(tag) = tag else {
+            return wrong("has no tag", "write `#[dtype(tag = N)]`");
+        };
+        let ty = match &variant.fields {
+            Fields::Unit => None,
+            Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {
+                fields.unnamed.first().map(|field| &field.ty)
+            }
+            _ => return wrong("has several fields", "a message holds one value, such as a struct"),
+        };
+        let (is_text, base) = match ty.map(|ty| (ty, records(ty))) {
+            None => (false, Layout::nothing().map_or(Base::Wrong(Vec::new()), Base::Known)),
+            Some((_, Records::Text)) => {
+                (true, Base::Known(Layout::basic(dtype_runtime::Basic::U8)))
+            }
+            Some((ty, Records::One)) => (false, self.ty(ty)),
+            Some((_, Records::Many(item))) => (false, self.ty(item)),
+        };
+        match base {
+            Base::Known(layout) => Ok(((tag, name, is_text), layout)),
+            Base::Wrong(problems) => Err(problems),
+            Base::Foreign { what, help } => wrong(&format!("holds {what}"), help),
+        }
+    }
+}
+
+/// What the value of a message is.
+enum Records<'a> {
+    One,
+    /// A `Vec` of these.
+    Many(&'a Type),
+    /// A `String`.
+    Text,
+}
+
+fn records(ty: &Type) -> Records<'_> {
+    let Type::Path(path) = ty else { return Records::One };
+    let Some(last) = path.path.segments.last() else { return Records::One };
+    match (&last.arguments, last.ident.to_string().as_str()) {
+        (PathArguments::None, "String") => Records::Text,
+        (PathArguments::AngleBracketed(arguments), "Vec") => match arguments.args.first() {
+            Some(GenericArgument::Type(item)) => Records::Many(item),
+            _ => Records::One,
+        },
+        _ => Records::One,
+    }
+}

@@ -1,0 +1,195 @@
+//! The types of the standard library, of dtype-runtime and of other crates that the derive accepts as fields.
+
+use dtype_runtime::{Basic, Type as Datatype};
+use syn::{Expr, ExprPath, GenericArgument, Type};
+
+use super::super::Form;
+use super::super::layout::{Base, Layout, Placement};
+use super::{Reader, refused, wrong};
+use crate::notation::{FieldNames, Meaning};
+
+/// The field of a record: its name, its elements and the lengths of its array.
+type Field<'a> = (&'a str, Layout, &'a [u64]);
+
+impl Reader<'_> {
+    /// The type with a name and arguments; `None` if it is not known.
+    pub(super) fn accepted(&mut self, name: &str, arguments: &[&GenericArgument]) -> Option<Base> {
+        let types: Vec<&Type> = arguments.iter().copied().filter_map(type_of).collect();
+        let parameter = types.first().copied();
+        let is_packed = self.form == Form::Packed;
+        let known = match (name, parameter) {
+            ("PhantomData" | "PhantomPinned", _) => {
+                Layout::nothing().map_err(|e| refused(&e, 0..0))
+            }
+            (
+                "Wrapping" | "Saturating" | "NonZero" | "Reverse" | "ManuallyDrop" | "OrderedFloat"
+                | "NotNan",
+                Some(inner),
+            ) => self.known(inner),
+            ("Option", Some(inner)) if is_nonzero(inner) => self.known(inner),
+            ("Complex", Some(part)) => match self.known(part) {
+                Ok(part) => Ok(Layout::basic(complex(&part)?)),
+                Err(base) => Err(base),
+            },
+            ("Ipv4Addr", _) => self.array(Basic::U8, &[4], Some(Meaning::Address)),
+            ("Ipv6Addr", _) => self.array(Basic::U8, &[16], Some(Meaning::Address)),
+            ("Uuid", _) => self.array(Basic::U8, &[16], Some(Meaning::Uuid)),
+            ("FixedDuration", _) => {
+                let [secs, nanos] = [Basic::U64, Basic::U32].map(Layout::basic);
+                self.record(&[("secs", secs, &[]), ("nanos", nanos, &[])], None)
+            }
+            ("Maybe", Some(inner)) => self.known(inner).and_then(|value| {
+                let present = Layout::basic(Basic::Bool);
+                let fields = [("present", present, &[][..]), ("value", value, &[])];
+                self.record(&fields, Some(Meaning::Optional))
+            }),
+            ("FixedStr", _) => {
+                let bytes = Layout::basic(Basic::U8);
+                self.number(arguments.first()?).and_then(|n| self.counted("bytes", bytes, n))
+            }
+            ("FixedVec", Some(item)) => {
+                let item = self.known(item);
+                let length = self.number(arguments.get(1)?);
+                item.and_then(|item| self.counted("items", item, length?))
+            }
+            ("Range", Some(bound)) if is_packed => self.known(bound).and_then(|bound| {
+                self.record(&[("start", bound.clone(), &[]), ("end", bound, &[])], None)
+            }),
+            ("RangeFrom", Some(bound)) if is_packed => {
+                self.known(bound).and_then(|bound| self.record(&[("start", bound, &[])], None))
+            }
+            ("RangeTo" | "RangeToInclusive", Some(bound)) if is_packed => {
+                self.known(bound).and_then(|bound| self.record(&[("end", bound, &[])], None))
+            }
+            // Some of glam's are registers with an alignment of their own.
+            _ if is_packed && arguments.is_empty() && glam(name).is_some() => {
+                let (basic, length) = glam(name)?;
+                self.array(basic, &[length], None)
+            }
+            _ => return None,
+        };
+        Some(known.map_or_else(|base| base, Base::Known))
+    }
+
+    /// A tuple, whose fields have fixed places only in packed bytes.
+    pub(super) fn tuple<'t>(&mut self, elements: impl Iterator<Item = &'t Type>) -> Base {
+        let mut fields: Vec<(String, Layout)> = Vec::new();
+        for element in elements {
+            match self.known(element) {
+                Ok(layout) => fields.push((fields.len().to_string(), layout)),
+                Err(base) => return base,
+            }
+        }
+        let fields: Vec<Field<'_>> =
+            fields.iter().map(|(name, layout)| (name.as_str(), layout.clone(), &[][..])).collect();
+        self.record(&fields, None).map_or_else(|base| base, Base::Known)
+    }
+
+    /// The layout of a type, or what it is instead.
+    fn known(&mut self, ty: &Type) -> Result<Layout, Base> {
+        match self.ty(ty) {
+            Base::Known(layout) => Ok(layout),
+            other => Err(other),
+        }
+    }
+
+    /// The number that an argument is: an expression, or the name of a constant, which looks like a type.
+    fn number(&mut self, argument: &GenericArgument) -> Result<u64, Base> {
+        let path;
+        let number = match argument {
+            GenericArgument::Const(number) => number,
+            GenericArgument::Type(Type::Path(name)) => {
+                path = Expr::Path(ExprPath {
+                    attrs: Vec::new(),
+                    qself: None,
+                    path: name.path.clone(),
+                });
+                &path
+            }
+            _ => return Err(Base::Wrong(Vec::new())),
+        };
+        self.length(number).map_err(|problem| wrong(*problem))
+    }
+
+    fn array(
+        &mut self,
+        basic: Basic,
+        lengths: &[u64],
+        meaning: Option<Meaning>,
+    ) -> Result<Layout, Base> {
+        let array = Layout::basic(basic).array(lengths).map_err(|error| refused(&error, 0..0))?;
+        Ok(meant(array, meaning, self.fields))
+    }
+
+    /// A length, and room for as many items.
+    fn counted(&mut self, name: &str, item: Layout, capacity: u64) -> Result<Layout, Base> {
+        let meaning = if name == "bytes" { Meaning::Text } else { Meaning::List { capacity } };
+        let len = Layout::basic(Basic::U32);
+        self.record(&[("len", len, &[]), (name, item, &[capacity])], Some(meaning))
+    }
+
+    /// A struct, laid out as with `#[repr(C)]`.
+    fn record(&mut self, fields: &[Field<'_>], meaning: Option<Meaning>) -> Result<Layout, Base> {
+        let mut placement = Placement::default();
+        let added = fields.iter().try_for_each(|(name, layout, lengths)| {
+            placement.add(Some((*name).to_owned()), layout, lengths, layout.align, false)
+        });
+        let record = added.and_then(|()| placement.finish(1, self.fields));
+        let record = record.map_err(|error| refused(&error, 0..0))?;
+        Ok(meant(record, meaning, self.fields))
+    }
+}
+
+fn meant(layout: Layout, meaning: Option<Meaning>, fields: &mut FieldNames) -> Layout {
+    if let Some(meaning) = meaning {
+        fields.add_meaning(&layout.ty, meaning);
+    }
+    layout
+}
+
+fn type_of(argument: &GenericArgument) -> Option<&Type> {
+    match argument {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    }
+}
+
+fn is_nonzero(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    path.path.segments.last().is_some_and(|last| last.ident.to_string().starts_with("NonZero"))
+}
+
+/// The complex number with parts of this type.
+fn complex(part: &Layout) -> Option<Basic> {
+    let pairs = [(Basic::F32, Basic::C32), (Basic::F64, Basic::C64)];
+    let found = pairs.iter().find(|(float, _)| part.ty == Datatype::basic(*float));
+    found.map(|(_, complex)| *complex)
+}
+
+/// The elements of a vector, a matrix or a quaternion of the crate `glam`, and their number.
+fn glam(name: &str) -> Option<(Basic, u64)> {
+    let (kind, at) = ["Vec", "Quat", "Mat", "Affine"]
+        .iter()
+        .find_map(|kind| name.find(kind).map(|at| (*kind, at)))?;
+    let basic = match &name[..at] {
+        "" => Basic::F32,
+        "D" => Basic::F64,
+        "I" => Basic::I32,
+        "U" => Basic::U32,
+        "B" => Basic::Bool,
+        "ISize" => super::names::primitive("isize")?,
+        "USize" => super::names::primitive("usize")?,
+        other => super::names::primitive(&other.to_lowercase())?,
+    };
+    let length = match (kind, name[at + kind.len()..].trim_end_matches('A')) {
+        ("Quat", "") => 4,
+        ("Vec", n @ ("2" | "3" | "4")) => n.parse().ok()?,
+        ("Mat", "2") => 4,
+        ("Mat", "3") => 9,
+        ("Mat", "4") => 16,
+        ("Affine", "2") => 6,
+        ("Affine", "3") => 12,
+        _ => return None,
+    };
+    Some((basic, length))
+}

@@ -1,0 +1,99 @@
+//! Values that are not written by their fields: text, lists, optional values, addresses.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use crate::notation::Meaning;
+use crate::shape::Shape;
+use crate::value::{self, Validity, ValueStyle, json_string, printable};
+
+/// What the fields of such a value hold.
+pub(super) enum Meant<'a> {
+    Text(String),
+    /// Bytes that are no text.
+    NotText(&'a [u8]),
+    /// Items of one shape, and their packed bytes.
+    Items(u64, &'a Shape, &'a [u8]),
+    /// The value that is there.
+    Present(&'a Shape, &'a [u8]),
+    Absent,
+    /// A field with a value that it cannot have.
+    Invalid(&'a [u8]),
+}
+
+impl<'a> Meant<'a> {
+    /// Takes the packed bytes of the fields apart.
+    pub(super) fn of(meaning: Meaning, fields: &'a Shape, bytes: &'a [u8]) -> Self {
+        let last = match fields {
+            // A list of no items has a length only.
+            Shape::Structure(members) => members.get(1).map(|member| &*member.shape),
+            _ => None,
+        };
+        let (head, body) = bytes.split_at(if meaning == Meaning::Optional { 1 } else { 4 });
+        let length = head.try_into().map_or(0, u32::from_ne_bytes);
+        match meaning {
+            Meaning::Text => match usize::try_from(length).ok().and_then(|end| body.get(..end)) {
+                Some(text) => match std::str::from_utf8(text) {
+                    Ok(text) => Self::Text(text.to_owned()),
+                    Err(_) => Self::NotText(text),
+                },
+                None => Self::Invalid(head),
+            },
+            Meaning::Characters => {
+                let (characters, _) = bytes.as_chunks::<4>();
+                let end =
+                    characters.iter().rposition(|one| *one != [0; 4]).map_or(0, |last| last + 1);
+                let mut text = String::new();
+                for one in &characters[..end] {
+                    match char::from_u32(u32::from_ne_bytes(*one)) {
+                        Some(one) => text.push(one),
+                        None => return Self::NotText(bytes),
+                    }
+                }
+                Self::Text(text)
+            }
+            Meaning::List { capacity } if u64::from(length) > capacity => Self::Invalid(head),
+            Meaning::List { capacity } => {
+                let item = match last {
+                    // An array of one item has the shape of the item.
+                    Some(Shape::Repeated(_, item)) if capacity > 1 => item,
+                    item => item.unwrap_or(&Shape::Nothing),
+                };
+                Self::Items(length.into(), item, body)
+            }
+            Meaning::Optional => match head {
+                [0] => Self::Absent,
+                [1] => Self::Present(last.unwrap_or(&Shape::Nothing), body),
+                _ => Self::Invalid(head),
+            },
+            Meaning::Address => Self::Text(match <[u8; 16]>::try_from(bytes) {
+                Ok(octets) => Ipv6Addr::from(octets).to_string(),
+                Err(_) => Ipv4Addr::from(length.to_ne_bytes()).to_string(),
+            }),
+            Meaning::Uuid => {
+                let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+                let group = |from: usize, to: usize| digits[from..to].concat();
+                let groups = [group(0, 4), group(4, 6), group(6, 8), group(8, 10), group(10, 16)];
+                Self::Text(groups.join("-"))
+            }
+        }
+    }
+
+    /// Appends it, if it has no parts.
+    pub(super) fn write(&self, style: ValueStyle, out: &mut String) -> Validity {
+        let is_json = style == ValueStyle::Json;
+        match self {
+            Self::Text(text) if is_json => json_string(text, out),
+            Self::Text(text) => out.push_str(&printable(text)),
+            Self::Absent => out.push_str("null"),
+            Self::NotText(bytes) => {
+                out.push_str(if is_json { "{\"invalid\":" } else { "invalid " });
+                value::write_bytes(bytes, style, out);
+                out.push_str(if is_json { "}" } else { "" });
+                return Validity::Invalid;
+            }
+            Self::Invalid(bytes) => return value::invalid(bytes, style, out),
+            Self::Items(..) | Self::Present(..) => {}
+        }
+        Validity::Valid
+    }
+}
