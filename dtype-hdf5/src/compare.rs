@@ -26,7 +26,7 @@ pub(crate) struct Fit {
     pub(crate) renumberings: Vec<Renumbering>,
 }
 
-/// What the items are for.
+/// Whether items are read or written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     Read,
@@ -50,13 +50,13 @@ pub(crate) fn fit(stored: &Stored, map: &TypeMap, access: Access) -> Result<Fit,
 
 struct Walk {
     access: Access,
-    /// That of the values so far.
+    /// The byte order of the values so far.
     order: Option<ByteOrder>,
     /// Whether the values so far are packed.
     is_packed: bool,
     /// Bytes from the start of the item to the value or structure; in arrays, to the first one.
     displacement: u64,
-    /// The arrays around it, the outermost first.
+    /// The arrays around the value, the outermost first.
     axes: Vec<Axis>,
     renumberings: Vec<Renumbering>,
 }
@@ -93,7 +93,8 @@ impl Walk {
         path: &str,
     ) -> Result<Type, Error> {
         let field = || path.to_owned();
-        let leaf = Leaf::of(basic).ok_or_else(|| Error::NoEquivalent { field: field(), basic })?;
+        let leaf =
+            Leaf::from_basic(basic).ok_or_else(|| Error::NoEquivalent { field: field(), basic })?;
         let ours = names(validity);
         // A truth value is no integer without names.
         if !leaf.matches(stored) || stored.is_bool() && ours.is_none() {

@@ -158,7 +158,7 @@ fn text(datatype: &Datatype) -> Form {
     }
 }
 
-/// The datatype that a derived one is made of.
+/// The base type of an array or enumeration.
 fn base(datatype: &Datatype) -> Result<Datatype, Error> {
     // SAFETY: it reads a datatype, and checks the handle. The new handle belongs to the value that is made of it alone.
     Ok(unsafe { hdf5_metno::from_id(H5Tget_super(datatype.id())) }?)
@@ -331,7 +331,7 @@ fn c_text(text: &str) -> Result<CString, Error> {
     Ok(CString::new(text).map_err(|error| hdf5_metno::Error::Internal(error.to_string()))?)
 }
 
-/// A part of a dataset: as many items as `count` says.
+/// A part of a dataset: `count` items.
 pub(crate) struct Part {
     pub(crate) space: Dataspace,
     /// Items along each axis.
@@ -435,7 +435,7 @@ pub(crate) fn write_items(
     })
 }
 
-/// What the library's call returned. The lock is still held, so that the error is that of the call.
+/// The result of a call of the library. The lock is still held, so the error belongs to this call.
 fn done(status: c_int) -> Result<(), Error> {
     number(status).map(drop)
 }

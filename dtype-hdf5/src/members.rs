@@ -20,7 +20,7 @@ pub(crate) struct Renumbering {
     pub(crate) size: usize,
     /// The byte order of the values in the item.
     pub(crate) order: ByteOrder,
-    /// The number that each number becomes. Others have no name.
+    /// The number that each number becomes. A number that is not in the map has no name.
     pub(crate) numbers: BTreeMap<u128, u128>,
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn number(bytes: &[u8], order: ByteOrder) -> u128 {
     }
 }
 
-/// Writes the number into as many bytes as there are.
+/// Writes the number into all of `bytes`.
 fn set_number(bytes: &mut [u8], order: ByteOrder, number: u128) {
     let mut rest = number.to_le_bytes().into_iter();
     let fill = |byte: &mut u8| *byte = rest.next().unwrap_or(0);
