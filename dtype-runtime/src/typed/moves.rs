@@ -23,25 +23,25 @@ pub(super) struct Move {
 
 /// The moves in packed order.
 pub(super) struct Moves {
-    list: [Move; Self::MOST],
+    list: [Move; Self::MAX],
     len: usize,
 }
 
 impl Moves {
     /// A record that takes more moves than this is copied in pieces.
-    pub(super) const MOST: usize = 16;
+    pub(super) const MAX: usize = 16;
 
     /// Without moves: the record is copied in pieces.
-    const NONE: Self = Self { list: [Move { disp: 0, position: 0, len: 0 }; Self::MOST], len: 0 };
+    const NONE: Self = Self { list: [Move { disp: 0, position: 0, len: 0 }; Self::MAX], len: 0 };
 
     /// The moves for these runs, or none if there would be too many.
-    pub(super) const fn of(runs: &RunList) -> Self {
+    pub(super) const fn from_runs(runs: &RunList) -> Self {
         let (mut moves, mut position) = (Self::NONE, 0);
         let (runs, mut i) = (runs.all(), 0);
         while i < runs.len() {
             let Run { disp: mut at, len: mut left } = runs[i];
             while left > 0 {
-                if moves.len == Self::MOST {
+                if moves.len == Self::MAX {
                     return Self::NONE;
                 }
                 let len = width(at, left);
@@ -60,7 +60,7 @@ impl Moves {
         self.len
     }
 
-    /// One of the moves.
+    /// The move at `index`.
     #[inline(always)]
     pub(super) const fn get(&self, index: usize) -> Move {
         self.list[index]
@@ -88,7 +88,7 @@ mod tests {
     fn moves(ty: &Type) -> Vec<(isize, usize)> {
         let committed = ty.commit();
         let ops: &[Op] = committed.plan().ops();
-        let moves = Moves::of(&RunList::expand(ops).unwrap());
+        let moves = Moves::from_runs(&RunList::expand(ops).unwrap());
         let mut position = 0;
         (0..moves.len())
             .map(|i| {

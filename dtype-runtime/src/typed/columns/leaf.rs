@@ -24,15 +24,15 @@ pub(super) struct Leaf {
     pub(super) offset: usize,
     /// Bytes of each block: elements that touch.
     pub(super) block: usize,
-    dimensions: [Dimension; Leaf::MOST],
+    dimensions: [Dimension; Leaf::MAX_DIMENSIONS],
     len: usize,
     /// The elements in a record, all together.
     pub(super) elements: usize,
 }
 
 impl Leaf {
-    /// The most dimensions whose blocks do not touch.
-    const MOST: usize = 8;
+    /// The maximum number of dimensions whose blocks do not touch.
+    const MAX_DIMENSIONS: usize = 8;
 
     /// The dimensions of the blocks, the outermost first. None if there is one block.
     #[inline]
@@ -70,14 +70,14 @@ impl Leaf {
             map,
             offset: 0,
             block: 0,
-            dimensions: [Dimension { count: 0, stride: 0 }; Self::MOST],
+            dimensions: [Dimension { count: 0, stride: 0 }; Self::MAX_DIMENSIONS],
             len: 0,
             elements: 1,
         }
     }
 
     /// Leaf `index` of a map that has as many, counted in the order of the packed record.
-    pub(super) const fn of(map: &'static TypeMap, index: usize) -> Self {
+    pub(super) const fn new(map: &'static TypeMap, index: usize) -> Self {
         let mut leaf = Self::none(map);
         leaf.find(map, index);
         leaf
@@ -102,7 +102,7 @@ impl Leaf {
                 self.elements *= count;
                 if count != 1 {
                     assert!(
-                        self.len < Self::MOST,
+                        self.len < Self::MAX_DIMENSIONS,
                         "columns of arrays that nest more than eight levels deep"
                     );
                     self.dimensions[self.len] = Dimension { count, stride: element.stride() };
@@ -223,11 +223,11 @@ pub(super) fn element(map: &'static TypeMap, index: usize) -> (&'static TypeMap,
 
 /// The result of following a path.
 pub(super) enum Found {
-    /// This column.
+    /// The column with this index.
     Leaf(usize),
-    /// Fields below it are columns.
+    /// A struct, whose fields are columns.
     Structure(&'static TypeMap),
-    /// Nothing; the type that does not have the rest of the path.
+    /// No field, with the type that lacks the rest of the path.
     Nothing { parent: &'static TypeMap, rest: String },
 }
 
