@@ -84,9 +84,9 @@ face of pairs   |    1 | grid16                            | =                  
 face of rows    |    1 | strided_long                      | =                                 | =
 slab            |    1 | grid_long                         | =                                 | =
 15 columns      |    1 | grid8                             | =                                 | =
-16 columns      |    1 | tiles                             | =                                 | =
-transpose of 4  |    1 | tiles                             | =                                 | =
-transpose of 8  |    1 | tiles                             | =                                 | =
+16 columns      |    1 | grid8                             | =                                 | =
+transpose of 4  |    1 | grid4                             | =                                 | =
+transpose of 8  |    1 | grid8                             | =                                 | =
 big transpose   |    1 | tiles                             | =                                 | =
 list of 1       |    1 | list1                             | =                                 | =
 list of 2 to 4  |    1 | list2x2                           | =                                 | =

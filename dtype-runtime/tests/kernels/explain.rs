@@ -63,7 +63,7 @@ copy of 26 bytes at 0, kernel copy
         words(&column, 64),
         "\
 64 instances: 32768 packed bytes from 4096 pieces of memory
-loop of 64, stride 8: 64 copies of 8 bytes at 0, every 512, kernel tiles
+loop of 64, stride 8: 64 copies of 8 bytes at 0, every 512, kernel grid8
 "
     );
     assert_eq!(words(&column, 0), "0 instances: 0 packed bytes from 0 pieces of memory\nnothing\n");

@@ -12,7 +12,7 @@ use crate::convertor::cursor::{Instances, Level, Repeated, Visitor};
 use crate::plan::{Blocks, Entries, List, Lists, Op, Program, items};
 
 /// At least this many iterations, of at most so many segments, are looked up once for all of them.
-const FEWEST_ALIKE: u64 = 4;
+const MIN_ALIKE: u64 = 4;
 const MAX_ALIKE: usize = 16;
 
 /// Rows of at least this many blocks are looked up row by row.
@@ -47,7 +47,7 @@ pub(super) trait Taker: Sized {
             return rows
                 .try_for_each(|Segment { disp, .. }| self.apart(segments(Blocks { disp, ..row })));
         }
-        if count >= FEWEST_ALIKE && self.takes_many() {
+        if count >= MIN_ALIKE && self.takes_many() {
             let mut one = [Segment::NONE; MAX_ALIKE];
             if let Some(one) = repeated.alike(&mut one) {
                 return self.each_apart(shifted_each(repeated, move || one.iter().copied()));
