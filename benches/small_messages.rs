@@ -26,7 +26,7 @@ const FIXED: Configuration<LittleEndian, Fixint> =
     bincode::config::standard().with_fixed_int_encoding();
 
 /// The largest message that the hand-written framing accepts.
-const MOST: usize = 1 << 20;
+const MAX_CAPACITY: usize = 1 << 20;
 
 macro_rules! record {
     ($(#[$meta:meta])* $name:ident { $($field:ident: $ty:ty),* } = |$i:ident| $value:expr) => {
@@ -134,7 +134,7 @@ fn put<S: Serializer, R: Record, const CHECKED: bool>(record: &R, out: &mut Vec<
 
 fn get<S: Serializer, R: Record, const CHECKED: bool>(input: &mut &[u8]) -> Option<R> {
     let (len, rest) = input.split_first_chunk()?;
-    let len = usize::try_from(u32::from_le_bytes(*len)).ok().filter(|len| *len <= MOST)?;
+    let len = usize::try_from(u32::from_le_bytes(*len)).ok().filter(|len| *len <= MAX_CAPACITY)?;
     let (frame, mut rest) = (*input, rest);
     let bytes = rest.split_off(..len)?;
     if CHECKED {

@@ -1,4 +1,4 @@
-//! Links to libucp. Checking and documenting the crate does without it, so that it is missed only by the linker.
+//! Links to libucp. The crate can be checked and documented without the library: only the linker needs it.
 
 use std::env;
 use std::path::{Path, PathBuf};

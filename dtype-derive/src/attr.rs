@@ -36,7 +36,7 @@ pub(crate) enum Place {
     Variant,
     /// An enum of messages.
     Messages,
-    /// A message in it.
+    /// A variant of an enum of messages.
     Message,
 }
 

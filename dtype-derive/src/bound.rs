@@ -21,7 +21,7 @@ pub(crate) fn predicates(item: &Item<'_>, private: &TokenStream) -> Vec<TokenStr
         return bound.iter().map(ToTokens::to_token_stream).collect();
     }
     let Body::Struct(fields) = &item.body else { return Vec::new() };
-    let parameters = Parameters::of(item.generics);
+    let parameters = Parameters::new(item.generics);
     if parameters.0.is_empty() {
         return Vec::new();
     }
@@ -32,7 +32,7 @@ pub(crate) fn predicates(item: &Item<'_>, private: &TokenStream) -> Vec<TokenStr
 
 /// Whether a type depends on a type parameter of the item.
 pub(crate) fn mentions_parameters(item: &Item<'_>, ty: &Type) -> bool {
-    !Parameters::of(item.generics).mentioned_in(ty.to_token_stream()).is_empty()
+    !Parameters::new(item.generics).mentioned_in(ty.to_token_stream()).is_empty()
 }
 
 fn of_field(
@@ -72,7 +72,7 @@ fn of_description(
 struct Parameters(Vec<Ident>);
 
 impl Parameters {
-    fn of(generics: &Generics) -> Self {
+    fn new(generics: &Generics) -> Self {
         Self(generics.type_params().map(|parameter| parameter.ident.clone()).collect())
     }
 

@@ -1,4 +1,4 @@
-//! What cannot be derived, and what to write instead.
+//! Refuses items that cannot be derived, and says what to write instead.
 //!
 //! Soundness depends on the emitted code and the compiler, not on these checks. They give better messages than the
 //! unsatisfied trait bounds that the compiler would report.

@@ -35,7 +35,7 @@ use crate::model::{Body, Item};
 
 /// The impl for an item in which no mistake was found.
 pub(crate) fn emit(item: &Item<'_>) -> TokenStream {
-    let target = Target::of(item);
+    let target = Target::new(item);
     let map = match &item.body {
         Body::Struct(fields) => Some(structure::map(item, fields, &target)),
         Body::Enum(variants) => enumeration::map(item, variants, &target),
@@ -59,7 +59,7 @@ pub(crate) fn fallback(item: &Item<'_>) -> TokenStream {
     {
         return TokenStream::new();
     }
-    let target = Target::of(item);
+    let target = Target::new(item);
     let Target { private, ty, .. } = &target;
     let name = item.name();
     let fields = match &item.body {
@@ -90,7 +90,7 @@ struct Target {
     private: TokenStream,
     /// The type described: `Self`, or the foreign one.
     ty: TokenStream,
-    /// The same type as written in a pattern or a struct expression, without generic arguments.
+    /// The type's name as written in a pattern or a struct expression, without generic arguments.
     constructor: TokenStream,
     /// The trait that is implemented, and its constant.
     implemented: TokenStream,
@@ -99,7 +99,7 @@ struct Target {
 }
 
 impl Target {
-    fn of(item: &Item<'_>) -> Self {
+    fn new(item: &Item<'_>) -> Self {
         let krate = item.attrs.krate.as_ref();
         let krate = krate.map_or(quote!(::dtype_runtime), ToTokens::to_token_stream);
         let private = quote!(#krate::__private);

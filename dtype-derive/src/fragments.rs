@@ -3,7 +3,7 @@
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use syn::{Expr, ExprUnary, Type};
 
-/// The same tokens, with parentheses around each fragment that would fall apart without, such as a `$n:expr` of `1 + 2`.
+/// Puts parentheses around each fragment that would otherwise fall apart, such as a `$n:expr` of `1 + 2`.
 ///
 /// A fragment is in delimiters that are not seen, which the compiler ignores in what a derive emits: `8 * $n` would
 /// be `8 * 1 + 2`.

@@ -12,21 +12,21 @@ use syn::{GenericArgument, Path, PathArguments, Type, TypeArray, TypeGroup, Type
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hint {
     None,
-    /// Keeps its data on the heap.
+    /// The type keeps its data on the heap.
     Heap,
-    /// Can change while it is shared.
+    /// The value can change while it is shared.
     Cell,
-    /// May be uninitialised.
+    /// The value may be uninitialised.
     Uninit,
-    /// Has no defined layout.
+    /// The type has no defined layout.
     Option,
-    /// Is a time of the standard library, which does not define its layout.
+    /// A time of the standard library, which does not define its layout.
     Time,
-    /// Is a socket address of the standard library, which does not define its layout.
+    /// A socket address of the standard library, which does not define its layout.
     Address,
-    /// Is the field that the struct form of `bitflags!` adds.
+    /// The field that the struct form of `bitflags!` adds.
     Bitflags,
-    /// Means nothing to another process.
+    /// The value means nothing to another process.
     Opaque,
 }
 
@@ -62,11 +62,11 @@ const MODULES: &[&str] = &[
 
 impl Hint {
     /// The hint for a field of this type, or of arrays of it.
-    pub(crate) fn of(ty: &Type) -> Self {
+    pub(crate) fn for_type(ty: &Type) -> Self {
         match ty {
             Type::Paren(TypeParen { elem, .. })
             | Type::Group(TypeGroup { elem, .. })
-            | Type::Array(TypeArray { elem, .. }) => Self::of(elem),
+            | Type::Array(TypeArray { elem, .. }) => Self::for_type(elem),
             // `<Flags as bitflags::__private::PublicFlags>::Internal`
             Type::Path(TypePath { qself: Some(_), path, .. }) => {
                 let is_bitflags = path.segments.iter().any(|s| s.ident == "PublicFlags");
@@ -123,12 +123,14 @@ impl Hint {
 
     /// Whether no standard-library type of that name is a datatype, whatever its arguments are.
     pub(crate) fn is_hopeless(ty: &Type) -> bool {
-        match Self::of(ty) {
+        match Self::for_type(ty) {
             // These types of the libraries have no parameters; one that mentions a parameter is the
             // author's own.
             Self::None | Self::Time | Self::Address | Self::Bitflags | Self::Opaque => false,
             // `Option<T>` is a datatype for the right `T`; `Box<_>` never is.
-            Self::Option => argument(ty).is_some_and(|argument| Self::of(argument) != Self::None),
+            Self::Option => {
+                argument(ty).is_some_and(|argument| Self::for_type(argument) != Self::None)
+            }
             Self::Heap | Self::Cell | Self::Uninit => true,
         }
     }

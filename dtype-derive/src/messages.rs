@@ -18,7 +18,7 @@ use crate::lints;
 /// A variant without mistakes.
 struct Message<'a> {
     ident: &'a Ident,
-    /// The type of its value; `None` for a variant without data.
+    /// The type of the variant's value; `None` for a variant without data.
     ty: Option<&'a Type>,
     tag: u32,
 }

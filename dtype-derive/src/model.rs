@@ -1,4 +1,4 @@
-//! What the derive knows about an item after reading its source: names, types and attributes, before any
+//! An item as read from its source: names, types and attributes, before any
 //! check of their meaning.
 
 use proc_macro2::{Ident, Span};

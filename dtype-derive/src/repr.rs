@@ -6,7 +6,7 @@ use syn::{Attribute, token};
 
 /// A primitive integer that `#[repr(…)]` names.
 ///
-/// It decides the basic datatype of the enum and nothing about its layout: the emitted code asks the
+/// It decides the basic datatype of the enum and nothing about its layout: the emitted code queries the
 /// compiler whether the enum has this size, and for the bytes of its values.
 #[derive(Clone, Copy)]
 pub(crate) enum Integer {
@@ -26,7 +26,7 @@ pub(crate) enum Integer {
 
 impl Integer {
     /// The integer among the arguments of all `#[repr(…)]`, or `None`.
-    pub(crate) fn of(attributes: &[Attribute]) -> Option<Self> {
+    pub(crate) fn from_attributes(attributes: &[Attribute]) -> Option<Self> {
         let mut integer = None;
         for attribute in attributes.iter().filter(|a| a.path().is_ident("repr")) {
             // The compiler checks the arguments and reports mistakes in them. Each is read to its end, so

@@ -33,7 +33,7 @@ impl Item for Stored {
     fn value(&self, leaf: &TypeMap, path: &str, access: Access) -> Result<Option<Value>, Error> {
         let Node::Basic { basic, validity, .. } = *leaf.node() else { return Ok(None) };
         let no_equivalent = || Error::NoEquivalent { field: path.to_owned(), basic };
-        let of_basic = Leaf::of(basic).ok_or_else(no_equivalent)?;
+        let of_basic = Leaf::from_basic(basic).ok_or_else(no_equivalent)?;
         let ours = names(validity);
         // A truth value is no integer without names.
         if !of_basic.matches(self) || self.is_bool() && ours.is_none() {
@@ -82,7 +82,7 @@ impl Item for Stored {
     fn expected(leaf: &TypeMap) -> String {
         match *leaf.node() {
             Node::Basic { basic, .. } => {
-                Leaf::of(basic).map_or_else(|| basic.to_string(), |leaf| leaf.to_string())
+                Leaf::from_basic(basic).map_or_else(|| basic.to_string(), |leaf| leaf.to_string())
             }
             _ => leaf.to_string(),
         }

@@ -52,7 +52,7 @@ pub fn create<T: Datatype>(group: &Group, name: &str, records: &[T]) -> Result<D
     }
 }
 
-/// Whether a new object can have this name. The library would only say that it failed.
+/// Checks that a new object can have this name. The library would only report that it failed.
 fn check_free(group: &Group, name: &str) -> Result<(), Error> {
     let names: Vec<&str> = name.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
     // From the group on: it need not have a path itself.

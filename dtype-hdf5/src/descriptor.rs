@@ -97,8 +97,8 @@ pub fn packed_datatype<T: Datatype>() -> Result<hdf5_metno::Datatype, Error> {
     made(&packed_descriptor::<T>()?)
 }
 
-/// The greatest datatype that files have a size for, in bytes.
-const MOST_BYTES: u64 = u32::MAX as u64;
+/// The maximum size in bytes of a datatype in a file.
+const MAX_BYTES: u64 = u32::MAX as u64;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Layout {
@@ -113,14 +113,14 @@ fn of_type(map: &TypeMap, layout: Layout) -> Result<TypeDescriptor, Error> {
     let descriptor = of_map(map, layout, "")?;
     // The library cuts off the upper half of a size when it writes a datatype, and of the length of an array.
     match descriptor.size() as u64 {
-        size if size > MOST_BYTES => Err(Error::TooLarge { size, limit: MOST_BYTES }),
+        size if size > MAX_BYTES => Err(Error::TooLarge { size, limit: MAX_BYTES }),
         _ => Ok(descriptor),
     }
 }
 
 fn of_map(map: &TypeMap, layout: Layout, path: &str) -> Result<TypeDescriptor, Error> {
     match *map.node() {
-        Node::Basic { basic, .. } => match Leaf::of(basic) {
+        Node::Basic { basic, .. } => match Leaf::from_basic(basic) {
             Some(leaf) => Ok(leaf.descriptor()),
             None => Err(Error::NoEquivalent { field: path.to_owned(), basic }),
         },

@@ -13,14 +13,14 @@ pub enum Error {
     /// The HDF5 library, or its crate, reports an error.
     #[error(transparent)]
     Hdf5(#[from] hdf5_metno::Error),
-    /// Something else is where a new dataset should be, or on the way to it.
+    /// The path of a new dataset, or a part of the path, is taken by another object.
     #[error("`{}` in `{}` is {found}, expected {expected}", name.escape_debug(), file.escape_debug())]
     Occupied {
         /// The file's name.
         file: String,
         /// The path in the file.
         name: String,
-        /// What is there.
+        /// The kind of object at that path.
         found: &'static str,
         /// What should be there: nothing, or a group on the way.
         expected: &'static str,
@@ -33,7 +33,7 @@ pub enum Error {
     NoEquivalent {
         /// The path of the field.
         field: String,
-        /// Its basic datatype.
+        /// The value's basic datatype.
         basic: Basic,
     },
     /// A record is larger than a datatype in a file can be.
@@ -119,7 +119,7 @@ pub enum Error {
         /// The path of the field.
         field: String,
     },
-    /// More items than a number of 64 bits counts, or memory has addresses.
+    /// More items than 64 bits can count or memory can address.
     #[error("the dataset has the shape {shape:?}, of more items than can be counted")]
     TooManyItems {
         /// The lengths of the dataset's axes.

@@ -25,7 +25,7 @@ pub(crate) enum Leaf {
 
 impl Leaf {
     /// `None` where HDF5 has no number of this format: integers of 128 bits, `bf16`, `long double`.
-    pub(crate) fn of(basic: Basic) -> Option<Self> {
+    pub(crate) fn from_basic(basic: Basic) -> Option<Self> {
         let (canonical, size) = (basic.canonical(), basic.size());
         let integer = |signed| Some(Self::Integer { size: IntSize::from_int(size)?, signed });
         match (basic.kind(), canonical) {
@@ -82,7 +82,7 @@ impl Leaf {
 }
 
 impl fmt::Display for Leaf {
-    /// As a file's datatype would be named.
+    /// The name that a file's datatype of this kind would have.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Integer { size, signed } => {

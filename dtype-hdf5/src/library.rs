@@ -164,7 +164,7 @@ fn text(datatype: &Datatype) -> Form {
     }
 }
 
-/// The datatype that a derived one is made of.
+/// The base type of an array or enumeration.
 fn base(datatype: &Datatype) -> Result<Datatype, Error> {
     // SAFETY: it reads a datatype, and checks the handle. The new handle belongs to the value that is made of it alone.
     Ok(unsafe { hdf5_metno::from_id(H5Tget_super(datatype.id())) }?)
@@ -540,7 +540,7 @@ pub(crate) fn write_items(
     })
 }
 
-/// What the library's call returned. The lock is still held, so that the error is that of the call.
+/// The result of a call of the library. The lock is still held, so the error belongs to this call.
 fn done(status: c_int) -> Result<(), Error> {
     number(status).map(drop)
 }

@@ -1,4 +1,4 @@
-//! What a dataset says of its items, beside the bytes that the file has of them.
+//! How a dataset stores its items, and how many bytes of them the file has.
 
 use hdf5_metno::dataset::Layout;
 use hdf5_metno::{Dataset, Datatype};
@@ -7,16 +7,16 @@ use crate::error::Error;
 use crate::library::shape;
 use crate::part::{Part, count_of};
 
-/// The greatest number of chunks to read that the file does not have. The library needs some three hundred bytes of memory for
+/// The maximum number of missing chunks to read. The library needs some three hundred bytes of memory for
 /// each.
-const MOST_EMPTY_CHUNKS: u64 = 1 << 20;
+const MAX_EMPTY_CHUNKS: u64 = 1 << 20;
 
-/// The greatest number of bytes to read that the file does not have.
-const MOST_EMPTY_BYTES: u64 = 1 << 30;
+/// The maximum number of missing bytes to read.
+const MAX_EMPTY_BYTES: u64 = 1 << 30;
 
-/// The greatest number of bytes to read for each that the file has: zstd makes as many of a block of equal bytes. Only bzip2
+/// The maximum number of bytes to read for each byte in the file: zstd makes as many of a block of equal bytes. Only bzip2
 /// makes more, of equal bytes in chunks of megabytes.
-const MOST_EXPANDED: u64 = 1 << 15;
+const MAX_EXPANDED: u64 = 1 << 15;
 
 /// Checks that a dataset without chunks, if it was ever written, has space for all its items. The library would use the bytes
 /// after it.
@@ -49,14 +49,14 @@ pub(crate) fn check_written(
     let across = |(length, chunk): (&u64, usize)| length.div_ceil((chunk as u64).max(1));
     let chunk = properties.chunk().unwrap_or_default();
     let chunks = part.shape.iter().zip(chunk).map(across).fold(1, u64::saturating_mul);
-    if chunks <= MOST_EMPTY_CHUNKS && bytes <= MOST_EMPTY_BYTES {
+    if chunks <= MAX_EMPTY_CHUNKS && bytes <= MAX_EMPTY_BYTES {
         // The library looks at all chunks of the dataset to tell how many bytes there are.
         return Ok(());
     }
     let stored = dataset.storage_size();
     // A chunk that was written has at least a byte.
-    if chunks <= stored.saturating_add(MOST_EMPTY_CHUNKS)
-        && bytes <= stored.saturating_mul(MOST_EXPANDED).saturating_add(MOST_EMPTY_BYTES)
+    if chunks <= stored.saturating_add(MAX_EMPTY_CHUNKS)
+        && bytes <= stored.saturating_mul(MAX_EXPANDED).saturating_add(MAX_EMPTY_BYTES)
     {
         return Ok(());
     }

@@ -33,7 +33,7 @@ pub(crate) enum Form {
     Compound(Vec<StoredField>),
     /// An array of at least one axis, the outermost length first.
     Array { lengths: Vec<u64>, element: Box<Stored> },
-    /// Something that records do not have.
+    /// A class of datatypes that records do not have.
     Other(&'static str),
 }
 
@@ -94,7 +94,7 @@ impl Stored {
 }
 
 impl fmt::Display for Stored {
-    /// As Rust names the type, or a few words.
+    /// The type as Rust names it, or a few words.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bits = 8 * u128::from(self.size);
         match &self.form {

@@ -117,7 +117,7 @@ fn structure(values: &[Value], path: &Path<'_>) -> Result<Dtype, NpyError> {
         if let Some(shape) = shape {
             dtype = array(dtype, shape, &inner)?;
         }
-        let end = offset.checked_add(dtype.itemsize()).filter(|end| *end <= Dtype::MOST_BYTES);
+        let end = offset.checked_add(dtype.itemsize()).filter(|end| *end <= Dtype::MAX_BYTES);
         let end = end.ok_or_else(|| too_large(&inner))?;
         let is_void = matches!(dtype.axes().1.kind(), Kind::Scalar { letter: 'V', .. });
         // Raw bytes without a name are a gap.

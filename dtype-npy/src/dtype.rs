@@ -92,7 +92,7 @@ pub struct DtypeField {
 
 impl Dtype {
     /// The greatest item, in bytes: the largest object that Rust and NumPy have on a machine of 64 bits.
-    pub(crate) const MOST_BYTES: u64 = i64::MAX as u64;
+    pub(crate) const MAX_BYTES: u64 = i64::MAX as u64;
 
     /// One value of `itemsize` bytes. `letter` is that of [`Kind::Scalar`]. The order does not count where a kind has none.
     ///
@@ -118,7 +118,7 @@ impl Dtype {
         let kind = Kind::Scalar { letter, order: has_order.then_some(order), unit: None };
         let basic = basic(letter, itemsize);
         let align = basic.map_or(1, |basic| basic.align() as u64);
-        (is_known && itemsize <= Self::MOST_BYTES).then_some(Self { kind, itemsize, basic, align })
+        (is_known && itemsize <= Self::MAX_BYTES).then_some(Self { kind, itemsize, basic, align })
     }
 
     /// The same span or point of time, in this unit. It does not count for other kinds.
@@ -147,7 +147,7 @@ impl Dtype {
             return Some(element);
         }
         let itemsize = lengths.iter().try_fold(element.itemsize, |size, n| size.checked_mul(*n));
-        let itemsize = itemsize.filter(|size| *size <= Self::MOST_BYTES)?;
+        let itemsize = itemsize.filter(|size| *size <= Self::MAX_BYTES)?;
         let align = element.align;
         let (lengths, element) = match element.kind {
             Kind::Array { lengths: inner, element } => ([lengths, &inner].concat(), element),
@@ -163,7 +163,7 @@ impl Dtype {
         let is_inside = |field: &DtypeField| {
             field.offset.checked_add(field.dtype.itemsize).is_some_and(|end| end <= itemsize)
         };
-        let is_whole = fields.iter().all(is_inside) && itemsize <= Self::MOST_BYTES;
+        let is_whole = fields.iter().all(is_inside) && itemsize <= Self::MAX_BYTES;
         is_whole.then_some(Self {
             kind: Kind::Structure { fields },
             itemsize,

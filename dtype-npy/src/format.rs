@@ -81,7 +81,7 @@ impl Format {
 }
 
 pub(crate) fn too_large(span: &Range<usize>) -> Box<GrammarError> {
-    let message = format!("an item of more than {} bytes", Dtype::MOST_BYTES);
+    let message = format!("an item of more than {} bytes", Dtype::MAX_BYTES);
     GrammarError::new(message, span, "too large")
 }
 

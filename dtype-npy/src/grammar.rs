@@ -97,7 +97,7 @@ impl Placement {
         offset: u64,
         align: u64,
     ) -> Option<()> {
-        let end = offset.checked_add(dtype.itemsize()).filter(|end| *end <= Dtype::MOST_BYTES)?;
+        let end = offset.checked_add(dtype.itemsize()).filter(|end| *end <= Dtype::MAX_BYTES)?;
         self.end = self.end.max(end);
         self.align = self.align.max(align);
         self.fields.extend(name.map(|name| DtypeField { name, offset, dtype }));
@@ -464,9 +464,9 @@ fn lengths(shape: &Value) -> Read<Vec<u64>> {
 fn number(value: &Value) -> Read<u64> {
     match value.kind {
         Kind::Number(number) => match u64::try_from(number) {
-            Ok(number) if number <= Dtype::MOST_BYTES => Ok(number),
+            Ok(number) if number <= Dtype::MAX_BYTES => Ok(number),
             _ => {
-                let message = format!("{number} is not from 0 to {}", Dtype::MOST_BYTES);
+                let message = format!("{number} is not from 0 to {}", Dtype::MAX_BYTES);
                 Err(GrammarError::new(message, &value.span, "out of range"))
             }
         },

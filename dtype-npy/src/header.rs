@@ -20,7 +20,7 @@ use crate::repr::Tuple;
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
 /// The longest header that is read, in bytes. A dtype with ten thousand fields has a quarter of it.
-pub(crate) const MOST_HEADER: u64 = 1 << 20;
+pub(crate) const MAX_HEADER: u64 = 1 << 20;
 
 /// Data begin at a multiple of this number of bytes.
 const ALIGNMENT: usize = 64;
@@ -73,8 +73,8 @@ impl Header {
             return Err(truncated(start.len() + width, start.len() + found));
         }
         let length = u32::from_le_bytes(length);
-        if u64::from(length) > MOST_HEADER {
-            return Err(NpyError::HeaderLength { length: length.into(), limit: MOST_HEADER });
+        if u64::from(length) > MAX_HEADER {
+            return Err(NpyError::HeaderLength { length: length.into(), limit: MAX_HEADER });
         }
         let mut text = Vec::new();
         from.take(length.into()).read_to_end(&mut text)?;
@@ -198,8 +198,8 @@ impl Header {
         };
         let width = if major == 1 { 2 } else { 4 };
         let length = padded(bytes.len(), width);
-        if length as u64 > MOST_HEADER {
-            return Err(NpyError::HeaderLength { length: length as u64, limit: MOST_HEADER });
+        if length as u64 > MAX_HEADER {
+            return Err(NpyError::HeaderLength { length: length as u64, limit: MAX_HEADER });
         }
         bytes.resize(length - 1, b' ');
         let mut out = [&MAGIC[..], &[major, 0]].concat();

@@ -60,7 +60,7 @@ impl fmt::Display for NumpyDtype {
 }
 
 /// The maximum number of names in a dtype, in all its structures together.
-const MOST_NAMES: usize = 1 << 14;
+const MAX_NAMES: usize = 1 << 14;
 
 impl NumpyDtype {
     /// A Python expression for the NumPy dtype in which one item is one instance: `np.frombuffer` reads instances

@@ -164,7 +164,7 @@ pub(crate) fn format(text: &str) -> Result<Dtype, Refusal> {
         'O' => ('O', Some(8)),
         _ => (letter, Some(number)),
     };
-    match bytes.filter(|bytes| *bytes <= Dtype::MOST_BYTES) {
+    match bytes.filter(|bytes| *bytes <= Dtype::MAX_BYTES) {
         Some(bytes) => Dtype::scalar(letter, bytes, order).ok_or(Refusal::Unknown),
         None if matches!(letter, 'S' | 'U' | 'V') => Err(Refusal::TooLarge),
         None => Err(Refusal::Unknown),

@@ -55,7 +55,7 @@ pub(crate) fn array<'a, 'py>(
     }
 }
 
-/// The number of items. Without an item, NumPy allows other axes whose lengths overflow when they are multiplied.
+/// The number of items. If an axis is empty, NumPy allows other axes whose lengths overflow when multiplied.
 pub(crate) fn count<'py>(array: &impl PyUntypedArrayMethods<'py>) -> usize {
     if array.is_empty() { 0 } else { array.len() }
 }

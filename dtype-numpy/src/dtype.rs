@@ -50,7 +50,7 @@ fn check_item(dtype: Bound<'_, PyArrayDescr>) -> Result<Bound<'_, PyArrayDescr>,
     if dtype.has_subarray() { Err(ArrayError::Subarray) } else { Ok(dtype) }
 }
 
-/// Checks that records have data: bytes do not tell how many records without data there are.
+/// Checks that records have data: bytes do not show the number of records without data.
 pub(crate) fn check_data<T: Datatype>() -> Result<(), ArrayError> {
     if T::TYPE_MAP.size() == 0 { Err(ArrayError::NoData) } else { Ok(()) }
 }
@@ -63,7 +63,7 @@ fn made<T: Datatype>(
     Ok(PyArrayDescr::new(py, argument)?)
 }
 
-/// What `numpy.dtype` is called with to make a dtype.
+/// The argument of `numpy.dtype` that makes a dtype.
 fn argument<'py>(py: Python<'py>, dtype: &Dtype) -> PyResult<Bound<'py, PyAny>> {
     match dtype.kind() {
         Kind::Structure { fields } => {

@@ -13,7 +13,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 pub enum ArrayError {
     /// The object is not an array of NumPy.
     NotAnArray {
-        /// The name of its type.
+        /// The name of the object's type.
         found: String,
     },
     /// The dtype has a kind of value that records do not have: Python objects, for instance.
@@ -42,7 +42,7 @@ pub enum ArrayError {
     /// The records are arrays, such as `[f64; 3]`. Their axes would be axes of the whole array, whose items were then the
     /// elements and not the records.
     Subarray,
-    /// The items have gaps between them, or are in another order than C's, where they are to be borrowed.
+    /// The items have gaps between them, or are in another order than C's, so they cannot be borrowed.
     NotContiguous {
         /// The first axis that is not contiguous, counted from the outermost.
         axis: usize,

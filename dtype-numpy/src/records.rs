@@ -39,7 +39,7 @@ impl<'py, T: Datatype + Send + Sync> Records<'py, T> {
         read_dtype(&array.dtype())?.check_memory::<T>()?;
         // The same memory with the fields in the order of the struct, which is the array's own dtype if it has that order. It
         // is no instance of a subclass, nor made by a subclass's `view`: either would run Python code that may keep the array,
-        // and change its shape or dtype after the checks. This one, nobody else has.
+        // and change its shape or dtype after the checks. This one, nothing else has.
         let ndarray = py.get_type::<PyUntypedArray>();
         let same = ndarray.call_method1("view", (array, dtype, &ndarray))?;
         let same = same.cast_into::<PyArrayDyn<Record<T>>>().map_err(PyErr::from)?;

@@ -13,7 +13,7 @@ pub(crate) fn contain<R>(run: impl FnOnce() -> R) -> Option<R> {
     catch_unwind(AssertUnwindSafe(run)).ok()
 }
 
-/// Writes to standard error, all at once: other processes may write there, too. Where that fails, as in a pipe that nobody
+/// Writes to standard error, all at once: other processes may write there, too. Where that fails, as in a pipe that no process
 /// reads, nothing is said: `eprint!` would panic, and the signal `SIGPIPE` would end the program.
 pub(crate) fn say(text: fmt::Arguments<'_>) {
     let text = fmt::format(text);

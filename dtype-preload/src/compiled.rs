@@ -13,7 +13,7 @@ use crate::stats::{self, Row};
 #[derive(Debug)]
 pub(crate) struct Compiled {
     pub(crate) committed: Committed,
-    /// Present if there will be a report.
+    /// The row of the report, if the mode prints one.
     row: Option<Arc<Row>>,
     /// Whether some values have padding, which MPI libraries may leave out: a `long double` of 10 bytes takes 16. Known if
     /// there will be comparisons.
@@ -33,7 +33,7 @@ impl Compiled {
         here.iter().map(|&byte| if self.has_padding { byte } else { !byte }).collect()
     }
 
-    /// Runs a call that moves some bytes, and counts it if there will be a report.
+    /// Runs a call that moves some bytes, and counts it if the mode prints a report.
     #[inline]
     pub(crate) fn counted<R>(&self, bytes: usize, run: impl FnOnce() -> R) -> R {
         let Some(row) = &self.row else { return run() };

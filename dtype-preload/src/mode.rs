@@ -1,4 +1,4 @@
-//! What `DTYPE_PRELOAD` asks for.
+//! The modes that `DTYPE_PRELOAD` selects.
 
 use std::env;
 use std::sync::OnceLock;
@@ -8,17 +8,17 @@ use crate::boundary::say;
 /// The environment variable that selects the mode.
 pub const VARIABLE: &str = "DTYPE_PRELOAD";
 
-/// What this library does. Without `DTYPE_PRELOAD`, it is on.
+/// The mode of this library. Without `DTYPE_PRELOAD`, the library is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "words that can be combined")]
 pub struct Mode {
-    /// Whether it does anything.
+    /// Whether the library replaces any calls at all.
     pub on: bool,
     /// Whether the original runs as well on every fragment, and the results are compared.
     pub verify: bool,
     /// Whether a report is printed at exit.
     pub stats: bool,
-    /// Whether messages are taken over that gain nothing.
+    /// Whether this engine also takes messages that gain nothing.
     pub all: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What is left to the MPI library because nothing would be gained. With the word `all` in `DTYPE_PRELOAD`, nothing is.
+//! Which messages are left to the MPI library because this engine gains nothing: with the word `all` in `DTYPE_PRELOAD`, none.
 
 use dtype_runtime::Committed;
 

@@ -1,4 +1,4 @@
-//! What is known about the types of the program, by the address or the handle that identifies each.
+//! Facts about the types of the program, by the address or the handle that identifies each.
 //!
 //! An identity is valid while its type lives, and may then be given to another type. Every way in which a type comes
 //! into being or goes away calls [`Registry::forget`].
@@ -18,7 +18,7 @@ const SLOTS: usize = 1024;
 
 type Table<T> = HashMap<usize, Arc<T>, BuildHasherDefault<Mixer>>;
 
-/// What is known about each type: a `T`.
+/// A `T` for each type of the program.
 #[derive(Debug)]
 pub(crate) struct Registry<T> {
     types: RwLock<Option<Table<T>>>,
@@ -42,13 +42,13 @@ struct Few {
     fewest: AtomicUsize,
 }
 
-/// What a [`Registry`] knows about a type.
+/// The entry of a type in a [`Registry`].
 #[derive(Debug)]
 pub(crate) enum Known<T> {
     Yes(Arc<T>),
     /// The type is not in the table.
     No,
-    /// Another thread is changing the table. Nobody waits for that.
+    /// Another thread is changing the table. The caller does without an entry instead of waiting.
     Busy,
 }
 

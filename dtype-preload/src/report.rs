@@ -1,4 +1,4 @@
-//! What a process says in the modes `verify` and `stats`: at once, why everything is left to the MPI library; at exit, the
+//! The reports of a process in the modes `verify` and `stats`: at once, why everything is left to the MPI library; at exit, the
 //! report of `stats`, or why nothing was verified or counted.
 
 use std::ffi::CStr;

@@ -23,9 +23,9 @@ const FIELDS: usize = 6;
 
 /// The bytes of a report. It is written at once, and launchers read this many bytes of a rank at once: longer ones of several
 /// ranks would be mixed.
-const MOST_BYTES: usize = 4096;
+const MAX_BYTES: usize = 4096;
 
-/// What was done for types that are made by the same calls.
+/// Counts for all types that are made by the same calls.
 #[derive(Debug)]
 pub(crate) struct Row {
     ty: Type,
@@ -117,7 +117,7 @@ pub extern "C" fn dtype_preload_moved() -> u64 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub(crate) enum Left {
-    /// Fewer bytes than the engine is asked for.
+    /// Messages with fewer bytes than the engine's minimum.
     Small,
     /// The first message of a type.
     First,
@@ -144,11 +144,11 @@ pub(crate) fn left(reason: Left) {
     }
 }
 
-/// The report about the process of this name, on at most [`MOST_BYTES`].
+/// The report about the process of this name, on at most [`MAX_BYTES`].
 pub(crate) fn report(process: &str, library: &str) -> String {
     let rows = ROWS.lock().unwrap_or_else(PoisonError::into_inner);
     let rows: Vec<_> = rows.iter().flat_map(HashMap::values).map(Arc::as_ref).collect();
-    let Sum { calls, bytes, nanoseconds } = Sum::of(&rows);
+    let Sum { calls, bytes, nanoseconds } = Sum::new(&rows);
     let (moved, time) = (in_bytes(bytes), in_seconds(nanoseconds));
     let mut text =
         format!("dtype-preload: {process}, {library}: {calls} calls moved {moved} in {time}\n");
@@ -168,21 +168,21 @@ pub(crate) fn report(process: &str, library: &str) -> String {
 /// Writes the types that moved the most, and what the others moved together.
 fn write_types(text: &mut String, mut rows: Vec<&Row>) {
     rows.sort_by_cached_key(|&row| {
-        let Sum { calls, bytes, .. } = Sum::of(&[row]);
+        let Sum { calls, bytes, .. } = Sum::new(&[row]);
         Reverse((bytes, calls))
     });
     let (first, others) = rows.split_at(rows.len().min(TYPES));
     let mut lines: Vec<_> = iter::zip(1.., first)
         .map(|(number, row)| {
             let (size, extent) = (row.ty.size(), row.ty.extent());
-            format!("  type {number}: {}; size {size}, extent {extent}\n", Sum::of(&[*row]))
+            format!("  type {number}: {}; size {size}, extent {extent}\n", Sum::new(&[*row]))
         })
         .collect();
     let last = match others.len() {
         0 => String::new(),
-        more => format!("  {more} more types: {}\n", Sum::of(others)),
+        more => format!("  {more} more types: {}\n", Sum::new(others)),
     };
-    let mut room = MOST_BYTES
+    let mut room = MAX_BYTES
         .saturating_sub(text.len() + last.len() + lines.iter().map(String::len).sum::<usize>());
     for (line, row) in lines.iter_mut().zip(first) {
         let picture = picture(&row.ty, PICTURE_ROWS, FIELDS);
@@ -207,7 +207,7 @@ struct Sum {
 }
 
 impl Sum {
-    fn of(rows: &[&Row]) -> Self {
+    fn new(rows: &[&Row]) -> Self {
         let sum = |counter: fn(&Row) -> &AtomicU64| {
             rows.iter().map(|row| counter(row).load(Ordering::Relaxed)).sum()
         };
@@ -305,7 +305,7 @@ mod tests {
         let rows: Vec<_> = (1..=40).map(row).collect();
         let mut text = String::new();
         write_types(&mut text, rows.iter().collect());
-        assert!(text.len() <= MOST_BYTES, "{}: {text}", text.len());
+        assert!(text.len() <= MAX_BYTES, "{}: {text}", text.len());
         assert_eq!(text.matches("; size ").count(), TYPES, "{text}");
         assert!(
             text.starts_with("  type 1: 1 calls, 320.0 kB, 10.0 µs; size 320, extent"),

@@ -23,7 +23,7 @@ enum Kind {
 }
 
 impl Values {
-    pub(crate) fn of(ty: &Type) -> Option<Self> {
+    pub(crate) fn new(ty: &Type) -> Option<Self> {
         let size = usize::try_from(ty.size()).ok().filter(|&size| size > 0)?;
         let description = ty.description();
         let entries = description.entries();
@@ -119,13 +119,13 @@ mod tests {
             Type::structure(&[2, 1, 2], &[0, 500, 520], &[column, i8, f64.clone()]).unwrap();
         let row = Type::vector(5, 2, 3, &f64).unwrap();
         for ty in [record, nested, row] {
-            let values = Values::of(&ty).unwrap();
+            let values = Values::new(&ty).unwrap();
             let starts = starts(&ty, 3);
             for position in 0..3 * usize::try_from(ty.size()).unwrap() {
                 let expected = *starts.iter().rev().find(|&&start| start <= position).unwrap();
                 assert_eq!(values.start(position), expected, "{position} of {ty:?}");
             }
         }
-        assert!(Values::of(&Type::contiguous(0, &Type::basic(Basic::F64)).unwrap()).is_none());
+        assert!(Values::new(&Type::contiguous(0, &Type::basic(Basic::F64)).unwrap()).is_none());
     }
 }

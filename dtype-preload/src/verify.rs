@@ -8,7 +8,7 @@ use dtype_runtime::{Committed, Type};
 use crate::boundary::say;
 use crate::stats::picture;
 
-/// What was compared.
+/// A compared fragment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fragment<'a> {
     /// The operation, as in "packed".
@@ -25,14 +25,14 @@ const ROWS: usize = 24;
 const FIELDS: usize = 12;
 
 /// Larger memories are not made and written twice for a comparison.
-const MOST_REHEARSED: usize = 1 << 20;
+const MAX_REHEARSED: usize = 1 << 20;
 
 /// The least displacement and the bytes of a memory that has `count` elements, in which both engines can write; `None` if
 /// it would be too large.
 pub(crate) fn memory_of(committed: &Committed, count: usize) -> Option<(isize, usize)> {
     let span = committed.span(count).unwrap_or(0..0);
     let bytes =
-        usize::try_from(span.end - span.start).ok().filter(|&span| span <= MOST_REHEARSED)?;
+        usize::try_from(span.end - span.start).ok().filter(|&span| span <= MAX_REHEARSED)?;
     Some((isize::try_from(span.start).ok()?, bytes))
 }
 

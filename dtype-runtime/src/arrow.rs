@@ -81,7 +81,7 @@ pub enum ArrowError {
         path: String,
         /// The type that the column should have.
         expected: String,
-        /// Its type.
+        /// The type of the column.
         actual: String,
     },
     /// A column has another number of records than the first one.
@@ -90,7 +90,7 @@ pub enum ArrowError {
         path: String,
         /// The first column's number of records.
         expected: usize,
-        /// This column's.
+        /// The length of this column.
         actual: usize,
     },
     /// A buffer is too short.
@@ -238,15 +238,15 @@ fn take_column<T: Datatype>(
 /// assert_eq!(arrow::from_arrow::<()>(&none).map(drop), Err(ArrowError::NoColumn));
 /// # Ok::<(), dtype_runtime::Error>(())
 /// ```
-pub fn from_arrow<T: Datatype>(all: &[ArrowColumn]) -> Result<Columns<T>, ArrowError> {
+pub fn from_arrow<T: Datatype>(columns: &[ArrowColumn]) -> Result<Columns<T>, ArrowError> {
     const { refuse_long_lists(T::TYPE_MAP, 0) }
-    if all.is_empty() && Columns::<T>::all_fields().len() == 0 {
+    if columns.is_empty() && Columns::<T>::all_fields().len() == 0 {
         return Err(ArrowError::NoColumn);
     }
-    let len = all.first().map_or(0, |column| column.len);
+    let len = columns.first().map_or(0, |column| column.len);
     // All are checked before there is memory for as many records as they claim to have.
     let fields = Columns::<T>::all_fields().map(|field| {
-        let values = values_of_column(all, &field, len)?;
+        let values = values_of_column(columns, &field, len)?;
         Ok((field, values))
     });
     let fields = fields.collect::<Result<Vec<_>, ArrowError>>()?;
@@ -264,14 +264,14 @@ pub fn from_arrow<T: Datatype>(all: &[ArrowColumn]) -> Result<Columns<T>, ArrowE
 
 /// The column of a field in `len` records: the number of its elements, and their bytes.
 fn values_of_column<'a>(
-    all: &'a [ArrowColumn],
+    columns: &'a [ArrowColumn],
     field: &ColumnField,
     len: usize,
 ) -> Result<(usize, &'a [u8]), ArrowError> {
     let path = &field.path;
-    let mut found = all.iter().filter(|column| column.field.name() == path);
+    let mut found = columns.iter().filter(|column| column.field.name() == path);
     let (Some(column), 0) = (found.next(), found.clone().count()) else {
-        let found = all.iter().filter(|column| column.field.name() == path).count();
+        let found = columns.iter().filter(|column| column.field.name() == path).count();
         return Err(ArrowError::Column { path: path.clone(), found });
     };
     let expected = arrow_field(field);

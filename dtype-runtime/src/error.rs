@@ -53,7 +53,7 @@ pub enum Error {
         call: &'static str,
         /// The argument, as MPI names it: `"value_type"`.
         argument: &'static str,
-        /// What the call accepts.
+        /// The arguments that the call accepts, in words.
         expected: &'static str,
         /// The constructor of the datatype found, or its name.
         actual: &'static str,
@@ -72,7 +72,7 @@ pub enum Error {
         /// The requested size in bytes.
         size: u64,
     },
-    /// A named datatype was asked for its contents.
+    /// The contents of a named datatype were requested, which has none.
     NoContents {
         /// The datatype.
         name: &'static str,
@@ -87,14 +87,14 @@ pub enum Error {
     Contents {
         /// The constructor they claim to belong to.
         combiner: &'static str,
-        /// What is wrong with the contents.
+        /// The problem, in words.
         problem: &'static str,
     },
     /// The bytes are not a marshalled datatype.
     Marshalled {
         /// The offset in bytes at which the problem was found.
         offset: usize,
-        /// What is wrong.
+        /// The problem.
         problem: Malformed,
     },
     /// A datatype would nest deeper than [`MAX_DEPTH`](crate::typemap::MAX_DEPTH) levels.
@@ -294,7 +294,7 @@ pub enum Error {
         path: String,
         /// The type whose check it is.
         of: String,
-        /// What the check returned.
+        /// The text that the check returned.
         reason: String,
     },
     /// The memory for the result could not be allocated.
@@ -321,7 +321,7 @@ impl Error {
         Self::CountTooLarge { count, size }
     }
 
-    /// The same error, with its record counted from `records` records earlier.
+    /// Adds `records` to the record's index in an error about a part of the records.
     pub(crate) fn records_later(self, records: usize) -> Self {
         match self {
             Self::InvalidValue { record, path, expected, value } => {

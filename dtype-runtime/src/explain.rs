@@ -302,9 +302,9 @@ fn copies(blocks: &Blocks) -> String {
     }
 }
 
-fn values(all: &Elements) -> String {
-    let Blocks { disp, count, stride, .. } = all.blocks;
-    let what = match all.form {
+fn values(elements: &Elements) -> String {
+    let Blocks { disp, count, stride, .. } = elements.blocks;
+    let what = match elements.form {
         Form::Same { width } => format!("of {} as they are", number(width.into(), "byte")),
         Form::Reversed { width } => format!("of {width} bytes, reversed,"),
         Form::Integer { memory, packed, .. } => {

@@ -160,7 +160,7 @@ pub fn selected() -> Isa {
     decided().unwrap_or_else(first)
 }
 
-/// What is used, if it is decided.
+/// The selected instruction set, if one is selected already.
 #[inline(always)]
 pub(crate) fn decided() -> Option<Isa> {
     // Every set has its arm below.
@@ -189,7 +189,7 @@ fn best() -> Isa {
     Isa::ALL.iter().copied().rfind(|isa| available(*isa)).unwrap_or(Isa::Portable)
 }
 
-/// What the environment asks for, if the machine has it.
+/// The instruction set that the environment selects, if the machine has it.
 #[cfg(feature = "std")]
 fn wanted() -> Option<Isa> {
     let value = std::env::var_os("DTYPE_KERNELS")?;

@@ -33,7 +33,7 @@ pub struct Repetition {
 pub enum Parts<'a> {
     Nothing,
     Leaf(Basic),
-    /// The same data under another name, or with other bounds.
+    /// A type with the same data but another name or other bounds.
     Same(Source<'a>),
     /// Parts of an array: `built` is made of `old`, by internal structures.
     Array {
@@ -145,19 +145,19 @@ impl<'a> Source<'a> {
     /// The strides in bytes of the rows of an array that this is a part of, the outermost first. None for everything
     /// else.
     pub fn strides(self) -> Vec<u64> {
-        let mut all = Vec::new();
-        self.add_strides(&mut all);
-        all
+        let mut strides = Vec::new();
+        self.add_strides(&mut strides);
+        strides
     }
 
-    fn add_strides(self, all: &mut Vec<u64>) {
-        let add = |all: &mut Vec<u64>, bytes: i128| {
-            all.extend(u64::try_from(bytes.unsigned_abs()));
+    fn add_strides(self, strides: &mut Vec<u64>) {
+        let add = |strides: &mut Vec<u64>, bytes: i128| {
+            strides.extend(u64::try_from(bytes.unsigned_abs()));
         };
         let mut at = self;
         loop {
             if let Self::Type(ty) = at {
-                of_array(ty).into_iter().flatten().for_each(|bytes| add(all, bytes));
+                of_array(ty).into_iter().flatten().for_each(|bytes| add(strides, bytes));
             }
             match at.parts() {
                 Parts::Same(inner) => at = inner,
@@ -165,7 +165,7 @@ impl<'a> Source<'a> {
                 Parts::Grid { blocks, block, of } => {
                     for Repetition { count, stride } in [blocks, block] {
                         if count > 1 {
-                            add(all, stride.into());
+                            add(strides, stride.into());
                         }
                     }
                     at = of;
@@ -250,7 +250,7 @@ impl Names {
         }
     }
 
-    /// The same as a name, which does not start with a digit.
+    /// The field's name as an identifier, which does not start with a digit.
     pub fn of_field(self, index: usize) -> String {
         match self {
             Self::Numbers => format!("f{index}"),

@@ -124,7 +124,7 @@ impl<'de> Deserialize<'de> for Flags {
     }
 }
 
-/// What is expected, and how it is read.
+/// The name of the expected value, and the function that reads it.
 struct Name<F>(&'static str, F);
 
 impl<T, F: FnOnce(&str) -> Option<T>> Visitor<'_> for Name<F> {

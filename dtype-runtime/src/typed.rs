@@ -287,7 +287,7 @@ unsafe fn append_checked<T: Datatype>(
     let size = T::TYPE_MAP.size();
     let most = match BATCH_BYTES.checked_div(size) {
         _ if !const { T::TYPE_MAP.is_restricted() } => count,
-        // Records without data are all the same: `validate` asks about one of them, whatever number a frame announces.
+        // Records without data are all the same: `validate` checks one of them, whatever number a frame announces.
         None => count,
         Some(records) => records.max(1),
     };

@@ -2,7 +2,7 @@
 //!
 //! A [`TypeMap`] mirrors the Rust type: a leaf for a basic datatype, an array node for `[T; N]`, a
 //! structure node for structs and tuples. It never expands an array, so `[T; 1_000_000]` is as
-//! small as `[T; 2]`, and everything that is asked of it here is a `const fn`.
+//! small as `[T; 2]`, and every query here is a `const fn`.
 //!
 //! Displacements are offsets in the Rust value, read from the compiler. The order of the fields is
 //! the order in which the source declares them, which is the order of the packed stream, whatever
@@ -54,7 +54,7 @@ pub(crate) type Check = unsafe fn(&[u8]) -> Result<(), String>;
 pub enum Node {
     /// A leaf.
     Basic {
-        /// What it is on the wire.
+        /// The datatype on the wire.
         basic: Basic,
         /// Which of its bit patterns are legal.
         validity: Validity,
@@ -74,7 +74,7 @@ pub enum Node {
         name: &'static str,
         /// In declaration order.
         fields: &'static [Field],
-        /// What the attributes said about the bounds.
+        /// The bounds that the attributes set.
         markers: Markers,
     },
 }
@@ -160,7 +160,7 @@ pub(crate) fn next_segment(rest: &str) -> Option<&str> {
     }
 }
 
-/// What the attributes of a struct say about its bounds (MPI-4.1 section 5.1.7, and the LB/UB
+/// The bounds that the attributes of a struct set (MPI-4.1 section 5.1.7, and the LB/UB
 /// markers of MPI-1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Markers {
@@ -361,7 +361,7 @@ impl TypeMap {
         map
     }
 
-    /// The same map with an invariant: `check` is called with the packed bytes of a value before they are unpacked, and
+    /// Adds an invariant to the map: `check` is called with the packed bytes of a value before they are unpacked, and
     /// says why they are not a value.
     ///
     /// It is called only with bytes whose leaves are valid and whose fields pass their own checks.
@@ -370,7 +370,7 @@ impl TypeMap {
         Self { check: Some(check), restricted: true, ..self }
     }
 
-    /// The same map of values with a meaning of their own.
+    /// The map of values with a meaning of their own.
     pub(crate) const fn meaning_of(self, meaning: Meaning) -> Self {
         Self { meaning: Some(meaning), ..self }
     }
@@ -387,7 +387,7 @@ impl TypeMap {
         self.meaning
     }
 
-    /// The same map for memory that may hold any bytes: nothing in it is checked.
+    /// The map for memory that may hold any bytes, without checks.
     pub(crate) const fn unrestricted(&self) -> Self {
         Self { check: None, restricted: false, ..*self }
     }

@@ -156,7 +156,7 @@ pub(crate) enum Constructor {
     },
 }
 
-/// What a stride or a displacement counts.
+/// The unit of a stride or a displacement.
 #[derive(Clone, Copy)]
 pub(crate) enum Unit {
     Byte,

@@ -34,7 +34,7 @@ pub struct CallingSequence<'a> {
     root: &'a Type,
     /// The types that need a variable, each after the types that it is made of.
     made: Vec<&'a Type>,
-    /// Their indices in that list, from 1: the numbers of the variables.
+    /// The index of each type in that list, from 1: the number of its variable.
     numbers: BTreeMap<Key, usize>,
     /// Whether one of the markers is used.
     markers: bool,

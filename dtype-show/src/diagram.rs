@@ -23,7 +23,7 @@ use rows::Rows;
 
 /// The number of a type's parts to visit, in addition to 16 for each byte drawn. Cells that are not decided by then are
 /// [unknown](Sign::Unknown): any type is drawn in a short time.
-const MOST_PARTS: u64 = 1 << 19;
+const MAX_PARTS: u64 = 1 << 19;
 
 /// Which part of a layout to draw, and how to cut it into rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -234,14 +234,14 @@ impl Diagram {
     }
 
     fn new(ty: &Type, source: Source<'_>, name: String, view: &View) -> Self {
-        let Fields { all: fields, more: more_fields, slot } = Fields::of(source);
+        let Fields { all: fields, more: more_fields, slot } = Fields::new(source);
         // Fields that are not known may have other sizes.
         let known = if more_fields { &[] } else { &*fields };
-        let rows = Rows::of(ty, source, known, view);
+        let rows = Rows::new(ty, source, known, view);
         let mut stretches = stretches(&rows);
         // Each drawn byte can be a separate element, some levels deep.
         let bytes: i128 = stretches.iter().map(|stretch| stretch.end - stretch.start).sum();
-        let mut left = MOST_PARTS + 16 * u64::try_from(bytes).unwrap_or(0);
+        let mut left = MAX_PARTS + 16 * u64::try_from(bytes).unwrap_or(0);
         for stretch in &mut stretches {
             // Even if one stretch uses up its share, the others have some left.
             let share = left / 2 + 1;
@@ -255,7 +255,7 @@ impl Diagram {
             left -= share - unused;
             stretch.finish(rows.unit);
         }
-        let Ranges { all: ranges, left_out: more_extents } = Ranges::of(ty, &rows);
+        let Ranges { all: ranges, left_out: more_extents } = Ranges::new(ty, &rows);
         Self {
             name,
             numbers: Numbers {
@@ -319,7 +319,7 @@ impl Diagram {
         self.more_extents
     }
 
-    /// The first [`MOST_FIELDS`](crate::MOST_FIELDS) fields in packing order, followed by the skipped fields.
+    /// The first [`MAX_FIELDS`](crate::MAX_FIELDS) fields in packing order, followed by the skipped fields.
     pub fn fields(&self) -> &[DiagramField] {
         &self.fields
     }

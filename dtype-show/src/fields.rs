@@ -4,10 +4,10 @@ use dtype_runtime::__private::{Parts, Repetition, Source};
 use dtype_runtime::Basic;
 
 /// The maximum number of fields with a name; further fields are drawn without one.
-pub const MOST_FIELDS: usize = 1024;
+pub const MAX_FIELDS: usize = 1024;
 
 /// The maximum number of members to visit in search of fields; some members do not have data.
-const MOST_MEMBERS: usize = 1 << 16;
+const MAX_MEMBERS: usize = 1 << 16;
 
 /// A basic datatype at one point of a datatype, with all its repetitions; or a skipped field of a struct.
 ///
@@ -83,7 +83,7 @@ pub(crate) struct Fields {
 }
 
 impl Fields {
-    pub(crate) fn of(source: Source<'_>) -> Self {
+    pub(crate) fn new(source: Source<'_>) -> Self {
         let mut walk = Walk {
             all: Vec::new(),
             looked: 0,
@@ -158,7 +158,7 @@ impl Walk {
                 }
                 let mut first = list.read(0).find(|(length, _)| *length > 0);
                 let mut from = dtype_runtime::__private::AT_ONCE;
-                while first.is_none() && from < list.len().min(MOST_MEMBERS) {
+                while first.is_none() && from < list.len().min(MAX_MEMBERS) {
                     first = list.read(from).find(|(length, _)| *length > 0);
                     from += dtype_runtime::__private::AT_ONCE;
                 }
@@ -217,7 +217,7 @@ impl Walk {
         }
         let mut slots = Vec::new();
         for i in 0..number {
-            if self.all.len() + self.skipped.len() >= MOST_FIELDS || self.looked >= MOST_MEMBERS {
+            if self.all.len() + self.skipped.len() >= MAX_FIELDS || self.looked >= MAX_MEMBERS {
                 self.more = true;
                 break;
             }
@@ -244,7 +244,7 @@ impl Walk {
 
     fn leaf(&mut self, basic: Basic, name: &str, offset: i128) -> Slot {
         let Ok(index) = u16::try_from(self.all.len()) else { return Slot::Other };
-        if self.all.len() >= MOST_FIELDS {
+        if self.all.len() >= MAX_FIELDS {
             self.more = true;
             return Slot::Other;
         }

@@ -58,7 +58,7 @@ mod tree;
 
 pub use calls::{CallingSequence, Language};
 pub use diagram::{Bracket, BracketPart, Cell, Diagram, Line, Row, Sign, View};
-pub use fields::{DiagramField, MOST_FIELDS, Repeat};
+pub use fields::{DiagramField, MAX_FIELDS, Repeat};
 pub use svg::{SvgStyle, Theme};
 pub use tables::DescriptionTable;
 pub use text::{Text, TextStyle};

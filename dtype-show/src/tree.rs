@@ -7,10 +7,10 @@ use dtype_runtime::Type;
 use dtype_runtime::types::{Argument, Combiner, Distribution, Order};
 
 /// The number of elements of a list that are written.
-const MOST_NUMBERS: usize = 8;
+const MAX_NUMBERS: usize = 8;
 
 /// The number of datatypes that are searched for repeated ones.
-const MOST_LOOKED_AT: usize = 1 << 16;
+const MAX_LOOKED_AT: usize = 1 << 16;
 
 /// A type as the tree of the calls that made it: its `Display`. Made by [`new`](Self::new).
 #[derive(Clone, Debug)]
@@ -56,10 +56,10 @@ fn shared(root: &Type) -> BTreeMap<usize, usize> {
         let met = uses.len();
         let (_, number) = uses.entry(ty.as_ptr().addr()).or_insert((met, 0));
         *number += 1;
-        if *number > 1 || met >= MOST_LOOKED_AT {
+        if *number > 1 || met >= MAX_LOOKED_AT {
             continue;
         }
-        let room = MOST_LOOKED_AT.saturating_sub(waiting.len());
+        let room = MAX_LOOKED_AT.saturating_sub(waiting.len());
         let from = waiting.len();
         waiting.extend(
             parts(ty)
@@ -104,8 +104,8 @@ fn name(ty: &Type) -> &'static str {
 
 /// The first of some numbers.
 fn list<N: ToString>(numbers: impl ExactSizeIterator<Item = N>) -> String {
-    let left = numbers.len().saturating_sub(MOST_NUMBERS);
-    let some: Vec<String> = numbers.take(MOST_NUMBERS).map(|number| number.to_string()).collect();
+    let left = numbers.len().saturating_sub(MAX_NUMBERS);
+    let some: Vec<String> = numbers.take(MAX_NUMBERS).map(|number| number.to_string()).collect();
     let more = if left > 0 { format!(", … {left} more") } else { String::new() };
     format!("[{}{more}]", some.join(", "))
 }

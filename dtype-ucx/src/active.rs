@@ -120,7 +120,7 @@ impl<'w, M: ThreadMode> ActiveMessage<'w, M> {
         }
         let mut room = Room::with_count(count, self.length())?;
         let arguments = room.arguments(self.worker);
-        // SAFETY: the room lies on the stack until the message is fetched, and nobody else accesses it.
+        // SAFETY: the room lies on the stack until the message is fetched, and nothing else accesses it.
         unsafe { self.fetch(arguments)? };
         // SAFETY: it is fetched.
         unsafe { room.into_records() }
@@ -220,7 +220,7 @@ impl<'w, M: ThreadMode> ActiveMessage<'w, M> {
     ///
     /// # Safety
     ///
-    /// The arguments must be a buffer, count and datatype with room for the payload, which nobody else accesses until this
+    /// The arguments must be a buffer, count and datatype with room for the payload, which nothing else accesses until this
     /// returns.
     unsafe fn fetch(
         self,
@@ -252,11 +252,11 @@ impl<M: ThreadMode> fmt::Debug for ActiveMessage<'_, M> {
 
 /// Memory for the records of a message whose length is known.
 enum Room<T> {
-    /// Values to check, which are unpacked when all have come.
+    /// Values to check, which are unpacked when all have arrived.
     Packed(PackedBytes, usize),
     /// Any bytes are values: they are received in place. The elements refer to the memory of the records.
     InPlace { elements: ElementsMut<'static>, items: Vec<T> },
-    /// They need not be fetched.
+    /// The payload arrived with the message: nothing is left to fetch.
     Received(Vec<T>),
 }
 
@@ -353,7 +353,7 @@ impl<T: Datatype, M: ThreadMode> Fetching<T, M> {
         }
     }
 
-    /// Whether the payload is received, or an error happened.
+    /// Whether the payload was received or an error occurred.
     pub fn is_complete(&self) -> bool {
         self.operation.outcome().is_some()
     }

@@ -33,7 +33,7 @@ pub struct WorkerAddress {
     process: u64,
     /// The worker's context ([`process::fresh`]).
     context: u64,
-    /// The worker (likewise).
+    /// The number of the worker ([`process::fresh`]).
     worker: u64,
     /// UCX's bytes.
     bytes: Box<[u8]>,
@@ -44,7 +44,7 @@ const MAGIC: [u8; 8] = *b"dtypeUCX";
 const HEADER: usize = 16;
 
 impl WorkerAddress {
-    /// Bytes that UCX returned for a worker of this process.
+    /// Wraps the bytes that UCX returned for a worker of this process.
     pub(crate) fn of_ucx(context: u64, worker: u64, bytes: &[u8]) -> Self {
         Self { process: process::id(), context, worker, bytes: bytes.into() }
     }
@@ -87,7 +87,7 @@ impl WorkerAddress {
     ///
     /// If the bytes are accepted, they must be those that `to_bytes` returned, unchanged, in a process of the same job: one
     /// that this process trusts as much as itself, because its worker gets the address. They may have come by any channel on
-    /// which nobody else can write: a pipe, a message of MPI, a file that only the job's user can change. Bytes that somebody
+    /// which nothing else can write: a pipe, a message of MPI, a file that only the job's user can change. Bytes that somebody
     /// has crafted are accepted, too: the checksum detects accidents, not intent.
     ///
     /// When the address is used, the worker must exist, or its process must have ended: over shared memory, UCX could otherwise

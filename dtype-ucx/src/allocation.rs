@@ -1,4 +1,4 @@
-//! Memory whose size a peer or the program has chosen: an error if there is none.
+//! Allocations whose size a peer or the program chooses: they fail with an error, not an abort.
 
 use dtype_runtime::Error as DatatypeError;
 

@@ -1,4 +1,4 @@
-//! UCX's settings, as the environment or the program says.
+//! UCX's settings, from the environment or the program.
 
 use std::ffi::{CString, c_char};
 use std::ptr;
@@ -7,14 +7,14 @@ use std::slice;
 use crate::error::{Error, check};
 use crate::raw;
 
-/// The line that UCX prints if it is to use its new protocols, however that was spelled.
+/// The line that UCX prints if its new protocols are enabled, however the setting was spelled.
 const ENABLED: &[u8] = b"UCX_PROTO_ENABLE=y";
 
-/// The settings, to be read and changed before a context is made.
+/// Settings that can be read and changed before a context is made.
 pub(crate) struct Config(raw::Config);
 
 impl Config {
-    /// The settings that the environment variables say.
+    /// Reads the settings from the environment variables.
     pub(crate) fn read() -> Result<Self, Error> {
         let mut config = ptr::null_mut();
         // SAFETY: without a prefix and a file, UCX reads the environment.
@@ -37,13 +37,13 @@ impl Config {
         self.0
     }
 
-    /// Whether UCX is to use its new protocols (`PROTO_ENABLE`).
+    /// Whether UCX's new protocols are enabled (`PROTO_ENABLE`).
     pub(crate) fn has_new_protocols(&self) -> bool {
         let flags = raw::CONFIG_PRINT_CONFIG | raw::CONFIG_PRINT_HIDDEN;
         let (mut text, mut len) = (ptr::null_mut::<c_char>(), 0);
         // UCX has no call that returns a setting, but one that prints all.
         // SAFETY: the configuration was read. The stream is closed after UCX has written to it; then there are `len` bytes,
-        // which are freed when nobody looks at them any more.
+        // which are freed when no code looks at them any more.
         unsafe {
             let stream = raw::open_memstream(&raw mut text, &raw mut len);
             if stream.is_null() {

@@ -1,4 +1,4 @@
-//! What an endpoint shares with its worker, and with the messages that are sent on it.
+//! State that an endpoint shares with its worker and with the messages sent on it.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -6,15 +6,15 @@ use std::sync::atomic::{AtomicBool, AtomicI8, Ordering};
 
 use crate::error::{Error, check, lost};
 use crate::raw::{self, RawStatus};
-use crate::service::Traffic;
+use crate::service::PackedTransfers;
 
-/// A connection that UCX has made. Its endpoint may be dropped earlier than a message that was sent on it completes.
+/// A connection that UCX has made. Its endpoint may be dropped before a message that was sent on it completes.
 pub(crate) struct Connection {
     handle: raw::Endpoint,
     /// The status with which the connection failed, set by UCX. It is shared with UCX until the connection is closed.
     failure: Arc<AtomicI8>,
     /// The puts that the peer's worker completes.
-    traffic: Arc<Traffic>,
+    traffic: Arc<PackedTransfers>,
     /// Whether UCX notices that the peer is gone.
     monitored: bool,
     /// Whether the handle must not be used any more.
@@ -24,7 +24,7 @@ pub(crate) struct Connection {
 impl Connection {
     /// A connection whose failure UCX reports to [`failed`], with the failure as the argument.
     pub(crate) fn new(handle: raw::Endpoint, failure: Arc<AtomicI8>, monitored: bool) -> Self {
-        let traffic = Arc::new(Traffic::new(failure.clone()));
+        let traffic = Arc::new(PackedTransfers::new(failure.clone()));
         Self { handle, failure, traffic, monitored, closed: AtomicBool::new(false) }
     }
 
@@ -37,7 +37,7 @@ impl Connection {
         &self.failure
     }
 
-    pub(crate) fn traffic(&self) -> &Arc<Traffic> {
+    pub(crate) fn traffic(&self) -> &Arc<PackedTransfers> {
         &self.traffic
     }
 
@@ -59,7 +59,7 @@ impl Connection {
         })
     }
 
-    /// The connection fails, unless it has failed already.
+    /// Records a failure of the connection, unless it has failed already.
     pub(crate) fn fail(&self, status: RawStatus) {
         let (ok, order) = (RawStatus::OK.0, Ordering::AcqRel);
         let _ = self.failure.compare_exchange(ok, status.0, order, Ordering::Relaxed);
@@ -69,7 +69,7 @@ impl Connection {
         self.closed.load(Ordering::Acquire)
     }
 
-    /// From here on, nobody uses the handle but the caller. Returns whether the connection was open.
+    /// From here on, only the caller uses the handle. Returns whether the connection was open.
     pub(crate) fn close(&self) -> bool {
         !self.closed.swap(true, Ordering::AcqRel)
     }

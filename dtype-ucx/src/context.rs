@@ -33,12 +33,12 @@ pub struct Context {
 
 struct Inner {
     handle: raw::Context,
-    /// What addresses and keys name it by.
+    /// The number by which addresses and keys name this context.
     number: u64,
     datatypes: Datatypes,
-    /// Whether it was set up with `UCP_FEATURE_WAKEUP`.
+    /// Whether the context has `UCP_FEATURE_WAKEUP`.
     events: bool,
-    /// Whether UCX was told to use its new protocols.
+    /// Whether UCX's new protocols are enabled.
     new_protocols: bool,
 }
 
@@ -88,7 +88,7 @@ impl Drop for Inner {
 }
 
 impl Context {
-    /// Sets UCX up as the environment variables `UCX_…` say.
+    /// Sets up UCX with the environment variables `UCX_…`.
     ///
     /// Create the context after a `fork`, not before it.
     ///
@@ -100,7 +100,7 @@ impl Context {
         Self::with_settings([])
     }
 
-    /// Sets UCX up as the environment variables say, except for these settings: names without `UCX_`, and values. UCX
+    /// Sets up UCX with the environment variables, except for these settings: names without `UCX_`, and values. UCX
     /// ignores a name that it does not know.
     ///
     /// # Errors
@@ -186,7 +186,7 @@ impl Context {
         self.inner.handle
     }
 
-    /// What addresses and keys name it by.
+    /// The number by which addresses and keys name this context.
     pub(crate) fn number(&self) -> u64 {
         self.inner.number
     }

@@ -13,7 +13,7 @@ pub struct Detached {
     worker: Worker<Serialized>,
 }
 
-// SAFETY: nobody else has the worker (`detach`), so the thread that has this is the only one that uses it, as UCX requires of
+// SAFETY: nothing else has the worker (`detach`), so the thread that has this is the only one that uses it, as UCX requires of
 // such a worker. Its operations have data that can be sent (`Operation`), and its handlers have functions that can (`RunsIn`).
 unsafe impl Send for Detached {}
 

@@ -1,4 +1,4 @@
-//! What a message is sent from or received into, and the form in which UCX gets it.
+//! The memory that a message is sent from or received into, and the form in which UCX gets it.
 //!
 //! ```text
 //! the packed bytes lie in memory as they are          one range of bytes     contiguous
@@ -214,7 +214,7 @@ impl<'a> ElementsMut<'a> {
         Ok(Self { form, size, record: None })
     }
 
-    /// The length in bytes of the longest message that there is room for.
+    /// The length in bytes of the longest message that fits.
     pub fn packed_size(&self) -> usize {
         self.size
     }
@@ -390,16 +390,16 @@ fn contiguous(
     Ok(start.checked_add(size).filter(|&end| end <= len).map(|end| start..end))
 }
 
-/// A message that is unpacked when all of it has come.
+/// A message that is unpacked once all of it has arrived.
 #[derive(Debug)]
 pub(crate) struct Whole<'a> {
-    /// Where it comes to.
+    /// The buffer that receives the packed bytes, unless they arrive in place.
     copy: Option<PackedBytes>,
     destination: Destination,
     memory: PhantomData<&'a mut [u8]>,
 }
 
-/// What the message is unpacked to: memory that is borrowed exclusively for as long as this exists.
+/// The memory that the message is unpacked to, borrowed exclusively for as long as this value exists.
 #[derive(Debug)]
 enum Destination {
     /// `count` records.
@@ -437,7 +437,7 @@ impl Destination {
 ///
 /// # Safety
 ///
-/// `count` records of type `T` must begin at `start`, and be accessed by nobody else.
+/// `count` records of type `T` must begin at `start`, and be accessed by nothing else.
 unsafe fn unpack_records<T: Datatype>(
     bytes: &[u8],
     start: *mut u8,
@@ -449,7 +449,7 @@ unsafe fn unpack_records<T: Datatype>(
     dtype_runtime::unpack_into(bytes, &mut records[..came.min(count)]).map(drop)
 }
 
-/// Packed bytes that UCX writes, into memory that is not initialised before.
+/// A buffer of packed bytes that UCX writes, at first uninitialised.
 #[derive(Debug)]
 pub(crate) struct PackedBytes {
     bytes: Vec<u8>,

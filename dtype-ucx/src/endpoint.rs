@@ -13,7 +13,7 @@ use crate::mode::ThreadMode;
 use crate::operation;
 use crate::process;
 use crate::raw::{self, RawStatus, Started};
-use crate::service::Traffic;
+use crate::service::PackedTransfers;
 use crate::worker::Worker;
 
 /// The longest time for which dropping an endpoint waits until what was sent is delivered.
@@ -135,7 +135,7 @@ impl<M: ThreadMode> Worker<M> {
         })
     }
 
-    /// Whether a connection can be closed by force, which completes what is under way on it. With its new protocols, UCX 1.13
+    /// Whether a connection can be closed by force, which completes all operations on it. With its new protocols, UCX 1.13
     /// cannot cancel a receive that has begun, and ends the program instead.
     pub(crate) fn can_cut(&self, connection: &Connection) -> bool {
         connection.is_monitored() && !self.context().has_new_protocols()
@@ -169,9 +169,9 @@ impl<M: ThreadMode> Worker<M> {
         self.take_share(connection, closed);
     }
 
-    /// Takes UCX's share of a connection's failure.
+    /// Drops UCX's reference to the connection's failure.
     fn take_share(&self, connection: &Connection, closed: bool) {
-        // SAFETY: UCX's share (`connect_with`), which is taken once, by the one who has closed the connection. If the endpoint
+        // SAFETY: UCX's share (`connect_with`), which is taken once, by the thread that closed the connection. If the endpoint
         // is closed, the error handler is not called any more; otherwise it is kept until the worker is destroyed, and the
         // endpoint with it.
         let share = unsafe { Arc::from_raw(Arc::as_ptr(connection.shared_failure())) };
@@ -182,7 +182,7 @@ impl<M: ThreadMode> Worker<M> {
         }
     }
 
-    /// Waits until an operation has completed, and returns its status; `None` if it does not in time.
+    /// Waits until an operation has completed, and returns its status; `None` after the time limit.
     ///
     /// # Safety
     ///
@@ -193,7 +193,7 @@ impl<M: ThreadMode> Worker<M> {
         timeout: Option<Duration>,
     ) -> Option<RawStatus> {
         operation::wake();
-        match Started::of(started) {
+        match Started::decode(started) {
             Started::Completed(status) => Some(status),
             Started::Pending(request) => {
                 let status = self.wait_for(timeout, || {
@@ -215,7 +215,7 @@ impl<M: ThreadMode> Endpoint<M> {
         &self.worker
     }
 
-    /// The handle, for a call of UCX. The status with which the connection has failed, if it was closed since.
+    /// The handle, for a call of UCX; if the connection was closed since, the status with which it failed.
     pub(crate) fn open(&self) -> Result<Open<'_>, RawStatus> {
         let completing = self.worker.completing();
         if self.connection.is_closed() {
@@ -243,7 +243,7 @@ impl<M: ThreadMode> Endpoint<M> {
         self.peer
     }
 
-    pub(crate) fn traffic(&self) -> &Arc<Traffic> {
+    pub(crate) fn traffic(&self) -> &Arc<PackedTransfers> {
         self.connection.traffic()
     }
 
@@ -286,7 +286,7 @@ impl<M: ThreadMode> Endpoint<M> {
         self.traffic().puts() == 0 || self.failure().is_some()
     }
 
-    /// What became of the puts that the peer's worker has, or should have, replied to.
+    /// The result of the puts that the peer's worker completes.
     fn settled(&self) -> Result<(), Error> {
         let service = self.worker.service();
         let refused = service.take_refused(Some(self.traffic()));
@@ -336,7 +336,7 @@ impl<M: ThreadMode> Endpoint<M> {
                 // SAFETY: the request was just started.
                 unsafe { self.worker.finish(started, left()) }
             }
-            // There is nobody to deliver anything to.
+            // There is no peer to deliver anything to.
             _ => Some(RawStatus::OK),
         };
         if self.worker.can_cut(&self.connection) {

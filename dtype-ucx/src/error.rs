@@ -11,7 +11,7 @@ use crate::raw::{self, RawStatus};
 pub struct Status(i8);
 
 impl Status {
-    pub(crate) fn of(status: RawStatus) -> Self {
+    pub(crate) fn new(status: RawStatus) -> Self {
         Self(status.0)
     }
 
@@ -46,7 +46,7 @@ pub enum Error {
     Call {
         /// The function of UCX that was called, or that started the operation.
         call: &'static str,
-        /// What it returned, or what the operation completed with.
+        /// The status that the call returned, or that the operation completed with.
         status: Status,
     },
     /// The peer has died, or the connection to it is lost or was never made.
@@ -54,10 +54,10 @@ pub enum Error {
     ConnectionLost {
         /// The function of UCX that was called, or that started the operation.
         call: &'static str,
-        /// What it returned, or what the operation completed with.
+        /// The status that the call returned, or that the operation completed with.
         status: Status,
     },
-    /// The message is longer than what it was to be received into. It is consumed.
+    /// The message is longer than the elements to receive into. It is consumed.
     ///
     /// The elements may have been written in part, unless they are records of which not all bit patterns are valid: a long
     /// message that UCX sends in fragments is written until it is too long. Of an active message nothing was written.
@@ -83,7 +83,7 @@ pub enum Error {
     /// The operation was cancelled: its endpoint was closed, its scope was left with an error, or a handler has panicked.
     #[error("the operation was cancelled")]
     Cancelled,
-    /// A scope of one worker was to send on an endpoint of another one, with which it makes no progress.
+    /// A scope of one worker was to send on an endpoint of another worker, for which it makes no progress.
     #[error("the endpoint belongs to another worker than the scope")]
     OtherWorker,
     /// No message arrived in time, or not all of one; in a [scope](crate::Worker::scope), none completed.
@@ -112,7 +112,7 @@ pub enum Error {
     Address {
         /// The number of bytes.
         len: usize,
-        /// What is wrong with them.
+        /// The reason, in words.
         what: &'static str,
     },
     /// The bytes are not a key of registered memory, as [`MemoryKey::to_bytes`](crate::MemoryKey::to_bytes) makes them.
@@ -120,7 +120,7 @@ pub enum Error {
     Key {
         /// The number of bytes.
         len: usize,
-        /// What is wrong with them.
+        /// The reason, in words.
         what: &'static str,
     },
     /// A key was used with an endpoint that leads to another process than the one whose memory it names.
@@ -144,20 +144,20 @@ pub enum Error {
         /// The number of the worker's context.
         worker: u64,
     },
-    /// The registered memory has records of another type, or with another layout, than the type that was asked for.
+    /// The registered memory has records of another type, or with another layout, than the requested type.
     #[error("the registered memory holds {found}, expected {expected}")]
     RegisteredType {
-        /// The type that was asked for.
+        /// The requested type.
         expected: String,
-        /// What the key says about the memory.
+        /// The type and layout that the key names.
         found: String,
     },
-    /// A layout names something else at a displacement than the registered memory holds there.
+    /// A layout names another value at a displacement than the registered memory has there.
     #[error(
         "displacement {displacement}: the layout names {layout}, the registered memory holds {memory}"
     )]
     RemoteLayout {
-        /// In bytes from the start of the memory, of the first of a repeated value.
+        /// The displacement in bytes from the start of the memory; of a repeated value, that of the first.
         displacement: i64,
         /// The basic datatype that the layout names.
         layout: &'static str,
@@ -194,7 +194,7 @@ pub enum Refusal {
     /// The request was not valid: it was damaged, or sent by another version of this crate.
     #[error("the request is damaged")]
     Malformed,
-    /// The owner had no memory for the packed bytes.
+    /// The owner could not allocate memory for the packed bytes.
     #[error("there is no memory for the packed bytes")]
     NoMemory,
 }
@@ -211,18 +211,18 @@ impl Refusal {
         }
     }
 
-    /// The refusal with a code. A code that nobody uses is one of a damaged message.
-    pub(crate) fn of(code: u8) -> Self {
+    /// The refusal with a code. An unknown code comes from a damaged message.
+    pub(crate) fn from_code(code: u8) -> Self {
         Self::ALL.into_iter().find(|refusal| refusal.code() == code).unwrap_or(Self::Malformed)
     }
 }
 
 /// The error for a status that is not `UCS_OK`.
 pub(crate) fn failed(call: &'static str, status: RawStatus) -> Error {
-    let status = Status::of(status);
+    let status = Status::new(status);
     if status.is_connection_lost() {
         Error::ConnectionLost { call, status }
-    } else if status == Status::of(raw::ERR_CANCELED) {
+    } else if status == Status::new(raw::ERR_CANCELED) {
         Error::Cancelled
     } else {
         Error::Call { call, status }

@@ -1,4 +1,4 @@
-//! Sleeping until there is something to do.
+//! Sleeping until the worker can make progress.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
@@ -25,7 +25,7 @@ use crate::worker::Worker;
 #[derive(Debug)]
 pub struct Events<M: ThreadMode> {
     worker: Worker<M>,
-    /// It belongs to UCX.
+    /// UCX owns the descriptor.
     descriptor: RawFd,
 }
 
@@ -57,7 +57,7 @@ impl<M: ThreadMode> Events<M> {
     /// [`Error::Call`].
     #[doc(alias = "ucp_worker_arm")]
     pub fn arm(&self) -> Result<bool, Error> {
-        // Messages that UCX has delivered wake nobody.
+        // Messages that UCX has already delivered cause no event.
         if self.worker.handlers().are_due() {
             return Ok(false);
         }

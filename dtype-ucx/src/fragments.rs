@@ -1,4 +1,4 @@
-//! Messages that UCX asks for, or delivers, fragment by fragment: the generic datatypes of this crate.
+//! Messages that UCX fetches or delivers fragment by fragment: the generic datatypes of this crate.
 
 use std::slice;
 
@@ -8,7 +8,7 @@ use dtype_ucp_generic::{Message, Status};
 /// Bytes that are packed at a time.
 const AT_A_TIME: usize = 4096;
 
-/// A message that UCX asks for fragment by fragment.
+/// A message that UCX fetches fragment by fragment.
 #[derive(Debug)]
 pub(crate) struct Outgoing<'a> {
     pub(crate) packer: Packer<'a>,

@@ -39,7 +39,7 @@ pub struct GenericType {
     _element: Box<Element>,
 }
 
-/// What the context of the datatype points to.
+/// The target of the datatype's context.
 struct Element(Committed);
 
 impl GenericType {
@@ -68,7 +68,7 @@ impl GenericType {
 
 impl Drop for GenericType {
     fn drop(&mut self) {
-        // SAFETY: the datatype was made by `new`; whoever used the handle guarantees that nobody does any more.
+        // SAFETY: the datatype was made by `new`; the users of the handle guarantee that they no longer do.
         unsafe { raw::ucp_dt_destroy(self.handle) };
     }
 }

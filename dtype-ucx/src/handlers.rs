@@ -55,10 +55,10 @@ pub(crate) struct Handlers<W> {
     panicked: AtomicBool,
 }
 
-/// What a handler has panicked with.
+/// The payload of a handler's panic.
 pub(crate) type Panic = Box<dyn Any + Send>;
 
-/// A handler's function. The one who calls handlers owns it, too, as it may be removed meanwhile.
+/// A handler's function. The caller of handlers owns it, too, as it may be removed meanwhile.
 type Function<W> = Arc<Mutex<dyn FnMut(&W, Delivered)>>;
 
 fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -23,7 +23,7 @@ pub(crate) struct Inbox {
     /// How messages go nowhere, if other threads may use the worker.
     discard: Option<Discard>,
     messages: Mutex<VecDeque<Delivered>>,
-    /// Their number, for those who need no message.
+    /// The number of messages, readable without the lock.
     count: AtomicUsize,
 }
 
@@ -163,7 +163,7 @@ impl Inbox {
     }
 }
 
-/// What the argument of UCX's callback points to.
+/// The target of the argument of UCX's callback.
 pub(crate) struct Slot {
     pub(crate) id: u8,
     pub(crate) inbox: Arc<Inbox>,

@@ -1,8 +1,8 @@
 //! Memory that operations borrow, and UCX does not give back: a peer does not answer any more.
 //!
-//! UCX may read or write it until the operation has completed, so nobody may free it before. UCX completes what is under way on
-//! a connection that is closed by force, which only works on a monitored one. What is left after that, UCX still uses: then the
-//! process ends, as to return would free the memory under UCX's hands.
+//! UCX may read or write it until the operation has completed: it must not be freed before. UCX completes the operations
+//! on a connection that is closed by force, which only works on a monitored one. If others are left after that, the process ends,
+//! because to return would free memory that UCX still uses.
 
 use std::fmt::Display;
 use std::io::Write;

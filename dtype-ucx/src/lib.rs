@@ -16,7 +16,7 @@
 //! let worker = context.worker::<Single>()?;
 //! // Bytes for the peer, by any other channel; and its own, here the same.
 //! let address = worker.address()?.to_bytes();
-//! // SAFETY: a worker of this job has made the bytes, and nobody else could change them.
+//! // SAFETY: a worker of this job has made the bytes, and nothing else could change them.
 //! let peer = worker.connect(&unsafe { WorkerAddress::from_bytes(&address)? })?;
 //!
 //! let particles = vec![Particle { position: [1.0, 2.0, 3.0], charge: -1, fixed: true }; 100];
@@ -90,7 +90,7 @@
 //!
 //! UCX itself trusts its peers: it does not check addresses, memory keys, or the packets of its own protocols. So
 //! [`WorkerAddress::from_bytes`] and [`MemoryKey::from_bytes`] are unsafe: the program says with them which processes it
-//! trusts. A program without `unsafe` talks to nobody but itself. No safe call of this crate could make addresses and keys of
+//! trusts. A program without `unsafe` talks only to itself. No safe call of this crate could make addresses and keys of
 //! what arrives in a message, as a peer sends any bytes without `unsafe`.
 //!
 //! What arrives is checked here against the type that it is received as, and what a peer asks a worker that

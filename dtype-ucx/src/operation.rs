@@ -1,4 +1,4 @@
-//! What is known about a started operation, and the functions that UCX calls when it has completed.
+//! The state of a started operation, and the functions that UCX calls on completion.
 
 use std::cell::{RefCell, UnsafeCell};
 use std::ffi::c_void;
@@ -12,7 +12,7 @@ use std::task::Waker;
 use crate::raw::{self, RawStatus, Started, TagInfo};
 use crate::unfinished::Unfinished;
 
-/// What an operation completed with.
+/// The result of a completed operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outcome {
     pub(crate) status: RawStatus,
@@ -22,7 +22,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    pub(crate) fn of(status: RawStatus, info: TagInfo) -> Self {
+    pub(crate) fn new(status: RawStatus, info: TagInfo) -> Self {
         Self { status, tag: info.sender_tag, length: info.length }
     }
 
@@ -48,7 +48,7 @@ impl Completion {
         }
     }
 
-    /// After the last store, the one who waits may free the completion: it must be the last access.
+    /// After the last store, the waiting thread may free the completion: it must be the last access.
     fn complete(&self, outcome: Outcome) {
         self.tag.store(outcome.tag, Ordering::Relaxed);
         self.length.store(outcome.length, Ordering::Relaxed);
@@ -86,7 +86,7 @@ pub(crate) fn params(
     }
 }
 
-/// Parameters of an operation without data and callback, which is asked for its status.
+/// Parameters of an operation without data and callback, whose status is polled.
 pub(crate) const PLAIN: raw::RequestParams = raw::RequestParams {
     mask: 0,
     flags: 0,
@@ -126,7 +126,7 @@ pub(crate) fn fetch_params(
     }
 }
 
-/// Called for an operation whose user data are the address of a [`Completion`] that somebody waits for.
+/// Called for an operation whose user data are the address of a [`Completion`] for which a thread waits.
 pub(crate) unsafe extern "C" fn sent(_: *mut c_void, status: RawStatus, completion: *mut c_void) {
     // SAFETY: the completion lives until its outcome is seen (`Worker::wait`), which is stored last.
     let completion = unsafe { &*completion.cast::<Completion>() };
@@ -142,7 +142,7 @@ pub(crate) unsafe extern "C" fn received(
 ) {
     // SAFETY: as in `sent`; UCX passes information that is valid during the call.
     let (completion, info) = unsafe { (&*completion.cast::<Completion>(), *info) };
-    completion.complete(Outcome::of(status, info));
+    completion.complete(Outcome::new(status, info));
 }
 
 /// As [`sent`], for an active message that is fetched.
@@ -175,14 +175,14 @@ pub(crate) fn wake() {
 /// An operation that the program has started, and UCX completes at some later time. Both own it: UCX as the user data of
 /// the request, until the callback is called. So whatever is done with a request, the data stay until UCX is done.
 ///
-/// If the callback is never called, because nobody makes progress any more, UCX's share is leaked, and the data with it, and so
+/// If the callback is never called, because no thread makes progress, UCX's share is leaked, and the data with it, and so
 /// is the worker.
 pub(crate) struct Operation<D> {
     completion: Completion,
-    /// It is one of these until it has completed.
+    /// The worker's unfinished operations, of which this is one until it completes.
     unfinished: Unfinished,
     waker: Mutex<Option<Waker>>,
-    /// What UCX may read or write until the operation has completed, and nobody else.
+    /// Data that only UCX may access until the operation has completed.
     data: UnsafeCell<D>,
 }
 
@@ -212,7 +212,7 @@ impl<D> Operation<D> {
             data: UnsafeCell::new(data),
         });
         let share = Arc::into_raw(operation.clone());
-        let started = Started::of(start(operation.data.get(), share.cast()));
+        let started = Started::decode(start(operation.data.get(), share.cast()));
         wake();
         match started {
             Started::Pending(request) => (operation, Some(request)),
@@ -230,7 +230,7 @@ impl<D> Operation<D> {
         self.completion.outcome()
     }
 
-    /// Sets who is woken after the operation has completed.
+    /// Sets the waker to call after the operation has completed.
     pub(crate) fn set_waker(&self, waker: &Waker) {
         // A waker is code of the program, which may make progress: not while the lock is held.
         let waker = waker.clone();
@@ -252,7 +252,7 @@ impl<D> Operation<D> {
     ///
     /// # Safety
     ///
-    /// The operation has completed, and nobody else uses the data.
+    /// The operation has completed, and nothing else uses the data.
     #[expect(clippy::mut_from_ref, reason = "the caller guarantees that it is the only reference")]
     pub(crate) unsafe fn data_of_completed(&self) -> &mut D {
         // SAFETY: UCX is done with the data, and the caller guarantees the rest.
@@ -260,7 +260,7 @@ impl<D> Operation<D> {
     }
 
     fn complete(&self, outcome: Outcome) {
-        // The one who sees the outcome may drop the worker.
+        // The thread that sees the outcome may drop the worker.
         self.unfinished.end();
         self.completion.complete(outcome);
         let mut waker = self.lock().take();
@@ -287,7 +287,7 @@ impl<D> Operation<D> {
     ) {
         // SAFETY: likewise; UCX passes information that is valid during the call.
         let (operation, info) = unsafe { (Arc::from_raw(share.cast::<Self>()), *info) };
-        operation.complete(Outcome::of(status, info));
+        operation.complete(Outcome::new(status, info));
     }
 
     /// The callback of an operation that fetches an active message.

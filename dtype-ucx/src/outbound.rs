@@ -10,14 +10,14 @@ use crate::mode::ThreadMode;
 use crate::operation;
 use crate::raw;
 
-/// What UCX reads while it sends.
+/// The data that UCX reads while it sends.
 #[derive(Debug)]
 pub(crate) struct Outbound<'a> {
     pub(crate) elements: Elements<'a>,
     target: Target,
 }
 
-/// What the receiver finds the message by.
+/// The tag or handler by which the receiver finds the message.
 #[derive(Debug)]
 enum Target {
     Tag(u64),
@@ -56,7 +56,7 @@ impl<'a> Outbound<'a> {
     ///
     /// # Safety
     ///
-    /// The message must stay where it is, and be accessed by nobody else, until UCX has completed the operation; so must the
+    /// The message must stay where it is, and be accessed by nothing else, until UCX has completed the operation; so must the
     /// memory of the elements. The callback must fit the user data.
     pub(crate) unsafe fn start<M: ThreadMode>(
         &mut self,

@@ -1,4 +1,4 @@
-//! Which process this is, and numbers that nobody else has.
+//! Which process this is, and numbers that no other process has.
 
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};

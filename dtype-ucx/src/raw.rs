@@ -13,7 +13,7 @@ pub(crate) use dtype_ucp_generic::Status as RawStatus;
 /// The version of the API that these declarations follow (`UCP_API_MAJOR`, `UCP_API_MINOR`).
 pub(crate) const API: (c_uint, c_uint) = (1, 13);
 
-/// What a handle points to. UCX alone looks inside.
+/// The target of a handle, opaque to all but UCX.
 #[repr(C)]
 pub(crate) struct Opaque {
     _private: [u8; 0],
@@ -408,9 +408,9 @@ unsafe extern "C" {
     pub(crate) fn free(memory: *mut c_void);
 }
 
-/// What a call that may start a request returned.
+/// The result of a call that may start a request.
 pub(crate) enum Started {
-    /// It has completed, or failed. No callback is called.
+    /// The call has completed or failed at once. No callback is called.
     Completed(RawStatus),
     /// The callback will be called; then, or before, the request is to be freed.
     Pending(*mut c_void),
@@ -418,7 +418,7 @@ pub(crate) enum Started {
 
 impl Started {
     /// Decodes a `ucs_status_ptr_t`: null, a small negative number as an address, or a request.
-    pub(crate) fn of(pointer: StatusPointer) -> Self {
+    pub(crate) fn decode(pointer: StatusPointer) -> Self {
         let address = pointer.addr();
         if address == 0 {
             return Self::Completed(RawStatus::OK);

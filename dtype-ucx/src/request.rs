@@ -83,7 +83,7 @@ impl<M: ThreadMode> Drop for Handle<M> {
     fn drop(&mut self) {
         self.cancel();
         if let Some(request) = self.request {
-            // SAFETY: nobody uses the request any more. UCX frees it when it has completed, and calls the callback, which frees
+            // SAFETY: the request is not used any more. UCX frees it when it has completed, and calls the callback, which frees
             // UCX's share of the data.
             unsafe { raw::ucp_request_release(request.as_ptr()) };
         }
@@ -98,11 +98,11 @@ impl<M: ThreadMode> Drop for Handle<M> {
 pub struct Sending<T, M: ThreadMode> {
     // The request is freed before the worker.
     handle: Handle<M>,
-    operation: Arc<Operation<Outbox<T>>>,
+    operation: Arc<Operation<SendBuffers<T>>>,
 }
 
 /// Records that are being sent.
-struct Outbox<T> {
+struct SendBuffers<T> {
     /// Refers to the memory of `items`.
     outbound: Outbound<'static>,
     items: Vec<T>,
@@ -184,8 +184,8 @@ impl<M: ThreadMode> Endpoint<M> {
         // SAFETY: one operation is started, with the callback for sends of an outbox, which owns what UCX reads.
         let (operation, request) = unsafe {
             let unfinished = self.worker().unfinished();
-            Operation::start(unfinished, Outbox { outbound, items }, |outbox, user_data| {
-                (*outbox).outbound.start(self, Operation::<Outbox<T>>::sent, user_data)
+            Operation::start(unfinished, SendBuffers { outbound, items }, |outbox, user_data| {
+                (*outbox).outbound.start(self, Operation::<SendBuffers<T>>::sent, user_data)
             })
         };
         let handle = Handle::new(self.worker().clone(), request);

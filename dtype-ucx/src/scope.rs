@@ -57,7 +57,7 @@ enum Message<'env> {
 }
 
 impl Message<'_> {
-    /// What the message is sent on.
+    /// The endpoint that the message is sent on.
     fn connection(&self) -> Option<&Arc<Connection>> {
         match self {
             Self::Outgoing { connection, .. } => Some(connection),
@@ -142,7 +142,7 @@ impl<M: ThreadMode> Worker<M> {
         };
         // `'env` is a parameter of this function, so it outlives the call: what the messages borrow stays borrowed until
         // the guard has waited for them.
-        let mut left = Left { scope: &scope, cause: None };
+        let mut left = LeaveGuard { scope: &scope, cause: None };
         // The guard finds all messages complete, unless something has failed.
         let result = start(&scope).and_then(|result| scope.finish().map(|()| result));
         left.cause = result.as_ref().err().cloned();
@@ -157,13 +157,13 @@ impl<M: ThreadMode> Worker<M> {
 
 /// Ends all messages when a scope is left. It lies on the stack of [`Worker::scope`], so it cannot be leaked by the function
 /// that the scope calls.
-struct Left<'a, 'env, M: ThreadMode> {
+struct LeaveGuard<'a, 'env, M: ThreadMode> {
     scope: &'a Scope<'env, M>,
     /// Why it is left, unless all messages have completed, or it panics.
     cause: Option<Error>,
 }
 
-impl<M: ThreadMode> Drop for Left<'_, '_, M> {
+impl<M: ThreadMode> Drop for LeaveGuard<'_, '_, M> {
     fn drop(&mut self) {
         let (worker, started) = (&self.scope.worker, self.scope.started.borrow());
         let unfinished = || started.iter().filter(|entry| entry.message.outcome().is_none());

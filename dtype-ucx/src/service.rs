@@ -20,7 +20,7 @@
 //! **The reply endpoint.** `UCP_AM_SEND_FLAG_REPLY` has UCX pass an endpoint that leads back. It may be one of the program's,
 //! which may close it at any later time, or one that UCX drops when the peer dies, so it is used within the callback only, and
 //! never kept. A request must therefore be complete when the callback is called: it is sent with `UCP_AM_SEND_FLAG_EAGER`, in
-//! parts of at most [`MOST_BYTES`](wire::MOST_BYTES). What is announced instead comes from another program, and is dropped.
+//! parts of at most [`MAX_BYTES`](wire::MAX_BYTES). What is announced instead comes from another program, and is dropped.
 //! (With an address of the sender in each request, to which the owner would connect, no reply endpoint would be needed. But it
 //! is up to several hundred bytes long, and UCX does not check addresses.) The callback runs no code of the program: it checks,
 //! copies, and starts to send the reply.
@@ -31,7 +31,7 @@
 //!
 //! **Trust.** A request is bytes from another process. Nothing is copied before all that it says is checked against the registered
 //! memory ([`wire`]); an unknown number, and memory that its owner has given back, are refused. A reply counts only for a token
-//! that is pending; tokens are random, so that only the one who got the request knows it.
+//! that is pending; tokens are random, so that only the receiver of the request knows it.
 
 #[expect(
     unsafe_code,
@@ -61,7 +61,7 @@ const REQUEST: u16 = 256;
 const REPLY: u16 = 257;
 const SEND: &str = "ucp_am_send_nbx";
 
-/// What a worker has to do with packed puts and gets, of its own and of its peers.
+/// A worker's share in packed puts and gets, its own and those of its peers.
 #[derive(Debug, Default)]
 pub(crate) struct Service {
     /// The memory that is served here, by its number.
@@ -71,14 +71,14 @@ pub(crate) struct Service {
     /// The number of puts that no reply has come for.
     puts: AtomicUsize,
     /// The first refused put of an endpoint that was not flushed after it.
-    refused: Mutex<Vec<(Arc<Traffic>, Error)>>,
+    refused: Mutex<Vec<(Arc<PackedTransfers>, Error)>>,
     /// The operations of the worker.
     unfinished: Unfinished,
 }
 
 /// The packed puts and gets of an endpoint.
 #[derive(Debug)]
-pub(crate) struct Traffic {
+pub(crate) struct PackedTransfers {
     puts: AtomicUsize,
     /// The status with which the connection failed, as the endpoint has it.
     failure: Arc<AtomicI8>,
@@ -86,20 +86,20 @@ pub(crate) struct Traffic {
 
 #[derive(Debug)]
 enum Pending {
-    Put { traffic: Arc<Traffic>, bytes: usize },
-    Get { traffic: Arc<Traffic>, bytes: usize, reply: Arc<Answer> },
+    Put { traffic: Arc<PackedTransfers>, bytes: usize },
+    Get { traffic: Arc<PackedTransfers>, bytes: usize, reply: Arc<Answer> },
 }
 
 /// The packed bytes of a get, once they have come, or why they do not.
 type Answer = Mutex<Option<Result<Vec<u8>, Error>>>;
 
-/// A get whose reply has not been looked at.
+/// A get whose reply was not read yet.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct PendingGet {
     reply: Arc<Answer>,
 }
 
-impl Asked {
+impl PendingGet {
     /// The packed bytes, once they have come.
     pub(crate) fn reply(&self) -> Option<Result<Vec<u8>, Error>> {
         lock(&self.reply).take()
@@ -110,7 +110,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Traffic {
+impl PackedTransfers {
     pub(crate) fn new(failure: Arc<AtomicI8>) -> Self {
         Self { puts: AtomicUsize::new(0), failure }
     }
@@ -177,7 +177,7 @@ impl Service {
         all.insert(memory.number(), Arc::downgrade(memory));
     }
 
-    /// Does what a peer asks for. Returns the reply.
+    /// Executes a peer's request. Returns the reply.
     fn answer(&self, request: &Request, rest: &[u8]) -> Vec<u8> {
         // The lock of all is not held while one is copied.
         let memory = lock(&self.served).get(&request.memory).and_then(Weak::upgrade);
@@ -200,7 +200,7 @@ impl Service {
     pub(crate) unsafe fn put(
         self: &Arc<Self>,
         endpoint: raw::Endpoint,
-        traffic: &Arc<Traffic>,
+        traffic: &Arc<PackedTransfers>,
         request: Request,
         message: Vec<u8>,
     ) {
@@ -220,16 +220,16 @@ impl Service {
     pub(crate) unsafe fn get(
         self: &Arc<Self>,
         endpoint: raw::Endpoint,
-        traffic: &Arc<Traffic>,
+        traffic: &Arc<PackedTransfers>,
         request: Request,
         message: Vec<u8>,
-    ) -> Asked {
+    ) -> PendingGet {
         let bytes = usize::try_from(request.length).unwrap_or(usize::MAX);
         let reply = Arc::new(Mutex::new(None));
         let pending = Pending::Get { traffic: traffic.clone(), bytes, reply: reply.clone() };
         // SAFETY: as for the caller.
         unsafe { self.ask(endpoint, request, message, pending) };
-        Asked { reply }
+        PendingGet { reply }
     }
 
     unsafe fn ask(
@@ -267,7 +267,7 @@ impl Service {
                         refused.push((traffic.clone(), failed(reason, "put", bytes)));
                     }
                 }
-                // Those who wait look at the refusals after this.
+                // Waiting threads look at the refusals after this.
                 self.puts.fetch_sub(1, Ordering::Release);
                 traffic.puts.fetch_sub(1, Ordering::Release);
             }
@@ -294,7 +294,7 @@ impl Service {
     /// Gives up what is pending on connections that have failed. Returns the status of one of them, if anything was.
     pub(crate) fn give_up_failed(&self) -> Option<RawStatus> {
         let pending = lock(&self.pending);
-        let failed: Vec<Arc<Traffic>> = pending
+        let failed: Vec<Arc<PackedTransfers>> = pending
             .values()
             .filter_map(|pending| match pending {
                 Pending::Put { traffic, .. } => traffic.has_failed().then(|| traffic.clone()),
@@ -307,7 +307,7 @@ impl Service {
     }
 
     /// Gives up what is pending on a connection that has failed. Returns whether anything was.
-    pub(crate) fn give_up(&self, traffic: &Arc<Traffic>) -> bool {
+    pub(crate) fn give_up(&self, traffic: &Arc<PackedTransfers>) -> bool {
         let given_up: Vec<Pending> = lock(&self.pending)
             .extract_if(|_, pending| match pending {
                 Pending::Put { traffic: other, .. } | Pending::Get { traffic: other, .. } => {
@@ -326,7 +326,7 @@ impl Service {
     }
 
     /// The first refused put of an endpoint, or of any. It is reported once.
-    pub(crate) fn take_refused(&self, traffic: Option<&Arc<Traffic>>) -> Option<Error> {
+    pub(crate) fn take_refused(&self, traffic: Option<&Arc<PackedTransfers>>) -> Option<Error> {
         let mut refused = lock(&self.refused);
         match traffic {
             None => mem::take(&mut *refused).into_iter().next().map(|(_, error)| error),
@@ -350,7 +350,7 @@ struct Message {
     bytes: Vec<u8>,
     /// The bytes, for UCX.
     block: raw::Block,
-    /// What a reply is expected for, unless it is a reply itself.
+    /// The pending get, unless the message is itself a reply.
     asks: Option<(Arc<Service>, u64)>,
     /// The operations of the worker.
     unfinished: Unfinished,
@@ -388,7 +388,7 @@ unsafe fn send(endpoint: raw::Endpoint, id: u16, flags: u32, message: Message) {
         let (block, params) = (&raw const (*message).block, &raw const params);
         raw::ucp_am_send_nbx(endpoint, id.into(), ptr::null(), 0, block.cast(), 1, params)
     };
-    if let Started::Completed(status) = Started::of(started) {
+    if let Started::Completed(status) = Started::decode(started) {
         // SAFETY: the box was made above, and `sent` is not called.
         unsafe { Box::from_raw(message) }.sent(status);
     }
@@ -396,7 +396,7 @@ unsafe fn send(endpoint: raw::Endpoint, id: u16, flags: u32, message: Message) {
 
 /// UCX's callback for a message that is sent. Its user data are the [`Message`].
 unsafe extern "C" fn sent(request: *mut c_void, status: RawStatus, message: *mut c_void) {
-    // SAFETY: the request has completed, nobody else frees it, and it is not used again.
+    // SAFETY: the request has completed, nothing else frees it, and it is not used again.
     unsafe { raw::ucp_request_free(request) };
     // SAFETY: the box of `send`, which UCX passes once.
     unsafe { Box::from_raw(message.cast::<Message>()) }.sent(status);
@@ -429,7 +429,7 @@ unsafe extern "C" fn requested(
         (&*service.cast::<Service>(), params, whole(data, length, params.attributes))
     };
     let can_reply = params.attributes & raw::AM_RECV_ATTR_FIELD_REPLY_EP != 0;
-    // Without a token or a way back there is nobody to tell.
+    // Without a token or a way back, no peer can be told.
     if let (true, Some((request, rest))) = (can_reply, message.and_then(wire::split)) {
         let message = Message::new(&service.unfinished, service.answer(&request, rest), None);
         // SAFETY: the reply endpoint is valid during the call.
@@ -453,7 +453,7 @@ unsafe extern "C" fn replied(
     if let Some((Reply { token, refusal }, rest)) = message.and_then(wire::split) {
         let result = match refusal {
             0 => Ok(rest),
-            code => Err(Failed::Refused(Refusal::of(code))),
+            code => Err(Failed::Refused(Refusal::from_code(code))),
         };
         service.complete(token, result);
     }

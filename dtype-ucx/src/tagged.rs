@@ -18,7 +18,7 @@ use crate::worker::{Worker, receive_failed};
 /// ```
 /// use dtype_ucx::Tags;
 /// assert_eq!(Tags::from(7), Tags { tag: 7, mask: u64::MAX });
-/// // From any sender, if the low 32 bits say who sends.
+/// // From any sender, if the low 32 bits are the sender's rank.
 /// let from_anyone = Tags { tag: 5 << 32, mask: !0 << 32 };
 /// assert!(from_anyone.contains((5 << 32) + 1000) && !from_anyone.contains(6 << 32));
 /// ```
@@ -46,13 +46,13 @@ impl From<u64> for Tags {
     }
 }
 
-/// A message that was received, or waits to be.
+/// A message that was received, or can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[doc(alias = "ucp_tag_recv_info_t")]
 pub struct Received {
     /// The tag that it was sent with.
     pub tag: u64,
-    /// Its length in bytes.
+    /// The length of the message in bytes.
     pub length: usize,
 }
 
@@ -102,9 +102,9 @@ impl<M: ThreadMode> Endpoint<M> {
         self.send_outbound(Outbound::tagged(tag, elements.into()))
     }
 
-    /// Sends a message, and waits until UCX does not read it any more.
+    /// Sends a message, and returns once UCX no longer reads it.
     pub(crate) fn send_outbound(&self, mut outbound: Outbound<'_>) -> Result<(), Error> {
-        // SAFETY: the message lies on the stack, and the elements are borrowed, until UCX is done with them; nobody else
+        // SAFETY: the message lies on the stack, and the elements are borrowed, until UCX is done with them; nothing else
         // accesses it meanwhile.
         let outcome = unsafe {
             self.worker().blocking(|user_data| outbound.start(self, operation::sent, user_data))
@@ -141,7 +141,7 @@ impl<M: ThreadMode> Worker<M> {
     ) -> Result<Received, Error> {
         let (buffer, count, datatype) = elements.arguments(self.context().incoming());
         // SAFETY: the elements are borrowed exclusively until UCX is done with them, and so is what the arguments point
-        // to, which nobody else accesses meanwhile.
+        // to, which nothing else accesses meanwhile.
         let outcome = unsafe {
             self.blocking(|user_data| {
                 let params = operation::receive_params(datatype, operation::received, user_data);
@@ -159,7 +159,7 @@ impl<M: ThreadMode> Worker<M> {
         unsafe { received(RECEIVE, outcome, &mut elements) }
     }
 
-    /// The first message with one of these tags that waits to be received, if there is one.
+    /// The first message with one of these tags that has arrived and was not received, if there is one.
     #[doc(alias = "ucp_tag_probe_nb")]
     pub fn incoming(&self, tags: impl Into<Tags>) -> Option<Received> {
         self.progress();

@@ -26,8 +26,8 @@ struct Limit {
     start: Instant,
 }
 
-/// A message that is in UCX's queue no more. It must be received.
-struct Taken {
+/// A message that was taken out of UCX's queue, and must be received.
+struct ProbedMessage {
     message: raw::Message,
     info: Received,
 }
@@ -98,23 +98,27 @@ impl<M: ThreadMode> Worker<M> {
     }
 
     /// Takes a message that arrives within a time limit.
-    fn take_within(&self, tags: Tags, Limit { timeout, start }: Limit) -> Result<Taken, Error> {
+    fn take_within(
+        &self,
+        tags: Tags,
+        Limit { timeout, start }: Limit,
+    ) -> Result<ProbedMessage, Error> {
         let left = timeout.saturating_sub(start.elapsed());
         self.wait_for(Some(left), || self.take(tags)).ok_or(Error::TimedOut { timeout })
     }
 
     /// Takes a message, if there is one. UCX has been lent nothing meanwhile, so a panic of a handler does not wait for one.
-    fn take(&self, Tags { tag, mask }: Tags) -> Option<Taken> {
+    fn take(&self, Tags { tag, mask }: Tags) -> Option<ProbedMessage> {
         self.resume_panic();
         let mut info = TagInfo { sender_tag: 0, length: 0 };
         // SAFETY: the worker is alive.
         let message = unsafe { raw::ucp_tag_probe_nb(self.handle(), tag, mask, 1, &raw mut info) };
-        (!message.is_null()).then(|| Taken { message, info: info.into() })
+        (!message.is_null()).then(|| ProbedMessage { message, info: info.into() })
     }
 
     fn recv_taken<T: Datatype>(
         &self,
-        Taken { message, info }: Taken,
+        ProbedMessage { message, info }: ProbedMessage,
         limit: Option<Limit>,
     ) -> Result<(Vec<T>, Received), Error> {
         let mut room = match info.records::<T>().and_then(|count| Room::new(count, info.length)) {
@@ -122,7 +126,7 @@ impl<M: ThreadMode> Worker<M> {
             Err(error) => return Err(self.refuse(message, error)),
         };
         let Some(limit) = limit else {
-            // SAFETY: the room is writable, and nobody else has it.
+            // SAFETY: the room is writable, and nothing else has it.
             let outcome = unsafe {
                 self.blocking(|user_data| {
                     let callback = operation::received;
@@ -153,7 +157,7 @@ impl<M: ThreadMode> Worker<M> {
     ///
     /// # Safety
     ///
-    /// The memory must be writable, and nobody else may access it, until the operation has completed. The callback must fit the
+    /// The memory must be writable, and nothing else may access it, until the operation completes. The callback must fit the
     /// user data.
     unsafe fn start_taken(
         &self,
@@ -181,12 +185,12 @@ impl<M: ThreadMode> Worker<M> {
     }
 }
 
-/// Memory for a message whose length is known. It holds no records: UCX may be the one that drops it, with the worker's lock,
+/// Memory for a message whose length is known. It holds no records: UCX may drop it, with the worker's lock,
 /// in any thread, and later than the lifetime of `T`.
 enum Room<T> {
     /// An empty vector, and the number of records that there is room for. They have no padding, and any bytes are values.
     InPlace(Vec<T>, usize),
-    /// To be unpacked when all have come.
+    /// Values to check, which are unpacked when all have arrived.
     Packed(PackedBytes),
 }
 

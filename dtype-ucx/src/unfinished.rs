@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The number of operations that are not waited for, and whose callback UCX has not called. While there are any, the worker
+/// The number of operations that no thread awaits and whose callback UCX has not called. While there are any, the worker
 /// must not be destroyed.
 ///
 /// Its owners change it in calls with the worker. The last one of these, which looks at it, has synchronised with all others.
@@ -21,7 +21,7 @@ impl Unfinished {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Whether there are any.
+    /// Whether any operation is unfinished.
     pub(crate) fn any(&self) -> bool {
         self.0.load(Ordering::Relaxed) != 0
     }

@@ -1,4 +1,4 @@
-//! The worker: what makes progress.
+//! The worker, which makes progress.
 
 use std::ffi::c_void;
 use std::fmt;
@@ -28,14 +28,14 @@ use crate::unfinished::Unfinished;
 /// How long a scope waits for a peer that does nothing, unless the program says otherwise. (Gloo's default, too.)
 const TIME_LIMIT: Duration = Duration::from_secs(30);
 
-/// What sends and receives: transports, connections and the messages that have arrived (`ucp_worker_h`). A clone is the
+/// Transports, connections and the messages that have arrived (`ucp_worker_h`). A clone is the
 /// same worker; it is destroyed with its last clone, endpoint and request.
 ///
 /// UCX 1.13 cannot destroy a worker with messages under way, say a long one that was dropped before its receiver has fetched
 /// it. Such a worker is kept until the process ends, with its context and what its transports have allocated: wait for what is
 /// sent, and for receives that have begun, before the last clone is dropped.
 ///
-/// UCX does everything inside calls: a worker that nobody [`progress`](Self::progress)es neither receives nor answers.
+/// UCX does everything inside calls: a worker without [`progress`](Self::progress) neither receives nor answers.
 /// The functions that wait make progress.
 #[doc(alias = "ucp_worker_h")]
 pub struct Worker<M: ThreadMode> {
@@ -46,23 +46,23 @@ struct Inner<M: ThreadMode> {
     handle: raw::Worker,
     /// Released after the worker.
     context: Context,
-    /// UCX calls its functions until the worker is destroyed.
+    /// The handlers, whose functions UCX calls until the worker is destroyed.
     handlers: Handlers<Worker<M>>,
-    /// What peers name the worker by.
+    /// The number by which peers name the worker.
     number: u64,
-    /// UCX calls it, too.
+    /// The service, which UCX calls until then, too.
     service: Arc<Service>,
-    /// While there are any, the worker is not destroyed.
+    /// The unfinished operations. While there are any, the worker is not destroyed.
     unfinished: Unfinished,
-    /// What keeps a receive of a worker in several threads from completing while it is cancelled.
+    /// The lock that keeps a receive of a shared worker from completing while it is cancelled.
     completing: RwLock<()>,
     /// The length of the longest header of an active message.
     max_header_len: usize,
-    /// The connections whose endpoints are not closed, and perhaps some others.
+    /// The connections with open endpoints, and some closed ones that were not removed yet.
     connections: Mutex<Vec<Weak<Connection>>>,
     /// How long a scope waits for a peer.
     time_limit: Mutex<Duration>,
-    /// What UCX's error handler writes to for endpoints that are left to the worker; freed after it.
+    /// The statuses that UCX's error handler writes for endpoints that are left to the worker; freed after it.
     failures: Mutex<Vec<Arc<AtomicI8>>>,
     mode: PhantomData<M>,
 }
@@ -187,12 +187,12 @@ impl<M: ThreadMode> Worker<M> {
         &self.inner.service
     }
 
-    /// What was started and has not completed.
+    /// The operations that were started and have not completed.
     pub(crate) fn unfinished(&self) -> &Unfinished {
         &self.inner.unfinished
     }
 
-    /// What peers name the worker by.
+    /// The number by which peers name the worker.
     pub(crate) fn number(&self) -> u64 {
         self.inner.number
     }
@@ -265,7 +265,7 @@ impl<M: ThreadMode> Worker<M> {
         }
     }
 
-    /// Does what there is to do: sends, receives, completes operations, calls handlers. Returns whether there was anything.
+    /// Makes progress: sends, receives, completes operations, calls handlers. Returns whether there was anything to do.
     ///
     /// # Panics
     ///
@@ -321,7 +321,7 @@ impl<M: ThreadMode> Worker<M> {
         operation::wake();
     }
 
-    /// Resumes the panic of a handler, if there was one; where UCX uses nothing that unwinding would free.
+    /// Resumes the panic of a handler, if there was one. Call this where UCX uses nothing that unwinding would free.
     pub(crate) fn resume_panic(&self) {
         self.inner.handlers.resume_panic();
     }
@@ -395,7 +395,7 @@ impl<M: ThreadMode> Worker<M> {
         start: impl FnOnce(*const c_void) -> raw::StatusPointer,
     ) -> Outcome {
         let completion = Completion::new();
-        let started = Started::of(start(ptr::from_ref(&completion).cast()));
+        let started = Started::decode(start(ptr::from_ref(&completion).cast()));
         operation::wake();
         let request = match started {
             Started::Completed(status) => return Outcome::without_message(status),

@@ -8,11 +8,11 @@ use dtype_benches::turns::versus;
 
 use crate::loaded::{Instances, Loaded, Type};
 
-/// How many bytes are copied in one call of a build, at least, if that takes no more calls of the engine than [`MOST_CALLS`]:
+/// How many bytes are copied in one call of a build, at least, if that takes no more calls of the engine than [`MAX_CALLS`]:
 /// so that it does not matter what the build's call costs.
 const AT_ONCE: usize = 16 << 10;
 
-const MOST_CALLS: usize = 256;
+const MAX_CALLS: usize = 256;
 
 /// What a line of the table is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl Line {
             let instances = compare(&types[0], count.unwrap_or(1), seed);
             let mut instances = instances.with_context(|| format!("{}: {of}", self.name()))?;
             let (size, buffers) = (instances.packed.len(), instances.lend());
-            let calls = AT_ONCE.div_ceil(size.max(1)).min(MOST_CALLS) as u32;
+            let calls = AT_ONCE.div_ceil(size.max(1)).min(MAX_CALLS) as u32;
             for &work in works {
                 // A single fragment is no stream.
                 if work.fragment().is_some_and(|fragment| size < 2 * fragment) {

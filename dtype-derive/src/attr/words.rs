@@ -6,7 +6,7 @@ use proc_macro2::Ident;
 
 use super::Place;
 
-/// A word with a value: how it is written, and what the value is.
+/// A word with a value: its spelling, and an example of the value.
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
     pub(super) form: &'static str,
@@ -73,7 +73,7 @@ const ON_VARIANT: &[&str] = &[RENAME.form];
 const ON_MESSAGES: &[&str] = &[MESSAGE_CRATE.form];
 const ON_MESSAGE: &[&str] = &[TAG.form];
 
-/// What an attribute at `place` may hold, for a message about something that is no word.
+/// An example of an attribute at `place`, for the error about tokens that are not a word.
 pub(super) fn example(place: Place) -> &'static str {
     match place {
         Place::Struct => "a word such as `name` or `resize`",

@@ -19,7 +19,7 @@ pub(super) fn check_variants(variants: &[Variant<'_>], errors: &mut Errors) {
     check("variants", variants.iter().map(|v| (v.name(), v.own_name(), v.rename.as_ref())), errors);
 }
 
-/// Takes each name with the one in the source, and with the attribute that replaces that one.
+/// Takes each name with the name in the source and the attribute that replaces it.
 fn check<'a>(
     what: &str,
     names: impl Iterator<Item = (String, String, Option<&'a LitStr>)>,

@@ -22,7 +22,7 @@ pub(super) fn check(source: &DeriveInput, variants: &[Variant<'_>], errors: &mut
         );
     }
     // If variants carry data, the `repr` is not the mistake.
-    if !carries_data && Integer::of(&source.attrs).is_none() {
+    if !carries_data && Integer::from_attributes(&source.attrs).is_none() {
         errors.at(
             ident,
             "an enum needs an integer to travel as: put `#[repr(u8)]`, or another integer type, on \

@@ -18,7 +18,7 @@ pub(super) fn map(
     target: &Target,
 ) -> Option<TokenStream> {
     let Target { private, ty, constructor, is_remote, .. } = target;
-    let basic = Integer::of(&item.source.attrs)?.basic();
+    let basic = Integer::from_attributes(&item.source.attrs)?.basic();
     let name = item.name();
     let names = variants.iter().map(Variant::name);
     let variants: Vec<_> = variants.iter().map(|variant| &variant.source.ident).collect();

@@ -44,7 +44,7 @@ fn local(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
 }
 
-/// Two patterns: the first has no `..` and so covers every field there is; the second has one, which
+/// Two patterns: the first has no `..` and so covers every field; the second has one, which
 /// the compiler refuses for a union.
 fn exhaustive(fields: &[Field<'_>], Target { ty, constructor, .. }: &Target) -> TokenStream {
     let members = fields.iter().map(|field| &field.member);
@@ -98,7 +98,7 @@ pub(super) fn entry(field: &Field<'_>, target: &Target) -> TokenStream {
         let description = description(with, private);
         quote!(#private::field_map_with(#place, #description))
     } else {
-        let function = Hint::of(field.ty).function();
+        let function = Hint::for_type(field.ty).function();
         quote!(#private::#function(#place))
     };
     quote!(#private::Field::new(#name, #offset, #map))
@@ -114,7 +114,7 @@ fn description(with: &Path, private: &TokenStream) -> TokenStream {
     description
 }
 
-/// The same tokens at another place in the source.
+/// Returns the tokens with the span `place`.
 fn located(tokens: TokenStream, place: Span) -> TokenStream {
     let tokens = tokens.into_iter().map(|mut token| {
         token.set_span(token.span().located_at(place));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{MOST_NAMES, NumpyError};
+use super::{MAX_NAMES, NumpyError};
 use crate::repr::Quoted;
 use dtype_runtime::__private::{AT_ONCE, Names, Parts, Repetition, Source};
 use dtype_runtime::Basic;
@@ -88,8 +88,8 @@ impl Writer<'_> {
 
     fn name(&mut self) -> Result<(), NumpyError> {
         self.names += 1;
-        if self.names > MOST_NAMES {
-            return Err(NumpyError::TooManyFields { limit: MOST_NAMES });
+        if self.names > MAX_NAMES {
+            return Err(NumpyError::TooManyFields { limit: MAX_NAMES });
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
-//! Which communicators there are.
+//! The communicators that exist.
 //!
-//! `MPI_Pack` passes its communicator to nobody, but refuses one that is not there. The first call with a communicator is left
+//! `MPI_Pack` does not use its communicator, but refuses one that does not exist. The first call with a communicator is left
 //! to the library, which says whether it is one; it is one until it is freed.
 
 use std::ffi::{c_int, c_void};
@@ -21,10 +21,10 @@ originals! {
     static PROFILED_DISCONNECT = c"PMPI_Comm_disconnect": Free;
 }
 
-/// Those that the library has accepted, and the program not freed since.
+/// The communicators that the library has accepted and the program has not freed since.
 static ACCEPTED: HandleSet<COMMUNICATOR> = HandleSet::new();
 
-/// Whether a communicator is known to be there, while MPI runs.
+/// Whether a communicator is known to exist, while MPI runs.
 #[inline]
 pub(super) fn is_communicator(word: Word) -> bool {
     let handle = handle(word);

@@ -70,26 +70,26 @@ pub(super) struct Decoded {
     pub(super) parts: Parts,
 }
 
-/// What is among the parts of a type that its basic types do not tell.
+/// Properties of a type's parts that its basic types do not show.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Parts {
-    /// A value and an index, as `MPI_DOUBLE_INT`: a single value in MPICH's eyes.
+    /// A value and an index, as `MPI_DOUBLE_INT`. MPICH treats the pair as one value.
     pub(super) has_pairs: bool,
     /// A type of Fortran's kinds, as `MPI_Type_create_f90_complex` makes them: in MPICH's eyes, one of C or one of
     /// Fortran's.
     pub(super) has_kinds: bool,
 }
 
-/// What the levels of a type share while it is decoded.
+/// State that the levels of a type share while it is decoded.
 #[derive(Debug, Default)]
 struct Decoder {
     parts: Parts,
-    /// Whether the library refused an answer, for which it has called the program's error handler. Nothing more is asked then.
+    /// Whether the library refused an answer and called the program's error handler. No further queries are made then.
     refused: bool,
 }
 
 impl Decoder {
-    /// Whether the library answered: what its function returned is 0.
+    /// Whether the library answered: whether its function returned 0.
     fn answered(&mut self, code: c_int) -> Option<()> {
         self.refused |= code != 0;
         (code == 0).then_some(())
@@ -100,11 +100,11 @@ impl Decoder {
 struct Part {
     /// `None` if it is left to the library.
     ty: Option<Type>,
-    /// `None` if the library was not asked, or refused to say it.
+    /// `None` if the library was not queried, or refused to answer.
     is_predefined: Option<bool>,
 }
 
-/// The type that a datatype stands for. `None` if it has something that is not known.
+/// The [`Type`] of a datatype. `None` if a part of it is not supported.
 ///
 /// # Safety
 ///
@@ -212,7 +212,7 @@ unsafe fn rebuild(
             Some(ty) => datatypes.push(ty.clone()),
             None => known = false,
         }
-        // One that nobody knows keeps its reference, because the library refuses to free one that is predefined.
+        // An unknown type keeps its reference, because the library refuses to free one that is predefined.
         if part.is_predefined == Some(false) {
             // SAFETY: the reference is ours to give back.
             unsafe { free(handle) };
@@ -311,7 +311,7 @@ mod tests {
     const GOOD: Handle = 0x8C00_0008_u32.cast_signed();
     const BAD: Handle = 0x8C00_0009_u32.cast_signed();
 
-    /// Handles that an envelope was asked of, and that were freed.
+    /// Handles whose envelope was queried and that were freed since.
     static ASKED: Mutex<Vec<Handle>> = Mutex::new(Vec::new());
     static FREED: Mutex<Vec<Handle>> = Mutex::new(Vec::new());
 

@@ -28,7 +28,7 @@ pub(super) struct External {
 
 impl External {
     /// `None` if the type is left to the library.
-    pub(super) fn of(source: &Source) -> Option<Self> {
+    pub(super) fn new(source: &Source) -> Option<Self> {
         let Decoded { ty, parts } = &source.decoded;
         if parts.has_pairs || parts.has_kinds || !is_converted_alike(ty) {
             return None;

@@ -39,11 +39,11 @@ pub(super) const UNKNOWN: Handle = 0;
 thread_local! {
     /// The handle of the type that this thread is committing.
     static MAKING: Cell<Option<Handle>> = const { Cell::new(None) };
-    /// What [`ucp_dt_create_generic`] made of it.
+    /// The datatype that [`ucp_dt_create_generic`] made for it.
     static MADE: Cell<*const Context> = const { Cell::new(ptr::null()) };
 }
 
-/// From before the library's call that commits a type to its end.
+/// Brackets the library's call that commits a type.
 pub(super) struct Making {
     before: Option<Handle>,
 }
@@ -54,7 +54,7 @@ impl Making {
         Self { before: MAKING.replace(Some(handle)) }
     }
 
-    /// Says that the library has made the type, and which handle it has.
+    /// Completes [`begin`](Self::begin): the library has made the type, with this handle.
     ///
     /// Where several threads may call MPI, UCX calls while the library holds a lock that `MPI_Type_get_envelope` wants,
     /// too. There a type is decoded now, and otherwise when it is needed.
@@ -82,18 +82,18 @@ impl Drop for Making {
     }
 }
 
-/// What UCX keeps for a type: the library's callbacks and this engine's plan.
+/// The context of a UCX datatype: the library's callbacks and this engine's plan.
 #[derive(Debug)]
 struct Context {
     operations: Operations,
-    /// The context of these.
+    /// The library's own context, for its callbacks.
     library: *mut c_void,
     handle: AtomicI32,
     /// The decoded type, if several threads may call MPI.
     source: OnceLock<Option<Source>>,
-    /// A first message has been seen.
+    /// Whether a message of this type was seen.
     seen: AtomicBool,
-    /// Taken by the thread that compiles. The others leave their messages to the library meanwhile.
+    /// Locked by the thread that compiles. Meanwhile, the others leave their messages to the library.
     compiling: Mutex<()>,
     /// `None` inside if the type is left to the library.
     compiled: OnceLock<Option<(Compiled, Values)>>,
@@ -159,7 +159,7 @@ impl Context {
             if has_pairs {
                 return None;
             }
-            let values = Values::of(&compiled.committed)?;
+            let values = Values::new(&compiled.committed)?;
             Some((compiled, values))
         };
         self.compiled.get_or_init(make).as_ref()
@@ -382,7 +382,7 @@ struct Created {
     operations: Operations,
 }
 
-/// This library's datatypes that were not destroyed, by the library's contexts.
+/// The generic datatypes that UCX has not destroyed, by MPICH's contexts.
 ///
 /// The context is MPICH's own datatype. MPICH 4.0 takes half of the addresses for negative numbers, depending on where the
 /// system has put the heap, and does not destroy a datatype that has one. That is noticed when its context comes again.
@@ -392,7 +392,7 @@ fn alive() -> MutexGuard<'static, BTreeMap<usize, UcpDatatype>> {
     ALIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Set once UCX was seen to keep them so.
+/// Set once UCX was seen to store them in this form.
 static IS_KNOWN: AtomicBool = AtomicBool::new(false);
 
 /// The context of this library in a datatype of UCX.
@@ -452,7 +452,7 @@ unsafe fn wrap(
         }
         return Some(status);
     }
-    // SAFETY: nobody else knows the context once the datatype is gone.
+    // SAFETY: nothing else knows the context once the datatype is gone.
     unsafe {
         if status == Status::OK {
             destroy(*datatype);
@@ -555,7 +555,7 @@ mod tests {
         let make = |context: usize| {
             let mut datatype = 0;
             let context = ptr::without_provenance_mut(context);
-            // SAFETY: nobody calls the functions of the table.
+            // SAFETY: no code calls the functions of the table.
             let made = unsafe { wrap(UNKNOWN, &raw const library, context, &raw mut datatype) };
             assert_eq!(made, Some(Status::OK));
             datatype

@@ -1,4 +1,4 @@
-//! What was compiled for `MPI_Pack` and its kin, by handle.
+//! The types compiled for `MPI_Pack` and its kin, by handle.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,10 +11,10 @@ use crate::compiled::Compiled;
 use crate::registry::{Known, Registry};
 use crate::stats::{Left, left};
 
-/// A type of the program. What is needed of it is compiled when it is needed.
+/// A type of the program, whose parts are compiled on first use.
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// `None` if something in the type is not known.
+    /// `None` if a part of the type is not supported.
     source: Option<Source>,
     /// `None` inside if the type is left to the library.
     native: OnceLock<Option<Compiled>>,
@@ -34,10 +34,10 @@ impl Entry {
 
     /// The type for `MPI_Pack_external`; `None` if it is left to the library.
     pub(super) fn external(&self) -> Option<&External> {
-        self.part(&self.external, External::of, Left::Unknown)
+        self.part(&self.external, External::new, Left::Unknown)
     }
 
-    /// What was compiled. Threads that come here at the same time compile in vain rather than wait.
+    /// Compiles a part of a type on its first use. Threads that arrive at the same time compile in vain rather than wait.
     fn part<'a, T>(
         &'a self,
         known: &'a OnceLock<Option<T>>,
@@ -57,14 +57,14 @@ impl Entry {
     }
 }
 
-/// Types that are committed: no other ones are entered here.
+/// The committed types.
 static TYPES: Registry<Entry> = Registry::new();
 
-/// The types that the program has committed, or copied from such, and has not freed since.
+/// The types that the program has committed, or copied from a committed one, and has not freed since.
 ///
 /// The library refuses a type that was never committed, and does not say which types are. A type that it accepts need not live
 /// on, either: the function that deletes an attribute of a freed type may use the type, in whatever call of MPI happens to give
-/// up the last reference. The library then gives its handle to another type, and says so to nobody.
+/// up the last reference. The library then gives its handle to another type without notice.
 static COMMITTED: HandleSet<DATATYPE> = HandleSet::new();
 
 /// Notes that a type is committed. [`forget`] ends it.
@@ -82,7 +82,7 @@ fn identity(handle: Handle) -> usize {
     handle.cast_unsigned() as usize
 }
 
-/// Whether the handle is not one of a predefined type whose layout the handle says.
+/// Whether the layout is not encoded in the handle, as it is for most predefined types.
 fn is_derived(handle: Handle) -> bool {
     // The two highest bits are the kind of the handle, the next four the kind of the object, which is 3 for a datatype.
     let (kind, object) = (handle.cast_unsigned() >> 30, handle.cast_unsigned() >> 26 & 0xF);

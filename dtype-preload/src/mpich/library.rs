@@ -40,13 +40,13 @@ originals! {
 
 static FOUND: OnceLock<bool> = OnceLock::new();
 
-/// Whether the library is a known MPICH, and the mode is not `off`. The first call looks.
+/// Whether the library is a known MPICH and the mode is not `off`. The first call finds out.
 #[inline]
 pub(super) fn is_supported() -> bool {
     *FOUND.get_or_init(|| contain(|| Mode::get().on && look()) == Some(true))
 }
 
-/// Whether [`is_supported`] has looked before, and found a known MPICH.
+/// Whether an earlier call of [`is_supported`] found a known MPICH.
 #[inline]
 pub(super) fn is_known() -> bool {
     FOUND.get() == Some(&true)

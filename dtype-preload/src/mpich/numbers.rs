@@ -11,7 +11,7 @@ pub const COMM_WORLD: Handle = 0x4400_0000;
 pub const COMM_SELF: Handle = 0x4400_0001;
 /// `MPI_DATATYPE_NULL`.
 pub const DATATYPE_NULL: Handle = 0x0C00_0000;
-/// The predefined types whose layout the handle does not say. Like all predefined types, they are committed.
+/// The predefined types whose handle does not encode the layout. Like all predefined types, they are committed.
 pub const PAIRS: [(&str, Handle); 5] = [
     ("MPI_FLOAT_INT", 0x8C00_0000_u32.cast_signed()),
     ("MPI_DOUBLE_INT", 0x8C00_0001_u32.cast_signed()),

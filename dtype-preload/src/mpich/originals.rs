@@ -1,4 +1,4 @@
-//! The library's functions that pack, and what does the same where it lacks their large-count forms.
+//! The library's functions that pack, and substitutes for large-count forms that it lacks.
 //!
 //! Open MPI 4.1 and 5.0 lack those. But programs use `MPI_Pack_c` where they find it, by a weak reference or by `dlsym`, and
 //! with this library loaded they always do.

@@ -25,9 +25,9 @@ pub(super) fn end_of(position: i64, size: usize, buffer: i64) -> Option<usize> {
     (end as u128 <= buffer.max(0).cast_unsigned().into()).then_some(end)
 }
 
-/// Whether elements at this address are in no memory, which is an error that the library reports: the pointer is null, and the
+/// Whether the buffer is null, an error that the library reports: the pointer is null, and the
 /// displacements are not addresses, as they are with `MPI_BOTTOM`.
-pub(super) fn is_nowhere(elements: *const c_void, committed: &Committed) -> bool {
+pub(super) fn is_null_buffer(elements: *const c_void, committed: &Committed) -> bool {
     /// No program has memory in the first page.
     const PAGE: u64 = 4096;
     elements.is_null() && committed.true_lb().unsigned_abs() < PAGE
@@ -56,7 +56,7 @@ unsafe fn packed(
     // SAFETY: the library is supported, and the caller passes a datatype that lives.
     let entry = unsafe { find(handle(datatype), count) }?;
     let compiled = entry.native()?;
-    if is_nowhere(from, &compiled.committed) {
+    if is_null_buffer(from, &compiled.committed) {
         return None;
     }
     let size = compiled.committed.packed_size(count).ok()?;
@@ -102,7 +102,7 @@ unsafe fn unpacked(
     // SAFETY: the library is supported, and the caller passes a datatype that lives.
     let entry = unsafe { find(handle(datatype), count) }?;
     let compiled = entry.native()?;
-    if is_nowhere(to, &compiled.committed) {
+    if is_null_buffer(to, &compiled.committed) {
         return None;
     }
     let size = compiled.committed.packed_size(count).ok()?;

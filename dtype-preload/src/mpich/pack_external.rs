@@ -11,7 +11,7 @@ use super::library::is_supported;
 use super::originals::{
     PACK_EXTERNAL, PACK_EXTERNAL_LARGE, UNPACK_EXTERNAL, UNPACK_EXTERNAL_LARGE,
 };
-use super::pack::{end_of, is_nowhere};
+use super::pack::{end_of, is_null_buffer};
 use super::word::{Word, handle};
 use crate::boundary::contain;
 use crate::mode::Mode;
@@ -49,13 +49,13 @@ unsafe fn packed(
     // SAFETY: the library is supported, and the caller passes a datatype that lives.
     let entry = unsafe { find(handle(datatype), count) }?;
     let external = entry.external()?;
-    if is_nowhere(from, &external.compiled.committed) {
+    if is_null_buffer(from, &external.compiled.committed) {
         return None;
     }
     let size = external.conversion.packed_size(count).ok()?;
     let end = end_of(position, size, room)?;
     let out = out.cast::<u8>().wrapping_add(end - size);
-    // SAFETY: the program's buffer, whose end was checked, and which nobody else uses during the call.
+    // SAFETY: the program's buffer, whose end was checked, and which nothing else uses during the call.
     let here = unsafe { std::slice::from_raw_parts_mut(out, size) };
     // SAFETY: the program guarantees its elements.
     let run = || unsafe { external.conversion.pack_raw(from.cast(), count, here) };
@@ -94,7 +94,7 @@ unsafe fn unpacked(
     // SAFETY: the library is supported, and the caller passes a datatype that lives.
     let entry = unsafe { find(handle(datatype), count) }?;
     let external = entry.external()?;
-    if is_nowhere(to, &external.compiled.committed) {
+    if is_null_buffer(to, &external.compiled.committed) {
         return None;
     }
     let size = external.conversion.packed_size(count).ok()?;

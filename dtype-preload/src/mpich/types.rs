@@ -17,7 +17,7 @@ pub(super) struct Source {
     pub(super) parts: usize,
 }
 
-/// Reads a type; `None` if something in it is not known.
+/// Reads a type; `None` if a part of it is not supported.
 ///
 /// # Safety
 ///
@@ -49,8 +49,8 @@ pub(super) unsafe fn size(handle: Handle) -> Option<u64> {
     if code == 0 { u64::try_from(size).ok() } else { None }
 }
 
-/// Whether a type is worth compiling for its first message. `None` if the library refuses to say what the type is made of, for
-/// which it has called the program's error handler.
+/// Whether a type is worth compiling for its first message. `None` if the library refuses to say what the type is made of, and
+/// has called the program's error handler.
 ///
 /// # Safety
 ///

@@ -77,7 +77,7 @@ pub(super) unsafe fn entry_of<'a>(convertor: &Convertor) -> Option<&'a Entry> {
 
 /// # Safety
 ///
-/// As `fAdvance` is called.
+/// The arguments of a call of `fAdvance`.
 unsafe fn advance(
     convertor: *mut Convertor,
     iov: *mut libc::iovec,
@@ -85,7 +85,7 @@ unsafe fn advance(
     bytes: *mut usize,
     direction: Direction,
 ) -> i32 {
-    // SAFETY: the caller passes what the library passed: nobody else uses them during the call.
+    // SAFETY: the caller passes what the library passed: nothing else uses them during the call.
     let (convertor, vectors, bytes) = unsafe { (&mut *convertor, &mut *vectors, &mut *bytes) };
     let available = *vectors as usize;
     let iov: &mut [libc::iovec] = if iov.is_null() || available == 0 {
@@ -148,7 +148,7 @@ unsafe fn fragment(
     }
 }
 
-/// The same by this engine. Returns whether it could.
+/// Advances the convertor with this engine. Returns whether the engine could.
 ///
 /// # Safety
 ///
@@ -195,7 +195,7 @@ unsafe fn convert(
     result.is_ok()
 }
 
-/// Bytes that are packed at a time by [`pack_through_cache`].
+/// The number of bytes that [`pack_through_cache`] packs at a time.
 const AT_A_TIME: usize = 4096;
 
 /// Packs a fragment, some kilobytes at a time, to memory that stays in the cache, and copies them from there:
@@ -217,7 +217,7 @@ unsafe fn pack_through_cache(
     while from < range.end {
         let len = (range.end - from).min(AT_A_TIME as u64);
         // SAFETY: the caller guarantees the elements, and memory for the range, of which this is a part. It is no longer than
-        // the array, which nobody else has.
+        // the array, which nothing else has.
         unsafe {
             committed.pack_range_raw(base, count, from..from + len, cached.as_mut_ptr().cast())?;
             ptr::copy_nonoverlapping(cached.as_ptr().cast(), to, len as usize);
@@ -227,7 +227,7 @@ unsafe fn pack_through_cache(
     Ok(())
 }
 
-/// The same by the library, from the position of a convertor that this engine has moved. Used if the engine cannot,
+/// Advances with the library, from the position to which this engine has moved the convertor. Used if the engine cannot,
 /// which nothing in it is known to cause.
 ///
 /// # Safety

@@ -8,7 +8,7 @@ use crate::compiled::Compiled;
 use crate::mode::Mode;
 use crate::verify::{self, Fragment};
 
-/// Copies `count` elements. Returns whether it did.
+/// Copies `count` elements. Returns whether this engine copied them.
 ///
 /// # Safety
 ///

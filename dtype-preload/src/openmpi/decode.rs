@@ -166,7 +166,7 @@ fn list(lengths: &[u64], blocks: &[i64], old: &Type) -> Result<Type, Error> {
     }
 }
 
-/// A value of a basic type: as bytes if only its size is known, and nobody has to know where values end.
+/// A value of a basic type: as bytes if only its size is known and no caller needs to know where values end.
 fn value(kind: u16, supported: &Supported) -> Option<Type> {
     match supported.basic(kind)? {
         (Some(basic), _) => Some(Type::basic(basic)),

@@ -23,7 +23,7 @@ pub struct Object {
 #[derive(Debug)]
 #[repr(C)]
 pub struct Class {
-    /// Its name.
+    /// The datatype's name.
     pub name: *const c_char,
     parent: *const Class,
     construct: *const c_void,
@@ -177,7 +177,7 @@ pub struct Convertor {
     pub stack: *mut c_void,
     /// The function that packs or unpacks.
     pub advance: Option<Advance>,
-    /// What is known about the other architecture.
+    /// Properties of the remote architecture.
     pub master: *mut c_void,
     /// The position on the stack.
     pub stack_position: u32,
@@ -213,7 +213,7 @@ pub const HOMOGENEOUS: u32 = 0x0008_0000;
 pub const NO_OP: u32 = 0x0010_0000;
 /// `CONVERTOR_COMPLETED`.
 pub const COMPLETED: u32 = 0x0800_0000;
-/// What a convertor must not have: `CONVERTOR_NO_OP`, `_WITH_CHECKSUM`, `_CUDA`, `_CUDA_ASYNC`, `_COMPLETED` and
+/// Flags that a convertor must not have: `CONVERTOR_NO_OP`, `_WITH_CHECKSUM`, `_CUDA`, `_CUDA_ASYNC`, `_COMPLETED` and
 /// `_CUDA_UNIFIED`.
 pub const OTHER_PATHS: u32 =
     NO_OP | 0x0020_0000 | 0x0040_0000 | 0x0080_0000 | COMPLETED | 0x1000_0000;

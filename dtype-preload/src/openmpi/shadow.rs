@@ -83,7 +83,7 @@ impl Shadow {
     /// # Safety
     ///
     /// As for [`advance`](Self::advance).
-    pub(super) unsafe fn segments(&mut self, bytes: usize, all: &mut Vec<(usize, usize)>) {
+    pub(super) unsafe fn segments(&mut self, bytes: usize, collected: &mut Vec<(usize, usize)>) {
         let Some(raw) = RAW.get() else { return };
         let convertor = self.convertor();
         let mut found = 0;
@@ -94,7 +94,7 @@ impl Shadow {
             let done =
                 unsafe { raw(convertor, iov.as_mut_ptr(), &raw mut vectors, &raw mut total) };
             let segments = iov.iter().take(vectors as usize);
-            all.extend(segments.map(|segment| (segment.iov_base.addr(), segment.iov_len)));
+            collected.extend(segments.map(|segment| (segment.iov_base.addr(), segment.iov_len)));
             found += total;
             if done != 0 || total == 0 {
                 return;

@@ -27,13 +27,13 @@ const VERSIONS: [Version; 2] = [
     Version { prefix: "5.0.", predefined: MAX_PREDEFINED, whole_values: true },
 ];
 
-/// The most predefined types of a known version.
+/// The maximum number of predefined types in any known version.
 const MAX_PREDEFINED: usize = 28;
 
 /// The number of the first predefined type that stands for data.
 const FIRST: usize = 4;
 
-/// What is known about the library, once it was found to be one of those that are known.
+/// Facts about a library of a known version.
 #[derive(Debug)]
 pub(super) struct Supported {
     /// The basic types by their numbers, with their sizes in bytes.
@@ -65,7 +65,7 @@ pub(super) fn is_known() -> bool {
     FOUND.get().is_some_and(Option::is_some)
 }
 
-/// Whether [`is_known`], messages that gain nothing are left to the library, and nobody counts them.
+/// Whether [`is_known`], messages that gain nothing are left to the library and not counted.
 #[inline]
 pub(super) fn is_silent() -> bool {
     SILENT.load(Ordering::Acquire)

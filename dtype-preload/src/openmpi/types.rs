@@ -1,4 +1,4 @@
-//! What was compiled for the types of the program, by their addresses.
+//! The compiled types of the program, by their addresses.
 
 use std::cell::Cell;
 use std::ptr;
@@ -31,7 +31,7 @@ const FEWEST_SEGMENTS: usize = 24;
 /// A type of the program.
 ///
 /// A convertor that was exchanged has the address of the entry's first field in the place of the library's description.
-/// Nobody else follows that address while the convertor is exchanged; if somebody did, they would find a description. The
+/// No other code follows that address while the convertor is exchanged; if any did, it would find a description. The
 /// address survives when the library copies a convertor.
 #[derive(Debug)]
 #[repr(C)]
@@ -44,7 +44,7 @@ pub(super) struct Entry {
     fewest: usize,
     /// `None` if the type is left to the library.
     compiled: Option<Compiled>,
-    /// Where values start, if a fragment must end with one.
+    /// The starts of values, if a fragment must end with a whole value.
     values: Option<Values>,
     /// Whether the data are [near one another](is_near), so that fragments are packed in the cache first.
     is_near: bool,
@@ -68,7 +68,7 @@ struct Bounds {
 }
 
 impl Bounds {
-    fn of(datatype: &Datatype) -> Self {
+    fn new(datatype: &Datatype) -> Self {
         let &Datatype { size, lb, ub, .. } = datatype;
         Self { size, lb, ub, description: *description(datatype) }
     }
@@ -84,7 +84,7 @@ impl Entry {
         self.compiled.as_ref()
     }
 
-    /// Where values start, if a fragment must end with one.
+    /// The starts of values, if a fragment must end with a whole value.
     pub(super) fn values(&self) -> Option<&Values> {
         self.values.as_ref()
     }
@@ -194,7 +194,7 @@ unsafe fn look_up<'a>(ty: &Datatype, count: usize, supported: &Supported) -> Opt
     let generation = TYPES.generation();
     let last = LAST.get();
     if last.identity == identity && last.generation == generation {
-        // SAFETY: found in the table, and no type was removed since. The type lives, so nobody removes it now.
+        // SAFETY: found in the table, and no type was removed since. The type lives, so no thread removes it now.
         return usable(unsafe { &*last.entry }, ty, count);
     }
     let entry = match TYPES.get(identity) {
@@ -219,7 +219,7 @@ unsafe fn look_up<'a>(ty: &Datatype, count: usize, supported: &Supported) -> Opt
 /// The entry, if it was made for this type and a message of this number of elements gains something.
 #[inline]
 fn usable<'a>(entry: &'a Entry, ty: &Datatype, count: usize) -> Option<&'a Entry> {
-    if entry.bounds != Bounds::of(ty) {
+    if entry.bounds != Bounds::new(ty) {
         left(Left::Unknown);
         return None;
     }
@@ -251,11 +251,11 @@ unsafe fn compile(ty: &Datatype, supported: &Supported) -> Entry {
     };
     let committed = committed.filter(|_| segments.is_some());
     let values =
-        committed.as_ref().filter(|_| supported.whole_values).and_then(|ty| Values::of(ty));
+        committed.as_ref().filter(|_| supported.whole_values).and_then(|ty| Values::new(ty));
     Entry {
         description: ty.opt_desc,
         mark: MARK,
-        bounds: Bounds::of(ty),
+        bounds: Bounds::new(ty),
         fewest,
         is_near: committed.as_ref().is_some_and(is_near),
         compiled: committed.map(Compiled::new),

@@ -62,11 +62,11 @@ pub(crate) struct BitRange {
 /// The fastest way to tell whether bits are accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Test {
-    /// They lie in a range.
+    /// The bits lie in a range.
     Range(BitRange),
-    /// They are `least`, or up to 63 more, and the bit of `set` for the difference is 1.
+    /// The bits are `least`, or up to 63 more, and the bit of `set` for the difference is 1.
     Set { least: u64, set: u64 },
-    /// [`Validity::accepts`] does.
+    /// Decided by [`Validity::accepts`].
     Other,
 }
 
@@ -84,26 +84,26 @@ impl BitRange {
     }
 }
 
-/// Ranges that together tell which bits are accepted: those that lie in all of them.
+/// The intersection of some ranges: bits that lie in all of them are accepted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ranges {
-    list: [BitRange; Self::MOST],
+    list: [BitRange; Self::MAX],
     len: usize,
 }
 
 impl Ranges {
-    const MOST: usize = 4;
+    const MAX: usize = 4;
 
-    const NONE: Self = Self { list: [BitRange::ALL; Self::MOST], len: 0 };
+    const NONE: Self = Self { list: [BitRange::ALL; Self::MAX], len: 0 };
 
     /// The ranges.
     pub(crate) const fn all(&self) -> &[BitRange] {
         self.list.split_at(self.len).0
     }
 
-    /// With one more; `None` if there are too many.
+    /// Adds a range; `None` if there are too many.
     const fn and(mut self, range: BitRange) -> Option<Self> {
-        if self.len == Self::MOST {
+        if self.len == Self::MAX {
             return None;
         }
         self.list[self.len] = range;
@@ -250,8 +250,8 @@ impl Discriminants {
     #[expect(clippy::cast_possible_truncation, reason = "checked to fit")]
     const fn ranges(&self) -> Option<Ranges> {
         /// More would take long to search at compile time.
-        const MOST_VALUES: usize = 128;
-        if self.greatest > u64::MAX as u128 || self.values.len() > MOST_VALUES {
+        const MAX_VALUES: usize = 128;
+        if self.greatest > u64::MAX as u128 || self.values.len() > MAX_VALUES {
             return None;
         }
         let whole = BitRange::new(self.least as u64, (self.greatest - self.least) as u64);

@@ -229,7 +229,7 @@ impl<B: Backend> UnpackStream for BackendUnpacker<B> {
     }
 }
 
-/// What both sides have.
+/// The methods that both sides have.
 macro_rules! through_a_backend {
     ($side:ident) => {
         stream! { impl[B: Backend] $side<B>, error = B::Error, hash = Self::hash; }

@@ -74,7 +74,7 @@ unsafe impl BufMut for UnpackerBuf<'_, '_> {
 
     fn chunk_mut(&mut self) -> &mut UninitSlice {
         let (start, len) = self.unpacker.room();
-        // SAFETY: `len` bytes of data at the position, which are writable and not accessed by anyone else while
+        // SAFETY: `len` bytes of data at the position, which are writable and not accessed by anything else while
         // the unpacker is borrowed exclusively, by the promise that it was made with. Nothing is checked, so any
         // bytes make valid values, and the slice does not accept uninitialised bytes.
         unsafe { UninitSlice::from_raw_parts_mut(start, len) }

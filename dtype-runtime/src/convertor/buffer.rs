@@ -32,7 +32,7 @@ impl<'a> Buffer<'a> {
         Self { memory, origin: 0 }
     }
 
-    /// The same memory with displacement 0 of the first instance `origin` bytes into it.
+    /// Places displacement 0 of the first instance `origin` bytes into the memory.
     #[must_use]
     pub const fn origin(self, origin: i64) -> Self {
         Self { origin, ..self }
@@ -82,7 +82,7 @@ impl<'a> BufferMut<'a> {
         Self { memory, origin: 0 }
     }
 
-    /// The same memory with displacement 0 of the first instance `origin` bytes into it.
+    /// Places displacement 0 of the first instance `origin` bytes into the memory.
     #[must_use]
     pub const fn origin(self, origin: i64) -> Self {
         Self { origin, ..self }

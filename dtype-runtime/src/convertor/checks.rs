@@ -15,7 +15,7 @@ impl Committed {
         i64::try_from(count).ok()?.checked_sub(1)?.checked_mul(self.extent())
     }
 
-    /// From which displacement to which the data of `count` instances lie, in bytes from the origin of the first: from the first
+    /// The displacements between which the data of `count` instances lie, in bytes from the origin of the first: from the first
     /// byte of data to the end of the last. `None` if there are no data.
     ///
     /// ```

@@ -44,12 +44,12 @@ impl ConvertedStream {
         Ok(Self { source, converting, size })
     }
 
-    fn of(source: &Source, representation: Representation) -> Result<Self, Error> {
+    fn with_representation(source: &Source, representation: Representation) -> Result<Self, Error> {
         let converting = source.converting(representation.architecture())?;
         Self::new(source.clone(), Arc::new(converting))
     }
 
-    /// Whether a position is not inside a value that can only be converted as a whole.
+    /// Refuses a position inside a value that can only be converted as a whole.
     fn check_boundary(&self, position: u64) -> Result<(), Error> {
         match &self.converting.how {
             How::Each(each) if self.converting.widest > 0 => {

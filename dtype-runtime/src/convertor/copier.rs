@@ -68,9 +68,10 @@ impl<D: Way> Visitor for Copier<'_, D> {
         ControlFlow::Continue(())
     }
 
-    fn blocks(&mut self, all: &Blocks) -> ControlFlow<()> {
+    fn blocks(&mut self, blocks: &Blocks) -> ControlFlow<()> {
         // SAFETY: bytes of the range.
-        self.packed = unsafe { kernel::blocks::<D>(all, self.program, self.memory, self.packed) };
+        self.packed =
+            unsafe { kernel::blocks::<D>(blocks, self.program, self.memory, self.packed) };
         ControlFlow::Continue(())
     }
 
@@ -81,8 +82,8 @@ impl<D: Way> Visitor for Copier<'_, D> {
         ControlFlow::Continue(())
     }
 
-    fn repeated(&mut self, all: &Repeated<'_>) -> Option<ControlFlow<()>> {
-        let Repeated { ops, program, level, count, stride, shift } = *all;
+    fn repeated(&mut self, repeated: &Repeated<'_>) -> Option<ControlFlow<()>> {
+        let Repeated { ops, program, level, count, stride, shift } = *repeated;
         let memory = at(self.memory, shift);
         // SAFETY: bytes of the range, and the operations belong to the program.
         self.packed = unsafe {

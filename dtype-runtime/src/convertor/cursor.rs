@@ -1,4 +1,4 @@
-//! Finds each packed byte in memory. All other code asks this cursor.
+//! Finds each packed byte in memory. All other code uses this cursor.
 //!
 //! The cursor hands a range of the packed stream of some instances to a [`Visitor`], part by part and in order.
 //! Packing, unpacking, lending memory without a copy and copying between layouts are different visitors. Only the
@@ -37,7 +37,7 @@ use crate::plan::{
     size, split, split_first,
 };
 
-/// What is done with the parts of a range. Displacements are in bytes from the origin of the first
+/// Visits the parts of a range. Displacements are in bytes from the origin of the first
 /// instance.
 pub(crate) trait Visitor {
     /// Bytes of one block, or a part of it.
@@ -78,7 +78,7 @@ pub(crate) trait Visitor {
     }
 }
 
-/// What a range is a part of.
+/// Operations that can copy a range of their packed bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Splittable<'a> {
     Repeated(&'a Repeated<'a>),
@@ -101,7 +101,7 @@ pub(crate) struct Repeated<'a> {
     pub(crate) shift: i64,
 }
 
-/// What the iterations are.
+/// The kind of iterations.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Level<'a> {
     /// Instances of a plan.
@@ -216,7 +216,7 @@ impl Iterations<'_> {
 
 impl<'a> Body<'a> {
     /// All of these operations, for which there may be an index.
-    fn of(ops: &'a [Op], program: &'a Program, index: Option<&'a Index>) -> Self {
+    fn new(ops: &'a [Op], program: &'a Program, index: Option<&'a Index>) -> Self {
         Self { ops, program, index, first: 0, end: ops.len() }
     }
 
@@ -311,31 +311,31 @@ impl Body<'_> {
     #[inline]
     fn blocks<V: Visitor>(
         &self,
-        all: &Blocks,
+        blocks: &Blocks,
         range: Range<u64>,
         visitor: &mut V,
     ) -> ControlFlow<()> {
-        if all.count == 1 {
-            let disp = all.disp.wrapping_add(range.start.cast_signed());
+        if blocks.count == 1 {
+            let disp = blocks.disp.wrapping_add(range.start.cast_signed());
             return visitor.run(disp, range.end - range.start);
         }
-        if range == (0..all.len * all.count) {
-            return visitor.blocks(all);
+        if range == (0..blocks.len * blocks.count) {
+            return visitor.blocks(blocks);
         }
-        if let Some(taken) = visitor.part(&Splittable::Blocks(all, self.program), &range) {
+        if let Some(taken) = visitor.part(&Splittable::Blocks(blocks, self.program), &range) {
             return taken;
         }
-        let Split { head, whole, tail } = split(range, all.len);
+        let Split { head, whole, tail } = split(range, blocks.len);
         if let Some(head) = head {
-            let disp = all.block(head.item).wrapping_add(head.bytes.start.cast_signed());
+            let disp = blocks.block(head.item).wrapping_add(head.bytes.start.cast_signed());
             visitor.run(disp, head.bytes.end - head.bytes.start)?;
         }
         if !whole.is_empty() {
-            let (disp, count) = (all.block(whole.start), whole.end - whole.start);
-            visitor.blocks(&Blocks { disp, count, ..*all })?;
+            let (disp, count) = (blocks.block(whole.start), whole.end - whole.start);
+            visitor.blocks(&Blocks { disp, count, ..*blocks })?;
         }
         tail.map_or(ControlFlow::Continue(()), |tail| {
-            visitor.run(all.block(tail.item), tail.bytes.end)
+            visitor.run(blocks.block(tail.item), tail.bytes.end)
         })
     }
 }

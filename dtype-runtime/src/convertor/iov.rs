@@ -56,7 +56,7 @@ pub struct Iov<'a> {
     segments: Option<&'a Segments>,
     /// The range of packed bytes that have not been looked up yet.
     range: Range<u64>,
-    /// Those that were looked up last. Whoever takes all segments at once may never need a buffer.
+    /// The segments that were looked up last; allocated late, because a caller that takes all segments at once needs none.
     first: Option<FirstSegments<BATCH>>,
 }
 impl<'a> Iov<'a> {

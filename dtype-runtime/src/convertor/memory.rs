@@ -113,7 +113,7 @@ impl Committed {
     ///
     /// # Safety
     ///
-    /// As there.
+    /// As [`copy_if_within`](Self::copy_if_within).
     #[inline(always)]
     unsafe fn copy_one_if_within<D: Way>(
         &self,
@@ -143,7 +143,7 @@ impl Committed {
     ///
     /// # Safety
     ///
-    /// As there.
+    /// As [`copy_if_within`](Self::copy_if_within).
     #[inline(never)]
     unsafe fn copy_several_if_within<D: Way>(
         &self,
@@ -245,7 +245,7 @@ impl Committed {
         let mut to = to.into();
         let (memory, len, origin) = (to.pointer(), to.len(), to.origin);
         let (from, room) = (packed.as_ptr().cast_mut(), packed.len());
-        // SAFETY: the memory, whose length this is, is borrowed exclusively, so nobody else accesses it, and does not overlap
+        // SAFETY: the memory, whose length this is, is borrowed exclusively, so nothing else accesses it, and does not overlap
         // `packed`, which is only read. It holds bytes, any of which are valid.
         match unsafe { self.copy_if_within::<Unpack>(count, memory, len, origin, from, room) } {
             Some(size) => Ok(size),
@@ -265,7 +265,7 @@ impl Committed {
         self.packed_size(count)?;
         self.check_span(to.len() as u64, to.origin.into(), count)?;
         // SAFETY: all bytes that the instances name lie in the memory, as just checked. It is borrowed exclusively, so
-        // nobody else accesses it, and does not overlap `packed`. It holds bytes, any of which are valid.
+        // nothing else accesses it, and does not overlap `packed`. It holds bytes, any of which are valid.
         unsafe { self.unpack_raw(packed, to.pointer(), count) }
     }
 
@@ -279,7 +279,7 @@ impl Committed {
     /// # Safety
     ///
     /// Every byte of data that `count` instances name, at its displacement from `origin`, must be initialised, readable
-    /// and in the same allocation as `origin`, and must not be written by anyone during the call; `out` must not
+    /// and in the same allocation as `origin`, and must not be written during the call; `out` must not
     /// overlap them.
     #[inline(always)]
     pub unsafe fn pack_raw(
@@ -305,7 +305,7 @@ impl Committed {
     /// # Safety
     ///
     /// Every byte of data that `count` instances name, at its displacement from `origin`, must be writable and in the
-    /// same allocation as `origin`, and must not be accessed by anyone else during the call; `packed` must not overlap
+    /// same allocation as `origin`, and must not be accessed by anything else during the call; `packed` must not overlap
     /// them. If the memory holds Rust values, the bytes must make valid ones.
     #[inline(always)]
     pub unsafe fn unpack_raw(

@@ -84,7 +84,7 @@ impl Committed {
     /// # Safety
     ///
     /// Every byte of data that `count` instances name must be initialised and readable at its displacement from `from`,
-    /// writable at its displacement from `to`, each in the same allocation as its origin, and not be accessed by anyone
+    /// writable at its displacement from `to`, each in the same allocation as its origin, and not be accessed by anything else
     /// else during the call. If the memory holds Rust values, the bytes must make valid ones.
     pub unsafe fn copy_raw(&self, from: *const u8, to: *mut u8, count: usize) -> Result<(), Error> {
         let size = self.packed_size(count)?;

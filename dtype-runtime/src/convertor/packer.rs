@@ -78,7 +78,7 @@ impl<'a> Packer<'a> {
     /// # Safety
     ///
     /// Every byte of data that `count` instances name, at its displacement from `origin`, must be initialised, readable
-    /// and in the same allocation as `origin`, and not be written by anyone, for `'a`: for as long as the packer, a
+    /// and in the same allocation as `origin`, and not be written, for `'a`: for as long as the packer, a
     /// clone of it or a slice that one of them has lent is alive. Only the caller bounds `'a`.
     #[inline]
     pub unsafe fn from_raw(
@@ -86,7 +86,7 @@ impl<'a> Packer<'a> {
         origin: *const u8,
         count: usize,
     ) -> Result<Self, Error> {
-        let source = Source::of(committed, origin.cast_mut(), count)?;
+        let source = Source::from_committed(committed, origin.cast_mut(), count)?;
         // SAFETY: the caller guarantees it.
         Ok(unsafe { Self::from_source(source) })
     }
@@ -134,7 +134,8 @@ impl<'a> Packer<'a> {
     /// assert_eq!(Packer::new(&[1_u8, 2, 3]).chunk(), [1, 2, 3]);
     /// ```
     pub fn chunk(&self) -> &'a [u8] {
-        let mut first = FirstSegments::<1>::of(&self.source.instances(), self.progress.rest());
+        let mut first =
+            FirstSegments::<1>::in_range(&self.source.instances(), self.progress.rest());
         first.next().map_or(&[], |segment| self.lend(segment))
     }
 
@@ -164,7 +165,7 @@ impl<'a> Packer<'a> {
     fn lend(&self, segment: Segment) -> &'a [u8] {
         let (disp, len) = (segment.disp as isize, segment.len as usize);
         // SAFETY: data of the instances, because all segments come from there; readable, initialised and not
-        // written by anyone for `'a`.
+        // written for `'a`.
         unsafe { slice::from_raw_parts(self.source.origin().wrapping_offset(disp), len) }
     }
 

@@ -69,7 +69,7 @@ fn par_unpack<S: UnpackRecords>(stream: &mut S, bytes: &[u8]) -> Result<usize, E
     let (this, start) = (&*stream, stream.position());
     for_chunks(whole, record, start, |position, bytes| this.check(position, bytes))?;
     for_chunks(whole, record, start, |position, bytes| {
-        // SAFETY: each chunk is a different part of the stream, so no two write the same byte, and nobody else does, because
+        // SAFETY: each chunk is a different part of the stream, so no two write the same byte, and no other code does, because
         // this unpacker is borrowed exclusively.
         unsafe { this.put_shared(position, bytes) }
     })?;

@@ -55,18 +55,20 @@ pub(super) unsafe fn copy_part<D: Way>(
 }
 
 /// The permutation that copies any packed bytes of these operations, and the displacement that it counts from.
-pub(super) fn permutation<'a>(all: &Repeated<'a>) -> Option<(&'a Permutation, i64)> {
-    let Repeated { ops, program, level, count, stride, .. } = *all;
+pub(super) fn permutation<'a>(repeated: &Repeated<'a>) -> Option<(&'a Permutation, i64)> {
+    let Repeated { ops, program, level, count, stride, .. } = *repeated;
     match level {
         // A part of a single value is not worth a permutation.
-        Level::Values(permutation) => permutation.filter(|_| count > 1).map(|all| (all, 0)),
+        Level::Values(permutation) => {
+            permutation.filter(|_| count > 1).map(|permutation| (permutation, 0))
+        }
         Level::Instances(_) if count > 1 => {
-            program.instances().map(|all| (&all.permutation, all.disp))
+            program.instances().map(|instances| (&instances.permutation, instances.disp))
         }
         Level::Instances(_) => None,
         Level::Loop => {
             let body = program.body(ops, stride, u64::MAX)?;
-            body.permutation.as_ref().map(|all| (all, 0))
+            body.permutation.as_ref().map(|permutation| (permutation, 0))
         }
     }
 }
@@ -83,16 +85,16 @@ pub(super) fn permutation<'a>(all: &Repeated<'a>) -> Option<(&'a Permutation, i6
     reason = "wraps as an address does"
 )]
 pub(super) unsafe fn copy_permuted<D: kernel::Direction>(
-    all: &Repeated<'_>,
+    repeated: &Repeated<'_>,
     memory: *mut u8,
     packed: *mut u8,
 ) -> Option<u64> {
-    let (permutation, disp) = permutation(all)?;
-    let one = match all.level {
+    let (permutation, disp) = permutation(repeated)?;
+    let one = match repeated.level {
         Level::Instances(plan) => plan.size(),
         Level::Values(_) | Level::Loop => permutation.size() as u64,
     };
-    let bytes = one * all.count;
+    let bytes = one * repeated.count;
     let (memory, packed) = (at(memory, disp), D::counterpart(packed, disp as usize));
     // SAFETY: passed on to the caller; the permutation is that of the iterations, or of theirs.
     unsafe { part_of_permutation::<D>(permutation, 0..bytes, memory, packed) }.then_some(bytes)
@@ -102,9 +104,9 @@ pub(super) unsafe fn copy_permuted<D: kernel::Direction>(
 ///
 /// # Safety
 ///
-/// As there.
+/// As [`copy_part`].
 unsafe fn part_of_repeated<D: Way>(
-    all: &Repeated<'_>,
+    repeated: &Repeated<'_>,
     range: Range<u64>,
     memory: *mut u8,
     packed: *mut u8,
@@ -112,14 +114,17 @@ unsafe fn part_of_repeated<D: Way>(
 ) -> bool {
     // SAFETY: passed on to the caller. The permutation is that of the iterations.
     unsafe {
-        if let Level::Instances(plan) = all.level {
-            return part_of_instances::<D>(plan, all.count, range, memory, packed, near);
+        if let Level::Instances(plan) = repeated.level {
+            return part_of_instances::<D>(plan, repeated.count, range, memory, packed, near);
         }
-        match permutation(all) {
+        match permutation(repeated) {
             Some((permutation, disp)) => {
                 part_of_permutation::<D>(permutation, range, at(memory, disp), packed)
             }
-            None => part_of_columns::<D>(all.ops, all.count, all.stride, range, memory, packed),
+            None => {
+                let Repeated { ops, count, stride, .. } = *repeated;
+                part_of_columns::<D>(ops, count, stride, range, memory, packed)
+            }
         }
     }
 }
@@ -129,7 +134,7 @@ unsafe fn part_of_repeated<D: Way>(
 ///
 /// # Safety
 ///
-/// As there.
+/// As [`copy_part`].
 #[inline(always)]
 pub(super) unsafe fn part_of_instances<D: Way>(
     plan: &Plan,
@@ -198,7 +203,7 @@ unsafe fn part_of_columns<D: Way>(
 ///
 /// # Safety
 ///
-/// As there; `cut` must be that of an instance.
+/// As [`copy_part`]; `cut` must be that of an instance.
 #[inline(never)]
 unsafe fn part_of_several<D: Way>(
     cut: Cut<'_>,
@@ -245,7 +250,7 @@ unsafe fn part_of_several<D: Way>(
 ///
 /// # Safety
 ///
-/// As there; `cut` must be that of the instance.
+/// As [`copy_part`]; `cut` must be that of the instance.
 #[inline(always)]
 unsafe fn part_of_one<D: Way>(
     cut: Cut<'_>,
@@ -275,44 +280,50 @@ unsafe fn part_of_one<D: Way>(
 ///
 /// # Safety
 ///
-/// As there; the bytes must be those of records of this permutation, in packed order, and `memory` what the
+/// As [`copy_part`]; the bytes must be those of records of this permutation, in packed order, and `memory` what the
 /// displacements of the first record count from.
 #[inline]
 pub(super) unsafe fn part_of_permutation<D: kernel::Direction>(
-    all: &Permutation,
+    permutation: &Permutation,
     range: Range<u64>,
     memory: *mut u8,
     packed: *mut u8,
 ) -> bool {
-    let first = all.record_of(range.start);
-    let before = first * all.size() as u64;
-    let memory = at(memory, (all.stride() as i64).wrapping_mul(first.cast_signed()));
+    let first = permutation.record_of(range.start);
+    let before = first * permutation.size() as u64;
+    let memory = at(memory, (permutation.stride() as i64).wrapping_mul(first.cast_signed()));
     let bytes = length(range.start - before)..length(range.end - before);
     // SAFETY: the caller guarantees the bytes of the range, the first of which is in this record; all data of the records, if
     // memory is read; and that they do not overlap, if it is written.
-    unsafe { kernel::permute::<D>(all, bytes, memory, packed) }
+    unsafe { kernel::permute::<D>(permutation, bytes, memory, packed) }
 }
 
 /// [`copy_part`] of blocks at equal distances.
 ///
 /// # Safety
 ///
-/// As there.
+/// As [`copy_part`].
 #[inline]
 unsafe fn part_of_blocks<D: Way>(
-    all: &Blocks,
+    blocks: &Blocks,
     program: &Program,
     range: Range<u64>,
     memory: *mut u8,
     packed: *mut u8,
 ) {
-    let Some(first) = range.start.checked_div(all.len) else { return };
-    let before = first * all.len;
+    let Some(first) = range.start.checked_div(blocks.len) else { return };
+    let before = first * blocks.len;
     let bytes = length(range.start - before)..length(range.end - before);
     // SAFETY: the caller guarantees the bytes of the range, the first of which is in this block; all of the blocks, if memory
     // is read; and that they do not overlap, if it is written.
     unsafe {
-        kernel::part_of_blocks::<D>(all, program, bytes, at(memory, all.block(first)), packed);
+        kernel::part_of_blocks::<D>(
+            blocks,
+            program,
+            bytes,
+            at(memory, blocks.block(first)),
+            packed,
+        );
     }
 }
 
@@ -320,7 +331,7 @@ unsafe fn part_of_blocks<D: Way>(
 ///
 /// # Safety
 ///
-/// As there; the list must be of these tables.
+/// As [`copy_part`]; the list must be of these tables.
 #[inline(never)]
 unsafe fn part_of_list<D: Way>(
     list: &List,

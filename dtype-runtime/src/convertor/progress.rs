@@ -52,7 +52,7 @@ impl Progress {
         (bytes, self.position..self.position + bytes as u64)
     }
 
-    /// What the copying of the next bytes starts from, and is to leave for those after them.
+    /// State that copying a fragment starts from, and leaves for the next fragment.
     #[inline]
     pub(super) fn near(&mut self) -> &mut usize {
         &mut self.near
@@ -104,7 +104,7 @@ impl Progress {
         Self { position: middle, start: middle, end, near: self.near }
     }
 
-    /// The same part at its start.
+    /// This part, rewound to its start.
     pub(super) const fn rewound(&self) -> Self {
         Self { position: self.start, ..*self }
     }

@@ -67,7 +67,11 @@ impl Source {
 
     /// Instances of a committed type.
     #[inline]
-    pub(super) fn of(committed: &Committed, origin: *mut u8, count: usize) -> Result<Self, Error> {
+    pub(super) fn from_committed(
+        committed: &Committed,
+        origin: *mut u8,
+        count: usize,
+    ) -> Result<Self, Error> {
         let compiled = Compiled::Committed(committed.clone());
         let (count, size) = (count as u64, committed.size());
         Self::new(compiled, origin, count).ok_or_else(|| Error::count_too_large(count, size))

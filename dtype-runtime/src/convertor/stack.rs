@@ -16,7 +16,7 @@ use crate::types::{Description, Entry};
 pub struct StackFrame {
     /// Index of the entry in the description; −1 for the loop over the instances.
     pub index: i64,
-    /// What the entry is.
+    /// The kind of the entry.
     pub kind: StackType,
     /// For a loop, the number of iterations that have not begun; for data, the number of basic datatypes that are
     /// not completely converted.

@@ -91,7 +91,7 @@ pub(super) trait UnpackRecords: UnpackStream<Error = Error> + Sync {
     ///
     /// # Safety
     ///
-    /// The records must be in this unpacker's part of the stream, and nobody else may write them meanwhile.
+    /// The records must be in this unpacker's part of the stream, and nothing else may write them meanwhile.
     unsafe fn put_shared(&self, position: u64, bytes: &[u8]) -> Result<(), Error>;
 
     /// Moves past whole records that were written.

@@ -80,7 +80,7 @@ impl Unpacker<'_> {
     ///
     /// # Safety
     ///
-    /// The data of all instances must be writable, and not accessed by anyone else, for `'a`, and no byte may
+    /// The data of all instances must be writable, and not accessed by anything else, for `'a`, and no byte may
     /// be named twice. Bytes that `validate` accepts must make valid records.
     #[inline]
     pub(crate) unsafe fn from_source(source: Source, validate: Option<Validate>) -> Self {
@@ -102,15 +102,15 @@ impl Unpacker<'_> {
     /// # Safety
     ///
     /// Every byte of data that `count` instances name, at its displacement from `origin`, must be writable and in the
-    /// same allocation as `origin`, and not be accessed by anyone else, for as long as the unpacker or a part of it is
-    /// alive. If the memory holds Rust values, the bytes must make valid ones whenever anyone reads them.
+    /// same allocation as `origin`, and not be accessed by anything else, for as long as the unpacker or a part of it is
+    /// alive. If the memory holds Rust values, the bytes must make valid ones whenever they are read.
     #[inline]
     pub unsafe fn from_raw(
         committed: &Committed,
         origin: *mut u8,
         count: usize,
     ) -> Result<Self, Error> {
-        let source = Source::of(committed, origin, count)?;
+        let source = Source::from_committed(committed, origin, count)?;
         committed.check_overlap(count)?;
         // As `from_source`, which requires what the caller guarantees, and what was just checked. Any bytes are valid. As a
         // constant, so that a check that is not there is not copied.
@@ -181,7 +181,7 @@ impl Unpacker<'_> {
         self.part(self.progress.rewound())
     }
 
-    /// The same stream with another progress, and without pending bytes.
+    /// This stream with other progress and without pending bytes.
     fn part(&self, progress: Progress) -> Self {
         let cleared = |Checks { valid, pending }: &Checks| Checks {
             valid: *valid,
@@ -204,8 +204,8 @@ impl Unpacker<'_> {
         debug_assert!(part.start <= range.start && range.end <= part.end, "inside this part");
         let packed = bytes.as_ptr().cast_mut();
         // SAFETY: the data are writable, by the promise that the unpacker was made with, and it is borrowed exclusively, so
-        // nobody else writes this part of them. The source bytes exist, are only read, and are borrowed, so they do not
-        // overlap data that nobody else accesses.
+        // nothing else writes this part of them. The source bytes exist, are only read, and are borrowed, so they do not
+        // overlap data that nothing else accesses.
         unsafe { source.copy::<Unpack>(range, packed, progress.near()) };
     }
 
@@ -221,7 +221,7 @@ impl Unpacker<'_> {
     #[expect(clippy::cast_possible_truncation, reason = "a segment of memory")]
     pub(super) fn room(&self) -> (*mut u8, usize) {
         let (instances, rest) = (self.source.instances(), self.progress.rest());
-        let mut first = super::iov::FirstSegments::<1>::of(&instances, rest);
+        let mut first = super::iov::FirstSegments::<1>::in_range(&instances, rest);
         let Some(segment) = first.next() else { return (core::ptr::dangling_mut(), 0) };
         (self.source.origin().wrapping_offset(segment.disp as isize), segment.len as usize)
     }
@@ -383,9 +383,9 @@ impl UnpackRecords for Unpacker<'_> {
         let range = position..position + bytes.len() as u64;
         let part = self.progress.part();
         debug_assert!(part.start <= range.start && range.end <= part.end, "inside this part");
-        // SAFETY: the data are writable, by the promise that the unpacker was made with, and nobody else writes
+        // SAFETY: the data are writable, by the promise that the unpacker was made with, and nothing else writes
         // this part, as the caller guarantees; no byte is in two parts. The source bytes exist, are only read, and
-        // are borrowed, so they do not overlap data that nobody else accesses.
+        // are borrowed, so they do not overlap data that nothing else accesses.
         unsafe { self.source.copy::<Unpack>(range, bytes.as_ptr().cast_mut(), &mut 0) };
         Ok(())
     }

@@ -250,7 +250,7 @@ impl<T: Datatype> CommittedLayout<T> {
         self.check(array)?;
         self.validate(bytes)?;
         // SAFETY: the array has this layout, so all the bytes named are data of its elements, which its pointer
-        // reaches; they are borrowed exclusively, so nobody else accesses them. The bytes make valid values.
+        // reaches; they are borrowed exclusively, so nothing else accesses them. The bytes make valid values.
         unsafe { self.committed.unpack_raw(bytes, array.as_mut_ptr().cast(), 1) }
     }
 

@@ -89,19 +89,19 @@ impl Architecture {
         self.long_double
     }
 
-    /// The same machine with another byte order.
+    /// Sets the byte order.
     #[must_use]
     pub const fn with_byte_order(self, order: ByteOrder) -> Self {
         Self { order, ..self }
     }
 
-    /// The same machine with another `long double`.
+    /// Sets the format of `long double`.
     #[must_use]
     pub const fn with_long_double(self, long_double: LongDouble) -> Self {
         Self { long_double, ..self }
     }
 
-    /// The same machine with `long` and `unsigned long` of this number of bytes.
+    /// Sets the number of bytes of `long` and `unsigned long`.
     ///
     /// # Errors
     ///
@@ -110,7 +110,7 @@ impl Architecture {
         Ok(Self { long: width("long", bytes, &[4, 8])?, ..self })
     }
 
-    /// The same machine with addresses (`MPI_AINT`) of this number of bytes.
+    /// Sets the number of bytes of an address (`MPI_AINT`).
     ///
     /// # Errors
     ///
@@ -119,7 +119,7 @@ impl Architecture {
         Ok(Self { address: width("address", bytes, &[4, 8])?, ..self })
     }
 
-    /// The same machine with `wchar_t` of this number of bytes.
+    /// Sets the number of bytes of `wchar_t`.
     ///
     /// # Errors
     ///
@@ -128,7 +128,7 @@ impl Architecture {
         Ok(Self { wide_char: width("wchar_t", bytes, &[2, 4])?, ..self })
     }
 
-    /// The same machine with a Fortran `LOGICAL` of this number of bytes.
+    /// Sets the number of bytes of a Fortran `LOGICAL`.
     ///
     /// # Errors
     ///

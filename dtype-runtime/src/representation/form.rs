@@ -21,7 +21,7 @@ pub enum Form {
     },
     /// An integer of another width.
     Integer {
-        /// Whether it is in two's complement.
+        /// Whether the integer is in two's complement.
         signed: bool,
         /// Bytes in memory.
         memory: u8,
@@ -146,7 +146,7 @@ impl Form {
         Ok(())
     }
 
-    /// The same in both directions, because reversing is its own inverse.
+    /// Copies bytes in either direction, because reversing is its own inverse.
     fn copy_bytes(self, from: &[u8], to: &mut [u8]) {
         for (index, to) in to.iter_mut().enumerate() {
             *to = from[self.byte(index)];

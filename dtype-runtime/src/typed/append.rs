@@ -16,16 +16,16 @@ use alloc::vec::Vec;
 pub trait AppendBytes: sealed::Sealed {}
 
 mod sealed {
-    /// What packing needs of the bytes.
+    /// The operations that packing needs.
     pub trait Sealed {
         fn bytes(&self) -> &[u8];
 
         fn append(&mut self, bytes: &[u8]);
 
-        /// Makes room for more bytes, and returns where they are to be written.
+        /// Reserves room for more bytes, and returns its start.
         fn room(&mut self, more: usize) -> *mut u8;
 
-        /// Counts bytes that were written to the room.
+        /// Adds bytes that were written to the room to the length.
         ///
         /// # Safety
         ///

@@ -8,7 +8,7 @@ use core::mem::ManuallyDrop;
 use super::{check_length, refuse_skipped_fields, unpack_record};
 use crate::datatype::Datatype;
 
-/// What a function of `#[dtype(check = …)]` returns.
+/// The return type of a function of `#[dtype(check = …)]`.
 #[diagnostic::on_unimplemented(
     message = "a check cannot return `{Self}`",
     label = "returns `{Self}`",
@@ -37,7 +37,7 @@ impl<E: Display> Verdict for Result<(), E> {
     }
 }
 
-/// Asks `check` about the value that one packed record would make. The value is a copy, and is not dropped.
+/// Calls `check` with the value that one packed record makes. The value is a copy, and is not dropped.
 ///
 /// # Errors
 ///
@@ -59,7 +59,7 @@ pub unsafe fn ask<T: Datatype, V: Verdict>(
         return Err("the bytes are not one record".to_owned());
     }
     // SAFETY: the length is right, and a type that skips fields was refused. The caller guarantees that the
-    // bytes are valid for all fields; only the invariant that `check` is asked about may not hold, and a value
+    // bytes are valid for all fields; only the invariant that `check` tests may not hold, and a value
     // of a derived struct is a value of its fields.
     let value = ManuallyDrop::new(unsafe { unpack_record::<T>(bytes) });
     check(&value).verdict()

@@ -31,7 +31,7 @@ pub struct Column<'a, F> {
     /// The packed size of a record, not less than `position` plus the packed size of `F`.
     record: usize,
     position: usize,
-    /// Which of the records. They are all in `records`.
+    /// The range of the column's records, all within `records`.
     range: Range<usize>,
     of: PhantomData<fn() -> F>,
 }

@@ -63,9 +63,9 @@ use storage::Storage;
 /// ```
 pub struct Columns<T> {
     len: usize,
-    /// One for each leaf; `None` if it was taken.
+    /// A column for each leaf; `None` if it was taken.
     storages: Vec<Option<Storage>>,
-    /// Whether the columns are values of `T`: they came from records, and nobody has written to them since.
+    /// Whether the columns are values of `T`: they came from records and were not written to since.
     is_valid: bool,
     of: PhantomData<fn() -> T>,
 }
@@ -76,7 +76,7 @@ pub struct Columns<T> {
 pub struct ColumnField {
     /// The names on the way to the field, with dots between them.
     pub path: String,
-    /// What its elements are.
+    /// The basic datatype of the elements.
     pub basic: Basic,
     /// Elements along each axis in a record, the outermost first; none for a single value.
     pub lengths: Vec<usize>,
@@ -152,7 +152,7 @@ impl<T: Datatype> Columns<T> {
         Ok(columns)
     }
 
-    /// Columns whose bytes must be written before anything else is done with them.
+    /// Columns with uninitialised bytes, which must be written first.
     fn uninitialised(len: usize) -> Result<Self, Error> {
         let leaves = Leaves::<T>::all();
         let mut storages = Vec::with_capacity(leaves.len());
@@ -218,7 +218,7 @@ impl<T: Datatype> Columns<T> {
     pub(crate) fn all_fields() -> impl ExactSizeIterator<Item = ColumnField> + use<T> {
         (0..Leaves::<T>::COUNT).map(|index| {
             let (path, lengths) = leaf::path(T::TYPE_MAP, index);
-            let basic = Leaf::of(T::TYPE_MAP, index).basic();
+            let basic = Leaf::new(T::TYPE_MAP, index).basic();
             ColumnField { path, basic, lengths }
         })
     }
@@ -404,7 +404,7 @@ impl<T: Datatype> Columns<T> {
         Ok(())
     }
 
-    /// Checks that there are all columns, and that they make values.
+    /// Checks that no column was taken and that the columns make valid values.
     fn check(&self) -> Result<(), Error> {
         if let Some(index) = self.storages.iter().position(Option::is_none) {
             return Err(taken::<T>(&leaf::path(T::TYPE_MAP, index).0));

@@ -72,12 +72,12 @@ unsafe impl Datatype for FixedDuration {
 }
 
 impl FixedDuration {
-    /// The same span of time.
+    /// Converts from a [`Duration`].
     pub const fn new(duration: Duration) -> Self {
         Self { secs: duration.as_secs(), nanos: duration.subsec_nanos() }
     }
 
-    /// The same span of time.
+    /// Converts to a [`Duration`].
     pub const fn get(self) -> Duration {
         // `nanos` is less than a second, so nothing is carried, and `new` does not panic.
         Duration::new(self.secs, self.nanos)
@@ -97,7 +97,7 @@ impl From<FixedDuration> for Duration {
 }
 
 impl fmt::Debug for FixedDuration {
-    /// As [`Duration`].
+    /// Prints as a [`Duration`] does.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.get().fmt(f)
     }

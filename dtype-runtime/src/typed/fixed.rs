@@ -36,9 +36,9 @@ use crate::typemap::{Field, Markers, Meaning, TypeMap};
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct FixedStr<const N: usize> {
-    /// At most `N`, at the end of a character.
+    /// The length in bytes: at most `N`, and at the end of a character.
     len: u32,
-    /// UTF-8, as far as `len`.
+    /// The contents: the first `len` bytes are UTF-8.
     bytes: [u8; N],
 }
 
@@ -238,7 +238,7 @@ impl<const N: usize> Hash for FixedStr<N> {
 pub struct FixedVec<T: Copy, const N: usize> {
     /// At most `N`.
     len: u32,
-    /// The first `len` are values. Of the others, all data bytes are initialised.
+    /// The items: the first `len` are values. Of the others, all data bytes are initialised.
     items: [MaybeUninit<T>; N],
 }
 

@@ -80,7 +80,7 @@ impl<T: Datatype> Layout<T> {
 
     const STRATEGY: &'static Strategy = &{
         assert_stride::<T>();
-        Strategy::of(T::TYPE_MAP, Self::OPS)
+        Strategy::new(T::TYPE_MAP, Self::OPS)
     };
 
     /// The runs, where they are copied one by one.
@@ -106,13 +106,13 @@ impl<T: Datatype> Layout<T> {
     }
 
     /// The moves of a record on its own.
-    const MOVES: &'static Moves = &Moves::of(Self::RUNS);
+    const MOVES: &'static Moves = &Moves::from_runs(Self::RUNS);
     const NUMBER_OF_MOVES: usize = Self::MOVES.len();
 
     /// The number of runs in one record.
     const NUMBER_OF_RUNS: usize = Self::RUNS.all().len();
 
-    /// How the records are shuffled, where that is faster. If a type skips fields, its gaps are not padding, and somebody else
+    /// How the records are shuffled, where that is faster. If a type skips fields, its gaps are not padding, and another thread
     /// may write to them, even where the value is only borrowed to read it: a skipped atomic is an example.
     const SHUFFLE: &'static Option<Shuffle> = &match Self::STRATEGY {
         Strategy::Runs(list) if !T::TYPE_MAP.skips_fields() => {
@@ -136,7 +136,7 @@ impl<T: Datatype> Layout<T> {
         time
     }
 
-    /// As [`execute`](Self::execute), for values, whose padding nobody else accesses. It stays as it is.
+    /// As [`execute`](Self::execute), for values, whose padding nothing else accesses. It stays as it is.
     ///
     /// # Safety
     ///
@@ -177,7 +177,7 @@ impl<T: Datatype> Layout<T> {
         }
     }
 
-    /// For which numbers of values shuffles are the fastest way; none if it is empty.
+    /// The numbers of values for which shuffling is fastest; empty if there are none.
     const fn worth_shuffling<D: Way, const KEEPS_GAPS: bool>() -> Range<usize> {
         match Self::SHUFFLE {
             Some(all) if D::PACKS => all.worth_packing(),
@@ -193,8 +193,8 @@ impl<T: Datatype> Layout<T> {
             && kernel::is_shuffling()
     }
 
-    /// As [`values`](Self::values), with shuffles as far as they go. Not inlined, as [`kernel::permute_or`] is not: who ends
-    /// with this call keeps no registers for afterwards.
+    /// As [`values`](Self::values), with shuffles as far as they go. Not inlined, as [`kernel::permute_or`] is not: a caller that
+    /// ends with this call saves no registers for it.
     ///
     /// # Safety
     ///
@@ -493,7 +493,7 @@ unsafe fn commit_and_execute<T: Datatype, D: Direction>(
 }
 
 impl Strategy {
-    const fn of(map: &TypeMap, ops: Option<&[Op]>) -> Self {
+    const fn new(map: &TypeMap, ops: Option<&[Op]>) -> Self {
         if map.size() == 0 {
             return Self::Nothing;
         }

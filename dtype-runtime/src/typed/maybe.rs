@@ -145,7 +145,7 @@ impl<T: Clone> Clone for Maybe<T> {
 impl<T: Copy> Copy for Maybe<T> {}
 
 impl<T: fmt::Debug> fmt::Debug for Maybe<T> {
-    /// As `Option<T>`.
+    /// Prints as `Option<T>` does.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.get().fmt(f)
     }

@@ -36,7 +36,7 @@ impl Moves {
         Self { list: [Move { disp: 0, position: 0, len: 0 }; Self::MAX_MOVES], len: 0 };
 
     /// The moves for these runs, or none if there would be too many.
-    pub(super) const fn of(runs: &RunList) -> Self {
+    pub(super) const fn from_runs(runs: &RunList) -> Self {
         let (mut moves, mut position) = (Self::NONE, 0);
         let (runs, mut i) = (runs.all(), 0);
         while i < runs.len() {
@@ -61,7 +61,7 @@ impl Moves {
         self.len
     }
 
-    /// One of the moves.
+    /// The move at `index`.
     #[inline(always)]
     pub(super) const fn get(&self, index: usize) -> Move {
         self.list[index]
@@ -89,7 +89,7 @@ mod tests {
     fn moves(ty: &Type) -> Vec<(isize, usize)> {
         let committed = ty.commit();
         let ops: &[Op] = committed.plan().ops();
-        let moves = Moves::of(&RunList::expand(ops).unwrap());
+        let moves = Moves::from_runs(&RunList::expand(ops).unwrap());
         let mut position = 0;
         (0..moves.len())
             .map(|i| {

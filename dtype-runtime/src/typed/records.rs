@@ -30,7 +30,7 @@ pub trait Records: Sized {
     /// The records of the value.
     fn records(&self) -> &[Self::Record];
 
-    /// Unpacks all records of a value, without the reason why that fails.
+    /// Unpacks all records of a value; the error gives no reason.
     fn try_unpack(packed: &[u8]) -> Option<Self>;
 
     /// The value with these records.

@@ -10,7 +10,7 @@ use crate::kernel::{Pack, Unpack, Way};
 use crate::types::Type;
 
 impl<T: Datatype> Layout<T> {
-    /// What a convertor needs to know about `T`, if its operations are a constant. `pack` and `unpack` copy
+    /// The facts about `T` that a convertor needs, if the operations of `T` are a constant. `pack` and `unpack` copy
     /// what the operations name: all three were computed from the map of `T` (`convertor/source.rs` relies
     /// on it). They require that the memory is that of values, as it is for every [`source`](Self::source).
     const CONSTANT: Option<&'static Constant> = match Self::OPS {

@@ -27,7 +27,7 @@ struct Check {
     count: usize,
     stride: usize,
     validity: Validity,
-    /// What the validity comes down to.
+    /// The test that a value must pass.
     test: Test,
 }
 
@@ -36,7 +36,7 @@ struct Checks {
     list: [Check; MAX_CHECKS],
     /// `None` if there are more than fit.
     len: Option<usize>,
-    /// Whether the map has checks that are functions, which are asked in a walk over the map.
+    /// Whether the map has checks that are functions, which a walk over the map calls.
     asks: bool,
 }
 
@@ -44,7 +44,7 @@ struct Checks {
 struct Constants<T>(PhantomData<T>);
 
 impl<T: Datatype> Constants<T> {
-    const CHECKS: &'static Checks = &Checks::of(T::TYPE_MAP);
+    const CHECKS: &'static Checks = &Checks::from_map(T::TYPE_MAP);
 
     /// The number of checks, if they are all in the list.
     const LISTED: usize = match Self::CHECKS.len {
@@ -163,7 +163,7 @@ impl Check {
         valid
     }
 
-    /// In arithmetic of 32 bits for all values that have as few.
+    /// In 32-bit arithmetic for values of at most 32 bits.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "as `BitRange` says")]
     fn accepts_value(&self, value: &[u8]) -> bool {
@@ -204,7 +204,7 @@ impl Check {
 }
 
 impl Checks {
-    const fn of(map: &TypeMap) -> Self {
+    const fn from_map(map: &TypeMap) -> Self {
         let (validity, test) = (Validity::Any, Validity::Any.test());
         let nothing = Check { position: 0, size: 0, count: 0, stride: 0, validity, test };
         let mut checks = Self { list: [nothing; MAX_CHECKS], len: Some(0), asks: false };
@@ -212,7 +212,7 @@ impl Checks {
         checks
     }
 
-    /// The same as tests of records of `size` packed bytes, several at once, if ranges decide and there are not too many.
+    /// These checks as tests of several records of `size` packed bytes at once, if they are few ranges.
     const fn tests(&self, size: usize) -> Option<Tests> {
         let (mut values, mut one_by_one, mut j) = (RangedList::new(), 0, 0);
         let Some(len) = self.len else { return None };
@@ -301,7 +301,7 @@ impl Checks {
     }
 }
 
-/// Finds the first invalid value in the order of the packed bytes, and asks the checks of the map.
+/// Finds the first invalid value in the order of the packed bytes, and calls the checks of the map.
 #[cold]
 pub(super) fn find_invalid(map: &TypeMap, bytes: &[u8], count: usize) -> Result<(), Error> {
     // Records without data are all the same, and a message may announce any number of them.

@@ -107,7 +107,7 @@ pub fn view_memory<T: Datatype>(bytes: &[u8]) -> Result<&[T], Error> {
     check_alignment::<T>(bytes)?;
     let count = actual.checked_div(record).unwrap_or(0);
     if const { T::TYPE_MAP.is_restricted() } {
-        /// Packed bytes that are checked at a time.
+        /// The number of packed bytes to check at a time.
         const BATCH: usize = 4096;
         let size = T::TYPE_MAP.size();
         let most = BATCH.checked_div(size).unwrap_or(1).max(1);

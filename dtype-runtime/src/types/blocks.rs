@@ -22,7 +22,7 @@ impl Lengths<Box<[u64]>> {
 
 /// Blocks of one old type at individual displacements.
 pub(super) struct BlockList<'a> {
-    /// If there is one for each block, as many as there are displacements.
+    /// The length of each block, one for each displacement.
     pub(super) lengths: Lengths<&'a [u64]>,
     pub(super) displacements: &'a [i64],
     /// The number of bytes that a displacement counts.

@@ -50,7 +50,7 @@ pub enum BoundsRule {
 pub(super) struct Hull {
     call: &'static str,
     pub(super) data: Option<Interval>,
-    /// The markers of the parts, whatever they were put on.
+    /// All markers of the parts.
     pub(super) marks: Marks,
     /// The markers that this call sets, if MPICH's rules need them.
     pub(super) own: Marks,

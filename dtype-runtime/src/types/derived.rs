@@ -98,7 +98,7 @@ impl Type {
         }
     }
 
-    /// Wrapped in `resized` only if it has other bounds.
+    /// Wraps the type in `resized`, but only if its bounds differ.
     fn with_bounds(self, lb: i64, extent: i64) -> Result<Self, Error> {
         if (self.lb(), self.extent()) == (lb, extent) {
             Ok(self)

@@ -122,7 +122,7 @@ impl Description {
         self.extent
     }
 
-    /// The same description for instances with a stride of `extent` bytes.
+    /// This description for instances with a stride of `extent` bytes.
     pub(crate) fn at(self, extent: i64) -> Self {
         Self { extent, ..self }
     }
@@ -157,7 +157,7 @@ impl Type {
     }
 }
 
-/// What a description keeps of the data.
+/// A description's summary of the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Detail {
     /// The basic datatypes and where they are.
@@ -325,7 +325,7 @@ pub(crate) struct LoopStart {
     fence: usize,
 }
 
-/// What is known about a loop while its entries are read.
+/// A loop while its entries are read.
 #[derive(Default)]
 struct LoopContent {
     start: Option<usize>,

@@ -12,7 +12,7 @@ use crate::shared::{Room, Shared, Static};
 
 const NO_MARKS: Marks = Marks { lb: None, ub: None };
 
-/// In the order of [`Basic::ALL`].
+/// The types, in the order of [`Basic::ALL`].
 static BASICS: [Static<Inner>; Basic::ALL.len()] = {
     const fn basic(index: usize) -> Static<Inner> {
         let basic = Basic::ALL[index];

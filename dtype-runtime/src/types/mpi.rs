@@ -1,4 +1,4 @@
-//! What is shaped by MPI: the constructors as calls, envelopes and contents, the predefined datatypes, the marshalled form, and
+//! MPI's view of a type: the constructors as calls, envelopes and contents, the predefined datatypes, the marshalled form, and
 //! the rules by which the two libraries differ.
 
 pub mod call;

@@ -23,7 +23,7 @@ use alloc::vec::Vec;
 
 use super::{Entry, Item, items};
 
-/// The most blocks that are expanded. A layout that needs more is reported as overlapping, so unpacking into it is
+/// The maximum number of blocks to expand. A layout that needs more is reported as overlapping, so unpacking into it is
 /// refused.
 const MAX_BLOCKS: u64 = 1 << 22;
 

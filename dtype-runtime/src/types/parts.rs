@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::shared::Room;
 use crate::typemap::MAX_DEPTH;
 
-/// The most entries that a description may have, loops not expanded.
+/// The maximum number of entries in a description, loops not expanded.
 pub(super) const MAX_ENTRIES: u64 = 1 << 24;
 
 /// The type under construction.
@@ -28,7 +28,7 @@ pub(super) struct Parts {
     entries: u64,
     /// The rule for the bounds, which is the rule of the parts.
     pub(super) rules: BoundsRule,
-    /// Whether it is a structure with members of different types; used only if the rules need it.
+    /// Whether the type is a structure with members of different types; used only if the rules need this.
     pub(super) mixed: bool,
 }
 

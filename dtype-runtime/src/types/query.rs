@@ -1,4 +1,4 @@
-//! Counting elements and bytes, and whether a layout is in order.
+//! Counts elements and bytes, and tells whether displacements ascend.
 
 use super::{Entry, Item, Type, items};
 use crate::error::Error;

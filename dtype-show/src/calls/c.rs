@@ -63,7 +63,7 @@ fn statement<'a>(
     number: usize,
     call: &Call<'a>,
 ) -> fmt::Result {
-    let Range { large, beyond } = Range::of(call);
+    let Range { large, beyond } = Range::new(call);
     if beyond {
         out.write_str("/* An argument here is larger than MPI's form of it can be. */\n")?;
     }
@@ -176,7 +176,7 @@ struct Range {
 }
 
 impl Range {
-    fn of(call: &Call<'_>) -> Self {
+    fn new(call: &Call<'_>) -> Self {
         let mut beyond = false;
         call.each_number(|number, value| {
             beyond |= match number {

@@ -46,7 +46,7 @@ impl Cell {
         self.starts |= starts;
     }
 
-    /// Decides on the sign of a cell of `bytes` bytes.
+    /// Chooses the sign of a cell of `bytes` bytes.
     pub(super) fn finish(&mut self, bytes: u32, complete: bool) {
         self.sign = match (self.once, self.twice) {
             (0, _) if complete => Sign::Gap,

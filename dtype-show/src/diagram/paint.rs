@@ -41,9 +41,9 @@ impl<'a> Painter<'a> {
     }
 
     /// Paints `count` instances, `stride` bytes apart.
-    pub(super) fn block(&mut self, of: Source<'_>, base: i128, all: Repetition, slot: &Slot) {
+    pub(super) fn block(&mut self, of: Source<'_>, base: i128, instances: Repetition, slot: &Slot) {
         let span = of.span();
-        self.repeat(base, all, span, |painter, base| painter.source(of, base, slot));
+        self.repeat(base, instances, span, |painter, base| painter.source(of, base, slot));
     }
 
     /// Calls `one` for the repetitions that may have data here, given the range of the data of one repetition.

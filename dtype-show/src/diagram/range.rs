@@ -9,7 +9,7 @@ use dtype_runtime::Type;
 /// A bracket: a range of bytes that a picture marks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bracket {
-    /// Its name and its length in bytes.
+    /// The range's name and length in bytes.
     pub label: String,
     /// The displacement of its first byte.
     pub start: i128,
@@ -20,7 +20,7 @@ pub struct Bracket {
 /// The part of a [`Bracket`] in one row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BracketPart {
-    /// Its first and last cell, both included.
+    /// The first and last cell of the range, both included.
     pub cells: (usize, usize),
     /// Whether the bracket starts in this row.
     pub starts: bool,
@@ -51,7 +51,7 @@ impl Bracket {
 }
 
 /// The maximum number of instances whose extents get a bracket.
-const MOST_EXTENTS: usize = 256;
+const MAX_EXTENTS: usize = 256;
 
 /// The brackets of a picture.
 pub(super) struct Ranges {
@@ -62,7 +62,7 @@ pub(super) struct Ranges {
 }
 
 impl Ranges {
-    pub(super) fn of(ty: &Type, rows: &Rows) -> Self {
+    pub(super) fn new(ty: &Type, rows: &Rows) -> Self {
         let mut ranges = Self { all: Vec::new(), left_out: 0 };
         if rows.instances == 0 {
             return ranges;
@@ -100,7 +100,7 @@ impl Ranges {
             if first >= end {
                 continue;
             }
-            let room = MOST_EXTENTS.saturating_sub(self.all.len());
+            let room = MAX_EXTENTS.saturating_sub(self.all.len());
             self.all.extend((first..end).take(room).map(bracket));
             drawn += end - first;
             next = end;

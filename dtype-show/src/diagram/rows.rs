@@ -9,25 +9,25 @@ use dtype_runtime::__private::Source;
 use dtype_runtime::Type;
 
 /// The maximum number of instances that are drawn.
-const MOST_INSTANCES: u64 = 1 << 48;
+const MAX_INSTANCES: u64 = 1 << 48;
 /// Cells in a row.
-const MOST_COLUMNS: usize = 1024;
+const MAX_COLUMNS: usize = 1024;
 /// Rows in a picture.
-const MOST_ROWS: usize = 1024;
+const MAX_ROWS: usize = 1024;
 /// Cells in a picture: as an SVG, each can take a few hundred bytes.
-const MOST_CELLS: u64 = 1 << 16;
+const MAX_CELLS: u64 = 1 << 16;
 /// Bytes in a cell: one bit each.
-const MOST_UNIT: u32 = 64;
+const MAX_UNIT: u32 = 64;
 /// The number of bounds, as points.
 const BOUNDS: usize = 4;
 /// The minimum number of cells in a row.
 const FEWEST_CELLS: u64 = 8;
 /// The minimum number of elements in a row of an array.
-const FEWEST_IN_GRID: u64 = 4;
+const MIN_IN_GRID: u64 = 4;
 /// The part of the maximum number of cells by which a row of an array may exceed it.
 const SLACK: u64 = 8;
 /// The maximum number of rows that draw one row of an array.
-const MOST_PARTS: u64 = 16;
+const MAX_PARTS: u64 = 16;
 
 /// The part of a layout that is drawn.
 pub(super) struct Rows {
@@ -48,9 +48,9 @@ pub(super) struct Rows {
 
 impl Rows {
     /// `fields` are all fields, or none if some are not known.
-    pub(super) fn of(ty: &Type, source: Source<'_>, fields: &[DiagramField], view: &View) -> Self {
-        let columns = view.columns.clamp(1, MOST_COLUMNS) as u64;
-        let instances = view.instances.min(MOST_INSTANCES);
+    pub(super) fn new(ty: &Type, source: Source<'_>, fields: &[DiagramField], view: &View) -> Self {
+        let columns = view.columns.clamp(1, MAX_COLUMNS) as u64;
+        let instances = view.instances.min(MAX_INSTANCES);
         let last = i128::from(ty.extent()) * i128::from(instances.saturating_sub(1));
         let mut points = Vec::new();
         if instances > 0 {
@@ -65,7 +65,7 @@ impl Rows {
         let greatest = points.iter().copied().max().unwrap_or(0);
         let is_long = (greatest - least).unsigned_abs() >= columns.into();
         let (unit, is_grid) = match view.unit {
-            Some(unit) => (unit.clamp(1, MOST_UNIT), false),
+            Some(unit) => (unit.clamp(1, MAX_UNIT), false),
             None if is_long => element(ty, fields, view).map_or((1, false), |unit| (unit, true)),
             None => (1, false),
         };
@@ -80,8 +80,8 @@ impl Rows {
         let longest = (columns + columns / SLACK) * bytes;
         let fits = match natural {
             _ if view.row.is_some() => 1..=0,
-            _ if is_grid => FEWEST_IN_GRID * bytes..=MOST_PARTS * longest,
-            None => columns * bytes + 1..=MOST_PARTS * longest,
+            _ if is_grid => MIN_IN_GRID * bytes..=MAX_PARTS * longest,
+            None => columns * bytes + 1..=MAX_PARTS * longest,
             Some(_) => 1..=0,
         };
         let strides = source.strides().into_iter();
@@ -101,8 +101,8 @@ impl Rows {
         let start = if is_array { start - start.rem_euclid(array.into()) } else { start };
         let mut rows = Self { instances, unit, pitch, array, start, end, drawn: Vec::new() };
         let number = if end > start { rows.number_of(end - 1) + 1 } else { 0 };
-        let in_all = usize::try_from(MOST_CELLS * bytes / pitch).unwrap_or(MOST_ROWS);
-        let most = view.rows.clamp(1, MOST_ROWS.min(in_all));
+        let in_all = usize::try_from(MAX_CELLS * bytes / pitch).unwrap_or(MAX_ROWS);
+        let most = view.rows.clamp(1, MAX_ROWS.min(in_all));
         rows.drawn = if number <= most as i128 {
             (0..number).collect()
         } else {
@@ -156,7 +156,7 @@ fn some(most: usize, wanted: &[i128]) -> Vec<i128> {
 fn element(ty: &Type, fields: &[DiagramField], view: &View) -> Option<u32> {
     let sizes = || fields.iter().filter_map(|field| Some(field.basic?.size()));
     let size = sizes().next().filter(|size| sizes().all(|other| other == *size))?;
-    let unit = u32::try_from(size).ok().filter(|unit| (2..=MOST_UNIT).contains(unit))?;
+    let unit = u32::try_from(size).ok().filter(|unit| (2..=MAX_UNIT).contains(unit))?;
     let fits = |bytes: i128| bytes.rem_euclid(unit.into()) == 0;
     let is_regular = |field: &DiagramField| {
         let stride = |level: &Repeat| level.stride.is_some_and(|stride| fits(stride.into()));
@@ -181,7 +181,7 @@ fn natural(
     let most = columns * unit;
     if let Some(row) = view.row {
         // Whole cells, up to the maximum for a row.
-        return Some(row.div_ceil(unit).clamp(1, MOST_COLUMNS as u64) * unit);
+        return Some(row.div_ceil(unit).clamp(1, MAX_COLUMNS as u64) * unit);
     }
     if all <= u128::from(most) {
         return Some(most);

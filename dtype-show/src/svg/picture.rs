@@ -166,7 +166,7 @@ impl Picture<'_> {
             (Sign::Gap | Sign::Unknown, _) => cell.sign.meaning().to_string(),
             (sign, None) => sign.meaning().to_string(),
             (sign, Some(field)) => {
-                let Legend { path, ty, .. } = Legend::of(field, "×");
+                let Legend { path, ty, .. } = Legend::new(field, "×");
                 let more = match sign {
                     Sign::Data => String::new(),
                     sign => format!(", {}", sign.meaning()),
@@ -280,7 +280,7 @@ impl Picture<'_> {
             .iter()
             .take(shown)
             .map(|field| {
-                let Legend { path, ty, repeated } = Legend::of(field, "×");
+                let Legend { path, ty, repeated } = Legend::new(field, "×");
                 [path, ty, field.offset.to_string(), field.bytes.to_string(), repeated]
             })
             .collect();
@@ -361,7 +361,7 @@ impl Picture<'_> {
     }
 }
 
-/// What may stand in a field's box, the longest first. The only field has no letter, so it has its type if it has no
+/// Labels for a field's box, the longest first. The only field has no letter, so it has its type if it has no
 /// name.
 fn labels(field: Option<&DiagramField>, is_only: bool) -> Vec<String> {
     let Some(field) = field else { return Vec::new() };
@@ -374,7 +374,7 @@ fn labels(field: Option<&DiagramField>, is_only: bool) -> Vec<String> {
     let names = [field.path.as_str(), last].into_iter().filter(is_name).map(String::from);
     let mut labels: Vec<String> = names.collect();
     if is_only || field.path.is_empty() {
-        labels.extend([Legend::of(field, "×").ty, field.type_name.clone()]);
+        labels.extend([Legend::new(field, "×").ty, field.type_name.clone()]);
     }
     labels
 }

@@ -16,7 +16,7 @@ pub(crate) struct Legend {
 }
 
 impl Legend {
-    pub(crate) fn of(field: &DiagramField, times: &str) -> Self {
+    pub(crate) fn new(field: &DiagramField, times: &str) -> Self {
         let (count, levels) = field.contiguous();
         let mut ty = field.type_name.clone();
         if let Some(basic) = field.basic
@@ -59,7 +59,7 @@ pub(super) fn write(f: &mut fmt::Formatter<'_>, text: &Text<'_>) -> fmt::Result 
         ("repeated", Align::Left),
     ]);
     for (i, field) in fields.iter().enumerate().take(style.legend) {
-        let Legend { path, ty, repeated } = Legend::of(field, times);
+        let Legend { path, ty, repeated } = Legend::new(field, times);
         let mark = match field.basic {
             Some(_) => letter(u16::try_from(i).ok()),
             None => ' ',

@@ -135,9 +135,9 @@ fn kind(layout: &str) -> &'static str {
     }
 }
 
-fn keep_fastest(all: &mut Times, times: Times) {
+fn keep_fastest(fastest: &mut Times, times: Times) {
     for (row, time) in times {
-        let fastest = all.entry(row).or_insert(time);
+        let fastest = fastest.entry(row).or_insert(time);
         *fastest = fastest.min(time);
     }
 }

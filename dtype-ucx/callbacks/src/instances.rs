@@ -27,7 +27,7 @@ impl Instances {
     /// # Safety
     ///
     /// Every byte of data that the instances name must be initialised, readable and in the same allocation as `origin`,
-    /// and not be written by anyone while the value is used.
+    /// and not be written while the value is used.
     pub unsafe fn to_pack(
         committed: &Committed,
         origin: *const u8,
@@ -46,7 +46,7 @@ impl Instances {
     /// # Safety
     ///
     /// Every byte of data that the instances name must be writable and in the same allocation as `origin`, and not be
-    /// accessed by anyone else while the value is used.
+    /// accessed by anything else while the value is used.
     pub unsafe fn to_unpack(
         committed: &Committed,
         origin: *mut u8,

@@ -2,10 +2,10 @@
 
 use dtype_runtime::Committed;
 
-/// Blocks that are looked at.
+/// The number of blocks to examine.
 const BLOCKS: usize = 64;
 
-/// Bytes of a cache line: what a gap costs at most.
+/// Bytes of a cache line, the maximum cost of a gap.
 const LINE: u64 = 64;
 
 /// Whether data that follow one another in a message are near one another in memory: the gaps before the first 64 blocks are

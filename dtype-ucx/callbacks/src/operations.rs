@@ -1,4 +1,4 @@
-//! The table of functions, and what they call.
+//! The table of functions, and the traits that they call.
 
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -36,7 +36,7 @@ pub struct Operations {
     pub finish: unsafe extern "C" fn(*mut c_void),
 }
 
-/// What the context of a generic datatype points to.
+/// The target of a generic datatype's context.
 pub trait Generic: Sync {
     /// A started message.
     type Message: Message;
@@ -53,7 +53,7 @@ pub trait Generic: Sync {
     ///
     /// # Safety
     ///
-    /// The elements must be writable, and not be accessed by anyone else, until the message is finished.
+    /// The elements must be writable, and not be accessed by anything else, until the message is finished.
     unsafe fn start_unpack(&self, buffer: *mut u8, count: usize) -> Option<Self::Message>;
 }
 
@@ -110,7 +110,7 @@ impl Operations {
     /// Nothing is allocated for a message, and a cancelled receive, for which UCX does not call `finish`, leaks nothing.
     /// [`Message::finish`] is never called.
     ///
-    /// Whoever passes the functions to UCX guarantees: the buffer of each message points to an `M`, which nobody else
+    /// The code that passes the functions to UCX guarantees: the buffer of each message points to an `M`, which nothing else
     /// accesses until UCX has completed the request; and its memory fits the direction of the message, as the functions
     /// of [`Message`] require.
     pub const fn in_place<M: Message>() -> Self {

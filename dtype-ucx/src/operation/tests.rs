@@ -65,7 +65,7 @@ fn a_completed_operation_frees_its_data_with_the_last_owner() {
         let outcome = worker.wait(|| operation.outcome());
         assert_eq!((outcome.status, outcome.length), (raw::RawStatus::OK, 16));
         assert_eq!((count(&alive), Arc::strong_count(&operation)), (1, 1));
-        // SAFETY: it has completed, and nobody else uses the data.
+        // SAFETY: it has completed, and nothing else uses the data.
         assert_eq!(unsafe { operation.data_of_completed() }.memory, [7; 16]);
         assert!(!worker.unfinished().any());
         drop((operation, handle));

@@ -168,8 +168,9 @@ fn declarations_agree_with_the_header() {
 
 #[test]
 fn status_pointers() {
-    let decoded =
-        |address: usize| format!("{:?}", Started::of(std::ptr::without_provenance_mut(address)));
+    let decoded = |address: usize| {
+        format!("{:?}", Started::decode(std::ptr::without_provenance_mut(address)))
+    };
     assert_eq!(decoded(0), "Completed(0)");
     assert_eq!(decoded(usize::MAX), "Completed(-1)");
     assert_eq!(decoded((-9_isize).cast_unsigned()), "Completed(-9)");

@@ -18,7 +18,7 @@ use dtype_runtime::{Basic, Type};
 
 use crate::error::Error;
 
-/// What a record holds at which displacement.
+/// The values of a record and their displacements.
 pub(crate) struct Record {
     /// The distance after which the memory repeats itself.
     period: i64,
@@ -26,7 +26,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    pub(crate) fn of(ty: &Type) -> Self {
+    pub(crate) fn new(ty: &Type) -> Self {
         let mut runs = ty.signature().runs();
         // An array of values that touch repeats itself after each of them.
         let dense = ty.size().cast_signed() == ty.extent() && ty.lb() == 0;

@@ -9,7 +9,7 @@ use crate::error::Error;
 /// and UCX's key.
 ///
 /// Whoever has a key can write any bytes to the memory, so a program gives it only to programs that it trusts as much as
-/// itself. UCX believes what a key says, and writes where it says: a crafted one overwrites memory that nobody has registered.
+/// itself. UCX believes what a key says, and writes where it says: a crafted one overwrites memory that was never registered.
 /// So [`from_bytes`](Self::from_bytes) is unsafe, as that of a [`WorkerAddress`](crate::WorkerAddress::from_bytes). A checksum
 /// finds bytes that were damaged by accident.
 ///
@@ -62,7 +62,7 @@ impl MemoryKey {
         Self { process, context, address, len, served, record, packed }
     }
 
-    /// The same key, for peers of a worker that serves the memory by this number.
+    /// Marks the key as one of memory that this worker serves under this number.
     pub(crate) fn served_by(self, worker: u64, memory: u64) -> Self {
         Self { served: [worker, memory], ..self }
     }
@@ -150,11 +150,11 @@ impl MemoryKey {
     /// # Safety
     ///
     /// If the bytes are accepted, they must be those that `to_bytes` returned, unchanged, in a process of the same job, by a
-    /// channel on which nobody else can write: as for [`WorkerAddress::from_bytes`](crate::WorkerAddress::from_bytes). Bytes
-    /// that somebody has crafted are accepted, too.
+    /// channel on which nothing else can write: as for [`WorkerAddress::from_bytes`](crate::WorkerAddress::from_bytes). Bytes
+    /// that an attacker has crafted are accepted, too.
     ///
-    /// The owner may have dropped the memory; who has [unregistered](crate::Registered::unregister) it guarantees that its keys
-    /// are not used any more.
+    /// The owner may have dropped the memory. A caller that [unregisters](crate::Registered::unregister) it guarantees that its
+    /// keys are not used any more.
     pub unsafe fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let refused = |what| Error::Key { len: bytes.len(), what };
         let short = || refused("they end too early");

@@ -54,7 +54,7 @@ pub struct RemoteMemory<'e, T, M: ThreadMode> {
     pub(crate) key: raw::RemoteKey,
     /// The address of the first record, in the peer.
     pub(crate) address: u64,
-    /// What the peer's worker serves the memory by, if it does.
+    /// The number under which the peer's worker serves the memory, if it does.
     pub(crate) served: Option<u64>,
     /// The number of records.
     len: usize,
@@ -186,7 +186,7 @@ impl<T: Datatype, M: ThreadMode> RemoteMemory<'_, T, M> {
         }
         // One put of everything, with zeros as padding, is faster than one for each field.
         let mut whole = zeros(size_of_val(items))?;
-        // SAFETY: the buffer has the size of the items, whose data are initialised; it is not used by anyone else.
+        // SAFETY: the buffer has the size of the items, whose data are initialised; it is not used by anything else.
         unsafe {
             self.record.copy_raw(from, whole.as_mut_ptr(), count)?;
             self.records(Way::Put, at, whole.as_mut_ptr(), count)
@@ -245,7 +245,7 @@ impl<T: Datatype, M: ThreadMode> RemoteMemory<'_, T, M> {
     ///
     /// # Safety
     ///
-    /// The records must be in the remote memory; here there must be room for them, which nobody else accesses.
+    /// The records must be in the remote memory; here there must be room for them, which nothing else accesses.
     unsafe fn fetch(&self, at: usize, to: *mut u8, count: usize) -> Result<(), Error> {
         let Some(mapped) = self.mapped else {
             // SAFETY: as for the caller.
@@ -276,7 +276,7 @@ impl<T: Datatype, M: ThreadMode> RemoteMemory<'_, T, M> {
     /// # Safety
     ///
     /// The records must be in the remote memory. Here they must be readable and initialised, padding included, for a put,
-    /// and writable for a get, and nobody else may access them.
+    /// and writable for a get, and nothing else may access them.
     unsafe fn records(
         &self,
         way: Way,

@@ -13,9 +13,9 @@ use crate::fragments::Outgoing;
 use crate::mode::ThreadMode;
 use crate::operation;
 use crate::raw;
-use crate::service::Asked;
+use crate::service::PendingGet;
 use crate::service::wire::{
-    Block, GET, MOST_BLOCKS, MOST_BYTES, MOST_ROWS, OF_BLOCKS, PUT, Request, Row,
+    Block, GET, MAX_BLOCKS, MAX_BYTES, MAX_ROWS, OF_BLOCKS, PUT, Request, Row,
 };
 
 /// Requests of an endpoint that are under way at the same time.
@@ -113,7 +113,7 @@ impl<M: ThreadMode> Target<'_, M> {
             Ok(())
         });
         for each in asked {
-            // After an error, nobody waits for the others.
+            // After an error, the others are not awaited.
             if result.is_ok() {
                 result = self.wait(&each).map(|bytes| packed.extend(bytes));
             }
@@ -136,7 +136,7 @@ impl<M: ThreadMode> Target<'_, M> {
         failed().map_or(Ok(()), Err)
     }
 
-    fn wait(&self, asked: &Asked) -> Result<Vec<u8>, Error> {
+    fn wait(&self, asked: &PendingGet) -> Result<Vec<u8>, Error> {
         let worker = self.endpoint.worker();
         worker.wait(|| {
             worker.resume_panic();
@@ -172,7 +172,7 @@ impl<M: ThreadMode> Target<'_, M> {
             let count = number(rows.len());
             let mut position = 0;
             while position < size {
-                let length = (size - position).min(MOST_BYTES as u64);
+                let length = (size - position).min(MAX_BYTES as u64);
                 let request = Request { base, run, position, length, parts: count, ..request };
                 send(Part::new(request, &rows, length)?, bytes(length))?;
                 position += length;
@@ -187,7 +187,7 @@ impl<M: ThreadMode> Target<'_, M> {
                 Some(Block { displacement: self.origin + segment.disp, length: segment.len })
             });
             if let Some(Block { displacement, length: whole }) = next {
-                let taken = whole.min(MOST_BYTES as u64 - length);
+                let taken = whole.min(MAX_BYTES as u64 - length);
                 blocks.push(Block { displacement, length: taken });
                 length += taken;
                 if taken < whole {
@@ -195,7 +195,7 @@ impl<M: ThreadMode> Target<'_, M> {
                     rest = Some(Block { displacement, length: whole - taken });
                 }
             }
-            let full = length == MOST_BYTES as u64 || blocks.len() == MOST_BLOCKS;
+            let full = length == MAX_BYTES as u64 || blocks.len() == MAX_BLOCKS;
             if (full || next.is_none()) && !blocks.is_empty() {
                 let (parts, kind) = (number(blocks.len()), way + OF_BLOCKS);
                 let request = Request { length, parts, kind, ..request };
@@ -211,26 +211,26 @@ impl<M: ThreadMode> Target<'_, M> {
 
     /// The layout as rows of repetitions, with the displacement and the length of the first run; if it is such a nest.
     fn rows(&self) -> Option<(i64, u64, Vec<Row>)> {
-        let levels = self.layout.levels().filter(|levels| levels.len() <= MOST_ROWS)?;
+        let levels = self.layout.levels().filter(|levels| levels.len() <= MAX_ROWS)?;
         let (first, last) = (levels.first()?, levels.last()?);
         let rows = levels.iter().map(|level| Row { count: level.count, stride: level.stride });
         Some((self.origin + first.base, last.length, rows.collect()))
     }
 }
 
-/// There are at most [`MOST_BLOCKS`].
+/// There are at most [`MAX_BLOCKS`].
 fn number(parts: usize) -> u32 {
     u32::try_from(parts).unwrap_or(u32::MAX)
 }
 
-/// There are at most [`MOST_BYTES`].
+/// There are at most [`MAX_BYTES`].
 fn bytes(length: u64) -> usize {
     usize::try_from(length).unwrap_or(usize::MAX)
 }
 
 /// The packed bytes of elements, from the first to the last.
 enum Source<'a> {
-    /// What is left of the blocks, in reverse order.
+    /// The remaining blocks, in reverse order.
     Blocks(Vec<raw::Block>),
     /// A copy, and the bytes of it that were taken.
     Copy(Vec<u8>, usize),

@@ -126,7 +126,7 @@ impl Context {
             return Err(too_little.into());
         }
         memory.start = first.wrapping_add(first.align_offset(align_of::<T>())).cast();
-        // SAFETY: UCX has allocated at least this room, which nobody else knows of: there is no key yet. The records start at
+        // SAFETY: UCX has allocated at least this room, which nothing else knows of: there is no key yet. The records start at
         // most at the last byte of the first alignment. Every byte is initialised, and so is the data of the items.
         unsafe {
             ptr::write_bytes(first, 0, room);
@@ -323,7 +323,7 @@ impl<T: Datatype> Registered<T> {
         Ok(items)
     }
 
-    /// Copies records into a slice: from index `at` on, as many as it has.
+    /// Copies `items.len()` records into a slice, from index `at` on.
     ///
     /// # Errors
     ///

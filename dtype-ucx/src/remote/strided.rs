@@ -76,7 +76,7 @@ impl<T: Datatype, M: ThreadMode> RemoteMemory<'_, T, M> {
         };
         layout.packed_size(1)?;
         layout.check_span(self.bytes() as u64, origin.into(), 1)?;
-        Record::of(&self.record).check(&layout, origin)?;
+        Record::new(&self.record).check(&layout, origin)?;
         Ok(Strided { memory: self, layout, origin })
     }
 }
@@ -270,7 +270,7 @@ impl<T: Datatype, M: ThreadMode> Strided<'_, T, M> {
     ///
     /// # Safety
     ///
-    /// The blocks must be readable for a put, and writable for a get, and have as many bytes as the layout; nobody else may
+    /// The blocks must be readable for a put, and writable for a get, and have as many bytes as the layout; nothing else may
     /// access them.
     unsafe fn transfer(&self, way: Way, here: &[raw::Block]) -> Result<(), Error> {
         let segments = self.layout.iov(1, 0..self.packed_size() as u64)?;

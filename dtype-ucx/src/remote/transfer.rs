@@ -35,7 +35,7 @@ impl Way {
     }
 }
 
-/// What the callbacks of all operations share.
+/// State that the callbacks of all operations share.
 struct Progress {
     pending: AtomicUsize,
     /// The status of the first that failed.
@@ -68,7 +68,7 @@ impl Progress {
 
 /// The callback of an operation, with the progress as its user data.
 unsafe extern "C" fn ended(request: *mut c_void, status: RawStatus, progress: *mut c_void) {
-    // SAFETY: the request has completed, nobody else frees it, and it is not used again.
+    // SAFETY: the request has completed, nothing else frees it, and it is not used again.
     unsafe { raw::ucp_request_free(request) };
     // SAFETY: the progress lives until all operations have ended (`Waits`).
     unsafe { &*progress.cast::<Progress>() }.ended(status);
@@ -126,7 +126,7 @@ pub(crate) struct Piece {
 ///
 /// # Safety
 ///
-/// The key must be one of this endpoint's. Each piece must be readable here for a put, and writable for a get, and nobody else
+/// The key must be one of this endpoint's. Each piece must be readable here for a put, and writable for a get, and nothing else
 /// may access it meanwhile; it must lie in the memory that the key names.
 pub(crate) unsafe fn pieces<M: ThreadMode>(
     way: Way,
@@ -161,7 +161,7 @@ pub(crate) unsafe fn pieces<M: ThreadMode>(
                 Way::Get => raw::ucp_get_nbx(endpoint, here.cast(), len, there, key, params),
             }
         };
-        if let Started::Completed(status) = Started::of(started) {
+        if let Started::Completed(status) = Started::decode(started) {
             progress.ended(status);
         }
     }

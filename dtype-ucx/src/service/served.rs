@@ -1,4 +1,4 @@
-//! Memory that a worker unpacks into and packs from, when a peer asks for it.
+//! Memory that a worker unpacks into and packs from at a peer's request.
 
 use std::ptr::NonNull;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use crate::shared;
 /// Registered memory, as the workers that serve it know it.
 ///
 /// Its owner and the workers may be in different threads, so that each of them locks it while it copies. No code of the
-/// program runs meanwhile, and UCX is not called. When the owner gives the memory back, nobody else can access it any more.
+/// program runs meanwhile, and UCX is not called. When the owner gives the memory back, nothing else can access it any more.
 #[derive(Debug)]
 pub(crate) struct Served {
     number: u64,
@@ -27,7 +27,7 @@ struct Memory {
 // or to it.
 unsafe impl Send for Memory {}
 
-/// While it lives, nobody else in this process copies from the memory or to it.
+/// While it lives, nothing else in this process copies from the memory or to it.
 pub(crate) struct Alone<'a> {
     memory: MutexGuard<'a, Option<Memory>>,
 }
@@ -58,7 +58,7 @@ impl Served {
         *self.lock().memory = None;
     }
 
-    /// Does what a peer asks for. Appends the packed bytes of a get to the reply. Nothing is written if the request is refused.
+    /// Executes a peer's request. Appends the packed bytes of a get to the reply. Nothing is written if the request is refused.
     pub(crate) fn serve(
         &self,
         request: &Request,
@@ -73,7 +73,7 @@ impl Served {
         if request.is_put() {
             region.for_each(|displacement, length| {
                 // SAFETY: the region lies in the memory, and its segments have as many bytes as the packed ones
-                // (`Request::region`). The memory is there, and nobody else uses it in this process, while it is locked.
+                // (`Request::region`). The memory is there, and nothing else uses it in this process, while it is locked.
                 unsafe {
                     shared::store(packed.as_ptr().add(at), start.add(displacement), length);
                 }

@@ -66,7 +66,7 @@ impl Setup {
         let pending = Pending::Get { traffic, bytes, reply: reply.clone() };
         lock(&self.worker.service().pending).insert(token, pending);
         self.send(REQUEST, flags, [pack(&[Request { token, ..request }]), payload].concat());
-        let asked = Asked { reply };
+        let asked = PendingGet { reply };
         let limit = Duration::from_secs(60);
         self.worker.wait_for(Some(limit), || asked.reply()).expect("a reply")
     }
@@ -103,7 +103,7 @@ impl Setup {
 const REPLIED: u32 = raw::AM_SEND_FLAG_REPLY | raw::AM_SEND_FLAG_EAGER;
 
 unsafe extern "C" fn freed(request: *mut c_void, _: RawStatus, _: *mut c_void) {
-    // SAFETY: the request has completed, nobody else frees it, and it is not used again.
+    // SAFETY: the request has completed, nothing else frees it, and it is not used again.
     unsafe { raw::ucp_request_free(request) };
 }
 
@@ -226,7 +226,7 @@ fn nothing_waits_for_a_reply_on_a_lost_connection() {
     let service = setup.worker.service();
     let traffic = setup.endpoint.traffic();
     let failure = Arc::new(AtomicI8::new(0));
-    let other = Arc::new(Traffic::new(failure.clone()));
+    let other = Arc::new(PackedTransfers::new(failure.clone()));
     for traffic in [traffic, &other] {
         traffic.puts.fetch_add(1, Ordering::Relaxed);
         service.puts.fetch_add(1, Ordering::Relaxed);

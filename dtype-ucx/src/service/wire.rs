@@ -22,20 +22,20 @@ use dtype_runtime::{Basic, Committed, Datatype, Type};
 use crate::error::Refusal;
 
 /// Packed bytes of one request, at most.
-pub(crate) const MOST_BYTES: usize = 1 << 18;
+pub(crate) const MAX_BYTES: usize = 1 << 18;
 /// Blocks that one request lists, at most; and rows.
-pub(crate) const MOST_BLOCKS: usize = 1 << 13;
-pub(crate) const MOST_ROWS: usize = 32;
+pub(crate) const MAX_BLOCKS: usize = 1 << 13;
+pub(crate) const MAX_ROWS: usize = 32;
 
-/// What is to be done.
+/// The operations of a request.
 pub(crate) const PUT: u8 = 1;
 pub(crate) const GET: u8 = 2;
-/// Added to it, if the parts are blocks.
+/// Added to the operation if the parts are blocks.
 pub(crate) const OF_BLOCKS: u8 = 16;
 
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Request {
-    /// What the reply repeats.
+    /// The token, which the reply repeats.
     pub(crate) token: u64,
     /// The number of the memory.
     pub(crate) memory: u64,
@@ -109,13 +109,13 @@ impl Request {
         let of_blocks = self.kind & OF_BLOCKS != 0;
         let known = matches!(self.kind & !OF_BLOCKS, PUT | GET);
         let size = if of_blocks { Block::TYPE_MAP.size() } else { Row::TYPE_MAP.size() };
-        let most = if of_blocks { MOST_BLOCKS } else { MOST_ROWS };
+        let most = if of_blocks { MAX_BLOCKS } else { MAX_ROWS };
         let parts = usize::try_from(self.parts).ok().filter(|&parts| known && parts <= most);
         let (parts, packed) = parts
             .and_then(|parts| payload.split_at_checked(parts * size))
             .ok_or(Refusal::Malformed)?;
         let length = usize::try_from(self.length).ok().filter(|&length| {
-            length <= MOST_BYTES && packed.len() == if self.is_put() { length } else { 0 }
+            length <= MAX_BYTES && packed.len() == if self.is_put() { length } else { 0 }
         });
         let length = length.ok_or(Refusal::Malformed)?;
         let region =

@@ -52,7 +52,7 @@ pub(super) unsafe fn reversed<D: Way>(
 ///
 /// # Safety
 ///
-/// As there.
+/// As [`reversed`].
 unsafe fn by_values<D: Way>(
     instances: &Instances<'_>,
     range: Range<u64>,
@@ -135,18 +135,18 @@ unsafe fn part_of_bytes<D: Way>(form: Form, bytes: Range<usize>, memory: *mut u8
 /// As [`reversed`]; to check, the side that `D` writes need not be valid.
 pub(super) unsafe fn each<D: Way>(
     task: Task,
-    all: &Each,
+    each: &Each,
     count: u64,
     range: Range<u64>,
     memory: *mut u8,
     packed: *mut u8,
     partials: &mut Partials,
 ) -> Result<(), Error> {
-    let (position, program, values) = (range.start, all.plan.program(), all.values.as_ref());
+    let (position, program, values) = (range.start, each.plan.program(), each.values.as_ref());
     let (error, way) = (None, PhantomData);
     let mut converter =
         Converter::<D> { task, program, values, memory, packed, position, partials, error, way };
-    let _ = Instances::of_plan(&all.plan, count).visit(range, &mut converter);
+    let _ = Instances::of_plan(&each.plan, count).visit(range, &mut converter);
     converter.error.map_or(Ok(()), Err)
 }
 
@@ -257,27 +257,27 @@ impl<D: Way> Visitor for Converter<'_, D> {
         ControlFlow::Continue(())
     }
 
-    fn elements(&mut self, all: &Elements) -> ControlFlow<()> {
+    fn elements(&mut self, elements: &Elements) -> ControlFlow<()> {
         let (memory, packed) = (self.memory, self.packed);
         // SAFETY: values of the range.
         let done = unsafe {
             match self.task {
                 Task::Check => {
-                    all.form.is_bytewise()
-                        || integers::<D>(all, Task::Check, memory, packed) == Some(true)
+                    elements.form.is_bytewise()
+                        || integers::<D>(elements, Task::Check, memory, packed) == Some(true)
                 }
                 Task::Convert => {
-                    bytewise::<D>(all, self.program, memory, packed)
-                        || integers::<D>(all, Task::Convert, memory, packed).is_some()
+                    bytewise::<D>(elements, self.program, memory, packed)
+                        || integers::<D>(elements, Task::Convert, memory, packed).is_some()
                 }
             }
         };
-        let Blocks { len, count, .. } = all.blocks;
+        let Blocks { len, count, .. } = elements.blocks;
         for index in 0..if done { 0 } else { count } {
-            let memory = at(memory, all.blocks.block(index));
+            let memory = at(memory, elements.blocks.block(index));
             let packed = packed.wrapping_add(length(index * len));
             // SAFETY: likewise.
-            unsafe { self.value(all.form, memory, packed, self.position + index * len)? };
+            unsafe { self.value(elements.form, memory, packed, self.position + index * len)? };
         }
         self.advance_whole(len * count)
     }
@@ -320,14 +320,14 @@ impl<D: Way> Visitor for Converter<'_, D> {
         ControlFlow::Continue(())
     }
 
-    fn repeated(&mut self, all: &Repeated<'_>) -> Option<ControlFlow<()>> {
+    fn repeated(&mut self, repeated: &Repeated<'_>) -> Option<ControlFlow<()>> {
         if !self.converts() {
             return None;
         }
-        let Repeated { ops, level, count, stride, shift, .. } = *all;
+        let Repeated { ops, level, count, stride, shift, .. } = *repeated;
         let (memory, packed) = (at(self.memory, shift), self.packed);
         // SAFETY: values of the range.
-        if let Some(bytes) = unsafe { copy_permuted::<D>(all, memory, packed) } {
+        if let Some(bytes) = unsafe { copy_permuted::<D>(repeated, memory, packed) } {
             return Some(self.advance_whole(bytes));
         }
         let values = self.values.filter(|_| matches!(level, Level::Instances(_)));

@@ -55,7 +55,7 @@ impl<'a> Packer<'a> {
         self,
         representation: Representation,
     ) -> Result<ConvertingPacker<'a>, Error> {
-        let stream = ConvertedStream::of(self.source(), representation)?;
+        let stream = ConvertedStream::with_representation(self.source(), representation)?;
         Ok(ConvertingPacker::new(self, stream))
     }
 }

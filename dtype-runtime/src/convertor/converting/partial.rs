@@ -9,7 +9,7 @@ use crate::representation::WIDEST;
 /// written until they are complete.
 #[derive(Clone, Debug, Default)]
 pub(in crate::convertor) struct Partials {
-    /// By the position of the first byte in the packed stream.
+    /// The values, by the position of their first byte in the packed stream.
     values: BTreeMap<u64, Partial>,
 }
 

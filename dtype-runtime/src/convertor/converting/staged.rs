@@ -62,7 +62,7 @@ impl Staged {
         Ok(())
     }
 
-    /// The same for the records from `middle` on.
+    /// The staging of the records from `middle` on, without pending bytes.
     pub(super) fn split_at(&self, position: u64, middle: u64) -> Result<Self, Error> {
         self.pending.check_boundary(position)?;
         self.pending.check_boundary(middle)?;
@@ -109,7 +109,7 @@ impl RecordConversion {
         *native = allocate(count, record)?;
         native.resize(count * record, 0);
         let bytes = Type::contiguous(self.native, &Type::basic(Basic::Byte))?.commit();
-        let source = Source::of(&bytes, native.as_mut_ptr(), count)?;
+        let source = Source::from_committed(&bytes, native.as_mut_ptr(), count)?;
         let stream = ConvertedStream::new(source, self.converting.clone())?;
         let (expected, actual) = (stream.size, remote.len() as u64);
         if expected != actual {
@@ -123,7 +123,7 @@ impl RecordConversion {
     }
 }
 
-/// The same error with a position that is `bytes` greater.
+/// Adds `bytes` to the position in an error.
 fn later(error: Error, bytes: u64) -> Error {
     match error {
         Error::IntegerRange { position, value, bytes: room } => {

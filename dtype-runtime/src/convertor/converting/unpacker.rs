@@ -63,7 +63,7 @@ impl<'a> Unpacker<'a> {
         self,
         representation: Representation,
     ) -> Result<ConvertingUnpacker<'a>, Error> {
-        let stream = ConvertedStream::of(self.source(), representation)?;
+        let stream = ConvertedStream::with_representation(self.source(), representation)?;
         ConvertingUnpacker::new(self, stream, representation)
     }
 }
@@ -103,7 +103,7 @@ impl<'a> ConvertingUnpacker<'a> {
             let partials = &mut self.partials;
             // SAFETY: the data are writable, by the promise that the unpacker was made with, which is borrowed
             // exclusively; any bytes may be written if nothing has to be checked. The source bytes exist, are only
-            // read, and are borrowed, so they do not overlap data that nobody else accesses.
+            // read, and are borrowed, so they do not overlap data that nothing else accesses.
             unsafe {
                 self.stream.convert::<Unpack>(range, packed, partials)?;
             }
@@ -195,7 +195,7 @@ impl UnpackRecords for ConvertingUnpacker<'_> {
 
     unsafe fn put_shared(&self, position: u64, bytes: &[u8]) -> Result<(), Error> {
         let (range, mut none) = (position..position + bytes.len() as u64, Partials::default());
-        // SAFETY: the data are writable, by the promise that the unpacker was made with, and nobody else writes
+        // SAFETY: the data are writable, by the promise that the unpacker was made with, and nothing else writes
         // these, as the caller guarantees; any bytes may be written, because nothing is staged: otherwise there is no `record`.
         // The packed bytes exist, are only read, and are borrowed.
         unsafe { self.stream.convert::<Unpack>(range, bytes.as_ptr().cast_mut(), &mut none) }

@@ -12,7 +12,7 @@ pub(crate) struct Instances<'a> {
     count: u64,
 }
 
-/// What the instances are described by.
+/// The description of the instances.
 #[derive(Clone, Copy, Debug)]
 enum Of<'a> {
     Plan(&'a Plan),
@@ -101,16 +101,16 @@ impl<'a> Instances<'a> {
         self.iterations().visit(range, self.size_of_one(), visitor)
     }
 
-    /// What is executed for each instance.
+    /// The operations that are executed for each instance.
     #[inline(always)]
     pub(super) fn iterations(&self) -> Iterations<'a> {
         let (body, level, stride) = match self.of {
             Of::Plan(plan) => {
-                let body = Body::of(plan.ops(), plan.program(), plan.index());
+                let body = Body::new(plan.ops(), plan.program(), plan.index());
                 (body, Level::Instances(plan), plan.extent())
             }
             Of::Constant { ops, permutation, stride, .. } => {
-                (Body::of(ops, Program::empty(), None), Level::Values(permutation), stride)
+                (Body::new(ops, Program::empty(), None), Level::Values(permutation), stride)
             }
         };
         Iterations { body, level, count: self.count, stride, shift: 0 }

@@ -22,7 +22,7 @@ impl<const N: usize> FirstSegments<N> {
     }
 
     /// The first segments of a range.
-    pub(in crate::convertor) fn of(instances: &Instances<'_>, range: Range<u64>) -> Self {
+    pub(in crate::convertor) fn in_range(instances: &Instances<'_>, range: Range<u64>) -> Self {
         let mut found = Self::new();
         found.look_up(instances, range);
         found

@@ -30,7 +30,7 @@ pub(super) trait Taker: Sized {
     /// As [`apart`](Self::apart), for blocks that do not know their number.
     fn each_apart(&mut self, blocks: impl Iterator<Item = Segment>) -> ControlFlow<()>;
 
-    /// Whether it is worth a table to make many segments fast.
+    /// Whether this takes so many segments that a table of them pays.
     fn takes_many(&self) -> bool;
 
     /// Iterations, in order.
@@ -181,7 +181,7 @@ impl Repeated<'_> {
     }
 }
 
-/// What was found.
+/// The segments found, and where the walk stopped.
 pub(super) struct Found {
     pub(super) segments: usize,
     /// The bytes of the segments.

@@ -11,7 +11,7 @@ use crate::kernel::{self, Direction, Steps, Way};
 use crate::plan::{Constant, Gather, MAX_COLUMNS, Place};
 
 /// The number of leaves that are constants.
-const MOST_CONSTANT: usize = MAX_COLUMNS;
+const MAX_CONSTANT: usize = MAX_COLUMNS;
 
 /// Bytes of the longest leaf that is copied several records at a time: half a register.
 const MAX_LEN: usize = 32;
@@ -23,12 +23,12 @@ impl<T: Datatype> Leaves<T> {
     pub(super) const COUNT: usize = leaf::leaves(T::TYPE_MAP);
 
     /// The first leaves; those after [`COUNT`](Self::COUNT) have no meaning.
-    const FIRST: &'static [Leaf; MOST_CONSTANT] = &{
+    const FIRST: &'static [Leaf; MAX_CONSTANT] = &{
         assert_stride::<T>();
-        let mut all = [Leaf::none(T::TYPE_MAP); MOST_CONSTANT];
+        let mut all = [Leaf::none(T::TYPE_MAP); MAX_CONSTANT];
         let mut index = 0;
-        while index < Self::COUNT && index < MOST_CONSTANT {
-            all[index] = Leaf::of(T::TYPE_MAP, index);
+        while index < Self::COUNT && index < MAX_CONSTANT {
+            all[index] = Leaf::new(T::TYPE_MAP, index);
             index += 1;
         }
         all
@@ -39,7 +39,7 @@ impl<T: Datatype> Leaves<T> {
         let mut places = [Place { offset: 0, len: 0 }; MAX_COLUMNS];
         let (mut number, mut index) = (0, 0);
         // Those of more leaves are not constants.
-        while index < Self::COUNT && Self::COUNT <= MOST_CONSTANT {
+        while index < Self::COUNT && Self::COUNT <= MAX_CONSTANT {
             if let Some(place) = Self::FIRST[index].place()
                 && place.len <= MAX_LEN
             {
@@ -51,7 +51,7 @@ impl<T: Datatype> Leaves<T> {
         Gather::new(places, number, size_of::<T>())
     };
 
-    /// Whether a leaf is one of those.
+    /// Whether a leaf is copied for several records at a time.
     fn is_together(leaf: &Leaf) -> bool {
         Self::TOGETHER.is_some() && leaf.place().is_some_and(|place| place.len <= MAX_LEN)
     }
@@ -60,7 +60,7 @@ impl<T: Datatype> Leaves<T> {
     pub(super) fn all() -> Cow<'static, [Leaf]> {
         match Self::FIRST.get(..Self::COUNT) {
             Some(all) => Cow::Borrowed(all),
-            None => (0..Self::COUNT).map(|index| Leaf::of(T::TYPE_MAP, index)).collect(),
+            None => (0..Self::COUNT).map(|index| Leaf::new(T::TYPE_MAP, index)).collect(),
         }
     }
 

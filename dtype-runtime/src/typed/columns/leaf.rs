@@ -31,7 +31,7 @@ pub(super) struct Leaf {
 }
 
 impl Leaf {
-    /// The most dimensions whose blocks do not touch.
+    /// The maximum number of dimensions whose blocks do not touch.
     const MAX_DIMENSIONS: usize = 8;
 
     /// The dimensions of the blocks, the outermost first. None if there is one block.
@@ -77,7 +77,7 @@ impl Leaf {
     }
 
     /// Leaf `index` of a map that has as many, counted in the order of the packed record.
-    pub(super) const fn of(map: &'static TypeMap, index: usize) -> Self {
+    pub(super) const fn new(map: &'static TypeMap, index: usize) -> Self {
         let mut leaf = Self::none(map);
         leaf.find(map, index);
         leaf
@@ -223,11 +223,11 @@ pub(super) fn element(map: &'static TypeMap, index: usize) -> (&'static TypeMap,
 
 /// The result of following a path.
 pub(super) enum Found {
-    /// This column.
+    /// The column with this index.
     Leaf(usize),
-    /// Fields below it are columns.
+    /// A struct, whose fields are columns.
     Structure(&'static TypeMap),
-    /// Nothing; the type that does not have the rest of the path.
+    /// No field, with the type that lacks the rest of the path.
     Nothing { parent: &'static TypeMap, rest: String },
 }
 

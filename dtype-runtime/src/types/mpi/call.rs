@@ -46,11 +46,11 @@ pub struct Parameter {
     pub name: &'static str,
     /// The name in MPI, `array_of_displacements`.
     pub mpi_name: &'static str,
-    /// What it takes.
+    /// The kind of argument that the parameter takes.
     pub kind: ArgumentKind,
 }
 
-/// What a parameter takes.
+/// The kind of argument of a parameter.
 ///
 /// No variant will be added without a new version of this crate's interface: code that prints or reads calls has
 /// to know all of them.
@@ -409,7 +409,7 @@ impl Constructor {
         }
     }
 
-    /// The name in this crate: of the constructor, or of the datatype if it is a named one.
+    /// The name of the constructor in this crate, or of the datatype if it has a name.
     pub(crate) fn name(&self) -> &'static str {
         self.named().map_or(self.combiner().name(), super::Named::name)
     }
@@ -449,7 +449,7 @@ impl<'a, T> Call<'a, T> {
         })
     }
 
-    /// Likewise, to replace them.
+    /// The datatypes among the arguments, to replace them.
     pub(super) fn types_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.arguments.iter_mut().flat_map(|argument| match argument {
             Argument::Type(ty) => core::slice::from_mut(ty),

@@ -103,7 +103,7 @@ impl<T: Borrow<Type>> Call<'_, T> {
         Error::Contents { combiner: self.combiner.name(), problem }
     }
 
-    /// What is wrong with arguments that are not those of the parameters.
+    /// The error for arguments that do not match the parameters.
     fn mismatch(&self) -> Error {
         let mut given = self.parameters().filter_map(|(parameter, argument)| {
             argument.map(|argument| argument.is_for(parameter.kind))
@@ -117,7 +117,7 @@ impl<T: Borrow<Type>> Call<'_, T> {
 }
 
 impl<T> Argument<'_, T> {
-    /// Whether a parameter of this kind takes it.
+    /// Whether a parameter of this kind takes the argument.
     const fn is_for(&self, kind: ArgumentKind) -> bool {
         matches!(
             (self, kind),

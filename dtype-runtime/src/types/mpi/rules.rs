@@ -45,7 +45,7 @@ impl Type {
         Remake { rules, nodes, made: BTreeMap::new() }.remake(self)
     }
 
-    /// This datatype, which is not made of others, so that types built from it follow this rule. Its own bounds
+    /// Gives a datatype that is not made of others this rule, for the types built from it. Its own bounds
     /// are the same by every rule.
     pub(super) fn by(&self, rules: BoundsRule) -> Self {
         match *self.constructor() {
@@ -164,7 +164,7 @@ impl Type {
         Some(old)
     }
 
-    /// The single value that this type is.
+    /// The basic datatype of a type that is a single value.
     fn single(&self) -> Option<Basic> {
         match self.constructor() {
             Constructor::Basic(basic) | Constructor::Fortran { basic, .. } => Some(*basic),

@@ -40,7 +40,7 @@ fn it_is_the_comparison_of_every_element() {
         for layout in &layouts {
             for origin in [0, 4, 8, 16, 24, -16] {
                 let expected = fits(record, layout, origin);
-                let found = Record::of(record).check(layout, origin);
+                let found = Record::new(record).check(layout, origin);
                 assert_eq!(found.is_ok(), expected, "{record:?} {layout:?} {origin}: {found:?}");
                 *if expected { &mut good } else { &mut bad } += 1;
             }
@@ -53,9 +53,9 @@ fn it_is_the_comparison_of_every_element() {
 fn the_error_names_both() {
     let record = Type::of::<(f64, u32)>();
     let layout = Type::vector(3, 1, 16, &Type::basic(Basic::F32)).unwrap();
-    let error = Record::of(&record).check(&layout, 0).unwrap_err();
+    let error = Record::new(&record).check(&layout, 0).unwrap_err();
     let Error::RemoteLayout { displacement: 0, layout, memory } = error else { panic!("{error}") };
     assert_eq!((layout, memory), (Basic::F32.name(), Basic::F64.name()));
-    let gap = Record::of(&record).check(&Type::basic(Basic::U32), 12).unwrap_err();
+    let gap = Record::new(&record).check(&Type::basic(Basic::U32), 12).unwrap_err();
     assert!(gap.to_string().ends_with("the registered memory holds no value"), "{gap}");
 }

@@ -83,17 +83,17 @@ fn what_is_refused() {
         }
     }
     // As deep as it may be: two of two of two, all the same byte, or ever farther away.
-    let strides: Vec<(u64, i64)> = (0..MOST_ROWS).map(|level| (2, 3 << (31 - level))).collect();
+    let strides: Vec<(u64, i64)> = (0..MAX_ROWS).map(|level| (2, 3 << (31 - level))).collect();
     assert_eq!(refusal(&rows(0, 1, &strides, 1 << 31, 100), usize::MAX >> 1), None);
-    assert_eq!(refusal(&rows(0, 1, &[(2, 0); MOST_ROWS], 1 << 31, 100), 24), None);
+    assert_eq!(refusal(&rows(0, 1, &[(2, 0); MAX_ROWS], 1 << 31, 100), 24), None);
     // As many as one likes of the same byte: no more are visited than are asked for.
     let (request, payload) = rows(5, 1, &[(1 << 40, 0)], 1 << 39, 3);
     let (region, _) = request.region(&payload, 24).unwrap();
     assert_eq!(segments(&region), [(5, 1); 3]);
-    let many = rows(0, 1, &[(1 << 40, 0)], 0, MOST_BYTES as u64 + 1);
+    let many = rows(0, 1, &[(1 << 40, 0)], 0, MAX_BYTES as u64 + 1);
     assert_eq!(refusal(&many, 24), Some(Malformed));
-    assert_eq!(refusal(&rows(0, 1, &[(1, 0); MOST_ROWS + 1], 0, 1), 24), Some(Malformed));
-    assert_eq!(refusal(&rows(0, 1, &[(1, 0); MOST_ROWS], 0, 1), 24), None);
+    assert_eq!(refusal(&rows(0, 1, &[(1, 0); MAX_ROWS + 1], 0, 1), 24), Some(Malformed));
+    assert_eq!(refusal(&rows(0, 1, &[(1, 0); MAX_ROWS], 0, 1), 24), None);
 
     assert_eq!(refusal(&list(&[(-1, 2)], 2), 24), Some(Outside));
     assert_eq!(refusal(&list(&[(23, 2)], 2), 24), Some(Outside));
@@ -101,7 +101,7 @@ fn what_is_refused() {
     assert_eq!(refusal(&list(&[(0, u64::MAX), (0, 3)], 2), 24), Some(Outside));
     assert_eq!(refusal(&list(&[(0, 2)], 3), 24), Some(Malformed));
     assert_eq!(refusal(&list(&[(0, 2)], 1), 24), Some(Malformed));
-    assert_eq!(refusal(&list(&vec![(0, 0); MOST_BLOCKS + 1], 0), 24), Some(Malformed));
+    assert_eq!(refusal(&list(&vec![(0, 0); MAX_BLOCKS + 1], 0), 24), Some(Malformed));
 
     // More or fewer bytes than it says, and kinds that there are not.
     let (request, payload) = good;
@@ -203,7 +203,7 @@ fn refusals_have_codes() {
     let all = [Refusal::Unregistered, Refusal::Outside, Refusal::Malformed, Refusal::NoMemory];
     for refusal in all {
         assert!(refusal.code() != 0);
-        assert_eq!(Refusal::of(refusal.code()), refusal);
+        assert_eq!(Refusal::from_code(refusal.code()), refusal);
     }
-    assert_eq!([0, 5, 255].map(Refusal::of), [Refusal::Malformed; 3]);
+    assert_eq!([0, 5, 255].map(Refusal::from_code), [Refusal::Malformed; 3]);
 }
