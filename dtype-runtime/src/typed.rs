@@ -16,6 +16,7 @@ mod moves;
 mod packed;
 mod ranges;
 mod records;
+mod socket;
 mod stream;
 mod time;
 mod validate;
@@ -41,6 +42,7 @@ pub use maybe::Maybe;
 pub use packed::{Packed, PackedIter};
 pub use ranges::{ByteRanges, gaps, runs};
 pub use records::Records;
+pub use socket::FixedSocketAddr;
 pub use time::{Microseconds, Milliseconds, Nanoseconds, Seconds, TimeSpan, Timestamp, Unit};
 #[cfg(feature = "ndarray")]
 pub(crate) use validate::validate;
