@@ -29,6 +29,8 @@
 //! | write to a dataset with chunks, filters or several axes | [`packed_datatype`], [`datatype`], [`write()`], [`write_at`] |
 //! | add records to a resizable dataset | [`append`] |
 //! | read records | [`read`], [`read_range`] |
+//! | read some of the fields, or numbers of another width | [`read_with`], [`read_range_with`] |
+//! | read records piece by piece | [`batches`] |
 //! | describe records | [`descriptor`], [`packed_descriptor`] |
 //!
 //! # Datatypes
@@ -40,6 +42,9 @@
 //! | complex numbers | h5py's compound of `r` and `i` |
 //! | an enum | its integer; an enumeration of HDF5 is read as well, by name |
 //! | `char`, C's `char` | an unsigned integer of four bytes, a string of one byte |
+//! | [`FixedStr<N>`](dtype_runtime::FixedStr) | a string of `N` bytes in UTF-8; any string is read, of variable length, too |
+//! | [`Maybe<T>`](dtype_runtime::Maybe) | a compound of `present` and `value` |
+//! | [`Timestamp`](dtype_runtime::Timestamp), [`TimeSpan`](dtype_runtime::TimeSpan) | their integer: HDF5 has no such unit |
 //! | a struct or tuple | a compound with the names of the fields |
 //! | `[[T; N]; M]` | an array of shape `[M, N]` |
 //! | 128-bit integers, `bf16` | none: [`Error::NoEquivalent`] |

@@ -2,7 +2,8 @@
 //!
 //! A file has a header with the dtype and the shape, and then the items. [`write()`] writes the packed records.
 //! [`read`] reads records from any dtype that has the same fields by name, at any offset and in either byte order.
-//! [`view`] returns the records of a memory-mapped file in place.
+//! [`view`] and [`view_packed`] return the records of a memory-mapped file in place. [`Reader`] and [`Writer`] read and write a file
+//! piece by piece. With [`ReadOptions`], [`read_with`] leaves out other fields, and converts numbers of another width.
 //!
 //! ```
 //! use dtype_runtime::Datatype;
@@ -33,6 +34,9 @@
 //! | an enum | its integer |
 //! | a struct or tuple | a structure with the names of the fields |
 //! | `[[T; N]; M]` | a field of shape `(M, N)`; of the file itself, two more axes |
+//! | [`FixedStr<N>`](dtype_runtime::FixedStr) | `U`, of `N` characters in a new file; `S` is read as well |
+//! | [`Timestamp`](dtype_runtime::Timestamp), [`TimeSpan`](dtype_runtime::TimeSpan) | `M8` and `m8` of the unit |
+//! | [`Maybe<T>`](dtype_runtime::Maybe) | a structure of `present` and `value` |
 //! | 128-bit integers, `bf16` | raw bytes, `V16`, `V2`, in this machine's byte order |
 //!
 //! Fields without data and skipped fields are not in the dtype.

@@ -13,7 +13,10 @@
 //! | `[T; N]` | `FixedSizeList` of `N`; the buffer is that of the innermost elements |
 //! | 128-bit integers, `bf16`, other basic datatypes | `FixedSizeBinary` |
 //!
-//! Nothing is null. A type with an array of more than `i32::MAX` elements does not compile here: Arrow's lists of fixed size
+//! Nothing is null here. With the feature `arrow-array`, `to_batch` and `from_batch` make a `RecordBatch` of records and back, with
+//! strings, nulls, times and structs.
+//!
+//! A type with an array of more than `i32::MAX` elements does not compile here: Arrow's lists of fixed size
 //! are not longer.
 //!
 //! ```

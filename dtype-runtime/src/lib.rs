@@ -49,7 +49,7 @@
 //! [`Packed`] reads single records and fields of packed bytes without unpacking all of them. For types that are
 //! all data, [`view`] and [`bytes_of`] turn bytes into records and records into bytes without a copy.
 //! [`Maybe`], [`FixedStr`] and [`FixedVec`] are optional values, strings and lists of fixed size,
-//! [`Timestamp`], [`TimeSpan`] and [`FixedDuration`] are points and spans of time.
+//! [`Timestamp`], [`TimeSpan`] and [`FixedDuration`] are points and spans of time, and [`FixedSocketAddr`] is a socket address.
 //!
 //! [`runs`] and [`gaps`] return the byte ranges of a value that are data and padding. [`zero_gaps`] clears the padding in
 //! place, so that an array can be hashed or shared as bytes.
@@ -145,6 +145,7 @@
 //! | `derive` | yes | `#[derive(Datatype)]` |
 //! | `std` | yes | `Read`, `Write` and `Seek` for the convertor; without it the crate is `no_std` with `alloc` |
 //! | `arrow` | no | the module `arrow`: columns of records as Arrow's fields and buffers |
+//! | `arrow-array` | no | `arrow::to_batch` and `arrow::from_batch`: records as a `RecordBatch`, with strings, nulls, times and structs |
 //! | `crc32c` | no | `convertor::Crc32c`, a checksum over the packed stream |
 //! | `rayon` | no | `Packer::par_pack` and `Unpacker::par_unpack`: large messages on all cores |
 //! | `bytes` | no | `Packer` is a `bytes::Buf`, `Unpacker::buf_mut` lends a `bytes::BufMut` |
@@ -243,10 +244,10 @@ pub use dtype_derive::Datatype;
 pub use error::{Error, Malformed};
 pub use representation::Representation;
 pub use typed::{
-    AppendBytes, ByteRanges, Column, ColumnField, ColumnIter, Columns, FixedDuration, FixedStr,
-    FixedVec, Maybe, Packed, PackedIter, TimeSpan, Timestamp, bytes_of, bytes_of_mut, columns,
-    gaps, pack, pack_as, pack_into, pack_iter, pack_onto, packed_size, runs, unpack, unpack_as,
-    unpack_into, unpack_one, view, view_memory, view_mut, zero_gaps,
+    AppendBytes, ByteRanges, Column, ColumnField, ColumnIter, Columns, FixedDuration,
+    FixedSocketAddr, FixedStr, FixedVec, Maybe, Packed, PackedIter, TimeSpan, Timestamp, bytes_of,
+    bytes_of_mut, columns, gaps, pack, pack_as, pack_into, pack_iter, pack_onto, packed_size, runs,
+    unpack, unpack_as, unpack_into, unpack_one, view, view_memory, view_mut, zero_gaps,
 };
 pub use typemap::TypeMap;
 pub use types::{

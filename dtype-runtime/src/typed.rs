@@ -17,6 +17,7 @@ mod moves;
 mod packed;
 mod ranges;
 mod records;
+mod socket;
 mod stream;
 mod time;
 mod validate;
@@ -43,6 +44,7 @@ pub use maybe::Maybe;
 pub use packed::{Packed, PackedIter};
 pub use ranges::{ByteRanges, gaps, runs};
 pub use records::Records;
+pub use socket::FixedSocketAddr;
 pub use time::{Microseconds, Milliseconds, Nanoseconds, Seconds, TimeSpan, Timestamp, Unit};
 #[cfg(feature = "ndarray")]
 pub(crate) use validate::validate;

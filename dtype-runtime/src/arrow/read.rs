@@ -16,7 +16,7 @@ use crate::basic::Basic;
 use crate::error::Error;
 use crate::representation::ByteOrder;
 use crate::stored::{Number, NumberKind, ReadOptions, convert_number};
-use crate::typemap::{Meaning, Node, TypeMap};
+use crate::typemap::{Field, Meaning, Node, TypeMap};
 
 /// The leaves that were read, in their order.
 pub(super) struct Reading {
@@ -56,7 +56,7 @@ impl Reading {
     ) -> Result<(), ArrowError> {
         if let (Some(Meaning::Optional), Node::Structure { fields, .. }) =
             (map.meaning(), *map.node())
-            && let Some(value) = fields.iter().filter_map(|field| field.map()).nth(1)
+            && let Some(value) = fields.get(1).and_then(Field::map)
         {
             return self.optional(array, value, absent, path);
         }

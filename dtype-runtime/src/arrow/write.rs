@@ -13,7 +13,7 @@ use super::{ArrowError, list_of, take_column, value_type};
 use crate::basic::Basic;
 use crate::datatype::Datatype;
 use crate::typed::Columns;
-use crate::typemap::{Meaning, Node, TimeUnit, TypeMap};
+use crate::typemap::{self, Meaning, Node, TimeUnit, TypeMap};
 
 /// An array, and whether it may have nulls.
 pub(super) struct Made {
@@ -46,7 +46,7 @@ impl Writing {
             return self.values(map, count, path);
         };
         let made = self.lists(map, inner, count.saturating_mul(*length), path)?;
-        list(made, *length, count)
+        list(&made, *length, count)
     }
 
     /// `count` values.
@@ -58,7 +58,7 @@ impl Writing {
                 let present = BooleanBuffer::collect_bool(count, |i| {
                     present.get(i).is_some_and(|byte| *byte != 0)
                 });
-                let value = fields.iter().filter_map(|field| field.map()).nth(1);
+                let value = fields.get(1).and_then(typemap::Field::map);
                 let value = value.filter(|value| value.size() > 0);
                 let nested = || ArrowError::Nested { path: path.to_string() };
                 let Made { array, nullable } =
@@ -73,7 +73,7 @@ impl Writing {
             (_, Node::Basic { basic, .. }) => self.leaf_values(map, basic, count),
             (_, Node::Array { count: length, element }) => {
                 let made = self.values(element, count.saturating_mul(length), path)?;
-                list(made, length, count)
+                list(&made, length, count)
             }
             (_, Node::Structure { fields, .. }) => {
                 let (mut types, mut children) = (Vec::new(), Vec::new());
@@ -143,7 +143,7 @@ impl Writing {
 }
 
 /// Lists of this length.
-fn list(made: Made, length: usize, count: usize) -> Result<Made, ArrowError> {
+fn list(made: &Made, length: usize, count: usize) -> Result<Made, ArrowError> {
     let ty = list_of(made.array.data_type().clone(), length, made.nullable);
     let data = ArrayData::builder(ty).len(count).add_child_data(made.array.to_data()).build();
     Ok(Made { array: built(data)?, nullable: false })

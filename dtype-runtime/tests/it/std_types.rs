@@ -82,3 +82,49 @@ fn tuples_have_up_to_sixteen_elements() {
     let again = unpack::<Sixteen>(&bytes).unwrap();
     assert_eq!((again[0].1, again[0].14, again[0].15), (2, 15, true));
 }
+
+#[test]
+fn times_and_socket_addresses() {
+    use dtype_runtime::time::{Milliseconds, Nanoseconds, Seconds};
+    use dtype_runtime::{Error, FixedSocketAddr, TimeSpan, Timestamp};
+    use std::net::SocketAddr;
+    use std::time::{Duration, SystemTime};
+
+    let epoch = SystemTime::UNIX_EPOCH;
+    for (time, seconds, millis) in [
+        (epoch, 0, 0),
+        (epoch + Duration::from_millis(1_999), 1, 1_999),
+        // The unit that has begun, before 1970, too.
+        (epoch - Duration::from_millis(1), -1, -1),
+        (epoch - Duration::from_secs(2), -2, -2_000),
+        (epoch - Duration::from_micros(2_000_001), -3, -2_001),
+    ] {
+        assert_eq!(Timestamp::<Seconds>::try_from(time).unwrap().count(), seconds);
+        let exact = Timestamp::<Milliseconds>::try_from(time).unwrap();
+        assert_eq!(exact.count(), millis);
+        let back = SystemTime::try_from(exact).unwrap();
+        assert_eq!(Timestamp::<Milliseconds>::try_from(back).unwrap(), exact);
+    }
+    let far = epoch + Duration::from_secs(1 << 40);
+    let error = Timestamp::<Nanoseconds>::try_from(far).unwrap_err();
+    assert_eq!(error, Error::TimeRange { unit: "ns" });
+    assert!(TimeSpan::<Seconds>::try_from(Duration::MAX).is_err());
+    assert!(Duration::try_from(TimeSpan::<Seconds>::new(-1)).is_err());
+    let longest = TimeSpan::<Nanoseconds>::new(i64::MAX);
+    assert_eq!(TimeSpan::try_from(Duration::try_from(longest).unwrap()), Ok(longest));
+
+    for text in ["127.0.0.1:80", "[fe80::1%7]:65535", "[::]:0"] {
+        let address: SocketAddr = text.parse().unwrap();
+        let fixed = FixedSocketAddr::from(address);
+        assert_eq!(fixed.to_string(), text);
+        let mut bytes = dtype_runtime::pack(&[fixed]);
+        assert_eq!(bytes.len(), 1 + 16 + 2 + 4 + 4);
+        assert_eq!(
+            SocketAddr::from(dtype_runtime::unpack::<FixedSocketAddr>(&bytes).unwrap()[0]),
+            address
+        );
+        bytes[0] = 5;
+        let error = dtype_runtime::unpack::<FixedSocketAddr>(&bytes).unwrap_err().to_string();
+        assert_eq!(error, "record 0, field version: 0x5 is not a valid version of IP");
+    }
+}
