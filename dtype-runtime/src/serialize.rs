@@ -5,6 +5,8 @@
 //! which types that share their parts would be exponentially larger; [`Type::diagram`] and [`Type::contents`] are for
 //! reading. Small values have their names in human-readable formats and their numbers in others.
 
+mod values;
+
 use alloc::vec::Vec;
 use core::fmt;
 
