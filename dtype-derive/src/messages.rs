@@ -148,6 +148,13 @@ fn emit(input: &DeriveInput, krate: &Path, messages: &[Message<'_>]) -> TokenStr
                     }
                 }
 
+                fn describe(
+                    _: #core::primitive::u32,
+                    __dtype_protocol: &mut #krate::Protocol,
+                ) {
+                    #(<#types as #krate::Messages>::describe(#tags, __dtype_protocol);)*
+                }
+
                 fn piece(
                     __dtype_assembler: &mut #assembler,
                     __dtype_packed: &[#core::primitive::u8],

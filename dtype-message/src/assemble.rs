@@ -46,9 +46,10 @@ impl<M: Records> Assembler<M> {
             return Ok(());
         }
         let count = packed.len() / record;
-        let native = match self.is_reversed {
-            false => packed,
-            true => reversed(M::Record::TYPE_MAP, packed, &mut self.native)?,
+        let native = if self.is_reversed {
+            reversed(M::Record::TYPE_MAP, packed, &mut self.native)?
+        } else {
+            packed
         };
         if M::IS_ONE
             && let Some(one) = M::try_unpack(native)

@@ -61,6 +61,10 @@ enum Source<'a> {
 
 type PackStream = fn(&mut Packer<'_>, &mut [u8]) -> usize;
 
+fn pack_stream(packer: &mut Packer<'_>, out: &mut [u8]) -> usize {
+    packer.pack(out)
+}
+
 impl<'a> Encoder<'a> {
     /// The frame of these records.
     ///
@@ -76,7 +80,7 @@ impl<'a> Encoder<'a> {
             return Ok(Self { header, source, left: 0, checksum: 0, buffer, sent: 0, filled });
         }
         let source = if const { T::TYPE_MAP.size() > CHUNK } {
-            Source::Stream(Packer::new(items), |packer, out| packer.pack(out))
+            Source::Stream(Packer::new(items), pack_stream)
         } else {
             Source::Records(RecordPacker::new(items))
         };
@@ -95,7 +99,7 @@ impl<'a> Encoder<'a> {
         count: usize,
         framing: Framing,
     ) -> Result<Self, Error> {
-        let source = Source::Stream(ty.packer(from, count)?, |packer, out| packer.pack(out));
+        let source = Source::Stream(ty.packer(from, count)?, pack_stream);
         Self::from_source(Header::of_type(ty, count, framing)?, source)
     }
 

@@ -4,7 +4,7 @@ use core::fmt;
 use core::str::Utf8Error;
 use std::io;
 
-use crate::schema::Schema;
+use crate::schema::{Schema, SchemaError};
 use crate::{MAGIC, VERSION};
 
 /// Why a message was not written, or was refused. Every variant says what was found and what was expected.
@@ -99,6 +99,9 @@ pub enum Error {
     /// A message of text is not UTF-8.
     #[error("a message of text is not UTF-8")]
     Text(#[source] Utf8Error),
+    /// What the other side sent as its protocol is none; see [`Protocol`](crate::Protocol).
+    #[error("the other side's protocol is malformed")]
+    Protocol(#[from] SchemaError),
     /// A compact frame lacks a protection that the receiver requires; see [`Limits`](crate::Limits).
     #[error("the frame has no {missing}, which the receiver's limits demand")]
     Unprotected {

@@ -96,7 +96,8 @@
 //! # Ok::<(), dtype_message::Error>(())
 //! ```
 //!
-//! If all you need is an error that names the fields that differ, send the [`Schema`]: see [`Mismatch::with_sender`].
+//! If all you need is an error that names the fields that differ, exchange the [`Protocol`] of each side when they connect, or send
+//! the [`Schema`] of one type: see [`Mismatch::with_sender`].
 //!
 //! # The bytes of a full frame
 //!
@@ -162,6 +163,7 @@ mod header;
 mod limits;
 mod messages;
 mod parser;
+mod protocol;
 mod quick;
 mod read;
 mod receiver;
@@ -184,6 +186,7 @@ pub use framing::Framing;
 pub use header::{Decoded, Header, HeaderBytes};
 pub use limits::Limits;
 pub use messages::Messages;
+pub use protocol::{Protocol, ProtocolDifference};
 pub use read::Incoming;
 pub use receiver::Receiver;
 pub use schema::{Difference, Schema, SchemaError};

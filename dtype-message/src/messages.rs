@@ -9,7 +9,9 @@ use crate::error::Error;
 use crate::framing::Framing;
 use crate::header::Header;
 use crate::limits::Limits;
+use crate::protocol::Protocol;
 use crate::quick;
+use crate::schema::Schema;
 
 /// A type that can be sent as a message: one record, a `Vec` of records, a `String`, or an enum of these.
 ///
@@ -102,6 +104,9 @@ pub trait Messages: Sized {
     /// [`InvalidValue`](dtype_runtime::Error::InvalidValue) inside [`Error::Records`]; [`Error::Text`].
     fn end(assembler: Self::Assembler) -> Result<Self, Error>;
 
+    /// Adds each kind of message to a protocol; `tag` is the tag of a message that is one kind.
+    fn describe(tag: u32, protocol: &mut Protocol);
+
     /// Takes a whole message from the front of `input` in fewer steps, if its form allows that and nothing is wrong;
     /// otherwise `None`, and `input` is unchanged.
     #[doc(hidden)]
@@ -149,5 +154,18 @@ impl<M: Records> Messages for M {
 
     fn end(assembler: Assembler<M>) -> Result<Self, Error> {
         assembler.finish()
+    }
+
+    fn describe(tag: u32, protocol: &mut Protocol) {
+        protocol.insert(tag, Schema::of::<M::Record>());
+    }
+}
+
+impl Protocol {
+    /// The protocol of an enum with `#[derive(Messages)]`. Any other message is one kind, with the tag 0.
+    pub fn of<M: Messages>() -> Self {
+        let mut protocol = Self::default();
+        M::describe(0, &mut protocol);
+        protocol
     }
 }

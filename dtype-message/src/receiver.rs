@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::fill::fill_some;
 use crate::limits::Limits;
 use crate::messages::Messages;
+use crate::protocol::Protocol;
 
 /// The messages of a stream, one after another, read through a buffer of 64 KiB.
 ///
@@ -49,6 +50,13 @@ impl<R: Read, M: Messages> Receiver<R, M> {
     /// Reads from `input`, which is at the start of a frame.
     pub fn new(input: R, limits: Limits) -> Self {
         Self { input, buffered: Buffered::new(limits) }
+    }
+
+    /// Names the fields that differ in [`Error::Mismatch`], by the sender's protocol.
+    #[must_use]
+    pub fn with_sender(mut self, protocol: Protocol) -> Self {
+        self.buffered.sender = Some(protocol);
+        self
     }
 
     /// Returns the next message; `None` if the stream ends between two messages.
@@ -96,12 +104,14 @@ pub(crate) struct Buffered<M: Messages> {
     start: usize,
     end: usize,
     has_ended: bool,
+    /// The sender's protocol, if it is known.
+    pub(crate) sender: Option<Protocol>,
 }
 
 impl<M: Messages> Buffered<M> {
     pub(crate) fn new(limits: Limits) -> Self {
         let decoder = Decoder::new(limits);
-        Self { decoder, buffer: vec![0; CHUNK], start: 0, end: 0, has_ended: false }
+        Self { decoder, buffer: vec![0; CHUNK], start: 0, end: 0, has_ended: false, sender: None }
     }
 
     /// Decodes the next message from the bytes that have been read; `None` if more bytes are needed.
@@ -109,7 +119,10 @@ impl<M: Messages> Buffered<M> {
         let mut bytes = &self.buffer[self.start..self.end];
         let result = self.decoder.feed(&mut bytes);
         self.start = self.end - bytes.len();
-        result
+        result.map_err(|error| match &self.sender {
+            Some(sender) => Protocol::of::<M>().explain(sender, error),
+            None => error,
+        })
     }
 
     /// The space for the next bytes, once the present bytes have been decoded.

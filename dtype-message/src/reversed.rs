@@ -5,7 +5,7 @@
 //! it.
 
 use dtype_runtime::basic::Kind;
-use dtype_runtime::typemap::{Node, TypeMap};
+use dtype_runtime::typemap::{Field, Node, TypeMap};
 
 /// Reverses the bytes of each value in packed records of a type. Bytes behind the last whole record stay as they are.
 pub(crate) fn reverse_values(map: &TypeMap, records: &mut [u8]) {
@@ -54,7 +54,7 @@ fn reverse(map: &TypeMap, bytes: &mut [u8], every: Every) {
         }
         Node::Structure { fields, .. } => {
             let mut first = first;
-            for field in fields.iter().filter_map(|field| field.map()) {
+            for field in fields.iter().filter_map(Field::map) {
                 reverse(field, bytes, Every { first, ..every });
                 first += field.size();
             }

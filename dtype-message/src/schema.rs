@@ -183,7 +183,7 @@ impl fmt::Display for Schema {
     }
 }
 
-/// The error for a text that is not a [`Schema`].
+/// The error for a text that is not a [`Schema`] or a [`Protocol`](crate::Protocol).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaError {
@@ -192,6 +192,12 @@ pub enum SchemaError {
     TooLong {
         /// Bytes of the text.
         actual: usize,
+    },
+    /// A block of a [`Protocol`](crate::Protocol) does not begin with a tab and a tag that no other one has.
+    #[error("block {index} of the protocol: expected a tab and a tag of its own, up to 4294967295")]
+    Tag {
+        /// The number of the block, from 0 on.
+        index: usize,
     },
     /// A line after the first is not a path and a type, or a line has control characters.
     #[error("line {number} of the schema: expected `path: type` without control characters")]

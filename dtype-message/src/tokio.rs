@@ -29,7 +29,7 @@
 //! |---|---|
 //! | [`Receiver::next_message`] | nothing is lost: call it again; so it can be used in `select!` and with a timeout |
 //! | [`write_all`] | nothing is lost: call it again with the same [`Encoder`] |
-//! | [`send`], [`receive`] | part of a frame has been written or read: give up the stream |
+//! | [`send`], [`receive`], [`exchange`] | part of a frame has been written or read: give up the stream |
 //!
 //! # Packed bytes without a frame
 //!
@@ -56,6 +56,9 @@
 //!
 //! The packer holds the position, so `write_all_buf` can be called again with it after its future was dropped.
 
+use core::future::{Future, poll_fn};
+use core::pin::pin;
+use core::task::Poll;
 use std::io::ErrorKind;
 
 use ::tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -68,6 +71,7 @@ use crate::framing::Framing;
 use crate::header::Header;
 use crate::limits::Limits;
 use crate::messages::Messages;
+use crate::protocol::Protocol;
 use crate::receiver::Buffered;
 
 /// The messages of a stream, one after another, read through a buffer of 64 KiB: the asynchronous
@@ -82,6 +86,13 @@ impl<R: AsyncRead + Unpin, M: Messages> Receiver<R, M> {
     /// Reads from `input`, which is at the start of a frame.
     pub fn new(input: R, limits: Limits) -> Self {
         Self { input, buffered: Buffered::new(limits) }
+    }
+
+    /// Names the fields that differ in [`Error::Mismatch`], by the sender's protocol: see [`exchange`].
+    #[must_use]
+    pub fn with_sender(mut self, protocol: Protocol) -> Self {
+        self.buffered.sender = Some(protocol);
+        self
     }
 
     /// Returns the next message; `None` if the stream ends between two messages.
@@ -121,6 +132,90 @@ impl<R: AsyncRead + Unpin, M: Messages> Receiver<R, M> {
     pub fn get_ref(&self) -> &R {
         &self.input
     }
+}
+
+/// The longest text of a protocol that is accepted, in bytes.
+const MAX_PROTOCOL_LEN: u64 = 1 << 20;
+
+/// Sends this side's [`Protocol`], that of `M`, and returns the other side's: what each side calls first when it has connected.
+/// It reads no byte beyond the other side's protocol.
+///
+/// ```
+/// use dtype_message::tokio::{Receiver, exchange, send};
+/// use dtype_message::{Error, Framing, Limits, Messages, Protocol};
+/// # use dtype_runtime::Datatype;
+/// #[derive(Datatype, Debug)]
+/// struct Reading { sensor: u32, value: f32 }
+/// #[derive(Messages, Debug)]
+/// enum Message { Reading(Reading) }
+/// # mod v2 {
+/// #     use dtype_runtime::Datatype;
+/// #     use dtype_message::Messages;
+/// #     #[derive(Datatype)]
+/// #     pub struct Reading { pub sensor: u32, pub value: f64, pub quality: u8 }
+/// #     #[derive(Messages)]
+/// #     pub enum Message { Reading(Reading) }
+/// # }
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+/// # runtime.block_on(async {
+/// # let (mut here, mut there) = tokio::io::duplex(16);
+/// # let other = tokio::spawn(async move {
+/// #     let ours: Protocol = exchange::<v2::Message>(&mut there).await?;
+/// #     assert_eq!(ours, Protocol::of::<Message>());
+/// #     let reading = v2::Message::Reading(v2::Reading { sensor: 1, value: 0.5, quality: 9 });
+/// #     send(&mut there, &reading, Framing::compact()).await
+/// # });
+/// let theirs = exchange::<Message>(&mut here).await?; // the other side's records have another field
+/// let mut receiver = Receiver::<_, Message>::new(here, Limits::new()).with_sender(theirs);
+/// let refusal = receiver.next_message().await.unwrap_err().to_string();
+/// assert!(refusal.ends_with("`value` is f64 there and f32 here; `quality: u8` is only there"));
+/// # other.await.unwrap()?;
+/// # Ok::<(), Error>(())
+/// # })?;
+/// # Ok::<(), Error>(())
+/// ```
+///
+/// # Cancel safety
+///
+/// None: give up the stream.
+///
+/// # Errors
+///
+/// As [`send`] and [`receive`]; [`Error::Io`] if the stream ends before the other side's protocol; [`Error::Protocol`].
+pub async fn exchange<M: Messages>(
+    stream: &mut (impl AsyncRead + AsyncWrite + Unpin + ?Sized),
+) -> Result<Protocol, Error> {
+    let (mut input, mut output) = ::tokio::io::split(stream);
+    let ours = Protocol::of::<M>().to_string();
+    // At the same time: two long texts that nobody reads may be more than the stream holds.
+    let mut sending = pin!(async {
+        send(&mut output, &ours, Framing::new()).await?;
+        Ok::<(), Error>(output.flush().await?)
+    });
+    let limits = Limits::new().with_max_payload_bytes(MAX_PROTOCOL_LEN);
+    let mut receiving = pin!(receive::<String>(&mut input, &limits));
+    let (mut is_sent, mut received) = (false, None);
+    let theirs = poll_fn(|context| {
+        if !is_sent && let Poll::Ready(result) = sending.as_mut().poll(context) {
+            result?;
+            is_sent = true;
+        }
+        if received.is_none()
+            && let Poll::Ready(result) = receiving.as_mut().poll(context)
+        {
+            received = Some(result?);
+        }
+        match received.take() {
+            Some(text) if is_sent => Poll::Ready(Ok::<_, Error>(text)),
+            text => {
+                received = text;
+                Poll::Pending
+            }
+        }
+    });
+    let theirs = theirs.await?.ok_or_else(|| Error::Io(ErrorKind::UnexpectedEof.into()))?;
+    Ok(theirs.parse()?)
 }
 
 /// Reads one message, and no byte beyond it; `None` if the stream ends before it.

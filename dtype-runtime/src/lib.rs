@@ -15,10 +15,10 @@
 //! each MPI call maps to (*Coming from MPI*), when another crate is the better choice (*Coming from bytemuck, zerocopy,
 //! rkyv, rsmpi*), what there is (*API at a glance*), and *How it works*.
 //!
-//! Until the first release, depend on a clone of the repository by its path:
+//! Until the first release, clone the repository beside your crate, and in the folder of your crate:
 //!
 //! ```console
-//! cargo add dtype-runtime --path dtype/dtype-runtime
+//! cargo add dtype-runtime --path ../dtype/dtype-runtime
 //! ```
 //!
 //! # Structs
@@ -157,7 +157,7 @@
 //! | `uuid` | no | `Uuid` is a datatype |
 //! | `zerocopy` | no | its numbers of a fixed byte order, such as `byteorder::U32<BE>`, are datatypes |
 //! | `ndarray` | no | the module `ndarray`: any array or view as a [`Type`], packed and unpacked in place |
-//! | `serde` | no | [`Type`], [`Basic`], [`Flags`] and what [`types`] decodes to implement serde's traits; a type is its [marshalled](Type::marshal) bytes, in hexadecimal for human-readable formats |
+//! | `serde` | no | [`Type`], [`Basic`], [`Flags`] and what [`types`] decodes to implement serde's traits; a type is its [marshalled](Type::marshal) bytes, in hexadecimal for human-readable formats; [`Maybe`], [`FixedStr`], [`FixedVec`] and [`FixedDuration`] are an option, a string, a list and a `Duration` |
 //!
 //! The types of `glam` and `nalgebra` have the signatures of the arrays that they are in memory, with matrices in column
 //! order, so the other side can use plain arrays. Compile-time assertions check these layouts.

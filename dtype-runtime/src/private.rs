@@ -48,8 +48,8 @@ pub const fn same_type<A, B, F>(_a: fn(*const A) -> *const F, _b: fn(*const B) -
 #[diagnostic::on_unimplemented(
     message = "`{Self}` keeps its data elsewhere and cannot be part of a datatype",
     label = "holds a pointer, which means nothing to another process",
-    note = "store the data in the struct itself, as an array `[T; N]` and its length, \
-            or leave the field out with `#[dtype(skip)]`",
+    note = "store the data in the struct itself, as a `dtype_runtime::FixedStr<N>` or a \
+            `dtype_runtime::FixedVec<T, N>`, or leave the field out with `#[dtype(skip)]`",
     note = "if `{Self}` is a datatype of your own, put `#[dtype(bound = \"{Self}: Datatype\")]` on the struct"
 )]
 pub trait OwnsNoHeap: Datatype {}

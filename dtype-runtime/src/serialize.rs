@@ -4,6 +4,8 @@
 //! for and put into a bug report. A tree of calls would be easier to read, but it would be a second form to check, in
 //! which types that share their parts would be exponentially larger; [`Type::contents`] is for reading. Small values have their names in human-readable formats and their numbers in others.
 
+mod values;
+
 use alloc::vec::Vec;
 use core::fmt;
 

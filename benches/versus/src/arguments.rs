@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
 
-    /// Where to write the chart.
+    /// Where to write the chart, and beside it, with `-dark` behind the name, the one for dark pages.
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
 

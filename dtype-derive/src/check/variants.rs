@@ -18,7 +18,9 @@ pub(super) fn check(source: &DeriveInput, variants: &[Variant<'_>], errors: &mut
         errors.at(
             variant,
             "an enum whose variants carry data is not a datatype: each variant uses other bytes. Write \
-             a struct with a fieldless enum as its tag and the fields of all variants next to it",
+             a struct with a fieldless enum as its tag and the fields of all variants next to it, as in \
+             the book's recipe \"An enum with data\", or send each variant as a message of its own, by \
+             `#[derive(Messages)]`",
         );
     }
     // If variants carry data, the `repr` is not the mistake.

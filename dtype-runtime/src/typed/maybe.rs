@@ -14,7 +14,8 @@ use crate::typemap::{Field, Markers, Meaning, TypeMap};
 /// packed as a `bool` and a `T`, always with the size of both; an absent value is packed as zeros.
 /// Unpacking checks the `bool`, and the value if it is present.
 ///
-/// It converts to and from `Option<T>`. A value in a `Maybe` is not dropped.
+/// It converts to and from `Option<T>`, equals one, and has the methods of one that are used most. A value in a `Maybe` is not
+/// dropped.
 ///
 /// ```
 /// use dtype_runtime::{Datatype, Maybe, pack, unpack};
@@ -34,8 +35,9 @@ use crate::typemap::{Field, Markers, Meaning, TypeMap};
 /// assert_eq!(bytes[19..], [0, 0, 0]);
 ///
 /// let fixes = unpack::<Fix>(&bytes)?;
-/// assert_eq!(fixes[0].sender.get(), Some(&7));
-/// assert_eq!(Option::from(fixes[1].sender), None::<u16>);
+/// assert_eq!(fixes[0].sender, Some(7));
+/// assert!(fixes[1].sender == None && fixes[1].sender.unwrap_or(9) == 9);
+/// assert_eq!(fixes[0].sender.map(|sender| sender + 1).into_option(), Some(8));
 /// # Ok::<(), dtype_runtime::Error>(())
 /// ```
 ///
@@ -102,6 +104,45 @@ impl<T> Maybe<T> {
         if self.present { Some(unsafe { self.value.assume_init_mut() }) } else { None }
     }
 
+    /// As [`get`](Self::get).
+    pub const fn as_ref(&self) -> Option<&T> {
+        self.get()
+    }
+
+    /// The `Option` of the value.
+    pub fn into_option(self) -> Option<T> {
+        // SAFETY: `value` is a `T`, because `present` is true. The `Maybe` is gone, so the value is moved.
+        self.present.then(|| unsafe { self.value.assume_init() })
+    }
+
+    /// What `f` makes of the value, if it is present.
+    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Maybe<U> {
+        self.into_option().map(f).into()
+    }
+
+    /// The value, or `default` if it is absent.
+    pub fn unwrap_or(self, default: T) -> T {
+        self.into_option().unwrap_or(default)
+    }
+
+    /// The value, or what `f` returns if it is absent.
+    pub fn unwrap_or_else(self, f: impl FnOnce() -> T) -> T {
+        self.into_option().unwrap_or_else(f)
+    }
+
+    /// The value, or the default of its type if it is absent.
+    pub fn unwrap_or_default(self) -> T
+    where
+        T: Default,
+    {
+        self.into_option().unwrap_or_default()
+    }
+
+    /// Whether the value is present and `f` returns `true` for it.
+    pub fn is_some_and(self, f: impl FnOnce(T) -> bool) -> bool {
+        self.into_option().is_some_and(f)
+    }
+
     /// Whether the value is present.
     pub const fn is_some(&self) -> bool {
         self.present
@@ -121,8 +162,7 @@ impl<T> From<Option<T>> for Maybe<T> {
 
 impl<T> From<Maybe<T>> for Option<T> {
     fn from(maybe: Maybe<T>) -> Self {
-        // SAFETY: `value` is a `T`, because `present` is true. `maybe` is gone, so the value is moved.
-        maybe.present.then(|| unsafe { maybe.value.assume_init() })
+        maybe.into_option()
     }
 }
 
@@ -158,6 +198,18 @@ impl<T: PartialEq> PartialEq for Maybe<T> {
 }
 
 impl<T: Eq> Eq for Maybe<T> {}
+
+impl<T: PartialEq> PartialEq<Option<T>> for Maybe<T> {
+    fn eq(&self, other: &Option<T>) -> bool {
+        self.get() == other.as_ref()
+    }
+}
+
+impl<T: PartialEq> PartialEq<Maybe<T>> for Option<T> {
+    fn eq(&self, other: &Maybe<T>) -> bool {
+        other == self
+    }
+}
 
 impl<T: Hash> Hash for Maybe<T> {
     fn hash<H: Hasher>(&self, state: &mut H) {

@@ -22,7 +22,9 @@ use crate::kernel::Pack;
 /// them. The result equals what [`unpack`](crate::unpack) returns.
 ///
 /// A type with padding, with skipped fields, or whose fields the compiler has reordered does not compile
-/// here. `#[repr(C)]` keeps the fields in order, also for programs that other compilers have built.
+/// here. `#[repr(C)]` keeps the fields in order, also for programs that other compilers have built. For the others,
+/// [`Packed`](crate::Packed) reads packed bytes in place, and [`view_memory`] the memory of an array. `cargo check` does not report
+/// such a type, because the layout is not part of the bounds of a trait: `cargo build` does.
 ///
 /// # Errors
 ///
@@ -222,11 +224,12 @@ const fn refuse_other_memory<T: Datatype>() {
     );
     assert!(
         T::TYPE_MAP.is_dense(),
-        "this type has padding, so its memory is not its packed records: use `pack` and `unpack`"
+        "this type has padding, so its memory is not its packed records: `pack` makes bytes, `Packed` \
+         reads them in place, and `view_memory` reads the memory of an array"
     );
     assert!(
         T::TYPE_MAP.is_packed(),
-        "the fields of this type lie in another order in memory: put `#[repr(C)]` on it, or use `pack` \
-         and `unpack`"
+        "the fields of this type lie in another order in memory: put `#[repr(C)]` on it; or `pack` makes \
+         bytes, `Packed` reads them in place, and `view_memory` reads the memory of an array"
     );
 }

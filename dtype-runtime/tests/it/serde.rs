@@ -1,9 +1,10 @@
 //! serde's traits, through a human-readable format and a binary one.
 
 use std::fmt::Debug;
+use std::time::Duration;
 
 use dtype_runtime::types::{Combiner, Contents, Envelope};
-use dtype_runtime::{Basic, Flags, Type};
+use dtype_runtime::{Basic, FixedDuration, FixedStr, FixedVec, Flags, Maybe, Type};
 use serde::de::{DeserializeOwned, Visitor, value};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -111,4 +112,31 @@ fn what_a_type_decodes_to() {
         "{\"combiner\":\"structure\",\"integers\":[2,1,2],\"addresses\":[0,8],\"large_counts\":[],\
          \"datatypes\":[\"d70100010e8204010c00\",\"d701000001\"]}"
     );
+}
+
+#[test]
+fn values_of_fixed_size_are_what_they_stand_for() {
+    let some = Maybe::some(7_u16);
+    assert_eq!(both(&some), both(&Some(7_u16)));
+    assert_eq!(both(&Maybe::<u16>::none()), both(&None::<u16>));
+    let name: FixedStr<8> = "Aïda\n".parse().unwrap();
+    assert_eq!(both(&name), both(&"Aïda\n".to_owned()));
+    let list = FixedVec::<_, 4>::from_slice(&[some, Maybe::none()]).unwrap();
+    assert_eq!(both(&list), both(&vec![Some(7_u16), None]));
+    let duration = Duration::new(3, 999_999_999);
+    assert_eq!(both(&FixedDuration::new(duration)), both(&duration));
+
+    fn message<T: DeserializeOwned + Debug>(text: &str) -> String {
+        serde_json::from_str::<T>(text).unwrap_err().to_string()
+    }
+    assert!(
+        message::<FixedStr<3>>("\"Aïda\"")
+            .starts_with("invalid length 5, expected a string of at most 3 bytes")
+    );
+    assert!(
+        message::<FixedVec<u8, 2>>("[1, 2, 3]")
+            .starts_with("invalid length 3, expected a list of at most 2 items")
+    );
+    assert!(message::<FixedVec<bool, 2>>("[true, 2]").contains("expected a boolean"));
+    assert!(message::<Maybe<bool>>("2").contains("expected a boolean"));
 }

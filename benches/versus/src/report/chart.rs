@@ -21,17 +21,38 @@ const LINE: i32 = 24;
 const APART: i32 = 5;
 const BOTTOM: i32 = 84;
 
-const INK: RGBColor = RGBColor(0x24, 0x29, 0x2f);
-const PALE: RGBColor = RGBColor(0x57, 0x60, 0x6a);
-const GRID: RGBColor = RGBColor(0xd8, 0xde, 0xe4);
-const BAND: RGBColor = RGBColor(0xf6, 0xf8, 0xfa);
+/// The colours of a chart.
+struct Colours {
+    paper: RGBColor,
+    ink: RGBColor,
+    pale: RGBColor,
+    grid: RGBColor,
+    band: RGBColor,
+    /// Of [`SHOWN`], in its order: colours that colour-blind readers can tell apart.
+    shown: [RGBColor; 3],
+}
 
-/// The contestants that the chart shows, in colours that colour-blind readers can tell apart.
-const SHOWN: [(&str, RGBColor, Mark); 3] = [
-    (who::LOOP, RGBColor(0x57, 0x60, 0x6a), Mark::Circle),
-    (who::OPEN_MPI, RGBColor(0xd5, 0x5e, 0x00), Mark::Triangle),
-    (who::MPICH, RGBColor(0x00, 0x72, 0xb2), Mark::Square),
-];
+const LIGHT: Colours = Colours {
+    paper: WHITE,
+    ink: RGBColor(0x24, 0x29, 0x2f),
+    pale: RGBColor(0x57, 0x60, 0x6a),
+    grid: RGBColor(0xd8, 0xde, 0xe4),
+    band: RGBColor(0xf6, 0xf8, 0xfa),
+    shown: [RGBColor(0x57, 0x60, 0x6a), RGBColor(0xd5, 0x5e, 0x00), RGBColor(0x00, 0x72, 0xb2)],
+};
+
+const DARK: Colours = Colours {
+    paper: RGBColor(0x0d, 0x11, 0x17),
+    ink: RGBColor(0xe6, 0xed, 0xf3),
+    pale: RGBColor(0x9d, 0xa7, 0xb3),
+    grid: RGBColor(0x30, 0x36, 0x3d),
+    band: RGBColor(0x16, 0x1b, 0x22),
+    shown: [RGBColor(0x9d, 0xa7, 0xb3), RGBColor(0xff, 0x9a, 0x3c), RGBColor(0x56, 0xb4, 0xe9)],
+};
+
+/// The contestants that the chart shows.
+const SHOWN: [(&str, Mark); 3] =
+    [(who::LOOP, Mark::Circle), (who::OPEN_MPI, Mark::Triangle), (who::MPICH, Mark::Square)];
 
 #[derive(Clone, Copy, Debug)]
 enum Mark {
@@ -54,16 +75,24 @@ struct Section {
     lines: Vec<Line>,
 }
 
-/// Draws the chart, with its own background, so that it is legible on any page.
-pub(crate) fn draw(path: &Path, machine: &[String], rows: &[Row]) -> Result<(), Box<dyn Error>> {
+/// Draws the chart twice, each with its own background: on white at `path`, and for dark pages beside it, with `-dark` behind the
+/// name.
+pub(crate) fn draw(path: &Path, machine: &[String], rows: &[Row]) -> Drawn {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let dark = path.with_file_name(format!("{stem}-dark.svg"));
+    draw_in(&LIGHT, path, machine, rows)?;
+    draw_in(&DARK, &dark, machine, rows)
+}
+
+fn draw_in(colours: &'static Colours, path: &Path, machine: &[String], rows: &[Row]) -> Drawn {
     let sections = sections(rows);
     let lines: usize = sections.iter().map(|section| section.lines.len() + 1).sum();
     let bottom = TOP + LINE * i32::try_from(lines)?;
     let height = bottom + BOTTOM;
     let size = (WIDTH.unsigned_abs(), height.unsigned_abs());
     let root = SVGBackend::new(path, size).into_drawing_area();
-    root.fill(&WHITE)?;
-    let picture = Picture { root: &root, axis: Axis::of(&sections) };
+    root.fill(&colours.paper)?;
+    let picture = Picture { root: &root, colours, axis: Axis::of(&sections) };
     picture.heading()?;
     let mut y = TOP;
     for section in &sections {
@@ -82,7 +111,7 @@ pub(crate) fn draw(path: &Path, machine: &[String], rows: &[Row]) -> Result<(), 
     let mut y = bottom + 44;
     for line in machine {
         if !line.is_empty() && y < height {
-            picture.text(line, (12, y), 11, PALE, HPos::Left, false)?;
+            picture.text(line, (12, y), 11, colours.pale, HPos::Left, false)?;
             y += 14;
         }
     }
@@ -93,7 +122,7 @@ pub(crate) fn draw(path: &Path, machine: &[String], rows: &[Row]) -> Result<(), 
 fn sections(rows: &[Row]) -> Vec<Section> {
     let line = |label: String, kind: &dyn Fn(&Row) -> bool| {
         let of = |works: &[&str]| {
-            SHOWN.map(|(other, ..)| {
+            SHOWN.map(|(other, _)| {
                 let chosen = rows.iter().filter(|row| kind(row) && works.contains(&&*row.work));
                 geometric_mean(chosen.filter_map(|row| row.ratio(who::DTYPE, other)))
             })
@@ -177,6 +206,7 @@ type Drawn = Result<(), Box<dyn Error>>;
 
 struct Picture<'a, 'b> {
     root: &'a Area<'b>,
+    colours: &'static Colours,
     axis: Axis,
 }
 
@@ -199,46 +229,61 @@ impl Picture<'_, '_> {
 
     fn heading(&self) -> Drawn {
         let title = "Time of dtype over the time of others for the same work";
-        self.text(title, (12, 22), 18, INK, HPos::Left, true)?;
+        self.text(title, (12, 22), 18, self.colours.ink, HPos::Left, true)?;
         let what = "geometric means; to the left of the line at 1, dtype is faster: at 0.5 it takes half the time";
-        self.text(what, (12, 46), 13, PALE, HPos::Left, false)?;
+        self.text(what, (12, 46), 13, self.colours.pale, HPos::Left, false)?;
         let mut x = 18;
-        for (name, ink, mark) in SHOWN {
+        for ((name, mark), ink) in SHOWN.into_iter().zip(self.colours.shown) {
             self.mark(mark, (x, 70), ink, true)?;
-            self.text(name, (x + 12, 70), 13, INK, HPos::Left, false)?;
+            self.text(name, (x + 12, 70), 13, self.colours.ink, HPos::Left, false)?;
             x += 110;
         }
         // In words: any mark would be that of a contestant.
-        self.text("filled: pack or create, empty: unpack", (x + 20, 70), 13, INK, HPos::Left, false)
+        self.text(
+            "filled: pack or create, empty: unpack",
+            (x + 20, 70),
+            13,
+            self.colours.ink,
+            HPos::Left,
+            false,
+        )
     }
 
     fn axis(&self, bottom: i32) -> Drawn {
         for mark in self.axis.marks() {
             let x = self.axis.x(mark);
-            let line = PathElement::new(vec![(x, TOP), (x, bottom + 4)], GRID);
+            let line = PathElement::new(vec![(x, TOP), (x, bottom + 4)], self.colours.grid);
             self.root.draw(&line)?;
             for y in [TOP - 12, bottom + 16] {
-                self.text(&mark.to_string(), (x, y), 12, PALE, HPos::Center, false)?;
+                self.text(&mark.to_string(), (x, y), 12, self.colours.pale, HPos::Center, false)?;
             }
         }
         // The line where both are equally fast.
         let x = self.axis.x(1.0);
-        let line = PathElement::new(vec![(x, TOP - 4), (x, bottom + 4)], INK.stroke_width(2));
+        let line =
+            PathElement::new(vec![(x, TOP - 4), (x, bottom + 4)], self.colours.ink.stroke_width(2));
         self.root.draw(&line)?;
-        self.text("dtype faster ←", (x - 12, TOP - 30), 12, INK, HPos::Right, true)?;
-        self.text("→ slower", (x + 12, TOP - 30), 12, INK, HPos::Left, true)
+        self.text("dtype faster ←", (x - 12, TOP - 30), 12, self.colours.ink, HPos::Right, true)?;
+        self.text("→ slower", (x + 12, TOP - 30), 12, self.colours.ink, HPos::Left, true)
     }
 
     /// What does not depend on figures: the title, the labels, and bands that lead to them.
     fn section(&self, section: &Section, mut top: i32) -> Drawn {
-        self.text(section.title, (12, top + LINE / 2), 14, INK, HPos::Left, true)?;
+        self.text(section.title, (12, top + LINE / 2), 14, self.colours.ink, HPos::Left, true)?;
         for (number, line) in section.lines.iter().enumerate() {
             top += LINE;
             if number % 2 == 0 {
                 let band = [(LEFT, top), (WIDTH - RIGHT, top + LINE)];
-                self.root.draw(&Rectangle::new(band, BAND.filled()))?;
+                self.root.draw(&Rectangle::new(band, self.colours.band.filled()))?;
             }
-            self.text(&line.label, (LEFT - 10, top + LINE / 2), 13, INK, HPos::Right, false)?;
+            self.text(
+                &line.label,
+                (LEFT - 10, top + LINE / 2),
+                13,
+                self.colours.ink,
+                HPos::Right,
+                false,
+            )?;
         }
         Ok(())
     }
@@ -246,7 +291,7 @@ impl Picture<'_, '_> {
     fn marks(&self, line: &Line, middle: i32) -> Drawn {
         let both = [(&line.pack, middle - APART, true), (&line.unpack, middle + APART, false)];
         for (ratios, y, filled) in both {
-            for (ratio, (_, ink, mark)) in ratios.iter().zip(SHOWN) {
+            for ((ratio, (_, mark)), ink) in ratios.iter().zip(SHOWN).zip(self.colours.shown) {
                 if let Some(ratio) = ratio {
                     self.mark(mark, (self.axis.x(*ratio), y), ink, filled)?;
                 }
@@ -258,7 +303,7 @@ impl Picture<'_, '_> {
     fn mark(&self, mark: Mark, (x, y): (i32, i32), ink: RGBColor, filled: bool) -> Drawn {
         let corners = match mark {
             Mark::Circle => {
-                let style = if filled { ink.filled() } else { WHITE.filled() };
+                let style = if filled { ink.filled() } else { self.colours.paper.filled() };
                 self.root.draw(&Circle::new((x, y), 4, style))?;
                 self.root.draw(&Circle::new((x, y), 4, ink.stroke_width(1)))?;
                 return Ok(());
@@ -268,7 +313,7 @@ impl Picture<'_, '_> {
                 vec![(x - 4, y - 4), (x + 4, y - 4), (x + 4, y + 4), (x - 4, y + 4), (x - 4, y - 4)]
             }
         };
-        let inside = if filled { ink } else { WHITE };
+        let inside = if filled { ink } else { self.colours.paper };
         self.root.draw(&Polygon::new(corners.clone(), inside.filled()))?;
         self.root.draw(&PathElement::new(corners, ink.stroke_width(1)))?;
         Ok(())

@@ -1,0 +1,209 @@
+//! The kinds of message of a stream, which the two sides tell each other when they connect.
+//!
+//! As text it is one block for each kind: a line with a tab and the tag, and then the text of the [`Schema`], whose lines have no
+//! tabs.
+
+use core::fmt;
+use core::str::FromStr;
+use std::collections::BTreeMap;
+
+use crate::error::Error;
+use crate::schema::{Difference, Schema, SchemaError};
+
+/// The kinds of message that one side of a stream knows: for each tag, the [`Schema`] of its records.
+///
+/// Both sides exchange their protocols when they connect, with [`tokio::exchange`](crate::tokio::exchange), or as text in a
+/// message. Then [`differences`](Self::differences) tells what another version changed before the first message is refused, and a
+/// receiver [with the sender's protocol](crate::Receiver::with_sender) names the fields when it refuses one.
+///
+/// ```
+/// use dtype_message::{Messages, Protocol};
+/// # use dtype_runtime::Datatype;
+/// #[derive(Datatype)]
+/// struct Reading { sensor: u32, value: f32 }
+/// #[derive(Messages)]
+/// enum Message {
+///     #[dtype(tag = 1)]
+///     Reading(Reading),
+///     #[dtype(tag = 2)]
+///     Log(String),
+/// }
+/// # mod v2 {
+/// #     use dtype_runtime::Datatype;
+/// #     use dtype_message::Messages;
+/// #     #[derive(Datatype)]
+/// #     pub struct Reading { pub sensor: u32, pub value: f64, pub quality: u8 }
+/// #     #[derive(Messages)]
+/// #     pub enum Message {
+/// #         #[dtype(tag = 1)]
+/// #         Reading(Reading),
+/// #         #[dtype(tag = 2)]
+/// #         Log(String),
+/// #         #[dtype(tag = 3)]
+/// #         Reset,
+/// #     }
+/// # }
+/// // In the other program, `value` is an `f64`, and there are a field and a message more.
+/// let theirs: Protocol = Protocol::of::<v2::Message>().to_string().parse()?;
+/// let differences = Protocol::of::<Message>().differences(&theirs);
+/// let lines: Vec<_> = differences.iter().map(ToString::to_string).collect();
+/// assert_eq!(lines, [
+///     "tag 1, `Reading`: `value` is f64 there and f32 here; `quality: u8` is only there",
+///     "tag 3, `()`, is only there",
+/// ]);
+/// # Ok::<(), dtype_message::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Protocol {
+    schemas: BTreeMap<u32, Schema>,
+}
+
+/// A difference between the protocols of the two sides of a stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ProtocolDifference {
+    /// The sender does not know the tag.
+    OnlyHere {
+        /// The tag.
+        tag: u32,
+        /// The receiver's name of the type of the records.
+        name: String,
+    },
+    /// The receiver does not know the tag.
+    OnlyThere {
+        /// The tag.
+        tag: u32,
+        /// The sender's name of the type of the records.
+        name: String,
+    },
+    /// The records with this tag differ.
+    Records {
+        /// The tag.
+        tag: u32,
+        /// The receiver's name of the type of the records.
+        name: String,
+        /// What differs.
+        differences: Vec<Difference>,
+    },
+}
+
+impl Protocol {
+    /// Adds a kind of message.
+    pub(crate) fn insert(&mut self, tag: u32, schema: Schema) {
+        self.schemas.insert(tag, schema);
+    }
+
+    /// The schema of the records with this tag.
+    pub fn schema(&self, tag: u32) -> Option<&Schema> {
+        self.schemas.get(&tag)
+    }
+
+    /// The differences between this side's protocol and the sender's, by tag. Empty if they are equal.
+    pub fn differences(&self, sender: &Self) -> Vec<ProtocolDifference> {
+        let mut differences = BTreeMap::new();
+        for (&tag, here) in &self.schemas {
+            let name = here.type_name().to_owned();
+            match sender.schema(tag) {
+                None => {
+                    differences.insert(tag, ProtocolDifference::OnlyHere { tag, name });
+                }
+                Some(there) if there != here => {
+                    let found = here.differences(there);
+                    let records = ProtocolDifference::Records { tag, name, differences: found };
+                    differences.insert(tag, records);
+                }
+                Some(_) => {}
+            }
+        }
+        for (&tag, there) in &sender.schemas {
+            let name = there.type_name().to_owned();
+            if self.schema(tag).is_none() {
+                differences.insert(tag, ProtocolDifference::OnlyThere { tag, name });
+            }
+        }
+        differences.into_values().collect()
+    }
+
+    /// Names the fields that differ in an [`Error::Mismatch`], if both sides know the tag. Other errors stay as they are.
+    #[must_use]
+    pub fn explain(&self, sender: &Self, error: Error) -> Error {
+        match error {
+            Error::Mismatch(mismatch) => {
+                let schemas = (self.schema(mismatch.tag), sender.schema(mismatch.tag));
+                Error::Mismatch(match schemas {
+                    (Some(here), Some(there)) => {
+                        Box::new(mismatch.with_sender(here.clone(), there.clone()))
+                    }
+                    _ => mismatch,
+                })
+            }
+            other => other,
+        }
+    }
+}
+
+/// The text that the other side parses.
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.schemas.iter().try_for_each(|(tag, schema)| write!(f, "\t{tag}\n{schema}"))
+    }
+}
+
+impl FromStr for Protocol {
+    type Err = SchemaError;
+
+    fn from_str(text: &str) -> Result<Self, SchemaError> {
+        let mut protocol = Self::default();
+        let mut blocks = text.split('\t');
+        if !blocks.next().is_some_and(str::is_empty) {
+            return Err(SchemaError::Tag { index: 0 });
+        }
+        for (index, block) in blocks.enumerate() {
+            let no_tag = || SchemaError::Tag { index };
+            let (tag, schema) = block.split_once('\n').ok_or_else(no_tag)?;
+            let tag = tag.trim_end_matches('\r').parse().map_err(|_| no_tag())?;
+            if protocol.schemas.insert(tag, schema.parse()?).is_some() {
+                return Err(no_tag());
+            }
+        }
+        Ok(protocol)
+    }
+}
+
+impl fmt::Display for ProtocolDifference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OnlyHere { tag, name } => write!(f, "tag {tag}, `{name}`, is only here"),
+            Self::OnlyThere { tag, name } => write!(f, "tag {tag}, `{name}`, is only there"),
+            Self::Records { tag, name, differences } => {
+                write!(f, "tag {tag}, `{name}`")?;
+                for (index, difference) in differences.iter().enumerate() {
+                    write!(f, "{}{difference}", if index == 0 { ": " } else { "; " })?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_protocol_is_its_text() {
+        let mut protocol = Protocol::default();
+        protocol.insert(7, Schema::of::<(u8, [f32; 2])>());
+        protocol.insert(u32::MAX, "\n".parse().unwrap());
+        let text = protocol.to_string();
+        assert_eq!(text.parse(), Ok(protocol.clone()));
+        assert_eq!(text.replace('\n', "\r\n").parse(), Ok(protocol.clone()));
+        assert_eq!(Protocol::default().to_string().parse(), Ok(Protocol::default()));
+        let refused = |text: &str| text.parse::<Protocol>().unwrap_err();
+        assert_eq!(refused("7\nS\n"), SchemaError::Tag { index: 0 });
+        assert_eq!(refused("\t7\nS\n\t7\nS\n"), SchemaError::Tag { index: 1 });
+        assert_eq!(refused("\t7\nS\n\t-1\nS\n"), SchemaError::Tag { index: 1 });
+        assert_eq!(refused("\t7"), SchemaError::Tag { index: 0 });
+        assert_eq!(refused("\t7\nS\nx\n"), SchemaError::Line { number: 2 });
+    }
+}
