@@ -214,6 +214,35 @@ pub enum Error {
         /// The value at that rank.
         theirs: i64,
     },
+    /// The ranks called a collective operation with elements of different types: their type signatures differ.
+    #[error("rank {rank} has elements {theirs}, expected {ours} as at this rank")]
+    Elements {
+        /// A rank with elements of another type.
+        rank: i32,
+        /// The type signature at this rank, or its beginning: `"{f64, i32}"`.
+        ours: String,
+        /// The type signature at that rank, or its beginning.
+        theirs: String,
+    },
+    /// A [checked](crate::traits::PackedDestination::send_checked) message with elements of another type, or a message that
+    /// is not a checked one.
+    #[error(
+        "the message from rank {source_rank} with tag {tag} has elements of {their_size} bytes with the signature {theirs:#018x}, expected {our_size} bytes with {ours:#018x}"
+    )]
+    Signature {
+        /// The rank that sent it.
+        source_rank: i32,
+        /// Its tag.
+        tag: i32,
+        /// The hash of the type signature of its elements.
+        theirs: u64,
+        /// Packed bytes of one of its elements.
+        their_size: u64,
+        /// The hash of the type signature of the elements that were expected.
+        ours: u64,
+        /// Packed bytes of one of these.
+        our_size: u64,
+    },
     /// A collective operation on an intercommunicator (MPI-4.1 section 7.6), where each rank would receive from
     /// every rank of the other group instead of its own.
     #[error(

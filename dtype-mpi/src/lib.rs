@@ -44,6 +44,7 @@
 //! | pass values to the functions of the [`mpi`] crate | [`SendBuffer::of`]; [`ReceiveBuffer::of`] for types that accept any bytes |
 //! | send and receive parts of arrays: columns, faces, lists of indices | [`Layout`], [`send_layout`](traits::PackedDestination::send_layout), [`recv_layout`](traits::PackedSource::recv_layout) |
 //! | the same in other calls of the [`mpi`] crate | [`SendBuffer::of_layout`], [`ReceiveBuffer::of_layout`] |
+//! | be sure that both ranks mean the same type | [`send_checked`](traits::PackedDestination::send_checked), [`recv_checked`](traits::PackedSource::recv_checked) |
 //! | look at a message before it is received | [`incoming`](traits::PackedSource::incoming) |
 //! | continue while a message is in transit | [`immediate_send_packed`](traits::PackedDestination::immediate_send_packed), [`immediate_recv_packed_into`](traits::PackedSource::immediate_recv_packed_into) |
 //! | send long messages between two programs with this crate | [`Pipeline`] |
@@ -123,6 +124,7 @@ mod pipeline;
 #[expect(unsafe_code, reason = "calls the MPI library")]
 mod raw;
 mod received;
+mod signature;
 mod spare;
 pub mod traits;
 #[expect(unsafe_code, reason = "casts between vectors of one layout; elements of zeros")]

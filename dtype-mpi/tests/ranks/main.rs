@@ -22,6 +22,7 @@ mod packed;
 mod pipelines;
 mod reductions;
 mod shapes;
+mod signatures;
 mod together;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -51,6 +52,8 @@ const TESTS: &[Test] = &[
     ("more than the library can count", packed::uncountable),
     ("streams of types made at run time", packed::streams),
     ("a message that is looked at first", packed::incoming),
+    ("messages whose types are compared", signatures::messages),
+    ("collective operations on types of one size", signatures::collectives),
     ("a message that cannot be counted is discarded", packed::discarded),
     ("bytes that are no values", hostile::messages),
     ("bytes that are no values, to all", hostile::collectives),
