@@ -11,6 +11,7 @@
 
 mod buffers;
 mod collectives;
+mod exchanges;
 mod finalize;
 mod handles;
 mod hostile;
@@ -82,6 +83,10 @@ const TESTS: &[Test] = &[
     ("a transpose", layouts::transpose),
     ("halo faces", layouts::halo),
     ("layouts outside the memory", layouts::outside),
+    ("halos of all neighbours", exchanges::halos),
+    ("an exchange of one part with each rank", exchanges::all_to_all),
+    ("parts that do not go together", exchanges::refused),
+    ("parts outside the memory, and other messages", exchanges::misfits),
     ("messages of layouts", layouts::messages),
     ("messages of scattered layouts", layouts::scattered),
     ("messages of layouts that are refused", layouts::refused_messages),
