@@ -47,9 +47,9 @@ impl<T> Gathered<T> {
 /// (MPI-4.1 chapter 6).
 ///
 /// All ranks of the communicator call the same function, with elements of the same type signature. One or two short
-/// collective operations compare the arguments and the signatures before the data are sent. If they do not match, or one
-/// rank refuses its own, every rank gets an error and nothing is sent. Received bytes are checked before they become values. An error about them is
-/// returned only at the rank that received them; the other ranks continue.
+/// collective operations compare the arguments and the signatures before the data are sent. If they do not match, or one rank
+/// refuses its own, every rank gets an error and nothing is sent. Received bytes are checked before they become values. An
+/// error about them is returned only at the rank that received them; the other ranks continue.
 ///
 /// The comparison protects from mistakes. A rank that makes calls of its own instead can announce less than it sends. Open
 /// MPI 4.1 and 5.0 may write that over whatever follows the memory for it, and only then report the error.
@@ -80,9 +80,9 @@ pub trait PackedCollectives: CommunicatorCollectives {
     ///
     /// # Errors
     ///
-    /// [`Error::Root`], [`Error::Mismatch`] for different roots, [`Error::Elements`] for different types;
-    /// [`Error::Type`] for bytes that are not valid values, and [`Error::Allocation`]; [`Error::Peer`] for an error at another rank; [`Error::NotRunning`],
-    /// [`Error::Thread`], [`Error::Call`]. The elements are unchanged.
+    /// [`Error::Root`], [`Error::Mismatch`] for different roots, [`Error::Elements`] for different types; [`Error::Type`] for
+    /// bytes that are not valid values, and [`Error::Allocation`]; [`Error::Peer`] for an error at another rank;
+    /// [`Error::NotRunning`], [`Error::Thread`], [`Error::Call`]. The elements are unchanged.
     fn broadcast_packed<T: Described>(
         &self,
         root: Rank,

@@ -74,6 +74,9 @@ pub enum Neighbours {
 /// [`run`](Self::run) sends and receives all parts, and returns when all of them have arrived. With [`start`](Self::start) and
 /// [`finish`](Started::finish), a program computes in between what does not depend on them; the grid is not borrowed then.
 ///
+/// The parts are messages on the communicator with the tags of the parts. Other messages between the same ranks need other tags,
+/// or another communicator.
+///
 /// ```
 /// use dtype_mpi::{Exchange, Neighbours};
 /// use dtype_runtime::{Basic, Type};
