@@ -6,9 +6,8 @@
 //! mpirun.openmpi -n 4 target/openmpi/release/examples/heat
 //! ```
 //!
-//! A row or column is a subarray of the block. It is packed when its send starts, so the block can be written
-//! immediately. Received bytes are unpacked directly into the rim, without an intermediate buffer in the program.
-//! While messages are in transit, the program computes the cells that do not need a neighbour.
+//! The rows and columns are packed when their sends start, so the block is not borrowed while messages are in transit: the
+//! program computes the cells that do not need a neighbour.
 //!
 //! At the end rank 0 computes the whole plate alone. Every rank computes a cell from the same five numbers by the
 //! same operations, and a maximum does not depend on the order of its operands. Both results must therefore be
@@ -23,12 +22,11 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
-use dtype_mpi::Layout;
 use dtype_mpi::traits::{PackedDestination, PackedSource};
+use dtype_mpi::{Exchange, Layout, Neighbours};
 use dtype_runtime::{Basic, Order, Type};
-use mpi::Tag;
 use mpi::collective::SystemOperation;
-use mpi::topology::{CartesianCommunicator, Process, SimpleCommunicator};
+use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, CommunicatorCollectives};
 use ndarray::{Array2, Zip, s};
 
@@ -89,11 +87,12 @@ fn heat(world: &SimpleCommunicator, arguments: &Arguments) -> Result<Option<Tabl
 
     let progress = job::progress(world, arguments.steps.into())?;
     let mut block = Block::new(plate, cells(rank));
-    let faces = faces(&cartesian, &block)?;
-    let mut sent = 0;
+    let rim = block.shape().map(|length| length as u64 + 2);
+    let f64s = Type::basic(Basic::F64);
+    let mut halo = Exchange::halo(&cartesian, &rim, 1, &f64s, Neighbours::Faces)?;
     let start = Instant::now();
     let (steps, change) = until_steady(arguments, |look| {
-        sent += step(&faces, &mut block)?;
+        step(&mut halo, &mut block)?;
         progress.inc(1);
         if !look {
             return Ok(f64::NAN);
@@ -106,6 +105,7 @@ fn heat(world: &SimpleCommunicator, arguments: &Arguments) -> Result<Option<Tabl
     let time = start.elapsed();
     progress.finish_and_clear();
 
+    let sent = halo.bytes() * u64::from(steps);
     let mut exchanged = 0_u64;
     world.all_reduce_into(&sent, &mut exchanged, SystemOperation::sum());
     let Some(whole) = gather(world, plate, &block, cells)? else { return Ok(None) };
@@ -211,67 +211,20 @@ fn edge(plate: [usize; 2], [row, column]: [usize; 2]) -> f64 {
     if row == 0 { 400.0 * along * (1.0 - along) } else { 0.0 }
 }
 
-/// One side of a block, and the neighbour on that side.
-struct Face<'c> {
-    neighbour: Process<'c>,
-    /// The outermost cells, which are sent to the neighbour.
-    cells: Layout,
-    /// The part of the rim for the neighbour's cells.
-    rim: Layout,
-    tag: Tag,
-    /// The neighbour's tag for this direction.
-    back: Tag,
-}
-
-fn faces<'c>(cartesian: &'c CartesianCommunicator, block: &Block) -> Result<Vec<Face<'c>>> {
+/// Makes one step.
+fn step(halo: &mut Exchange<'_>, block: &mut Block) -> Result<()> {
     let [rows, columns] = block.shape();
-    let ((north, south), (west, east)) = (cartesian.shift(0, 1), cartesian.shift(1, 1));
-    let (row, column) = ([1, columns], [rows, 1]);
-    let sides = [
-        (north, row, [1, 1], [0, 1]),
-        (south, row, [rows, 1], [rows + 1, 1]),
-        (west, column, [1, 1], [1, 0]),
-        (east, column, [1, columns], [1, columns + 1]),
-    ];
-    let mut faces = Vec::new();
-    for ((neighbour, sizes, cells, rim), tag) in sides.into_iter().zip(0..) {
-        let Some(neighbour) = neighbour else { continue };
-        faces.push(Face {
-            neighbour: cartesian.process_at_rank(neighbour),
-            cells: block.part(sizes, cells)?,
-            rim: block.part(sizes, rim)?,
-            tag,
-            back: tag ^ 1,
-        });
-    }
-    Ok(faces)
-}
-
-/// Makes one step. Returns the number of bytes sent.
-fn step(faces: &[Face<'_>], block: &mut Block) -> Result<u64> {
-    let [rows, columns] = block.shape();
-    let (mut sends, mut sent) = (Vec::new(), 0);
-    for face in faces {
-        let cells = face.cells.packer(block.memory(), 0, 1)?;
-        sent += cells.remaining();
-        sends.push(face.neighbour.immediate_send_stream(cells, face.tag)?);
-    }
+    let messages = halo.start(block.memory())?;
     block.change = 0.0;
     let inner = [rows, columns].map(|length| 1..length.max(2) - 1);
     block.relax(inner[0].clone(), inner[1].clone());
-    for face in faces {
-        let mut rim = face.rim.unpacker(block.memory_mut(), 0, 1)?;
-        face.neighbour.recv_stream(&mut rim, face.back)?;
-    }
+    messages.finish(block.memory_mut())?;
     block.relax(0..1, 0..columns);
     block.relax(rows.max(2) - 1..rows, 0..columns);
     block.relax(inner[0].clone(), 0..1);
     block.relax(inner[0].clone(), columns.max(2) - 1..columns);
     block.swap();
-    for send in sends {
-        send.wait()?;
-    }
-    Ok(sent)
+    Ok(())
 }
 
 /// Makes steps until the changes are small enough or the limit is reached. The greatest change of all cells is

@@ -164,8 +164,7 @@ impl Layout {
         origin: usize,
         count: usize,
     ) -> Result<Packer<'a>, Error> {
-        let buffer = dtype_runtime::Buffer::new(bytes_of(memory)).origin(signed(origin));
-        Ok(self.committed.packer(buffer, count)?)
+        packer(&self.committed, memory, origin, count)
     }
 
     /// An unpacker into `count` instances in the memory of a slice, for
@@ -184,8 +183,7 @@ impl Layout {
         origin: usize,
         count: usize,
     ) -> Result<Unpacker<'a>, Error> {
-        let buffer = dtype_runtime::BufferMut::new(bytes_of_mut(memory)).origin(signed(origin));
-        Ok(self.committed.unpacker(buffer, count)?)
+        unpacker(&self.committed, memory, origin, count)
     }
 
     /// The bytes of the instances in the memory of a slice, if they are contiguous. The arguments are the same as for
@@ -367,6 +365,28 @@ impl<'a> ReceiveBuffer<'a> {
         let pointer = if layout.has_no_data(count) { receiving(at, 0) } else { at.cast() };
         Ok(Self { pointer, count, datatype, memory: PhantomData })
     }
+}
+
+/// A packer for `count` instances in the memory of a slice.
+pub(crate) fn packer<'a, T: Described>(
+    committed: &Committed,
+    memory: &'a [T],
+    origin: usize,
+    count: usize,
+) -> Result<Packer<'a>, Error> {
+    let buffer = dtype_runtime::Buffer::new(bytes_of(memory)).origin(signed(origin));
+    Ok(committed.packer(buffer, count)?)
+}
+
+/// An unpacker into `count` instances in the memory of a slice.
+pub(crate) fn unpacker<'a, T: Described>(
+    committed: &Committed,
+    memory: &'a mut [T],
+    origin: usize,
+    count: usize,
+) -> Result<Unpacker<'a>, Error> {
+    let buffer = dtype_runtime::BufferMut::new(bytes_of_mut(memory)).origin(signed(origin));
+    Ok(committed.unpacker(buffer, count)?)
 }
 
 /// Whether no byte of the elements is data. Such elements can have an address that means something else to MPI.

@@ -1,6 +1,6 @@
 //! Collective operations on elements that are packed and unpacked by this crate.
 
-use dtype_runtime::Datatype as Described;
+use dtype_runtime::{Datatype as Described, Type};
 use mpi::Rank;
 use mpi::traits::CommunicatorCollectives;
 
@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::operation::Operation;
 use crate::raw::OnCommunicator;
 use crate::raw::collective::{Block, Parts, Room};
+use crate::signature;
 use crate::values::{self, Memory};
 
 /// Elements from all ranks, in rank order.
@@ -45,10 +46,10 @@ impl<T> Gathered<T> {
 /// Collective operations on any `#[derive(Datatype)]` type, with any number of elements from each rank
 /// (MPI-4.1 chapter 6).
 ///
-/// All ranks of the communicator call the same function. One or two short collective operations compare the
-/// arguments before the data are sent. If the arguments do not match, or one rank refuses its own, every rank gets
-/// an error and nothing is sent. Received bytes are checked before they become values. An error about them is
-/// returned only at the rank that received them; the other ranks continue.
+/// All ranks of the communicator call the same function, with elements of the same type signature. One or two short
+/// collective operations compare the arguments and the signatures before the data are sent. If they do not match, or one rank
+/// refuses its own, every rank gets an error and nothing is sent. Received bytes are checked before they become values. An
+/// error about them is returned only at the rank that received them; the other ranks continue.
 ///
 /// The comparison protects from mistakes. A rank that makes calls of its own instead can announce less than it sends. Open
 /// MPI 4.1 and 5.0 may write that over whatever follows the memory for it, and only then report the error.
@@ -79,9 +80,9 @@ pub trait PackedCollectives: CommunicatorCollectives {
     ///
     /// # Errors
     ///
-    /// [`Error::Root`], [`Error::Mismatch`] for different roots; [`Error::Type`] for bytes that are not valid values, and
-    /// [`Error::Allocation`]; [`Error::Peer`] for an error at another rank; [`Error::NotRunning`],
-    /// [`Error::Thread`], [`Error::Call`]. The elements are unchanged.
+    /// [`Error::Root`], [`Error::Mismatch`] for different roots, [`Error::Elements`] for different types; [`Error::Type`] for
+    /// bytes that are not valid values, and [`Error::Allocation`]; [`Error::Peer`] for an error at another rank;
+    /// [`Error::NotRunning`], [`Error::Thread`], [`Error::Call`]. The elements are unchanged.
     fn broadcast_packed<T: Described>(
         &self,
         root: Rank,
@@ -279,7 +280,7 @@ impl<C: CommunicatorCollectives> PackedCollectives for C {}
 struct Meeting {
     rank: Rank,
     size: Rank,
-    /// By rank: the root, the number of elements, and the packed bytes per element.
+    /// By rank: the root, the number of elements, and the hash of the elements' type signature.
     said: Vec<[i64; 3]>,
     /// `None` for elements without data.
     block: Option<Block>,
@@ -293,11 +294,13 @@ impl Meeting {
     ) -> Result<Self, Error> {
         let (rank, size) = on.ranks()?;
         let element = T::TYPE_MAP.size();
-        let ours = [root.map_or(0, i64::from), announce(count), announce(element)];
-        let said = on.all_gather(ours)?;
+        let signature = T::TYPE_MAP.signature_hash().cast_signed();
+        let said = on.all_gather([root.map_or(0, i64::from), announce(count), signature])?;
         let meeting = Self { rank, size, said, block: None };
         meeting.same(0, "the root")?;
-        meeting.same(2, "the size of an element")?;
+        if let Some(rank) = meeting.different(2) {
+            return Err(other_elements::<T>(on, rank)?);
+        }
         if let Some(root) = root
             && !(0..size).contains(&root)
         {
@@ -311,18 +314,23 @@ impl Meeting {
         Ok(Self { block: Some(block), ..meeting })
     }
 
-    /// Checks that all ranks gave the same. They all see the same numbers, so they come to the same result.
-    fn same(&self, which: usize, argument: &'static str) -> Result<(), Error> {
+    /// A rank that gave another number than this one, if not all ranks gave the same. They all see the same numbers, so they
+    /// all find one, or none does.
+    fn different(&self, which: usize) -> Option<usize> {
         let first = self.said[0][which];
-        let Some(other) = self.said.iter().position(|said| said[which] != first) else {
-            return Ok(());
-        };
-        let own = usize::try_from(self.rank).unwrap_or(0);
-        let ours = self.said[own][which];
-        let rank = if ours == first { other } else { 0 };
-        let theirs = self.said[rank][which];
-        let rank = Rank::try_from(rank).unwrap_or(Rank::MAX);
-        Err(Error::Mismatch { rank, argument, ours, theirs })
+        let other = self.said.iter().position(|said| said[which] != first)?;
+        Some(if self.own(which) == first { other } else { 0 })
+    }
+
+    fn own(&self, which: usize) -> i64 {
+        usize::try_from(self.rank).map_or(0, |rank| self.said[rank][which])
+    }
+
+    /// Checks that all ranks gave the same number.
+    fn same(&self, which: usize, argument: &'static str) -> Result<(), Error> {
+        let Some(rank) = self.different(which) else { return Ok(()) };
+        let (ours, theirs) = (self.own(which), self.said[rank][which]);
+        Err(Error::Mismatch { rank: rank_of(rank), argument, ours, theirs })
     }
 
     fn same_counts(&self) -> Result<(), Error> {
@@ -337,15 +345,36 @@ impl Meeting {
         usize::try_from(rank).map_or(0, |rank| self.counts()[rank])
     }
 
-    /// Checks that all ranks are ready. If one is not, each of them learns of it.
     fn agree<R>(&self, on: &OnCommunicator<'_>, own: Result<R, Error>) -> Result<R, Error> {
-        let refusing = on.greatest(if own.is_ok() { -1 } else { self.rank })?;
-        let own = own?;
-        if refusing >= 0 {
-            return Err(Error::Peer { rank: refusing });
-        }
-        Ok(own)
+        agree(on, self.rank, own)
     }
+}
+
+/// Checks that all ranks are ready. If one is not, each of them learns of it.
+pub(crate) fn agree<R>(
+    on: &OnCommunicator<'_>,
+    rank: Rank,
+    own: Result<R, Error>,
+) -> Result<R, Error> {
+    let refusing = on.greatest(if own.is_ok() { -1 } else { rank })?;
+    let own = own?;
+    if refusing >= 0 {
+        return Err(Error::Peer { rank: refusing });
+    }
+    Ok(own)
+}
+
+fn rank_of(index: usize) -> Rank {
+    Rank::try_from(index).unwrap_or(Rank::MAX)
+}
+
+/// The error for elements of another type at another rank. All ranks call this, because each of them found such a rank.
+fn other_elements<T: Described>(on: &OnCommunicator<'_>, rank: usize) -> Result<Error, Error> {
+    let all = on.all_gather(signature::text(&Type::of::<T>().signature()))?;
+    let (own, _) = on.ranks()?;
+    let text = |rank: usize| all.get(rank).map_or_else(String::new, signature::read);
+    let ours = usize::try_from(own).map_or_else(|_| String::new(), text);
+    Ok(Error::Elements { rank: rank_of(rank), ours, theirs: text(rank) })
 }
 
 /// A number of elements as ranks announce it: the same bits, because there can be any number of elements without data.

@@ -214,6 +214,84 @@ pub enum Error {
         /// The value at that rank.
         theirs: i64,
     },
+    /// The ranks called a collective operation with elements of different types, or the two ends of a part of an
+    /// [`Exchange`](crate::Exchange) have different types: their type signatures differ.
+    #[error("rank {rank} has elements {theirs}, expected {ours} as at this rank")]
+    Elements {
+        /// A rank with elements of another type.
+        rank: i32,
+        /// The type signature at this rank, or its beginning: `"{f64, i32}"`.
+        ours: String,
+        /// The type signature at that rank, or its beginning.
+        theirs: String,
+    },
+    /// A [checked](crate::traits::PackedDestination::send_checked) message with elements of another type, or a message that
+    /// is not a checked one.
+    #[error(
+        "the message from rank {source_rank} with tag {tag} has elements of {their_size} bytes with the signature {theirs:#018x}, expected {our_size} bytes with {ours:#018x}"
+    )]
+    Signature {
+        /// The rank that sent it.
+        source_rank: i32,
+        /// Its tag.
+        tag: i32,
+        /// The hash of the type signature of its elements.
+        theirs: u64,
+        /// Packed bytes of one of its elements.
+        their_size: u64,
+        /// The hash of the type signature of the elements that were expected.
+        ours: u64,
+        /// Packed bytes of one of these.
+        our_size: u64,
+    },
+    /// Two parts of an [`Exchange`](crate::Exchange) name the same byte, and one of them is received.
+    #[error(
+        "the part {received} that is received and the part {other} that is {} overlap at byte {byte}",
+        if *is_sent { "sent" } else { "received" }
+    )]
+    Overlap {
+        /// The index of a part among those that are received.
+        received: usize,
+        /// The index of the other one.
+        other: usize,
+        /// Whether the other one is sent.
+        is_sent: bool,
+        /// The first byte in the memory that both name.
+        byte: i64,
+    },
+    /// A part of an [`Exchange`](crate::Exchange) for a rank that is not one of the communicator.
+    #[error("rank {rank} of a part is not a rank of the communicator, expected 0 to {last}")]
+    Rank {
+        /// The rank that was given.
+        rank: i32,
+        /// The greatest rank.
+        last: i32,
+    },
+    /// A rank sends more or fewer parts of an [`Exchange`](crate::Exchange) than this one receives from it.
+    #[error("rank {rank} sends {sent} parts with the tag {tag}, and this rank receives {received}")]
+    Unmatched {
+        /// The rank that sends.
+        rank: i32,
+        /// The tag.
+        tag: i32,
+        /// The number of parts with this tag that it sends to this rank.
+        sent: usize,
+        /// The number that this rank receives.
+        received: usize,
+    },
+    /// A grid without a halo: its sizes are not one for each dimension of the communicator, of which there are at most nine,
+    /// or are less than three borders.
+    #[error(
+        "a halo of width {width} for a grid of {sizes:?} elements: expected {dimensions} sizes of three widths or more, at most nine"
+    )]
+    Halo {
+        /// The sizes that were given.
+        sizes: Vec<u64>,
+        /// The number of elements of the border on each side.
+        width: u64,
+        /// The number of dimensions of the communicator.
+        dimensions: usize,
+    },
     /// A collective operation on an intercommunicator (MPI-4.1 section 7.6), where each rank would receive from
     /// every rank of the other group instead of its own.
     #[error(

@@ -43,7 +43,9 @@
 //! | receive any values, checked, with errors returned | [`recv_packed`](traits::PackedSource::recv_packed) and its variants |
 //! | pass values to the functions of the [`mpi`] crate | [`SendBuffer::of`]; [`ReceiveBuffer::of`] for types that accept any bytes |
 //! | send and receive parts of arrays: columns, faces, lists of indices | [`Layout`], [`send_layout`](traits::PackedDestination::send_layout), [`recv_layout`](traits::PackedSource::recv_layout) |
+//! | exchange many parts of one grid at once: halos, `MPI_Alltoallw`, `MPI_Neighbor_alltoallw` | [`Exchange`] |
 //! | the same in other calls of the [`mpi`] crate | [`SendBuffer::of_layout`], [`ReceiveBuffer::of_layout`] |
+//! | be sure that both ranks mean the same type | [`send_checked`](traits::PackedDestination::send_checked), [`recv_checked`](traits::PackedSource::recv_checked) |
 //! | look at a message before it is received | [`incoming`](traits::PackedSource::incoming) |
 //! | continue while a message is in transit | [`immediate_send_packed`](traits::PackedDestination::immediate_send_packed), [`immediate_recv_packed_into`](traits::PackedSource::immediate_recv_packed_into) |
 //! | send long messages between two programs with this crate | [`Pipeline`] |
@@ -108,6 +110,7 @@ mod collective;
 mod decode;
 mod encode;
 mod error;
+mod exchange;
 #[expect(unsafe_code, reason = "casts between slices of one layout")]
 mod flatten;
 #[expect(unsafe_code, reason = "shares handles of datatypes between threads")]
@@ -123,6 +126,7 @@ mod pipeline;
 #[expect(unsafe_code, reason = "calls the MPI library")]
 mod raw;
 mod received;
+mod signature;
 mod spare;
 pub mod traits;
 #[expect(unsafe_code, reason = "casts between vectors of one layout; elements of zeros")]
@@ -132,6 +136,7 @@ pub use buffer::{Layout, ReceiveBuffer, SendBuffer};
 pub use collective::Gathered;
 pub use decode::decode;
 pub use error::Error;
+pub use exchange::{Exchange, Neighbours, Part, Started};
 pub use flatten::{flatten, flatten_mut};
 pub use memory::Memory;
 pub use operation::Operation;

@@ -16,7 +16,8 @@ use crate::names;
 use crate::raw::point_to_point::{Envelope, Matched, Pending};
 use crate::raw::{OnCommunicator, check_running};
 use crate::received::{Received, received};
-use crate::{spare, values};
+use crate::signature::TRAILER;
+use crate::{signature, spare, values};
 
 /// The number of elements of type `T` in a message, from the status of a receive (MPI-4.1 section 3.2.5).
 ///
@@ -95,6 +96,22 @@ pub trait PackedDestination: Destination {
         let to = self.destination_rank();
         let on = OnCommunicator::begin("MPI_Send", self.as_communicator())?;
         values::with_packed(elements, |bytes| on.send(bytes, to, tag))
+    }
+
+    /// Sends elements and the hash of their type signature, for [`recv_checked`](PackedSource::recv_checked), which refuses
+    /// elements of another type: 16 bytes more than [`send_packed`](Self::send_packed) sends. No other receive call
+    /// expects them, so `send_packed` is for peers that receive with a datatype of the library.
+    ///
+    /// # Errors
+    ///
+    /// As [`send_packed`](Self::send_packed).
+    fn send_checked<T: Described>(&self, elements: &[T], tag: Tag) -> Result<(), Error> {
+        let to = self.destination_rank();
+        let on = OnCommunicator::begin("MPI_Send", self.as_communicator())?;
+        let bytes = with_trailer(elements);
+        on.send(&bytes, to, tag)?;
+        spare::keep(bytes);
+        Ok(())
     }
 
     /// Sends the rest of a packed stream, for example of instances of a type made at run time
@@ -182,6 +199,22 @@ pub trait PackedDestination: Destination {
         Ok(PackedSend(on.start_send(packed, to, tag)?))
     }
 
+    /// Starts to send elements and the hash of their type signature, as [`send_checked`](Self::send_checked) does. They are
+    /// packed before this returns.
+    ///
+    /// # Errors
+    ///
+    /// As [`send_packed`](Self::send_packed).
+    fn immediate_send_checked<T: Described>(
+        &self,
+        elements: &[T],
+        tag: Tag,
+    ) -> Result<PackedSend<'_>, Error> {
+        let to = self.destination_rank();
+        let on = OnCommunicator::begin("MPI_Isend", self.as_communicator())?;
+        Ok(PackedSend(on.start_send(with_trailer(elements), to, tag)?))
+    }
+
     /// Starts to send the rest of a packed stream.
     ///
     /// # Errors
@@ -197,6 +230,16 @@ pub trait PackedDestination: Destination {
 }
 
 impl<D: Destination> PackedDestination for D {}
+
+/// The packed bytes of elements, and the trailer of a checked message.
+fn with_trailer<T: Described>(elements: &[T]) -> Vec<u8> {
+    let room = dtype_runtime::packed_size::<T>(elements.len()).saturating_add(TRAILER);
+    let mut bytes = spare::take(room);
+    bytes.reserve_exact(room);
+    dtype_runtime::pack_onto(&mut bytes, elements);
+    bytes.extend_from_slice(&signature::trailer::<T>());
+    bytes
+}
 
 /// Calls `send` with the rest of a packed stream, which is not copied if it is contiguous in memory.
 fn with_rest<R>(packer: Packer<'_>, send: impl FnOnce(&[u8]) -> R) -> Result<R, Error> {
@@ -297,6 +340,73 @@ pub trait PackedSource: Source {
         let found = on.probe(self.source_rank(), tag)?;
         values::fits::<T>(found, elements.len())?;
         on.take(found, |matched| into_elements(matched, elements))
+    }
+
+    /// Receives a message of [`send_checked`](PackedDestination::send_checked) with any number of elements, and checks that
+    /// the sender's elements have the type signature of `T`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Signature`] for elements of another type, and for a message that was not sent by `send_checked`;
+    /// [`Error::Short`] for a message without room for the signature, which can still be received. Otherwise as
+    /// [`recv_packed`](Self::recv_packed).
+    ///
+    /// ```
+    /// use dtype_mpi::Error;
+    /// use dtype_mpi::traits::*;
+    /// use mpi::traits::*;
+    ///
+    /// let universe = mpi::initialize().expect("MPI runs once");
+    /// let world = universe.world();
+    /// let me = world.process_at_rank(world.rank());
+    /// let request = me.immediate_send_checked(&[(0.5_f64, 7_i32)], 0)?;
+    /// // As many bytes, and another order.
+    /// let error = me.recv_checked::<(i32, f64)>(0).unwrap_err();
+    /// assert!(matches!(error, Error::Signature { their_size: 12, our_size: 12, .. }));
+    /// request.wait()?;
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn recv_checked<T: Described>(&self, tag: Tag) -> Result<(Vec<T>, Received), Error> {
+        let on = OnCommunicator::begin("MPI_Probe", self.as_communicator())?;
+        let found = on.probe(self.source_rank(), tag)?;
+        signature::without_trailer(found)?;
+        on.take(found, |matched| {
+            let found = signature::without_trailer(matched.envelope)?;
+            let elements = matched.receive_bytes(|bytes| {
+                let bytes = signature::checked::<T>(found, bytes)?;
+                values::unpack_vec(bytes, values::whole::<T>(found.bytes)?)
+            })??;
+            let count = elements.len();
+            Ok((elements, received(found, count)))
+        })
+    }
+
+    /// As [`recv_checked`](Self::recv_checked), into existing elements; a message with fewer elements fills the first ones.
+    /// Padding and skipped fields are unchanged.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv_checked`](Self::recv_checked), and [`Error::Truncated`] for a message of more elements, which can
+    /// still be received. No element is written in case of an error.
+    fn recv_checked_into<T: Described>(
+        &self,
+        elements: &mut [T],
+        tag: Tag,
+    ) -> Result<Received, Error> {
+        let on = OnCommunicator::begin("MPI_Probe", self.as_communicator())?;
+        let found = on.probe(self.source_rank(), tag)?;
+        let capacity = dtype_runtime::packed_size::<T>(elements.len()) as u64;
+        values::fits_bytes(signature::without_trailer(found)?, capacity)?;
+        on.take(found, |matched| {
+            let found = signature::without_trailer(matched.envelope)?;
+            let count = matched.receive_bytes(|bytes| {
+                let bytes = signature::checked::<T>(found, bytes)?;
+                let count = values::fits::<T>(found, elements.len())?;
+                dtype_runtime::unpack_into(bytes, &mut elements[..count])?;
+                Ok::<_, Error>(count)
+            })??;
+            Ok(received(found, count))
+        })
     }
 
     /// Receives a message into a packed stream, for example of instances of a type made at run time

@@ -26,7 +26,7 @@ pub(crate) use construction::make;
 pub use datatype::Datatype;
 pub use decoding::Contents;
 pub(crate) use decoding::{contents, envelope};
-pub(crate) use session::{OnCommunicator, Session, check_running};
+pub(crate) use session::{Later, OnCommunicator, Session, check_running};
 
 /// The address of bytes to be sent. The pointer of an empty slice may be 1, which is `MPI_IN_PLACE` in Open MPI, so
 /// an empty slice gets a fixed address here.

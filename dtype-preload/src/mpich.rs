@@ -12,6 +12,5 @@ mod library;
 pub mod numbers;
 mod originals;
 mod pack;
-mod pack_external;
 mod types;
 mod word;

@@ -1,5 +1,6 @@
 //! Messages between two ranks, as packed bytes.
 
+use std::fmt;
 use std::mem::ManuallyDrop;
 use std::os::raw::{c_int, c_void};
 
@@ -390,6 +391,12 @@ pub(crate) struct Pending<'c> {
     buffer: ManuallyDrop<Vec<u8>>,
     kind: Kind,
     on: Later<'c>,
+}
+
+impl fmt::Debug for Pending<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pending").field("complete", &self.is_complete()).finish_non_exhaustive()
+    }
 }
 
 impl<'c> Pending<'c> {

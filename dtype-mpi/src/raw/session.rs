@@ -1,6 +1,7 @@
 //! The right to call the library: MPI is running, this thread may call it, and errors are returned as codes.
 
 use std::cell::Cell;
+use std::fmt;
 use std::marker::PhantomData;
 use std::os::raw::c_int;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -86,6 +87,13 @@ impl<'c> OnCommunicator<'c> {
 pub(crate) struct Later<'c> {
     handle: MPI_Comm,
     communicator: PhantomData<&'c ()>,
+}
+
+impl fmt::Debug for Later<'_> {
+    /// The handle is a number or an address without meaning to a reader.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Later").finish_non_exhaustive()
+    }
 }
 
 impl<'c> Later<'c> {

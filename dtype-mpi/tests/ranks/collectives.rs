@@ -140,7 +140,9 @@ pub(crate) fn refused(world: &SimpleCommunicator) {
         } else {
             world.all_gather_packed(&elements).map(drop).unwrap_err()
         };
-        assert!(matches!(error, Error::Mismatch { argument: "the size of an element", .. }));
+        let (own, byte) = ("{bool, f64, char, u8}".to_owned(), "{u8}".to_owned());
+        let (other, ours, theirs) = if rank == last { (0, byte, own) } else { (last, own, byte) };
+        assert_eq!(error, Error::Elements { rank: other, ours, theirs });
     }
     // After all these errors the communicator still works.
     gather_of::<Flagged>(world);

@@ -53,14 +53,21 @@ pub(crate) fn messages(world: &SimpleCommunicator) {
     request.wait().unwrap();
 }
 
-/// A record of another program that has the size of a `Flagged`.
-type Raw = [u8; 14];
+/// A record of another program with the type signature of a [`Flagged`], whose last byte can be anything.
+#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+struct Raw {
+    flag: bool,
+    value: f64,
+    letter: char,
+    kind: u8,
+}
 
 pub(crate) fn collectives(world: &SimpleCommunicator) {
     let (rank, size) = (world.rank(), world.size());
     let root = size - 1;
     let good = Flagged::some(3, &mut Random(1));
-    let bad: Vec<Raw> = poisoned().as_chunks().0.to_vec();
+    let mut bad = dtype_runtime::unpack::<Raw>(&pack(&good)).unwrap();
+    bad[1].kind = 200;
     let hostile = rank == root;
 
     // The root is hostile, and takes part as usual.
@@ -80,7 +87,7 @@ pub(crate) fn collectives(world: &SimpleCommunicator) {
             } else {
                 world.broadcast_packed(root, &mut elements)
             };
-            assert_invalid(&result.unwrap_err(), EXPECTED);
+            assert_invalid(&result.unwrap_err(), (1, "kind"));
         }
     }
     assert_eq!(elements, unchanged);
@@ -91,7 +98,7 @@ pub(crate) fn collectives(world: &SimpleCommunicator) {
         assert_eq!(world.all_gather_packed(&bad).unwrap().counts.len(), before / 3 + 1);
     } else {
         let error = world.all_gather_packed(&good).unwrap_err();
-        assert_invalid(&error, (before + 1, "flag"));
+        assert_invalid(&error, (before + 1, "kind"));
     }
     // Gathered where it is good: rank 0, if there is another.
     if hostile && root > 0 {
@@ -100,22 +107,22 @@ pub(crate) fn collectives(world: &SimpleCommunicator) {
         let result = world.gather_packed(0, &good);
         match (rank, root) {
             (0, 0) => assert_eq!(result.unwrap().unwrap().elements, good),
-            (0, _) => assert_invalid(&result.unwrap_err(), (before + 1, "flag")),
+            (0, _) => assert_invalid(&result.unwrap_err(), (before + 1, "kind")),
             _ => assert_eq!(result.unwrap(), None),
         }
     }
     // Two records for each rank, one of which is not valid.
     let counts = vec![2; usize::try_from(size).unwrap()];
-    let for_all = |record: Raw| record.repeat(counts.len() * 2).as_chunks().0.to_vec();
+    let for_all = |record: Raw| vec![record; counts.len() * 2];
     if hostile {
         world.scatter_packed::<Raw>(root, &for_all(bad[1]), &counts).unwrap();
         world.all_to_all_packed::<Raw>(&for_all(bad[1]), &counts).unwrap();
     } else {
         let error = world.scatter_packed::<Flagged>(root, &[], &[]).unwrap_err();
-        assert_invalid(&error, (0, "flag"));
+        assert_invalid(&error, (0, "kind"));
         let out = Flagged::some(counts.len() * 2, &mut Random(3));
         let error = world.all_to_all_packed(&out, &counts).unwrap_err();
-        assert_invalid(&error, (counts.len() * 2 - 2, "flag"));
+        assert_invalid(&error, (counts.len() * 2 - 2, "kind"));
     }
 }
 
@@ -166,7 +173,8 @@ pub(crate) fn short_broadcast(world: &SimpleCommunicator) {
     let pair = world.split_by_color(Color::with_value(world.rank() / 2)).unwrap();
     if pair.rank() == 0 {
         let mut said = vec![0_i64; 3 * 2];
-        pair.all_gather_into(&[0, SAID as i64, 8][..], &mut said);
+        let signature = u64::TYPE_MAP.signature_hash().cast_signed();
+        pair.all_gather_into(&[0, SAID as i64, signature][..], &mut said);
         for _ in 0..2 {
             let mut refusing = 0_i32;
             pair.all_reduce_into(&-1, &mut refusing, SystemOperation::max());

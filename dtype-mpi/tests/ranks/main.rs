@@ -11,6 +11,7 @@
 
 mod buffers;
 mod collectives;
+mod exchanges;
 mod finalize;
 mod handles;
 mod hostile;
@@ -22,6 +23,7 @@ mod packed;
 mod pipelines;
 mod reductions;
 mod shapes;
+mod signatures;
 mod together;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -51,6 +53,8 @@ const TESTS: &[Test] = &[
     ("more than the library can count", packed::uncountable),
     ("streams of types made at run time", packed::streams),
     ("a message that is looked at first", packed::incoming),
+    ("messages whose types are compared", signatures::messages),
+    ("collective operations on types of one size", signatures::collectives),
     ("a message that cannot be counted is discarded", packed::discarded),
     ("bytes that are no values", hostile::messages),
     ("bytes that are no values, to all", hostile::collectives),
@@ -79,6 +83,10 @@ const TESTS: &[Test] = &[
     ("a transpose", layouts::transpose),
     ("halo faces", layouts::halo),
     ("layouts outside the memory", layouts::outside),
+    ("halos of all neighbours", exchanges::halos),
+    ("an exchange of one part with each rank", exchanges::all_to_all),
+    ("parts that do not go together", exchanges::refused),
+    ("parts outside the memory, and other messages", exchanges::misfits),
     ("messages of layouts", layouts::messages),
     ("messages of scattered layouts", layouts::scattered),
     ("messages of layouts that are refused", layouts::refused_messages),

@@ -142,16 +142,17 @@ pub(crate) fn invalid(world: &SimpleCommunicator) {
     let (rank, last) = (world.rank(), world.size() - 1);
     let either = Operation::commutative(|a: &bool, b: &mut bool| *b |= a).unwrap();
     let bytes = Operation::commutative(|a: &u8, b: &mut u8| *b = (*b).max(*a)).unwrap();
-    // One rank says that its bytes are numbers, and another what they are to be.
+    let kinds = Operation::commutative(|_: &Kind, _: &mut Kind| {}).unwrap();
+    // A kind and a number have the same signature.
     let error = if rank == last {
-        world.all_reduce_packed(&[7_u8], &bytes).err()
+        world.all_reduce_packed(&[200_u8], &bytes).err()
     } else {
-        world.all_reduce_packed(&[true], &either).err()
+        world.all_reduce_packed(&[Kind::Free], &kinds).err()
     };
     match (last, error) {
         (0, error) => assert_eq!(error, None),
         (_, Some(Error::Type(dtype_runtime::Error::InvalidValue { .. }) | Error::Peer { .. })) => {}
-        // The bytes met at the rank that took them for numbers: elsewhere they are no `bool`.
+        // The bytes met at the rank that took them for numbers: elsewhere they are no kind.
         (_, None) => assert_eq!(rank, last),
         (_, error) => panic!("{error:?}"),
     }

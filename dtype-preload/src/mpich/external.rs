@@ -17,7 +17,6 @@ use dtype_runtime::{Basic, Representation, Type};
 use super::decode::Decoded;
 use super::types::Source;
 use crate::compiled::Compiled;
-use crate::verify::Fragment;
 
 /// A type that is converted here.
 #[derive(Debug)]
@@ -36,11 +35,6 @@ impl External {
         let committed = ty.commit();
         let conversion = committed.conversion(Representation::External32).ok()?;
         Some(Self { conversion, compiled: Compiled::new(committed) })
-    }
-
-    pub(super) fn fragment(&self, what: &'static str, count: usize, len: usize) -> Fragment<'_> {
-        let ty = self.compiled.committed.as_type();
-        Fragment { what, ty, count, position: 0, len }
     }
 }
 

@@ -1,248 +1,409 @@
-//! `MPI_Pack` and `MPI_Unpack`, with their large-count forms.
+//! `MPI_Pack`, `MPI_Pack_external` and their opposites, with their large-count forms.
 //!
-//! Below Open MPI the calls go straight to the original, which packs through its convertor. So a datatype and a
-//! communicator are words here: integers in one library, addresses in the other.
+//! Which types are converted to `external32` here, [`External`] knows. Below Open MPI the calls go straight to the original,
+//! which packs through its convertor. So a datatype and a communicator are words here: integers in one library, addresses in the
+//! other.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::slice;
 
-use dtype_runtime::Committed;
+use dtype_runtime::{Committed, Error};
 
 use super::calls::exported;
 use super::communicators::{accepted, is_communicator};
-use super::handles::find;
+use super::external::External;
+use super::handles::{Entry, find};
 use super::library::is_supported;
-use super::originals::{PACK, PACK_LARGE, UNPACK, UNPACK_LARGE};
+use super::originals::{
+    PACK, PACK_EXTERNAL, PACK_EXTERNAL_LARGE, PACK_LARGE, UNPACK, UNPACK_EXTERNAL,
+    UNPACK_EXTERNAL_LARGE, UNPACK_LARGE,
+};
 use super::word::{Word, handle};
 use crate::boundary::contain;
+use crate::compiled::Compiled;
 use crate::mode::Mode;
 use crate::original::NO_ORIGINAL;
 use crate::verify::{self, Fragment};
 
+/// Chooses what is compiled of a type; `None` if the type is left to the library.
+type Choose = fn(&Entry) -> Option<Packing<'_>>;
+
+fn native(entry: &Entry) -> Option<Packing<'_>> {
+    entry.native().map(Packing::Native)
+}
+
+fn external(entry: &Entry) -> Option<Packing<'_>> {
+    entry.external().map(Packing::External)
+}
+
+/// A type, compiled for one kind of packed bytes.
+#[derive(Clone, Copy)]
+enum Packing<'e> {
+    Native(&'e Compiled),
+    External(&'e External),
+}
+
+impl<'e> Packing<'e> {
+    fn compiled(self) -> &'e Compiled {
+        match self {
+            Self::Native(compiled) => compiled,
+            Self::External(external) => &external.compiled,
+        }
+    }
+
+    fn packed_size(self, count: usize) -> Result<usize, Error> {
+        match self {
+            Self::Native(compiled) => compiled.committed.packed_size(count),
+            Self::External(external) => external.conversion.packed_size(count),
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`Committed::pack_raw`].
+    unsafe fn pack(self, from: *const u8, count: usize, out: &mut [u8]) -> Result<(), Error> {
+        let size = out.len();
+        // SAFETY: the caller guarantees it.
+        let run = || unsafe {
+            match self {
+                Self::Native(Compiled { committed, .. }) => {
+                    committed.pack_range_raw(from, count, 0..size as u64, out.as_mut_ptr())
+                }
+                Self::External(external) => {
+                    external.conversion.pack_raw(from, count, out).map(drop)
+                }
+            }
+        };
+        self.compiled().counted(size, run)
+    }
+
+    /// # Safety
+    ///
+    /// As for [`Committed::unpack_raw`].
+    unsafe fn unpack(self, packed: &[u8], to: *mut u8, count: usize) -> Result<(), Error> {
+        // SAFETY: the caller guarantees it.
+        let run = || unsafe {
+            match self {
+                Self::Native(Compiled { committed, .. }) => {
+                    let range = 0..packed.len() as u64;
+                    committed.unpack_range_raw(packed.as_ptr(), range, to, count)
+                }
+                Self::External(external) => {
+                    external.conversion.unpack_raw(packed, to, count).map(drop)
+                }
+            }
+        };
+        self.compiled().counted(packed.len(), run)
+    }
+
+    fn fragment(self, what: &'static str, count: usize, len: usize) -> Fragment<'e> {
+        let ty = self.compiled().committed.as_type();
+        Fragment { what, ty, count, position: 0, len }
+    }
+
+    /// Compares packed bytes with those that the library packs of the same elements.
+    fn compare_packed(
+        self,
+        what: &'static str,
+        count: usize,
+        here: &[u8],
+        library: impl FnOnce(*mut u8, usize) -> c_int,
+    ) {
+        let mut bytes = self.compiled().library_start(here);
+        if library(bytes.as_mut_ptr(), here.len()) == 0 {
+            verify::compare_bytes(self.fragment(what, count, here.len()), here, &bytes);
+        }
+    }
+
+    /// Unpacks twice into memory of its own, by this engine and by the library, and compares all bytes, gaps included.
+    ///
+    /// # Safety
+    ///
+    /// `library` unpacks `count` elements of the type to an address.
+    unsafe fn rehearse(
+        self,
+        packed: &[u8],
+        count: usize,
+        library: impl FnOnce(*mut c_void, &[u8]) -> c_int,
+    ) {
+        let Some((low, span)) = verify::memory_of(&self.compiled().committed, count) else {
+            return;
+        };
+        let mut here = vec![0xA5_u8; span];
+        let mut there = here.clone();
+        let origin = |memory: &mut Vec<u8>| memory.as_mut_ptr().wrapping_offset(-low);
+        // SAFETY: the elements lie in the vector, at their displacements from an origin that may lie outside.
+        if unsafe { self.unpack(packed, origin(&mut here), count) }.is_err() {
+            return;
+        }
+        if library(origin(&mut there).cast(), packed) == 0 {
+            let fragment = self.fragment("memory of external32", count, packed.len());
+            verify::compare_bytes(fragment, &here, &there);
+        }
+    }
+}
+
 /// Packed bytes of a call, and where they end; `None` if the buffer is too short, which the library reports.
-pub(super) fn end_of(position: i64, size: usize, buffer: i64) -> Option<usize> {
+fn end_of(position: i64, size: usize, buffer: i64) -> Option<usize> {
     let start = usize::try_from(position).ok()?;
     let end = start.checked_add(size)?;
     (end as u128 <= buffer.max(0).cast_unsigned().into()).then_some(end)
 }
 
-/// Whether the buffer is null, an error that the library reports: the pointer is null, and the
+/// Whether elements at this address are in no memory, which is an error that the library reports: the pointer is null, and the
 /// displacements are not addresses, as they are with `MPI_BOTTOM`.
-pub(super) fn is_null_buffer(elements: *const c_void, committed: &Committed) -> bool {
+fn is_null_buffer(elements: *const c_void, committed: &Committed) -> bool {
     /// No program has memory in the first page.
     const PAGE: u64 = 4096;
     elements.is_null() && committed.true_lb().unsigned_abs() < PAGE
 }
 
-/// Packs, and returns the new position; `None` if the call is left to the library.
+/// The elements of a call, and the buffer for their packed bytes.
+#[derive(Clone, Copy)]
+struct Call {
+    elements: *const c_void,
+    count: i64,
+    datatype: Word,
+    buffer: *const c_void,
+    len: i64,
+    position: i64,
+}
+
+impl Call {
+    /// Passes on the type, the number of elements, and where their packed bytes lie. Returns the new position; `None` if the
+    /// call is left to the library.
+    ///
+    /// # Safety
+    ///
+    /// The library is supported, and the datatype lives.
+    unsafe fn run(
+        self,
+        choose: Choose,
+        run: impl FnOnce(Packing<'_>, usize, *const u8, usize) -> Result<(), Error>,
+    ) -> Option<i64> {
+        if self.buffer.is_null() {
+            return None;
+        }
+        let count = usize::try_from(self.count).ok()?;
+        // SAFETY: the caller guarantees it.
+        let entry = unsafe { find(handle(self.datatype), count) }?;
+        let packing = choose(&entry)?;
+        if is_null_buffer(self.elements, &packing.compiled().committed) {
+            return None;
+        }
+        let size = packing.packed_size(count).ok()?;
+        let end = end_of(self.position, size, self.len)?;
+        run(packing, count, self.buffer.cast::<u8>().wrapping_add(end - size), size).ok()?;
+        i64::try_from(end).ok()
+    }
+
+    /// Packs. `library` packs the same elements into other memory.
+    ///
+    /// # Safety
+    ///
+    /// As `MPI_Pack`, and as for [`run`](Self::run).
+    unsafe fn pack(
+        self,
+        choose: Choose,
+        library: impl FnOnce(*mut u8, usize) -> c_int,
+    ) -> Option<i64> {
+        let pack = |packing: Packing<'_>, count, out: *const u8, size| {
+            // SAFETY: the program's buffer, whose end was checked, and which nobody else uses during the call.
+            let out = unsafe { slice::from_raw_parts_mut(out.cast_mut(), size) };
+            // SAFETY: the program guarantees its elements.
+            unsafe { packing.pack(self.elements.cast(), count, out)? };
+            if Mode::get().verify {
+                let what = match packing {
+                    Packing::Native(_) => "packed",
+                    Packing::External(_) => "packed as external32",
+                };
+                packing.compare_packed(what, count, out, library);
+            }
+            Ok(())
+        };
+        // SAFETY: the caller guarantees it.
+        unsafe { self.run(choose, pack) }
+    }
+
+    /// Unpacks. `pack_again` has the library pack elements that were unpacked, `library` has it unpack to other memory.
+    ///
+    /// # Safety
+    ///
+    /// As `MPI_Unpack`, and as for [`run`](Self::run).
+    unsafe fn unpack(
+        self,
+        choose: Choose,
+        pack_again: impl FnOnce(*mut u8, usize) -> c_int,
+        library: impl FnOnce(*mut c_void, &[u8]) -> c_int,
+    ) -> Option<i64> {
+        let unpack = |packing: Packing<'_>, count, packed, size| {
+            // SAFETY: the program's buffer, whose end was checked.
+            let packed = unsafe { slice::from_raw_parts(packed, size) };
+            let verify = Mode::get().verify;
+            if verify && matches!(packing, Packing::External(_)) {
+                // SAFETY: the library writes the elements of the type.
+                unsafe { packing.rehearse(packed, count, library) };
+            }
+            // SAFETY: the program guarantees its elements.
+            unsafe { packing.unpack(packed, self.elements.cast_mut().cast(), count)? };
+            if verify && matches!(packing, Packing::Native(_)) {
+                packing.compare_packed("unpacked", count, packed, pack_again);
+            }
+            Ok(())
+        };
+        // SAFETY: the caller guarantees it.
+        unsafe { self.run(choose, unpack) }
+    }
+}
+
+/// Whether a representation is the one that the standard defines. The library takes any other name for it, too.
 ///
 /// # Safety
 ///
-/// As `MPI_Pack`.
-#[expect(clippy::too_many_arguments, reason = "those of the call, and the original")]
-unsafe fn packed(
-    from: *const c_void,
-    count: i64,
-    datatype: Word,
-    out: *mut c_void,
-    room: i64,
-    position: i64,
-    communicator: Word,
-    library: &dyn Fn(*mut u8) -> c_int,
-) -> Option<i64> {
-    if !is_communicator(communicator) || out.is_null() {
-        return None;
-    }
-    let count = usize::try_from(count).ok()?;
-    // SAFETY: the library is supported, and the caller passes a datatype that lives.
-    let entry = unsafe { find(handle(datatype), count) }?;
-    let compiled = entry.native()?;
-    if is_null_buffer(from, &compiled.committed) {
-        return None;
-    }
-    let size = compiled.committed.packed_size(count).ok()?;
-    let end = end_of(position, size, room)?;
-    let out = out.cast::<u8>().wrapping_add(end - size);
-    let range = 0..size as u64;
-    // SAFETY: the program guarantees its elements, and for the buffer, whose end was checked.
-    let run = || unsafe { compiled.committed.pack_range_raw(from.cast(), count, range, out) };
-    compiled.counted(size, run).ok()?;
-    if Mode::get().verify {
-        // SAFETY: just written.
-        let here = unsafe { std::slice::from_raw_parts(out, size) };
-        let mut bytes = compiled.library_start(here);
-        if library(bytes.as_mut_ptr()) == 0 {
-            let ty = compiled.committed.as_type();
-            let fragment = Fragment { what: "packed", ty, count, position: 0, len: size };
-            verify::compare_bytes(fragment, here, &bytes);
-        }
-    }
-    i64::try_from(end).ok()
+/// Null, or a string that ends with a zero.
+unsafe fn is_external32(representation: *const c_char) -> bool {
+    // SAFETY: the caller guarantees it.
+    !representation.is_null() && unsafe { CStr::from_ptr(representation) } == c"external32"
 }
 
-/// Unpacks, and returns the new position; `None` if the call is left to the library.
-///
-/// # Safety
-///
-/// As `MPI_Unpack`.
-#[expect(clippy::too_many_arguments, reason = "those of the call, and the original's opposite")]
-unsafe fn unpacked(
-    from: *const c_void,
-    available: i64,
-    position: i64,
-    to: *mut c_void,
-    count: i64,
-    datatype: Word,
-    communicator: Word,
-    pack_again: &dyn Fn(*mut u8, usize) -> c_int,
-) -> Option<i64> {
-    if !is_communicator(communicator) || from.is_null() {
-        return None;
-    }
-    let count = usize::try_from(count).ok()?;
-    // SAFETY: the library is supported, and the caller passes a datatype that lives.
-    let entry = unsafe { find(handle(datatype), count) }?;
-    let compiled = entry.native()?;
-    if is_null_buffer(to, &compiled.committed) {
-        return None;
-    }
-    let size = compiled.committed.packed_size(count).ok()?;
-    let end = end_of(position, size, available)?;
-    let from = from.cast::<u8>().wrapping_add(end - size);
-    let range = 0..size as u64;
-    // SAFETY: the program guarantees its elements, and for the buffer, whose end was checked.
-    let run = || unsafe { compiled.committed.unpack_range_raw(from, range, to.cast(), count) };
-    compiled.counted(size, run).ok()?;
-    if Mode::get().verify {
-        // SAFETY: the program's buffer, whose end was checked.
-        let here = unsafe { std::slice::from_raw_parts(from, size) };
-        let mut bytes = compiled.library_start(here);
-        if pack_again(bytes.as_mut_ptr(), size) == 0 {
-            let ty = compiled.committed.as_type();
-            let fragment = Fragment { what: "unpacked", ty, count, position: 0, len: size };
-            verify::compare_bytes(fragment, here, &bytes);
-        }
-    }
-    i64::try_from(end).ok()
-}
-
-/// The two functions for one type of numbers.
+/// The two functions for one type of counts and one of bytes, with the argument that one kind of them has before the others, or
+/// after them; whether that is known, and what is noted when the library accepts it.
 macro_rules! functions {
-    ($pack:ident = $PACK:ident, $unpack:ident = $UNPACK:ident, $number:ty) => {
+    (
+        $pack:ident = $PACK:ident, $unpack:ident = $UNPACK:ident, $choose:ident, $count:ty, $bytes:ty,
+        ($($before:ident: $Before:ty)?), ($($after:ident: $After:ty)?), $known:expr, $accepted:expr
+    ) => {
         #[inline(never)]
         unsafe extern "C" fn $pack(
-            from: *const c_void,
-            count: $number,
+            $($before: $Before,)?
+            elements: *const c_void,
+            count: $count,
             datatype: Word,
-            out: *mut c_void,
-            room: $number,
-            position: *mut $number,
-            communicator: Word,
+            buffer: *mut c_void,
+            len: $bytes,
+            position: *mut $bytes,
+            $($after: $After,)?
         ) -> c_int {
             let Some(original) = $PACK.get() else { return NO_ORIGINAL };
-            if !is_supported() {
-                // SAFETY: the caller's arguments.
-                return unsafe {
-                    original(from, count, datatype, out, room, position, communicator)
-                };
-            }
-            if !position.is_null() {
-                let library = |out: *mut u8| {
+            if is_supported() && !position.is_null() && $known {
+                let library = |out: *mut u8, size: usize| {
+                    let Ok(size) = <$bytes>::try_from(size) else { return NO_ORIGINAL };
                     let mut at = 0;
+                    let (out, at) = (out.cast(), &raw mut at);
                     // SAFETY: the caller's elements, and a buffer with room for them.
                     unsafe {
-                        original(from, count, datatype, out.cast(), room, &raw mut at, communicator)
+                        original($($before,)? elements, count, datatype, out, size, at $(, $after)?)
                     }
                 };
                 // SAFETY: the caller's arguments.
                 let end = contain(|| unsafe {
-                    let at = i64::from(*position);
-                    packed(
-                        from,
-                        count.into(),
-                        datatype,
-                        out,
-                        room.into(),
-                        at,
-                        communicator,
-                        &library,
-                    )
+                    let (count, len, position) = (count.into(), len.into(), (*position).into());
+                    Call { elements, count, datatype, buffer, len, position }.pack($choose, library)
                 });
-                if let Some(end) = end.flatten().and_then(|end| <$number>::try_from(end).ok()) {
+                if let Some(end) = end.flatten().and_then(|end| <$bytes>::try_from(end).ok()) {
                     // SAFETY: the caller's number.
                     unsafe { *position = end };
                     return 0;
                 }
             }
-            let code =
-                // SAFETY: the caller's arguments.
-                unsafe { original(from, count, datatype, out, room, position, communicator) };
-            if code == 0 {
-                accepted(communicator);
+            // SAFETY: the caller's arguments.
+            let code = unsafe {
+                original($($before,)? elements, count, datatype, buffer, len, position $(, $after)?)
+            };
+            if code == 0 && is_supported() {
+                $accepted;
             }
             code
         }
 
         #[inline(never)]
         unsafe extern "C" fn $unpack(
-            from: *const c_void,
-            available: $number,
-            position: *mut $number,
-            to: *mut c_void,
-            count: $number,
+            $($before: $Before,)?
+            buffer: *const c_void,
+            len: $bytes,
+            position: *mut $bytes,
+            elements: *mut c_void,
+            count: $count,
             datatype: Word,
-            communicator: Word,
+            $($after: $After,)?
         ) -> c_int {
             let Some(original) = $UNPACK.get() else { return NO_ORIGINAL };
-            if !is_supported() {
-                // SAFETY: the caller's arguments.
-                return unsafe {
-                    original(from, available, position, to, count, datatype, communicator)
-                };
-            }
-            if !position.is_null() {
+            if is_supported() && !position.is_null() && $known {
                 let pack_again = |out: *mut u8, size: usize| {
-                    let (Some(pack), Ok(size)) = ($PACK.get(), <$number>::try_from(size)) else {
+                    let (Some(pack), Ok(size)) = ($PACK.get(), <$bytes>::try_from(size)) else {
                         return NO_ORIGINAL;
                     };
                     let mut at = 0;
+                    let (out, at) = (out.cast(), &raw mut at);
                     // SAFETY: the caller's elements, and a buffer with room for them.
                     unsafe {
-                        pack(to, count, datatype, out.cast(), size, &raw mut at, communicator)
+                        pack($($before,)? elements, count, datatype, out, size, at $(, $after)?)
+                    }
+                };
+                let library = |to: *mut c_void, packed: &[u8]| {
+                    let Ok(len) = <$bytes>::try_from(packed.len()) else { return NO_ORIGINAL };
+                    let mut at = 0;
+                    let (packed, at) = (packed.as_ptr().cast(), &raw mut at);
+                    // SAFETY: memory for the elements, and all of their packed bytes.
+                    unsafe {
+                        original($($before,)? packed, len, at, to, count, datatype $(, $after)?)
                     }
                 };
                 // SAFETY: the caller's arguments.
                 let end = contain(|| unsafe {
-                    let (at, available) = (i64::from(*position), available.into());
-                    unpacked(
-                        from,
-                        available,
-                        at,
-                        to,
-                        count.into(),
-                        datatype,
-                        communicator,
-                        &pack_again,
-                    )
+                    let (count, len, position) = (count.into(), len.into(), (*position).into());
+                    Call { elements, count, datatype, buffer, len, position }
+                        .unpack($choose, pack_again, library)
                 });
-                if let Some(end) = end.flatten().and_then(|end| <$number>::try_from(end).ok()) {
+                if let Some(end) = end.flatten().and_then(|end| <$bytes>::try_from(end).ok()) {
                     // SAFETY: the caller's number.
                     unsafe { *position = end };
                     return 0;
                 }
             }
-            let code =
-                // SAFETY: the caller's arguments.
-                unsafe { original(from, available, position, to, count, datatype, communicator) };
-            if code == 0 {
-                accepted(communicator);
+            // SAFETY: the caller's arguments.
+            let code = unsafe {
+                original($($before,)? buffer, len, position, elements, count, datatype $(, $after)?)
+            };
+            if code == 0 && is_supported() {
+                $accepted;
             }
             code
         }
     };
 }
 
-functions!(pack = PACK, unpack = UNPACK, c_int);
-functions!(pack_large = PACK_LARGE, unpack_large = UNPACK_LARGE, i64);
+/// The four functions for one type of counts.
+macro_rules! native_and_external {
+    ($pack:ident = $PACK:ident, $unpack:ident = $UNPACK:ident,
+     $pack_external:ident = $PACK_EXTERNAL:ident, $unpack_external:ident = $UNPACK_EXTERNAL:ident, $count:ty) => {
+        functions!(
+            $pack = $PACK, $unpack = $UNPACK, native, $count, $count,
+            (), (communicator: Word), is_communicator(communicator), accepted(communicator)
+        );
+        functions!(
+            $pack_external = $PACK_EXTERNAL, $unpack_external = $UNPACK_EXTERNAL, external, $count, i64,
+            (representation: *const c_char), (),
+            // SAFETY: the caller's string.
+            unsafe { is_external32(representation) }, ()
+        );
+    };
+}
+
+native_and_external!(
+    pack = PACK,
+    unpack = UNPACK,
+    pack_external = PACK_EXTERNAL,
+    unpack_external = UNPACK_EXTERNAL,
+    c_int
+);
+native_and_external!(
+    pack_large = PACK_LARGE,
+    unpack_large = UNPACK_LARGE,
+    pack_external_large = PACK_EXTERNAL_LARGE,
+    unpack_external_large = UNPACK_EXTERNAL_LARGE,
+    i64
+);
 
 exported! {
     MPI_Pack, PMPI_Pack = pack(from: *const c_void, count: c_int, datatype: Word, out: *mut c_void,
@@ -253,4 +414,12 @@ exported! {
         out: *mut c_void, room: i64, position: *mut i64, communicator: Word);
     MPI_Unpack_c, PMPI_Unpack_c = unpack_large(from: *const c_void, available: i64,
         position: *mut i64, to: *mut c_void, count: i64, datatype: Word, communicator: Word);
+    MPI_Pack_external, PMPI_Pack_external = pack_external(representation: *const c_char, from: *const c_void,
+        count: c_int, datatype: Word, out: *mut c_void, room: i64, position: *mut i64);
+    MPI_Unpack_external, PMPI_Unpack_external = unpack_external(representation: *const c_char, from: *const c_void,
+        available: i64, position: *mut i64, to: *mut c_void, count: c_int, datatype: Word);
+    MPI_Pack_external_c, PMPI_Pack_external_c = pack_external_large(representation: *const c_char,
+        from: *const c_void, count: i64, datatype: Word, out: *mut c_void, room: i64, position: *mut i64);
+    MPI_Unpack_external_c, PMPI_Unpack_external_c = unpack_external_large(representation: *const c_char,
+        from: *const c_void, available: i64, position: *mut i64, to: *mut c_void, count: i64, datatype: Word);
 }

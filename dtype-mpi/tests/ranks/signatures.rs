@@ -1,0 +1,132 @@
+//! Elements of another type than the sender's, with as many packed bytes.
+
+use dtype_mpi::traits::*;
+use dtype_mpi::{Error, Operation};
+use dtype_runtime::Datatype;
+use mpi::topology::SimpleCommunicator;
+use mpi::traits::*;
+
+use crate::packed::ring;
+use crate::shapes::{Flagged, Random, Shape};
+
+#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+struct Here {
+    time: f64,
+    channel: i32,
+}
+
+#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+struct There {
+    channel: i64,
+    time: f32,
+}
+
+/// The signature of [`Here`], and other names.
+#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+struct Alike(f64, i32);
+
+pub(crate) fn messages(world: &SimpleCommunicator) {
+    let (next, before) = ring(world);
+    let source_rank = before.rank();
+    let heres = [Here { time: 0.5, channel: 7 }; 4];
+    for tag in 0..4 {
+        let request = next.immediate_send_checked(&heres, tag).unwrap();
+        match tag {
+            0 => {
+                let (came, received) = before.recv_checked::<Alike>(tag).unwrap();
+                assert_eq!(came, [Alike(0.5, 7); 4]);
+                assert_eq!((received.bytes, received.count, received.tag), (48, 4, tag));
+            }
+            1 => {
+                // A shorter slice, and then a longer one.
+                let mut came = [Here { time: 0.0, channel: 0 }; 5];
+                let error = before.recv_checked_into(&mut came[..3], tag).unwrap_err();
+                assert_eq!(error, Error::Truncated { source_rank, tag, bytes: 48, capacity: 36 });
+                assert_eq!(before.recv_checked_into(&mut came, tag).unwrap().count, 4);
+                assert_eq!((&came[..4], came[4].channel), (&heres[..], 0));
+            }
+            2 => {
+                let error = before.recv_checked::<There>(tag).unwrap_err();
+                let expected = Error::Signature {
+                    source_rank,
+                    tag,
+                    theirs: Here::TYPE_MAP.signature_hash(),
+                    their_size: 12,
+                    ours: There::TYPE_MAP.signature_hash(),
+                    our_size: 12,
+                };
+                assert_eq!(error, expected);
+            }
+            _ => {
+                let mut came = [There { channel: 1, time: 2.0 }; 4];
+                let error = before.recv_checked_into(&mut came, tag).unwrap_err();
+                assert!(matches!(error, Error::Signature { .. }), "{error}");
+                assert_eq!(came, [There { channel: 1, time: 2.0 }; 4]);
+            }
+        }
+        request.wait().unwrap();
+    }
+    // Values are checked as well.
+    let flags = Flagged::some(3, &mut Random(70));
+    let request = next.immediate_send_checked(&flags, 9).unwrap();
+    assert_eq!(before.recv_checked::<Flagged>(9).unwrap().0, flags);
+    request.wait().unwrap();
+    // Messages that are not checked ones.
+    let request = next.immediate_send_packed(&heres, 9).unwrap();
+    let error = before.recv_checked::<Here>(9).unwrap_err();
+    assert!(matches!(error, Error::Signature { .. }), "{error}");
+    request.wait().unwrap();
+    let request = next.immediate_send_packed(&[0_u8; 15], 9).unwrap();
+    let error = before.recv_checked::<u8>(9).unwrap_err();
+    assert_eq!(error, Error::Short { source_rank, tag: 9, bytes: 15, expected: 16 });
+    // It is still there.
+    assert_eq!(before.recv_packed_with_tag::<u8>(9).unwrap().0, [0; 15]);
+    request.wait().unwrap();
+    if world.size() > 1 {
+        match world.rank() {
+            0 => world.process_at_rank(1).send_checked(&[(); 0], 3).unwrap(),
+            1 => assert_eq!(world.process_at_rank(0).recv_checked::<()>(3).unwrap().0, []),
+            _ => {}
+        }
+    }
+}
+
+pub(crate) fn collectives(world: &SimpleCommunicator) {
+    let last = world.size() - 1;
+    if last == 0 {
+        return;
+    }
+    let here = [Here { time: 0.5, channel: 7 }; 2];
+    let there = [There { channel: 1, time: 2.0 }; 2];
+    let counts: Vec<usize> = (0..world.size()).map(|rank| if rank == 0 { 2 } else { 0 }).collect();
+    let is_other = world.rank() == last;
+    let errors =
+        if is_other { refusals(world, &there, &counts) } else { refusals(world, &here, &counts) };
+    let (here, there) = ("{f64, i32}".to_owned(), "{i64, f32}".to_owned());
+    let expected = if is_other {
+        Error::Elements { rank: 0, ours: there, theirs: here }
+    } else {
+        Error::Elements { rank: last, ours: here, theirs: there }
+    };
+    for error in errors {
+        assert_eq!(error, expected);
+    }
+}
+
+fn refusals<T: Datatype + Copy>(
+    world: &SimpleCommunicator,
+    elements: &[T; 2],
+    counts: &[usize],
+) -> [Error; 8] {
+    let first = Operation::commutative(|a: &T, b: &mut T| *b = *a).unwrap();
+    [
+        world.broadcast_packed(0, &mut elements.to_vec()).unwrap_err(),
+        world.broadcast_packed_into(0, &mut elements.clone()).unwrap_err(),
+        world.gather_packed(0, elements).map(drop).unwrap_err(),
+        world.all_gather_packed(elements).map(drop).unwrap_err(),
+        world.scatter_packed(0, elements, counts).map(drop).unwrap_err(),
+        world.all_to_all_packed(elements, counts).map(drop).unwrap_err(),
+        world.reduce_packed(0, elements, &first).map(drop).unwrap_err(),
+        world.all_reduce_packed(elements, &first).map(drop).unwrap_err(),
+    ]
+}
