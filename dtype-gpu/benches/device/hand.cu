@@ -21,16 +21,15 @@ static __host__ __device__ constexpr int map_of(int q) {
     constexpr int map[] = MAP;
     return map[q];
 }
-static __host__ __device__ constexpr int inverse_of(int o) {
-    constexpr int inverse[] = INVERSE;
-    return inverse[o];
-}
+static __constant__ const short map[] = MAP;
+static __constant__ const short inverse[] = INVERSE;
+
 // The byte of a group of records that becomes its packed byte b.
 static __host__ __device__ constexpr int source(int b) { return b / S * E + map_of(b % S); }
 
 // Records that are whole words on both sides.
 constexpr int GROUP = 4 / gcd(E, 4) > 4 / gcd(S, 4) ? 4 / gcd(E, 4) : 4 / gcd(S, 4);
-constexpr int records_in(int bytes) { return bytes / E / 16 * 16 > 16 ? bytes / E / 16 * 16 : 16; }
+static __host__ __device__ constexpr int records_in(int bytes) { return bytes / E / 16 * 16 > 16 ? bytes / E / 16 * 16 : 16; }
 
 template <int K> __device__ __forceinline__ u32 packed_word(const u32 *w) {
     constexpr int a = source(4 * K), b = source(4 * K + 1), c = source(4 * K + 2), d = source(4 * K + 3);
@@ -71,13 +70,17 @@ extern "C" __global__ void __launch_bounds__(256) pack(const u8 *__restrict__ me
     __syncthreads();
     int groups = nr / GROUP;
     for (int i = t; i < groups; i += 256) {
-        constexpr int V = gcd(GE, 16);
-        alignas(16) u32 w[GE / 4];
+        if constexpr (GE > 128) {
+            pack_words<0, GS / 4>((const u32 *)(in + i * GE), (u32 *)(out + i * GS));
+        } else {
+            constexpr int V = gcd(GE, 16);
+            alignas(16) u32 w[GE / 4];
 #pragma unroll
-        for (int k = 0; k < GE / V; k++) *(typename Word<V>::T *)((u8 *)w + k * V) = *(typename Word<V>::T *)(in + i * GE + k * V);
-        pack_words<0, GS / 4>(w, (u32 *)(out + i * GS));
+            for (int k = 0; k < GE / V; k++) *(typename Word<V>::T *)((u8 *)w + k * V) = *(typename Word<V>::T *)(in + i * GE + k * V);
+            pack_words<0, GS / 4>(w, (u32 *)(out + i * GS));
+        }
     }
-    for (int q = groups * GS + t; q < nr * S; q += 256) out[q] = in[q / S * E + map_of(q % S)];
+    for (int q = groups * GS + t; q < nr * S; q += 256) out[q] = in[q / S * E + map[q % S]];
     __syncthreads();
     for (int i = 16 * t; i + 16 <= nr * S; i += 16 * 256) *(uint4 *)(p + i) = *(uint4 *)(out + i);
     for (int i = nr * S / 16 * 16 + t; i < nr * S; i += 256) p[i] = out[i];
@@ -99,7 +102,7 @@ extern "C" __global__ void __launch_bounds__(BYTE_THREADS) unpack_bytes(u8 *__re
     int nr = n - first < NR ? (int)(n - first) : NR, t = threadIdx.x;
     u8 *m = mem + first * E;
     stage<T>(m, packed + first * S, (u8 *)room, nr);
-    int q = inverse_of(t % E);
+    int q = inverse[t % E];
     if (q >= 0) {
         const u8 *s = (const u8 *)room + q + t / E * S;
         for (int i = t; i < nr * E; i += T, s += T / E * S) m[i] = *s;
@@ -116,7 +119,7 @@ extern "C" __global__ void __launch_bounds__(WORD_THREADS) unpack_words(u8 *__re
     int nr = n - first < NR ? (int)(n - first) : NR, t = threadIdx.x;
     u32 *m = (u32 *)(mem + first * E);
     stage<T>((u8 *)m, packed + first * S, (u8 *)room, nr);
-    int q = inverse_of(t % W * 4);
+    int q = inverse[t % W * 4];
     if (q >= 0) {
         const u8 *s = (const u8 *)room + q + t / W * S;
         for (int i = t; i < nr * W; i += T, s += T / W * S) m[i] = *(const u32 *)s;
