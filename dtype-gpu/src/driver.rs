@@ -182,6 +182,14 @@ pub trait Driver: Debug + Send + Sync + Sized + 'static {
     fn has_happened(&self, event: &Self::Event) -> Result<bool, Error>;
 }
 
+impl<D: Driver> Clone for Argument<'_, D> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<D: Driver> Copy for Argument<'_, D> {}
+
 /// An argument of a kernel.
 #[derive(Debug)]
 pub enum Argument<'a, D: Driver> {

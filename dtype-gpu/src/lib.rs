@@ -1,9 +1,23 @@
 //! Packs committed types in the memory of a GPU.
+#![deny(unsafe_code)]
 
 #[cfg(feature = "cuda")]
+#[allow(unsafe_code, reason = "calls the driver")]
 pub mod cuda;
+#[allow(unsafe_code, reason = "lends host memory, and ranges of memory that it has checked")]
+mod device;
+#[allow(unsafe_code, reason = "declares what drivers must trust")]
 pub mod driver;
 mod error;
+pub mod generate;
+mod layout;
+#[cfg(feature = "opencl")]
+#[allow(unsafe_code, reason = "calls the driver")]
+pub mod opencl;
+#[allow(unsafe_code, reason = "launches kernels whose arguments it has checked")]
+mod packing;
 pub mod source;
 
+pub use device::{Buffer, Device, Event, Mapped, Queue};
 pub use error::Error;
+pub use packing::{Packing, PrepareOn};

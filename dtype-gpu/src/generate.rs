@@ -1,0 +1,300 @@
+//! The sources of the kernels of a layout: its numbers as constants in front of the texts in the folder `kernels`.
+
+use core::fmt::Write as _;
+
+use crate::layout::{Block, Body, Repeat, widest_word};
+use crate::source::Source;
+
+/// Which way bytes move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// From the layout to packed bytes.
+    Pack,
+    /// From packed bytes to the layout.
+    Unpack,
+}
+
+/// Threads of a group, except where a kernel needs a multiple of something.
+pub(crate) const THREADS: u32 = 256;
+
+/// Runs of a record that a chain compares with, one after another.
+const MOST_RUNS: usize = 16;
+
+/// The furthest distance between records whose bytes are permuted, in bytes.
+const FURTHEST: u64 = 256;
+
+/// Loops around equal blocks, around a list of equal blocks, or around one short record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Chain {
+    /// Displacement of the first block or record.
+    disp: i64,
+    /// Number of iterations and stride of each loop, from the innermost to the outermost.
+    levels: Vec<(u64, i64)>,
+    leaf: Leaf,
+}
+
+/// What the innermost loop of a chain repeats.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Leaf {
+    /// A block of so many bytes.
+    Block(u64),
+    /// Blocks of `len` bytes at `offsets`, in `unit` bytes.
+    List { len: u64, unit: u64, offsets: Vec<u32> },
+    /// A record of these runs, in packed order.
+    Record(Vec<Block>),
+}
+
+/// Records of few bytes at equal distances, each inside its extent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Records {
+    /// The displacement of the first byte of memory that is data.
+    pub(crate) disp: i64,
+    /// Bytes from one record to the next.
+    pub(crate) extent: u64,
+    /// Packed bytes of a record.
+    pub(crate) size: u64,
+    /// Bytes of memory from the first byte of data to the end of the last.
+    span: u64,
+    /// For each packed byte, how many bytes past `disp` it is.
+    places: Vec<u64>,
+}
+
+/// Any number as a constant of 64 bits in either dialect.
+fn constant(number: i64) -> String {
+    format!("(u64){:#x}", number.cast_unsigned())
+}
+
+/// The type of a word and how it moves.
+fn word(direction: Direction, bytes: u64) -> String {
+    let bits = 8 * bytes;
+    let moves = match direction {
+        Direction::Pack => "(packed_word) = (memory_word)",
+        Direction::Unpack => "(memory_word) = (packed_word)",
+    };
+    format!("#define WORD u{bits}\n#define MOVE(memory_word, packed_word) {moves}\n")
+}
+
+/// The kernel for any layout, by words of so many bytes.
+pub(crate) fn walk(direction: Direction, bytes: u64) -> Source {
+    let body = word(direction, bytes) + include_str!("kernels/walk.c");
+    Source { name: "walk", threads: THREADS, body }
+}
+
+impl Chain {
+    /// The chain that a layout is; `None` if it is another one.
+    pub(crate) fn of(layout: &Repeat) -> Option<Self> {
+        let (mut disp, mut levels, mut at) = (0_i64, Vec::new(), layout);
+        let leaf = loop {
+            disp = disp.wrapping_add(at.disp);
+            levels.push((at.count, at.stride));
+            match &at.body {
+                Body::Several(inner) if let [only] = inner.as_slice() => at = only,
+                Body::Run => break Leaf::Block(at.size),
+                Body::List(blocks) if let Some((list, least)) = Leaf::of_list(blocks) => {
+                    disp = disp.wrapping_add(least);
+                    break list;
+                }
+                _ => break Leaf::Record(at.runs(MOST_RUNS)?),
+            }
+        };
+        levels.reverse();
+        Some(Self { disp, levels, leaf })
+    }
+
+    /// The offsets of the list, for the kernel's last argument.
+    pub(crate) fn offsets(&self) -> &[u32] {
+        match &self.leaf {
+            Leaf::List { offsets, .. } => offsets,
+            _ => &[],
+        }
+    }
+
+    /// The kernel by words of so many bytes. If `is_wide`, the number of a word has 64 bits.
+    pub(crate) fn source(&self, direction: Direction, bytes: u64, is_wide: bool) -> Source {
+        let mut steps = String::new();
+        let mut step = |text: String| steps.push_str(&format!("    {text}\n"));
+        step(format!("place += {};", constant(self.disp)));
+        let mut words = |len: u64| match len / bytes {
+            1 => {}
+            words => {
+                step(format!("place += (u64)(rest % {words}) * {bytes};"));
+                step(format!("rest /= {words};"));
+            }
+        };
+        match &self.leaf {
+            Leaf::Block(len) => words(*len),
+            Leaf::List { len, unit, offsets } => {
+                words(*len);
+                let blocks = offsets.len();
+                step(format!("place += (u64)offsets[rest % {blocks}] * {unit};"));
+                step(format!("rest /= {blocks};"));
+            }
+            Leaf::Record(runs) => {
+                let size: u64 = runs.iter().map(|run| run.len).sum();
+                step(format!("u32 byte = (u32)(rest % {}) * {bytes};", size / bytes));
+                step(format!("rest /= {};", size / bytes));
+                step(format!("place += byte + ({});", run_of_byte(runs)));
+            }
+        }
+        let (outermost, inner) = self.levels.split_last().expect("a chain has a level");
+        for (count, stride) in inner.iter().filter(|level| level.0 > 1) {
+            step(format!("place += (u64)(rest % {count}) * {};", constant(*stride)));
+            step(format!("rest /= {count};"));
+        }
+        step(format!("place += (u64)rest * {};", constant(outermost.1)));
+        let index = if is_wide { "u64" } else { "u32" };
+        let mut body = word(direction, bytes);
+        let _ = writeln!(body, "#define INDEX {index}");
+        body += &include_str!("kernels/chain.c").replace("/*steps*/", &steps);
+        Source { name: "chain", threads: THREADS, body }
+    }
+}
+
+/// An expression: the displacement of the run that the variable `byte` lies in, less the packed bytes before the run.
+fn run_of_byte(runs: &[Block]) -> String {
+    let (mut text, mut before) = (String::new(), 0);
+    for (index, run) in runs.iter().enumerate() {
+        let shift = constant(run.disp.wrapping_sub_unsigned(before));
+        before += run.len;
+        let _ = match index + 1 == runs.len() {
+            false => write!(text, "byte < {before} ? {shift} : "),
+            true => write!(text, "{shift}"),
+        };
+    }
+    text
+}
+
+impl Leaf {
+    /// Blocks of equal length that lie less than 2³² units apart, with the least displacement.
+    fn of_list(blocks: &[Block]) -> Option<(Self, i64)> {
+        let len = blocks.first()?.len;
+        let least = blocks.iter().map(|block| block.disp).min()?;
+        let offset = |block: &Block| block.disp.checked_sub(least).map(i64::cast_unsigned);
+        let offsets = blocks.iter().map(offset).collect::<Option<Vec<u64>>>()?;
+        let unit = widest_word(offsets.iter().copied());
+        let short = |offset: &u64| u32::try_from(offset / unit).ok();
+        let offsets = offsets.iter().map(short).collect::<Option<_>>()?;
+        let is_even = blocks.iter().all(|block| block.len == len);
+        is_even.then_some((Self::List { len, unit, offsets }, least))
+    }
+}
+
+impl Records {
+    /// The records that a layout is; `None` if it is another one, or if words of four bytes copy it well.
+    pub(crate) fn of(layout: &Repeat) -> Option<Self> {
+        let extent = u64::try_from(layout.stride).ok().filter(|extent| *extent <= FURTHEST)?;
+        let runs = layout.runs(FURTHEST as usize)?;
+        if runs.len() == 1 && layout.unit() >= 4 {
+            return None;
+        }
+        let least = runs.iter().map(|run| run.disp).min()?;
+        let mut places = Vec::new();
+        for run in &runs {
+            let place = run.disp.checked_sub(least)?.cast_unsigned();
+            if place >= extent || run.len > extent - place {
+                return None;
+            }
+            places.extend(place..place + run.len);
+        }
+        let span = places.iter().max()? + 1;
+        let (disp, size) = (layout.disp.wrapping_add(least), places.len() as u64);
+        // A byte that is named twice needs room that the tables do not have.
+        (size <= extent).then_some(Self { disp, extent, size, span, places })
+    }
+
+    /// Records of a group of threads.
+    pub(crate) fn of_group(&self, direction: Direction) -> u64 {
+        let memory = match direction {
+            Direction::Pack if self.extent <= 128 => 8192,
+            Direction::Pack => 16384,
+            Direction::Unpack => 4096,
+        };
+        // A multiple of 16, so that all groups are equally aligned.
+        (memory / self.extent / 16 * 16).max(16)
+    }
+
+    fn constants(&self, direction: Direction) -> String {
+        let Self { extent, size, span, .. } = self;
+        let records = self.of_group(direction);
+        format!(
+            "#define EXTENT {extent}\n#define SIZE {size}\n#define SPAN {span}\n#define RECORDS {records}\n"
+        )
+    }
+
+    /// The kernel that packs, if the first byte of data of the first record has an address that is `misaligned` bytes past one
+    /// that 4 divides.
+    pub(crate) fn gather(&self, misaligned: u64) -> Source {
+        let joined =
+            (4 / widest_word([self.extent]).min(4)).max(4 / widest_word([self.size]).min(4));
+        let source = |byte: u64| {
+            misaligned + byte / self.size * self.extent + self.places[(byte % self.size) as usize]
+        };
+        let mut steps = String::new();
+        for word in 0..joined * self.size / 4 {
+            let bytes = [0, 1, 2, 3].map(|k| source(4 * word + k));
+            let _ = writeln!(steps, "        p[{word}] = {};", gathered(bytes));
+        }
+        let mut body =
+            include_str!("kernels/staging.c").to_owned() + &self.constants(Direction::Pack);
+        let _ = writeln!(body, "#define JOINED {joined}\n#define MISALIGNED {misaligned}");
+        let _ = writeln!(body, "CONSTANT u16 place[] = {{{}}};", list(&self.places));
+        body += &include_str!("kernels/gather.c").replace("/*steps*/", &steps);
+        Source { name: "gather", threads: THREADS, body }
+    }
+
+    /// The kernel that unpacks.
+    pub(crate) fn scatter(&self) -> Source {
+        let mut inverse = vec![-1; self.extent as usize];
+        for (packed, place) in (0..).zip(&self.places) {
+            inverse[*place as usize] = packed;
+        }
+        let mut body =
+            include_str!("kernels/staging.c").to_owned() + &self.constants(Direction::Unpack);
+        let _ = writeln!(body, "CONSTANT short packed_place[] = {{{}}};", list(&inverse));
+        body += include_str!("kernels/scatter.c");
+        let threads = self.extent as u32 * (THREADS / self.extent as u32);
+        Source { name: "scatter", threads, body }
+    }
+}
+
+fn list<T: ToString>(numbers: &[T]) -> String {
+    numbers.iter().map(T::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// An expression: a word of four bytes, each of which is one of the bytes of the words `w`.
+fn gathered(bytes: [u64; 4]) -> String {
+    let [first, ..] = bytes;
+    if bytes == [first, first + 1, first + 2, first + 3] && first % 4 == 0 {
+        return format!("w[{}]", first / 4);
+    }
+    // Each permutation takes two words, so up to four words take two permutations and one that joins them.
+    let mut words: Vec<u64> = Vec::new();
+    for byte in bytes {
+        if !words.contains(&(byte / 4)) {
+            words.push(byte / 4);
+        }
+    }
+    let permuted = |words: &[u64]| {
+        let (low, high) = (words[0], words[words.len() - 1]);
+        let mut selector = 0;
+        for (k, byte) in (0..).zip(bytes) {
+            let from_high = u64::from(byte / 4 == high && high != low);
+            if words.contains(&(byte / 4)) {
+                selector |= (byte % 4 + 4 * from_high) << (4 * k);
+            }
+        }
+        format!("PERMUTE(w[{low}], w[{high}], {selector:#x})")
+    };
+    match words.as_slice() {
+        [_] | [_, _] => permuted(&words),
+        _ => {
+            let (two, rest) = words.split_at(2);
+            let mut selector = 0;
+            for (k, byte) in (0..).zip(bytes) {
+                let from_rest = u64::from(rest.contains(&(byte / 4)));
+                selector |= (k + 4 * from_rest) << (4 * k);
+            }
+            format!("PERMUTE({}, {}, {selector:#x})", permuted(two), permuted(rest))
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Packing on every device that OpenCL has here, byte for byte as the host's engine does. Where there is none, the tests of
+//! devices say that they were left out.
+
+#[path = "../../../dtype-runtime/tests/case/mod.rs"]
+mod case;
+mod devices;
+#[path = "../../../dtype-runtime/tests/model/mod.rs"]
+mod model;
+mod random;
