@@ -4,6 +4,7 @@
 #[path = "../../../dtype-runtime/tests/case/mod.rs"]
 mod case;
 mod devices;
+mod layouts;
 #[path = "../../../dtype-runtime/tests/model/mod.rs"]
 mod model;
 mod random;

@@ -1,0 +1,3 @@
+//! The compiler of CUDA's kernels, which needs no device.
+
+mod nvrtc;
