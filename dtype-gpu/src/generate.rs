@@ -2,6 +2,8 @@
 
 use core::fmt::Write as _;
 
+use dtype_runtime::Committed;
+
 use crate::layout::{Block, Body, Repeat, widest_word};
 use crate::source::Source;
 
@@ -62,6 +64,36 @@ pub(crate) struct Records {
 /// Any number as a constant of 64 bits in either dialect.
 fn constant(number: i64) -> String {
     format!("(u64){:#x}", number.cast_unsigned())
+}
+
+/// The kernels that pack, or unpack, whole instances of a type between buffers that are aligned as the type needs, for tools
+/// that compile them or show them. None for a type without data, or without gaps.
+///
+/// ```
+/// use dtype_gpu::generate::{Direction, sources};
+/// use dtype_gpu::source::Dialect;
+/// use dtype_runtime::{Basic, Type};
+///
+/// let column = Type::vector(100, 1, 33, &Type::basic(Basic::F64))?.commit();
+/// let [kernel] = &sources(&column, Direction::Pack)[..] else { panic!("one kernel") };
+/// let text = kernel.text(Dialect::OpenClC);
+/// assert!(text.contains("place += (u64)(rest % 100) * (u64)0x108;"), "{text}");
+/// # Ok::<(), dtype_runtime::Error>(())
+/// ```
+pub fn sources(committed: &Committed, direction: Direction) -> Vec<Source> {
+    let Some(layout) = Repeat::of(committed).filter(|layout| !layout.is_run()) else {
+        return Vec::new();
+    };
+    let unit = layout.unit();
+    let words = match Chain::of(&layout) {
+        Some(chain) => chain.source(direction, unit, false),
+        None => walk(direction, unit),
+    };
+    let records = Records::of(&layout).map(|records| match direction {
+        Direction::Pack => records.gather(0),
+        Direction::Unpack => records.scatter(),
+    });
+    records.into_iter().chain([words]).collect()
 }
 
 /// The type of a word and how it moves.
