@@ -28,7 +28,7 @@ static __constant__ const short inverse[] = INVERSE;
 static __host__ __device__ constexpr int source(int b) { return b / S * E + map_of(b % S); }
 
 // Records that are whole words on both sides.
-constexpr int GROUP = 4 / gcd(E, 4) > 4 / gcd(S, 4) ? 4 / gcd(E, 4) : 4 / gcd(S, 4);
+constexpr int BUNDLE = 4 / gcd(E, 4) > 4 / gcd(S, 4) ? 4 / gcd(E, 4) : 4 / gcd(S, 4);
 static __host__ __device__ constexpr int records_in(int bytes) { return bytes / E / 16 * 16 > 16 ? bytes / E / 16 * 16 : 16; }
 
 template <int K> __device__ __forceinline__ u32 packed_word(const u32 *w) {
@@ -56,7 +56,7 @@ template <int K, int N> __device__ __forceinline__ void pack_words(const u32 *w,
 // Whole records to shared memory, permuted there, out in order.
 constexpr int PACK_RECORDS = records_in(E <= 128 ? 8192 : 16384);
 extern "C" __global__ void __launch_bounds__(256) pack(const u8 *__restrict__ mem, u8 *__restrict__ packed, u64 n) {
-    constexpr int NR = PACK_RECORDS, GE = GROUP * E, GS = GROUP * S;
+    constexpr int NR = PACK_RECORDS, GE = BUNDLE * E, GS = BUNDLE * S;
     __shared__ uint4 room[(NR * E + NR * S + 15) / 16];
     u8 *in = (u8 *)room, *out = in + NR * E;
     u64 first = (u64)blockIdx.x * NR;
@@ -68,7 +68,7 @@ extern "C" __global__ void __launch_bounds__(256) pack(const u8 *__restrict__ me
     for (int i = nr * E / 16 * 16 + t; i < nr * E; i += 256) in[i] = m[i];
     asm volatile("cp.async.commit_group;\ncp.async.wait_group 0;" ::: "memory");
     __syncthreads();
-    int groups = nr / GROUP;
+    int groups = nr / BUNDLE;
     for (int i = t; i < groups; i += 256) {
         if constexpr (GE > 128) {
             pack_words<0, GS / 4>((const u32 *)(in + i * GE), (u32 *)(out + i * GS));
@@ -184,13 +184,22 @@ static __device__ __forceinline__ void tile(const T *from, u64 from_pitch, T *to
 }
 #endif
 // A whole number of tiles is all that the harness has.
+// Where the group's tile starts in memory and in the packed data. Matrices are ROWS * PITCH elements apart.
+static __device__ __forceinline__ void place(u64 *memory, u64 *packed) {
+    constexpr u32 WIDE = COLUMNS / SIDE, TILES = WIDE * (ROWS / SIDE);
+    u32 matrix = blockIdx.x / TILES, c = blockIdx.x % TILES % WIDE * SIDE, r = blockIdx.x % TILES / WIDE * SIDE;
+    *memory = ((u64)matrix * ROWS + r) * PITCH + c;
+    *packed = ((u64)matrix * COLUMNS + c) * ROWS + r;
+}
 extern "C" __global__ void __launch_bounds__(256) pack(const u8 *__restrict__ mem, u8 *__restrict__ packed, u64 n) {
-    u32 c = blockIdx.x % (COLUMNS / SIDE) * SIDE, r = blockIdx.x / (COLUMNS / SIDE) * SIDE;
-    tile((const T *)mem + (u64)r * PITCH + c, PITCH, (T *)packed + (u64)c * ROWS + r, ROWS);
+    u64 m, p;
+    place(&m, &p);
+    tile((const T *)mem + m, PITCH, (T *)packed + p, ROWS);
 }
 extern "C" __global__ void __launch_bounds__(256) unpack(u8 *__restrict__ mem, const u8 *__restrict__ packed, u64 n) {
-    u32 c = blockIdx.x % (COLUMNS / SIDE) * SIDE, r = blockIdx.x / (COLUMNS / SIDE) * SIDE;
-    tile((const T *)packed + (u64)c * ROWS + r, ROWS, (T *)mem + (u64)r * PITCH + c, PITCH);
+    u64 m, p;
+    place(&m, &p);
+    tile((const T *)packed + p, ROWS, (T *)mem + m, PITCH);
 }
 #endif
 

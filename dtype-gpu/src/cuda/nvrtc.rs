@@ -30,7 +30,13 @@ pub fn compile(source: &Source, capability: u32) -> Result<Image, Error> {
     };
     let refused = |log: String| Error::Compile { kernel: source.name.into(), log };
     let program = Program::new(&text).map_err(&refused)?;
-    let compiled = program.compile(&[&option, "--std=c++17", "--ptxas-options=--warn-on-spills"]);
+    // Kernels have functions in front of them that not all of them call: warning 177.
+    let compiled = program.compile(&[
+        &option,
+        "--std=c++17",
+        "--diag-suppress=177",
+        "--ptxas-options=--warn-on-spills",
+    ]);
     let log = program.log();
     compiled.map_err(|message| refused(if log.is_empty() { message } else { log.clone() }))?;
     let bytes = program.image(is_ptx).map_err(&refused)?;
