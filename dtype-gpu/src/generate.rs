@@ -4,7 +4,8 @@ use core::fmt::Write as _;
 
 use dtype_runtime::Committed;
 
-use crate::layout::{Block, Body, Repeat, widest_word};
+use crate::layout::{Repeat, widest_word};
+use crate::nest::Nest;
 use crate::source::Source;
 
 /// Which way bytes move.
@@ -19,32 +20,8 @@ pub enum Direction {
 /// Threads of a group, except where a kernel needs a multiple of something.
 pub(crate) const THREADS: u32 = 256;
 
-/// Runs of a record that a chain compares with, one after another.
-const MOST_RUNS: usize = 16;
-
 /// The furthest distance between records whose bytes are permuted, in bytes.
 const FURTHEST: u64 = 256;
-
-/// Loops around equal blocks, around a list of equal blocks, or around one short record.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Chain {
-    /// Displacement of the first block or record.
-    disp: i64,
-    /// Number of iterations and stride of each loop, from the innermost to the outermost.
-    levels: Vec<(u64, i64)>,
-    leaf: Leaf,
-}
-
-/// What the innermost loop of a chain repeats.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Leaf {
-    /// A block of so many bytes.
-    Block(u64),
-    /// Blocks of `len` bytes at `offsets`, in `unit` bytes.
-    List { len: u64, unit: u64, offsets: Vec<u32> },
-    /// A record of these runs, in packed order.
-    Record(Vec<Block>),
-}
 
 /// Records of few bytes at equal distances, each inside its extent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +39,7 @@ pub(crate) struct Records {
 }
 
 /// Any number as a constant of 64 bits in either dialect.
-fn constant(number: i64) -> String {
+pub(crate) fn constant(number: i64) -> String {
     format!("(u64){:#x}", number.cast_unsigned())
 }
 
@@ -77,7 +54,7 @@ fn constant(number: i64) -> String {
 /// let column = Type::vector(100, 1, 33, &Type::basic(Basic::F64))?.commit();
 /// let [kernel] = &sources(&column, Direction::Pack)[..] else { panic!("one kernel") };
 /// let text = kernel.text(Dialect::OpenClC);
-/// assert!(text.contains("place += (u64)(rest % 100) * (u64)0x108;"), "{text}");
+/// assert!(text.contains("place += (u64)rest * (u64)0x108;"), "{text}");
 /// # Ok::<(), dtype_runtime::Error>(())
 /// ```
 pub fn sources(committed: &Committed, direction: Direction) -> Vec<Source> {
@@ -85,8 +62,8 @@ pub fn sources(committed: &Committed, direction: Direction) -> Vec<Source> {
         return Vec::new();
     };
     let unit = layout.unit();
-    let words = match Chain::of(&layout) {
-        Some(chain) => chain.source(direction, unit, false),
+    let words = match Nest::of(&layout) {
+        Some(nest) => nest.source(direction, unit, false),
         None => walk(direction, unit),
     };
     let records = Records::of(&layout).map(|records| match direction {
@@ -97,7 +74,7 @@ pub fn sources(committed: &Committed, direction: Direction) -> Vec<Source> {
 }
 
 /// The type of a word and how it moves.
-fn word(direction: Direction, bytes: u64) -> String {
+pub(crate) fn word(direction: Direction, bytes: u64) -> String {
     let bits = 8 * bytes;
     let moves = match direction {
         Direction::Pack => "(packed_word) = (memory_word)",
@@ -110,105 +87,6 @@ fn word(direction: Direction, bytes: u64) -> String {
 pub(crate) fn walk(direction: Direction, bytes: u64) -> Source {
     let body = word(direction, bytes) + include_str!("kernels/walk.c");
     Source { name: "walk", threads: THREADS, body }
-}
-
-impl Chain {
-    /// The chain that a layout is; `None` if it is another one.
-    pub(crate) fn of(layout: &Repeat) -> Option<Self> {
-        let (mut disp, mut levels, mut at) = (0_i64, Vec::new(), layout);
-        let leaf = loop {
-            disp = disp.wrapping_add(at.disp);
-            levels.push((at.count, at.stride));
-            match &at.body {
-                Body::Several(inner) if let [only] = inner.as_slice() => at = only,
-                Body::Run => break Leaf::Block(at.size),
-                Body::List(blocks) if let Some((list, least)) = Leaf::of_list(blocks) => {
-                    disp = disp.wrapping_add(least);
-                    break list;
-                }
-                _ => break Leaf::Record(at.runs(MOST_RUNS)?),
-            }
-        };
-        levels.reverse();
-        Some(Self { disp, levels, leaf })
-    }
-
-    /// The offsets of the list, for the kernel's last argument.
-    pub(crate) fn offsets(&self) -> &[u32] {
-        match &self.leaf {
-            Leaf::List { offsets, .. } => offsets,
-            _ => &[],
-        }
-    }
-
-    /// The kernel by words of so many bytes. If `is_wide`, the number of a word has 64 bits.
-    pub(crate) fn source(&self, direction: Direction, bytes: u64, is_wide: bool) -> Source {
-        let mut steps = String::new();
-        let mut step = |text: String| steps.push_str(&format!("    {text}\n"));
-        step(format!("place += {};", constant(self.disp)));
-        let mut words = |len: u64| match len / bytes {
-            1 => {}
-            words => {
-                step(format!("place += (u64)(rest % {words}) * {bytes};"));
-                step(format!("rest /= {words};"));
-            }
-        };
-        match &self.leaf {
-            Leaf::Block(len) => words(*len),
-            Leaf::List { len, unit, offsets } => {
-                words(*len);
-                let blocks = offsets.len();
-                step(format!("place += (u64)offsets[rest % {blocks}] * {unit};"));
-                step(format!("rest /= {blocks};"));
-            }
-            Leaf::Record(runs) => {
-                let size: u64 = runs.iter().map(|run| run.len).sum();
-                step(format!("u32 byte = (u32)(rest % {}) * {bytes};", size / bytes));
-                step(format!("rest /= {};", size / bytes));
-                step(format!("place += byte + ({});", run_of_byte(runs)));
-            }
-        }
-        let (outermost, inner) = self.levels.split_last().expect("a chain has a level");
-        for (count, stride) in inner.iter().filter(|level| level.0 > 1) {
-            step(format!("place += (u64)(rest % {count}) * {};", constant(*stride)));
-            step(format!("rest /= {count};"));
-        }
-        step(format!("place += (u64)rest * {};", constant(outermost.1)));
-        let index = if is_wide { "u64" } else { "u32" };
-        let mut body = word(direction, bytes);
-        let _ = writeln!(body, "#define INDEX {index}");
-        body += &include_str!("kernels/chain.c").replace("/*steps*/", &steps);
-        Source { name: "chain", threads: THREADS, body }
-    }
-}
-
-/// An expression: the displacement of the run that the variable `byte` lies in, less the packed bytes before the run.
-fn run_of_byte(runs: &[Block]) -> String {
-    let (mut text, mut before) = (String::new(), 0);
-    for (index, run) in runs.iter().enumerate() {
-        let shift = constant(run.disp.wrapping_sub_unsigned(before));
-        before += run.len;
-        let _ = match index + 1 == runs.len() {
-            false => write!(text, "byte < {before} ? {shift} : "),
-            true => write!(text, "{shift}"),
-        };
-    }
-    text
-}
-
-impl Leaf {
-    /// Blocks of equal length that lie less than 2³² units apart, with the least displacement.
-    fn of_list(blocks: &[Block]) -> Option<(Self, i64)> {
-        let len = blocks.first()?.len;
-        let least = blocks.iter().map(|block| block.disp).min()?;
-        let offset = |block: &Block| block.disp.checked_sub(least).map(i64::cast_unsigned);
-        let offsets = blocks.iter().map(offset).collect::<Option<Vec<u64>>>()?;
-        let unit = widest_word(offsets.iter().copied());
-        let short = |offset: &u64| u32::try_from(offset / unit).ok();
-        let offsets = offsets.iter().map(short).collect::<Option<_>>()?;
-        let is_even = blocks.iter().all(|block| block.len == len);
-        is_even.then_some((Self::List { len, unit, offsets }, least))
-    }
 }
 
 impl Records {

@@ -11,6 +11,7 @@ pub mod driver;
 mod error;
 pub mod generate;
 mod layout;
+mod nest;
 #[cfg(feature = "opencl")]
 #[allow(unsafe_code, reason = "calls the driver")]
 pub mod opencl;

@@ -9,8 +9,9 @@ use dtype_runtime::Committed;
 use crate::device::{Buffer, Device, Queue, lock};
 use crate::driver::{Argument, Driver};
 use crate::error::Error;
-use crate::generate::{Chain, Direction, Records, THREADS, walk};
+use crate::generate::{Direction, Records, THREADS, walk};
 use crate::layout::{Repeat, widest_word};
+use crate::nest::Nest;
 use crate::source::Source;
 
 /// A committed type that is ready to be packed in the memory of a device. Clones share its tables.
@@ -37,8 +38,8 @@ struct Forms<D: Driver> {
     /// Whether the packed bytes are a copy of the memory from this displacement on.
     copy: Option<i64>,
     records: Option<Records>,
-    chain: Option<Chain>,
-    /// The chain's offsets, or the table of repetitions.
+    nest: Option<Nest>,
+    /// The offsets of the nest, or the table of repetitions.
     table: D::Memory,
     /// The kernels that were used.
     kernels: Mutex<HashMap<(Direction, Kind), Arc<D::Kernel>>>,
@@ -213,9 +214,9 @@ fn up(position: u64, unit: u64, end: u64) -> u64 {
 
 impl<D: Driver> Forms<D> {
     fn of(layout: &Repeat, device: &Device<D>) -> Result<Self, Error> {
-        let chain = Chain::of(layout);
-        let bytes: Vec<u8> = match &chain {
-            Some(chain) => chain.offsets().iter().flat_map(|offset| offset.to_ne_bytes()).collect(),
+        let nest = Nest::of(layout);
+        let bytes: Vec<u8> = match &nest {
+            Some(nest) => nest.offsets().iter().flat_map(|offset| offset.to_ne_bytes()).collect(),
             None => layout.table().iter().flat_map(|number| number.to_ne_bytes()).collect(),
         };
         let table = device.driver().allocate(bytes.len().max(1))?;
@@ -229,7 +230,7 @@ impl<D: Driver> Forms<D> {
             iteration: (layout.size, layout.stride),
             copy: layout.is_run().then_some(layout.disp),
             records: Records::of(layout),
-            chain,
+            nest,
             table,
             kernels: Mutex::default(),
         })
@@ -357,13 +358,13 @@ impl<D: Driver> Forms<D> {
     }
 
     fn source(&self, direction: Direction, kind: Kind) -> Source {
-        match (kind, direction, &self.records, &self.chain) {
+        match (kind, direction, &self.records, &self.nest) {
             (Kind::Records { misaligned }, Direction::Pack, Some(records), _) => {
                 records.gather(misaligned)
             }
             (Kind::Records { .. }, Direction::Unpack, Some(records), _) => records.scatter(),
-            (Kind::Words { bytes, are_wide }, _, _, Some(chain)) => {
-                chain.source(direction, bytes, are_wide)
+            (Kind::Words { bytes, are_wide }, _, _, Some(nest)) => {
+                nest.source(direction, bytes, are_wide)
             }
             (Kind::Words { bytes, .. }, ..) => walk(direction, bytes),
             (Kind::Records { .. }, _, None, _) => unreachable!("records have a form"),
