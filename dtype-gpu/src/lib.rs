@@ -1,6 +1,7 @@
 //! Packs committed types in the memory of a GPU.
 #![deny(unsafe_code)]
 
+mod chunks;
 #[cfg(feature = "cuda")]
 #[allow(unsafe_code, reason = "calls the driver")]
 pub mod cuda;
@@ -9,7 +10,7 @@ mod device;
 #[allow(unsafe_code, reason = "declares what drivers must trust")]
 pub mod driver;
 mod error;
-pub mod generate;
+pub mod forms;
 mod layout;
 mod nest;
 #[cfg(feature = "opencl")]
@@ -17,7 +18,10 @@ mod nest;
 pub mod opencl;
 #[allow(unsafe_code, reason = "launches kernels whose arguments it has checked")]
 mod packing;
+mod records;
 pub mod source;
+mod special;
+mod transpose;
 
 pub use device::{Buffer, Device, Event, Mapped, Queue};
 pub use error::Error;

@@ -2,9 +2,8 @@
 
 use core::fmt::Write as _;
 
-use crate::generate::{Direction, THREADS, constant, word};
 use crate::layout::{Block, Body, Repeat, widest_word};
-use crate::source::Source;
+use crate::source::{Direction, Source, THREADS, constant, word};
 
 /// More repetitions than this would take long to compile.
 const MOST_NODES: usize = 64;

@@ -9,10 +9,10 @@ use dtype_runtime::Committed;
 use crate::device::{Buffer, Device, Queue, lock};
 use crate::driver::{Argument, Driver};
 use crate::error::Error;
-use crate::generate::{Direction, Records, THREADS, walk};
-use crate::layout::{Repeat, widest_word};
-use crate::nest::Nest;
-use crate::source::Source;
+use crate::forms::{Forms, Kind};
+use crate::layout::Repeat;
+use crate::source::Direction;
+use crate::special::Launch;
 
 /// A committed type that is ready to be packed in the memory of a device. Clones share its tables.
 ///
@@ -22,36 +22,20 @@ pub struct Packing<D: Driver> {
     committed: Committed,
     device: Device<D>,
     /// `None` for a type without data.
-    forms: Option<Arc<Forms<D>>>,
+    prepared: Option<Arc<Prepared<D>>>,
 }
 
 /// The most packed bytes of a launch: their threads have numbers of 32 bits, in groups.
 const MOST_BYTES: u64 = 1 << 38;
 
-/// The forms of kernels that pack a layout.
+/// What a layout needs on a device.
 #[derive(Debug)]
-struct Forms<D: Driver> {
-    /// Bytes that every run and every displacement are multiples of, at most 16.
-    unit: u64,
-    /// Packed bytes of an iteration of the outermost repetition, and the bytes from one to the next.
-    iteration: (u64, i64),
-    /// Whether the packed bytes are a copy of the memory from this displacement on.
-    copy: Option<i64>,
-    records: Option<Records>,
-    nest: Option<Nest>,
-    /// The offsets of the nest, or the table of repetitions.
-    table: D::Memory,
+struct Prepared<D: Driver> {
+    forms: Forms,
+    /// The tables of the kernel that moves words and of the special one.
+    tables: [D::Memory; 2],
     /// The kernels that were used.
     kernels: Mutex<HashMap<(Direction, Kind), Arc<D::Kernel>>>,
-}
-
-/// A kernel of a layout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Kind {
-    /// By words of so many bytes; if they are wide, the number of a word has 64 bits.
-    Words { bytes: u64, are_wide: bool },
-    /// Whole records, the first of them so many bytes past an address that 4 divides.
-    Records { misaligned: u64 },
 }
 
 /// Bytes that a call moves.
@@ -80,18 +64,18 @@ pub trait PrepareOn {
 
 impl PrepareOn for Committed {
     fn prepare_on<D: Driver>(&self, device: &Device<D>) -> Result<Packing<D>, Error> {
-        let forms = match Repeat::of(self) {
-            Some(layout) => Some(Arc::new(Forms::of(&layout, device)?)),
+        let prepared = match Repeat::of(self) {
+            Some(layout) => Some(Arc::new(Prepared::new(&layout, device)?)),
             None => None,
         };
-        Ok(Packing { committed: self.clone(), device: device.clone(), forms })
+        Ok(Packing { committed: self.clone(), device: device.clone(), prepared })
     }
 }
 
 impl<D: Driver> Clone for Packing<D> {
     fn clone(&self) -> Self {
-        let Self { committed, device, forms } = self;
-        Self { committed: committed.clone(), device: device.clone(), forms: forms.clone() }
+        let Self { committed, device, prepared } = self;
+        Self { committed: committed.clone(), device: device.clone(), prepared: prepared.clone() }
     }
 }
 
@@ -197,48 +181,46 @@ impl<D: Driver> Packing<D> {
         }
         self.committed.check_span(memory.len() as u64, origin.into(), count)?;
         packed.check(at, end - start)?;
-        let Some(forms) = self.forms.as_deref().filter(|_| start < end) else { return Ok(()) };
+        let Some(prepared) = self.prepared.as_deref().filter(|_| start < end) else {
+            return Ok(());
+        };
         let origin = origin.cast_unsigned();
         let start = at.wrapping_sub(start);
         let moved = Move { direction, queue, memory, origin, packed, start };
-        forms.run(&moved, range)?;
+        prepared.run(&moved, range)?;
         memory.used_by(queue)?;
         packed.used_by(queue)
     }
 }
 
-/// The multiple of `unit` at or above a position, but at most `end`.
-fn up(position: u64, unit: u64, end: u64) -> u64 {
-    position.div_ceil(unit).saturating_mul(unit).min(end)
+/// A range in three: the whole granules in the middle, and what is in front of them and behind them.
+fn split(range: Range<u64>, granule: u64) -> [Range<u64>; 3] {
+    let Range { start, end } = range;
+    let first = start.div_ceil(granule).saturating_mul(granule).min(end);
+    let last = (end / granule * granule).max(first);
+    [start..first, first..last, last..end]
 }
 
-impl<D: Driver> Forms<D> {
-    fn of(layout: &Repeat, device: &Device<D>) -> Result<Self, Error> {
-        let nest = Nest::of(layout);
-        let bytes: Vec<u8> = match &nest {
-            Some(nest) => nest.offsets().iter().flat_map(|offset| offset.to_ne_bytes()).collect(),
-            None => layout.table().iter().flat_map(|number| number.to_ne_bytes()).collect(),
+impl<D: Driver> Prepared<D> {
+    fn new(layout: &Repeat, device: &Device<D>) -> Result<Self, Error> {
+        let (forms, driver) = (Forms::of(layout), device.driver());
+        let special = forms.special.iter().flat_map(|special| special.table());
+        let special: Vec<u8> = special.flat_map(|number| number.to_ne_bytes()).collect();
+        let table = |bytes: &[u8]| -> Result<D::Memory, Error> {
+            let table = driver.allocate(bytes.len().max(1))?;
+            if !bytes.is_empty() {
+                // SAFETY: the memory has as many bytes.
+                unsafe { driver.write(&driver.queue()?, bytes, (&table, 0)) }?;
+            }
+            Ok(table)
         };
-        let table = device.driver().allocate(bytes.len().max(1))?;
-        if !bytes.is_empty() {
-            let queue = device.driver().queue()?;
-            // SAFETY: the memory has as many bytes.
-            unsafe { device.driver().write(&queue, &bytes, (&table, 0)) }?;
-        }
-        Ok(Self {
-            unit: layout.unit(),
-            iteration: (layout.size, layout.stride),
-            copy: layout.is_run().then_some(layout.disp),
-            records: Records::of(layout),
-            nest,
-            table,
-            kernels: Mutex::default(),
-        })
+        let tables = [table(&forms.table(layout))?, table(&special)?];
+        Ok(Self { forms, tables, kernels: Mutex::default() })
     }
 
     /// Moves packed bytes, at least one.
     fn run(&self, moved: &Move<'_, D>, range: Range<u64>) -> Result<(), Error> {
-        if let Some(disp) = self.copy
+        if let Some(disp) = self.forms.copy
             && !moved.memory.is(moved.packed)
         {
             return moved.copy(disp, range);
@@ -246,100 +228,62 @@ impl<D: Driver> Forms<D> {
         let mut start = range.start;
         while start < range.end {
             let end = range.end.min(start.saturating_add(MOST_BYTES));
-            self.by_records(moved, start..end)?;
+            self.granules(moved, start..end)?;
             start = end;
         }
         Ok(())
     }
 
-    /// Moves whole records by their own kernel, if there is one, and what is in front of them and behind them by words.
-    fn by_records(&self, moved: &Move<'_, D>, range: Range<u64>) -> Result<(), Error> {
-        let Some(records) = &self.records else { return self.by_words(moved, range) };
-        let first = up(range.start, records.size, range.end);
-        let last = (range.end / records.size * records.size).max(first);
-        self.by_words(moved, range.start..first)?;
-        self.records(moved, records, first / records.size..last / records.size)?;
-        self.by_words(moved, last..range.end)
-    }
-
-    fn records(
-        &self,
-        moved: &Move<'_, D>,
-        records: &Records,
-        range: Range<u64>,
-    ) -> Result<(), Error> {
-        if range.is_empty() {
-            return Ok(());
+    /// Moves whole granules by the special kernel, if there is one, and what is in front of them and behind them by words.
+    fn granules(&self, moved: &Move<'_, D>, range: Range<u64>) -> Result<(), Error> {
+        let Some(special) = &self.forms.special else { return self.words(moved, range) };
+        if !(moved.origin | moved.start).is_multiple_of(special.alignment()) {
+            return self.words(moved, range);
         }
-        let Records { disp, extent, size, .. } = *records;
-        let origin = moved.origin.wrapping_add(disp.cast_unsigned());
-        let origin = origin.wrapping_add(range.start.wrapping_mul(extent));
-        let number = range.end - range.start;
-        let groups = number.div_ceil(records.of_group(moved.direction));
-        let at = moved.start.wrapping_add(range.start * size);
-        let misaligned = match moved.direction {
-            Direction::Pack => origin % 4,
-            Direction::Unpack => 0,
-        };
-        self.launch(
-            moved,
-            Kind::Records { misaligned },
-            groups,
-            (origin, at),
-            &[Argument::Number(number)],
-        )
+        let [front, whole, back] = split(range, special.granule());
+        self.words(moved, front)?;
+        if !whole.is_empty() {
+            let launch = special.launch(moved.direction, moved.origin, moved.start, whole);
+            let table = Some(&self.tables[1]).filter(|_| !special.table().is_empty());
+            self.launch(moved, Kind::Special { variant: launch.variant }, &launch, table)?;
+        }
+        self.words(moved, back)
     }
 
     /// Moves any packed bytes by the widest word that fits the layout and both addresses, and what is less than a word by bytes.
-    fn by_words(&self, moved: &Move<'_, D>, range: Range<u64>) -> Result<(), Error> {
-        let word = widest_word([self.unit, moved.origin, moved.start]);
-        let first = up(range.start, word, range.end);
-        let last = (range.end / word * word).max(first);
-        self.words(moved, range.start..first, 1)?;
-        self.words(moved, first..last, word)?;
-        self.words(moved, last..range.end, 1)
-    }
-
-    /// Moves whole words.
-    fn words(&self, moved: &Move<'_, D>, range: Range<u64>, bytes: u64) -> Result<(), Error> {
-        if range.is_empty() {
-            return Ok(());
+    fn words(&self, moved: &Move<'_, D>, range: Range<u64>) -> Result<(), Error> {
+        let word = self.forms.word(moved.origin, moved.start);
+        let [front, whole, back] = split(range, word);
+        for (range, bytes) in [(front, 1), (whole, word), (back, 1)] {
+            if !range.is_empty() {
+                let (kind, launch) = self.forms.words(bytes, range, moved.origin, moved.start);
+                self.launch(moved, kind, &launch, Some(&self.tables[0]))?;
+            }
         }
-        // Whole iterations in front of the range are a part of the origin, so that most numbers of words have 32 bits.
-        let (size, stride) = self.iteration;
-        let before = range.start / size;
-        let origin = before.wrapping_mul(stride.cast_unsigned()).wrapping_add(moved.origin);
-        let first = (range.start - before * size) / bytes;
-        let words = (range.end - range.start) / bytes;
-        let are_wide = u32::try_from(first + words).is_err();
-        let at = moved.start.wrapping_add(range.start);
-        let rest =
-            [Argument::Number(first), Argument::Number(words), Argument::Memory(&self.table)];
-        let groups = words.div_ceil(THREADS.into());
-        self.launch(moved, Kind::Words { bytes, are_wide }, groups, (origin, at), &rest)
+        Ok(())
     }
 
     fn launch(
         &self,
         moved: &Move<'_, D>,
         kind: Kind,
-        groups: u64,
-        (origin, at): (u64, u64),
-        rest: &[Argument<'_, D>],
+        launch: &Launch,
+        table: Option<&D::Memory>,
     ) -> Result<(), Error> {
         let device = moved.queue.device();
         let kernel = self.kernel(device, moved.direction, kind)?;
         let mut arguments = vec![
             Argument::Memory(&moved.memory.memory),
-            Argument::Number(origin),
+            Argument::Number(launch.origin),
             Argument::Memory(&moved.packed.memory),
-            Argument::Number(at),
+            Argument::Number(launch.at),
         ];
-        arguments.extend_from_slice(rest);
-        let groups = u32::try_from(groups).expect("a part of a range has few bytes");
-        // SAFETY: these are the arguments of all kernels of layouts, and those of this kind. The caller of `run` has checked
-        // that the instances and the packed bytes lie in their buffers. Beyond these the kernels read, but do not write, words
-        // of 16 bytes that contain bytes of them, and buffers are allocated in such words.
+        arguments.extend(launch.numbers.iter().map(|number| Argument::Number(*number)));
+        arguments.extend(table.map(Argument::Memory));
+        let groups = u32::try_from(launch.groups).expect("a part of a range has few bytes");
+        // SAFETY: these are the arguments of the kernel. The caller of `run` has checked that the instances and the packed bytes
+        // lie in their buffers. Beyond these the kernels read, but do not write, words of 16 bytes that contain bytes of them,
+        // and buffers are allocated in such words.
         unsafe { device.driver().launch(&moved.queue.raw, &kernel, groups, &arguments) }
     }
 
@@ -352,23 +296,9 @@ impl<D: Driver> Forms<D> {
         if let Some(kernel) = lock(&self.kernels).get(&(direction, kind)) {
             return Ok(Arc::clone(kernel));
         }
-        let kernel = device.kernel(self.source(direction, kind))?;
+        let kernel = device.kernel(self.forms.source(direction, kind))?;
         lock(&self.kernels).insert((direction, kind), Arc::clone(&kernel));
         Ok(kernel)
-    }
-
-    fn source(&self, direction: Direction, kind: Kind) -> Source {
-        match (kind, direction, &self.records, &self.nest) {
-            (Kind::Records { misaligned }, Direction::Pack, Some(records), _) => {
-                records.gather(misaligned)
-            }
-            (Kind::Records { .. }, Direction::Unpack, Some(records), _) => records.scatter(),
-            (Kind::Words { bytes, are_wide }, _, _, Some(nest)) => {
-                nest.source(direction, bytes, are_wide)
-            }
-            (Kind::Words { bytes, .. }, ..) => walk(direction, bytes),
-            (Kind::Records { .. }, _, None, _) => unreachable!("records have a form"),
-        }
     }
 }
 

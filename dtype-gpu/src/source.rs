@@ -9,6 +9,15 @@ pub enum Dialect {
     CudaCpp,
 }
 
+/// Which way bytes move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// From the layout to packed bytes.
+    Pack,
+    /// From packed bytes to the layout.
+    Unpack,
+}
+
 /// A kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Source {
@@ -29,4 +38,25 @@ impl Source {
         };
         format!("#define THREADS {}\n{prelude}{}", self.threads, self.body)
     }
+}
+
+/// Threads of a group, except where a kernel needs a multiple of something.
+pub(crate) const THREADS: u32 = 256;
+
+/// Any number as a constant of 64 bits in either dialect.
+pub(crate) fn constant(number: i64) -> String {
+    format!("(u64){:#x}", number.cast_unsigned())
+}
+
+/// The type of a word and how it moves.
+pub(crate) fn word(direction: Direction, bytes: u64) -> String {
+    let bits = 8 * bytes;
+    let moves = match direction {
+        Direction::Pack => "(packed_word) = (memory_word)",
+        Direction::Unpack => "(memory_word) = (packed_word)",
+    };
+    let packs = u8::from(direction == Direction::Pack);
+    format!(
+        "#define PACKS {packs}\n#define WORD u{bits}\n#define MOVE(memory_word, packed_word) {moves}\n"
+    )
 }

@@ -1,3 +1,21 @@
-//! The compiler of CUDA's kernels, which needs no device.
+//! The compiler of CUDA's kernels, which needs no device; and what the tests of OpenCL check, on a CUDA device. Without one,
+//! those tests say that they were left out.
 
+#[path = "../../../dtype-runtime/tests/case/mod.rs"]
+mod case;
+#[path = "../it/devices.rs"]
+mod devices;
+#[path = "../it/layouts.rs"]
+mod layouts;
+#[path = "../../../dtype-runtime/tests/model/mod.rs"]
+mod model;
 mod nvrtc;
+#[path = "../it/random.rs"]
+mod random;
+
+use dtype_gpu::Error;
+use dtype_gpu::cuda::Cuda as Tested;
+
+fn open() -> Result<Tested, Error> {
+    Tested::new(0)
+}

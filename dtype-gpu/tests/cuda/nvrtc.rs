@@ -4,7 +4,7 @@ use anyhow::Result;
 use dtype_benches::ddtbench::{ByHand, Pattern, Visitor, families};
 use dtype_gpu::Error;
 use dtype_gpu::cuda::nvrtc;
-use dtype_gpu::generate::{Direction, sources};
+use dtype_gpu::forms::sources;
 use dtype_gpu::source::Source;
 use dtype_runtime::{Basic, Type};
 

@@ -2,13 +2,14 @@
 
 use std::sync::OnceLock;
 
-use dtype_gpu::opencl::OpenCl;
 use dtype_gpu::{Buffer, Device, Queue};
 
+use crate::{Tested, open};
+
 /// The device of all tests and a queue of it; `None`, with a line that names the test, where there is none.
-pub(crate) fn queue(test: &str) -> Option<Queue<OpenCl>> {
-    static DEVICE: OnceLock<Result<Device<OpenCl>, dtype_gpu::Error>> = OnceLock::new();
-    match DEVICE.get_or_init(|| OpenCl::first().map(Device::new)) {
+pub(crate) fn queue(test: &str) -> Option<Queue<Tested>> {
+    static DEVICE: OnceLock<Result<Device<Tested>, dtype_gpu::Error>> = OnceLock::new();
+    match DEVICE.get_or_init(|| open().map(Device::new)) {
         Ok(device) => Some(device.queue().unwrap()),
         Err(error) => {
             println!("left out: {test}: {error}");
@@ -24,14 +25,14 @@ const GUARD_BYTE: u8 = 0xC3;
 
 /// A memory of the device between two guard zones.
 pub(crate) struct Guarded {
-    pub(crate) buffer: Buffer<OpenCl>,
+    pub(crate) buffer: Buffer<Tested>,
     len: usize,
     guard: usize,
 }
 
 impl Guarded {
     /// A copy of `bytes`. The first of them has an address that is `past` bytes past one that 16 divides.
-    pub(crate) fn new(queue: &Queue<OpenCl>, bytes: &[u8], past: usize) -> Self {
+    pub(crate) fn new(queue: &Queue<Tested>, bytes: &[u8], past: usize) -> Self {
         let guard = GUARD.next_multiple_of(16) + past;
         let mut all = vec![GUARD_BYTE; guard];
         all.extend_from_slice(bytes);
@@ -47,7 +48,7 @@ impl Guarded {
     }
 
     /// The bytes, after a check of the guard zones.
-    pub(crate) fn bytes(&self, queue: &Queue<OpenCl>) -> Vec<u8> {
+    pub(crate) fn bytes(&self, queue: &Queue<Tested>) -> Vec<u8> {
         let mut all = vec![0; self.buffer.len()];
         self.buffer.read(queue, 0, &mut all).unwrap();
         let (front, rest) = all.split_at(self.guard);

@@ -106,11 +106,87 @@ fn strided_blocks() -> Result<(), Error> {
     compare("a column", &column, 1, (0, 0), &[8..792, 3..795]);
     let columns = Type::resized(&column, 0, 8)?;
     compare("columns", &columns, 33, (0, 0), &[1000..20_000]);
-    let face = Type::subarray(&[20, 30, 40], &[18, 28, 2], &[1, 1, 37], dtype_runtime::Order::C, &double)?;
+    let face =
+        Type::subarray(&[20, 30, 40], &[18, 28, 2], &[1, 1, 37], dtype_runtime::Order::C, &double)?;
     compare("a face", &face, 2, (0, 8), &[77..6005]);
     compare("a face of odd addresses", &face, 2, (1, 2), &[77..6005]);
     let back = Type::hvector(50, 3, -100, &Type::basic(Basic::F32))?;
     compare("blocks backwards", &back, 3, (0, 0), &[13..1700]);
     compare("bytes without a gap", &Type::contiguous(100, &double)?, 7, (1, 2), &[3..5000]);
+    Ok(())
+}
+
+#[test]
+fn transposes() -> Result<(), Error> {
+    for (name, basic) in
+        [("u16", Basic::U16), ("f32", Basic::F32), ("f64", Basic::F64), ("c64", Basic::C64)]
+    {
+        let element = Type::basic(basic);
+        let size = element.extent();
+        let column = Type::vector(45, 1, 70, &element)?;
+        let columns = Type::resized(&column, 0, size)?;
+        let bytes = size as usize;
+        compare(name, &columns, 67, (0, 0), &[bytes..45 * 60 * bytes - 3]);
+        let matrix = Type::hvector(67, 1, size, &column)?;
+        let matrices = Type::resized(&matrix, 0, 46 * 70 * size)?;
+        let one = 45 * 67 * bytes;
+        compare(name, &matrices, 3, (16, 16), &[one..3 * one, one - 1..2 * one + 1]);
+        compare(name, &matrices, 2, (1, 0), &[]);
+    }
+    Ok(())
+}
+
+/// Blocks of these lengths, in a shuffled order.
+fn uneven(lengths: impl Iterator<Item = u64>, basic: Basic) -> Result<Type, Error> {
+    let mut next = 0;
+    let mut blocks: Vec<_> = lengths
+        .map(|len| {
+            next += len as i64 + 1;
+            (next - len as i64, len)
+        })
+        .collect();
+    let all = blocks.len();
+    for i in 0..all {
+        blocks.swap(i, i * 37 % all);
+    }
+    let (displacements, lengths): (Vec<_>, Vec<_>) = blocks.into_iter().unzip();
+    Type::indexed(&lengths, &displacements, &Type::basic(basic))
+}
+
+#[test]
+fn lists() -> Result<(), Error> {
+    let short = uneven((0..800).map(|i| 1 + i * i % 9), Basic::F64)?;
+    let size = short.size() as usize;
+    compare(
+        "short blocks",
+        &short,
+        3,
+        (0, 8),
+        &[8..size, size - 8..size + 8, 4096..8192, 7..size + 99],
+    );
+    compare("short blocks of odd addresses", &short, 2, (4, 0), &[4096..8192]);
+    let long = uneven((0..40).map(|i| 1 + i * 131 % 1500), Basic::U16)?;
+    compare("long blocks", &long, 2, (0, 0), &[2..30_000, 3..30_001]);
+    let displacements: Vec<i64> = (0..300).map(|i| i * (i + 3)).collect();
+    let even = Type::indexed_block(3, &displacements, &Type::basic(Basic::F32))?;
+    compare("equal blocks", &even, 3, (0, 0), &[12..3000, 5..4001]);
+    Ok(())
+}
+
+#[test]
+fn structures_of_layouts() -> Result<(), Error> {
+    let double = Type::basic(Basic::F64);
+    let column = Type::vector(40, 2, 9, &double)?;
+    let list = Type::indexed_block(1, &(0..50).map(|i| i * i).collect::<Vec<_>>(), &double)?;
+    let uneven = uneven((0..30).map(|i| 1 + i % 4), Basic::F64)?;
+    let few = Type::structure(
+        &[2, 1, 3],
+        &[0, 6000, 30_000],
+        &[column.clone(), list.clone(), double.clone()],
+    )?;
+    let size = few.size() as usize;
+    compare("columns and a list", &few, 3, (0, 0), &[8..size + 8, 3..2 * size]);
+    let many = Type::structure(&[1, 2, 1], &[0, 6000, 40_000], &[column, uneven, list])?;
+    compare("uneven lists among others", &many, 2, (0, 0), &[8..3000, 9..3001]);
     Ok(())
 }

@@ -8,3 +8,10 @@ mod layouts;
 #[path = "../../../dtype-runtime/tests/model/mod.rs"]
 mod model;
 mod random;
+
+use dtype_gpu::Error;
+use dtype_gpu::opencl::OpenCl as Tested;
+
+fn open() -> Result<Tested, Error> {
+    Tested::first()
+}

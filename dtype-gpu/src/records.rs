@@ -1,24 +1,11 @@
-//! The sources of the kernels of a layout: its numbers as constants in front of the texts in the folder `kernels`.
+//! The kernels of records of few bytes: their memory passes through local memory, and their bytes have constant places.
 
 use core::fmt::Write as _;
-
-use dtype_runtime::Committed;
+use core::ops::Range;
 
 use crate::layout::{Repeat, widest_word};
-use crate::nest::Nest;
-use crate::source::Source;
-
-/// Which way bytes move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Direction {
-    /// From the layout to packed bytes.
-    Pack,
-    /// From packed bytes to the layout.
-    Unpack,
-}
-
-/// Threads of a group, except where a kernel needs a multiple of something.
-pub(crate) const THREADS: u32 = 256;
+use crate::source::{Direction, Source, THREADS};
+use crate::special::{Launch, Special};
 
 /// The furthest distance between records whose bytes are permuted, in bytes.
 const FURTHEST: u64 = 256;
@@ -27,66 +14,15 @@ const FURTHEST: u64 = 256;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Records {
     /// The displacement of the first byte of memory that is data.
-    pub(crate) disp: i64,
+    disp: i64,
     /// Bytes from one record to the next.
-    pub(crate) extent: u64,
+    extent: u64,
     /// Packed bytes of a record.
-    pub(crate) size: u64,
+    size: u64,
     /// Bytes of memory from the first byte of data to the end of the last.
     span: u64,
     /// For each packed byte, how many bytes past `disp` it is.
     places: Vec<u64>,
-}
-
-/// Any number as a constant of 64 bits in either dialect.
-pub(crate) fn constant(number: i64) -> String {
-    format!("(u64){:#x}", number.cast_unsigned())
-}
-
-/// The kernels that pack, or unpack, whole instances of a type between buffers that are aligned as the type needs, for tools
-/// that compile them or show them. None for a type without data, or without gaps.
-///
-/// ```
-/// use dtype_gpu::generate::{Direction, sources};
-/// use dtype_gpu::source::Dialect;
-/// use dtype_runtime::{Basic, Type};
-///
-/// let column = Type::vector(100, 1, 33, &Type::basic(Basic::F64))?.commit();
-/// let [kernel] = &sources(&column, Direction::Pack)[..] else { panic!("one kernel") };
-/// let text = kernel.text(Dialect::OpenClC);
-/// assert!(text.contains("place += (u64)rest * (u64)0x108;"), "{text}");
-/// # Ok::<(), dtype_runtime::Error>(())
-/// ```
-pub fn sources(committed: &Committed, direction: Direction) -> Vec<Source> {
-    let Some(layout) = Repeat::of(committed).filter(|layout| !layout.is_run()) else {
-        return Vec::new();
-    };
-    let unit = layout.unit();
-    let words = match Nest::of(&layout) {
-        Some(nest) => nest.source(direction, unit, false),
-        None => walk(direction, unit),
-    };
-    let records = Records::of(&layout).map(|records| match direction {
-        Direction::Pack => records.gather(0),
-        Direction::Unpack => records.scatter(),
-    });
-    records.into_iter().chain([words]).collect()
-}
-
-/// The type of a word and how it moves.
-pub(crate) fn word(direction: Direction, bytes: u64) -> String {
-    let bits = 8 * bytes;
-    let moves = match direction {
-        Direction::Pack => "(packed_word) = (memory_word)",
-        Direction::Unpack => "(memory_word) = (packed_word)",
-    };
-    format!("#define WORD u{bits}\n#define MOVE(memory_word, packed_word) {moves}\n")
-}
-
-/// The kernel for any layout, by words of so many bytes.
-pub(crate) fn walk(direction: Direction, bytes: u64) -> Source {
-    let body = word(direction, bytes) + include_str!("kernels/walk.c");
-    Source { name: "walk", threads: THREADS, body }
 }
 
 impl Records {
@@ -113,7 +49,7 @@ impl Records {
     }
 
     /// Records of a group of threads.
-    pub(crate) fn of_group(&self, direction: Direction) -> u64 {
+    fn of_group(&self, direction: Direction) -> u64 {
         let memory = match direction {
             Direction::Pack if self.extent <= 128 => 8192,
             Direction::Pack => 16384,
@@ -133,7 +69,7 @@ impl Records {
 
     /// The kernel that packs, if the first byte of data of the first record has an address that is `misaligned` bytes past one
     /// that 4 divides.
-    pub(crate) fn gather(&self, misaligned: u64) -> Source {
+    fn gather(&self, misaligned: u64) -> Source {
         let joined =
             (4 / widest_word([self.extent]).min(4)).max(4 / widest_word([self.size]).min(4));
         let source = |byte: u64| {
@@ -153,7 +89,7 @@ impl Records {
     }
 
     /// The kernel that unpacks.
-    pub(crate) fn scatter(&self) -> Source {
+    fn scatter(&self) -> Source {
         let mut inverse = vec![-1; self.extent as usize];
         for (packed, place) in (0..).zip(&self.places) {
             inverse[*place as usize] = packed;
@@ -164,6 +100,35 @@ impl Records {
         body += include_str!("kernels/scatter.c");
         let threads = self.extent as u32 * (THREADS / self.extent as u32);
         Source { name: "scatter", threads, body }
+    }
+}
+
+impl Special for Records {
+    fn granule(&self) -> u64 {
+        self.size
+    }
+
+    fn alignment(&self) -> u64 {
+        1
+    }
+
+    fn launch(&self, direction: Direction, origin: u64, start: u64, range: Range<u64>) -> Launch {
+        let Self { disp, extent, size, .. } = *self;
+        let before = range.start / size;
+        let origin = origin.wrapping_add(disp.cast_unsigned());
+        let origin = origin.wrapping_add(before.wrapping_mul(extent));
+        let at = start.wrapping_add(range.start);
+        let records = range.end / size - before;
+        let groups = records.div_ceil(self.of_group(direction));
+        let variant = if direction == Direction::Pack { origin % 4 } else { 0 };
+        Launch { variant, groups, origin, at, numbers: vec![records] }
+    }
+
+    fn source(&self, direction: Direction, variant: u64) -> Source {
+        match direction {
+            Direction::Pack => self.gather(variant),
+            Direction::Unpack => self.scatter(),
+        }
     }
 }
 
