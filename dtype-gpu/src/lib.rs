@@ -1,6 +1,8 @@
 //! Packs committed types in the memory of a GPU.
 #![deny(unsafe_code)]
 
+#[allow(unsafe_code, reason = "launches a kernel whose arguments it has checked")]
+mod check;
 mod chunks;
 #[cfg(feature = "cuda")]
 #[allow(unsafe_code, reason = "calls the driver")]

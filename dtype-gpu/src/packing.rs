@@ -4,8 +4,9 @@ use core::ops::Range;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use dtype_runtime::Committed;
+use dtype_runtime::{Committed, Datatype};
 
+use crate::check::check;
 use crate::device::{Buffer, Device, Queue, lock};
 use crate::driver::{Argument, Driver};
 use crate::error::Error;
@@ -158,8 +159,50 @@ impl<D: Driver> Packing<D> {
         self.run(Direction::Unpack, queue, to, count, range, from)
     }
 
+    /// As [`unpack`](Self::unpack), of packed bytes that are records of `T`: if one of them is not a value of `T`, nothing is
+    /// queued. The records are checked on the device, and the call returns when they are; those whose check is a function, of
+    /// `#[dtype(check = …)]`, are copied to the host and checked there.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`unpack`](Self::unpack); [`Error::Layout`] also with [`dtype_runtime::Error::InvalidValue`],
+    /// [`dtype_runtime::Error::CheckFailed`], or [`dtype_runtime::Error::PartialRecord`] if the stream ends inside a record.
+    pub fn unpack_checked<T: Datatype>(
+        &self,
+        queue: &Queue<D>,
+        from: (&Buffer<D>, u64),
+        count: usize,
+        to: (&Buffer<D>, i64),
+    ) -> Result<(), Error> {
+        let range = self.all(count)?;
+        self.committed.check_overlap(count)?;
+        self.check_call(queue, to, count, &range, from)?;
+        check::<T, D>(queue, from, (range.end - range.start) as usize)?;
+        self.unpack_range(queue, from, count, range, to)
+    }
+
     fn all(&self, count: usize) -> Result<Range<u64>, Error> {
         Ok(0..self.committed.packed_size(count)? as u64)
+    }
+
+    /// Checks that a call stays inside its buffers.
+    fn check_call(
+        &self,
+        queue: &Queue<D>,
+        (memory, origin): (&Buffer<D>, i64),
+        count: usize,
+        &Range { start, end }: &Range<u64>,
+        (packed, at): (&Buffer<D>, u64),
+    ) -> Result<(), Error> {
+        queue.check_device(&self.device, "prepared type")?;
+        queue.check_device(memory.device(), "buffer")?;
+        queue.check_device(packed.device(), "buffer")?;
+        let size = self.all(count)?.end;
+        if start > end || end > size {
+            return Err(Error::OutsideStream { start, end, size });
+        }
+        self.committed.check_span(memory.len() as u64, origin.into(), count)?;
+        packed.check(at, end - start)
     }
 
     fn run(
@@ -171,25 +214,15 @@ impl<D: Driver> Packing<D> {
         range: Range<u64>,
         (packed, at): (&Buffer<D>, u64),
     ) -> Result<(), Error> {
-        queue.check_device(&self.device, "prepared type")?;
-        queue.check_device(memory.device(), "buffer")?;
-        queue.check_device(packed.device(), "buffer")?;
-        let Range { end: size, .. } = self.all(count)?;
-        let Range { start, end } = range;
-        if start > end || end > size {
-            return Err(Error::OutsideStream { start, end, size });
-        }
-        self.committed.check_span(memory.len() as u64, origin.into(), count)?;
-        packed.check(at, end - start)?;
-        let Some(prepared) = self.prepared.as_deref().filter(|_| start < end) else {
+        self.check_call(queue, (memory, origin), count, &range, (packed, at))?;
+        let Some(prepared) = self.prepared.as_deref().filter(|_| !range.is_empty()) else {
             return Ok(());
         };
-        let origin = origin.cast_unsigned();
-        let start = at.wrapping_sub(start);
+        let (origin, start) = (origin.cast_unsigned(), at.wrapping_sub(range.start));
         let moved = Move { direction, queue, memory, origin, packed, start };
-        prepared.run(&moved, range)?;
-        memory.used_by(queue)?;
-        packed.used_by(queue)
+        let moves = prepared.run(&moved, range);
+        // Also after an error: some commands may be queued.
+        memory.used_by(queue).and(packed.used_by(queue)).and(moves)
     }
 }
 

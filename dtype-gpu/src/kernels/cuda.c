@@ -11,6 +11,7 @@
 #define QUAD(a, b, c, d) make_uint4(a, b, c, d)
 #define FUNNEL(low, high, bits) __funnelshift_r(low, high, bits)
 #define PERMUTE(low, high, selector) __byte_perm(low, high, selector)
+#define ATOMIC_MIN(to, number) atomicMin(to, number)
 #if __CUDA_ARCH__ >= 800
 #define COPY16(to, from) \
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((u32)__cvta_generic_to_shared(to)), "l"(from))

@@ -14,6 +14,7 @@
 #define FUNNEL(low, high, bits) ((u32)(((u64)(high) << 32 | (low)) >> (bits)))
 #define CHOSEN(pair, selector, i) ((u32)((pair) >> 8 * ((selector) >> 4 * (i) & 7) & 255) << 8 * (i))
 #define PERMUTE(low, high, selector) permute((u64)(high) << 32 | (low), selector)
+#define ATOMIC_MIN(to, number) atomic_min(to, number)
 typedef uchar u8;
 typedef ushort u16;
 typedef uint u32;

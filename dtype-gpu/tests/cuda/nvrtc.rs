@@ -5,7 +5,7 @@ use dtype_benches::ddtbench::{ByHand, Pattern, Visitor, families};
 use dtype_gpu::Error;
 use dtype_gpu::cuda::nvrtc;
 use dtype_gpu::forms::sources;
-use dtype_gpu::source::Source;
+use dtype_gpu::source::{Direction, Source};
 use dtype_runtime::{Basic, Type};
 
 /// Whether the library is here; says that a test is left out if it is not.

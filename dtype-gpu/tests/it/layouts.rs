@@ -21,7 +21,13 @@ fn noise(len: usize) -> Vec<u8> {
 
 /// Packs and unpacks ranges of the packed bytes of `count` instances as the host does. The memory starts `past.0` bytes past
 /// an address that 16 divides, and the packed bytes of a range start `past.1` bytes past one.
-fn compare(name: &str, ty: &Type, count: usize, past: (usize, usize), ranges: &[Range<usize>]) {
+pub(crate) fn compare(
+    name: &str,
+    ty: &Type,
+    count: usize,
+    past: (usize, usize),
+    ranges: &[Range<usize>],
+) {
     let Some(queue) = queue(name) else { return };
     let committed = ty.commit();
     let packing = committed.prepare_on(queue.device()).unwrap();
