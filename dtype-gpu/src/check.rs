@@ -2,13 +2,13 @@
 
 use core::ops::RangeInclusive;
 
-use dtype_runtime::typemap::Node;
+use dtype_runtime::typemap::{Field, Node};
 use dtype_runtime::{Datatype, Packed, TypeMap, Validity};
 
 use crate::device::{Buffer, Queue};
 use crate::driver::{Argument, Driver};
 use crate::error::Error;
-use crate::source::{Source, THREADS};
+use crate::source::{Source, THREADS, define};
 
 /// More ranges of discriminants than this are compared on the host.
 const MOST_RANGES: usize = 64;
@@ -93,8 +93,7 @@ pub(crate) fn source(map: &TypeMap) -> Option<Source> {
         return None;
     }
     let body = include_str!("kernels/check.c").replace("/*steps*/", &tests.text);
-    let body = format!("#define SIZE {}\n{body}", map.size());
-    Some(Source { name: "check", threads: THREADS, body })
+    Some(Source { name: "check", threads: THREADS, body: define("SIZE", map.size()) + &body })
 }
 
 /// The statements that test a record.
@@ -141,7 +140,7 @@ impl Tests {
             }
             Node::Structure { fields, .. } => {
                 let mut position = position;
-                fields.iter().filter_map(|field| field.map()).all(|field| {
+                fields.iter().filter_map(Field::map).all(|field| {
                     let start = position;
                     position += field.size();
                     self.add(field, start)
@@ -160,7 +159,7 @@ fn test(validity: Validity) -> Option<String> {
         Validity::AtMost(greatest) => format!("v <= {greatest}"),
         Validity::NotNan { infinity } => {
             // A NaN has the exponent of the infinity and a fraction that is not zero.
-            let all = infinity | (1 << infinity.trailing_zeros()) - 1;
+            let all = infinity | ((1 << infinity.trailing_zeros()) - 1);
             format!("(v & {all:#x}) <= {infinity:#x}")
         }
         Validity::Enum(values) => {

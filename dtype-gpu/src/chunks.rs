@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use crate::layout::{Body, Repeat};
 use crate::nest::short_offsets;
-use crate::source::{Direction, Source, constant, word};
+use crate::source::{Direction, Source, constant, define, word};
 use crate::special::{Launch, Special};
 
 /// Packed words of a chunk.
@@ -89,9 +89,11 @@ impl Special for Chunks {
     fn source(&self, direction: Direction, _: u64) -> Source {
         let Self { words, blocks, .. } = self;
         let mut body = word(direction, self.word);
-        body += &format!("#define CHUNK {CHUNK}\n#define CHUNKS {}\n", words.div_ceil(CHUNK));
-        body += &format!("#define WORDS {words}\n#define BLOCKS {blocks}\n");
-        body += &format!("#define STRIDE {}\n", constant(self.stride));
+        body += &define("CHUNK", CHUNK);
+        body += &define("CHUNKS", words.div_ceil(CHUNK));
+        body += &define("WORDS", words);
+        body += &define("BLOCKS", blocks);
+        body += &define("STRIDE", constant(self.stride));
         body += include_str!("kernels/chunks.c");
         Source { name: "chunks", threads: THREADS, body }
     }

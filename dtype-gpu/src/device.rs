@@ -189,6 +189,9 @@ impl<D: Driver> Event<D> {
     }
 }
 
+/// The ends of commands.
+type Users<D> = Vec<Result<Event<D>, Error>>;
+
 /// Memory of a device, or host memory that the device reaches. Dropping it is allowed at any time: it is freed when the
 /// commands that use it have ended.
 ///
@@ -200,7 +203,7 @@ pub struct Buffer<D: Driver> {
     len: usize,
     device: Device<D>,
     /// Of host memory: the ends of the commands that may still use it. An error stands for commands whose end is unknown.
-    users: Option<Mutex<Vec<Result<Event<D>, Error>>>>,
+    users: Option<Mutex<Users<D>>>,
 }
 
 impl<D: Driver> Buffer<D> {

@@ -1,5 +1,9 @@
 //! Packs committed types in the memory of a GPU.
 #![deny(unsafe_code)]
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "what is cut was compared with the length of a buffer, or is a number of a small record"
+)]
 
 #[allow(unsafe_code, reason = "launches a kernel whose arguments it has checked")]
 mod check;

@@ -1,9 +1,7 @@
 //! The kernel of a layout of few repetitions: the code that finds a word, with all numbers as constants.
 
-use core::fmt::Write as _;
-
 use crate::layout::{Block, Body, Repeat, widest_word};
-use crate::source::{Direction, Source, THREADS, constant, word};
+use crate::source::{Direction, Source, THREADS, constant, define, word};
 
 /// More repetitions than this would take long to compile.
 const MOST_NODES: usize = 64;
@@ -64,7 +62,7 @@ impl Nest {
         code.node(&self.instances, 1);
         let index = if is_wide { "u64" } else { "u32" };
         let mut body = word(direction, bytes);
-        let _ = writeln!(body, "#define INDEX {index}");
+        body += &define("INDEX", index);
         body += &include_str!("kernels/nest.c").replace("/*steps*/", &code.text);
         Source { name: "nest", threads: THREADS, body }
     }

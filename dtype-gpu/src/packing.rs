@@ -29,6 +29,9 @@ pub struct Packing<D: Driver> {
 /// The most packed bytes of a launch: their threads have numbers of 32 bits, in groups.
 const MOST_BYTES: u64 = 1 << 38;
 
+/// The compiled kernels of a layout.
+type Kernels<D> = HashMap<(Direction, Kind), Arc<<D as Driver>::Kernel>>;
+
 /// What a layout needs on a device.
 #[derive(Debug)]
 struct Prepared<D: Driver> {
@@ -36,7 +39,7 @@ struct Prepared<D: Driver> {
     /// The tables of the kernel that moves words and of the special one.
     tables: [D::Memory; 2],
     /// The kernels that were used.
-    kernels: Mutex<HashMap<(Direction, Kind), Arc<D::Kernel>>>,
+    kernels: Mutex<Kernels<D>>,
 }
 
 /// Bytes that a call moves.

@@ -4,7 +4,7 @@ use core::fmt::Write as _;
 use core::ops::Range;
 
 use crate::layout::{Repeat, widest_word};
-use crate::source::{Direction, Source, THREADS};
+use crate::source::{Direction, Source, THREADS, define};
 use crate::special::{Launch, Special};
 
 /// The furthest distance between records whose bytes are permuted, in bytes.
@@ -60,11 +60,10 @@ impl Records {
     }
 
     fn constants(&self, direction: Direction) -> String {
-        let Self { extent, size, span, .. } = self;
-        let records = self.of_group(direction);
-        format!(
-            "#define EXTENT {extent}\n#define SIZE {size}\n#define SPAN {span}\n#define RECORDS {records}\n"
-        )
+        define("EXTENT", self.extent)
+            + &define("SIZE", self.size)
+            + &define("SPAN", self.span)
+            + &define("RECORDS", self.of_group(direction))
     }
 
     /// The kernel that packs, if the first byte of data of the first record has an address that is `misaligned` bytes past one
@@ -82,7 +81,8 @@ impl Records {
         }
         let mut body =
             include_str!("kernels/staging.c").to_owned() + &self.constants(Direction::Pack);
-        let _ = writeln!(body, "#define JOINED {joined}\n#define MISALIGNED {misaligned}");
+        body += &define("JOINED", joined);
+        body += &define("MISALIGNED", misaligned);
         let _ = writeln!(body, "CONSTANT u16 place[] = {{{}}};", list(&self.places));
         body += &include_str!("kernels/gather.c").replace("/*steps*/", &steps);
         Source { name: "gather", threads: THREADS, body }

@@ -1,5 +1,7 @@
 //! The text of a kernel: valid as OpenCL C and as CUDA C++ behind a prelude of macros for each.
 
+use core::fmt::Display;
+
 /// The language of a driver's compiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dialect {
@@ -48,15 +50,18 @@ pub(crate) fn constant(number: i64) -> String {
     format!("(u64){:#x}", number.cast_unsigned())
 }
 
-/// The type of a word and how it moves.
+/// A number of a kernel.
+pub(crate) fn define(name: &str, value: impl Display) -> String {
+    format!("#define {name} {value}\n")
+}
+
+/// The type of a word, and which way it moves.
 pub(crate) fn word(direction: Direction, bytes: u64) -> String {
-    let bits = 8 * bytes;
-    let moves = match direction {
-        Direction::Pack => "(packed_word) = (memory_word)",
-        Direction::Unpack => "(memory_word) = (packed_word)",
+    let (packs, moves) = match direction {
+        Direction::Pack => (1, "(packed_word) = (memory_word)"),
+        Direction::Unpack => (0, "(memory_word) = (packed_word)"),
     };
-    let packs = u8::from(direction == Direction::Pack);
-    format!(
-        "#define PACKS {packs}\n#define WORD u{bits}\n#define MOVE(memory_word, packed_word) {moves}\n"
-    )
+    define("PACKS", packs)
+        + &define("WORD", format_args!("u{}", 8 * bytes))
+        + &define("MOVE(memory_word, packed_word)", moves)
 }

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use crate::layout::{Body, Repeat, WIDEST};
-use crate::source::{Direction, Source, THREADS, constant, word};
+use crate::source::{Direction, Source, THREADS, constant, define, word};
 use crate::special::{Launch, Special};
 
 /// With fewer rows or columns, or rows closer together, most of a tile would stay empty, or words are as good.
@@ -88,15 +88,14 @@ impl Special for Transpose {
     fn source(&self, direction: Direction, _: u64) -> Source {
         let (rows, side) = (self.rows, self.side());
         let mut body = word(direction, self.word);
-        body += &format!("#define SIDE {side}\n#define ROWS {rows}\n");
-        body += &format!("#define ROW_TILES {}\n", rows.div_ceil(side));
-        body += &format!("#define STRIDE {}\n", constant(self.stride));
+        body += &define("SIDE", side);
+        body += &define("ROWS", rows);
+        body += &define("ROW_TILES", rows.div_ceil(side));
+        body += &define("STRIDE", constant(self.stride));
         if let Some((columns, distance)) = self.matrices {
-            body += &format!(
-                "#define COLUMNS {columns}\n#define COLUMN_TILES {}\n",
-                columns.div_ceil(side)
-            );
-            body += &format!("#define MATRIX_STRIDE {}\n", constant(distance));
+            body += &define("COLUMNS", columns);
+            body += &define("COLUMN_TILES", columns.div_ceil(side));
+            body += &define("MATRIX_STRIDE", constant(distance));
         }
         body += include_str!("kernels/transpose.c");
         Source { name: "transpose", threads: THREADS, body }

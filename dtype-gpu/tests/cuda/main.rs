@@ -1,8 +1,14 @@
 //! The compiler of CUDA's kernels, which needs no device; and what the tests of OpenCL check, on a CUDA device. Without one,
 //! those tests say that they were left out.
 
+#[path = "../it/calls.rs"]
+mod calls;
 #[path = "../../../dtype-runtime/tests/case/mod.rs"]
 mod case;
+#[path = "../it/checked.rs"]
+mod checked;
+#[path = "../it/ddtbench.rs"]
+mod ddtbench;
 #[path = "../it/devices.rs"]
 mod devices;
 #[path = "../it/layouts.rs"]

@@ -7,6 +7,7 @@ mod case;
 mod checked;
 mod ddtbench;
 mod devices;
+mod golden;
 mod layouts;
 #[path = "../../../dtype-runtime/tests/model/mod.rs"]
 mod model;
