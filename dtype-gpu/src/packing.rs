@@ -162,6 +162,56 @@ impl<D: Driver> Packing<D> {
         self.run(Direction::Unpack, queue, to, count, range, from)
     }
 
+    /// Queues a copy of `count` instances to `other_count` instances of another type, through packed bytes in memory that the
+    /// call allocates. The two types need not have equal signatures, but as many bytes.
+    ///
+    /// ```
+    /// use dtype_gpu::opencl::OpenCl;
+    /// use dtype_gpu::{Device, PrepareOn};
+    /// use dtype_runtime::{Basic, Type};
+    ///
+    /// # if OpenCl::first().is_err() { return Ok(()) }
+    /// let device = Device::new(OpenCl::first()?);
+    /// let queue = device.queue()?;
+    /// let byte = Type::basic(Basic::U8);
+    /// let column = Type::vector(3, 1, 4, &byte)?.commit().prepare_on(&device)?;
+    /// let row = Type::contiguous(3, &byte)?.commit().prepare_on(&device)?;
+    ///
+    /// let (matrix, rows) = (device.buffer(12)?, device.buffer(3)?);
+    /// matrix.write(&queue, 0, b"abcdefghijkl")?;
+    /// column.copy_to(&queue, (&matrix, 2), 1, &row, (&rows, 0), 1)?;
+    ///
+    /// let mut bytes = [0; 3];
+    /// rows.read(&queue, 0, &mut bytes)?;
+    /// assert_eq!(&bytes, b"cgk");
+    /// # Ok::<(), dtype_gpu::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`pack`](Self::pack) and of [`unpack`](Self::unpack); [`Error::Layout`] also if the types have different numbers
+    /// of packed bytes.
+    pub fn copy_to(
+        &self,
+        queue: &Queue<D>,
+        from: (&Buffer<D>, i64),
+        count: usize,
+        other: &Self,
+        to: (&Buffer<D>, i64),
+        other_count: usize,
+    ) -> Result<(), Error> {
+        let (range, expected) = (self.all(count)?, other.all(other_count)?.end);
+        let actual = range.end;
+        if actual != expected {
+            return Err(dtype_runtime::Error::PackedLength { expected, actual }.into());
+        }
+        other.committed.check_overlap(other_count)?;
+        let packed = self.device.buffer(actual as usize)?;
+        other.check_call(queue, to, other_count, &range, (&packed, 0))?;
+        self.pack_range(queue, from, count, range, (&packed, 0))?;
+        other.unpack(queue, (&packed, 0), other_count, to)
+    }
+
     /// As [`unpack`](Self::unpack), of packed bytes that are records of `T`: if one of them is not a value of `T`, nothing is
     /// queued. The records are checked on the device, and the call returns when they are; those whose check is a function, of
     /// `#[dtype(check = …)]`, are copied to the host and checked there.
