@@ -91,3 +91,8 @@ mod transpose;
 pub use device::{Buffer, Device, Event, Mapped, Queue};
 pub use error::Error;
 pub use packing::{Packing, PrepareOn};
+
+/// The code in the book is compiled and run with the documentation tests.
+#[cfg(all(doctest, feature = "opencl"))]
+#[doc = include_str!("../../docs/src/on-a-gpu.md")]
+mod book {}
