@@ -24,8 +24,6 @@ pub(crate) struct Layout {
     pub(crate) ty: Committed,
     /// Bytes of memory before the first instance.
     pub(crate) base: usize,
-    /// The instances of the application, or 0 if any number is as good.
-    pub(crate) real: usize,
     pub(crate) hand: Hand,
     pub(crate) rows: Option<Rows>,
 }
@@ -48,7 +46,7 @@ impl Layout {
 
     fn of(group: &'static str, name: impl Into<String>, ty: &Type, hand: Hand) -> Self {
         let ty = ty.commit();
-        Self { group, name: name.into(), ty, base: 0, real: 0, hand, rows: None }
+        Self { group, name: name.into(), ty, base: 0, hand, rows: None }
     }
 }
 
@@ -167,7 +165,7 @@ fn equal_lists(packed: usize) -> Result<Vec<Layout>> {
         let doubled: Vec<u32> = list.iter().map(|place| 2 * place).collect();
         let hand = Words::new(unit(&[block])).listed(0, block, 0, doubled.len() as u64);
         let hand = hand.lists([doubled, Vec::new()]).hand(2 * packed as u64);
-        Ok(Layout::of("list", format!("{block} B"), &ty, hand))
+        Ok(Layout::of("list", format!("list, {block} B"), &ty, hand))
     };
     [8, 64, 1024].into_iter().map(layout).collect()
 }
@@ -192,7 +190,7 @@ fn uneven_lists(packed: usize) -> Result<Vec<Layout>> {
         let ty = Type::hindexed(&lengths, &disps, &Type::basic(Basic::F32))?;
         let ty = Type::resized(&ty, 0, i64::from(at) * word as i64)?;
         let bytes = |words: u32| u64::from(words) * word;
-        let name = format!("{}–{} B", bytes(least), bytes(most));
+        let name = format!("list, {}–{} B", bytes(least), bytes(most));
         Ok(Layout::of("list", name, &ty, chunks(word, &blocks)))
     };
     all.into_iter().map(layout).collect()
@@ -226,7 +224,6 @@ impl Visitor for Largest {
         let name = format!("{} {}", pattern.family, pattern.parameters);
         let mut layout = Layout::of(pattern.family, name, &ty, hand);
         layout.base = pattern.base * size;
-        layout.real = 1;
         match self.0.iter_mut().find(|other| other.group == layout.group) {
             Some(other) if other.ty.size() > layout.ty.size() => (),
             Some(other) => *other = layout,

@@ -47,8 +47,8 @@ impl Report {
         self.line("");
         self.line(title);
         self.line(&format!(
-            "{:<38}{:>8}{:>8}{:>10}{:>8}{:>7}{:>7}{:>7}{:>9}  bytes",
-            "", "", "MiB", "µs", "GB/s", "a", "b", "c", "/by hand"
+            "{:<40}{:<11}{:>7}{:>8}{:>10}{:>8}{:>7}{:>7}{:>7}{:>9}  bytes",
+            "", "", "", "MiB", "µs", "GB/s", "a", "b", "c", "/by hand"
         ));
     }
 
@@ -79,7 +79,7 @@ impl Report {
         };
         let printed = ratio.map_or_else(|| "-".into(), |ratio| format!("{ratio:.2}"));
         self.line(&format!(
-            "{name:<26}{what:<12}{way:>8}{:>8.1}{:>10.1}{:>8.0}{a:>7.2}{b:>7.2}{c:>7.2}{printed:>9}  {bytes}",
+            "{name:<40}{what:<11}{way:>7}{:>8.1}{:>10.1}{:>8.0}{a:>7.2}{b:>7.2}{c:>7.2}{printed:>9}  {bytes}",
             traffic.packed as f64 / f64::from(1 << 20),
             time * 1e6,
             2.0 * traffic.packed as f64 / time / 1e9,
@@ -100,14 +100,14 @@ impl Report {
         self.line("Targets");
         self.line(&format!("c of 0.80 or more: {} of {}", ratios.len() - slow.len(), ratios.len()));
         for (name, share, _) in slow {
-            self.line(&format!("    {name:<40}{share:>6.2}"));
+            self.line(&format!("    {name:<48}{share:>6.2}"));
         }
         self.line(&format!(
             "1.10 of the kernel by hand or less: {} of {compared}",
             compared - behind.len()
         ));
         for (name, _, ratio) in behind {
-            self.line(&format!("    {name:<40}{:>6.2}", ratio.unwrap_or(f64::NAN)));
+            self.line(&format!("    {name:<48}{:>6.2}", ratio.unwrap_or(f64::NAN)));
         }
     }
 
