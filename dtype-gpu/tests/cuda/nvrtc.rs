@@ -55,10 +55,11 @@ fn layouts_of_ddtbench() {
 
 #[test]
 fn structs() {
+    type Struct<'a> = (&'a [u64], &'a [i64], &'a [Basic], i64);
     if !is_present("structs, compiled for CUDA") {
         return;
     }
-    let structs: [(&[u64], &[i64], &[Basic], i64); 4] = [
+    let structs: [Struct<'_>; 4] = [
         (&[1, 1], &[0, 8], &[Basic::U8, Basic::U64], 16),
         (&[1, 1, 3], &[0, 4, 6], &[Basic::F32, Basic::U8, Basic::U8], 11),
         (&[6, 1, 1], &[0, 48, 52], &[Basic::F64, Basic::F32, Basic::U8], 56),
