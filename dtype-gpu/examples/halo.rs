@@ -17,7 +17,7 @@ const CELLS: [u64; 3] = [34, 50, 66];
 /// The cells of a half that are in one plane across the last axis, without the ghost cells of the other axes.
 fn face(plane: u64) -> Result<Type, dtype_runtime::Error> {
     let [x, y, _] = CELLS;
-    Type::subarray(&CELLS, &[x - 2, y - 2, 1], &[1, 1, plane], Order::C, &Type::basic(Basic::F64))
+    Type::subarray(&CELLS, &[x - 2, y - 2, 1], &[1, 1, plane], Order::C, &Type::basic(Basic::I64))
 }
 
 /// One half of the grid.
@@ -30,21 +30,21 @@ struct Half<D: Driver> {
 
 impl<D: Driver> Half<D> {
     /// All cells have this value. The other half is at the end of the last axis, or at its start.
-    fn new(queue: &Queue<D>, value: f64, is_at_end: bool) -> Result<Self, Error> {
+    fn new(queue: &Queue<D>, value: i64, is_at_end: bool) -> Result<Self> {
         let device = queue.device();
         let last = CELLS[2] - 1;
         let (own, ghosts) = if is_at_end { (last - 1, last) } else { (1, 0) };
-        let bytes = value.to_ne_bytes().repeat(CELLS.iter().product::<u64>() as usize);
+        let bytes = value.to_ne_bytes().repeat(usize::try_from(CELLS.iter().product::<u64>())?);
         let cells = device.buffer(bytes.len())?;
         cells.write(queue, 0, &bytes)?;
-        let prepare = |plane| face(plane)?.commit().prepare_on(device);
+        let prepare = |plane| -> Result<_, Error> { face(plane)?.commit().prepare_on(device) };
         Ok(Self { cells, own: prepare(own)?, ghosts: prepare(ghosts)? })
     }
 
-    fn cells(&self, queue: &Queue<D>) -> Result<Vec<f64>, Error> {
+    fn cells(&self, queue: &Queue<D>) -> Result<Vec<i64>, Error> {
         let mut bytes = vec![0; self.cells.len()];
         self.cells.read(queue, 0, &mut bytes)?;
-        Ok(bytes.as_chunks().0.iter().map(|cell| f64::from_ne_bytes(*cell)).collect())
+        Ok(bytes.as_chunks().0.iter().map(|cell| i64::from_ne_bytes(*cell)).collect())
     }
 }
 
@@ -58,10 +58,10 @@ fn main() -> Result<()> {
     };
     println!("on {}", device.driver().name());
     let queue = device.queue()?;
-    let (left, right) = (Half::new(&queue, 1.0, true)?, Half::new(&queue, 2.0, false)?);
+    let (left, right) = (Half::new(&queue, 1, true)?, Half::new(&queue, 2, false)?);
 
     // Host memory that the device reaches: an MPI library or a network card sends it from there.
-    let bytes = left.own.committed().size() as usize;
+    let bytes = left.own.committed().packed_size(1)?;
     let (to_right, to_left) = (device.host_buffer(bytes)?, device.host_buffer(bytes)?);
     left.own.pack(&queue, (&left.cells, 0), 1, (&to_right, 0))?;
     right.own.pack(&queue, (&right.cells, 0), 1, (&to_left, 0))?;
@@ -70,7 +70,7 @@ fn main() -> Result<()> {
     left.ghosts.unpack(&queue, (&to_left, 0), 1, (&left.cells, 0))?;
     queue.wait()?;
 
-    for (half, own, other) in [(&left, 1.0, 2.0), (&right, 2.0, 1.0)] {
+    for (half, own, other) in [(&left, 1, 2), (&right, 2, 1)] {
         let cells = half.cells(&queue)?;
         let ghosts = cells.iter().filter(|cell| **cell == other).count();
         ensure!(ghosts * 8 == bytes, "{ghosts} cells came from the other half");

@@ -85,8 +85,8 @@ fn first_invalid<D: Driver>(
     Ok((number < u32::MAX).then_some(number as usize))
 }
 
-/// The kernel that checks records; `None` for what only the host can check: functions of `#[dtype(check = …)]`, numbers of 128
-/// bits, and enums of very many discriminants.
+/// The kernel that checks records; `None` for what only the host can check: functions of `#[dtype(check = …)]`, numbers of
+/// 128 bits, and enums of very many discriminants.
 pub(crate) fn source(map: &TypeMap) -> Option<Source> {
     let mut tests = Tests { text: String::new(), depth: 0 };
     if cfg!(target_endian = "big") || !tests.add(map, 0) {

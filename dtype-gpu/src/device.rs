@@ -119,6 +119,12 @@ pub struct Queue<D: Driver> {
 }
 
 impl<D: Driver> Queue<D> {
+    /// A queue that the driver has of another library, such as `cuda::Cuda::stream`: commands of this crate are executed between
+    /// that library's. One of another device makes the calls fail.
+    pub fn from_raw(device: &Device<D>, raw: D::Queue) -> Self {
+        Self { raw, device: device.clone() }
+    }
+
     /// The device.
     pub fn device(&self) -> &Device<D> {
         &self.device
@@ -207,6 +213,17 @@ pub struct Buffer<D: Driver> {
 }
 
 impl<D: Driver> Buffer<D> {
+    /// The first `len` bytes of memory that another library has allocated, such as `cuda::Cuda::memory_at`.
+    ///
+    /// # Safety
+    ///
+    /// The memory is device memory of the device, its address is a multiple of 16, and it has `len` bytes, rounded up to a
+    /// multiple of 16: kernels read whole words of 16 bytes at both ends of a range. It stays allocated until the commands that
+    /// are queued for the buffer have ended.
+    pub unsafe fn from_memory(device: &Device<D>, memory: D::Memory, len: usize) -> Self {
+        Self { memory, len, device: device.clone(), users: None }
+    }
+
     /// The length in bytes.
     pub fn len(&self) -> usize {
         self.len

@@ -33,6 +33,7 @@
 //! | prepare a type | [`PrepareOn::prepare_on`] |
 //! | pack and unpack | [`Packing::pack`], [`Packing::unpack`] |
 //! | send a long message in fragments | [`Packing::pack_range`], [`Packing::unpack_range`] |
+//! | use a socket or a file | [`Packing::reader`], [`Packing::writer`] |
 //! | copy from one layout to another | [`Packing::copy_to`] |
 //! | receive records with a `bool`, a `char` or an enum | [`Packing::unpack_checked`] |
 //! | pack straight into memory that a network card or an MPI library reads | [`Device::host_buffer`], [`Buffer::map`] |
@@ -40,13 +41,13 @@
 //! | see the kernels | [`forms::sources`] |
 //!
 //! A call checks on the host that the instances and the packed bytes lie in their buffers, and queues kernels. No safe call
-//! reaches outside a buffer, reads freed memory, or lends host memory that a kernel still writes. Bytes in gaps are not written;
-//! kernels read them where that is faster, and ignore them.
+//! reaches outside a buffer, reads freed memory, or lends host memory that a kernel still writes. Bytes in gaps are not
+//! written; kernels read them where that is faster, and ignore them.
 //!
 //! # Kernels
 //!
-//! Each type has kernels of its own, generated from its plan and compiled by the driver when they are first used; a device keeps
-//! those that were used last. Records of a few hundred bytes pass through local memory, as do matrices whose columns are packed
+//! Each type has kernels of its own, generated from its plan and compiled by the driver when they are first used; a device
+//! keeps those that were used last. Records of a few hundred bytes pass through local memory, as do matrices whose columns are packed
 //! one by one. Lists of unequal blocks are moved in chunks of words. Few loops, blocks and equal lists become code in which all
 //! divisors are constants. Any other type, however nested, is a table that one kernel walks.
 //!
@@ -86,11 +87,13 @@ mod packing;
 mod records;
 pub mod source;
 mod special;
+mod stream;
 mod transpose;
 
 pub use device::{Buffer, Device, Event, Mapped, Queue};
 pub use error::Error;
 pub use packing::{Packing, PrepareOn};
+pub use stream::{Reader, Writer};
 
 /// The code in the book is compiled and run with the documentation tests.
 #[cfg(all(doctest, feature = "opencl"))]

@@ -189,8 +189,8 @@ impl<D: Driver> Packing<D> {
     ///
     /// # Errors
     ///
-    /// Those of [`pack`](Self::pack) and of [`unpack`](Self::unpack); [`Error::Layout`] also if the types have different numbers
-    /// of packed bytes.
+    /// Those of [`pack`](Self::pack) and of [`unpack`](Self::unpack); [`Error::Layout`] also if the types have different
+    /// numbers of packed bytes.
     pub fn copy_to(
         &self,
         queue: &Queue<D>,
@@ -336,7 +336,8 @@ impl<D: Driver> Prepared<D> {
         self.words(moved, back)
     }
 
-    /// Moves any packed bytes by the widest word that fits the layout and both addresses, and what is less than a word by bytes.
+    /// Moves any packed bytes by the widest word that fits the layout and both addresses, and what is less than a word by
+    /// bytes.
     fn words(&self, moved: &Move<'_, D>, range: Range<u64>) -> Result<(), Error> {
         let word = self.forms.word(moved.origin, moved.start);
         let [front, whole, back] = split(range, word);
@@ -367,9 +368,9 @@ impl<D: Driver> Prepared<D> {
         arguments.extend(launch.numbers.iter().map(|number| Argument::Number(*number)));
         arguments.extend(table.map(Argument::Memory));
         let groups = u32::try_from(launch.groups).expect("a part of a range has few bytes");
-        // SAFETY: these are the arguments of the kernel. The caller of `run` has checked that the instances and the packed bytes
-        // lie in their buffers. Beyond these the kernels read, but do not write, words of 16 bytes that contain bytes of them,
-        // and buffers are allocated in such words.
+        // SAFETY: these are the arguments of the kernel. The caller of `run` has checked that the instances and the packed
+        // bytes lie in their buffers. Beyond these the kernels read, but do not write, words of 16 bytes that contain bytes
+        // of them, and buffers are allocated in such words.
         unsafe { device.driver().launch(&moved.queue.raw, &kernel, groups, &arguments) }
     }
 

@@ -35,13 +35,14 @@ KERNEL(chunks)(GLOBAL u8 *memory, u64 origin, GLOBAL u8 *packed, u64 at, u64 fir
         BARRIER;
     }
     u64 begin = instance * WORDS + start;
+    GLOBAL u8 *place = memory + origin + instance * STRIDE;
     for (u32 i = THREAD; i < end - start; i += THREADS) {
         u32 before = i / (CHUNK / THREADS), mine = latest[i];
         u32 other = before > 0 ? ends[side][before - 1] : 0;
         u32 b = block + (other > mine ? other : mine);
         u64 word = begin + i;
         if (word - first < words)
-            MOVE(*(GLOBAL WORD *)(memory + origin + instance * STRIDE + ((u64)offsets[b] + (start + i - starts[b])) * sizeof(WORD)),
+            MOVE(*(GLOBAL WORD *)(place + ((u64)offsets[b] + (start + i - starts[b])) * sizeof(WORD)),
                  *((GLOBAL WORD *)(packed + at) + (word - first)));
     }
 }

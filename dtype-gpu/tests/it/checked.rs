@@ -45,6 +45,7 @@ struct Interval {
 }
 
 impl Interval {
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "as the derive calls it")]
     fn is_ordered(&self) -> bool {
         self.from <= self.to
     }

@@ -75,6 +75,9 @@ fn unpacked_on_host(
     unpacked
 }
 
+/// A name, the displacement and the length of each block of a record, the distance between records, and their number.
+type Records<'a> = (&'a str, &'a [(i64, u64)], i64, usize);
+
 /// Records of blocks, displacement and length, at a distance.
 fn record(blocks: &[(i64, u64)], extent: i64) -> Result<Type, Error> {
     let (displacements, lengths): (Vec<_>, Vec<_>) = blocks.iter().copied().unzip();
@@ -84,7 +87,7 @@ fn record(blocks: &[(i64, u64)], extent: i64) -> Result<Type, Error> {
 
 #[test]
 fn records() -> Result<(), Error> {
-    let layouts: [(&str, &[(i64, u64)], i64, usize); 9] = [
+    let layouts: [Records<'_>; 9] = [
         ("1 + 8 of 16", &[(0, 1), (8, 8)], 16, 2000),
         ("13 of 16", &[(0, 13)], 16, 2000),
         ("6 of 8", &[(0, 6)], 8, 3000),
@@ -194,5 +197,37 @@ fn structures_of_layouts() -> Result<(), Error> {
     compare("columns and a list", &few, 3, (0, 0), &[8..size + 8, 3..2 * size]);
     let many = Type::structure(&[1, 2, 1], &[0, 6000, 40_000], &[column, uneven, list])?;
     compare("uneven lists among others", &many, 2, (0, 0), &[8..3000, 9..3001]);
+    Ok(())
+}
+
+#[test]
+fn positions_beyond_32_bits() -> Result<(), Error> {
+    let Some(queue) = queue("positions_beyond_32_bits") else { return Ok(()) };
+    let u16 = Type::basic(Basic::U16);
+    // The same two values again and again, in one instance and in many.
+    let inside = Type::hvector(1 << 33, 1, 0, &u16)?;
+    let inside = Type::structure(&[1, 1], &[0, 64], &[inside, u16.clone()])?;
+    let inside = Type::resized(&inside, 0, 0)?;
+    let pair = Type::resized(&Type::hvector(2, 1, 64, &u16)?, 0, 0)?;
+    let memory = Guarded::new(&queue, &noise(66), 0);
+    let bytes = memory.bytes(&queue);
+    let (first, last) = (bytes[..2].to_vec(), bytes[64..].to_vec());
+    for (ty, count, start, expected) in [
+        (&inside, 1, (1 << 34) - 4, [&first[..], &first, &last].concat()),
+        (&inside, 2, (2 << 34) - 2, [&first[..], &first, &last].concat()),
+        (&pair, 1 << 40, (1 << 42) - 6, [&last[..], &first, &last].concat()),
+    ] {
+        let packing = ty.commit().prepare_on(queue.device()).unwrap();
+        for skip in [0, 1] {
+            let expected = &expected[skip..];
+            let packed = Guarded::new(&queue, &vec![0; expected.len()], 2);
+            let start = start + skip as u64;
+            let range = start..start + expected.len() as u64;
+            let from = (&memory.buffer, memory.at(0) as i64);
+            let to = (&packed.buffer, packed.at(0) as u64);
+            packing.pack_range(&queue, from, count, range, to).unwrap();
+            assert_eq!(packed.bytes(&queue), expected, "{start} of {count} instances");
+        }
+    }
     Ok(())
 }
