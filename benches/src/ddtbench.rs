@@ -115,7 +115,7 @@ pub fn families<V: Visitor>() -> Result<[Patterns<V>; 14]> {
 
 /// The first entries of a random order of the numbers below `all`, as the applications shuffle their lists; the
 /// same in every run.
-fn shuffled(number: u32, all: u32) -> Vec<u32> {
+pub fn shuffled(number: u32, all: u32) -> Vec<u32> {
     let mut order: Vec<u32> = (0..all).collect();
     let mut random = Random::new(u64::from(all));
     for place in 0..number {

@@ -1,5 +1,5 @@
-//! The chapters, and the README of the repository, for the documentation tests. Those on MPI and UCX need these libraries, and are
-//! among the tests of `dtype-mpi` and `dtype-ucx`.
+//! The chapters, and the README of the repository, for the documentation tests. Those on MPI, UCX and GPUs are among the
+//! tests of `dtype-mpi`, `dtype-ucx` and `dtype-gpu`.
 
 /// A module for each chapter.
 macro_rules! chapters {

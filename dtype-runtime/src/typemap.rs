@@ -397,6 +397,11 @@ impl TypeMap {
         self.check
     }
 
+    /// Whether a function is called to check values of this level, not of its fields: an invariant that the leaves do not show.
+    pub const fn has_check(&self) -> bool {
+        self.check.is_some()
+    }
+
     /// The top level of the tree.
     pub const fn node(&self) -> &Node {
         &self.node

@@ -77,10 +77,14 @@ impl Committed {
         Ok(())
     }
 
-    /// Checks that `count` instances name no byte twice. The proof may take as long as unpacking, so its result is
-    /// cached.
+    /// Checks that `count` instances name no byte twice: what every safe method checks before it unpacks, for code that
+    /// unpacks by other means. The proof may take as long as unpacking, so its result is cached.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overlap`].
     #[inline(always)]
-    pub(super) fn check_overlap(&self, count: usize) -> Result<(), Error> {
+    pub fn check_overlap(&self, count: usize) -> Result<(), Error> {
         let overlap = || self.is_overlapping(count, || self.instances_overlap(count as u64));
         if self.is_disjoint(count, || !overlap()) {
             return Ok(());

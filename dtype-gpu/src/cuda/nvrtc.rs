@@ -1,0 +1,156 @@
+//! NVRTC, the compiler of CUDA's kernels, loaded when the first kernel is compiled.
+
+use std::ffi::{CString, c_char, c_int};
+use std::ptr;
+use std::sync::OnceLock;
+
+use cudarc::nvrtc::sys;
+
+use crate::error::Error;
+use crate::source::{Dialect, Source};
+
+/// Compiles a kernel for devices of a compute capability: 90 is 9.0. No driver and no device is needed.
+///
+/// The library is `libnvrtc` of CUDA 12 or 13, from the directories in which the system looks for libraries, or those of
+/// `LD_LIBRARY_PATH`. An older library than the device gives PTX for the newest one that the library knows, which the
+/// driver translates.
+///
+/// # Errors
+///
+/// [`Error::NoDevice`] if there is no library, [`Error::Compile`] with the compiler's log, which names spilled registers
+/// as well: a kernel that spills is compiled.
+pub fn compile(source: &Source, capability: u32) -> Result<Image, Error> {
+    let text = source.text(Dialect::CudaCpp);
+    let known = capabilities()?;
+    let (option, is_ptx) = if known.contains(&capability) {
+        (format!("--gpu-architecture=sm_{capability}"), false)
+    } else {
+        let newest = known.into_iter().filter(|&known| known < capability).max();
+        (format!("--gpu-architecture=compute_{}", newest.unwrap_or(capability)), true)
+    };
+    let refused = |log: String| Error::Compile { kernel: source.name.into(), log };
+    let program = Program::new(&text).map_err(&refused)?;
+    // Kernels have functions in front of them that not all of them call: warning 177.
+    let compiled = program.compile(&[
+        &option,
+        "--std=c++17",
+        "--diag-suppress=177",
+        "--ptxas-options=--warn-on-spills",
+    ]);
+    let log = program.log();
+    compiled.map_err(|message| refused(if log.is_empty() { message } else { log.clone() }))?;
+    let bytes = program.image(is_ptx).map_err(&refused)?;
+    Ok(Image { bytes, log })
+}
+
+/// A compiled kernel.
+#[derive(Clone, Debug)]
+pub struct Image {
+    /// What the driver loads: a binary, or PTX with a zero behind it.
+    pub bytes: Vec<u8>,
+    /// Warnings.
+    pub log: String,
+}
+
+/// Whether the library can be loaded.
+pub fn is_present() -> bool {
+    static PRESENT: OnceLock<bool> = OnceLock::new();
+    // SAFETY: the library's initializers are those of NVIDIA's compiler, which have no conditions.
+    *PRESENT.get_or_init(|| unsafe { sys::is_culib_present() })
+}
+
+/// The compute capabilities that the library compiles for.
+fn capabilities() -> Result<Vec<u32>, Error> {
+    if !is_present() {
+        return Err(Error::NoDevice {
+            driver: "CUDA",
+            reason: "libnvrtc, the compiler of the kernels, cannot be loaded".into(),
+        });
+    }
+    let failed = |log| Error::Compile { kernel: String::new(), log };
+    let mut number: c_int = 0;
+    // SAFETY: the library is there, and the pointer is one to an int.
+    check(unsafe { sys::nvrtcGetNumSupportedArchs(&raw mut number) }).map_err(failed)?;
+    let mut known: Vec<c_int> = vec![0; usize::try_from(number).unwrap_or(0)];
+    // SAFETY: the array is as long as the library said.
+    check(unsafe { sys::nvrtcGetSupportedArchs(known.as_mut_ptr()) }).map_err(failed)?;
+    Ok(known.into_iter().filter_map(|known| u32::try_from(known).ok()).collect())
+}
+
+fn check(result: sys::nvrtcResult) -> Result<(), String> {
+    if result == sys::nvrtcResult::NVRTC_SUCCESS { Ok(()) } else { Err(format!("{result:?}")) }
+}
+
+/// A program of the library. It exists only where the library is there.
+struct Program(sys::nvrtcProgram);
+
+impl Program {
+    fn new(text: &str) -> Result<Self, String> {
+        let text = CString::new(text).map_err(|error| error.to_string())?;
+        let mut program = ptr::null_mut();
+        // SAFETY: the text ends with a zero, is copied by the call, and there are no headers.
+        check(unsafe {
+            sys::nvrtcCreateProgram(
+                &raw mut program,
+                text.as_ptr(),
+                c"kernel.cu".as_ptr(),
+                0,
+                ptr::null(),
+                ptr::null(),
+            )
+        })?;
+        Ok(Self(program))
+    }
+
+    fn compile(&self, options: &[&str]) -> Result<(), String> {
+        let options: Vec<CString> = options
+            .iter()
+            .map(|&option| CString::new(option).map_err(|error| error.to_string()))
+            .collect::<Result<_, _>>()?;
+        let pointers: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
+        let number = c_int::try_from(pointers.len()).map_err(|error| error.to_string())?;
+        // SAFETY: the program is alive, and so are the options, as many as the call says.
+        check(unsafe { sys::nvrtcCompileProgram(self.0, number, pointers.as_ptr()) })
+    }
+
+    /// What the compiler said, without the zero at the end.
+    fn log(&self) -> String {
+        let mut len = 0;
+        // SAFETY: the program is alive.
+        if check(unsafe { sys::nvrtcGetProgramLogSize(self.0, &raw mut len) }).is_err() {
+            return String::new();
+        }
+        let mut log = vec![0_u8; len];
+        // SAFETY: the buffer has the length that the library said.
+        if check(unsafe { sys::nvrtcGetProgramLog(self.0, log.as_mut_ptr().cast()) }).is_err() {
+            return String::new();
+        }
+        String::from_utf8_lossy(&log).trim_matches(['\0', '\n', ' ']).to_owned()
+    }
+
+    fn image(&self, is_ptx: bool) -> Result<Vec<u8>, String> {
+        let mut len = 0;
+        // SAFETY: the program is alive.
+        check(unsafe {
+            if is_ptx {
+                sys::nvrtcGetPTXSize(self.0, &raw mut len)
+            } else {
+                sys::nvrtcGetCUBINSize(self.0, &raw mut len)
+            }
+        })?;
+        let mut image = vec![0_u8; len];
+        // SAFETY: the program is alive, and the buffer has the length that the library said.
+        check(unsafe {
+            let to = image.as_mut_ptr().cast();
+            if is_ptx { sys::nvrtcGetPTX(self.0, to) } else { sys::nvrtcGetCUBIN(self.0, to) }
+        })?;
+        Ok(image)
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // SAFETY: the program is alive and not used after this.
+        let _ = unsafe { sys::nvrtcDestroyProgram(&raw mut self.0) };
+    }
+}

@@ -1,0 +1,200 @@
+//! What the crate needs of a driver: memory, queues, compiled kernels, launches, copies and events.
+
+use core::fmt::Debug;
+
+use crate::error::Error;
+use crate::source::{Dialect, Source};
+
+/// A device, reached through one of the drivers.
+///
+/// A queue is in order: a command starts when the one before it has ended. A command returns to the caller before it has
+/// ended, unless its documentation says otherwise. A driver may be called from any thread.
+pub trait Driver: Debug + Send + Sync + Sized + 'static {
+    /// The language of the kernels.
+    const DIALECT: Dialect;
+
+    /// Memory that kernels reach. It is aligned to 128 bytes or more. Dropping it frees it once all commands that use it have
+    /// ended.
+    type Memory: Debug + Send + Sync;
+    /// Commands that are executed in order.
+    type Queue: Debug + Send + Sync;
+    /// A compiled kernel.
+    type Kernel: Debug + Send + Sync;
+    /// The end of the commands that were in a queue when the event was recorded.
+    type Event: Debug + Send + Sync;
+
+    /// The device's name.
+    fn name(&self) -> String;
+
+    /// Bytes of local memory (CUDA: shared memory) that a group of threads may use.
+    fn local_memory(&self) -> usize;
+
+    /// Allocates device memory with unspecified contents. `bytes` is at least 1.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver.
+    fn allocate(&self, bytes: usize) -> Result<Self::Memory, Error>;
+
+    /// Allocates zeroed, pinned host memory that kernels reach as well. `bytes` is at least 1.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver.
+    fn allocate_host(&self, bytes: usize) -> Result<Self::Memory, Error>;
+
+    /// Makes a queue.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver.
+    fn queue(&self) -> Result<Self::Queue, Error>;
+
+    /// Compiles the text of a kernel in this driver's dialect.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Compile`] with the compiler's log, and the errors of the driver.
+    fn compile(&self, source: &Source) -> Result<Self::Kernel, Error>;
+
+    /// Queues `groups` groups of the kernel's [`threads`](Source::threads).
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver.
+    ///
+    /// # Safety
+    ///
+    /// The arguments are those of the kernel, and with them it stays inside their memory.
+    unsafe fn launch(
+        &self,
+        queue: &Self::Queue,
+        kernel: &Self::Kernel,
+        groups: u32,
+        arguments: &[Argument<'_, Self>],
+    ) -> Result<(), Error>;
+
+    /// Queues a copy of `bytes` bytes, at least 1, from one memory to another.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver.
+    ///
+    /// # Safety
+    ///
+    /// Both ranges lie in their memory and do not overlap.
+    unsafe fn copy(
+        &self,
+        queue: &Self::Queue,
+        from: (&Self::Memory, usize),
+        to: (&Self::Memory, usize),
+        bytes: usize,
+    ) -> Result<(), Error>;
+
+    /// Copies bytes, at least 1, from memory to the host, after the commands of the queue, and returns when they are there.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver.
+    ///
+    /// # Safety
+    ///
+    /// The range lies in the memory.
+    unsafe fn read(
+        &self,
+        queue: &Self::Queue,
+        from: (&Self::Memory, usize),
+        to: &mut [u8],
+    ) -> Result<(), Error>;
+
+    /// Copies bytes, at least 1, from the host to memory, after the commands of the queue, and returns when the source may be
+    /// changed.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver.
+    ///
+    /// # Safety
+    ///
+    /// The range lies in the memory.
+    unsafe fn write(
+        &self,
+        queue: &Self::Queue,
+        from: &[u8],
+        to: (&Self::Memory, usize),
+    ) -> Result<(), Error>;
+
+    /// Gives the host access to memory of [`allocate_host`](Self::allocate_host), after the commands of the queue, and returns
+    /// its address when they have ended. The address is valid until [`unmap`](Self::unmap).
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver.
+    fn map(
+        &self,
+        queue: &Self::Queue,
+        memory: &Self::Memory,
+        bytes: usize,
+    ) -> Result<*mut u8, Error>;
+
+    /// Ends the host's access. Commands queued from now on see what the host wrote.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver.
+    ///
+    /// # Safety
+    ///
+    /// `address` came from [`map`](Self::map) for this memory and is not used any more.
+    unsafe fn unmap(
+        &self,
+        queue: &Self::Queue,
+        memory: &Self::Memory,
+        address: *mut u8,
+    ) -> Result<(), Error>;
+
+    /// Records an event behind the commands of the queue, and lets the device start on them.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver.
+    fn record(&self, queue: &Self::Queue) -> Result<Self::Event, Error>;
+
+    /// Returns when the event has happened.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver, and those of the commands before the event.
+    fn wait(&self, event: &Self::Event) -> Result<(), Error>;
+
+    /// Lets the commands that are queued from now on start after the event, which may be of another queue.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver.
+    fn wait_on_device(&self, queue: &Self::Queue, event: &Self::Event) -> Result<(), Error>;
+
+    /// Whether the event has happened.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver, and those of the commands before the event.
+    fn has_happened(&self, event: &Self::Event) -> Result<bool, Error>;
+}
+
+impl<D: Driver> Clone for Argument<'_, D> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<D: Driver> Copy for Argument<'_, D> {}
+
+/// An argument of a kernel.
+#[derive(Debug)]
+pub enum Argument<'a, D: Driver> {
+    /// The address of the first byte of memory.
+    Memory(&'a D::Memory),
+    /// A number of 64 bits.
+    Number(u64),
+}

@@ -1,0 +1,194 @@
+//! The kernel of a layout of few repetitions: the code that finds a word, with all numbers as constants.
+
+use crate::layout::{Block, Body, Repeat, widest_word};
+use crate::source::{Direction, Source, THREADS, constant, define, word};
+
+/// More repetitions than this would take long to compile.
+const MOST_NODES: usize = 64;
+
+/// Few repetitions, with their lists as one table of offsets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Nest {
+    instances: Node,
+    /// The offsets of the blocks of all lists.
+    offsets: Vec<u32>,
+}
+
+/// A repetition, as in [`Repeat`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Node {
+    disp: i64,
+    count: u64,
+    stride: i64,
+    size: u64,
+    inner: Inner,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Inner {
+    Run,
+    /// Blocks of `len` bytes; their offsets in `unit` bytes start at `first` in the table.
+    List {
+        len: u64,
+        unit: u64,
+        first: usize,
+    },
+    Several(Vec<Node>),
+}
+
+/// The code, and what it is made for.
+struct Code {
+    text: String,
+    /// Bytes of a word.
+    bytes: u64,
+}
+
+impl Nest {
+    /// The nest that a layout is; `None` if it has too many repetitions, or lists of unequal blocks.
+    pub(crate) fn of(layout: &Repeat) -> Option<Self> {
+        let (mut offsets, mut left) = (Vec::new(), MOST_NODES);
+        let instances = Node::of(layout, &mut offsets, &mut left)?;
+        Some(Self { instances, offsets })
+    }
+
+    /// The table for the kernel's last argument.
+    pub(crate) fn offsets(&self) -> &[u32] {
+        &self.offsets
+    }
+
+    /// The kernel by words of so many bytes. If `is_wide`, the number of a word has 64 bits.
+    pub(crate) fn source(&self, direction: Direction, bytes: u64, is_wide: bool) -> Source {
+        let mut code = Code { text: String::new(), bytes };
+        code.node(&self.instances, 1);
+        let index = if is_wide { "u64" } else { "u32" };
+        let mut body = word(direction, bytes);
+        body += &define("INDEX", index);
+        body += &include_str!("kernels/nest.c").replace("/*steps*/", &code.text);
+        Source { name: "nest", threads: THREADS, body }
+    }
+}
+
+impl Node {
+    fn of(repeat: &Repeat, offsets: &mut Vec<u32>, left: &mut usize) -> Option<Self> {
+        *left = left.checked_sub(1)?;
+        let Repeat { mut disp, count, stride, size, ref body } = *repeat;
+        let inner = match body {
+            Body::Run => Inner::Run,
+            Body::List(blocks) => match list(blocks, offsets) {
+                Some((list, least)) => {
+                    disp = disp.wrapping_add(least);
+                    list
+                }
+                None => Inner::Several(
+                    blocks
+                        .iter()
+                        .map(|block| Self::of_block(block, left))
+                        .collect::<Option<_>>()?,
+                ),
+            },
+            Body::Several(all) => {
+                let nodes = all.iter().map(|repeat| Self::of(repeat, offsets, left));
+                Inner::Several(nodes.collect::<Option<_>>()?)
+            }
+        };
+        Some(Self { disp, count, stride, size, inner })
+    }
+
+    fn of_block(&Block { disp, len: size }: &Block, left: &mut usize) -> Option<Self> {
+        *left = left.checked_sub(1)?;
+        Some(Self { disp, count: 1, stride: 0, size, inner: Inner::Run })
+    }
+}
+
+/// A list of blocks of equal length that lie less than 2³² units apart, and its least displacement. Adds its offsets.
+fn list(blocks: &[Block], offsets: &mut Vec<u32>) -> Option<(Inner, i64)> {
+    let len = blocks.first()?.len;
+    if blocks.iter().any(|block| block.len != len) {
+        return None;
+    }
+    let (short, unit, least) = short_offsets(blocks)?;
+    let first = offsets.len();
+    offsets.extend(short);
+    Some((Inner::List { len, unit, first }, least))
+}
+
+/// The offsets of blocks from the least displacement, in units of a power of two that is returned, with that displacement;
+/// `None` if 32 bits are too few for them.
+pub(crate) fn short_offsets(blocks: &[Block]) -> Option<(Vec<u32>, u64, i64)> {
+    let least = blocks.iter().map(|block| block.disp).min()?;
+    let offset = |block: &Block| block.disp.checked_sub(least).map(i64::cast_unsigned);
+    let offsets = blocks.iter().map(offset).collect::<Option<Vec<u64>>>()?;
+    let unit = widest_word(offsets.iter().copied());
+    let short = offsets.iter().map(|offset| u32::try_from(offset / unit).ok());
+    Some((short.collect::<Option<_>>()?, unit, least))
+}
+
+impl Code {
+    fn line(&mut self, depth: usize, text: &str) {
+        for _ in 0..depth {
+            self.text.push_str("    ");
+        }
+        self.text.push_str(text);
+        self.text.push('\n');
+    }
+
+    /// Adds the displacement of word `rest` of the iterations to `place`.
+    fn node(&mut self, node: &Node, depth: usize) {
+        let Node { disp, count, stride, size, ref inner } = *node;
+        let words = size / self.bytes;
+        if disp != 0 {
+            self.line(depth, &format!("place += {};", constant(disp)));
+        }
+        if count > 1 && words > 1 {
+            self.line(depth, &format!("i = rest / {words};"));
+            self.line(depth, &format!("place += (u64)i * {};", constant(stride)));
+            self.line(depth, &format!("rest -= i * {words};"));
+        } else if count > 1 {
+            self.line(depth, &format!("place += (u64)rest * {};", constant(stride)));
+            if *inner != Inner::Run {
+                self.line(depth, "rest = 0;");
+            }
+        }
+        let bytes = self.bytes;
+        match *inner {
+            Inner::Run if words > 1 => self.line(depth, &format!("place += (u64)rest * {bytes};")),
+            Inner::Run => {}
+            Inner::List { len, unit, first } => {
+                let words = len / bytes;
+                self.line(depth, &format!("i = rest / {words};"));
+                self.line(depth, &format!("place += (u64)offsets[{first} + i] * {unit};"));
+                if words > 1 {
+                    self.line(depth, &format!("place += (u64)(rest - i * {words}) * {bytes};"));
+                }
+            }
+            Inner::Several(ref all) => {
+                let starts = all.iter().scan(0, |next, node| {
+                    let start = *next;
+                    *next += node.size * node.count / bytes;
+                    Some((start, node))
+                });
+                self.several(&starts.collect::<Vec<_>>(), depth);
+            }
+        }
+    }
+
+    /// As `node`, for the one of several repetitions that the word is in. Each comes with the number of its first word.
+    fn several(&mut self, all: &[(u64, &Node)], depth: usize) {
+        let (front, back) = all.split_at(all.len() / 2);
+        match (front, back) {
+            ([], [(0, only)]) => self.node(only, depth),
+            ([], [(start, only)]) => {
+                self.line(depth, &format!("rest -= {start};"));
+                self.node(only, depth);
+            }
+            (_, [(middle, _), ..]) => {
+                self.line(depth, &format!("if (rest < {middle}) {{"));
+                self.several(front, depth + 1);
+                self.line(depth, "} else {");
+                self.several(back, depth + 1);
+                self.line(depth, "}");
+            }
+            (_, []) => {}
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! The kernels of records of few bytes: their memory passes through local memory, and their bytes have constant places.
+
+use core::fmt::Write as _;
+use core::ops::Range;
+
+use crate::layout::{Repeat, widest_word};
+use crate::source::{Direction, Source, THREADS, define};
+use crate::special::{Launch, Special};
+
+/// The furthest distance between records whose bytes are permuted, in bytes.
+const FURTHEST: u64 = 256;
+
+/// Records of few bytes at equal distances, each inside its extent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Records {
+    /// The displacement of the first byte of memory that is data.
+    disp: i64,
+    /// Bytes from one record to the next.
+    extent: u64,
+    /// Packed bytes of a record.
+    size: u64,
+    /// Bytes of memory from the first byte of data to the end of the last.
+    span: u64,
+    /// For each packed byte, how many bytes past `disp` it is.
+    places: Vec<u64>,
+}
+
+impl Records {
+    /// The records that a layout is; `None` if it is another one, or if words of four bytes copy it well.
+    pub(crate) fn of(layout: &Repeat) -> Option<Self> {
+        let extent = u64::try_from(layout.stride).ok().filter(|extent| *extent <= FURTHEST)?;
+        let runs = layout.runs(FURTHEST as usize)?;
+        if runs.len() == 1 && layout.unit() >= 4 {
+            return None;
+        }
+        let least = runs.iter().map(|run| run.disp).min()?;
+        let mut places = Vec::new();
+        for run in &runs {
+            let place = run.disp.checked_sub(least)?.cast_unsigned();
+            if place >= extent || run.len > extent - place {
+                return None;
+            }
+            places.extend(place..place + run.len);
+        }
+        let span = places.iter().max()? + 1;
+        let (disp, size) = (layout.disp.wrapping_add(least), places.len() as u64);
+        // A byte that is named twice needs room that the tables do not have.
+        (size <= extent).then_some(Self { disp, extent, size, span, places })
+    }
+
+    /// Records of a group of threads.
+    fn of_group(&self, direction: Direction) -> u64 {
+        let memory = match direction {
+            Direction::Pack if self.extent <= 128 => 8192,
+            Direction::Pack => 16384,
+            Direction::Unpack => 4096,
+        };
+        // A multiple of 16, so that all groups are equally aligned.
+        (memory / self.extent / 16 * 16).max(16)
+    }
+
+    fn constants(&self, direction: Direction) -> String {
+        define("EXTENT", self.extent)
+            + &define("SIZE", self.size)
+            + &define("SPAN", self.span)
+            + &define("RECORDS", self.of_group(direction))
+    }
+
+    /// The kernel that packs, if the first byte of data of the first record has an address that is `misaligned` bytes past one
+    /// that 4 divides.
+    fn gather(&self, misaligned: u64) -> Source {
+        let joined =
+            (4 / widest_word([self.extent]).min(4)).max(4 / widest_word([self.size]).min(4));
+        let source = |byte: u64| {
+            misaligned + byte / self.size * self.extent + self.places[(byte % self.size) as usize]
+        };
+        let mut steps = String::new();
+        for word in 0..joined * self.size / 4 {
+            let bytes = [0, 1, 2, 3].map(|k| source(4 * word + k));
+            let _ = writeln!(steps, "        p[{word}] = {};", gathered(bytes));
+        }
+        let mut body =
+            include_str!("kernels/staging.c").to_owned() + &self.constants(Direction::Pack);
+        body += &define("JOINED", joined);
+        body += &define("MISALIGNED", misaligned);
+        let _ = writeln!(body, "CONSTANT u16 place[] = {{{}}};", list(&self.places));
+        body += &include_str!("kernels/gather.c").replace("/*steps*/", &steps);
+        Source { name: "gather", threads: THREADS, body }
+    }
+
+    /// The kernel that unpacks.
+    fn scatter(&self) -> Source {
+        let mut inverse = vec![-1; self.extent as usize];
+        for (packed, place) in (0..).zip(&self.places) {
+            inverse[*place as usize] = packed;
+        }
+        let mut body =
+            include_str!("kernels/staging.c").to_owned() + &self.constants(Direction::Unpack);
+        let _ = writeln!(body, "CONSTANT short packed_place[] = {{{}}};", list(&inverse));
+        body += include_str!("kernels/scatter.c");
+        let threads = self.extent as u32 * (THREADS / self.extent as u32);
+        Source { name: "scatter", threads, body }
+    }
+}
+
+impl Special for Records {
+    fn granule(&self) -> u64 {
+        self.size
+    }
+
+    fn alignment(&self) -> u64 {
+        1
+    }
+
+    fn launch(&self, direction: Direction, origin: u64, start: u64, range: Range<u64>) -> Launch {
+        let Self { disp, extent, size, .. } = *self;
+        let before = range.start / size;
+        let origin = origin.wrapping_add(disp.cast_unsigned());
+        let origin = origin.wrapping_add(before.wrapping_mul(extent));
+        let at = start.wrapping_add(range.start);
+        let records = range.end / size - before;
+        let groups = records.div_ceil(self.of_group(direction));
+        let variant = if direction == Direction::Pack { origin % 4 } else { 0 };
+        Launch { variant, groups, origin, at, numbers: vec![records] }
+    }
+
+    fn source(&self, direction: Direction, variant: u64) -> Source {
+        match direction {
+            Direction::Pack => self.gather(variant),
+            Direction::Unpack => self.scatter(),
+        }
+    }
+}
+
+fn list<T: ToString>(numbers: &[T]) -> String {
+    numbers.iter().map(T::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// An expression: a word of four bytes, each of which is one of the bytes of the words `w`.
+fn gathered(bytes: [u64; 4]) -> String {
+    let [first, ..] = bytes;
+    if bytes == [first, first + 1, first + 2, first + 3] && first % 4 == 0 {
+        return format!("w[{}]", first / 4);
+    }
+    // Each permutation takes two words, so up to four words take two permutations and one that joins them.
+    let mut words: Vec<u64> = Vec::new();
+    for byte in bytes {
+        if !words.contains(&(byte / 4)) {
+            words.push(byte / 4);
+        }
+    }
+    let permuted = |words: &[u64]| {
+        let (low, high) = (words[0], words[words.len() - 1]);
+        let mut selector = 0;
+        for (k, byte) in (0..).zip(bytes) {
+            let from_high = u64::from(byte / 4 == high && high != low);
+            if words.contains(&(byte / 4)) {
+                selector |= (byte % 4 + 4 * from_high) << (4 * k);
+            }
+        }
+        format!("PERMUTE(w[{low}], w[{high}], {selector:#x})")
+    };
+    match words.as_slice() {
+        [_] | [_, _] => permuted(&words),
+        _ => {
+            let (two, rest) = words.split_at(2);
+            let mut selector = 0;
+            for (k, byte) in (0..).zip(bytes) {
+                let from_rest = u64::from(rest.contains(&(byte / 4)));
+                selector |= (k + 4 * from_rest) << (4 * k);
+            }
+            format!("PERMUTE({}, {}, {selector:#x})", permuted(two), permuted(rest))
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The text of a kernel: valid as OpenCL C and as CUDA C++ behind a prelude of macros for each.
+
+use core::fmt::Display;
+
+/// The language of a driver's compiler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// OpenCL C 1.2.
+    OpenClC,
+    /// CUDA C++, as NVRTC compiles it.
+    CudaCpp,
+}
+
+/// Which way bytes move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// From the layout to packed bytes.
+    Pack,
+    /// From packed bytes to the layout.
+    Unpack,
+}
+
+/// A kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Source {
+    /// The name of the kernel.
+    pub name: &'static str,
+    /// The number of threads of a group; not always a power of two.
+    pub threads: u32,
+    /// The text behind the prelude.
+    pub body: String,
+}
+
+impl Source {
+    /// The whole text for a compiler: the prelude of the dialect and the kernel.
+    pub fn text(&self, dialect: Dialect) -> String {
+        let prelude = match dialect {
+            Dialect::OpenClC => include_str!("kernels/opencl.c"),
+            Dialect::CudaCpp => include_str!("kernels/cuda.c"),
+        };
+        format!("#define THREADS {}\n{prelude}{}", self.threads, self.body)
+    }
+}
+
+/// Threads of a group, except where a kernel needs a multiple of something.
+pub(crate) const THREADS: u32 = 256;
+
+/// Any number as a constant of 64 bits in either dialect.
+pub(crate) fn constant(number: i64) -> String {
+    format!("(u64){:#x}", number.cast_unsigned())
+}
+
+/// A number of a kernel.
+pub(crate) fn define(name: &str, value: impl Display) -> String {
+    format!("#define {name} {value}\n")
+}
+
+/// The type of a word, and which way it moves.
+pub(crate) fn word(direction: Direction, bytes: u64) -> String {
+    let (packs, moves) = match direction {
+        Direction::Pack => (1, "(packed_word) = (memory_word)"),
+        Direction::Unpack => (0, "(memory_word) = (packed_word)"),
+    };
+    define("PACKS", packs)
+        + &define("WORD", format_args!("u{}", 8 * bytes))
+        + &define("MOVE(memory_word, packed_word)", moves)
+}
