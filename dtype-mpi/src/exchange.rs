@@ -221,8 +221,8 @@ impl<'c> Exchange<'c> {
 
     /// Exchanges the parts within one grid.
     ///
-    /// A `T` with padding does not compile here, because a part could name the padding, nor does a `T` for which some bytes are
-    /// not valid values.
+    /// A `T` with padding does not compile here, because a part could name the padding. A `T` for which some bytes are not
+    /// valid values does not compile either.
     ///
     /// # Errors
     ///
@@ -233,8 +233,7 @@ impl<'c> Exchange<'c> {
         self.start(grid)?.finish(grid)
     }
 
-    /// Exchanges the parts from one memory into another. It is for exchanges [within](Self::new) one grid as well: they then
-    /// change only a copy of it.
+    /// Exchanges the parts from one memory into another.
     ///
     /// # Errors
     ///
@@ -268,6 +267,8 @@ impl<'c> Exchange<'c> {
         let mut sends = Vec::with_capacity(self.sends.len());
         for Prepared { part, bytes, buffer } in &mut self.sends {
             let mut packed = std::mem::take(buffer);
+            let more = bytes.saturating_sub(packed.len());
+            packed.try_reserve_exact(more).map_err(|_| Error::Allocation { bytes: *bytes })?;
             packed.resize(*bytes, 0);
             packer(&part.committed, grid, part.origin, part.count)?.pack(&mut packed);
             sends.push(on.start_send(packed, part.rank, part.tag)?);

@@ -1,5 +1,8 @@
 //! Converts dtype's datatypes to a real MPI library's and back, and sends and receives them with the [`mpi`] crate.
 //!
+//! The crate calls the library through `mpi::ffi`. The safe functions of the [`mpi`] crate end the program on an error and count
+//! with 32 bits; those of this crate return errors, and use the calls with large counts where the library has them.
+//!
 //! A slice of structs with `#[derive(Datatype)]` is sent and received in one call, or passed as a buffer to the [`mpi`] crate:
 //!
 //! ```

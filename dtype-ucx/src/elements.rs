@@ -10,9 +10,10 @@
 //!
 //! All forms are the same bytes on the wire, so the two sides choose independently.
 
+use std::collections::VecDeque;
 use std::marker::PhantomData;
 use std::ops::Range;
-use std::{ptr, slice};
+use std::{mem, ptr, slice};
 
 use dtype_runtime::convertor::Segment;
 use dtype_runtime::types::Flags;
@@ -21,7 +22,7 @@ use dtype_runtime::{
 };
 use dtype_ucp_generic::is_near;
 
-use crate::allocation::with_room;
+use crate::allocation::{with_room, zeros};
 use crate::error::Error;
 use crate::fragments::{Incoming, Outgoing};
 use crate::raw;
@@ -38,7 +39,7 @@ const SHORT: usize = 4096;
 /// Slices, arrays and vectors of any [`Datatype`] convert to it wherever one is expected.
 #[derive(Debug)]
 pub struct Elements<'a> {
-    pub(crate) form: Form<'a>,
+    form: Form<'a>,
 }
 
 /// What to receive into: a slice of records, or instances of a committed type in memory.
@@ -46,7 +47,7 @@ pub struct Elements<'a> {
 /// Slices, arrays and vectors of any [`Datatype`] convert to it wherever one is expected.
 #[derive(Debug)]
 pub struct ElementsMut<'a> {
-    pub(crate) form: FormMut<'a>,
+    form: FormMut<'a>,
     /// Packed bytes of all elements.
     pub(crate) size: usize,
     /// Packed bytes of a record, if messages must have whole records.
@@ -54,7 +55,7 @@ pub struct ElementsMut<'a> {
 }
 
 #[derive(Debug)]
-pub(crate) enum Form<'a> {
+enum Form<'a> {
     Bytes { start: *const u8, len: usize },
     Blocks(Vec<raw::Block>),
     Copy(Vec<u8>),
@@ -62,7 +63,7 @@ pub(crate) enum Form<'a> {
 }
 
 #[derive(Debug)]
-pub(crate) enum FormMut<'a> {
+enum FormMut<'a> {
     Bytes { start: *mut u8, len: usize, memory: PhantomData<&'a mut [u8]> },
     Blocks(Vec<raw::Block>),
     Whole(Whole<'a>),
@@ -133,6 +134,79 @@ impl<'a> Elements<'a> {
             }
         }
     }
+}
+
+/// The packed bytes of elements, from the first to the last.
+pub(crate) struct Source<'a> {
+    /// The memory in which they lie as they are, without what was taken. Empty if there is a packer.
+    blocks: VecDeque<raw::Block>,
+    /// A packed copy, in which the only block then lies.
+    copy: Vec<u8>,
+    packer: Option<Box<Outgoing<'a>>>,
+}
+
+impl<'a> Source<'a> {
+    pub(crate) fn new(elements: Elements<'a>) -> Self {
+        let mut source = Self { blocks: VecDeque::new(), copy: Vec::new(), packer: None };
+        match elements.form {
+            Form::Bytes { start, len } => source.blocks.push_back(block(start.cast_mut(), len)),
+            Form::Blocks(blocks) => source.blocks = blocks.into(),
+            Form::Copy(bytes) => source.set_copy(bytes),
+            Form::Packed(outgoing) => source.packer = Some(outgoing),
+        }
+        source
+    }
+
+    fn set_copy(&mut self, bytes: Vec<u8>) {
+        self.copy = bytes;
+        self.blocks.push_back(block(self.copy.as_mut_ptr(), self.copy.len()));
+    }
+
+    /// All bytes that were not taken, as memory. Bytes that do not lie in memory as they are are packed first.
+    pub(crate) fn blocks(&mut self) -> Result<&[raw::Block], Error> {
+        if let Some(mut outgoing) = self.packer.take() {
+            let mut bytes = zeros(outgoing.size())?;
+            outgoing.packer.pack(&mut bytes);
+            self.set_copy(bytes);
+        }
+        Ok(self.blocks.make_contiguous())
+    }
+
+    /// Takes the next bytes: as many as lie together, or as are packed into the chunk. None after the last ones.
+    pub(crate) fn next<'s>(&'s mut self, chunk: &'s mut [u8]) -> &'s [u8] {
+        if let Some(outgoing) = &mut self.packer {
+            let len = outgoing.packer.pack(chunk);
+            return &chunk[..len];
+        }
+        let Some(raw::Block { buffer, length }) = self.blocks.pop_front() else { return &[] };
+        // SAFETY: the blocks are parts of the elements, which are borrowed for `'a`, or of the copy.
+        unsafe { slice::from_raw_parts(buffer.cast(), length) }
+    }
+
+    /// Takes the next bytes, as many as there is memory for, or all that are left.
+    pub(crate) fn fill(&mut self, mut out: &mut [u8]) {
+        if let Some(outgoing) = &mut self.packer {
+            outgoing.packer.pack(out);
+            return;
+        }
+        while !out.is_empty()
+            && let Some(raw::Block { buffer, length }) = self.blocks.pop_front()
+        {
+            let start = buffer.cast::<u8>();
+            let len = length.min(out.len());
+            let (now, later) = out.split_at_mut(len);
+            // SAFETY: as in `next`.
+            now.copy_from_slice(unsafe { slice::from_raw_parts(start, len) });
+            if len < length {
+                self.blocks.push_front(block(start.wrapping_add(len), length - len));
+            }
+            out = later;
+        }
+    }
+}
+
+fn block(start: *mut u8, length: usize) -> raw::Block {
+    raw::Block { buffer: start.cast(), length }
 }
 
 impl<'a> Form<'a> {
@@ -233,6 +307,20 @@ impl<'a> ElementsMut<'a> {
             }
             FormMut::Unpacked(message) => (ptr::from_mut(&mut **message).cast(), 1, incoming),
         }
+    }
+
+    /// Takes the memory to which packed bytes are copied as they are; `None` if they must be [unpacked](Self::unpack).
+    pub(crate) fn take_blocks(&mut self) -> Option<Vec<raw::Block>> {
+        match &mut self.form {
+            FormMut::Bytes { start, len, .. } => Some(vec![block(*start, *len)]),
+            FormMut::Blocks(blocks) => Some(mem::take(blocks)),
+            FormMut::Whole(_) | FormMut::Unpacked(_) => None,
+        }
+    }
+
+    /// Whether all bytes must be unpacked at once.
+    pub(crate) fn comes_whole(&self) -> bool {
+        matches!(self.form, FormMut::Whole(_))
     }
 
     /// Checks that a message of `len` bytes can be received.
@@ -367,9 +455,7 @@ fn long_blocks<I: Iterator<Item = raw::Block>>(
 }
 
 fn blocks_of(packer: &Packer<'_>) -> impl Iterator<Item = raw::Block> {
-    packer
-        .chunks()
-        .map(|chunk| raw::Block { buffer: chunk.as_ptr().cast_mut().cast(), length: chunk.len() })
+    packer.chunks().map(|chunk| block(chunk.as_ptr().cast_mut(), chunk.len()))
 }
 
 /// The part of a memory of `len` bytes in which the packed bytes of `count` instances lie as they are, if they do.
@@ -392,7 +478,7 @@ fn contiguous(
 
 /// A message that is unpacked once all of it has arrived.
 #[derive(Debug)]
-pub(crate) struct Whole<'a> {
+struct Whole<'a> {
     /// The buffer that receives the packed bytes, unless they arrive in place.
     copy: Option<PackedBytes>,
     destination: Destination,

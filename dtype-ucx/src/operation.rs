@@ -162,7 +162,7 @@ thread_local! {
     static TO_WAKE: RefCell<Vec<Waker>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Calls the wakers of the operations that have completed; after a call of UCX that may complete some.
+/// Wakes the tasks of completed operations. Called after every call of UCX that can complete one.
 pub(crate) fn wake() {
     while let Ok(Some(waker)) = TO_WAKE.try_with(|all| all.borrow_mut().pop()) {
         // Nothing unwinds while UCX uses what the program has lent.

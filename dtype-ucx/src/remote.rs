@@ -19,7 +19,7 @@ mod fit;
 mod key;
 #[expect(unsafe_code, reason = "maps peers' memory; copies records or lends them to UCX")]
 mod memory;
-#[expect(unsafe_code, reason = "copies blocks of elements into messages")]
+#[expect(unsafe_code, reason = "sends by handles of endpoints that are alive")]
 mod packed;
 #[expect(unsafe_code, reason = "registers, copies and keeps memory that peers access at any time")]
 mod registered;

@@ -1,4 +1,5 @@
-//! Puts and gets that the owner's worker completes: packed bytes in one message instead of one operation for each block.
+//! A protocol of this crate's own: puts and gets that the owner's worker completes, with active messages, because UCX cannot
+//! scatter at the target. Packed bytes travel in one message instead of one operation for each block.
 //!
 //! ```text
 //! the one who puts                                    the owner's worker, in `progress`
@@ -11,8 +12,8 @@
 //! A get asks with the layout alone; the packed bytes come with the reply.
 //!
 //! **One block, no header.** The messages are payload, and UCX's own header is empty: with its new protocols (`PROTO_ENABLE`),
-//! UCX 1.13 writes past an array on its stack when a short message over TCP has a header and wants a reply. And it forgets how
-//! long the address for the reply is when it decides that a message is short. A list of one block is never sent as a short one.
+//! UCX 1.13 writes past an array on its stack when a short message over TCP has a header and wants a reply. UCX also omits the
+//! reply's address when it estimates the size of a message. A list of one block is never sent as a short message.
 //!
 //! **Ids.** Requests and replies have the ids 256 and 257, which are set in each worker from the start. Handlers of the program
 //! have ids of 8 bits, so the two never meet.

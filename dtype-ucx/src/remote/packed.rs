@@ -1,18 +1,15 @@
 //! Puts and gets that the peer's worker completes: see [`service`](crate::service).
 
 use std::collections::VecDeque;
-use std::slice;
 
 use dtype_runtime::{Committed, Datatype};
 
 use crate::allocation::with_room;
-use crate::elements::{Elements, Form};
+use crate::elements::{Elements, Source};
 use crate::endpoint::Endpoint;
 use crate::error::{Error, lost};
-use crate::fragments::Outgoing;
 use crate::mode::ThreadMode;
 use crate::operation;
-use crate::raw;
 use crate::service::PendingGet;
 use crate::service::wire::{
     Block, GET, MAX_BLOCKS, MAX_BYTES, MAX_ROWS, OF_BLOCKS, PUT, Request, Row,
@@ -226,59 +223,4 @@ fn number(parts: usize) -> u32 {
 /// There are at most [`MAX_BYTES`].
 fn bytes(length: u64) -> usize {
     usize::try_from(length).unwrap_or(usize::MAX)
-}
-
-/// The packed bytes of elements, from the first to the last.
-enum Source<'a> {
-    /// The remaining blocks, in reverse order.
-    Blocks(Vec<raw::Block>),
-    /// A copy, and the bytes of it that were taken.
-    Copy(Vec<u8>, usize),
-    Packed(Box<Outgoing<'a>>),
-}
-
-impl<'a> Source<'a> {
-    fn new(elements: Elements<'a>) -> Self {
-        match elements.form {
-            Form::Bytes { start, len } => {
-                Self::Blocks(vec![raw::Block { buffer: start.cast_mut().cast(), length: len }])
-            }
-            Form::Blocks(mut blocks) => {
-                blocks.reverse();
-                Self::Blocks(blocks)
-            }
-            Form::Copy(bytes) => Self::Copy(bytes, 0),
-            Form::Packed(outgoing) => Self::Packed(outgoing),
-        }
-    }
-
-    /// The next bytes.
-    fn fill(&mut self, mut out: &mut [u8]) {
-        match self {
-            Self::Packed(outgoing) => {
-                outgoing.packer.pack(out);
-            }
-            Self::Copy(bytes, taken) => {
-                // The elements have as many bytes as the layout.
-                let start = *taken;
-                *taken += out.len();
-                out.copy_from_slice(&bytes[start..*taken]);
-            }
-            Self::Blocks(blocks) => {
-                while !out.is_empty()
-                    && let Some(raw::Block { buffer, length }) = blocks.pop()
-                {
-                    let len = length.min(out.len());
-                    let (now, later) = out.split_at_mut(len);
-                    // SAFETY: the blocks are parts of the elements, which are borrowed for `'a`.
-                    now.copy_from_slice(unsafe { slice::from_raw_parts(buffer.cast(), len) });
-                    if len < length {
-                        let buffer = buffer.cast::<u8>().wrapping_add(len).cast();
-                        blocks.push(raw::Block { buffer, length: length - len });
-                    }
-                    out = later;
-                }
-            }
-        }
-    }
 }

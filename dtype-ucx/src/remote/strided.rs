@@ -1,14 +1,14 @@
 //! Puts and gets of layouts.
 
+use std::fmt;
 use std::ptr::NonNull;
 use std::sync::atomic::{Ordering, fence};
-use std::{fmt, mem};
 
 use dtype_runtime::types::Level;
 use dtype_runtime::{Committed, Datatype, Type};
 
 use crate::allocation::zeros;
-use crate::elements::{Elements, ElementsMut, Form, FormMut};
+use crate::elements::{Elements, ElementsMut, Source};
 use crate::error::Error;
 use crate::mode::ThreadMode;
 use crate::raw;
@@ -112,67 +112,28 @@ impl<T: Datatype, M: ThreadMode> Strided<'_, T, M> {
     }
 
     fn put_elements(&self, elements: Elements<'_>) -> Result<(), Error> {
-        let size = self.check(elements.packed_size())?;
+        self.check(elements.packed_size())?;
         self.layout.check_disjoint(1)?;
         let Some(mapped) = self.mapped() else {
             if let Some(target) = self.target()? {
                 return target.put(elements);
             }
-            let (blocks, packed);
-            let here: &[raw::Block] = match elements.form {
-                Form::Bytes { start, len } => {
-                    blocks = vec![block(start.cast_mut(), len)];
-                    &blocks
-                }
-                Form::Blocks(all) => {
-                    blocks = all;
-                    &blocks
-                }
-                Form::Copy(bytes) => {
-                    packed = bytes;
-                    blocks = vec![block(packed.as_ptr().cast_mut(), size)];
-                    &blocks
-                }
-                Form::Packed(mut outgoing) => {
-                    let mut bytes = zeros(size)?;
-                    outgoing.packer.pack(&mut bytes);
-                    packed = bytes;
-                    blocks = vec![block(packed.as_ptr().cast_mut(), size)];
-                    &blocks
-                }
-            };
-            // SAFETY: the blocks are parts of the elements, which are borrowed, or of the buffer.
-            return unsafe { self.transfer(Way::Put, here) };
+            let mut source = Source::new(elements);
+            // SAFETY: the blocks are parts of the elements, which are borrowed, or of the source.
+            return unsafe { self.transfer(Way::Put, source.blocks()?) };
         };
-        let unpack = |from: *const u8, at: usize, len: usize| {
-            let range = at as u64..(at + len) as u64;
+        let (mut source, mut chunk, mut at) = (Source::new(elements), [0; CHUNK], 0);
+        loop {
+            let bytes = source.next(&mut chunk);
+            if bytes.is_empty() {
+                break;
+            }
+            let range = at..at + bytes.len() as u64;
+            at = range.end;
             // SAFETY: the layout lies in the memory, as `strided` has checked, whose mapping lives as long as the key. The
-            // callers below pass bytes that are borrowed, and not in that mapping. Only raw pointers are made; if a peer writes
-            // there at the same time, the bytes are those of one or the other. Nothing is decided by what is there.
-            unsafe { self.layout.unpack_range_raw(from, range, mapped, 1) }
-        };
-        match elements.form {
-            Form::Bytes { start, len } => unpack(start, 0, len)?,
-            Form::Blocks(blocks) => {
-                let mut at = 0;
-                for block in blocks {
-                    unpack(block.buffer.cast(), at, block.length)?;
-                    at += block.length;
-                }
-            }
-            Form::Copy(bytes) => unpack(bytes.as_ptr(), 0, size)?,
-            Form::Packed(mut outgoing) => {
-                let mut chunk = [0; CHUNK];
-                let mut at = 0;
-                loop {
-                    let len = outgoing.packer.pack(&mut chunk);
-                    if len == 0 {
-                        break;
-                    }
-                    unpack(chunk.as_ptr(), at, len)?;
-                    at += len;
-                }
-            }
+            // bytes are borrowed, and not in that mapping. Only raw pointers are made there; if a peer writes at the same
+            // time, the bytes are those of one or the other. Nothing is decided by what is there.
+            unsafe { self.layout.unpack_range_raw(bytes.as_ptr(), range, mapped, 1)? };
         }
         fence(Ordering::Release);
         Ok(())
@@ -200,21 +161,16 @@ impl<T: Datatype, M: ThreadMode> Strided<'_, T, M> {
             return elements.unpack(&packed);
         }
         fence(Ordering::Acquire);
-        // Either blocks of memory, or the bytes that are unpacked at a time.
-        let (blocks, chunk) = match &mut elements.form {
-            FormMut::Bytes { start, len, .. } => (vec![block(*start, *len)], None),
-            FormMut::Blocks(blocks) => (mem::take(blocks), None),
-            FormMut::Whole(_) => (Vec::new(), Some(size)),
-            FormMut::Unpacked(_) => (Vec::new(), Some(CHUNK)),
-        };
+        let blocks = elements.take_blocks();
         let Some(mapped) = self.mapped() else {
-            if chunk.is_none() {
+            if let Some(blocks) = blocks {
                 // SAFETY: the blocks are parts of the elements, which are borrowed exclusively.
                 return unsafe { self.transfer(Way::Get, &blocks) };
             }
             let mut bytes = zeros(size)?;
+            let all = raw::Block { buffer: bytes.as_mut_ptr().cast(), length: size };
             // SAFETY: the buffer has the size of the data.
-            unsafe { self.transfer(Way::Get, &[block(bytes.as_mut_ptr(), size)])? };
+            unsafe { self.transfer(Way::Get, &[all])? };
             return elements.unpack(&bytes);
         };
         let pack = |to: *mut u8, at: usize, len: usize| {
@@ -224,18 +180,19 @@ impl<T: Datatype, M: ThreadMode> Strided<'_, T, M> {
             unsafe { self.layout.pack_range_raw(mapped, 1, range, to) }
         };
         let mut at = 0;
-        for block in blocks {
-            pack(block.buffer.cast(), at, block.length)?;
-            at += block.length;
-        }
-        if let Some(chunk) = chunk {
-            let mut bytes = zeros(chunk.min(size))?;
-            while at < size {
-                let len = bytes.len().min(size - at);
-                pack(bytes.as_mut_ptr(), at, len)?;
-                elements.unpack(&bytes[..len])?;
-                at += len;
+        if let Some(blocks) = blocks {
+            for raw::Block { buffer, length } in blocks {
+                pack(buffer.cast(), at, length)?;
+                at += length;
             }
+            return Ok(());
+        }
+        let mut bytes = zeros(if elements.comes_whole() { size } else { CHUNK.min(size) })?;
+        while at < size {
+            let len = bytes.len().min(size - at);
+            pack(bytes.as_mut_ptr(), at, len)?;
+            elements.unpack(&bytes[..len])?;
+            at += len;
         }
         Ok(())
     }
@@ -280,10 +237,6 @@ impl<T: Datatype, M: ThreadMode> Strided<'_, T, M> {
         // SAFETY: the caller guarantees the blocks here; the others lie in the memory, as `strided` has checked.
         unsafe { transfer::pieces(way, self.memory.endpoint, self.memory.key, cut(here, there)) }
     }
-}
-
-fn block(start: *mut u8, length: usize) -> raw::Block {
-    raw::Block { buffer: start.cast(), length }
 }
 
 impl<T, M: ThreadMode> fmt::Debug for Strided<'_, T, M> {
