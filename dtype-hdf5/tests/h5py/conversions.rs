@@ -2,20 +2,13 @@
 //!
 //! Without a Python that has h5py the tests that need one print a note, and pass.
 
-mod python;
-
 use std::path::Path;
 use std::process::Command;
-use std::sync::{Mutex, PoisonError};
 
+use crate::python::{alone, python};
 use dtype_hdf5::{Error, ReadOptions};
 use dtype_runtime::{Datatype, FixedStr, Maybe};
 use hdf5_metno::File;
-use python::python;
-
-/// One test after the other: a process that a test starts inherits the files that others have open, and the library's locks on
-/// them.
-static ALONE: Mutex<()> = Mutex::new(());
 
 fn run(python: &str, file: &Path, program: &str) {
     let output = Command::new(python).args(["-c", program]).arg(file).output().unwrap();
@@ -45,7 +38,7 @@ fn samples(count: u32) -> Vec<Sample> {
 
 #[test]
 fn strings_both_ways() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("strings.h5");
     let samples = samples(100);
@@ -138,7 +131,7 @@ struct Inner {
 
 #[test]
 fn some_of_the_fields_in_other_widths() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = alone();
     let Some(python) = python() else { return };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("columns.h5");
@@ -202,7 +195,7 @@ with h5py.File(sys.argv[1], 'w') as file:
 
 #[test]
 fn values_that_do_not_fit_are_errors() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let file = File::create(folder.path().join("wrong.h5")).unwrap();
     let text = |text: &str| text.parse::<FixedStr<6>>().unwrap();
@@ -235,7 +228,7 @@ fn values_that_do_not_fit_are_errors() {
 /// Datasets of several megabytes are read and written in pieces, with any number of axes and any chunks.
 #[test]
 fn pieces_join() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let file = File::create(folder.path().join("pieces.h5")).unwrap();
     let records: Vec<(u32, [u16; 6])> = (0..720_720).map(|i| (i, [7; 6])).collect();

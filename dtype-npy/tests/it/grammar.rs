@@ -2,8 +2,7 @@
 //!
 //! Without `python3` and NumPy 2, the test prints a note, and passes.
 
-mod python;
-
+use crate::python;
 use std::io::Write;
 use std::process::{Command, Stdio};
 

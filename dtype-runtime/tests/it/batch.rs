@@ -1,6 +1,5 @@
 //! Records as a `RecordBatch` and back, and batches that others made.
 
-#![cfg(all(feature = "arrow-array", feature = "derive"))]
 #![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
 
 use std::sync::Arc;
