@@ -17,12 +17,15 @@ enum Form {
     Number(NumberKind),
     Text(Text),
     Array(Vec<u64>, Box<Stored>),
-    Structure(Vec<(&'static str, u64, Stored)>),
+    Structure(Fields),
 }
 
 fn member<'a>((name, offset, item): &'a (&'static str, u64, Stored)) -> StoredField<'a, Stored> {
     StoredField { name, offset: *offset, item }
 }
+
+/// Names, offsets and datatypes.
+type Fields = Vec<(&'static str, u64, Stored)>;
 
 impl Item for Stored {
     type Error = Misfit;
@@ -62,7 +65,8 @@ impl Item for Stored {
 
     fn number(&self) -> Option<Number> {
         let Form::Number(kind) = self.0 else { return None };
-        Some(Number { kind, size: self.1 as usize, order: ByteOrder::Big })
+        let size = usize::try_from(self.1).unwrap();
+        Some(Number { kind, size, order: ByteOrder::Big })
     }
 
     fn describe(&self) -> String {
@@ -163,7 +167,7 @@ fn an_error_has_the_record_and_the_field() {
 /// Values that would lie outside of an item, or of the array around them, are not read.
 #[test]
 fn a_format_that_contradicts_itself_is_refused() {
-    let malformed = |change: &dyn Fn(&mut Vec<(&'static str, u64, Stored)>, &mut u64)| {
+    let malformed = |change: &dyn Fn(&mut Fields, &mut u64)| {
         let Stored(Form::Structure(mut fields), mut size) = item(TextEnd::Zeros) else { panic!() };
         change(&mut fields, &mut size);
         let item = Stored(Form::Structure(fields), size);
