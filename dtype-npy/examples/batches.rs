@@ -49,7 +49,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (from, to) = (folder.join("all.npy"), folder.join("some.npy"));
     generate(&from, 1_000_000)?;
 
-    let reader = Reader::<Reading, _>::new(BufReader::new(File::open(&from)?), &ReadOptions::strict())?;
+    let reader =
+        Reader::<Reading, _>::new(BufReader::new(File::open(&from)?), &ReadOptions::strict())?;
     let bar = ProgressBar::new(reader.len() as u64);
     let mut writer = Writer::new(BufWriter::new(File::create(&to)?), &NumpyOptions::file())?;
     for batch in reader.batches(BATCH) {

@@ -19,10 +19,10 @@ use dtype_runtime::stored::ReadOptions;
 ///
 /// # Errors
 ///
-/// - as for [`read`];
+/// - as for [`read`](crate::read());
 /// - [`NpyError::Dtype`] also if a field has another offset or byte order than in memory;
-/// - [`Error::Misaligned`] if the items are not aligned for `T`: in a mapped file they are, for alignments up to 64
-///   bytes.
+/// - [`Error::Misaligned`](dtype_runtime::Error::Misaligned) if the items are not aligned for `T`: in a mapped file they are,
+///   for alignments up to 64 bytes.
 ///
 /// ```
 /// use dtype_npy::NumpyOptions;
@@ -48,8 +48,9 @@ pub fn view<T: Datatype>(file: &[u8]) -> Result<&[T], NpyError> {
 
 /// The packed records of a `.npy` file in memory, in place: of a mapped file, for instance.
 ///
-/// The file must have the [packed layout](NumpyLayout::Packed) of `T` in this machine's byte order, which [`write()`](crate::write())
-/// writes for records without text, and NumPy for a dtype that is not aligned. Bytes after the array are ignored.
+/// The file must have the [packed layout](NumpyLayout::Packed) of `T` in this machine's byte order, which
+/// [`write()`](crate::write()) writes for records without text, and NumPy for a dtype that is not aligned. Bytes after the array
+/// are ignored.
 ///
 /// # Errors
 ///

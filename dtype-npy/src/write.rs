@@ -24,15 +24,15 @@ pub fn write<T: Datatype>(to: impl Write, records: &[T]) -> Result<(), NpyError>
     write_with(to, records, &NumpyOptions::file())
 }
 
-/// As [`write()`], in another layout or byte order. In [memory](NumpyLayout::Memory) layout, padding and skipped fields are
+/// As [`write()`], in another layout or byte order. In [memory](crate::NumpyLayout::Memory) layout, padding and skipped fields are
 /// zeros in the file.
 ///
 /// # Errors
 ///
 /// - [`NpyError::Io`];
 /// - [`NpyError::NoData`] for a type without data;
-/// - [`DtypeError::MixedByteOrder`] if the order is not this machine's, and the type has values that are raw bytes in
-///   NumPy;
+/// - [`DtypeError::MixedByteOrder`](crate::DtypeError::MixedByteOrder) if the order is not this machine's, and the type has
+///   values that are raw bytes in NumPy;
 /// - [`NpyError::Records`] for a text that ends with a zero byte, which NumPy would not tell from padding;
 /// - [`NpyError::HeaderLength`] if the names make a header of more than a mebibyte. `np.load` has a lower limit, which can
 ///   be set: see [`Header::to_bytes`].

@@ -4,16 +4,11 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::sync::{Mutex, PoisonError};
 
-use crate::python::python;
+use crate::python::{alone, python};
 use crate::records::{Particle, Wall};
 use dtype_runtime::Datatype;
 use hdf5_metno::File;
-
-/// One test after the other: a process that a test starts inherits the files that others have open, and the library's locks on
-/// them.
-static ALONE: Mutex<()> = Mutex::new(());
 
 /// Runs a program whose argument is the file's path.
 fn run(python: &str, file: &Path, program: &str) {
@@ -56,7 +51,7 @@ def particles(count, dtype=packed):
 
 #[test]
 fn h5py_reads_what_rust_writes() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = alone();
     let Some(python) = python() else { return };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("particles.h5");
@@ -128,7 +123,7 @@ enum Level {
 
 #[test]
 fn rust_reads_what_h5py_writes() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = alone();
     let Some(python) = python() else { return };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("particles.h5");
@@ -286,7 +281,7 @@ struct Step<K> {
 
 #[test]
 fn enumerations_are_converted_as_the_library_converts_them() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = alone();
     let Some(python) = python() else { return };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("kinds.h5");
@@ -346,7 +341,7 @@ with h5py.File(path, 'r') as file:
 
 #[test]
 fn rust_writes_into_what_h5py_made() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = alone();
     let Some(python) = python() else { return };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("particles.h5");

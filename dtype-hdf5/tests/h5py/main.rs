@@ -4,5 +4,6 @@ mod python;
 #[path = "../records/mod.rs"]
 mod records;
 
+mod conversions;
 mod files;
 mod names;

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::python::python;
+use crate::python::{alone, python};
 use dtype_hdf5::Error;
 use dtype_runtime::Datatype;
 use hdf5_metno::File;
@@ -64,6 +64,7 @@ fn h5py_writes_and_reads_the_names() {
         let dataset = dtype_hdf5::create(&file, "outers", &outers()).unwrap();
         assert_eq!(dtype_hdf5::read::<Outer>(&dataset).unwrap(), outers());
     }
+    let _alone = alone();
     let Some(python) = python() else { return };
     run(
         python,
@@ -102,6 +103,7 @@ struct Coffee {
 /// Names in Latin-1, as files from before UTF-8 have them.
 #[test]
 fn names_that_are_not_utf_8_stay_different() {
+    let _alone = alone();
     let Some(python) = python() else { return };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("latin.h5");

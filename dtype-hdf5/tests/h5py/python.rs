@@ -1,6 +1,14 @@
 //! The Python that reads and writes the same files.
 
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// One test after the other: a process that a test starts inherits the files that others have open, and the library's locks on
+/// them.
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A Python that has h5py, of the path or of the system.
 pub(crate) fn python() -> Option<&'static str> {

@@ -13,8 +13,10 @@ mod python;
 #[path = "../../../dtype-runtime/tests/tags/mod.rs"]
 mod tags;
 
+mod conversions;
 mod dtypes;
 mod files;
+mod grammar;
 mod memory;
 mod names;
 #[cfg(target_endian = "little")]

@@ -52,6 +52,22 @@ pub(super) enum What {
     Number { stored: Number, to: Number, name: String },
 }
 
+impl What {
+    /// Bytes of a value in an item; `None` for one that there is not.
+    pub(super) fn stored_size(&self) -> Option<usize> {
+        match *self {
+            Self::Renumber { size, .. } | Self::Text { text: Text::Bytes { size, .. }, .. } => {
+                Some(size)
+            }
+            Self::Number { stored: Number { size, .. }, .. } => {
+                Some(size).filter(|size| (1..=8).contains(size))
+            }
+            Self::Text { text: Text::Characters { length, .. }, .. } => length.checked_mul(4),
+            Self::Text { text: Text::Index, .. } => Some(size_of::<usize>()),
+        }
+    }
+}
+
 /// Why a value is not converted.
 enum Refusal {
     Unnamed(u128),

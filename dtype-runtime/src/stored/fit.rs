@@ -1,13 +1,13 @@
 //! A stored datatype beside a type map, field by field.
 
 use alloc::borrow::ToOwned;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
 use super::convert::{Axis, Conversion, What};
-use super::{Access, Item, Misfit, Number, ReadOptions, StoredField, joined};
-use crate::basic::{Basic, Validity};
+use super::{Access, Item, Misfit, Number, NumberKind, ReadOptions, StoredField, joined};
+use crate::basic::Basic;
 use crate::representation::ByteOrder;
 use crate::typemap::{Field, Meaning, Node, TypeMap};
 use crate::types::Type;
@@ -69,6 +69,10 @@ impl Walk {
         let malformed = || Misfit::Malformed { field: path.to_owned() };
         let sizes = (item.size(), element.size());
         let (count, axes) = axes(&expected, sizes, path.len()).ok_or_else(malformed)?;
+        // A format may contradict itself, and values outside of an item would be converted.
+        if item.size().checked_mul(count) != Some(stored.size()) {
+            return Err(malformed().into());
+        }
         let outer = self.axes.len();
         self.axes.extend(axes);
         let one = match *element.node() {
@@ -92,11 +96,11 @@ impl Walk {
         leaf: &TypeMap,
         path: &str,
     ) -> Result<Option<Moved>, I::Error> {
-        let Node::Basic { basic, validity, .. } = *leaf.node() else {
+        let Node::Basic { basic, .. } = *leaf.node() else {
             return Err(Misfit::Malformed { field: path.to_owned() }.into());
         };
         let Some(value) = item.value(leaf, path, self.access)? else {
-            return self.number(item, leaf, basic, validity, path).map(|()| None);
+            return self.number(item, leaf, basic, path).map(|()| None);
         };
         if let Some(order) = value.order
             && *self.order.get_or_insert(order) != order
@@ -105,7 +109,7 @@ impl Walk {
         }
         if let Some(numbers) = value.renumbered {
             let order = value.order.unwrap_or(ByteOrder::NATIVE);
-            self.convert(What::Renumber { size: basic.size(), order, numbers }, path)?;
+            self.convert(What::Renumber { size: basic.size(), order, numbers }, item.size(), path)?;
             return Ok(None);
         }
         let one = Type::basic(basic);
@@ -118,29 +122,30 @@ impl Walk {
         item: &I,
         leaf: &TypeMap,
         basic: Basic,
-        validity: Validity,
         path: &str,
     ) -> Result<(), I::Error> {
         // A time has a unit, which another width does not tell.
         let wanted = Number::of(basic, ByteOrder::NATIVE).filter(|_| leaf.meaning().is_none());
         if let (true, Some(stored), Some(to)) =
             (self.options.number_conversion, item.number(), wanted)
-            && (stored.kind == super::NumberKind::Float) == (to.kind == super::NumberKind::Float)
-            // The numbers of an enumeration with names mean these.
-            && !(matches!(validity, Validity::Bool))
+            && (stored.kind == NumberKind::Float) == (to.kind == NumberKind::Float)
         {
-            let name = alloc::format!("{leaf}");
-            return Ok(self.convert(What::Number { stored, to, name }, path)?);
+            let name = leaf.to_string();
+            return Ok(self.convert(What::Number { stored, to, name }, item.size(), path)?);
         }
         let (expected, actual) = (I::expected(leaf), item.describe());
         Err(Misfit::Format { field: path.to_owned(), expected, actual }.into())
     }
 
-    fn convert(&mut self, what: What, path: &str) -> Result<(), Misfit> {
-        let malformed = |_| Misfit::Malformed { field: path.to_owned() };
+    /// Adds a conversion of values of this size in an item.
+    fn convert(&mut self, what: What, size: u64, path: &str) -> Result<(), Misfit> {
+        let malformed = || Misfit::Malformed { field: path.to_owned() };
+        if what.stored_size().is_none_or(|needed| needed as u64 > size) {
+            return Err(malformed());
+        }
         self.conversions.push(Conversion {
             path: path.to_owned(),
-            stored: usize::try_from(self.stored).map_err(malformed)?,
+            stored: usize::try_from(self.stored).map_err(|_| malformed())?,
             packed: self.packed,
             axes: self.axes.clone(),
             what,
@@ -160,7 +165,7 @@ impl Walk {
         {
             // The length is a number of four bytes.
             let capacity = map.size().saturating_sub(4);
-            self.convert(What::Text { text, capacity }, path)?;
+            self.convert(What::Text { text, capacity }, item.size(), path)?;
             return Ok(None);
         }
         let Some(theirs) = item.fields() else {
@@ -186,6 +191,10 @@ impl Walk {
             self.is_packed &= their.offset == position as u64;
             let malformed = || Misfit::Malformed { field: path.clone() };
             let displacement = i64::try_from(their.offset).map_err(|_| malformed())?;
+            let end = their.offset.checked_add(their.item.size());
+            if end.is_none_or(|end| end > item.size()) {
+                return Err(malformed().into());
+            }
             self.stored = outer.checked_add(their.offset).ok_or_else(malformed)?;
             self.packed = outer_packed + position;
             if let Some(moved) = self.item(their.item, map, &path)? {

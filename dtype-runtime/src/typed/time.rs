@@ -127,6 +127,7 @@ times! {
     /// from 1677 to 2262. NumPy's "not a time" is the least number.
     ///
     /// ```
+    /// # #[cfg(feature = "std")] {
     /// use dtype_runtime::time::Nanoseconds;
     /// use dtype_runtime::{Datatype, Timestamp, pack, unpack};
     /// use std::time::{Duration, SystemTime};
@@ -142,6 +143,7 @@ times! {
     /// let sample = &unpack::<Sample>(&bytes)?[0];
     /// assert_eq!(sample.at.count(), 43_200_000_000_000);
     /// assert_eq!(SystemTime::try_from(sample.at)?, noon);
+    /// # }
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
     Timestamp, Time

@@ -29,6 +29,8 @@ mod tags;
 #[cfg(all(feature = "arrow", feature = "derive"))]
 mod arrow;
 mod backend;
+#[cfg(all(feature = "arrow-array", feature = "derive"))]
+mod batch;
 mod bounds;
 #[cfg(feature = "bytes")]
 mod buf_mut;
@@ -69,6 +71,8 @@ mod serde;
 mod signatures;
 mod stack;
 mod std_types;
+#[cfg(feature = "derive")]
+mod stored;
 #[cfg(feature = "derive")]
 mod streams;
 mod transposes;

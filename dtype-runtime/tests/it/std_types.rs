@@ -83,6 +83,7 @@ fn tuples_have_up_to_sixteen_elements() {
     assert_eq!((again[0].1, again[0].14, again[0].15), (2, 15, true));
 }
 
+#[cfg(feature = "std")]
 #[test]
 fn times_and_socket_addresses() {
     use dtype_runtime::time::{Milliseconds, Nanoseconds, Seconds};

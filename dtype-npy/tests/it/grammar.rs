@@ -2,12 +2,11 @@
 //!
 //! Without `python3` and NumPy 2, the test prints a note, and passes.
 
-mod python;
-
+use crate::python;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use dtype_npy::{Dtype, Kind};
+use dtype_npy::{Dtype, DtypeField, Kind};
 
 /// An expression on each line.
 const EXPRESSIONS: &str = r"{'x': ('f4', 0), '': ('u1', 4)}
@@ -104,13 +103,13 @@ np.dtype([('a', 'u1'), ('b', 'f8')], 1)
 
 /// The size, and the name, offset and size of each field.
 fn outline(dtype: &Dtype) -> String {
-    let mut all = dtype.itemsize().to_string();
+    let mut all = vec![dtype.itemsize().to_string()];
     if let Kind::Structure { fields } = dtype.kind() {
-        for field in fields {
-            all += &format!(" {}:{}:{}", field.name, field.offset, field.dtype.itemsize());
+        for DtypeField { name, offset, dtype, .. } in fields {
+            all.push(format!("{name}:{offset}:{}", dtype.itemsize()));
         }
     }
-    all
+    all.join(" ")
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! Records as a `RecordBatch` and back, and batches that others made.
 
-#![cfg(all(feature = "arrow-array", feature = "derive"))]
 #![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
 
 use std::sync::Arc;
@@ -202,6 +201,11 @@ fn nullable_columns_without_nulls_are_read() {
     }
 }
 
+#[derive(Datatype, Debug)]
+struct Kinds {
+    kind: Maybe<Kind>,
+}
+
 #[test]
 fn what_is_wrong_with_a_batch() {
     let error = |name: &str, array: ArrayRef| {
@@ -238,10 +242,6 @@ fn what_is_wrong_with_a_batch() {
     let missing = from_batch::<Row>(&none.unwrap(), &STRICT).unwrap_err();
     assert_eq!(missing, ArrowError::Column { path: "name".to_owned(), found: 0 });
     let invalid: ArrayRef = Arc::new(UInt8Array::from(vec![4]));
-    #[derive(Datatype, Debug)]
-    struct Kinds {
-        kind: Maybe<Kind>,
-    }
     let batch = RecordBatch::try_from_iter([("kind", invalid)]).unwrap();
     let error = from_batch::<Kinds>(&batch, &STRICT).unwrap_err().to_string();
     assert!(error.starts_with("record 0, field kind: not a valid Maybe: 0x4 is not"), "{error}");

@@ -5,8 +5,7 @@
 #![allow(clippy::items_after_statements, reason = "structs beside the test that uses them")]
 #![allow(clippy::trivially_copy_pass_by_ref, reason = "as the crate takes them")]
 
-mod python;
-
+use crate::python;
 use std::fs;
 use std::io::Cursor;
 use std::path::PathBuf;
