@@ -1,0 +1,136 @@
+//! Two versions of a protocol, which the sides exchange when they connect.
+
+use dtype_message::{Error, Framing, Limits, Messages, Protocol, Receiver};
+use dtype_runtime::Datatype;
+
+#[derive(Datatype, Clone, Debug, PartialEq)]
+struct Reading {
+    sensor: u32,
+    value: f32,
+}
+
+#[derive(Messages, Debug, PartialEq)]
+enum V1 {
+    #[dtype(tag = 1)]
+    Reading(Reading),
+    #[dtype(tag = 2)]
+    Log(String),
+    #[dtype(tag = 3)]
+    Many(Vec<Reading>),
+}
+
+mod v2 {
+    use super::{Datatype, Messages};
+
+    #[derive(Datatype, Clone, Debug)]
+    pub struct Reading {
+        pub sensor: u32,
+        pub value: f64,
+        pub quality: u8,
+    }
+
+    #[derive(Messages, Debug)]
+    pub enum V2 {
+        #[dtype(tag = 1)]
+        Reading(Reading),
+        #[dtype(tag = 2)]
+        Log(String),
+        #[dtype(tag = 4)]
+        Reset,
+    }
+}
+
+const CHANGES: &str = "`value` is f64 there and f32 here; `quality: u8` is only there";
+
+#[test]
+fn what_changed_is_named() {
+    let (here, there) = (Protocol::of::<V1>(), Protocol::of::<v2::V2>());
+    assert_eq!(here.differences(&here), []);
+    let lines = |here: &Protocol, there: &Protocol| -> Vec<String> {
+        here.differences(there).iter().map(ToString::to_string).collect()
+    };
+    assert_eq!(
+        lines(&here, &there),
+        [
+            format!("tag 1, `Reading`: {CHANGES}"),
+            "tag 3, `Reading`, is only here".into(),
+            "tag 4, `()`, is only there".into()
+        ]
+    );
+    assert_eq!(there.to_string().parse::<Protocol>().unwrap(), there);
+    assert_eq!(
+        Protocol::of::<Vec<Reading>>().to_string(),
+        "\t0\nReading\nsensor: u32\nvalue: f32\n"
+    );
+}
+
+#[test]
+fn a_receiver_names_the_fields_and_goes_on() {
+    let mut stream = Vec::new();
+    let reading = v2::V2::Reading(v2::Reading { sensor: 1, value: 0.5, quality: 3 });
+    for message in [reading, v2::V2::Log("hello".into()), v2::V2::Reset] {
+        dtype_message::send(&mut stream, &message, Framing::compact()).unwrap();
+    }
+    let mut receiver =
+        Receiver::<_, V1>::new(&stream[..], Limits::new()).with_sender(Protocol::of::<v2::V2>());
+    let refusal = receiver.next_message().unwrap_err();
+    assert!(
+        refusal.to_string().ends_with(&format!(
+            "expected 8 packed bytes, signature 0x{:x}; {CHANGES}",
+            {
+                let hash = Reading::TYPE_MAP.signature_hash();
+                (hash ^ hash >> 32) & 0xFFFF_FFFF
+            }
+        )),
+        "{refusal}"
+    );
+    assert_eq!(receiver.next_message().unwrap(), Some(V1::Log("hello".into())));
+    assert!(matches!(receiver.next_message(), Err(Error::UnknownTag { tag: 4, .. })));
+    assert!(receiver.next_message().unwrap().is_none());
+}
+
+#[cfg(feature = "tokio")]
+#[test]
+fn both_sides_exchange_their_protocols() {
+    use dtype_message::tokio::exchange;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    // Less than either text.
+    let run = |room| {
+        runtime.block_on(async {
+            let (mut here, mut there) = duplex(room);
+            let other = tokio::spawn(async move {
+                let theirs = exchange::<v2::V2>(&mut there).await.unwrap();
+                there.write_all(b"next").await.unwrap();
+                theirs
+            });
+            let theirs = exchange::<V1>(&mut here).await.unwrap();
+            assert_eq!(
+                (theirs, other.await.unwrap()),
+                (Protocol::of::<v2::V2>(), Protocol::of::<V1>())
+            );
+            // No byte of what follows was taken.
+            let mut next = String::new();
+            here.read_to_string(&mut next).await.unwrap();
+            assert_eq!(next, "next");
+        });
+    };
+    run(7);
+    run(1 << 16);
+
+    let refused = |bytes: Vec<u8>| {
+        runtime.block_on(async {
+            let (mut here, mut there) = duplex(1 << 16);
+            there.write_all(&bytes).await.unwrap();
+            there.shutdown().await.unwrap();
+            exchange::<V1>(&mut here).await.unwrap_err()
+        })
+    };
+    assert!(matches!(refused(Vec::new()), Error::Io(_)));
+    let mut frame = Vec::new();
+    dtype_message::send(&mut frame, &"hello".to_owned(), Framing::new()).unwrap();
+    assert!(matches!(refused(frame.clone()), Error::Protocol(_)));
+    frame.truncate(20);
+    assert!(matches!(refused(frame), Error::Truncated { .. }));
+}
