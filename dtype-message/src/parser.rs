@@ -36,7 +36,7 @@ impl Body {
     }
 
     /// Behind a header.
-    pub(crate) fn of(header: &Header) -> Self {
+    pub(crate) fn after(header: &Header) -> Self {
         Self::behind(header, &header.to_bytes())
     }
 

@@ -69,7 +69,7 @@ impl<R: Read> Incoming<R> {
     /// The errors of [`Header::check_limits`]; [`dtype_runtime::Error::CountTooLarge`] inside [`Error::Records`] if this
     /// machine could not address the records.
     pub fn new(header: Header, input: R, limits: &Limits) -> Result<Self, Error> {
-        Self::behind(header, Body::of(&header), input, limits)
+        Self::behind(header, Body::after(&header), input, limits)
     }
 
     #[inline]

@@ -1,5 +1,6 @@
 //! Reads messages one after another from a blocking stream.
 
+use core::fmt;
 use std::io::{self, ErrorKind, Read};
 
 use crate::CHUNK;
@@ -55,7 +56,7 @@ impl<R: Read, M: Messages> Receiver<R, M> {
     /// Names the fields that differ in [`Error::Mismatch`], by the sender's protocol.
     #[must_use]
     pub fn with_sender(mut self, protocol: Protocol) -> Self {
-        self.buffered.sender = Some(protocol);
+        self.buffered.set_sender(protocol);
         self
     }
 
@@ -104,14 +105,23 @@ pub(crate) struct Buffered<M: Messages> {
     start: usize,
     end: usize,
     has_ended: bool,
-    /// The sender's protocol, if it is known.
-    pub(crate) sender: Option<Protocol>,
+    explain: Option<Explain>,
+}
+
+/// Names the fields that differ, by the protocols of both sides. A function in a box: a program that knows no protocols has no code
+/// for them.
+struct Explain(Box<dyn Fn(Error) -> Error + Send + Sync>);
+
+impl fmt::Debug for Explain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Explain").finish_non_exhaustive()
+    }
 }
 
 impl<M: Messages> Buffered<M> {
     pub(crate) fn new(limits: Limits) -> Self {
         let decoder = Decoder::new(limits);
-        Self { decoder, buffer: vec![0; CHUNK], start: 0, end: 0, has_ended: false, sender: None }
+        Self { decoder, buffer: vec![0; CHUNK], start: 0, end: 0, has_ended: false, explain: None }
     }
 
     /// Decodes the next message from the bytes that have been read; `None` if more bytes are needed.
@@ -119,10 +129,15 @@ impl<M: Messages> Buffered<M> {
         let mut bytes = &self.buffer[self.start..self.end];
         let result = self.decoder.feed(&mut bytes);
         self.start = self.end - bytes.len();
-        result.map_err(|error| match &self.sender {
-            Some(sender) => Protocol::of::<M>().explain(sender, error),
+        result.map_err(|error| match &self.explain {
+            Some(Explain(explain)) => explain(error),
             None => error,
         })
+    }
+
+    pub(crate) fn set_sender(&mut self, sender: Protocol) {
+        let own = Protocol::of::<M>();
+        self.explain = Some(Explain(Box::new(move |error| own.explain(&sender, error))));
     }
 
     /// The space for the next bytes, once the present bytes have been decoded.

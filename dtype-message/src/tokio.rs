@@ -91,7 +91,7 @@ impl<R: AsyncRead + Unpin, M: Messages> Receiver<R, M> {
     /// Names the fields that differ in [`Error::Mismatch`], by the sender's protocol: see [`exchange`].
     #[must_use]
     pub fn with_sender(mut self, protocol: Protocol) -> Self {
-        self.buffered.sender = Some(protocol);
+        self.buffered.set_sender(protocol);
         self
     }
 

@@ -1,7 +1,5 @@
 //! Two versions of a protocol, which the sides exchange when they connect.
 
-#![cfg(feature = "derive")]
-
 use dtype_message::{Error, Framing, Limits, Messages, Protocol, Receiver};
 use dtype_runtime::Datatype;
 
@@ -25,14 +23,14 @@ mod v2 {
     use super::{Datatype, Messages};
 
     #[derive(Datatype, Clone, Debug)]
-    pub struct Reading {
-        pub sensor: u32,
-        pub value: f64,
-        pub quality: u8,
+    pub(super) struct Reading {
+        pub(super) sensor: u32,
+        pub(super) value: f64,
+        pub(super) quality: u8,
     }
 
     #[derive(Messages, Debug)]
-    pub enum V2 {
+    pub(super) enum V2 {
         #[dtype(tag = 1)]
         Reading(Reading),
         #[dtype(tag = 2)]
