@@ -45,6 +45,11 @@ fn in_c() {
                 "double x[3]",
             ),
             ("struct P { int x[|N|]; };", "the value of `N` is unknown", "#define N"),
+            (
+                "struct P { int x[1 + (2 > 1 |?| 3 : 4)]; };",
+                "conditional expressions are not evaluated",
+                "cc -g -c -x c -fno-eliminate-unused-debug-types",
+            ),
             ("struct P { int x[|-1|]; };", "the length of an array is from 0 to 2^64 - 1", ""),
             ("struct P { int x; char |x|; };", "two fields are called `x`", ""),
             ("struct P { int x|}|;", "expected `;` or `,`, found `}`", ""),
