@@ -129,7 +129,7 @@ fn read<T>(
                 Some(format!("a file has this name; `@{argument}` reads the type from it"));
             problem.replacement = None;
         }
-        Failure::Notation { problems, source, name }
+        Failure::Notation { problems, text: source, name }
     })
 }
 

@@ -377,14 +377,13 @@ fn headers() {
                 && message.contains("\n  a member of `t[]` without a name at byte 8: a union\n"),
             "{message}"
         );
-        for (options, expected) in [
-            ("-g -c -x c", "-fno-eliminate-unused-debug-types"),
-            ("-g -c", "a precompiled header is not read"),
-        ] {
-            let object = compiled(&folder, compiler, "header.h", HEADER, options).unwrap();
-            let message = failed(dtype().arg(object));
-            assert!(message.contains(expected), "{compiler} {options}: {message}");
-        }
+        let object = compiled(&folder, compiler, "header.h", HEADER, "-g -c -x c").unwrap();
+        let message = failed(dtype().arg(object));
+        assert!(message.contains("-fno-eliminate-unused-debug-types"), "{compiler}: {message}");
+    }
+    if let Some(object) = compiled(&folder, "gcc", "header.h", HEADER, "-g -c") {
+        let message = failed(dtype().arg(object));
+        assert!(message.contains("a precompiled header is not read"), "{message}");
     }
 }
 
@@ -395,7 +394,7 @@ fn padded_vectors() {
         struct V { char c; float3 a[4]; float3 b; int z; } v;";
     let folder = Folder::new();
     let Some(object) = compiled(&folder, "clang", "vector.c", source, "-g -c") else { return };
-    let expected = "resized(struct{c: c_char@0, a: [resized(contiguous(3, f32), 0, 16); 4]@16, \
-         b: resized(contiguous(3, f32), 0, 16)@80, z: c_int@96}, 0, 112)";
+    let expected = "let t1 = resized(contiguous(3, f32), 0, 16);\n\
+        resized(struct{c: c_char@0, a: [t1; 4]@16, b: t1@80, z: c_int@96}, 0, 112)";
     assert_eq!(layout(&object, "V").0, expected);
 }

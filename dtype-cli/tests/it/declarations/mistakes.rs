@@ -45,11 +45,6 @@ fn in_c() {
                 "double x[3]",
             ),
             ("struct P { int x[|N|]; };", "the value of `N` is unknown", "#define N"),
-            (
-                "struct P { int x[1 + (2 > 1 |?| 3 : 4)]; };",
-                "conditional expressions are not evaluated",
-                "cc -g -c -x c -fno-eliminate-unused-debug-types",
-            ),
             ("struct P { int x[|-1|]; };", "the length of an array is from 0 to 2^64 - 1", ""),
             ("struct P { int x; char |x|; };", "two fields are called `x`", ""),
             ("struct P { int x|}|;", "expected `;` or `,`, found `}`", ""),
@@ -133,8 +128,8 @@ fn what_a_compiler_reads() {
             ("|template| <typename T> struct P { T x; };", "`template` is C++", "c++ -g"),
             (
                 "struct P { int x[|1 ? 2 : 3|]; };".replace("|1 ? 2 : 3|", "1 |?| 2 : 3").leak(),
-                "expected `]`, found `?`",
-                "",
+                "conditional expressions are not evaluated",
+                line,
             ),
             ("struct P { int x[|2147483647 + 1|]; };", "the value of this is unknown", line),
             ("struct P { int x[|1 / 0|]; };", "the value of this is unknown", line),
