@@ -57,7 +57,7 @@ pub(crate) enum From {
     Notation,
     /// The declaration of a struct in C.
     C,
-    /// The declaration of a struct in Rust, with `#[repr(C)]`.
+    /// The declaration of a struct in Rust, with `#[repr(C)]` or for packed bytes.
     Rust,
     /// A NumPy dtype.
     Numpy,
@@ -285,7 +285,7 @@ pub(crate) struct Dump {
     /// The records to print, numbered from 0: `10..20`, `10..`, `..=19`, or the number of one.
     #[arg(long, value_name = "RANGE")]
     pub(crate) records: Option<RecordRange>,
-    /// The file has packed records, without gaps, as `pack` writes them.
+    /// The file has packed records, without gaps, as `pack` writes them. A struct in Rust needs no `#[repr(C)]` then.
     #[arg(long)]
     pub(crate) packed: bool,
     /// The position of the first record's displacement 0, in bytes from the start of the file.

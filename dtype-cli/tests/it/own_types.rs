@@ -224,6 +224,13 @@ fn messages_that_the_enum_does_not_have() {
 }
 
 #[test]
+fn a_misspelt_enum_of_messages() {
+    let message = failed(dtype().arg("frame").arg(name_in_proto("Mesage")).arg("/dev/null"));
+    assert!(message.contains("no enum of messages is called `Mesage`"), "{message}");
+    assert!(message.contains("did you mean `Message`?"), "{message}");
+}
+
+#[test]
 fn several_types() {
     let mut bytes = Vec::new();
     for framing in [Framing::new(), Framing::compact().with_tag(9)] {

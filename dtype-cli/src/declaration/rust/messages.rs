@@ -7,7 +7,7 @@ use super::items;
 use super::{Reader, name_of, range, with_items};
 use crate::declaration::layout::{Base, Layout};
 use crate::declaration::{Form, Message};
-use crate::notation::{FieldNames, Parsed};
+use crate::notation::{FieldNames, Parsed, nearest};
 use crate::problem::{Problem, quoted};
 
 /// The messages of the enum called `wanted`, or of the only one of the text; `None` if there is none.
@@ -27,7 +27,7 @@ pub(in crate::declaration) fn messages(
                 items::Kind::Enum(variants) => variants.clone(),
                 _ => Vec::new(),
             },
-            _ => return Ok(None),
+            _ => return misspelt(reader, wanted).map_or(Ok(None), Err),
         };
         let mut problems = Vec::new();
         let mut messages = Vec::new();
@@ -49,6 +49,15 @@ pub(in crate::declaration) fn messages(
         Message { tag, name, is_text, parsed }
     });
     Ok(Some(messages.collect()))
+}
+
+/// The mistake of a name that is not declared, if it is near to that of an enum of messages.
+fn misspelt(reader: &Reader<'_>, wanted: Option<&str>) -> Option<Vec<Problem>> {
+    let wanted = wanted.filter(|wanted| !reader.items.contains_key(*wanted))?;
+    let enums = reader.items.iter().filter(|(_, item)| derives(&item.attributes, "Messages"));
+    let near = nearest(wanted, enums.map(|(name, _)| name.as_str()))?;
+    let message = format!("no struct and no enum of messages is called {}", quoted(wanted));
+    Some(vec![Problem::new(message, 0..0, "").help(format!("did you mean `{near}`?"))])
 }
 
 /// A message and the layout of its records.
