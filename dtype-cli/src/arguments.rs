@@ -57,7 +57,7 @@ pub(crate) enum From {
     Notation,
     /// The declaration of a struct in C.
     C,
-    /// The declaration of a struct in Rust, with `#[repr(C)]`.
+    /// The declaration of a struct in Rust, with `#[repr(C)]` or for packed bytes.
     Rust,
     /// A NumPy dtype.
     Numpy,
@@ -123,7 +123,7 @@ pub(crate) enum Command {
     /// Print the numbers of a type: size, bounds, alignment, flags, signature.
     Info(Info),
     /// Pack the instances of a type in a file into consecutive bytes.
-    Pack(Pack),
+    Pack(Layout),
     /// Unpack packed bytes into memory with the layout of a type.
     Unpack(Unpack),
     /// Print the records of a file: as a table, as CSV, as JSON, or as bytes with their fields.
@@ -285,7 +285,7 @@ pub(crate) struct Dump {
     /// The records to print, numbered from 0: `10..20`, `10..`, `..=19`, or the number of one.
     #[arg(long, value_name = "RANGE")]
     pub(crate) records: Option<RecordRange>,
-    /// The file has packed records, without gaps, as `pack` writes them.
+    /// The file has packed records, without gaps, as `pack` writes them. A struct in Rust needs no `#[repr(C)]` then.
     #[arg(long)]
     pub(crate) packed: bool,
     /// The position of the first record's displacement 0, in bytes from the start of the file.
@@ -334,9 +334,9 @@ pub(crate) enum FrameForm {
 #[derive(Args, Debug)]
 #[command(override_usage = "dtype frame [OPTIONS] [TYPE]... <FILE>")]
 pub(crate) struct Frame {
-    /// The datatypes of the records, to print them, too: text, `@FILE`, `@FILE:NAME`, `PROGRAM:NAME`, or `-` for standard input;
-    /// and the file of messages, or `-` for standard input. NAME can be an enum with `#[derive(Messages)]`, which has a type for
-    /// each tag. The file may also come before the types.
+    /// The datatypes of the records, to print them, too: text, `@FILE`, `@FILE:NAME`, `PROGRAM:NAME`, or `-` for standard
+    /// input; and the file of messages, or `-` for standard input. NAME can be an enum with `#[derive(Messages)]`, which has a
+    /// type for each tag. The file may also come before the types.
     #[arg(value_name = "[TYPE]... FILE", required = true)]
     types_and_input: Vec<OsString>,
     /// Print the records whose type the sender has sent as a message before them.
@@ -393,14 +393,6 @@ pub(crate) struct Layout {
     /// How the values in the packed bytes are represented.
     #[arg(long, value_enum, default_value_t, value_name = "NAME")]
     pub(crate) representation: Values,
-}
-
-/// Pack.
-#[derive(Args, Debug)]
-pub(crate) struct Pack {
-    /// The shared arguments.
-    #[command(flatten)]
-    pub(crate) layout: Layout,
 }
 
 /// Unpack.

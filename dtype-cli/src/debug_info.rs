@@ -107,16 +107,17 @@ impl<'a> DebugInfo<'a> {
         let mut seen = HashSet::new();
         let mut all = Vec::new();
         for found in &search.found {
-            let is_new = search::is_structure(found.tag)
-                && !found.is_declaration
-                && seen.insert((found.name.as_str(), found.size, found.line));
-            if is_new {
+            let is_typedef = found.tag == dw::DW_TAG_typedef;
+            let is_struct = search::is_structure(found.tag) && !found.is_declaration
+                || is_typedef && layouts.is_of_nameless(found.place);
+            if is_struct && seen.insert((found.name.as_str(), found.size, found.line)) {
                 let resolved = layouts.resolve(found.place);
-                all.push(Summary::of(&found.name, found.size, &resolved.spans));
+                let size = resolved.size.filter(|_| is_typedef).unwrap_or(found.size);
+                all.push(Summary::of(&found.name, size, &resolved.spans));
             }
         }
         if all.is_empty() {
-            return Err(nothing(&search).unwrap_or(Error::LinesOnly));
+            return Err(nothing(&search).unwrap_or(Error::NoTypes));
         }
         all.sort_by(|a, b| b.padding.cmp(&a.padding).then_with(|| a.name.cmp(&b.name)));
         Ok(all)
@@ -145,7 +146,7 @@ fn nothing(search: &Search) -> Option<Error> {
     }
     match search.damage {
         Some(error) => Some(error.into()),
-        None => (!search.has_types).then_some(Error::LinesOnly),
+        None => (!search.has_types).then_some(Error::NoTypes),
     }
 }
 

@@ -34,7 +34,7 @@ pub const MAX_NESTING: usize = 128;
 /// The maximum number of mistakes to report.
 const MOST_PROBLEMS: usize = 20;
 
-/// Where the bytes of a type are that a text declares.
+/// Where a declared type has its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// As the compiler places the fields.

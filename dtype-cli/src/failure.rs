@@ -1,6 +1,5 @@
 //! Why a command fails.
 
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -11,34 +10,43 @@ use crate::problem::{Problem, render};
 use crate::value::{printable, printable_lines};
 
 /// Why a command fails.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     /// The text of a type has mistakes.
+    #[error("{name}: {}", problems.first().map_or("", |problem| &problem.message))]
     Notation {
         /// The mistakes.
         problems: Vec<Problem>,
         /// The text.
-        source: String,
+        text: String,
         /// The name of the text, such as a file name.
         name: String,
     },
     /// The runtime refuses the operation.
+    #[error("cannot {action}: {error}{}", help.as_ref().map_or(String::new(), |help| format!("\nhelp: {help}")))]
     Refused {
         /// The operation: `"pack"`.
         action: &'static str,
         /// The reason.
+        #[source]
         error: Error,
         /// A suggestion.
         help: Option<String>,
     },
     /// A record has a value that this machine cannot represent.
+    #[error("cannot read record {record}: {error}")]
     Record {
         /// The number of the record, from 0.
         record: u64,
         /// The reason.
+        #[source]
         error: Error,
     },
     /// An input ends inside a record.
+    #[error(
+        "the input ends inside record {record}: {} at offset {offset}, expected at least {expected}",
+        if *remaining == 1 { "1 byte remains".to_owned() } else { format!("{remaining} bytes remain") }
+    )]
     Partial {
         /// The number of the record, from 0.
         record: u64,
@@ -50,28 +58,36 @@ pub(crate) enum Failure {
         expected: u64,
     },
     /// A file cannot be read or written.
+    #[error("cannot {action} {}: {error}", shown(path))]
     File {
         /// The operation: `"read"`.
         action: &'static str,
         /// The file; `-` for standard input.
         path: PathBuf,
         /// The reason.
+        #[source]
         error: io::Error,
     },
     /// A file has no layout for a type.
+    #[error("{}: {error}", shown(path))]
     DebugInfo {
         /// The file.
         path: PathBuf,
         /// The reason.
+        #[source]
         error: debug_info::Error,
     },
     /// Standard output cannot be written.
-    Output(io::Error),
+    #[error("cannot write to standard output: {0}")]
+    Output(#[source] io::Error),
     /// The arguments are not understood.
-    Arguments(Box<clap::Error>),
+    #[error("{}", without_title(.0))]
+    Arguments(#[source] Box<clap::Error>),
     /// The arguments contradict one another.
+    #[error("{0}")]
     Usage(String),
     /// The memory could not be allocated; its size in bytes.
+    #[error("could not allocate {0} bytes")]
     Memory(u64),
 }
 
@@ -108,9 +124,7 @@ impl Failure {
     /// The message, with or without colours, for a terminal of `width` columns.
     pub(crate) fn report(&self, colour: bool, width: usize) -> String {
         match self {
-            Self::Notation { problems, source, name } => {
-                render(problems, source, name, colour, width)
-            }
+            Self::Notation { problems, text, name } => render(problems, text, name, colour, width),
             other => {
                 let (on, off) = if colour { ("\x1b[1;31m", "\x1b[0m") } else { ("", "") };
                 format!("{on}error{off}: {}\n", printable_lines(&other.to_string()))
@@ -132,55 +146,14 @@ impl From<clap::Error> for Failure {
     }
 }
 
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Notation { problems, name, .. } => {
-                let first = problems.first().map_or("", |problem| &problem.message);
-                write!(f, "{name}: {first}")
-            }
-            Self::Refused { action, error, help } => {
-                write!(f, "cannot {action}: {error}")?;
-                help.iter().try_for_each(|help| write!(f, "\nhelp: {help}"))
-            }
-            Self::Record { record, error } => write!(f, "cannot read record {record}: {error}"),
-            Self::Partial { record, offset, remaining, expected } => {
-                let bytes = if *remaining == 1 { "byte remains" } else { "bytes remain" };
-                write!(
-                    f,
-                    "the input ends inside record {record}: {remaining} {bytes} at offset {offset}, \
-                     expected at least {expected}"
-                )
-            }
-            Self::File { action, path, error } => {
-                write!(f, "cannot {action} {}: {error}", shown(path))
-            }
-            Self::DebugInfo { path, error } => write!(f, "{}: {error}", shown(path)),
-            Self::Output(error) => write!(f, "cannot write to standard output: {error}"),
-            Self::Arguments(error) => {
-                let message = error.render().to_string();
-                f.write_str(message.strip_prefix("error: ").unwrap_or(&message).trim_end())
-            }
-            Self::Usage(message) => f.write_str(message),
-            Self::Memory(bytes) => write!(f, "could not allocate {bytes} bytes"),
-        }
-    }
+/// The message of an error in the arguments, without its first word.
+fn without_title(error: &clap::Error) -> String {
+    let message = error.render().to_string();
+    message.strip_prefix("error: ").unwrap_or(&message).trim_end().to_owned()
 }
 
 /// The name of an input or output file in a message.
 pub(crate) fn shown(path: &Path) -> String {
     let path = if path == Path::new("-") { Path::new("standard input") } else { path };
     printable(path.as_os_str().as_encoded_bytes())
-}
-
-impl std::error::Error for Failure {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Refused { error, .. } | Self::Record { error, .. } => Some(error),
-            Self::File { error, .. } | Self::Output(error) => Some(error),
-            Self::Arguments(error) => Some(error),
-            Self::DebugInfo { error, .. } => Some(error),
-            Self::Notation { .. } | Self::Partial { .. } | Self::Usage(_) | Self::Memory(_) => None,
-        }
-    }
 }

@@ -129,7 +129,7 @@ fn read<T>(
                 Some(format!("a file has this name; `@{argument}` reads the type from it"));
             problem.replacement = None;
         }
-        Failure::Notation { problems, source, name }
+        Failure::Notation { problems, text: source, name }
     })
 }
 
@@ -187,8 +187,11 @@ fn debug_info<T>(
 fn with_skipped(layout: Layout, path: &str, name: &str, skip: bool) -> Result<Parsed, Failure> {
     let member = |one: &LeftOut| {
         let LeftOut { name, offset, what } = one;
-        let name =
-            if name.is_empty() { "a member without a name".into() } else { format!("`{name}`") };
+        let name = match name.strip_suffix('.') {
+            _ if name.is_empty() => "a member without a name".to_owned(),
+            Some(outer) => format!("a member of `{outer}` without a name"),
+            None => format!("`{name}`"),
+        };
         format!("{name} at byte {offset}: {what}")
     };
     let members: Vec<String> = layout.left_out.iter().map(member).collect();

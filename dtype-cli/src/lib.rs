@@ -48,12 +48,14 @@
 //! its members, an array for repeated types, and for a complex number an array of two. NaN, infinities and
 //! `long double` values that no `f64` has are strings; the latter are hexadecimal, such as `"0x1.8p+20000"`. Text, an
 //! array of one-byte characters, is a string with one character for each byte, U+0000 to U+00FF; it ends at its first
-//! zero, unless other bytes follow. An invalid value is an object with the key `invalid` and its bits as a hexadecimal
+//! zero, unless other bytes follow. A `FixedStr`, a `Uuid` and an address are strings, a `FixedVec` is an array of its
+//! items, and a `Maybe` is its value or null. An invalid value is an object with the key `invalid` and its bits as a hexadecimal
 //! string.
 //!
 //! `dtype frame --as json` prints an object for each frame: `frame`, its number; `offset` and `length`; `form`, `full` or
 //! `compact`; `version`, `tag`, `count`, `record_size`; `byte_order`, `little` or `big`; `signature_hash` and `schema_hash`,
-//! null where the frame has none; `checksum`: `ok`, `wrong`, `missing` or `none`; `type` and `schema`, the text of a type or
+//! null where the frame has none; `checksum`: `ok`, `wrong`, `missing` or `none`; `message`, the name of its kind, if a type
+//! that was given is an enum of messages; `type` and `schema`, the text of a type or
 //! a schema that the message holds, or null; `error`, null or `kind`, the name of the variant of `dtype_message::Error`, and
 //! `message`. Where no frame starts, there is an object with `offset` and `error`, and bytes that were skipped have one
 //! with `offset` and `skipped`. A record has `frame`, `record` and `value`, and precedes its frame, whose checksum is

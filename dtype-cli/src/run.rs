@@ -100,7 +100,7 @@ fn run(arguments: Arguments, out: &mut impl Write) -> Result<u8, Failure> {
                 info::print(&parsed, out)?;
             }
         }
-        (Some(Command::Pack(options)), _) => convert::pack(&options.layout, stdin, out)?,
+        (Some(Command::Pack(layout)), _) => convert::pack(&layout, stdin, out)?,
         (Some(Command::Unpack(options)), _) => {
             convert::unpack(&options.layout, options.over.as_deref(), stdin, out)?;
         }

@@ -9,7 +9,10 @@ use crate::problem::quoted;
 #[non_exhaustive]
 pub enum Error {
     /// The file has no DWARF sections.
-    #[error("the file has no debug information\nhelp: compile it with `-g`, and do not strip it")]
+    #[error(
+        "the file has no debug information\n\
+         help: compile it with `-g`, a header with `-fno-eliminate-unused-debug-types` as well, and do not strip it"
+    )]
     Stripped,
     /// The debug information was moved to another file.
     #[error("the debug information was moved to `{file}`\nhelp: name that file: `{file}:NAME`")]
@@ -31,12 +34,13 @@ pub enum Error {
         /// The first `.dwo` file.
         file: String,
     },
-    /// There are line numbers, but no types.
+    /// There are no types: only line numbers, or nothing that has the types of a header.
     #[error(
-        "the debug information has line numbers only\n\
-         help: compile with `-g` in place of `-g1`; in `Cargo.toml`, with `debug = true`"
+        "the debug information has no types\n\
+         help: compile with `-g` in place of `-g1`, and a header with `-fno-eliminate-unused-debug-types`; in \
+         `Cargo.toml`, with `debug = true`"
     )]
-    LinesOnly,
+    NoTypes,
     /// The file is for another machine, where types have other sizes.
     #[error(
         "the file is for {found}, and types are those of this machine, {}\nhelp: compile it for this machine",

@@ -29,7 +29,7 @@ const TOO_LARGE: &str = "too large";
 /// A member that is no datatype.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Its name, with those of the structs around it: `cells[].next`.
+    /// Its name, with those of the structs around it: `cells[].next`. It is empty, or ends with a dot, if the member has none.
     pub name: String,
     /// In bytes from the start of the struct.
     pub offset: u64,
@@ -141,6 +141,18 @@ impl<'h, 'a> Layouts<'h, 'a> {
                 .collect();
         }
         Vec::new()
+    }
+
+    /// Whether a typedef is the only name of a struct.
+    pub(super) fn is_of_nameless(&mut self, place: Place) -> bool {
+        let target = self.unit(place.unit).and_then(|unit| {
+            let target = unit.entry(place.offset).ok()?.value(dw::DW_AT_type)?;
+            self.headers.target(place.unit, target)
+        });
+        let Some(target) = target else { return false };
+        let Some(unit) = self.unit(target.unit) else { return false };
+        let entry = unit.entry(target.offset);
+        entry.is_ok_and(|entry| is_structure(entry.tag) && unit.name(&entry).is_none())
     }
 
     /// The type that an entry has.
@@ -283,7 +295,11 @@ impl<'h, 'a> Layouts<'h, 'a> {
                     .size
                     .filter(|size| entry.is(dw::DW_AT_GNU_vector) && size.is_power_of_two());
                 array.align = vector.unwrap_or(element.align);
-                array
+                // One of three elements has the room of four.
+                match entry.number(dw::DW_AT_byte_size).filter(|_| entry.is(dw::DW_AT_GNU_vector)) {
+                    Some(size) => padded(array, size),
+                    None => array,
+                }
             }
             Err(what) => {
                 let length = lengths.iter().try_fold(1_u64, |all, length| all.checked_mul(*length));
@@ -584,6 +600,21 @@ fn rows(ty: &Type) -> (Type, u64) {
 fn elements(element: &Layout, lengths: &[u64]) -> Resolved {
     match element.array(lengths) {
         Ok(array) => Resolved::of(array),
+        Err(error) => Resolved::too_large(&error),
+    }
+}
+
+/// A type with padding at its end up to a size.
+fn padded(resolved: Resolved, size: u64) -> Resolved {
+    let Ok(layout) = &resolved.data else { return resolved };
+    let Some(extent) = i64::try_from(size).ok().filter(|_| size > layout.size) else {
+        return resolved;
+    };
+    match Type::resized(&layout.ty, 0, extent) {
+        Ok(ty) => {
+            let align = if size.is_power_of_two() { size } else { resolved.align };
+            Resolved { align, ..Resolved::of(Layout { ty, size, align, members: [].into() }) }
+        }
         Err(error) => Resolved::too_large(&error),
     }
 }

@@ -32,11 +32,23 @@ pub(super) struct Sections<'a> {
 
 /// Whether a file with these first bytes is an object file, an archive or a program.
 pub(super) fn is_object<'a, R: ReadRef<'a>>(data: R) -> bool {
-    FileKind::parse(data).is_ok()
+    FileKind::parse(data).is_ok() || is_precompiled(data)
+}
+
+/// Whether it is what GCC and Clang make of a header that they are given as it is.
+fn is_precompiled<'a, R: ReadRef<'a>>(data: R) -> bool {
+    data.read_bytes_at(0, 4).is_ok_and(|start| [&b"gpch"[..], b"CPCH"].contains(&start))
 }
 
 /// The sections of the objects in a file: of one, or of each member of an archive.
 pub(super) fn read<'a, R: ReadRef<'a>>(data: R) -> Result<Vec<Sections<'a>>, Error> {
+    if is_precompiled(data) {
+        return Err(Error::Unsupported {
+            what: "a precompiled header",
+            help: "with `-x c`, or `-x c++`, a compiler makes an object file of a header: \
+                   `cc -g -c -x c -fno-eliminate-unused-debug-types FILE.h -o FILE.o`",
+        });
+    }
     match FileKind::parse(data)? {
         FileKind::Archive => {
             let archive = ArchiveFile::parse(data)?;

@@ -7,7 +7,7 @@ pub enum Language {
     Notation,
     /// The declaration of a struct in C.
     C,
-    /// The declaration of a struct in Rust, with `#[repr(C)]`.
+    /// The declaration of a struct in Rust, with `#[repr(C)]` or for packed bytes.
     Rust,
     /// A NumPy dtype.
     Numpy,

@@ -1,8 +1,8 @@
 //! Reads declarations of structs in Rust.
 //!
 //! Only `#[repr(C)]` says where the fields are in memory: a struct without it is a mistake there, since the compiler may put
-//! its fields in any order. Packed bytes have the fields in the order of the declaration. Items are looked up by name, in any order, also in inline modules; paths to them are not
-//! checked. Functions, traits and macros are passed over.
+//! its fields in any order. Packed bytes have the fields in the order of the declaration. Items are looked up by name, in
+//! any order, also in inline modules; paths to them are not checked. Functions, traits and macros are passed over.
 
 mod attributes;
 mod constants;

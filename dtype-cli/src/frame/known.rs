@@ -160,8 +160,8 @@ impl KnownTypes {
         Self { given: given.into_iter().flat_map(Known::given).collect(), types: VecDeque::new() }
     }
 
-    /// The type of a frame's records: one that was given, for its tag or for all, or the last one in the file that fits. It is prepared
-    /// for them; of those in the file, no other one stays prepared.
+    /// The type of a frame's records: one that was given, for its tag or for all, or the last one in the file that fits. It
+    /// is prepared for them; of those in the file, no other one stays prepared.
     pub(super) fn find(
         &mut self,
         header: &Header,

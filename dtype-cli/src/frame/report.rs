@@ -63,7 +63,7 @@ struct FrameLine<'a> {
 /// An error as JSON.
 #[derive(Serialize)]
 struct ErrorLine {
-    kind: &'static str,
+    kind: String,
     message: String,
 }
 
@@ -243,24 +243,9 @@ impl Report {
 
 impl ErrorLine {
     fn of(error: &Error) -> Self {
-        let kind = match error {
-            Error::Truncated { .. } => "Truncated",
-            Error::Magic { .. } => "Magic",
-            Error::Version { .. } => "Version",
-            Error::Reserved { .. } => "Reserved",
-            Error::Number { .. } => "Number",
-            Error::HeaderChecksum { .. } => "HeaderChecksum",
-            Error::ByteOrderMark { .. } => "ByteOrderMark",
-            Error::PayloadLength { .. } => "PayloadLength",
-            Error::Mismatch(_) => "Mismatch",
-            Error::Checksum { .. } => "Checksum",
-            Error::Unprotected { .. } => "Unprotected",
-            Error::NoSignature { .. } => "NoSignature",
-            Error::Records(_) => "Records",
-            Error::UnknownTag { .. } => "UnknownTag",
-            Error::Text(_) => "Text",
-            _ => "Other",
-        };
+        // The name of the variant, which comes first.
+        let text = format!("{error:?}");
+        let kind = text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned();
         Self { kind, message: error.to_string() }
     }
 }

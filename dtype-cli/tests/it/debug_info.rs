@@ -245,7 +245,7 @@ fn what_has_no_types() {
         compiled(&folder, "gcc", "a.c", C, options).map(|object| find(&object, "P").unwrap_err())
     };
     let Some(lines_only) = error("-g1 -c") else { return };
-    assert_eq!(lines_only, Error::LinesOnly);
+    assert_eq!(lines_only, Error::NoTypes);
     assert_eq!(error("-c"), Some(Error::Stripped));
     let Some(Error::Split { file }) = error("-g -gsplit-dwarf -c") else { panic!() };
     let split = folder.path(Path::new(&file).file_name().unwrap().to_str().unwrap());
@@ -351,4 +351,50 @@ fn the_command_reads_object_files() {
     let message = failed(&mut command(&["a.cpp.o:geo::Cel"]));
     assert!(message.contains("did you mean `Cell`?"), "{message}");
     assert!(object.exists());
+}
+
+const HEADER: &str = "\
+typedef struct { double x; char kind; } point;
+struct outer { struct { union { int i; float f; }; int k; } s; struct { union { int i; }; } t[2]; };
+";
+
+/// A header has no object that would keep its types: the command that the messages advise does.
+#[test]
+fn headers() {
+    let folder = Folder::new();
+    let options = "-g -c -x c -fno-eliminate-unused-debug-types";
+    for compiler in ["gcc", "clang"] {
+        let Some(object) = compiled(&folder, compiler, "header.h", HEADER, options) else {
+            continue;
+        };
+        let list = String::from_utf8(done(dtype().arg(&object))).unwrap();
+        // A struct whose only name is that of a typedef is on the list.
+        assert!(list.contains("        16           7  point\n"), "{list}");
+        assert_eq!(layout(&object, "point").0, "struct{x: f64@0, kind: c_char@8}");
+        let message = failed(dtype().arg(format!("{}:outer", object.display())));
+        assert!(
+            message.contains("\n  a member of `s` without a name at byte 0: a union\n")
+                && message.contains("\n  a member of `t[]` without a name at byte 8: a union\n"),
+            "{message}"
+        );
+        let object = compiled(&folder, compiler, "header.h", HEADER, "-g -c -x c").unwrap();
+        let message = failed(dtype().arg(object));
+        assert!(message.contains("-fno-eliminate-unused-debug-types"), "{compiler}: {message}");
+    }
+    if let Some(object) = compiled(&folder, "gcc", "header.h", HEADER, "-g -c") {
+        let message = failed(dtype().arg(object));
+        assert!(message.contains("a precompiled header is not read"), "{message}");
+    }
+}
+
+/// Clang gives a vector of three elements the room of four, and says so.
+#[test]
+fn padded_vectors() {
+    let source = "typedef float float3 __attribute__((ext_vector_type(3)));
+        struct V { char c; float3 a[4]; float3 b; int z; } v;";
+    let folder = Folder::new();
+    let Some(object) = compiled(&folder, "clang", "vector.c", source, "-g -c") else { return };
+    let expected = "let t1 = resized(contiguous(3, f32), 0, 16);\n\
+        resized(struct{c: c_char@0, a: [t1; 4]@16, b: t1@80, z: c_int@96}, 0, 112)";
+    assert_eq!(layout(&object, "V").0, expected);
 }

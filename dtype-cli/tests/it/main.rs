@@ -13,5 +13,7 @@ mod files;
 mod frame;
 mod names;
 mod notation;
+mod npy;
+mod own_types;
 mod pipes;
 mod renamed;

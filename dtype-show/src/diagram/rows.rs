@@ -78,15 +78,18 @@ impl Rows {
         let natural = natural(ty, source, view, all, unit, columns, instances);
         // The row of the array that the elements are part of, or of which a row is too long.
         let longest = (columns + columns / SLACK) * bytes;
-        let fits = match natural {
-            _ if view.row.is_some() => 1..=0,
-            _ if is_grid => MIN_IN_GRID * bytes..=MAX_PARTS * longest,
-            None => columns * bytes + 1..=MAX_PARTS * longest,
-            Some(_) => 1..=0,
+        let shortest = match natural {
+            _ if view.row.is_some() => None,
+            _ if is_grid => Some(MIN_IN_GRID * bytes),
+            None => Some(columns * bytes + 1),
+            Some(_) => None,
+        };
+        let fits = |stride: &u64| {
+            shortest.is_some_and(|shortest| (shortest..=MAX_PARTS * longest).contains(stride))
         };
         let strides = source.strides().into_iter();
         let strides = strides.filter(|stride| stride.is_multiple_of(bytes));
-        let grid = strides.filter(|stride| fits.contains(stride)).min();
+        let grid = strides.filter(fits).min();
         let array = grid.or(natural).unwrap_or_else(|| {
             let even = columns - columns % FEWEST_CELLS;
             bytes * if even > 0 { even } else { columns }

@@ -2,7 +2,7 @@
 
 use super::super::MAX_NESTING;
 use super::super::token::{Cursor, Kind, Token};
-use super::Read;
+use super::{Read, by_compiler};
 use crate::problem::{Problem, quoted};
 
 /// A number. Operators are read where the result is the same in every type of C that the operands may have.
@@ -74,6 +74,11 @@ fn expression<'s>(
         let span = start.start..cursor.last().end.max(start.start);
         value = binary(value, operator, right)
             .ok_or_else(|| Box::new(Problem::new("the value of this is unknown", span, "")))?;
+    }
+    let next = cursor.peek();
+    if next.is("?") {
+        let message = "conditional expressions are not evaluated";
+        return Err(Box::new(by_compiler(Problem::new(message, next.span(), "a condition"))));
     }
     Ok(value)
 }

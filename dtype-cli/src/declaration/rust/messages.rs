@@ -3,11 +3,11 @@
 use syn::{Fields, GenericArgument, PathArguments, Type, Variant};
 
 use super::attributes::{condition, derived, derives};
-use super::items::Kind;
+use super::items;
 use super::{Reader, name_of, range, with_items};
 use crate::declaration::layout::{Base, Layout};
 use crate::declaration::{Form, Message};
-use crate::notation::{FieldNames, Parsed};
+use crate::notation::{FieldNames, Parsed, nearest};
 use crate::problem::{Problem, quoted};
 
 /// The messages of the enum called `wanted`, or of the only one of the text; `None` if there is none.
@@ -19,24 +19,24 @@ pub(in crate::declaration) fn messages(
     let read = with_items(source, Form::Packed, &mut fields, |reader| {
         let mut enums = reader.items.iter().filter(|(name, item)| {
             wanted.is_none_or(|wanted| wanted == *name)
-                && matches!(item.kind, Kind::Enum(_))
+                && matches!(item.kind, items::Kind::Enum(_))
                 && derives(&item.attributes, "Messages")
         });
         let variants = match (enums.next(), enums.next()) {
             (Some((_, item)), None) => match &item.kind {
-                Kind::Enum(variants) => variants.clone(),
+                items::Kind::Enum(variants) => variants.clone(),
                 _ => Vec::new(),
             },
-            _ => return Ok(None),
+            _ => return misspelt(reader, wanted).map_or(Ok(None), Err),
         };
         let mut problems = Vec::new();
         let mut messages = Vec::new();
         let mut next = Some(0);
         for variant in &variants {
             match reader.message(variant, next) {
-                Ok((message, layout)) => {
-                    next = message.0.checked_add(1);
-                    messages.push((message, layout));
+                Ok(message) => {
+                    next = message.tag.checked_add(1);
+                    messages.push(message);
                 }
                 Err(more) => problems.extend(more),
             }
@@ -44,20 +44,33 @@ pub(in crate::declaration) fn messages(
         if problems.is_empty() { Ok(Some(messages)) } else { Err(problems) }
     });
     let Some(messages) = read? else { return Ok(None) };
-    let messages = messages.into_iter().map(|((tag, name, is_text), layout)| {
+    let messages = messages.into_iter().map(|Kind { tag, name, is_text, layout }| {
         let parsed = Parsed { ty: layout.ty, fields: fields.clone() };
         Message { tag, name, is_text, parsed }
     });
     Ok(Some(messages.collect()))
 }
 
+/// The mistake of a name that is not declared, if it is near to that of an enum of messages.
+fn misspelt(reader: &Reader<'_>, wanted: Option<&str>) -> Option<Vec<Problem>> {
+    let wanted = wanted.filter(|wanted| !reader.items.contains_key(*wanted))?;
+    let enums = reader.items.iter().filter(|(_, item)| derives(&item.attributes, "Messages"));
+    let near = nearest(wanted, enums.map(|(name, _)| name.as_str()))?;
+    let message = format!("no struct and no enum of messages is called {}", quoted(wanted));
+    Some(vec![Problem::new(message, 0..0, "").help(format!("did you mean `{near}`?"))])
+}
+
+/// A message and the layout of its records.
+struct Kind {
+    tag: u32,
+    name: String,
+    is_text: bool,
+    layout: Layout,
+}
+
 impl Reader<'_> {
-    /// The tag and the name of a message, whether it is text, and its records. `next` is its tag if it has none of its own.
-    fn message(
-        &mut self,
-        variant: &Variant,
-        next: Option<u32>,
-    ) -> Result<((u32, String, bool), Layout), Vec<Problem>> {
+    /// The message of a variant. `next` is its tag if it has none of its own.
+    fn message(&mut self, variant: &Variant, next: Option<u32>) -> Result<Kind, Vec<Problem>> {
         let one = |problem: Box<Problem>| vec![*problem];
         condition(&variant.attrs).map_err(one)?;
         let tag = derived(&variant.attrs, Form::Packed).map_err(one)?.tag.or(next);
@@ -85,7 +98,7 @@ impl Reader<'_> {
             Some((_, Records::Many(item))) => (false, self.ty(item)),
         };
         match base {
-            Base::Known(layout) => Ok(((tag, name, is_text), layout)),
+            Base::Known(layout) => Ok(Kind { tag, name, is_text, layout }),
             Base::Wrong(problems) => Err(problems),
             Base::Foreign { what, help } => wrong(&format!("holds {what}"), help),
         }

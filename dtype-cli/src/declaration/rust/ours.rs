@@ -182,9 +182,8 @@ fn glam(name: &str) -> Option<(Basic, u64)> {
         other => super::names::primitive(&other.to_lowercase())?,
     };
     let length = match (kind, name[at + kind.len()..].trim_end_matches('A')) {
-        ("Quat", "") => 4,
         ("Vec", n @ ("2" | "3" | "4")) => n.parse().ok()?,
-        ("Mat", "2") => 4,
+        ("Quat", "") | ("Mat", "2") => 4,
         ("Mat", "3") => 9,
         ("Mat", "4") => 16,
         ("Affine", "2") => 6,

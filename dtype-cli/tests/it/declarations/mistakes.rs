@@ -128,8 +128,8 @@ fn what_a_compiler_reads() {
             ("|template| <typename T> struct P { T x; };", "`template` is C++", "c++ -g"),
             (
                 "struct P { int x[|1 ? 2 : 3|]; };".replace("|1 ? 2 : 3|", "1 |?| 2 : 3").leak(),
-                "expected `]`, found `?`",
-                "",
+                "conditional expressions are not evaluated",
+                line,
             ),
             ("struct P { int x[|2147483647 + 1|]; };", "the value of this is unknown", line),
             ("struct P { int x[|1 / 0|]; };", "the value of this is unknown", line),

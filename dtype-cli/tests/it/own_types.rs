@@ -1,24 +1,22 @@
 //! Types as programs declare them for the derive, without `#[repr(C)]`: what the command reads from the text is what the
 //! derive makes of it.
 
-mod command;
-
 use std::process::Output;
 
-use command::{Folder, done, dtype, failed, fed};
+use crate::command::{Folder, done, dtype, failed, fed};
 use dtype_cli::declaration::{Language, parse, parse_packed};
 use dtype_message::Framing;
 use dtype_runtime::{Datatype, FixedVec, Type, pack};
 use serde_json::Value;
 
-#[path = "own_types/proto.rs"]
+#[path = "proto.rs"]
 #[allow(clippy::pub_underscore_fields, dead_code, missing_docs, unreachable_pub)]
 mod proto;
 
 use proto::{Kind, Message, Particle, Reading, Spot};
 
 /// The file that declares the types of this test.
-const PROTO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/own_types/proto.rs");
+const PROTO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/proto.rs");
 
 fn packed(source: &str, name: &str) -> Type {
     match parse_packed(source, Language::Rust, Some(name)) {
@@ -223,6 +221,13 @@ fn messages_that_the_enum_does_not_have() {
     assert_eq!(kinds, ["UnknownTag", "Text", "Mismatch"]);
     assert!(text.contains("error: the tag 3 names no message of `TYPE`"), "{text}");
     assert!(text.contains("error: a message of text is not UTF-8"), "{text}");
+}
+
+#[test]
+fn a_misspelt_enum_of_messages() {
+    let message = failed(dtype().arg("frame").arg(name_in_proto("Mesage")).arg("/dev/null"));
+    assert!(message.contains("no enum of messages is called `Mesage`"), "{message}");
+    assert!(message.contains("did you mean `Message`?"), "{message}");
 }
 
 #[test]

@@ -1,10 +1,8 @@
 //! `dtype dump FILE.npy`: the dtype is the file's own.
 
-mod command;
-
 use std::process::Output;
 
-use command::{Folder, done, dtype, failed, fed};
+use crate::command::{Folder, done, dtype, failed, fed};
 use dtype_npy::{Dtype, Header};
 use dtype_runtime::{Datatype, FixedStr};
 
