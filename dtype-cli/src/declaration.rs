@@ -29,7 +29,7 @@ pub use recognize::recognize;
 pub const MAX_NESTING: usize = 128;
 
 /// The maximum number of mistakes to report.
-const MOST_PROBLEMS: usize = 20;
+const MAX_PROBLEMS: usize = 20;
 
 /// A struct that a text declares.
 struct Declared {

@@ -35,7 +35,7 @@ enum State {
     Header(usize),
     /// After the header.
     Frame(Frame),
-    /// After an error: nobody knows where the next frame starts.
+    /// After an error: the start of the next frame is unknown.
     Lost,
 }
 

@@ -106,7 +106,7 @@ pub(crate) fn fit_in(
 }
 
 struct Walk {
-    /// That of the values so far.
+    /// The byte order of the values so far.
     order: Option<ByteOrder>,
     obstacle: Option<DtypeError>,
     mixed: Option<DtypeError>,

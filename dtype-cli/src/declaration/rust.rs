@@ -22,7 +22,7 @@ use syn::{Attribute, Fields, Type};
 
 use super::hints::Hints;
 use super::layout::{Base, Layout, Placement, is_gap};
-use super::{Declared, MAX_NESTING, MOST_PROBLEMS};
+use super::{Declared, MAX_NESTING, MAX_PROBLEMS};
 use crate::notation::FieldNames;
 use crate::problem::{Problem, quoted};
 use attributes::{Derived, Representation, condition, derived, representation};
@@ -224,11 +224,11 @@ impl Reader<'_> {
                 Ok(has_bytes) => filled += usize::from(has_bytes),
                 Err(more) => problems.extend(more),
             }
-            if problems.len() >= MOST_PROBLEMS {
+            if problems.len() >= MAX_PROBLEMS {
                 break;
             }
         }
-        problems.truncate(MOST_PROBLEMS);
+        problems.truncate(MAX_PROBLEMS);
         if !problems.is_empty() {
             return Base::Wrong(problems);
         }
