@@ -15,7 +15,7 @@ use crate::value::printable;
 use crate::{info, json};
 
 /// The maximum number of type map elements to compare.
-const MOST_ELEMENTS: u64 = 1 << 26;
+const MAX_ELEMENTS: u64 = 1 << 26;
 
 /// The result of a comparison.
 #[derive(Debug, Serialize)]
@@ -69,7 +69,7 @@ struct Names {
 }
 
 /// The maximum number of names to print.
-const MOST_NAMES: usize = 8;
+const MAX_NAMES: usize = 8;
 
 impl Place {
     fn of(entry: MapEntry) -> Self {
@@ -171,11 +171,11 @@ impl Comparison {
         }
         let what = if sorted[0] == sorted[1] { "are swapped" } else { "have other names" };
         write!(out, "fields {what}: ")?;
-        for (index, Names { a, b, .. }) in self.names.iter().take(MOST_NAMES).enumerate() {
+        for (index, Names { a, b, .. }) in self.names.iter().take(MAX_NAMES).enumerate() {
             let comma = if index > 0 { ", " } else { "" };
             write!(out, "{comma}`{}` is `{}` in B", printable(a), printable(b))?;
         }
-        match self.names.len().saturating_sub(MOST_NAMES) {
+        match self.names.len().saturating_sub(MAX_NAMES) {
             0 => writeln!(out)?,
             more => writeln!(out, ", … {more} more")?,
         }
@@ -213,12 +213,12 @@ fn fields(parsed: &Parsed) -> Option<Vec<(String, Basic)>> {
 enum Maps {
     Same,
     DifferAt(Difference),
-    /// They are equal up to the limit.
+    /// The types are equal up to the limit.
     TooLong,
 }
 
 impl Maps {
-    /// Whether they are the same, if that is known, and where they first differ.
+    /// Whether the types are the same, if that is known, and where they first differ.
     fn verdict(self) -> (Option<bool>, Option<Difference>) {
         match self {
             Self::Same => (Some(true), None),
@@ -242,7 +242,7 @@ fn first_difference(
     mut right: impl Iterator<Item = MapEntry>,
     kind: fn(Basic) -> Basic,
 ) -> Maps {
-    for element in 0..MOST_ELEMENTS {
+    for element in 0..MAX_ELEMENTS {
         let (a, b) = (left.next(), right.next());
         let known = |entry: MapEntry| (kind(entry.basic), entry.displacement);
         if a.map(known) != b.map(known) {

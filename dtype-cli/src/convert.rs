@@ -236,7 +236,7 @@ fn unpack_stream(
 
 /// Packed bytes that are read one after another.
 trait PackedBytes {
-    /// The `len` bytes at a position, which exist.
+    /// The `len` bytes at a position, which must be in the input.
     fn bytes(&mut self, position: u64, len: usize) -> Result<&[u8], Failure>;
 }
 

@@ -48,7 +48,7 @@ pub struct DebugInfo<'a> {
 pub struct Layout {
     /// The datatype.
     pub parsed: Parsed,
-    /// The members that it lacks.
+    /// The members that the layout leaves out.
     pub left_out: Vec<LeftOut>,
 }
 

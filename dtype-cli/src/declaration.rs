@@ -32,7 +32,7 @@ pub use recognize::recognize;
 pub const MAX_NESTING: usize = 128;
 
 /// The maximum number of mistakes to report.
-const MOST_PROBLEMS: usize = 20;
+const MAX_PROBLEMS: usize = 20;
 
 /// Where a declared type has its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

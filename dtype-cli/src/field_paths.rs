@@ -9,11 +9,11 @@ use crate::notation::Parsed;
 
 /// The maximum number of bytes of the paths of a type's fields, all together. Each path repeats the names of the
 /// structs around its field, so they can be far longer than the text of the type.
-pub(crate) const MOST_NAME_BYTES: usize = 16 << 20;
+pub(crate) const MAX_NAME_BYTES: usize = 16 << 20;
 
 /// Data about the structure that a type is, or repeats.
 struct Structure {
-    /// The members with their names, if it is a structure.
+    /// The members with their names, if the type is a structure.
     members: Vec<(Option<String>, Type)>,
 }
 
@@ -32,10 +32,10 @@ impl<'a> FieldPaths<'a> {
     /// The paths of a picture's fields, or the number of bytes that they have at most, if they have more.
     pub(crate) fn of_picture(parsed: &'a Parsed, picture: &Diagram) -> Result<Vec<String>, usize> {
         let mut paths = Self::new(parsed);
-        let mut left = MOST_NAME_BYTES;
+        let mut left = MAX_NAME_BYTES;
         let fields = picture.fields().iter().map(|field| {
             let path = paths.named(&field.path);
-            left = left.checked_sub(path.len()).ok_or(MOST_NAME_BYTES)?;
+            left = left.checked_sub(path.len()).ok_or(MAX_NAME_BYTES)?;
             Ok(path)
         });
         fields.collect()

@@ -29,14 +29,14 @@ const HELD: u64 = 1 << 20;
 
 /// The number of bytes that may be searched after they were read as a damaged frame, and how many more for each byte of
 /// the input so far: in a hostile file, each of many headers announces a frame of the whole rest.
-const MOST_AGAIN: u64 = 1 << 26;
+const MAX_AGAIN: u64 = 1 << 26;
 const AGAIN_EACH: u64 = 4;
 
 /// Bytes of payload to read at once.
 const PIECE: u64 = 1 << 16;
 
 /// The maximum number of bytes of a message that is tried as a type or a schema.
-const MOST_TYPE_BYTES: u64 = 1 << 20;
+const MAX_TYPE_BYTES: u64 = 1 << 20;
 
 /// The maximum number of bytes of a text to print.
 const MOST_TEXT: usize = 1 << 24;
@@ -184,7 +184,7 @@ impl Frames {
         let end = span.end.min(self.input.end());
         self.furthest = self.furthest.max(end);
         let again = self.again + (end - span.start);
-        if again > MOST_AGAIN.saturating_add(AGAIN_EACH.saturating_mul(self.furthest)) {
+        if again > MAX_AGAIN.saturating_add(AGAIN_EACH.saturating_mul(self.furthest)) {
             return Ok(false);
         }
         self.again = again;
@@ -339,7 +339,7 @@ fn is_full(bytes: &[u8]) -> bool {
 /// Whether a frame holds bytes or text, which can be a type or a schema.
 fn may_hold_type(header: &Header) -> bool {
     header.record_size() == 1
-        && header.payload_len() <= MOST_TYPE_BYTES
+        && header.payload_len() <= MAX_TYPE_BYTES
         && header.check::<u8>().is_ok()
 }
 

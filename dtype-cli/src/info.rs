@@ -11,7 +11,7 @@ use crate::reorder::Reorder;
 use crate::value::{bytes, printable};
 
 /// The maximum number of runs of a signature to print.
-const MOST_RUNS: usize = 16;
+const MAX_RUNS: usize = 16;
 
 /// Prints the numbers of a type.
 pub(crate) fn print(parsed: &Parsed, out: &mut impl Write) -> Result<(), Failure> {
@@ -43,11 +43,11 @@ pub(crate) fn lines(ty: &Type) -> [(&'static str, String); 9] {
 /// The first runs of a signature.
 pub(crate) fn signature(signature: &Signature) -> String {
     let mut out = String::new();
-    for (i, (basic, count)) in signature.runs().take(MOST_RUNS + 1).enumerate() {
+    for (i, (basic, count)) in signature.runs().take(MAX_RUNS + 1).enumerate() {
         let comma = if i > 0 { ", " } else { "" };
         // Writing to a string does not fail.
         let _ = match (i, count) {
-            (MOST_RUNS, _) => write!(out, ", … {} elements in all", signature.len()),
+            (MAX_RUNS, _) => write!(out, ", … {} elements in all", signature.len()),
             (_, 1) => write!(out, "{comma}{basic}"),
             _ => write!(out, "{comma}{count} × {basic}"),
         };

@@ -14,7 +14,7 @@ use crate::value::is_command;
 
 /// The maximum number of runs of a signature and of entries of a description. `signature_complete` and
 /// `description_complete` say whether all are written.
-const MOST: usize = 4096;
+const MAX_ENTRIES: usize = 4096;
 
 /// Writes a value as indented lines.
 pub(crate) fn print(value: &impl Serialize, out: &mut impl Write) -> Result<(), Failure> {
@@ -90,7 +90,7 @@ impl Numbers {
         let mut runs = ty.signature().runs();
         let signature: Vec<Run> = runs
             .by_ref()
-            .take(MOST)
+            .take(MAX_ENTRIES)
             .map(|(basic, count)| Run { basic: basic.name(), count })
             .collect();
         Self {
@@ -228,7 +228,7 @@ impl Everything {
 }
 
 fn parts(entries: &[Entry]) -> (Vec<Part>, bool) {
-    let parts = entries.iter().take(MOST).map(|entry| match *entry {
+    let parts = entries.iter().take(MAX_ENTRIES).map(|entry| match *entry {
         Entry::Elem(Elem { basic, count, disp, extent }) => {
             Part::Elem { basic: basic.name(), count, disp, extent }
         }
@@ -237,5 +237,5 @@ fn parts(entries: &[Entry]) -> (Vec<Part>, bool) {
             Part::EndLoop { items, size, first_elem_disp }
         }
     });
-    (parts.collect(), entries.len() <= MOST)
+    (parts.collect(), entries.len() <= MAX_ENTRIES)
 }

@@ -66,7 +66,7 @@ impl NewFile {
         }
     }
 
-    /// Whether it can be read and written at any offset.
+    /// Whether the output can be read and written at any offset.
     pub(crate) fn is_regular(&self) -> bool {
         matches!(self.at, At::Beside(_))
     }
@@ -88,12 +88,12 @@ impl NewFile {
 }
 
 /// The maximum number of links to follow; the systems' own limits are about the same.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// Where a link leads to whose target does not exist; a path that is no link leads to itself.
 fn target(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_path_buf();
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         match fs::read_link(&path) {
             // A relative target starts in the folder of its link.
             Ok(next) => path = path.parent().map_or(next.clone(), |folder| folder.join(next)),

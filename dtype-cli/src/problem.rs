@@ -9,7 +9,7 @@ use crate::value::{is_command, printable};
 /// A mistake in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// What is wrong, in a sentence without a full stop.
+    /// The problem, in a sentence without a full stop.
     pub message: String,
     /// The bytes of the text that are wrong.
     pub span: Range<usize>,
@@ -72,14 +72,14 @@ impl Problem {
 }
 
 /// The number of bytes of text that are searched for the lines of problems, once for each problem.
-const MOST_SEARCHED: usize = 4 << 20;
+const MAX_SEARCHED: usize = 4 << 20;
 
 /// The maximum number of characters of a name that a message repeats.
-const MOST_QUOTED: usize = 40;
+const MAX_QUOTED: usize = 40;
 
 /// A word of a text, for a message; a long word is cut, and what a terminal could take as commands is escaped.
 pub(crate) fn quoted(word: &str) -> String {
-    match word.char_indices().nth(MOST_QUOTED) {
+    match word.char_indices().nth(MAX_QUOTED) {
         None => format!("`{}`", printable(word)),
         Some((end, _)) => format!("`{}…`", printable(&word[..end])),
     }
@@ -118,7 +118,7 @@ pub fn render(
     let (source, name) = (&pictured(source), &printable(name));
     let renderer = if colour { Renderer::styled() } else { Renderer::plain() }.term_width(width);
     let mut out = String::new();
-    let shown = (MOST_SEARCHED / source.len().max(1)).clamp(1, problems.len().max(1));
+    let shown = (MAX_SEARCHED / source.len().max(1)).clamp(1, problems.len().max(1));
     for problem in problems.iter().take(shown).map(Problem::printable) {
         if !out.is_empty() {
             out.push('\n');

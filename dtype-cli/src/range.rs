@@ -9,7 +9,7 @@ use crate::problem::quoted;
 pub(crate) struct RecordRange {
     /// The first one.
     pub(crate) start: u64,
-    /// One past the last one; `None` for all that follow.
+    /// One past the last record; `None` if the range is open.
     pub(crate) end: Option<u64>,
 }
 

@@ -21,7 +21,7 @@ use crate::value::bytes;
 const LINE: u64 = 64;
 
 /// The maximum number of gaps and names to print.
-const MOST: usize = 16;
+const MAX_SHOWN: usize = 16;
 
 /// The padding of a structure as it is, and with its fields in another order.
 #[derive(Debug, Serialize)]
@@ -140,8 +140,8 @@ fn cache_lines(number: u64) -> String {
 
 /// The first items of a list.
 fn list(items: Vec<String>) -> String {
-    let more = items.len().saturating_sub(MOST);
-    let shown = items.into_iter().take(MOST).collect::<Vec<_>>().join(", ");
+    let more = items.len().saturating_sub(MAX_SHOWN);
+    let shown = items.into_iter().take(MAX_SHOWN).collect::<Vec<_>>().join(", ");
     if more > 0 { format!("{shown}, … {more} more") } else { shown }
 }
 

@@ -21,7 +21,7 @@ use crate::value::printable;
 
 /// The maximum number of entries of a description, lines of a plan and lines of a tree to print; the rest is
 /// counted.
-const MOST_LINES: usize = 1000;
+const MAX_LINES: usize = 1000;
 
 /// Prints a type in the requested form.
 pub(crate) fn show(
@@ -52,22 +52,22 @@ pub(crate) fn show(
             write!(out, "{}", picture(parsed, show, printable)?.svg(&SvgStyle::default()))?;
         }
         Form::Description => {
-            write!(out, "{}", DescriptionTable::new(&ty.description(), MOST_LINES))?;
+            write!(out, "{}", DescriptionTable::new(&ty.description(), MAX_LINES))?;
         }
         Form::Optimized => {
             let description = ty.commit().optimized_description();
-            write!(out, "{}", DescriptionTable::new(&description, MOST_LINES))?;
+            write!(out, "{}", DescriptionTable::new(&description, MAX_LINES))?;
         }
         Form::Plan => {
             let style =
-                ExplainStyle::default().with_instances(show.instances).with_lines(MOST_LINES);
+                ExplainStyle::default().with_instances(show.instances).with_lines(MAX_LINES);
             write!(out, "{}", ty.commit().explain(&style))?;
         }
         Form::C => write!(out, "{}", CallingSequence::new(ty, Language::C))?,
         Form::Rust => write!(out, "{}", CallingSequence::new(ty, Language::Rust))?,
         Form::CStruct => write!(out, "{}", c_struct(parsed).map_err(refused("C"))?)?,
         Form::RustStruct => write!(out, "{}", rust_struct(parsed).map_err(refused("Rust"))?)?,
-        Form::Tree => write!(out, "{}", EnvelopeTree::new(ty, MOST_LINES))?,
+        Form::Tree => write!(out, "{}", EnvelopeTree::new(ty, MAX_LINES))?,
         Form::Numpy => {
             let name =
                 |structure: &Type, member: usize| parsed.fields.of(structure)?.get(member)?.clone();

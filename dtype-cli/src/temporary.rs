@@ -44,7 +44,7 @@ impl Temporary {
         &mut self.file
     }
 
-    /// Gives the complete file its name. It has that name, and all its bytes, also after the system itself fails.
+    /// Gives the complete file its name. After a crash of the system, the name stands for the complete file.
     pub(crate) fn persist(self, name: &Path) -> io::Result<()> {
         self.file.sync_all()?;
         if let Some(path) = path().take() {

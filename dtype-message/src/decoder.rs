@@ -50,7 +50,7 @@ pub struct Decoder<M: Messages> {
 enum Frame<M: Messages> {
     None,
     Accepted(Payload<M>),
-    /// It is skipped.
+    /// The frame is skipped.
     Refused,
 }
 
@@ -64,7 +64,7 @@ struct Payload<M: Messages> {
 }
 
 /// A call of the decoder. Dropped while a check panics, which is code of the program: then some of a frame has been taken, and
-/// nobody knows how much.
+/// the number of bytes is unknown.
 struct Attempt<'a, M: Messages>(&'a mut Decoder<M>);
 
 impl<M: Messages> Drop for Attempt<'_, M> {

@@ -12,12 +12,12 @@ use dtype_runtime::{Basic, Type};
 use crate::error::Error;
 use crate::raw::Datatype;
 
-/// What is known about a type, from the parts that were seen.
+/// Facts about a type, from the parts that were visited.
 #[derive(Clone, Debug)]
 pub(crate) struct Agreement {
     /// Why the library may name other bytes.
     doubt: Option<Error>,
-    /// Whether it is basic data in any number of dimensions, all of whose bytes libraries copy: MPICH leaves out 6 of the
+    /// Whether the type is basic data in any number of dimensions, all of whose bytes libraries copy: MPICH leaves out 6 of the
     /// 16 bytes of a long double.
     is_grid: bool,
 }
@@ -127,7 +127,7 @@ fn check_parts(ty: &Type, combiner: Combiner, parts: &[(&Type, &Datatype)]) -> R
     Ok(())
 }
 
-/// Whether it is a structure without empty blocks.
+/// Whether the type is a structure without empty blocks.
 fn is_full_structure(ty: &Type) -> bool {
     ty.contents().is_ok_and(|contents| {
         matches!(contents.combiner, Combiner::Structure)

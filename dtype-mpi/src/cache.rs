@@ -19,7 +19,7 @@ use crate::raw::{Datatype, Session, attributes};
 #[derive(Clone, Copy)]
 struct Shared {
     handle: Handle,
-    /// Whether it must be freed. Predefined datatypes must not be.
+    /// Whether to free the datatype. Predefined datatypes must not be freed.
     owned: bool,
 }
 

@@ -276,7 +276,7 @@ pub trait PackedCollectives: CommunicatorCollectives {
 
 impl<C: CommunicatorCollectives> PackedCollectives for C {}
 
-/// What the ranks told each other before a collective operation begins.
+/// The facts that ranks exchange before a collective operation.
 struct Meeting {
     rank: Rank,
     size: Rank,

@@ -64,7 +64,7 @@ struct Made<'a> {
 /// A datatype that was made.
 struct Part {
     datatype: Datatype,
-    /// Whether it contains a substitute for a type that the library lacks. The substitute may have another
+    /// Whether the datatype contains a substitute for a type that the library lacks. The substitute may have another
     /// alignment, so that the library pads differently.
     substituted: bool,
 }

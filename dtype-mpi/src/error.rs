@@ -70,7 +70,7 @@ pub enum Error {
     /// A predefined datatype without a counterpart in `dtype-runtime`.
     #[error("the predefined datatype {name:?} has no counterpart among the basic datatypes")]
     UnknownName {
-        /// Its name according to the library.
+        /// The name of the datatype according to the library.
         name: String,
     },
     /// The null handle was given instead of a datatype.
@@ -106,7 +106,7 @@ pub enum Error {
     Call {
         /// The failed call.
         call: &'static str,
-        /// Its return code.
+        /// The return code of the call.
         code: i32,
         /// The error class of the code (MPI-4.1 section 9.4), as the library numbers it: `mpi::ffi` has the names.
         class: i32,
@@ -154,9 +154,9 @@ pub enum Error {
     Truncated {
         /// The rank that sent it.
         source_rank: i32,
-        /// Its tag.
+        /// The tag of the message.
         tag: i32,
-        /// Its bytes; if the library does not report them, the bytes that arrived.
+        /// The bytes of the message; if the library does not report them, the bytes that arrived.
         bytes: u64,
         /// The packed bytes that fit.
         capacity: u64,
@@ -168,9 +168,9 @@ pub enum Error {
     Short {
         /// The rank that sent it.
         source_rank: i32,
-        /// Its tag.
+        /// The tag of the message.
         tag: i32,
-        /// Its bytes.
+        /// The bytes of the message.
         bytes: u64,
         /// The bytes expected.
         expected: u64,
@@ -178,7 +178,7 @@ pub enum Error {
     /// A message that is not a whole number of elements.
     #[error("{bytes} bytes is not a multiple of the packed element size ({element})")]
     Partial {
-        /// Its bytes.
+        /// The bytes of the message.
         bytes: u64,
         /// The number of whole elements in it.
         elements: u64,
@@ -191,7 +191,7 @@ pub enum Error {
     /// The first message of a pipelined transfer is not a header.
     #[error("a message of {bytes} bytes is not the header of a pipelined transfer")]
     Header {
-        /// Its bytes.
+        /// The bytes of the message.
         bytes: u64,
     },
     /// A root that is not a rank of the communicator.
@@ -308,7 +308,7 @@ pub enum Error {
     Counts {
         /// The number of counts given.
         counts: usize,
-        /// Their sum; `u64::MAX` if it is greater.
+        /// The sum of the counts; `u64::MAX` if it is greater.
         sum: u64,
         /// The number of elements given.
         elements: usize,

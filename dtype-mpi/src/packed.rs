@@ -522,12 +522,12 @@ impl Incoming<'_> {
         self.0.envelope.source
     }
 
-    /// Its tag.
+    /// The tag of the message.
     pub fn tag(&self) -> Tag {
         self.0.envelope.tag
     }
 
-    /// Its number of packed bytes.
+    /// The number of packed bytes of the message.
     pub fn bytes(&self) -> u64 {
         self.0.envelope.bytes
     }
@@ -541,7 +541,7 @@ impl Incoming<'_> {
         values::whole::<T>(self.bytes())
     }
 
-    /// Receives it. A type that skips fields does not compile here.
+    /// Receives the message. A type that skips fields does not compile here.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What is known about a received message.
+//! The source, tag and length of a received message.
 
 use mpi::{Rank, Tag};
 
@@ -10,9 +10,9 @@ use crate::raw::point_to_point::Envelope;
 pub struct Received {
     /// The rank that sent it.
     pub source: Rank,
-    /// Its tag.
+    /// The tag of the message.
     pub tag: Tag,
-    /// Its length in packed bytes.
+    /// The length of the message in packed bytes.
     pub bytes: u64,
     /// The number of whole elements in it. The functions for streams and layouts do not count elements: they return
     /// the number of bytes here.

@@ -4,16 +4,16 @@
 use std::cell::Cell;
 
 /// A thread keeps no more bytes than this.
-const MOST: usize = 1 << 16;
+const MAX_CAPACITY: usize = 1 << 16;
 
 thread_local! {
     static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// An empty vector for `room` bytes, with memory if the thread has some and may keep as much.
+/// An empty vector, with the memory that the thread keeps, unless `room` bytes are more than a thread may keep.
 #[inline]
 pub(crate) fn take(room: usize) -> Vec<u8> {
-    if room > MOST {
+    if room > MAX_CAPACITY {
         return Vec::new();
     }
     // A thread that ends has none.
@@ -23,7 +23,7 @@ pub(crate) fn take(room: usize) -> Vec<u8> {
 /// Keeps a vector's memory for the next message.
 #[inline]
 pub(crate) fn keep(mut bytes: Vec<u8>) {
-    if bytes.capacity() <= MOST {
+    if bytes.capacity() <= MAX_CAPACITY {
         bytes.clear();
         let _ = SPARE.try_with(|spare| spare.set(bytes));
     }

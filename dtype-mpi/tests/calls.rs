@@ -1,4 +1,5 @@
-//! Conversions one by one: what they keep, what they refuse, and what never reaches the library.
+//! In a process of its own, in which MPI is not initialised at first and ends before the process does: conversions one by one,
+//! what they keep, what they refuse, and what never reaches the library.
 
 use std::os::raw::c_int;
 

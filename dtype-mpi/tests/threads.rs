@@ -1,5 +1,5 @@
-//! Conversions and messages on several threads at once: each makes calls return errors for its own duration only, and
-//! receives the message whose length it was told.
+//! In a process of its own, which initialises MPI with `MPI_THREAD_MULTIPLE`: conversions and messages on several threads at
+//! once. Each makes calls return errors for its own duration only, and receives the message whose length it was told.
 
 use dtype_mpi::traits::{PackedDestination, PackedSource};
 use dtype_mpi::{Datatype, Error, Layout};

@@ -15,9 +15,9 @@ pub(crate) fn read(value: &Value) -> Result<Dtype, NpyError> {
 /// Which dtype it is. The names become a text only in an error: they can be long, and the fields many.
 #[derive(Clone, Copy)]
 enum Path<'a> {
-    /// That of the items.
+    /// The path of the items, which is empty.
     Whole,
-    /// That of a field.
+    /// The path of a field.
     Field { of: &'a Path<'a>, name: &'a str },
 }
 

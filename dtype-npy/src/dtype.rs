@@ -121,7 +121,7 @@ impl Dtype {
         (is_known && itemsize <= Self::MAX_BYTES).then_some(Self { kind, itemsize, basic, align })
     }
 
-    /// The same span or point of time, in this unit. It does not count for other kinds.
+    /// Sets the unit of a span or point of time. The unit has no effect on other kinds.
     ///
     /// ```
     /// use dtype_npy::{DateUnit, Dtype};

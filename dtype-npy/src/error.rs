@@ -33,7 +33,7 @@ pub enum NpyError {
     /// The header is longer than the limit.
     #[error("a header of {length} bytes, expected at most {limit}")]
     HeaderLength {
-        /// Its length in bytes.
+        /// The length of the header in bytes.
         length: u64,
         /// The limit in bytes.
         limit: u64,
@@ -57,7 +57,7 @@ pub enum NpyError {
     Key {
         /// The key.
         key: &'static str,
-        /// How often it is there.
+        /// The number of occurrences.
         found: usize,
     },
     /// The header's dict has a key that the format does not know.
@@ -86,7 +86,7 @@ pub enum NpyError {
         field: String,
         /// The offset in bytes where the fields before it end.
         expected: u64,
-        /// Its offset in bytes.
+        /// The offset of the field in bytes.
         actual: u64,
     },
     /// The array has several axes, in Fortran order.
@@ -178,7 +178,7 @@ pub enum DtypeError {
         /// The order found.
         actual: ByteOrder,
     },
-    /// Values in both byte orders, or raw bytes, whose order is this machine's, beside values in the other order.
+    /// Values in both byte orders. Raw bytes count as values in this machine's order.
     #[error("{} has another byte order than the fields before", Named(.field))]
     MixedByteOrder {
         /// The path of the first field whose order differs from that of the fields before.

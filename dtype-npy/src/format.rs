@@ -37,7 +37,7 @@ impl Format {
         }
     }
 
-    /// Whether it is raw bytes, which are a gap if the field has no name.
+    /// Whether the format is raw bytes, which are a gap if the field has no name.
     pub(crate) fn is_void(&self) -> bool {
         matches!(self.dtype.axes().1.kind(), Kind::Scalar { letter: 'V', .. })
     }

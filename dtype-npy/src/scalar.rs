@@ -10,7 +10,7 @@ use crate::unit::DateUnit;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
     Unknown,
-    /// It has more bytes than memory can address.
+    /// The value has more bytes than memory can address.
     TooLarge,
 }
 
@@ -171,7 +171,7 @@ pub(crate) fn format(text: &str) -> Result<Dtype, Refusal> {
     }
 }
 
-/// The dtype of a point or span of time, `M8[ns]`; `None` for every other format. The generic unit is none.
+/// The dtype of a point or span of time, `M8[ns]`; `None` for every other format. Without a unit, the dtype is generic.
 fn date(text: &str, order: ByteOrder) -> Option<Result<Dtype, Refusal>> {
     let (before, unit) = match text.split_once('[') {
         Some((before, unit)) => (before, Some(unit)),

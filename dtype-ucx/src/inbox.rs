@@ -65,7 +65,7 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// The address that UCX gave. It is not released any more.
+    /// The address that UCX gave. The caller must release it.
     pub(crate) fn into_raw(self) -> NonNull<c_void> {
         let data = self.data;
         mem::forget(self);

@@ -71,7 +71,7 @@ pub(crate) struct Service {
     pending: Mutex<HashMap<u64, Pending>>,
     /// The number of puts that no reply has come for.
     puts: AtomicUsize,
-    /// The first refused put of an endpoint that was not flushed after it.
+    /// The first refused put of each endpoint that was not flushed since.
     refused: Mutex<Vec<(Arc<PackedTransfers>, Error)>>,
     /// The operations of the worker.
     unfinished: Unfinished,

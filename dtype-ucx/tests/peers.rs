@@ -1,5 +1,5 @@
-//! Two processes: this one, and itself started again as the peer. Every message is sent, checked by the peer, sent back
-//! and checked here, over each transport and with both protocols, in all forms.
+//! A program of its own, which starts itself again as its peer. Every message is sent, checked by the peer, sent back and
+//! checked here, over each transport and with both protocols, in all forms.
 //!
 //! `DTYPE_UCX_FULL=1` runs all sizes with all pairs of forms, which takes some six minutes. A part of a name, as an argument,
 //! selects tests.

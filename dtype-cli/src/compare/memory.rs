@@ -7,7 +7,7 @@ use dtype_runtime::{Basic, Type};
 use super::{Maps, first_difference};
 
 /// The maximum number of elements of a type that are sorted.
-const MOST_SORTED: u64 = 1 << 22;
+const MAX_SORTED: u64 = 1 << 22;
 
 /// Compares the values of two types in the order of memory. They are the same where they have the same displacement, size
 /// and kind: an integer, with or without a sign or called a character, a floating-point number, a truth value. A complex
@@ -73,7 +73,7 @@ fn values(ty: &Type) -> impl Iterator<Item = MapEntry> {
 
 /// The values in the order of memory, unless they are too many.
 fn sorted(ty: &Type) -> Option<Vec<MapEntry>> {
-    (ty.elements() <= MOST_SORTED).then(|| {
+    (ty.elements() <= MAX_SORTED).then(|| {
         let mut all: Vec<MapEntry> = values(ty).collect();
         all.sort_unstable_by_key(|entry| (entry.displacement, stored(entry.basic)));
         all

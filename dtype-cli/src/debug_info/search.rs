@@ -27,7 +27,7 @@ pub(super) struct Found {
     pub(super) size: u64,
     /// The line of its declaration.
     pub(super) line: u64,
-    /// Whether it is declared without its members.
+    /// Whether the type is declared without its members.
     pub(super) is_declaration: bool,
 }
 

@@ -8,7 +8,7 @@ use crate::reorder::least;
 /// A struct with its size and its padding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Summary {
-    /// Its name, with the namespaces around it.
+    /// The name of the struct, with its namespaces.
     #[serde(rename = "type")]
     pub name: String,
     /// In bytes.

@@ -21,7 +21,7 @@ use std::ops::Range;
 use super::hints::Hints;
 use super::layout::{Base, Layout};
 use super::token::{Kind, Token};
-use super::{Declared, MAX_NESTING, MOST_PROBLEMS};
+use super::{Declared, MAX_NESTING, MAX_PROBLEMS};
 use crate::notation::FieldNames;
 use crate::problem::{Problem, quoted};
 use constants::{Constant, Value, constant};
@@ -32,7 +32,7 @@ use names::Words;
 type Read<T> = Result<T, Box<Problem>>;
 
 /// The number of tokens that are read in vain before mistakes: beyond it, the text is not read on.
-const MOST_IN_VAIN: usize = 1 << 22;
+const MAX_IN_VAIN: usize = 1 << 22;
 
 /// What to do about a declaration that is not read. The command has the names of the file and of the struct for these
 /// placeholders if it knows them.
@@ -88,7 +88,7 @@ pub(super) fn read(
     Ok((reader.declared, reader.mistakes))
 }
 
-/// Something that a name stands for.
+/// A type that a name stands for.
 #[derive(Clone)]
 struct Named<'s> {
     base: Base,
@@ -203,7 +203,7 @@ impl<'s> Reader<'s, '_> {
     /// Goes back to the token with this number, where something starts that has a mistake.
     fn go_back(&mut self, start: usize, problem: Box<Problem>) -> Read<Problem> {
         self.in_vain += self.text.cursor.index() - start;
-        if self.in_vain > MOST_IN_VAIN {
+        if self.in_vain > MAX_IN_VAIN {
             return Err(problem);
         }
         self.text.cursor.rewind(start);
@@ -311,12 +311,12 @@ fn cpp(word: Token<'_>) -> Problem {
 }
 
 /// Adds problems up to the limit.
-fn report(all: &mut Vec<Problem>, more: impl IntoIterator<Item = Problem>) {
-    let room = MOST_PROBLEMS.saturating_sub(all.len());
+fn report(problems: &mut Vec<Problem>, more: impl IntoIterator<Item = Problem>) {
+    let room = MAX_PROBLEMS.saturating_sub(problems.len());
     for problem in more.into_iter().take(room) {
         // A struct that is used twice has the same mistakes twice.
-        if !all.contains(&problem) {
-            all.push(problem);
+        if !problems.contains(&problem) {
+            problems.push(problem);
         }
     }
 }

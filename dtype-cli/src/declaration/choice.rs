@@ -8,7 +8,7 @@ use crate::notation::nearest;
 use crate::problem::{Problem, quoted};
 
 /// The maximum number of names that a message lists.
-const MOST_NAMES: usize = 12;
+const MAX_NAMES: usize = 12;
 
 /// The struct called `wanted`, or the only one that is not part of another. If there is none, the mistakes of what was
 /// passed over say why.
@@ -88,7 +88,7 @@ pub(super) fn choose(
 
 /// Names in a sentence.
 fn list(names: &[&str]) -> String {
-    let some: Vec<String> = names.iter().take(MOST_NAMES).map(|name| quoted(name)).collect();
-    let more = if names.len() > MOST_NAMES { ", …" } else { "" };
+    let some: Vec<String> = names.iter().take(MAX_NAMES).map(|name| quoted(name)).collect();
+    let more = if names.len() > MAX_NAMES { ", …" } else { "" };
     format!("{}{more}", some.join(", "))
 }

@@ -4,7 +4,7 @@ use crate::notation::nearest;
 
 /// The work that goes into the hints for one text, in letters that are compared: a text with thousands of unknown
 /// names has hints for the first ones.
-const MOST_LETTERS: usize = 1 << 20;
+const MAX_LETTERS: usize = 1 << 20;
 
 /// Finds the names that were probably meant.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub(super) struct Hints {
 
 impl Default for Hints {
     fn default() -> Self {
-        Self { left: MOST_LETTERS }
+        Self { left: MAX_LETTERS }
     }
 }
 

@@ -46,9 +46,9 @@ impl Member {
 #[derive(Clone, Debug)]
 pub(super) enum Base {
     Known(Layout),
-    /// It has mistakes.
+    /// The declaration has mistakes.
     Wrong(Vec<Problem>),
-    /// It is not data of a fixed size: `what` completes "field `x` is …".
+    /// The type is not data of a fixed size: `what` completes "field `x` is …".
     Foreign {
         what: &'static str,
         help: &'static str,

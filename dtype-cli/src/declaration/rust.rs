@@ -24,7 +24,7 @@ use syn::{Attribute, Fields, Type, TypePath};
 
 use super::hints::Hints;
 use super::layout::{Base, Layout, Placement, is_gap};
-use super::{Declared, Form, MAX_NESTING, MOST_PROBLEMS};
+use super::{Declared, Form, MAX_NESTING, MAX_PROBLEMS};
 use crate::notation::FieldNames;
 use crate::problem::{Problem, quoted};
 use attributes::{Derived, Representation, condition, derived, derives, representation};
@@ -256,11 +256,11 @@ impl<'f> Reader<'f> {
                 Ok(has_bytes) => filled += usize::from(has_bytes),
                 Err(more) => problems.extend(more),
             }
-            if problems.len() >= MOST_PROBLEMS {
+            if problems.len() >= MAX_PROBLEMS {
                 break;
             }
         }
-        problems.truncate(MOST_PROBLEMS);
+        problems.truncate(MAX_PROBLEMS);
         if !problems.is_empty() {
             return Base::Wrong(problems);
         }

@@ -9,7 +9,7 @@ use crate::problem::{Problem, quoted};
 pub(super) enum Kind {
     /// A name or a keyword.
     Word,
-    /// Something that starts with a digit.
+    /// A word that starts with a digit.
     Number,
     /// A string or a character constant, with its quotes.
     Text,

@@ -5,12 +5,12 @@ use std::rc::Rc;
 
 use super::meant::Meant;
 use crate::failure::Failure;
-use crate::field_paths::MOST_NAME_BYTES;
+use crate::field_paths::MAX_NAME_BYTES;
 use crate::shape::Shape;
 use crate::value::{self, Validity, ValueStyle};
 
 /// The maximum number of columns.
-const MOST: usize = 1 << 14;
+const MAX_COLUMNS: usize = 1 << 14;
 
 /// A column: one value, or an array of values.
 #[derive(Clone, Debug)]
@@ -58,15 +58,15 @@ fn add(
             }
         }
         Shape::Value(_) | Shape::Repeated(..) | Shape::Meant(..) => {
-            if columns.len() >= MOST {
+            if columns.len() >= MAX_COLUMNS {
                 return Err(Failure::Usage(format!(
-                    "a record has more than {MOST} columns; `--as json` has no such limit"
+                    "a record has more than {MAX_COLUMNS} columns; `--as json` has no such limit"
                 )));
             }
             *name_bytes += path.len();
-            if *name_bytes > MOST_NAME_BYTES {
+            if *name_bytes > MAX_NAME_BYTES {
                 return Err(Failure::Usage(format!(
-                    "the columns' names have more than {MOST_NAME_BYTES} bytes; `--as json` has no such limit"
+                    "the columns' names have more than {MAX_NAME_BYTES} bytes; `--as json` has no such limit"
                 )));
             }
             columns.push(Column { name: path.to_owned(), shape: Rc::clone(shape) });

@@ -16,7 +16,7 @@ use dtype_runtime::{Basic, Representation};
 
 use super::Record;
 use crate::failure::Failure;
-use crate::field_paths::MOST_NAME_BYTES;
+use crate::field_paths::MAX_NAME_BYTES;
 use crate::notation::Parsed;
 use crate::records::Places;
 use crate::shape::Shape;
@@ -26,14 +26,14 @@ use crate::value::printable;
 const ROW: usize = 16;
 
 /// The maximum number of bytes of a record, and of its data, which overlap where they are more.
-const MOST_BYTES: usize = 1 << 24;
+const MAX_BYTES: usize = 1 << 24;
 
 /// The widest path after which the key's types are aligned; a longer one is followed by its type at once.
-const MOST_WIDTH: usize = 100;
+const MAX_WIDTH: usize = 100;
 
 /// The maximum number of fields with a letter or an entry in the key; further fields have a star, as have those after
 /// too many bytes of names.
-const MOST_FIELDS: usize = 1024;
+const MAX_FIELDS: usize = 1024;
 
 /// The letters of fields, as in pictures.
 const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -86,10 +86,10 @@ impl View {
     ) -> Result<Self, Failure> {
         let (start, end) = places.whole();
         let actual = (end - start).max(parsed.ty.size().into());
-        let len = usize::try_from(end - start).ok().filter(|_| actual <= MOST_BYTES as i128);
+        let len = usize::try_from(end - start).ok().filter(|_| actual <= MAX_BYTES as i128);
         let Some(len) = len else {
             return Err(Failure::Usage(format!(
-                "a record of {actual} bytes is too long for the hexadecimal view, which takes at most {MOST_BYTES}"
+                "a record of {actual} bytes is too long for the hexadecimal view, which takes at most {MAX_BYTES}"
             )));
         };
         let mut fields = Fields { all: Vec::new(), name_bytes: 0 };
@@ -120,7 +120,7 @@ impl View {
 
     pub(super) fn begin(&mut self, out: &mut impl Write) -> Result<(), Failure> {
         let width = |field: &Field| field.path.chars().count();
-        let widest = self.fields.iter().map(width).filter(|width| *width <= MOST_WIDTH).max();
+        let widest = self.fields.iter().map(width).filter(|width| *width <= MAX_WIDTH).max();
         let widest = widest.unwrap_or(0);
         for (index, field) in self.fields.iter().enumerate() {
             let Field { path, basic, count } = field;
@@ -230,7 +230,7 @@ struct Fields {
 
 impl Fields {
     fn is_full(&self) -> bool {
-        self.all.len() >= MOST_FIELDS || self.name_bytes >= MOST_NAME_BYTES
+        self.all.len() >= MAX_FIELDS || self.name_bytes >= MAX_NAME_BYTES
     }
 
     /// Collects the fields of a shape. A part that is shared has a field for each path to it.

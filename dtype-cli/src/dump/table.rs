@@ -14,7 +14,7 @@ const SAMPLE_ROWS: usize = 1000;
 const SAMPLE_BYTES: usize = 1 << 20;
 
 /// The maximum number of elements of an array to print; the others are counted.
-const MOST_ELEMENTS: u64 = 16;
+const MAX_ELEMENTS: u64 = 16;
 
 /// The space between columns.
 const GAP: &str = "  ";
@@ -70,7 +70,7 @@ impl Table {
         let mut cells = vec![(number.to_string(), Validity::Valid)];
         for column in &self.columns {
             let mut text = String::new();
-            let validity = columns::write(&column.shape, &mut values, MOST_ELEMENTS, &mut text);
+            let validity = columns::write(&column.shape, &mut values, MAX_ELEMENTS, &mut text);
             cells.push((text, validity));
         }
         for (width, (text, _)) in self.widths.iter_mut().zip(&cells) {

@@ -17,7 +17,7 @@ use crate::records::Values;
 use crate::shape::Shape;
 
 /// The maximum number of types from the file to remember.
-const MOST: usize = 16;
+const MAX_TYPES: usize = 16;
 
 /// A type of records.
 pub(super) struct Known {
@@ -208,7 +208,7 @@ impl KnownTypes {
     pub(super) fn learn(&mut self, bytes: &[u8]) -> Option<Content> {
         if let Ok(ty) = Type::unmarshal(bytes) {
             let content = Content::Type(print(&ty));
-            self.types.truncate(MOST - 1);
+            self.types.truncate(MAX_TYPES - 1);
             let parsed = Parsed { ty, fields: FieldNames::default() };
             self.types.push_front(Known::new(parsed, false));
             return Some(content);

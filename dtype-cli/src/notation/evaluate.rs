@@ -17,7 +17,7 @@ use super::tree::{Call, Expression, Node, Operator, Program};
 use crate::problem::{Problem, quoted};
 
 /// The maximum number of mistakes to report.
-const MOST_PROBLEMS: usize = 20;
+const MAX_PROBLEMS: usize = 20;
 
 /// The value of an expression.
 #[derive(Clone, Debug)]
@@ -76,7 +76,7 @@ impl<'s> Evaluator<'s> {
     }
 
     fn report(&mut self, problem: Problem) {
-        if self.problems.len() < MOST_PROBLEMS {
+        if self.problems.len() < MAX_PROBLEMS {
             self.problems.push(problem);
         }
     }
@@ -106,7 +106,7 @@ impl<'s> Evaluator<'s> {
     }
 
     fn value(&mut self, node: &Node) -> Option<Value> {
-        if self.problems.len() >= MOST_PROBLEMS {
+        if self.problems.len() >= MAX_PROBLEMS {
             return None;
         }
         match &node.expression {

@@ -49,7 +49,7 @@ struct Node<'a> {
     uses: u64,
     /// Levels of brackets in its text, not counting the text that names stand for.
     levels: u32,
-    /// Its text, or its name.
+    /// The text of the type, or its name.
     text: Option<String>,
 }
 

@@ -17,7 +17,7 @@ use crate::problem::quoted;
 pub(super) enum Kind {
     /// A name, or a keyword.
     Word,
-    /// Something that starts with a digit.
+    /// A word that starts with a digit.
     Number,
     /// A text in quotes, in which a backslash escapes the next character.
     Text,

@@ -1,4 +1,4 @@
-//! Tests that start Python, which inherits the files that its parent has open, with their locks. So no other test is in this process.
+//! Tests that start Python, in a process of their own: Python inherits the files that its parent has open, with their locks.
 
 mod python;
 #[path = "../records/mod.rs"]

@@ -158,7 +158,7 @@ impl Datatype {
 }
 
 impl fmt::Debug for Datatype {
-    /// Prints whether drop frees it. The handle is a number or an address without meaning to a reader.
+    /// Prints whether drop frees the datatype. The handle is a number or an address without meaning to a reader.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Datatype").field("owned", &self.owned).finish_non_exhaustive()
     }

@@ -242,7 +242,7 @@ enum Message {
     Taken(MPI_Message),
     /// As the next message from its source with its tag, within the operation that found it.
     Next,
-    /// It has been received.
+    /// The message has been received.
     Received,
 }
 

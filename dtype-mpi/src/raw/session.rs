@@ -173,7 +173,7 @@ fn is_finalized() -> bool {
     finalized != 0
 }
 
-/// As [`check_running`], by asking the library for everything.
+/// As [`check_running`], but queries the library each time.
 #[cold]
 fn ask_level(call: &'static str) -> Result<c_int, Error> {
     if let Some(state) = not_running() {

@@ -1,4 +1,4 @@
-//! Compares the engine with a real MPI library on random types.
+//! In a process of its own, which initialises MPI on one thread: compares the engine with a real MPI library on random types.
 //!
 //! Every type is made by the same calls on both sides. What is compared: size, bounds and true bounds,
 //! envelopes and contents at every level, the packed bytes of one to three instances, the memory after

@@ -36,7 +36,7 @@ pub(super) fn description(datatype: &Datatype) -> &Description {
 }
 
 /// The type that a datatype stands for: the same bytes in the same order, and the same bounds. `None` if its
-/// description has something that is not known.
+/// description has an entry that is not supported.
 ///
 /// # Safety
 ///

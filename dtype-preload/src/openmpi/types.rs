@@ -131,7 +131,7 @@ thread_local! {
         const { Cell::new(Last { identity: 0, generation: 0, entry: ptr::null() }) };
 }
 
-/// Why a message of `count` elements gains nothing and is left to the library, as far as a few loads tell. The library sends a
+/// Why a message of `count` elements gains nothing and is left to the library, judged by a few loads. The library sends a
 /// short message in some nanoseconds, so the question must not cost more.
 ///
 /// # Safety

@@ -117,14 +117,12 @@ unsafe fn part_of_repeated<D: Way>(
         if let Level::Instances(plan) = repeated.level {
             return part_of_instances::<D>(plan, repeated.count, range, memory, packed, near);
         }
+        let Repeated { ops, count, stride, .. } = *repeated;
         match permutation(repeated) {
             Some((permutation, disp)) => {
                 part_of_permutation::<D>(permutation, range, at(memory, disp), packed)
             }
-            None => {
-                let Repeated { ops, count, stride, .. } = *repeated;
-                part_of_columns::<D>(ops, count, stride, range, memory, packed)
-            }
+            None => part_of_columns::<D>(ops, count, stride, range, memory, packed),
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::error::Error;
 /// What a peer needs to access [`Registered`](crate::Registered) memory: where it is, how many records it has, their type,
 /// and UCX's key.
 ///
-/// Whoever has a key can write any bytes to the memory, so a program gives it only to programs that it trusts as much as
+/// The holder of a key can write any bytes to the memory, so a program gives it only to programs that it trusts as much as
 /// itself. UCX believes what a key says, and writes where it says: a crafted one overwrites memory that was never registered.
 /// So [`from_bytes`](Self::from_bytes) is unsafe, as that of a [`WorkerAddress`](crate::WorkerAddress::from_bytes). A checksum
 /// finds bytes that were damaged by accident.

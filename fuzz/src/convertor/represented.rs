@@ -74,7 +74,7 @@ impl Value {
         self.start + self.there.size
     }
 
-    /// Whether it is converted byte by byte.
+    /// Whether the value is converted byte by byte.
     pub(super) fn is_bytewise(&self) -> bool {
         self.here.is_bytewise(self.there)
     }

@@ -42,7 +42,7 @@ pub(super) struct Attributes {
     pub(super) most: Option<u64>,
     /// The greatest alignment of `alignas`.
     pub(super) alignas: Option<u64>,
-    /// What is wrong with them.
+    /// The problem with the attributes, if there is one.
     pub(super) problem: Option<Box<Problem>>,
 }
 
@@ -73,7 +73,7 @@ impl Reader<'_, '_> {
     }
 
     fn attributes_with(&mut self, has_alignas: bool) -> Read<Attributes> {
-        let mut all = Attributes::default();
+        let mut attributes = Attributes::default();
         loop {
             let token = self.peek();
             match (token.kind, token.text) {
@@ -82,22 +82,22 @@ impl Reader<'_, '_> {
                     self.text.cursor.expect("(")?;
                     self.text.cursor.expect("(")?;
                     while self.text.cursor.take(")").is_none() {
-                        self.attribute(&mut all)?;
+                        self.attribute(&mut attributes)?;
                     }
                     self.text.cursor.expect(")")?;
                 }
                 (Kind::Word, "alignas" | "_Alignas") if has_alignas => {
                     self.next();
-                    let align = self.alignment(&mut all)?;
-                    all.alignas = all.alignas.max(align);
+                    let align = self.alignment(&mut attributes)?;
+                    attributes.alignas = attributes.alignas.max(align);
                 }
                 (Kind::Word, "__extension__") => drop(self.next()),
-                _ => return Ok(all),
+                _ => return Ok(attributes),
             }
         }
     }
 
-    fn attribute(&mut self, all: &mut Attributes) -> Read<()> {
+    fn attribute(&mut self, attributes: &mut Attributes) -> Read<()> {
         if self.text.cursor.take(",").is_some() {
             return Ok(());
         }
@@ -110,21 +110,21 @@ impl Reader<'_, '_> {
         let name = plain.unwrap_or(token.text);
         let has_value = self.peek().is("(");
         match name {
-            "packed" => all.is_packed = true,
+            "packed" => attributes.is_packed = true,
             "aligned" if has_value => {
-                let align = self.alignment(all)?;
-                all.last = align.or(all.last);
-                all.most = all.most.max(align);
+                let align = self.alignment(attributes)?;
+                attributes.last = align.or(attributes.last);
+                attributes.most = attributes.most.max(align);
                 return Ok(());
             }
             "aligned" => {
-                all.last = Some(16);
-                all.most = all.most.max(Some(16));
+                attributes.last = Some(16);
+                attributes.most = attributes.most.max(Some(16));
             }
             _ if HARMLESS.contains(&name) => {}
             _ => {
                 let message = format!("the attribute {} is not read", quoted(token.text));
-                all.refuse(Box::new(by_compiler(Problem::new(message, token.span(), ""))));
+                attributes.refuse(Box::new(by_compiler(Problem::new(message, token.span(), ""))));
             }
         }
         if has_value {
@@ -134,7 +134,7 @@ impl Reader<'_, '_> {
     }
 
     /// `(number)` or `(type)`. A mistake in the number is one of the struct.
-    fn alignment(&mut self, all: &mut Attributes) -> Read<Option<u64>> {
+    fn alignment(&mut self, attributes: &mut Attributes) -> Read<Option<u64>> {
         let open = self.text.cursor.expect("(")?;
         let is_type = self.peek().kind == Kind::Word && !self.values.contains_key(self.peek().text);
         if is_type && !self.peek().is("sizeof") {
@@ -145,7 +145,7 @@ impl Reader<'_, '_> {
             }
             let span = open.end..close.start;
             let problem = Problem::new("the alignment of this type is unknown", span, "");
-            all.refuse(Box::new(by_compiler(problem)));
+            attributes.refuse(Box::new(by_compiler(problem)));
             return Ok(None);
         }
         let start = self.peek().start;
@@ -159,7 +159,7 @@ impl Reader<'_, '_> {
             None if value.number == 0 => Ok(None),
             None => {
                 let message = "an alignment is a power of two, at most 2^28";
-                all.refuse(Box::new(Problem::new(message, span, "not an alignment")));
+                attributes.refuse(Box::new(Problem::new(message, span, "not an alignment")));
                 Ok(None)
             }
         }

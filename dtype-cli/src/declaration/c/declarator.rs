@@ -57,12 +57,12 @@ impl<'s> Reader<'s, '_> {
     /// A declarator, which may be empty.
     pub(super) fn declarator(&mut self) -> Read<Declarator<'s>> {
         let start = self.peek().start;
-        let mut all = Declarator::default();
+        let mut declarator = Declarator::default();
         loop {
-            all.attributes.join(self.attributes()?);
+            declarator.attributes.join(self.attributes()?);
             let token = self.peek();
             match token.text {
-                "*" => all.pointer = all.pointer.take().or(Some(token.span())),
+                "*" => declarator.pointer = declarator.pointer.take().or(Some(token.span())),
                 "const" | "volatile" | "restrict" | "__restrict" | "__const" | "_Atomic" => {}
                 _ => break,
             }
@@ -70,7 +70,7 @@ impl<'s> Reader<'s, '_> {
         }
         let token = self.peek();
         match token.kind {
-            Kind::Word => all.name = Some(self.next()),
+            Kind::Word => declarator.name = Some(self.next()),
             Kind::Sign if token.text == "(" => {
                 let inner = self.nested(token, |reader| {
                     reader.next();
@@ -78,46 +78,46 @@ impl<'s> Reader<'s, '_> {
                     reader.text.cursor.expect(")")?;
                     Ok(inner)
                 })?;
-                let mut attributes = all.attributes;
+                let mut attributes = declarator.attributes;
                 attributes.join(inner.attributes.clone());
-                all = Declarator {
-                    pointer: all.pointer.or(inner.pointer.clone()),
+                declarator = Declarator {
+                    pointer: declarator.pointer.or(inner.pointer.clone()),
                     attributes,
                     ..inner
                 };
             }
             _ => {}
         }
-        self.suffixes(&mut all)?;
-        all.span = start..self.text.cursor.last().end.max(start);
-        Ok(all)
+        self.suffixes(&mut declarator)?;
+        declarator.span = start..self.text.cursor.last().end.max(start);
+        Ok(declarator)
     }
 
-    fn suffixes(&mut self, all: &mut Declarator<'s>) -> Read<()> {
+    fn suffixes(&mut self, declarator: &mut Declarator<'s>) -> Read<()> {
         loop {
-            all.attributes.join(self.attributes()?);
+            declarator.attributes.join(self.attributes()?);
             let token = self.peek();
             match (token.kind, token.text) {
-                (Kind::Sign, "[") => self.length(all)?,
+                (Kind::Sign, "[") => self.length(declarator)?,
                 (Kind::Sign, "(") => {
                     self.text.cursor.skip_brackets();
-                    all.function = Some(token.start..self.text.cursor.last().end);
+                    declarator.function = Some(token.start..self.text.cursor.last().end);
                 }
                 (Kind::Sign, ":") => {
                     self.next();
                     // Its value does not matter: bit-fields are refused.
                     let _ = self.constant();
-                    all.bits = Some(token.start..self.text.cursor.last().end);
+                    declarator.bits = Some(token.start..self.text.cursor.last().end);
                 }
                 _ => return Ok(()),
             }
         }
     }
 
-    fn length(&mut self, all: &mut Declarator<'s>) -> Read<()> {
+    fn length(&mut self, declarator: &mut Declarator<'s>) -> Read<()> {
         let open = self.text.cursor.expect("[")?;
         if let Some(close) = self.text.cursor.take("]") {
-            all.open = Some(open.start..close.end);
+            declarator.open = Some(open.start..close.end);
             return Ok(());
         }
         let value = self.nested(open, Self::constant);
@@ -128,16 +128,16 @@ impl<'s> Reader<'s, '_> {
         }
         let close = self.text.cursor.expect("]")?;
         match value.map(|value| u64::try_from(value.number)) {
-            Ok(Ok(length)) => all.lengths.push(length),
+            Ok(Ok(length)) => declarator.lengths.push(length),
             Ok(Err(_)) => {
                 let message = "the length of an array is from 0 to 2^64 - 1";
                 let span = open.end..close.start;
-                all.attributes.refuse(Box::new(Problem::new(message, span, "out of range")));
+                declarator.attributes.refuse(Box::new(Problem::new(message, span, "out of range")));
             }
             Err(problem) if problem.help.is_none() => {
-                all.attributes.refuse(Box::new(by_compiler(*problem)));
+                declarator.attributes.refuse(Box::new(by_compiler(*problem)));
             }
-            Err(problem) => all.attributes.refuse(problem),
+            Err(problem) => declarator.attributes.refuse(problem),
         }
         Ok(())
     }

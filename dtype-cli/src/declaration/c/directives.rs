@@ -27,16 +27,16 @@ impl Text<'_> {
 
 /// Reads the lines of the preprocessor.
 pub(super) fn read(source: &str) -> Read<Text<'_>> {
-    let all = tokens(source, Comments::C);
-    let guard = guard(&all);
-    let mut rest = Vec::with_capacity(all.len());
+    let tokens = tokens(source, Comments::C);
+    let guard = guard(&tokens);
+    let mut rest = Vec::with_capacity(tokens.len());
     let mut values: HashMap<&str, Value> = HashMap::new();
     // Macros that are no numbers, or several ones; using one is a mistake.
     let mut others: HashSet<&str> = HashSet::new();
     let mut packs = Vec::new();
     let (mut pack, mut stack) = (None, Vec::new());
     let is_pragma = |token: &&Token<'_>| matches!(token.text, "_Pragma" | "__pragma");
-    for token in &all {
+    for token in &tokens {
         let inside = if token.kind == Kind::Directive { token.inside() } else { Vec::new() };
         if let Some(pragma) = inside.iter().chain([token]).find(is_pragma) {
             let problem = Problem::new("pragmas of macros are not read", pragma.span(), "");
@@ -97,9 +97,9 @@ pub(super) fn read(source: &str) -> Read<Text<'_>> {
 }
 
 /// The starts of the three lines that keep a header from being read twice, if the text has them.
-fn guard(all: &[Token<'_>]) -> Option<[usize; 3]> {
-    let mut lines = all.iter().filter(|token| token.kind == Kind::Directive);
-    let ends = all.iter().rev().find(|token| token.kind != Kind::End);
+fn guard(tokens: &[Token<'_>]) -> Option<[usize; 3]> {
+    let mut lines = tokens.iter().filter(|token| token.kind == Kind::Directive);
+    let ends = tokens.iter().rev().find(|token| token.kind != Kind::End);
     let is_pragma =
         |token: &&Token<'_>| token.inside().first().is_some_and(|word| word.is("pragma"));
     let first = lines.by_ref().find(|token| !is_pragma(token))?;
@@ -113,7 +113,7 @@ fn guard(all: &[Token<'_>]) -> Option<[usize; 3]> {
             .collect()
     };
     let (ifndef, define, endif) = (words(first), words(second), words(last));
-    let is_guard = all.first()?.start == first.start
+    let is_guard = tokens.first()?.start == first.start
         && ifndef.len() == 2
         && ifndef[0] == "ifndef"
         && define.first().is_some_and(|word| word == "define")

@@ -16,9 +16,9 @@ pub(super) struct Specified<'s> {
     pub(super) declared: Option<usize>,
     /// A tag that is not declared yet.
     later: Option<&'s str>,
-    /// Whether it is a struct or a union without a name, whose members belong to the struct around it.
+    /// Whether the type is a struct or a union without a name, whose members belong to the struct around it.
     pub(super) is_nameless: bool,
-    /// Whether it is the declaration of a struct, a union or an enum with a name.
+    /// Whether the specifiers declare a struct, a union or an enum with a name.
     pub(super) is_tagged: bool,
     pub(super) is_typedef: bool,
     pub(super) attributes: Attributes,

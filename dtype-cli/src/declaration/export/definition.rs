@@ -10,9 +10,9 @@ use super::identifier::{self, Scope};
 use crate::notation::{FieldNames, Parsed};
 
 /// The maximum number of fields in all structs together.
-const MOST_FIELDS: usize = 4096;
+const MAX_FIELDS: usize = 4096;
 
-/// What a language calls its types.
+/// The names that a language gives its types.
 pub(super) struct Target {
     pub(super) name: &'static str,
     /// The type for a basic datatype, if there is one.
@@ -99,7 +99,7 @@ pub(super) fn definitions(
             definitions: Vec::new(),
             known: HashMap::new(),
             scope: Scope::default(),
-            left: MOST_FIELDS,
+            left: MAX_FIELDS,
         };
         builder.root(ty, is_flat).map(|()| builder.definitions)
     };
@@ -290,7 +290,7 @@ impl Builder<'_> {
         if usize::try_from(number).is_ok_and(|number| number <= self.left) {
             Ok(())
         } else {
-            Err(ExportError::TooManyFields { limit: MOST_FIELDS })
+            Err(ExportError::TooManyFields { limit: MAX_FIELDS })
         }
     }
 

@@ -44,12 +44,12 @@ pub(super) fn field(name: &str) -> String {
 }
 
 /// The maximum number of characters of a type's name, which is written for each of its fields.
-const MOST: usize = 255;
+const MAX_LEN: usize = 255;
 
 /// The name of a type as its declaration has it.
 pub(super) fn declared(name: &str) -> String {
     let mut out = field(name);
-    out.truncate(MOST);
+    out.truncate(MAX_LEN);
     out
 }
 
@@ -65,7 +65,7 @@ pub(super) fn of_type(name: &str) -> String {
     if !out.starts_with(|c: char| c.is_ascii_alphabetic()) {
         out.insert_str(0, "Part");
     }
-    out.truncate(MOST);
+    out.truncate(MAX_LEN);
     out
 }
 
@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(of_type("0"), "Part0");
         assert_eq!(of_type("é"), "Part");
         let long = "x".repeat(10_000);
-        assert_eq!((of_type(&long).len(), declared(&long).len()), (MOST, MOST));
+        assert_eq!((of_type(&long).len(), declared(&long).len()), (MAX_LEN, MAX_LEN));
         let mut scope = Scope::default();
         assert_eq!(
             ["a", "a", "a_2", "a"].map(|name| scope.unique(name)),

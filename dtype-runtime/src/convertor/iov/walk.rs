@@ -159,7 +159,7 @@ fn shifted_each<I: Iterator<Item = Segment>>(
 }
 
 impl Repeated<'_> {
-    /// The blocks of an iteration for a shift of 0, if they are many, no two of them touch, nor do two iterations.
+    /// The blocks of an iteration for a shift of 0, if there are many and neither blocks nor iterations touch.
     fn row(&self) -> Option<Blocks> {
         let [Op::Blocks(row)] = self.ops else { return None };
         let row = row.normalized();
