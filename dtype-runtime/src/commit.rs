@@ -201,3 +201,37 @@ impl fmt::Debug for Committed {
         f.debug_struct("Committed").field("type", &self.0.ty).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Basic;
+
+    #[test]
+    fn what_is_proved_is_not_proved_again() {
+        let ty = Type::basic(Basic::U8).commit();
+        let known = || unreachable!("it is known");
+        assert!(!ty.is_disjoint(1, || false) && ty.is_disjoint(3, || true));
+        assert!((0..=3).all(|count| ty.is_disjoint(count, known)));
+        assert!(!ty.is_disjoint(4, || false) && ty.is_disjoint(2, known));
+        assert!(!ty.is_overlapping(5, || false) && ty.is_overlapping(4, || true));
+        assert!((4..=6).all(|count| ty.is_overlapping(count, known)));
+        assert!(!ty.is_overlapping(3, || false) && ty.is_overlapping(4, known));
+    }
+
+    #[test]
+    fn what_is_known_of_a_single_instance() {
+        let single = |ty: &Type| {
+            let Single { reach, size, run, touches_next } = Single::of(ty);
+            (reach, size, run, touches_next)
+        };
+        let u32 = Type::basic(Basic::U32);
+        let at = |disp| Type::hindexed(&[1], &[disp], &u32).unwrap();
+        assert_eq!(single(&u32), (4, 4, Some(0), true));
+        assert_eq!(single(&Type::resized(&u32, 0, 8).unwrap()), (4, 4, Some(0), false));
+        assert_eq!(single(&at(8)), (12, 4, Some(8), true));
+        assert_eq!(single(&at(-1)), (usize::MAX, 4, Some(-1), true));
+        assert_eq!(single(&Type::vector(2, 1, 2, &u32).unwrap()), (12, 8, None, false));
+        assert_eq!(single(&Type::contiguous(0, &u32).unwrap()), (usize::MAX, 0, None, false));
+    }
+}

@@ -381,4 +381,27 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn columns_are_copied_together_where_they_share_lines() {
+        fn of<D: Direction>(len: u64, rows: u64, row: i64, count: u64, apart: i64) -> usize {
+            together::<D>(&Blocks { disp: 0, len, count: rows, stride: row }, count, apart)
+        }
+        let pack = of::<Pack>;
+        assert_eq!((pack(8, 9, 4096, 100, 8), pack(8, 9, -4096, 2, -8)), (16, 16));
+        assert_eq!((pack(16, 9, 4096, 100, 16), pack(4, 9, 4096, 100, 4)), (8, 16));
+        // The lines of a column stay in the cache until the next column needs them.
+        assert_eq!((pack(8, 8, 4096, 100, 8), pack(8, 16, 2048, 100, 8)), (1, 1));
+        assert_eq!(pack(8, 17, 2048, 100, 8), 16);
+        // A single column, columns that are one or overlap, and columns far apart.
+        assert_eq!(
+            [(1, 8), (100, 0), (100, 4)].map(|(n, apart)| pack(8, 9, 4096, n, apart)),
+            [1; 3]
+        );
+        assert_eq!([64, 65, 128, 200].map(|apart| pack(8, 9, 4096, 100, apart)), [2, 1, 1, 1]);
+        // Rows in the same lines.
+        assert_eq!([127, 128].map(|row| pack(8, 600, row, 100, 8)), [1, 16]);
+        // The packed columns lie in the same set.
+        assert_eq!((pack(8, 512, 8192, 100, 8), of::<Unpack>(8, 512, 8192, 100, 8)), (8, 16));
+    }
 }

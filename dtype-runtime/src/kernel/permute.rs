@@ -39,17 +39,18 @@ pub(crate) unsafe fn blocks<D: Direction>(
 #[inline(always)]
 pub(crate) fn is_worth_a_call<D: Direction>(permutation: &Permutation, count: usize) -> bool {
     let by_quads = if D::IS_PLAIN_PACKING { permutation.fewest_by_quads() } else { usize::MAX };
-    // With few records, there is no need to load which instructions are selected.
+    // With few records, there is no need to load which instructions are selected. If none are yet, the call decides.
     count >= permutation.fewest().min(by_quads)
-        && match decided() {
-            Some(isa) if isa.permutes() => {
-                count >= permutation.fewest() && count <= permutation.most()
-            }
-            Some(isa) if isa.packs_by_quads() => count >= by_quads,
-            Some(_) => false,
-            // The call decides.
-            None => true,
-        }
+        && decided().is_none_or(|isa| is_worth_a_call_with::<D>(isa, permutation, count))
+}
+
+#[inline(always)]
+fn is_worth_a_call_with<D: Direction>(isa: Isa, permutation: &Permutation, count: usize) -> bool {
+    if isa.permutes() {
+        count >= permutation.fewest() && count <= permutation.most()
+    } else {
+        packs_by_quads::<D>(isa) && count >= permutation.fewest_by_quads()
+    }
 }
 
 /// Whether it is worth looking up whether a permutation copies these blocks.

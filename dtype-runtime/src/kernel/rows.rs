@@ -19,13 +19,17 @@ pub(crate) const fn may_beat_pieces(len: usize) -> bool {
 /// Whether the registers that are selected do.
 #[inline(always)]
 pub(crate) fn beats_pieces(len: usize) -> bool {
-    may_beat_pieces(len)
-        && match selected() {
-            // In pieces, longer blocks take twice as many moves, or a call each.
-            Isa::Avx2 => len > pieces::MAX_LEN,
-            Isa::Avx512 => true,
-            _ => false,
-        }
+    may_beat_pieces(len) && beats_pieces_with(selected(), len)
+}
+
+#[inline(always)]
+fn beats_pieces_with(isa: Isa, len: usize) -> bool {
+    match isa {
+        // In pieces, longer blocks take twice as many moves, or a call each.
+        Isa::Avx2 => len > pieces::MAX_LEN,
+        Isa::Avx512 => true,
+        _ => false,
+    }
 }
 
 compiled_for_selected! {
@@ -214,5 +218,51 @@ const fn are_stored_in_halves<D: Direction>(
         matches!(len, 4 | 8 | 16) && apart > 0 && apart % 512 == 0 && count < 4
     } else {
         matches!(len, 8 | 16) && stride % 1024 == 512 && apart >= stride
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{Move, Pack, Reversing, Unpack};
+
+    #[test]
+    fn long_records_are_copied_in_rows() {
+        assert_eq!([64, 65, 1024, 1025].map(may_beat_pieces), [false, true, true, false]);
+        let with = |isa| [65, 128, 129].map(|len| beats_pieces_with(isa, len));
+        assert_eq!(with(Isa::Portable), [false; 3]);
+        assert_eq!(with(Isa::Avx2), [false, false, true]);
+        assert_eq!(with(Isa::Avx512), [true; 3]);
+        // Those that are selected decide.
+        let isa = selected();
+        assert!(!beats_pieces(64));
+        assert_eq!([65, 129].map(beats_pieces), [65, 129].map(|len| beats_pieces_with(isa, len)));
+    }
+
+    #[test]
+    fn blocks_in_the_same_sets_are_stored_in_halves() {
+        /// The lengths of the blocks that are.
+        fn lengths<D: Direction>(count: usize, stride: isize, apart: isize) -> Vec<usize> {
+            (1..40).filter(|len| are_stored_in_halves::<D>(*len, count, stride, apart)).collect()
+        }
+        // Rows of up to three blocks in one line.
+        for (stride, apart) in [(4, 512), (-16, 1024), (63, -1536)] {
+            assert_eq!(lengths::<Unpack>(3, stride, apart), [4, 8, 16]);
+            assert_eq!(lengths::<Unpack>(1, stride, apart), [4, 8, 16]);
+            assert!(lengths::<Unpack>(4, stride, apart).is_empty());
+        }
+        for apart in [0, 511, 256, 800] {
+            assert!(lengths::<Unpack>(3, 8, apart).is_empty(), "{apart}");
+        }
+        // Blocks in lines of their own.
+        for (stride, apart) in [(512, 512), (-512, 4096), (1536, -2000)] {
+            assert_eq!(lengths::<Unpack>(10, stride, apart), [8, 16]);
+        }
+        for (stride, apart) in [(64, 512), (512, 511), (1024, 4096), (600, 4096)] {
+            assert!(lengths::<Unpack>(3, stride, apart).is_empty(), "{stride} {apart}");
+        }
+        // Packing stores no blocks; moving, and reversing values, take more than stores.
+        assert!(lengths::<Pack>(3, 4, 512).is_empty() && lengths::<Move>(3, 4, 512).is_empty());
+        assert!(lengths::<Reversing<Unpack, 4>>(3, 4, 512).is_empty());
     }
 }

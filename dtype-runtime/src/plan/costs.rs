@@ -55,10 +55,8 @@ impl Cost {
 /// longer, as more of them lie in two lines.
 pub(crate) const fn inlined(len: usize) -> usize {
     match len {
-        1 | 2 | 4 | 8 => MOVE,
         3 | 5 | 6 | 9 | 10 | 12 => 2 * MOVE,
         7 | 11 | 13..16 => 10,
-        16 => 5,
         _ => {
             let (moves, rest) = (len.div_ceil(16), len % 16);
             if rest == 0 {
@@ -94,7 +92,13 @@ mod tests {
 
     #[test]
     fn moves_that_overlap_take_longer() {
-        assert!(inlined(12) < inlined(13) && inlined(16) < inlined(15));
-        assert!(inlined(48) < inlined(47) && inlined(47) < inlined(64));
+        assert_eq!([1, 2, 4, 8, 16].map(inlined), [4, 4, 4, 4, 5]);
+        // Two moves that touch, and two that overlap.
+        assert_eq!([3, 5, 6, 9, 10, 12].map(inlined), [8; 6]);
+        assert_eq!([7, 11, 13, 14, 15].map(inlined), [10; 5]);
+        // Of 16 bytes each, with a shorter one that touches the last, or one that overlaps it.
+        assert_eq!([32, 48, 64].map(inlined), [10, 15, 20]);
+        assert_eq!([17, 20, 33, 40].map(inlined), [9, 9, 14, 14]);
+        assert_eq!([19, 31, 35, 47].map(inlined), [14, 14, 19, 19]);
     }
 }

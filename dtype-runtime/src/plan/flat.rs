@@ -167,4 +167,27 @@ mod tests {
         assert_eq!(runs(&[each(u64::MAX, 4, 1), run(0, 4), run(-8, 1)]), None);
         assert_eq!(runs(&[run(0, 4), run(1 << 40, 4)]), None);
     }
+
+    #[test]
+    fn rows_of_many_blocks_are_lists_only_for_short_fragments() {
+        let rows = |count| {
+            let row = |disp| Op::Blocks(Blocks { disp, len: 4, count, stride: 8 });
+            let each = Op::Loop { count: 2, stride: 10_000, items: 2 };
+            flat(&[each, row(0), row(5000)], Lists::none()).unwrap()
+        };
+        let [short, long] = [LONG_ROW as u64 - 1, LONG_ROW as u64].map(rows);
+        assert!(!short.has_rows && short.is_for(u64::MAX));
+        assert!(long.has_rows && long.is_for(SHORT_FRAGMENT - 1) && !long.is_for(SHORT_FRAGMENT));
+    }
+
+    #[test]
+    fn lists_have_as_many_runs_as_a_cache_holds() {
+        let each = |count| {
+            let run = Op::Blocks(Blocks::run(0, 4));
+            let body = [Op::Loop { count, stride: 8, items: 1 }, run];
+            flat(&[body[0], body[1], run], Lists::none())
+        };
+        assert_eq!(each(MAX_RUNS as u64 - 1).unwrap().list.count(), MAX_RUNS as u64);
+        assert!(each(MAX_RUNS as u64).is_none());
+    }
 }

@@ -403,4 +403,30 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn a_few_moves_of_one_width_cover_similar_lengths() {
+        use Moves::{Any, Four, Two, UpTo32, UpTo64};
+        use Width::{W1, W4, W8, W16, W32};
+        let moves = |(least, greatest)| Moves::for_lengths(least, greatest);
+        assert_eq!([(1, 2), (4, 8), (32, 64)].map(moves), [W1, W4, W32].map(Two));
+        assert_eq!([(1, 4), (8, 17), (16, 64), (32, 65)].map(moves), [W1, W8, W16, W32].map(Four));
+        assert_eq!([(1, 5), (3, 32)].map(moves), [UpTo32; 2]);
+        assert_eq!([(1, 33), (15, 64)].map(moves), [UpTo64; 2]);
+        assert_eq!([(1, 65), (31, 200)].map(moves), [Any; 2]);
+    }
+
+    #[test]
+    fn a_search_starts_where_the_average_length_leads() {
+        // 10 blocks of 4 and 12 bytes in turn: 8 on average. Their packed positions count from 5.
+        let starts = (0..=10_u32).map(|block| 5 + 8 * block - 4 * (block % 2));
+        let table: Vec<[u32; 2]> = starts.map(|start| [0, start]).collect();
+        let blocks = [0, 7, 8, 31, 32, 79, 80].map(|bytes| expected(&table, bytes));
+        assert_eq!(blocks, [0, 0, 1, 3, 4, 9, 10]);
+        // Block 1 is bytes 4 to 15.
+        let held = (0..20).filter(|position| holds(&table, 1, *position));
+        assert!(held.eq(4..16));
+        assert!(!holds(&table, 10, 80) && !holds(&table, usize::MAX, 0));
+        assert!(!holds::<u32>(&[], 0, 0) && expected::<u32>(&[], 9) == 0);
+    }
 }

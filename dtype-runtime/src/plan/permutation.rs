@@ -171,9 +171,6 @@ impl Permutation {
         } else {
             usize::MAX
         };
-        if !window.replaces(map, Self::MIN_MOVES) {
-            return None;
-        }
         Some(Self::with_window(map, stride, window, most))
     }
 
@@ -386,11 +383,15 @@ mod tests {
 
     /// Records of these runs, each a displacement and a length, `stride` bytes apart.
     fn instead_of_constants(runs: &[(i64, u64)], stride: i64) -> Option<Permutation> {
+        Permutation::new_if_faster_than_constants(&bytes(runs), stride)
+    }
+
+    fn bytes(runs: &[(i64, u64)]) -> ByteMap {
         let mut map = ByteMap::new();
         for &(disp, len) in runs {
             assert!(map.run(disp, len));
         }
-        Permutation::new_if_faster_than_constants(&map, stride)
+        map
     }
 
     #[test]
@@ -431,5 +432,87 @@ mod tests {
         // Four records with 2 moves each.
         let all = instead_of_constants(&[(0, 13)], 16).unwrap();
         assert_eq!((all.fewest(), all.most()), (18, usize::MAX));
+    }
+
+    #[test]
+    fn distant_records_are_not_permuted() {
+        let map = bytes(&[(0, 1), (2, 1), (4, 1), (6, 1), (8, 1)]);
+        let ways = [
+            Permutation::new_if_faster,
+            Permutation::new_if_faster_than_constants,
+            Permutation::new_if_faster_than_rows,
+            Permutation::new_if_near,
+        ];
+        for way in ways {
+            assert!([16, 1024, -1024].iter().all(|stride| way(&map, *stride).is_some()));
+            assert!([1025, -1025].iter().all(|stride| way(&map, *stride).is_none()));
+        }
+    }
+
+    #[test]
+    fn a_permutation_replaces_some_moves() {
+        let few = |runs: &[(i64, u64)]| {
+            let map = bytes(runs);
+            let ways = [Permutation::new_if_faster, Permutation::new_if_faster_than_rows];
+            ways.map(|way| way(&map, 200).is_some())
+        };
+        assert_eq!(few(&[(0, 1), (2, 1)]), [false, false]);
+        assert_eq!(few(&[(0, 1), (2, 1), (4, 1)]), [true, false]);
+        assert_eq!(few(&[(0, 1), (2, 1), (4, 1), (6, 1)]), [true, true]);
+        // As many moves of 16 bytes are as fast.
+        assert_eq!(few(&[(0, 16), (17, 16), (34, 8)]), [true, false]);
+        assert_eq!(few(&[(0, 16), (17, 16), (34, 16)]), [false, false]);
+        // For two vectors, twice as many.
+        let wide: [(i64, u64); 8] = core::array::from_fn(|i| (16 * i as i64, 1));
+        assert_eq!(
+            [5, 6, 7, 8].map(|runs| few(&wide[..runs])),
+            [[false, false], [true, false], [true, false], [true, true]]
+        );
+        // Near records are permuted, however few moves that replaces.
+        assert!(Permutation::new_if_near(&bytes(&[(0, 1)]), 200).is_some());
+        // With four moves of known lengths, more than 48 bytes are.
+        assert!(instead_of_constants(&[(0, 16), (17, 16), (34, 8), (43, 8)], 100).is_none());
+        let full = instead_of_constants(&[(0, 16), (17, 16), (34, 16), (51, 1)], 100);
+        assert_eq!(full.map(|all| all.most()), Some((16 << 20) / 100));
+    }
+
+    #[test]
+    fn a_window_has_records_that_do_not_interleave() {
+        let window = |runs: &[(i64, u64)], stride| {
+            let all = Permutation::new(&bytes(runs), stride)?;
+            Some((all.vectors(), all.records()))
+        };
+        // As many as lie in the window, or as fit the packed bytes.
+        assert_eq!(window(&[(0, 4)], 16), Some((1, 4)));
+        assert_eq!(window(&[(0, 4)], 20), Some((1, 4)));
+        assert_eq!(window(&[(0, 4)], 21), Some((1, 3)));
+        assert_eq!(window(&[(0, 16), (0, 16)], 16), Some((1, 2)));
+        assert_eq!(window(&[(0, 4)], 4), Some((1, 16)));
+        // They interleave, or lie in two vectors.
+        assert_eq!(window(&[(0, 4), (8, 4)], 11), Some((1, 1)));
+        assert_eq!(window(&[(0, 4)], -16), Some((1, 1)));
+        assert_eq!(window(&[(0, 1), (63, 1)], 64), Some((1, 1)));
+        assert_eq!(window(&[(0, 1), (64, 1)], 65), Some((2, 1)));
+        assert_eq!(window(&[(0, 1), (127, 1)], 128), Some((2, 1)));
+        assert_eq!(window(&[(127, 1), (0, 1), (-1, 1)], 200), None);
+        assert_eq!(window(&[], 8), None);
+    }
+
+    #[test]
+    fn whole_periods_are_prefetched_ahead() {
+        let far = |stride| Permutation::new(&bytes(&[(0, 33)]), stride).unwrap().far();
+        assert_eq!([40, 64, 100, 500, 1000].map(far), [2048, 2048, 2000, 2000, 4000]);
+        assert_eq!([-40, -64, -100, -1000].map(far), [-2048, -2048, -2000, -4000]);
+    }
+
+    #[test]
+    fn records_are_packed_by_quads_from_a_number_on() {
+        let fewest = |runs: &[(i64, u64)], stride| {
+            Permutation::new(&bytes(runs), stride).unwrap().fewest_by_quads()
+        };
+        assert_eq!(fewest(&[(0, 4), (8, 8)], 16), 36);
+        // Beyond the caches, as the routine prefetches.
+        assert_eq!(fewest(&[(0, 4)], 8), (16 << 20) / (8 + 4));
+        assert_eq!(fewest(&[(0, 3)], 8), usize::MAX);
     }
 }

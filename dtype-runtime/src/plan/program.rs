@@ -352,4 +352,58 @@ mod tests {
         // Three runs.
         assert_eq!(one(&[blocks(24, 2), Blocks::run(0, 80)]), One::Operations);
     }
+
+    /// A program of these operations, which no permutation copies, as the instances are too far apart.
+    fn program(ops: &[Op]) -> Program {
+        Program::new(ops, crate::plan::size(ops, Lists::none()), 1 << 40, None)
+    }
+
+    #[test]
+    fn few_runs_are_those_of_all_instances() {
+        let run = |disp, len| Op::Blocks(Blocks::run(disp, len));
+        // The greatest number of instances that are few runs.
+        let most = |program: &Program| {
+            (1..100).take_while(|count| program.is_few_runs(*count)).count() as u64
+        };
+        assert_eq!(most(&program(&[run(0, 1)])), MAX_FEW_RUNS);
+        assert_eq!(most(&program(&[run(0, NARROW), run(64, 1)])), MAX_FEW_RUNS / 2);
+        // Long runs count as four.
+        assert_eq!(most(&program(&[run(0, NARROW + 1)])), MAX_FEW_RUNS / 4);
+        assert_eq!(most(&program(&[run(0, SHORT)])), MAX_FEW_RUNS / 4);
+        assert_eq!(most(&program(&[run(0, SHORT + 1)])), 0);
+        // Three runs are counted when they are needed.
+        assert_eq!(most(&program(&[run(0, 1), run(4, 1), run(8, 1)])), MAX_FEW_RUNS / 3);
+        assert_eq!(most(&program(&[run(0, 1), run(4, 1), run(8, 65)])), 0);
+        // Instances that touch, several blocks, and nothing.
+        let touching = [run(0, 8)];
+        assert_eq!(most(&Program::new(&touching[..], 8, 8, None)), 0);
+        let blocks = Op::Blocks(Blocks { disp: 0, len: 4, count: 2, stride: 8 });
+        assert_eq!((most(&program(&[blocks])), most(&program(&[]))), (0, 0));
+    }
+
+    #[test]
+    fn parts_are_found_in_what_is_one_level() {
+        let run = |disp, len| Op::Blocks(Blocks::run(disp, len));
+        let rows = |count| {
+            let row = |disp| Op::Blocks(Blocks { disp, len: 4, count, stride: 80 });
+            program(&[Op::Loop { count: 2, stride: 10_000, items: 2 }, row(0), row(5000)])
+        };
+        let blocks = program(&[run(0, 4)]);
+        assert!(matches!(blocks.part_of_one(1), Some(Cut::Blocks(_))));
+        let (nest, long) = (rows(3), rows(40));
+        for bytes in [1, 1 << 20] {
+            let is_list = matches!(nest.part_of_one(bytes), Some(Cut::List(..)));
+            assert_eq!(is_list, !Once::<Tables>::IS_PREPARED);
+        }
+        assert!(long.part_of_one(1 << 20).is_none());
+        // Runs this far apart are no list.
+        assert!(program(&[run(0, 4), run(1 << 36, 4)]).part_of_one(1).is_none());
+    }
+
+    #[test]
+    fn prepared_tables_are_not_computed_again() {
+        let program = program(&[Op::Blocks(Blocks::run(0, 4))]);
+        program.prepare();
+        assert!(program.tables.get(|| unreachable!("they are known")).is_some());
+    }
 }

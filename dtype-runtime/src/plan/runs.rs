@@ -255,4 +255,21 @@ mod tests {
         // Runs that overlap, with more bytes than there are addresses.
         assert_eq!(Records::new(&[run(0, 1 << 63), run(9, 1 << 63)], 8), None);
     }
+
+    #[test]
+    fn single_runs_and_distant_records_are_not_copied_run_by_run() {
+        let run = |disp, len| Op::Blocks(Blocks::run(disp, len));
+        let is_run_by_run =
+            |instance: &[Op], stride| Records::new(instance, stride).unwrap().are_run_by_run();
+        assert!(!is_run_by_run(&[run(0, 4)], 8));
+        // The second run touches the first one of the next instance.
+        assert!(is_run_by_run(&[run(0, 2), run(6, 2)], 8));
+        let far = MAX_RECORD_DISTANCE.cast_signed();
+        let two = [run(0, 2), run(4, 2)];
+        assert!([8, far, -far].into_iter().all(|stride| is_run_by_run(&two, stride)));
+        assert!([far + 1, -far - 1].into_iter().all(|stride| !is_run_by_run(&two, stride)));
+        // Several blocks of distant records are left to a kernel of their own.
+        let row = [run(40, 2), Op::Blocks(Blocks { disp: 0, len: 4, count: 3, stride: 8 })];
+        assert!(Records::new(&row, far).is_some() && Records::new(&row, far + 1).is_none());
+    }
 }

@@ -60,6 +60,7 @@ const DECISIONS: &str = "\
 1 1 1, apart    |    2 | each: copy                        | =                                 | =
 1 1 1, apart    |    7 | records, 3 runs                   | =                                 | =
 1 1 1, apart    | 1000 | records, 3 runs                   | =                                 | =
+1 1 1, too far  |    7 | each: copy                        | =                                 | =
 24, dense       |    1 | copy                              | =                                 | =
 24, dense       | 1000 | copy                              | =                                 | =
 4 by 8          |    1 | strided4                          | =                                 | =
@@ -123,6 +124,7 @@ fn shape(name: &str) -> Type {
         "40 40" => record(&[(40, 0), (40, 48)], 96),
         "2 196" => record(&[(2, 0), (196, 8)], 208),
         "1 1 1, apart" => record(&[(1, 0), (1, 100), (1, 300)], 2000),
+        "1 1 1, too far" => record(&[(1, 0), (1, 100), (1, 300)], 2100),
         "24, dense" => record(&[(24, 0)], 24),
         "4 by 8" => record(&[(4, 0), (4, 12), (4, 24), (4, 36), (4, 48), (4, 60)], 100),
         // Blocks of so many bytes.

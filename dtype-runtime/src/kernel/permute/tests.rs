@@ -6,10 +6,10 @@ use core::ops::Range;
 
 use proptest::prelude::*;
 
-use super::permute;
+use super::{may_be_for, permute};
 use crate::kernel::{Move, Pack, Reversing, Unpack};
 use crate::kernels::{Isa, available, selected};
-use crate::plan::{ByteMap, Permutation};
+use crate::plan::{Blocks, ByteMap, Permutation};
 
 /// Bytes of a register.
 const WIDTH: usize = 64;
@@ -287,4 +287,11 @@ fn what_does_not_fit_is_refused() {
     assert!(map.run(i64::MAX - 3, 4) && !map.run(0, u64::MAX) && !map.swapped(i64::MIN, 1));
     assert!(Permutation::new(&map, i64::MIN).is_none_or(|all| all.records() == 1));
     assert!(Permutation::new(&map, i64::MAX).is_none_or(|all| all.records() == 1));
+}
+
+#[test]
+fn some_blocks_near_one_another_may_be_permuted() {
+    let may_be = |count, stride| may_be_for(&Blocks { disp: 0, len: 1, count, stride });
+    assert!(may_be(8, 63) && may_be(100, -63));
+    assert!(!may_be(7, 63) && !may_be(8, 64) && !may_be(8, -64));
 }

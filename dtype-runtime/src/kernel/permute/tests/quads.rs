@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use super::*;
+use crate::kernel::permute::is_worth_a_call_with;
 use crate::kernel::{is_worth_a_call, permute_or};
 
 /// Runs of quads on one grid, and strides that suit them.
@@ -151,25 +152,36 @@ fn nothing_else_is_done_by_quads() {
     }
 }
 
-/// Only what the selected instructions copy faster than inlined moves is worth a call.
+/// Only what instructions copy faster than inlined moves is worth a call.
 #[test]
 fn instructions_decide_what_is_worth_a_call() {
     // A call for 18 records, or 36.
     let both = permutation(&vec![(0, 8, false), (8, 4, false)], 16);
-    let (mut fewest, by_quads) = (both.fewest(), both.fewest_by_quads());
-    assert_eq!((fewest, by_quads), (18, 36));
+    assert_eq!((both.fewest(), both.fewest_by_quads()), (18, 36));
     // No quads.
     let neither = permutation(&vec![(0, 1, false), (8, 8, false)], 16);
     assert_eq!((neither.fewest(), neither.fewest_by_quads()), (18, usize::MAX));
-    match selected() {
-        Isa::Avx512 => {}
-        Isa::Avx2 => fewest = by_quads,
-        _ => fewest = usize::MAX,
+    // Beyond the caches, moves of known lengths are as fast.
+    let mut map = ByteMap::new();
+    assert!(map.run(0, 53));
+    let full = Permutation::new_if_faster_than_constants(&map, 56).unwrap();
+    for isa in Isa::ALL {
+        let [permuted, by_quads] = [*isa == Isa::Avx512, *isa == Isa::Avx2];
+        for count in [0, 1, 17, 18, 35, 36, 1000] {
+            let (permuted, by_quads) = (permuted && count >= 18, by_quads && count >= 36);
+            let packs = |all| is_worth_a_call_with::<Pack>(*isa, all, count);
+            assert_eq!(packs(&both), permuted || by_quads, "{isa} {count}");
+            assert_eq!(packs(&neither), permuted, "{isa} {count}");
+            let unpacks = is_worth_a_call_with::<Unpack>(*isa, &both, count);
+            assert_eq!(unpacks, permuted, "{isa} {count}");
+        }
+        let up_to = |most| is_worth_a_call_with::<Pack>(*isa, &full, most);
+        assert_eq!([full.most(), full.most() + 1].map(up_to), [permuted, false], "{isa}");
     }
-    for count in [0, 1, 17, 18, 35, 36, 1000] {
-        assert_eq!(is_worth_a_call::<Pack>(&both, count), count >= fewest, "{count}");
-        let permutes = selected() == Isa::Avx512 && count >= 18;
-        assert_eq!(is_worth_a_call::<Unpack>(&both, count), permutes, "{count}");
-        assert_eq!(is_worth_a_call::<Pack>(&neither, count), permutes, "{count}");
+    // Those that are selected decide.
+    let isa = selected();
+    for count in [17, 18, 36] {
+        let is_worth_it = is_worth_a_call_with::<Pack>(isa, &both, count);
+        assert_eq!(is_worth_a_call::<Pack>(&both, count), is_worth_it, "{isa} {count}");
     }
 }
