@@ -10,6 +10,9 @@ use crate::special::{Launch, Special};
 /// The furthest distance between records whose bytes are permuted, in bytes.
 const FURTHEST: u64 = 256;
 
+/// The least local memory of a group that OpenCL allows, in bytes.
+const LOCAL_MEMORY: u64 = 32768;
+
 /// Records of few bytes at equal distances, each inside its extent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Records {
@@ -55,8 +58,10 @@ impl Records {
             Direction::Pack => 16384,
             Direction::Unpack => 4096,
         };
+        // Packing keeps both sides in local memory, of which each device has at least this much.
+        let most = (LOCAL_MEMORY - 64) / (self.extent + self.size);
         // A multiple of 16, so that all groups are equally aligned.
-        (memory / self.extent / 16 * 16).max(16)
+        ((memory / self.extent).min(most) / 16 * 16).max(16)
     }
 
     fn constants(&self, direction: Direction) -> String {
