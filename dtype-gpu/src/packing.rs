@@ -298,8 +298,11 @@ impl<D: Driver> Prepared<D> {
         let table = |bytes: &[u8]| -> Result<D::Memory, Error> {
             let table = driver.allocate(bytes.len().max(1))?;
             if !bytes.is_empty() {
+                let queue = driver.queue()?;
                 // SAFETY: the memory has as many bytes.
-                unsafe { driver.write(&driver.queue()?, bytes, (&table, 0)) }?;
+                unsafe { driver.write(&queue, bytes, (&table, 0)) }?;
+                // Kernels of other queues read the table.
+                driver.wait(&driver.record(&queue)?)?;
             }
             Ok(table)
         };
