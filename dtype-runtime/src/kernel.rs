@@ -12,7 +12,7 @@
 //! | `vector` | registers whose bytes are rearranged, and the dispatch for the kernels that use them |
 //! | `x86_64`, `aarch64` | AVX2 and AVX-512, and NEON |
 //! | `moves`, `pieces` | one block: its length known at run time, or at compile time |
-//! | `rows`, `blocks`, `tiles` | blocks at equal distances, in one and two dimensions |
+//! | `rows`, `blocks`, `grid` | blocks at equal distances, in one and two dimensions |
 //! | `irregular` | lists of blocks |
 //! | `permute`, `records` | arrays of small structs |
 //! | `shuffle` | slices of values, whose padding nobody else accesses |
@@ -35,6 +35,7 @@ pub(crate) mod direction;
 pub(crate) mod elements;
 pub(crate) mod explain;
 mod gather;
+mod grid;
 pub(crate) mod integers;
 mod irregular;
 #[cfg_attr(
@@ -55,7 +56,6 @@ mod rows;
     allow(dead_code, reason = "only some machines have vectors")
 )]
 mod shuffle;
-mod tiles;
 #[cfg_attr(
     not(any(target_arch = "x86_64", target_arch = "aarch64")),
     allow(dead_code, reason = "only some machines have vectors")
@@ -67,6 +67,7 @@ mod x86_64;
 pub(crate) use blocks::{blocks, part as part_of_blocks, run};
 pub(crate) use direction::{Direction, Move, Pack, Steps, Unpack, Way, Zero};
 pub(crate) use gather::{columns, is_gathering};
+pub(crate) use grid::part as part_of_grid;
 pub(crate) use irregular::{list, list_within};
 pub(crate) use lanes::test;
 pub(crate) use permute::{blocks as permuted_blocks, is_worth_a_call, permute, permute_or};
@@ -173,7 +174,7 @@ unsafe fn unpermuted<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, pac
     let instance = program.instance();
     // SAFETY: passed on to the caller.
     unsafe {
-        if count < records::Tiled::FEWEST as u64 {
+        if count < records::Tiled::MIN_RECORDS as u64 {
             walked::<D>(instance, program, count, extent, memory, packed);
         } else {
             repeated::<D>(instance, program, count, extent, memory, packed);
@@ -246,8 +247,8 @@ fn single(plan: &Plan, count: u64) -> Option<Blocks> {
 
 /// Whether `count` instances are blocks at equal distances, as one instance is.
 #[inline(always)]
-fn is_joined(all: &Blocks, plan: &Plan, count: u64) -> bool {
-    all.repeated(count, plan.extent()).is_some()
+fn is_joined(blocks: &Blocks, plan: &Plan, count: u64) -> bool {
+    blocks.repeated(count, plan.extent()).is_some()
 }
 
 /// Executes a constant program `count` times, at a stride of `stride` bytes.
@@ -295,7 +296,7 @@ pub(crate) unsafe fn repeated<D: Direction>(
         // SAFETY: the same bytes.
         return unsafe { blocks::repeated::<D>(only, program, count, stride, memory, packed) };
     }
-    if let Some(record) = records::Record::of(ops, stride, count) {
+    if let Some(record) = records::Record::new(ops, stride, count) {
         // SAFETY: the same bytes in another order.
         return unsafe { record.execute::<D>(memory, packed) };
     }
@@ -304,7 +305,7 @@ pub(crate) unsafe fn repeated<D: Direction>(
 }
 
 /// So many repetitions that are close together are copied run by run faster than one after another.
-const FEWEST_RUN_BY_RUN: u64 = 8;
+const MIN_RUN_BY_RUN: u64 = 8;
 
 /// As [`repeated`], by the table of the operations: by their permutation, if the machine executes it, or as a list, if the
 /// repetitions are too few or too far apart to be copied run by run. Returns `None` without an effect otherwise.
@@ -323,7 +324,7 @@ unsafe fn by_table<D: Direction>(
         // SAFETY: the permutation is computed from the operations, whose bytes the caller guarantees.
         return unsafe { permute::end::<D>(permutation, count, memory, packed) };
     }
-    if count >= FEWEST_RUN_BY_RUN && records::Tiled::of(0, stride, count).is_some() {
+    if count >= MIN_RUN_BY_RUN && records::Tiled::new(0, stride, count).is_some() {
         return None;
     }
     let Flat { list, lists, .. } = body.list.as_ref()?;

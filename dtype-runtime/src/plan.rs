@@ -3,6 +3,7 @@
 //! A plan is data. [`commit`](crate::commit) writes it; the kernels and the convertors execute it.
 
 mod byte_map;
+pub(crate) mod costs;
 mod flat;
 mod gather;
 mod index;
@@ -33,7 +34,7 @@ use alloc::boxed::Box;
 
 pub(crate) use byte_map::ByteMap;
 pub(crate) use flat::Flat;
-pub(crate) use gather::{Constant, Gather, MOST_COLUMNS, Place};
+pub(crate) use gather::{Constant, Gather, MAX_COLUMNS, Place};
 pub(crate) use index::Index;
 pub(crate) use lanes::{Load, Ranged, RangedList, Tests};
 pub use list::List;
@@ -47,12 +48,12 @@ pub(crate) use runs::{Records, Run, RunList};
 pub(crate) use segments::{Numbering, Segments};
 pub(crate) use shuffle::{Half, Shuffle, ShuffledBy};
 pub(crate) use split::{Part, Split, split};
-pub(crate) use tables::{Body, FEWEST_BLOCKS, Instances};
+pub(crate) use tables::{Body, Instances, MIN_BLOCKS};
 pub(crate) use values::{Values, bytewise_size, values};
 
 /// The greatest distance in bytes between records that are copied field by field, several records at a time
 /// (`kernel/records.rs`).
-pub(crate) const FURTHEST_RECORD: u64 = 2048;
+pub(crate) const MAX_RECORD_DISTANCE: u64 = 2048;
 
 /// The operations that pack or unpack instances of a type.
 ///
@@ -99,9 +100,9 @@ impl Plan {
         let Written { ops, extent, lists } = written;
         let tables = lists.as_deref().unwrap_or(Lists::none());
         debug_assert_eq!(size, op::size(&ops, tables), "{ops:?}");
-        let overview = (ops.len() >= index::FEWEST).then(|| {
-            let segments = Segments::of(&ops, tables);
-            Box::new(Overview { index: Index::of(&ops, tables), segments })
+        let overview = (ops.len() >= index::MIN_OPERATIONS).then(|| {
+            let segments = Segments::from_ops(&ops, tables);
+            Box::new(Overview { index: Index::new(&ops, tables), segments })
         });
         let program = Program::new(ops, size, extent, lists);
         Self { program, size, overview }

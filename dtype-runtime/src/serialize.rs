@@ -2,8 +2,7 @@
 //!
 //! A [`Type`] is its marshalled bytes. In human-readable formats these are hexadecimal digits, which can be compared, searched
 //! for and put into a bug report. A tree of calls would be easier to read, but it would be a second form to check, in
-//! which types that share their parts would be exponentially larger; [`Type::diagram`] and [`Type::contents`] are for
-//! reading. Small values have their names in human-readable formats and their numbers in others.
+//! which types that share their parts would be exponentially larger; [`Type::contents`] is for reading. Small values have their names in human-readable formats and their numbers in others.
 
 use alloc::vec::Vec;
 use core::fmt;

@@ -133,9 +133,9 @@ pub fn pack_one_onto<T: Datatype, const BEFORE: usize>(
 #[must_use]
 pub fn pack_iter<T: Datatype>(records: impl IntoIterator<Item = T>) -> Vec<u8> {
     /// Room that is made ahead, however many records an iterator promises.
-    const MOST: usize = 1 << 20;
+    const MAX_RESERVED: usize = 1 << 20;
     let records = records.into_iter();
-    let mut out = Vec::with_capacity(packed_size::<T>(records.size_hint().0).min(MOST));
+    let mut out = Vec::with_capacity(packed_size::<T>(records.size_hint().0).min(MAX_RESERVED));
     for record in records {
         pack_one_onto(&mut out, [], &record);
     }
@@ -275,9 +275,9 @@ unsafe fn append_checked<T: Datatype>(
     items: &mut Vec<T>,
 ) -> Result<(), Error> {
     /// Packed bytes that are checked at a time.
-    const AT_ONCE: usize = 8192;
+    const BATCH_BYTES: usize = 8192;
     let size = T::TYPE_MAP.size();
-    let most = match AT_ONCE.checked_div(size) {
+    let most = match BATCH_BYTES.checked_div(size) {
         _ if !const { T::TYPE_MAP.is_restricted() } => count,
         // Records without data are all the same: `validate` asks about one of them, whatever number a frame announces.
         None => count,

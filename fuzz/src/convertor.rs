@@ -20,7 +20,7 @@ mod stack;
 
 use arbitrary::{Arbitrary, Unstructured};
 
-use crate::allocations::most_in_use;
+use crate::counting::max_in_use;
 use behind::Behind;
 use layout::Layout;
 use receiving::Receiver;
@@ -56,7 +56,7 @@ enum Step {
 ///
 /// If the engine and the reference differ, or a run has more than 16 MiB in use.
 pub fn run(input: &[u8]) {
-    let (most, _) = most_in_use(|| run_all(&mut Unstructured::new(input)));
+    let (most, _) = max_in_use(|| run_all(&mut Unstructured::new(input)));
     assert!(most <= MAX_MEMORY, "{most} bytes of memory");
 }
 

@@ -10,7 +10,7 @@ use dtype_message::{Decoder, Error, Framing, Header, Incoming, Limits, Messages}
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::{Datatype, Packed, pack, unpack, view};
 
-use crate::allocations::{in_use, most_in_use};
+use crate::counting::{in_use, max_in_use};
 use crate::frames::{by_hand, describe, written_in};
 
 /// The last byte is a `bool`, so that damaged records are often refused.
@@ -289,7 +289,7 @@ fn decode_beside_the_reader(bytes: &[u8], limits: &Limits, split: Split) {
         let mut fragment = fragment;
         loop {
             let held = in_use() - before;
-            let (most, result) = most_in_use(|| decoder.feed(&mut fragment));
+            let (most, result) = max_in_use(|| decoder.feed(&mut fragment));
             assert!(held + most <= bound, "{held} + {most} bytes of memory, at most {bound}");
             let Some(result) = result.transpose() else { break };
             let outcome = Outcome::of(result);

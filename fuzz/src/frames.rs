@@ -11,7 +11,7 @@ use dtype_message::{Error, Framing, Header, Incoming, Limits};
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::{Basic, Committed, Datatype, Error as DatatypeError, Type, pack};
 
-use crate::allocations::most_in_use;
+use crate::counting::max_in_use;
 
 #[path = "../../dtype-message/tests/frames/mod.rs"]
 pub(crate) mod by_hand;
@@ -309,7 +309,7 @@ impl<'a> Stream<'a> {
 
     /// Runs `work`, and checks that it took little memory besides `unasked` bytes.
     fn measured<T>(&self, unasked: u64, work: impl FnOnce() -> T) -> T {
-        let (most, result) = most_in_use(work);
+        let (most, result) = max_in_use(work);
         // Lists double as they grow: while one is copied there are two. The records that are compared here take at
         // most five times as much memory as their packed bytes.
         let limit = self.limits.max_payload_bytes().min(CHUNK as u64) as usize;

@@ -4,12 +4,15 @@
 //! Each target compares the crate with something simpler: an accepted frame with the frame that the writer writes,
 //! records of a file with those that a loop finds, a type with its decoded form, the convertor with type maps written out byte by byte.
 
-mod allocations;
 pub mod convertor;
 pub mod decoder;
 pub mod frames;
 pub mod npy;
 pub mod types;
+
+/// Counts allocations, as for the tests of memory.
+#[path = "../../dtype-runtime/tests/counting/mod.rs"]
+mod counting;
 
 /// The reference, which the property tests use too.
 #[path = "../../dtype-runtime/tests/model/tree.rs"]

@@ -9,7 +9,7 @@ use dtype_npy::{Dtype, Header, Kind};
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::{Datatype, pack};
 
-use crate::allocations::most_in_use;
+use crate::counting::max_in_use;
 
 /// What headers are made of.
 const WORDS: &[&str] = &[
@@ -97,9 +97,9 @@ fn check_dates(text: &str, header: &Header) {
 }
 
 fn read(file: &[u8]) {
-    let (most, header) = most_in_use(|| Header::read(file));
+    let (most, header) = max_in_use(|| Header::read(file));
     assert!(most <= 256 * file.len() + 8192, "{most} bytes of memory for {}", file.len());
-    let (most, records) = most_in_use(|| dtype_npy::read::<Record>(file));
+    let (most, records) = max_in_use(|| dtype_npy::read::<Record>(file));
     assert!(most <= 256 * file.len() + (1 << 16), "{most} bytes of memory for {}", file.len());
     let view = dtype_npy::view::<Record>(file);
     let header = match header {

@@ -14,7 +14,7 @@ use dtype_show::{
     CallingSequence, DescriptionTable, Diagram, EnvelopeTree, Language, SvgStyle, TextStyle, View,
 };
 
-use crate::allocations::most_in_use;
+use crate::counting::max_in_use;
 
 /// The maximum number of description entries. A few bytes can make millions, and committing takes time and memory
 /// in proportion: that is documented, and not tested here.
@@ -29,7 +29,7 @@ const MAX_ELEMENTS: u64 = 1 << 10;
 ///
 /// If the crate behaves wrongly.
 pub fn run(input: &[u8]) {
-    let (most, result) = most_in_use(|| Type::unmarshal_prefix(input));
+    let (most, result) = max_in_use(|| Type::unmarshal_prefix(input));
     // The documented limit, and a little for the error.
     assert!(most <= 256 * input.len() + 4096, "{most} bytes of memory for {}", input.len());
     let whole = Type::unmarshal(input);

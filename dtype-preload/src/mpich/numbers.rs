@@ -1,4 +1,4 @@
-//! Numbers of MPICH 4.0's `mpi.h`. `tests/layout.rs` compares them with the header.
+//! Numbers of MPICH 4.0's `mpi.h`. `tests/it/layout.rs` compares them with the header.
 
 use dtype_runtime::types::Combiner;
 

@@ -1,6 +1,6 @@
 //! Structures of Open MPI 4.1 and 5.0, as far as they are read or written here.
 //!
-//! `tests/layout.rs` compares them with the headers that Open MPI ships; `supported.rs` compares what
+//! `tests/it/layout.rs` compares them with the headers that Open MPI ships; `supported.rs` compares what
 //! a library says about itself before anything is touched.
 
 use std::ffi::{c_char, c_int, c_void};

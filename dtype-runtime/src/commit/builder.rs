@@ -26,7 +26,7 @@ pub(super) const MAX_ROTATED: usize = 16;
 #[derive(Debug)]
 pub(super) struct Builder<'a> {
     ops: &'a mut [Op],
-    /// Where the position is kept. That takes less time than passing it back and forth.
+    /// The position. A reference takes less time than a value that each call passes and returns.
     at: &'a mut Position,
     overflow: bool,
 }

@@ -17,7 +17,7 @@ const STRETCH: usize = 16;
 const BLOCKS_EACH: u64 = 8;
 
 /// A list with fewer blocks than this is written as operations.
-const FEWEST: u64 = 4;
+const MIN_BLOCKS_OF_LIST: u64 = 4;
 
 /// Room for what one run or one counted operation adds: it may be cut in two, and joined.
 const ROOM_FOR_BLOCKS: usize = 4;
@@ -269,7 +269,7 @@ impl<'a> Compiler<'a> {
 
     fn write_list(&mut self, open: &OpenList) {
         self.stretch = self.at.len;
-        if open.count() < FEWEST {
+        if open.count() < MIN_BLOCKS_OF_LIST {
             for Block { disp, len } in self.lists.take(open) {
                 self.build(ROOM_FOR_BLOCKS, |builder| builder.run(disp, len));
             }

@@ -139,7 +139,7 @@ impl ConversionCompiler {
             None | Some(All::Same) => How::Same,
             Some(All::Reversed(width)) => How::Reversed(width),
             Some(All::Different) => {
-                let values = if self.widest == 0 { Values::of(&self.ops) } else { None };
+                let values = if self.widest == 0 { Values::from_ops(&self.ops) } else { None };
                 let written = Written { ops: self.ops.into(), extent, lists: None };
                 let plan = Plan::of_program(written, size);
                 How::Each(Box::new(Each { plan, values }))

@@ -30,12 +30,12 @@ const REGULAR: u32 = 64;
 /// into one of different lengths.
 pub(super) const ALIKE: u32 = 128;
 
-/// The same where a list ends, and no other length can follow.
+/// As [`ALIKE`], for the blocks at the end of a list, which no block of another length follows.
 const ALIKE_AT_END: u32 = 32;
 
-/// A list with fewer blocks than this is rewritten in another form where a block needs that; a longer list ends
-/// there, and another one begins.
-const REWRITTEN: u32 = 64;
+/// If the next block does not fit the form of a list, a list with fewer blocks than this is rewritten in a form that has
+/// room for the block. A longer list ends, and the block starts another one.
+const MAX_REWRITTEN: u32 = 64;
 
 /// A list that still grows, at the end of its table.
 ///
@@ -258,7 +258,7 @@ impl Lists {
     #[cold]
     fn put_otherwise(&mut self, open: OpenList, block: Block) -> Option<List> {
         let mut list = open.list;
-        if list.count >= REWRITTEN {
+        if list.count >= MAX_REWRITTEN {
             return None;
         }
         let offset = block.disp.wrapping_sub(list.disp).cast_unsigned();
@@ -333,7 +333,7 @@ impl Lists {
             EntryKind::Varied => self.varied.push([0, packed as u32]),
             EntryKind::WideVaried => self.wide_varied.push([0, packed]),
         }
-        List { moves: Moves::of(open.least, open.greatest), ..open.list }
+        List { moves: Moves::for_lengths(open.least, open.greatest), ..open.list }
     }
 
     /// Removes the entries after the blocks of a list from its table.

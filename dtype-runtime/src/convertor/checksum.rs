@@ -4,7 +4,7 @@ use super::stream::{PackStream, UnpackStream};
 
 /// Packed bytes that are packed and summed at a time: few enough that they are still in the first-level cache when
 /// they are summed.
-const AT_ONCE: usize = 16 * 1024;
+const CHUNK: usize = 16 * 1024;
 
 /// A checksum that bytes are added to, in order.
 ///
@@ -99,7 +99,7 @@ impl<S: PackStream, C: Checksum> Checksummed<S, C> {
     /// The errors of the packer. [`Packer`](super::Packer) has none: `let Ok(bytes) = summed.pack(out);`.
     pub fn pack(&mut self, out: &mut [u8]) -> Result<usize, S::Error> {
         let mut all = 0;
-        for out in out.chunks_mut(AT_ONCE) {
+        for out in out.chunks_mut(CHUNK) {
             let bytes = match self.stream.pack(out) {
                 Ok(bytes) => bytes,
                 Err(error) if all == 0 => return Err(error),

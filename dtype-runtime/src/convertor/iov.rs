@@ -18,7 +18,7 @@ use fold::fold;
 use walk::segments;
 
 /// The number of segments that are looked up at a time.
-const AT_ONCE: usize = 32;
+const BATCH: usize = 32;
 
 /// A segment of memory: bytes of data that are contiguous both in memory and in the packed stream. (A
 /// [`StridedCopy`](super::StridedCopy) is something else: equally spaced blocks, for a backend.)
@@ -57,7 +57,7 @@ pub struct Iov<'a> {
     /// The range of packed bytes that have not been looked up yet.
     range: Range<u64>,
     /// Those that were looked up last. Whoever takes all segments at once may never need a buffer.
-    first: Option<FirstSegments<AT_ONCE>>,
+    first: Option<FirstSegments<BATCH>>,
 }
 impl<'a> Iov<'a> {
     #[inline]

@@ -10,10 +10,10 @@ use super::unpacker::Unpacker;
 use crate::error::Error;
 
 /// Packed bytes that one thread takes at a time: large enough to make the cost of distribution negligible.
-const AT_ONCE: usize = 256 * 1024;
+const CHUNK: usize = 256 * 1024;
 
 /// Fewer packed bytes are left to the calling thread: to wake the others would take longer than they save.
-const FEWEST: usize = 4 * AT_ONCE;
+const MIN_BYTES: usize = 4 * CHUNK;
 
 /// Packs chunks with clones, each at the position of its chunk. Returns the error of the first chunk that has one.
 fn par_pack<S>(stream: &mut S, out: &mut [u8]) -> Result<usize, S::Error>
@@ -21,17 +21,17 @@ where
     S: PackStream<Error: Send> + Clone + Sync,
 {
     let bytes = usize::try_from(stream.remaining()).map_or(out.len(), |left| left.min(out.len()));
-    if bytes < FEWEST {
+    if bytes < MIN_BYTES {
         return stream.pack(out);
     }
     let start = stream.position();
     let this = &*stream;
     out[..bytes]
-        .par_chunks_mut(AT_ONCE)
+        .par_chunks_mut(CHUNK)
         .enumerate()
         .map(|(index, out)| {
             let mut part = this.clone();
-            let found = part.set_position(start + (index * AT_ONCE) as u64);
+            let found = part.set_position(start + (index * CHUNK) as u64);
             debug_assert_eq!(found, Ok(()), "a position in the stream");
             part.pack(out).map(drop)
         })
@@ -49,7 +49,7 @@ fn for_chunks(
     start: u64,
     visit: impl Fn(u64, &[u8]) -> Result<(), Error> + Sync,
 ) -> Result<(), Error> {
-    let chunk = AT_ONCE.next_multiple_of(record);
+    let chunk = CHUNK.next_multiple_of(record);
     whole
         .par_chunks(chunk)
         .enumerate()
@@ -61,7 +61,7 @@ fn for_chunks(
 fn par_unpack<S: UnpackRecords>(stream: &mut S, bytes: &[u8]) -> Result<usize, Error> {
     let number =
         usize::try_from(stream.remaining()).map_or(bytes.len(), |left| left.min(bytes.len()));
-    let Some(record) = stream.record().filter(|_| number >= FEWEST) else {
+    let Some(record) = stream.record().filter(|_| number >= MIN_BYTES) else {
         // Few bytes, or first the rest of an incomplete value, in order.
         return stream.unpack(bytes);
     };

@@ -5,7 +5,9 @@ use core::ops::Range;
 
 use super::cursor::{Level, Repeated, Splittable};
 use crate::kernel::{self, Way};
-use crate::plan::{Blocks, Cut, Instances, List, Lists, Permutation, Plan, Program, Split, split};
+use crate::plan::{
+    Blocks, Cut, Instances, List, Lists, Op, Permutation, Plan, Program, Split, split,
+};
 
 /// A displacement as an address.
 #[expect(clippy::cast_possible_truncation, reason = "displacements of data, in memory")]
@@ -113,14 +115,17 @@ unsafe fn part_of_repeated<D: Way>(
         if let Level::Instances(plan) = all.level {
             return part_of_instances::<D>(plan, all.count, range, memory, packed, near);
         }
-        permutation(all).is_some_and(|(permutation, disp)| {
-            part_of_permutation::<D>(permutation, range, at(memory, disp), packed)
-        })
+        match permutation(all) {
+            Some((permutation, disp)) => {
+                part_of_permutation::<D>(permutation, range, at(memory, disp), packed)
+            }
+            None => part_of_columns::<D>(all.ops, all.count, all.stride, range, memory, packed),
+        }
     }
 }
 
-/// [`copy_part`] of `count` instances: by their permutation, as records of a few runs, or in one level if an instance is one. A
-/// fragment that is not copied so is split, which takes more steps.
+/// [`copy_part`] of `count` instances: by their permutation, as records of a few runs, as columns, or instance by instance if
+/// an instance is cut in one level. The cursor splits all other fragments, which takes more steps.
 ///
 /// # Safety
 ///
@@ -156,12 +161,36 @@ pub(super) unsafe fn part_of_instances<D: Way>(
             kernel::part_of_records::<D>(records, from, length(bytes), first, packed);
             return true;
         }
+        let (ops, stride) = (program.instance(), plan.extent());
+        if part_of_columns::<D>(ops, count, stride, range.clone(), memory, packed) {
+            return true;
+        }
         // Less than an instance is cut.
         match program.part_of_one(bytes.min(plan.size())) {
             None => false,
             Some(cut) => part_of_several::<D>(cut, plan, range, memory, packed, near),
         }
     }
+}
+
+/// [`copy_part`] of repetitions of one operation that are columns of a matrix. Returns false without an effect if they are not.
+///
+/// # Safety
+///
+/// As there.
+#[inline]
+unsafe fn part_of_columns<D: Way>(
+    ops: &[Op],
+    count: u64,
+    stride: i64,
+    range: Range<u64>,
+    memory: *mut u8,
+    packed: *mut u8,
+) -> bool {
+    // Converted values are as fast column by column, and code for each conversion would be large.
+    let ([Op::Blocks(column)], true) = (ops, D::IS_PLAIN) else { return false };
+    // SAFETY: passed on to the caller.
+    unsafe { kernel::part_of_grid::<D>(column, count, stride, range, memory, packed) }
 }
 
 /// [`copy_part`] of instances that are cut in one level: the end of the first, whole instances, and the start of the last. If

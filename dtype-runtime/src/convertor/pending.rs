@@ -25,7 +25,7 @@ pub(super) struct Complete<'a> {
 }
 
 impl Pending {
-    /// Nothing of records of `record` bytes; of 1 byte if they have none.
+    /// An empty buffer for records of `record` packed bytes; records without data count as 1 byte.
     pub(super) fn new(record: u64) -> Self {
         Self { record: record.max(1), bytes: Vec::new() }
     }

@@ -7,7 +7,7 @@ use crate::typemap::check_hash;
 
 /// Packed bytes that pass through a buffer on the stack at a time: enough that finding the position costs little, few
 /// enough to stay in the first-level cache.
-const AT_ONCE: usize = 4096;
+const CHUNK: usize = 4096;
 
 impl Packer<'_> {
     /// Moves the rest of this stream to the same position of another stream, and returns the number of bytes. The
@@ -46,7 +46,7 @@ impl Packer<'_> {
         if position > end {
             return Err(Error::Position { position, end });
         }
-        let mut buffer = [0; AT_ONCE];
+        let mut buffer = [0; CHUNK];
         while !self.is_complete() {
             let before = self.position();
             let bytes = self.pack(&mut buffer);

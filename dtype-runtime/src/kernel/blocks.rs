@@ -4,11 +4,11 @@ use core::ops::Range;
 
 use super::chosen::Kernel;
 use super::direction::{Direction, Steps, Way, each};
+use super::grid::Grid;
 use super::moves::any;
 use super::permute;
 use super::registers::Portable;
-use super::rows::{ends_and_rows, grid, part_of_long, strided};
-use super::tiles::Tiles;
+use super::rows::{ends_and_rows, part_of_long, strided};
 use crate::plan::{Blocks, Program, SHORT};
 
 /// Executes one operation. Returns the end of what was packed.
@@ -51,8 +51,8 @@ pub(crate) unsafe fn blocks<D: Direction>(
 /// As [`blocks`].
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "lengths of blocks in memory")]
-unsafe fn few<D: Direction>(all: &Blocks, memory: *mut u8, packed: *mut u8) -> Option<*mut u8> {
-    let Blocks { disp, len, count, stride } = *all;
+unsafe fn few<D: Direction>(blocks: &Blocks, memory: *mut u8, packed: *mut u8) -> Option<*mut u8> {
+    let Blocks { disp, len, count, stride } = *blocks;
     if !matches!(count, 1 | 2) {
         return None;
     }
@@ -94,33 +94,28 @@ pub(crate) unsafe fn repeated<D: Direction>(
         return unsafe { blocks::<D>(&all.normalized(), program, memory, packed) };
     }
     let memory = memory.wrapping_offset(row.disp as isize);
-    if let Some(tiles) = Tiles::of::<D>(row, count, apart) {
-        // SAFETY: the same bytes in another order, which the caller guarantees.
-        return unsafe { tiles.execute::<D>(memory, packed) };
-    }
-    let (len, in_row, count) = (row.len as usize, row.count as usize, count as usize);
-    let size = D::advance(len.wrapping_mul(in_row));
-    let apart = Steps { memory: apart as isize, packed: size };
+    let size = D::advance((row.len as usize).wrapping_mul(row.count as usize));
+    let end = packed.wrapping_add(size.wrapping_mul(count as usize));
     if let Some(permutation) = permute::of_blocks::<D>(row, row.len * row.count, program) {
         // SAFETY: passed on to the caller.
         if unsafe { permute::chosen::<D>(permutation, packed) } {
             return packed;
         }
         let row = Blocks { disp: 0, ..*row };
-        each(count, apart, memory, packed, |memory, packed| {
+        let apart = Steps { memory: apart as isize, packed: size };
+        each(count as usize, apart, memory, packed, |memory, packed| {
             // SAFETY: one of the repetitions that the caller guarantees.
             unsafe { blocks::<D>(&row, program, memory, packed) };
         });
     } else {
-        let steps = Steps { memory: row.stride as isize, packed: D::advance(len) };
         // SAFETY: passed on to the caller.
-        unsafe { grid::<D>(len, [(in_row, steps), (count, apart)], memory, packed) };
+        unsafe { Grid::new::<D>(row, count, apart).execute::<D>(memory, packed) };
     }
-    packed.wrapping_add(size.wrapping_mul(count))
+    end
 }
 
 /// Copies the packed bytes `range` of blocks, counted from the start of the first block, which is at `memory` whatever
-/// displacement `all` says.
+/// displacement `blocks` says.
 ///
 /// # Safety
 ///
@@ -129,7 +124,7 @@ pub(crate) unsafe fn repeated<D: Direction>(
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "lengths of blocks in memory")]
 pub(crate) unsafe fn part<D: Way>(
-    all: &Blocks,
+    blocks: &Blocks,
     program: &Program,
     range: Range<usize>,
     memory: *mut u8,
@@ -137,11 +132,11 @@ pub(crate) unsafe fn part<D: Way>(
 ) {
     // SAFETY: passed on to the caller.
     unsafe {
-        if all.len > SHORT {
-            let (len, stride) = (all.len as usize, all.stride as isize);
+        if blocks.len > SHORT {
+            let (len, stride) = (blocks.len as usize, blocks.stride as isize);
             part_of_long::<D>(len, stride, range, memory, packed);
         } else {
-            part_of_short::<D>(all, program, range, memory, packed);
+            part_of_short::<D>(blocks, program, range, memory, packed);
         }
     }
 }
@@ -155,17 +150,17 @@ pub(crate) unsafe fn part<D: Way>(
 #[inline(never)]
 #[expect(clippy::cast_possible_truncation, reason = "lengths of blocks in memory")]
 unsafe fn part_of_short<D: Way>(
-    all: &Blocks,
+    blocks: &Blocks,
     program: &Program,
     range: Range<usize>,
     memory: *mut u8,
     packed: *mut u8,
 ) {
-    let (len, stride) = (all.len as usize, all.stride as isize);
+    let (len, stride) = (blocks.len as usize, blocks.stride as isize);
     // SAFETY: passed on to the caller; the permutation is that of the blocks. What is copied without one are the bytes of the
     // range, block by block.
     unsafe {
-        if let Some(permutation) = permute::of_blocks::<D>(all, range.len() as u64, program)
+        if let Some(permutation) = permute::of_blocks::<D>(blocks, range.len() as u64, program)
             && permute::permute::<D>(permutation, range.clone(), memory, packed)
         {
             return;

@@ -126,7 +126,7 @@ pub(crate) trait Direction {
 
     /// A kernel calls this before it copies anything. If it returns true, the kernel copies nothing.
     ///
-    /// Only [`Explain`](super::explain::Explain) overrides it; for all others the call compiles to nothing.
+    /// Only `Explain` overrides it; for all others the call compiles to nothing.
     ///
     /// # Safety
     ///

@@ -16,16 +16,16 @@ use crate::representation::Form;
 ///
 /// The bytes of all values, relative to `memory`, and as many from `packed` on must be valid for `D`.
 pub(crate) unsafe fn bytewise<D: Way>(
-    all: &Elements,
+    elements: &Elements,
     program: &Program,
     memory: *mut u8,
     packed: *mut u8,
 ) -> bool {
-    let places = all.blocks;
+    let places = elements.blocks;
     // SAFETY: passed on to the caller. An operation on elements has one value in each block, so that the width of a
     // value is the length of a block (`plan::Elements`).
     unsafe {
-        match all.form {
+        match elements.form {
             Form::Same { .. } => blocks::<D>(&places, program, memory, packed),
             Form::Reversed { width: width @ (2 | 4 | 8 | 16) } => {
                 reversing!(blocks::<D>(width)(&places, program, memory, packed))
@@ -44,18 +44,18 @@ pub(crate) struct Records<'a> {
 
 impl<'a> Records<'a> {
     /// `count` repetitions of a few operations.
-    pub(crate) fn of(ops: &'a [Op], stride: i64, count: u64) -> Option<Self> {
+    pub(crate) fn new(ops: &'a [Op], stride: i64, count: u64) -> Option<Self> {
         // Calls for few repetitions are the most frequent, so they are excluded first.
-        Tiled::of(0, stride, count)?;
+        Tiled::new(0, stride, count)?;
         let values = values(ops)?;
         let size = usize::try_from(bytewise_size(&values)?).ok()?;
-        Some(Self { values, tiled: Tiled::of(size, stride, count)? })
+        Some(Self { values, tiled: Tiled::new(size, stride, count)? })
     }
 
     /// `count` instances, whose values are known.
     pub(crate) fn of_instances(values: &'a Values, extent: i64, count: u64) -> Option<Self> {
         let size = usize::try_from(values.size()).ok()?;
-        let tiled = Tiled::of(size, extent, count)?;
+        let tiled = Tiled::new(size, extent, count)?;
         Some(Self { values: Cow::Borrowed(values.ops()), tiled })
     }
 
@@ -83,7 +83,7 @@ impl<'a> Records<'a> {
     }
 }
 
-/// Converts a value that is converted byte by byte.
+/// Converts one value.
 ///
 /// # Safety
 ///
@@ -111,14 +111,14 @@ pub(crate) unsafe fn value<D: Way>(form: Form, memory: *mut u8, packed: *mut u8)
 /// As [`Records::execute`], for these.
 #[expect(clippy::cast_possible_truncation, reason = "values in memory")]
 unsafe fn column<D: Way>(
-    all: &Elements,
+    elements: &Elements,
     records: usize,
     steps: Steps,
     memory: *mut u8,
     packed: *mut u8,
 ) {
     // Values that touch are one block.
-    let places = all.blocks.normalized();
+    let places = elements.blocks.normalized();
     let len = places.len as usize;
     for block in 0..places.count {
         let memory = memory.wrapping_offset(places.block(block) as isize);
@@ -126,7 +126,7 @@ unsafe fn column<D: Way>(
         // SAFETY: a value or several of each record, which the caller guarantees. `Records::of` has seen that the forms are
         // bytewise, so that a reversed value has 2, 4, 8 or 16 bytes, of which `len` is a multiple.
         unsafe {
-            match all.form {
+            match elements.form {
                 Form::Same { .. } => strided::<D>(len, records, steps, memory, packed),
                 Form::Reversed { width } => {
                     reversing!(strided::<D>(width)(len, records, steps, memory, packed));

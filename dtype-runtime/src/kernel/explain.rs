@@ -231,7 +231,7 @@ mod tests {
         assert!(steps.len() == 6 && widths(&steps) == [8]);
 
         // Columns that are neighbours: the second block that is copied is one of the next column.
-        let columns = Type::resized(&column(8, 1000, 100), 0, 8).unwrap().commit();
+        let columns = Type::resized(&column(8, 4096, 100), 0, 8).unwrap().commit();
         assert_eq!(chosen(columns.plan(), 100), Kernel::Tiles);
         let steps = traced(columns.plan(), 100);
         assert_eq!(steps[1], Step::Move { memory: (1 << 40) + 8, len: 8 });

@@ -6,7 +6,7 @@ use super::direction::{Steps, Way};
 use super::registers::{Registers, compiled_for_selected};
 use super::rows::strided;
 use crate::kernels::selected;
-use crate::plan::{Constant, Gather, MOST_COLUMNS};
+use crate::plan::{Constant, Gather, MAX_COLUMNS};
 
 /// Whether the selected kernels copy several records at a time.
 #[inline]
@@ -24,7 +24,7 @@ pub(crate) fn is_gathering() -> bool {
 pub(crate) unsafe fn columns<D: Way, G: Constant>(
     count: usize,
     memory: *mut u8,
-    columns: &[*mut u8; MOST_COLUMNS],
+    columns: &[*mut u8; MAX_COLUMNS],
 ) {
     // SAFETY: passed on to the caller.
     unsafe {
@@ -40,7 +40,7 @@ compiled_for_selected! {
     /// # Safety
     ///
     /// As [`columns`].
-    unsafe fn together[D: Way, G: Constant][D, G](count: usize, memory: *mut u8, columns: &[*mut u8; MOST_COLUMNS]) -> bool
+    unsafe fn together[D: Way, G: Constant][D, G](count: usize, memory: *mut u8, columns: &[*mut u8; MAX_COLUMNS]) -> bool
         = R, without avx2 => R::columns::<D, G>(count, memory, columns);
 }
 
@@ -50,13 +50,13 @@ compiled_for_selected! {
 ///
 /// As [`columns`].
 unsafe fn one_by_one<D: Way>(
-    all: &Gather,
+    gather: &Gather,
     count: usize,
     memory: *mut u8,
-    columns: &[*mut u8; MOST_COLUMNS],
+    columns: &[*mut u8; MAX_COLUMNS],
 ) {
-    for (place, &column) in all.places().iter().zip(columns) {
-        let steps = Steps { memory: all.stride().cast_signed(), packed: place.len };
+    for (place, &column) in gather.places().iter().zip(columns) {
+        let steps = Steps { memory: gather.stride().cast_signed(), packed: place.len };
         let memory = memory.wrapping_add(place.offset);
         // SAFETY: the values of this column in the records, which the caller guarantees.
         unsafe { strided::<D>(place.len, count, steps, memory, column) };
@@ -74,11 +74,11 @@ mod tests {
 
     impl Constant for Three {
         const GATHER: &'static Gather = &{
-            let mut places = [Place { offset: 0, len: 0 }; MOST_COLUMNS];
+            let mut places = [Place { offset: 0, len: 0 }; MAX_COLUMNS];
             places[0] = Place { offset: 0, len: 8 };
             places[1] = Place { offset: 8, len: 4 };
             places[2] = Place { offset: 20, len: 1 };
-            Gather::of(places, 3, 24).expect("five records lie in a window")
+            Gather::new(places, 3, 24).expect("five records lie in a window")
         };
     }
 
@@ -92,8 +92,8 @@ mod tests {
     }
 
     /// The first bytes of the columns.
-    fn starts(columns: &mut [Vec<u8>; 3]) -> [*mut u8; MOST_COLUMNS] {
-        let mut starts = [core::ptr::null_mut(); MOST_COLUMNS];
+    fn starts(columns: &mut [Vec<u8>; 3]) -> [*mut u8; MAX_COLUMNS] {
+        let mut starts = [core::ptr::null_mut(); MAX_COLUMNS];
         for (start, column) in starts.iter_mut().zip(columns) {
             *start = column.as_mut_ptr().wrapping_add(AROUND);
         }

@@ -39,12 +39,12 @@ pub(crate) enum Task {
 /// [`Task::Check`], the side that `D` writes need not be valid.
 #[expect(clippy::cast_possible_truncation, reason = "values in memory")]
 pub(crate) unsafe fn integers<D: Way>(
-    all: &Elements,
+    elements: &Elements,
     task: Task,
     memory: *mut u8,
     packed: *mut u8,
 ) -> Option<bool> {
-    let Form::Integer { signed, memory: here, packed: there, order } = all.form else {
+    let Form::Integer { signed, memory: here, packed: there, order } = elements.form else {
         return None;
     };
     let narrows = match (here, there) {
@@ -52,7 +52,7 @@ pub(crate) unsafe fn integers<D: Way>(
         (4, 8) => !D::PACKS,
         _ => return None,
     };
-    let blocks = all.blocks;
+    let blocks = elements.blocks;
     let memory = memory.wrapping_offset(blocks.disp as isize);
     let (stride, step, count) =
         (blocks.stride as isize, blocks.len as isize, blocks.count as usize);

@@ -186,13 +186,13 @@ unsafe fn varied<D: Direction, O: Copy + Into<u64>, R: Registers>(
             Moves::UpTo64 if R::MASKS && D::MAY_MASK => {
                 each_block!(PerBlock::Masked { width: 64 }, true, masked::<D, R, 64>)
             }
-            Moves::Four(Width::W1) if D::UNIT <= 1 => each_block!(4, 1, four::<D, 1>),
-            Moves::Four(Width::W2) if D::UNIT <= 2 => each_block!(4, 2, four::<D, 2>),
-            Moves::Four(Width::W4) if D::UNIT <= 4 => each_block!(4, 4, four::<D, 4>),
-            Moves::Four(Width::W8) if D::UNIT <= 8 => each_block!(4, 8, four::<D, 8>),
-            Moves::Four(Width::W16) => each_block!(4, 16, four::<D, 16>),
-            Moves::Four(Width::W32) => each_block!(4, 32, four::<D, 32>),
-            // No move is shorter than a unit.
+            Moves::Four(Width::W1) if D::IS_COPY => each_block!(4, 1, four::<D, 1>),
+            Moves::Four(Width::W2) if D::IS_COPY => each_block!(4, 2, four::<D, 2>),
+            Moves::Four(Width::W4) if D::IS_COPY => each_block!(4, 4, four::<D, 4>),
+            Moves::Four(Width::W8) if D::IS_COPY => each_block!(4, 8, four::<D, 8>),
+            Moves::Four(Width::W16) if D::IS_COPY => each_block!(4, 16, four::<D, 16>),
+            Moves::Four(Width::W32) if D::IS_COPY => each_block!(4, 32, four::<D, 32>),
+            // No move is shorter than a unit, and of converted values, only two moves are faster than a loop over them.
             _ => each_block!(PerBlock::Varied, false, any::<D, R>),
         }
     }

@@ -10,22 +10,22 @@ use crate::plan::{Load, Tests};
 /// Tests the values of some of the packed records, from the first on. Returns the number of these records, 0 if the machine
 /// lacks the instructions; `None` if a value does not lie in its range.
 #[inline]
-pub(crate) fn test(all: &Tests, records: &[u8]) -> Option<usize> {
+pub(crate) fn test(tests: &Tests, records: &[u8]) -> Option<usize> {
     selected();
     // SAFETY: nothing is required but the instructions, which the dispatch sees to.
-    unsafe { by_vectors(all, records) }
+    unsafe { by_vectors(tests, records) }
 }
 
 compiled_for_vectors! {
     /// # Safety
     ///
     /// None: the dispatch selects instructions that the processor has.
-    unsafe fn by_vectors[][](all: &Tests, records: &[u8]) -> Option<usize> = V => match all.width() {
-        1 if all.is_in_place() => steps::<V, 1, true>(all, records),
-        1 => steps::<V, 1, false>(all, records),
-        2 => steps::<V, 2, false>(all, records),
-        4 => steps::<V, 4, false>(all, records),
-        _ => steps::<V, 8, false>(all, records),
+    unsafe fn by_vectors[][](tests: &Tests, records: &[u8]) -> Option<usize> = V => match tests.width() {
+        1 if tests.is_in_place() => steps::<V, 1, true>(tests, records),
+        1 => steps::<V, 1, false>(tests, records),
+        2 => steps::<V, 2, false>(tests, records),
+        4 => steps::<V, 4, false>(tests, records),
+        _ => steps::<V, 8, false>(tests, records),
     }; else Some(0)
 }
 
@@ -36,16 +36,16 @@ compiled_for_vectors! {
 /// The processor must have the instructions.
 #[inline(always)]
 unsafe fn steps<V: Vector, const W: usize, const IN_PLACE: bool>(
-    all: &Tests,
+    tests: &Tests,
     records: &[u8],
 ) -> Option<usize> {
-    let [a, b, c, d] = all.loads();
+    let [a, b, c, d] = tests.loads();
     // SAFETY: passed on to the caller.
     let (mut first, mut second) =
-        unsafe { (Pair::<V, W, IN_PLACE>::of(a, b), Pair::<V, W, IN_PLACE>::of(c, d)) };
-    let (of_step, size) = all.records();
+        unsafe { (Pair::<V, W, IN_PLACE>::new(a, b), Pair::<V, W, IN_PLACE>::new(c, d)) };
+    let (of_step, size) = tests.records();
     let (step, mut rest) = (of_step * size, records);
-    while rest.len() >= step.max(all.reach()) {
+    while rest.len() >= step.max(tests.reach()) {
         // SAFETY: there are as many bytes as the loads reach.
         unsafe {
             first.test(rest);
@@ -75,7 +75,7 @@ impl<V: Vector, const W: usize, const IN_PLACE: bool> Pair<V, W, IN_PLACE> {
     ///
     /// The processor must have the instructions.
     #[inline(always)]
-    unsafe fn of(low: &Load, high: &Load) -> Self {
+    unsafe fn new(low: &Load, high: &Load) -> Self {
         /// The least number of a lane.
         const fn lowest<const W: usize>() -> [u8; 32] {
             let (mut all, mut last) = ([0; 32], W - 1);
@@ -205,7 +205,7 @@ mod tests {
                 }
             }
             // As if one after another took a microsecond.
-            let tests = Tests::of(&list, size, 8000);
+            let tests = Tests::new(&list, size, 8000);
             let Some(tests) = tests.filter(|_| selected() != Isa::Portable) else { return Ok(()) };
             let is_valid = |record: &[u8]| {
                 values.iter().all(|&(at, len, validity)| validity.accepts(bits(&record[at..at + len])))

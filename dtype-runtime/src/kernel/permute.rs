@@ -15,7 +15,7 @@ use super::chosen::Kernel;
 use super::direction::{Direction, Transfer};
 use super::registers::{Ends, Registers, compiled_for_selected};
 use crate::kernels::{Isa, decided, selected};
-use crate::plan::{Blocks, FEWEST_BLOCKS, Permutation, Program};
+use crate::plan::{Blocks, MIN_BLOCKS, Permutation, Program};
 
 /// Copies blocks, the first of them at `memory`, if they are a permutation that the machine has the instructions for. Returns the
 /// end of what was packed.
@@ -37,12 +37,14 @@ pub(crate) unsafe fn blocks<D: Direction>(
 
 /// Whether the permutation of `count` records is worth a call, where the alternative is inlined code.
 #[inline(always)]
-pub(crate) fn is_worth_a_call<D: Direction>(all: &Permutation, count: usize) -> bool {
-    let by_quads = if D::IS_PLAIN_PACKING { all.fewest_by_quads() } else { usize::MAX };
+pub(crate) fn is_worth_a_call<D: Direction>(permutation: &Permutation, count: usize) -> bool {
+    let by_quads = if D::IS_PLAIN_PACKING { permutation.fewest_by_quads() } else { usize::MAX };
     // With few records, there is no need to load which instructions are selected.
-    count >= all.fewest().min(by_quads)
+    count >= permutation.fewest().min(by_quads)
         && match decided() {
-            Some(isa) if isa.permutes() => count >= all.fewest() && count <= all.most(),
+            Some(isa) if isa.permutes() => {
+                count >= permutation.fewest() && count <= permutation.most()
+            }
             Some(isa) if isa.packs_by_quads() => count >= by_quads,
             Some(_) => false,
             // The call decides.
@@ -52,10 +54,10 @@ pub(crate) fn is_worth_a_call<D: Direction>(all: &Permutation, count: usize) -> 
 
 /// Whether it is worth looking up whether a permutation copies these blocks.
 #[inline]
-pub(super) fn may_be_for(all: &Blocks) -> bool {
+pub(super) fn may_be_for(blocks: &Blocks) -> bool {
     /// Two blocks at a greater distance do not lie in one vector.
-    const FURTHEST: u64 = 64;
-    all.count >= FEWEST_BLOCKS && all.stride.unsigned_abs() < FURTHEST
+    const MAX_DISTANCE: u64 = 64;
+    blocks.count >= MIN_BLOCKS && blocks.stride.unsigned_abs() < MAX_DISTANCE
 }
 
 /// Whether the machine packs the records of some permutations by their quads, and `D` packs.
@@ -66,18 +68,18 @@ pub(super) fn packs_by_quads<D: Direction>(isa: Isa) -> bool {
 
 /// The permutation by which the machine copies `bytes` packed bytes of these blocks, if it does.
 pub(super) fn of_blocks<'a, D: Direction>(
-    all: &Blocks,
+    blocks: &Blocks,
     bytes: u64,
     program: &'a Program,
 ) -> Option<&'a Permutation> {
-    if !may_be_for(all) {
+    if !may_be_for(blocks) {
         return None;
     }
     let isa = selected();
     if isa.permutes() {
-        program.of_blocks(all, bytes)
+        program.of_blocks(blocks, bytes)
     } else if packs_by_quads::<D>(isa) {
-        program.of_blocks(all, bytes).filter(|all| all.quads().is_some())
+        program.of_blocks(blocks, bytes).filter(|blocks| blocks.quads().is_some())
     } else {
         None
     }
@@ -89,9 +91,9 @@ pub(super) fn of_blocks<'a, D: Direction>(
 ///
 /// As there.
 #[inline(always)]
-pub(super) unsafe fn chosen<D: Direction>(all: &Permutation, packed: *mut u8) -> bool {
+pub(super) unsafe fn chosen<D: Direction>(permutation: &Permutation, packed: *mut u8) -> bool {
     // SAFETY: passed on to the caller.
-    unsafe { D::chosen(|| Kernel::Permutation { records: all.records() }, packed) }
+    unsafe { D::chosen(|| Kernel::Permutation { records: permutation.records() }, packed) }
 }
 
 /// Copies `count` records. Returns the end of what was packed, or `None` without an effect if the machine lacks the
@@ -102,15 +104,15 @@ pub(super) unsafe fn chosen<D: Direction>(all: &Permutation, packed: *mut u8) ->
 /// As [`permute`].
 #[inline(always)]
 pub(super) unsafe fn end<D: Direction>(
-    all: &Permutation,
+    permutation: &Permutation,
     count: u64,
     memory: *mut u8,
     packed: *mut u8,
 ) -> Option<*mut u8> {
     let count = usize::try_from(count).ok()?;
-    let bytes = all.size().wrapping_mul(count);
+    let bytes = permutation.size().wrapping_mul(count);
     // SAFETY: passed on to the caller.
-    let done = unsafe { permute::<D>(all, 0..bytes, memory, packed) };
+    let done = unsafe { permute::<D>(permutation, 0..bytes, memory, packed) };
     done.then(|| packed.wrapping_add(D::advance(bytes)))
 }
 
@@ -141,12 +143,12 @@ compiled_for_selected! {
     /// As [`permute`]; this must also be all that `otherwise` requires for its arguments, which are the last three, or for
     /// [`Ends`] of the range.
     pub(crate) unsafe fn permute_or[D: Direction][D](
-        all: &Permutation,
+        permutation: &Permutation,
         otherwise: Ends,
         memory: *mut u8,
         packed: *mut u8,
         range: Range<usize>,
-    ) = R => if !by_registers::<D, R>(all, range.clone(), Some(otherwise), memory, packed) {
+    ) = R => if !by_registers::<D, R>(permutation, range.clone(), Some(otherwise), memory, packed) {
         otherwise(memory, packed, range);
     };
 }
@@ -158,14 +160,17 @@ compiled_for_selected! {
 /// As [`permute`].
 #[inline(always)]
 pub(super) unsafe fn by_registers<D: Direction, R: Registers>(
-    all: &Permutation,
+    permutation: &Permutation,
     range: Range<usize>,
     ends: Option<Ends>,
     memory: *mut u8,
     packed: *mut u8,
 ) -> bool {
-    debug_assert!(range.is_empty() || range.start < all.size(), "{range:?} of {all:?}");
-    let Some(records) = R::permuted_at_once::<D>(all) else { return false };
+    debug_assert!(
+        range.is_empty() || range.start < permutation.size(),
+        "{range:?} of {permutation:?}"
+    );
+    let Some(records) = R::permuted_at_once::<D>(permutation) else { return false };
     // SAFETY: passed on to the caller. A direction's own permutation has the same data and the same packed bytes, in
     // another order. It is executed as well: such a direction changes bytes, for which registers have instructions for all
     // permutations or for none.
@@ -176,8 +181,8 @@ pub(super) unsafe fn by_registers<D: Direction, R: Registers>(
         if matches!(D::TRANSFER, Transfer::Zero) {
             return false;
         }
-        match D::permutation(all) {
-            None => R::permute::<D>(all, range, ends, memory, packed),
+        match D::permutation(permutation) {
+            None => R::permute::<D>(permutation, range, ends, memory, packed),
             Some(other) => {
                 debug_assert!(R::permuted_at_once::<D>(&other).is_some(), "{other:?}");
                 R::permute::<D>(&other, range, None, memory, packed);

@@ -10,38 +10,17 @@ use super::direction::Direction;
 use crate::kernels::{Isa, selected};
 
 /// The longest run that is cut into pieces on every machine.
-pub(super) const LONGEST: usize = 128;
+pub(super) const MAX_LEN: usize = 128;
 
 /// The longest run that is cut into pieces where registers have less than 64 bytes. The call for 129 to 256 bytes makes eight
 /// moves of 32, many of which cross a line: on a Zen 3, 9 pieces take half as long as it, and 14 three quarters. With
 /// registers of 64 bytes, the call is the faster one.
-const LONGEST_NARROW: usize = 224;
+const MAX_LEN_NARROW: usize = 224;
 
-/// Whether runs of more than [`LONGEST`] bytes are cut into pieces.
+/// Whether runs of more than [`MAX_LEN`] bytes are cut into pieces.
 #[inline(always)]
 fn are_cut() -> bool {
     selected() != Isa::Avx512
-}
-
-/// About how long [`copy`] takes to store a run of `len` bytes, in sixteenths of a nanosecond: measured on a Zen 3. Moves that
-/// overlap take longer, as more of them lie in two lines.
-pub(crate) const fn time(len: usize) -> usize {
-    match len {
-        1 | 2 | 4 | 8 => 4,
-        3 | 5 | 6 | 9 | 10 | 12 => 8,
-        7 | 11 | 13..16 => 10,
-        16 => 5,
-        _ => {
-            let (moves, rest) = (len.div_ceil(16), len % 16);
-            if rest == 0 {
-                5 * moves
-            } else if rest.is_power_of_two() {
-                5 * (moves - 1) + 4
-            } else {
-                5 * (moves - 2) + 2 * 7
-            }
-        }
-    }
 }
 
 /// Copies `len` bytes. Meant for a `len` that the compiler knows, so that only one arm remains.
@@ -62,7 +41,7 @@ pub(crate) unsafe fn copy<D: Direction>(memory: *mut u8, packed: *mut u8, len: u
             3 => head_and_tail::<D, 2>(memory, packed, len),
             5..8 => head_and_tail::<D, 4>(memory, packed, len),
             9..16 => head_and_tail::<D, 8>(memory, packed, len),
-            17..=LONGEST_NARROW if len <= LONGEST || are_cut() => {
+            17..=MAX_LEN_NARROW if len <= MAX_LEN || are_cut() => {
                 let mut at = 0;
                 while at + 32 <= len {
                     D::copy(memory.add(at), packed.add(at), 16);
@@ -116,7 +95,7 @@ mod tests {
 
     #[test]
     fn every_length_is_covered_and_nothing_else_is_touched() {
-        for len in 0..LONGEST_NARROW + 32 {
+        for len in 0..MAX_LEN_NARROW + 32 {
             let mut from: Vec<u8> = (1..=len).map(|i| i.to_le_bytes()[0]).collect();
             let mut to = vec![0; len + 2];
             // SAFETY: both have the bytes.
@@ -127,10 +106,5 @@ mod tests {
             unsafe { copy::<Unpack>(back.as_mut_ptr().add(1), from.as_mut_ptr(), len) };
             assert_eq!(back, to);
         }
-    }
-
-    #[test]
-    fn moves_that_overlap_take_longer() {
-        assert!(time(12) < time(13) && time(16) < time(15));
     }
 }

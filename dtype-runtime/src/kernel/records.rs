@@ -14,7 +14,7 @@ use super::direction::{Direction, Steps};
 use super::moves::any;
 use super::registers::{Registers, compiled_for_selected};
 use super::rows::{ends_and_rows, strided};
-use crate::plan::{FURTHEST_RECORD, Op, Records, Run, RunList};
+use crate::plan::{MAX_RECORD_DISTANCE, Op, Records, Run, RunList};
 
 /// Repetitions of a few fields, a tile of records at a time.
 pub(super) struct Tiled {
@@ -27,20 +27,20 @@ pub(super) struct Tiled {
     tile: usize,
 }
 
-const _: () = assert!(Tiled::TILE as u64 == Tiled::FEWEST as u64 * FURTHEST_RECORD);
+const _: () = assert!(Tiled::TILE as u64 == Tiled::MIN_RECORDS as u64 * MAX_RECORD_DISTANCE);
 
 impl Tiled {
     /// Bytes of memory and packed stream that a tile spans, the last one up to half more: a part of the first-level cache.
     const TILE: usize = 8192;
 
     /// Fewer repetitions than this are not worth the setup.
-    pub(super) const FEWEST: usize = 4;
+    pub(super) const MIN_RECORDS: usize = 4;
 
     /// `count` records of `size` packed bytes at a stride of `stride` bytes, if enough of them fit a tile.
-    pub(super) fn of(size: usize, stride: i64, count: u64) -> Option<Self> {
+    pub(super) fn new(size: usize, stride: i64, count: u64) -> Option<Self> {
         let (stride, count) = (isize::try_from(stride).ok()?, usize::try_from(count).ok()?);
         let tile = Self::TILE / stride.unsigned_abs().max(size).max(1);
-        let is_worth_it = count >= Self::FEWEST && tile >= Self::FEWEST;
+        let is_worth_it = count >= Self::MIN_RECORDS && tile >= Self::MIN_RECORDS;
         is_worth_it.then_some(Self { size, stride, count, tile })
     }
 
@@ -82,11 +82,11 @@ pub(super) struct Record {
 
 impl Record {
     /// `count` repetitions of operations that are a few runs, close together.
-    pub(super) fn of(ops: &[Op], stride: i64, count: u64) -> Option<Self> {
+    pub(super) fn new(ops: &[Op], stride: i64, count: u64) -> Option<Self> {
         // Checked before the runs are determined, which takes longer.
-        Tiled::of(0, stride, count)?;
+        Tiled::new(0, stride, count)?;
         let runs = RunList::expand(ops)?;
-        let tiled = Tiled::of(runs.size()?, stride, count)?;
+        let tiled = Tiled::new(runs.size()?, stride, count)?;
         Some(Self { runs, tiled })
     }
 
@@ -152,13 +152,13 @@ compiled_for_selected! {
 /// As [`part`].
 #[inline(always)]
 unsafe fn part_by<D: Direction, R: Registers>(
-    all: &Records,
+    records: &Records,
     from: usize,
     len: usize,
     memory: *mut u8,
     packed: *mut u8,
 ) {
-    let Records { ref runs, size, stride, .. } = *all;
+    let Records { ref runs, size, stride, .. } = *records;
     let (mut record, mut packed, mut left) = (memory, packed, len);
     // SAFETY: bytes that the caller guarantees: of the first record, and of the records after it, each `stride` bytes further.
     // A step over whole records is taken only if that many bytes are left.
@@ -177,9 +177,9 @@ unsafe fn part_by<D: Direction, R: Registers>(
             record = record.wrapping_offset(stride);
             left -= bytes;
         }
-        if left / Tiled::FEWEST >= size
+        if left / Tiled::MIN_RECORDS >= size
             && let count = left / size
-            && let Some(tiled) = Tiled::of(size, stride as i64, count as u64)
+            && let Some(tiled) = Tiled::new(size, stride as i64, count as u64)
         {
             packed = run_by_run::<D>(runs, &tiled, record, packed);
             record = record.wrapping_offset(stride.wrapping_mul(count.cast_signed()));

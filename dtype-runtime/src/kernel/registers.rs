@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::direction::{Direction, Way};
-use crate::plan::{Constant, MOST_COLUMNS, Permutation};
+use crate::plan::{Constant, MAX_COLUMNS, Permutation};
 
 /// A routine that copies the packed bytes `range` of records, counted from the start of the first.
 ///
@@ -31,8 +31,8 @@ pub(super) trait Registers {
     /// The number of records that [`permute`](Self::permute) copies at once; `None` if it has no instructions for this
     /// permutation in this direction, or is not faster than run by run.
     #[inline(always)]
-    fn permuted_at_once<D: Direction>(all: &Permutation) -> Option<usize> {
-        Self::PERMUTES.then(|| all.records())
+    fn permuted_at_once<D: Direction>(permutation: &Permutation) -> Option<usize> {
+        Self::PERMUTES.then(|| permutation.records())
     }
 
     /// Copies `len` bytes by a load and a store of `W` bytes, 32 or 64, of which a mask leaves out the rest.
@@ -80,13 +80,13 @@ pub(super) trait Registers {
     /// number, and the processor must have the instructions.
     #[inline(always)]
     unsafe fn permute<D: Direction>(
-        all: &Permutation,
+        permutation: &Permutation,
         range: Range<usize>,
         ends: Option<Ends>,
         memory: *mut u8,
         packed: *mut u8,
     ) {
-        let _ = (all, range, ends, memory, packed);
+        let _ = (permutation, range, ends, memory, packed);
     }
 
     /// Copies one record by its permutation.
@@ -96,8 +96,12 @@ pub(super) trait Registers {
     /// As [`permute`](Self::permute) for the bytes of the record; `D` packs or unpacks, and
     /// [`PERMUTES`](Self::PERMUTES) must be true.
     #[inline(always)]
-    unsafe fn permute_one<D: Direction>(all: &Permutation, memory: *mut u8, packed: *mut u8) {
-        let _ = (all, memory, packed);
+    unsafe fn permute_one<D: Direction>(
+        permutation: &Permutation,
+        memory: *mut u8,
+        packed: *mut u8,
+    ) {
+        let _ = (permutation, memory, packed);
     }
 
     /// Copies the records to the columns, or unpacks them from there, several records at a time. Returns `false`, with nothing
@@ -111,7 +115,7 @@ pub(super) trait Registers {
     unsafe fn columns<D: Way, G: Constant>(
         count: usize,
         memory: *mut u8,
-        columns: &[*mut u8; MOST_COLUMNS],
+        columns: &[*mut u8; MAX_COLUMNS],
     ) -> bool {
         let _ = (count, memory, columns);
         false

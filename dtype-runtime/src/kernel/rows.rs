@@ -7,8 +7,9 @@ use super::chosen::{Kernel, PerBlock};
 use super::direction::{Direction, Steps, Way, each};
 use super::moves::{self, any, by_length, long, three, touching, two};
 use super::pieces;
-use super::registers::{Registers, compiled_for_selected};
+use super::registers::{Portable, Registers, compiled_for_selected};
 use crate::kernels::{Isa, selected};
+use crate::plan::SHORT;
 
 /// Whether some registers make [`strided`] faster than copying each block in [`pieces`].
 pub(crate) const fn may_beat_pieces(len: usize) -> bool {
@@ -21,7 +22,7 @@ pub(crate) fn beats_pieces(len: usize) -> bool {
     may_beat_pieces(len)
         && match selected() {
             // In pieces, longer blocks take twice as many moves, or a call each.
-            Isa::Avx2 => len > pieces::LONGEST,
+            Isa::Avx2 => len > pieces::MAX_LEN,
             Isa::Avx512 => true,
             _ => false,
         }
@@ -70,6 +71,29 @@ compiled_for_selected! {
             (into, left) = (0, left - bytes);
         }
     };
+}
+
+/// Copies the packed bytes `range` of blocks of `len` bytes, `stride` bytes apart in memory, counted from the start of the
+/// first.
+///
+/// # Safety
+///
+/// As [`part_of_long`].
+pub(super) unsafe fn column<D: Way>(
+    len: usize,
+    stride: isize,
+    range: Range<usize>,
+    memory: *mut u8,
+    packed: *mut u8,
+) {
+    // SAFETY: passed on to the caller.
+    unsafe {
+        if len as u64 > SHORT {
+            part_of_long::<D>(len, stride, range, memory, packed);
+        } else {
+            ends_and_rows::<D, Portable>(len, stride, range, memory, packed);
+        }
+    }
 }
 
 /// Copies the packed bytes `range` of blocks of `len` bytes, `stride` bytes apart in memory, counted from the start of the
@@ -149,10 +173,13 @@ unsafe fn rows<D: Direction, R: Registers>(
             each(number, apart, memory, packed, |memory, packed| {
                 D::copy_long(len, count, steps, memory, packed);
             });
-        } else if are_stored_in_halves::<D>(len, steps.memory) {
+        } else if are_stored_in_halves::<D>(len, count, steps.memory, apart.memory) {
             // A length that the compiler does not know, so that it does not make one store of the two.
             let opaque = hint::black_box(len);
-            if len == 8 {
+            if len == 4 {
+                let moves = PerBlock::Moves { number: 2, width: 2 };
+                each_block!(moves, |m, p| two::<D, 2>(m, p, opaque));
+            } else if len == 8 {
                 let moves = PerBlock::Moves { number: 2, width: 4 };
                 each_block!(moves, |m, p| two::<D, 4>(m, p, opaque));
             } else {
@@ -165,14 +192,27 @@ unsafe fn rows<D: Direction, R: Registers>(
     }
 }
 
-/// Whether blocks of `len` bytes, `stride` bytes apart, are stored by two moves.
+/// Whether blocks of `len` bytes are stored by two moves, `count` blocks `stride` bytes apart in each row, and the rows `apart`
+/// bytes from one another.
 ///
 /// Lines 512 bytes apart share an eighth of a cache's sets. A loop that stores once in each fills the store buffer of a Zen 5
 /// before the first line is there, and lines are evicted before their store is done. With two stores in each line, half as many
-/// lines are on their way: blocks of 8 bytes take a third of the time. (At multiples of 1024 bytes, nothing helps.)
-const fn are_stored_in_halves<D: Direction>(len: usize, stride: isize) -> bool {
-    D::IS_PLAIN
-        && !D::IS_PLAIN_PACKING
-        && matches!(len, 8 | 16)
-        && stride.unsigned_abs() % 1024 == 512
+/// lines are on their way: blocks of 8 bytes take a third of the time. At multiples of 1024 bytes, two do not help, but four
+/// do, in two blocks that are neighbours.
+const fn are_stored_in_halves<D: Direction>(
+    len: usize,
+    count: usize,
+    stride: isize,
+    apart: isize,
+) -> bool {
+    if !D::IS_PLAIN || D::IS_PLAIN_PACKING {
+        return false;
+    }
+    let (stride, apart) = (stride.unsigned_abs(), apart.unsigned_abs());
+    // Whether the blocks of a row are in one line.
+    if stride < 64 {
+        matches!(len, 4 | 8 | 16) && apart > 0 && apart % 512 == 0 && count < 4
+    } else {
+        matches!(len, 8 | 16) && stride % 1024 == 512 && apart >= stride
+    }
 }

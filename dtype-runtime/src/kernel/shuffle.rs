@@ -52,7 +52,7 @@ compiled_for_vectors! {
 macro_rules! for_each_register {
     ($by:ident, $halves:ident => $body:expr) => {
         for_each_register!($by, $halves => $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
-        const { assert!(Shuffle::MOST == 16, "as many as are written out") }
+        const { assert!(Shuffle::MAX_REGISTERS == 16, "as many as are written out") }
     };
     ($by:ident, $halves:ident => $body:expr, $($j:literal)+) => {
         'all: {
@@ -218,7 +218,7 @@ mod tests {
             (size, j) = (size + len, j + 1);
         }
         match RunList::expand(ops.split_at(runs.len()).0) {
-            Some(list) => Shuffle::of(&list, size, stride).expect("they are shuffled"),
+            Some(list) => Shuffle::new(&list, size, stride).expect("they are shuffled"),
             None => panic!("a few runs"),
         }
     }

@@ -13,7 +13,7 @@ use core::ops::Range;
 
 use super::direction::{Direction, Transfer, Way};
 use super::registers::{Ends, Registers};
-use crate::plan::{Constant, MOST_COLUMNS, Permutation, Quads};
+use crate::plan::{Constant, MAX_COLUMNS, Permutation, Quads};
 
 /// AVX2: registers of 32 bytes. MOVBE, which every processor with AVX2 has, reverses a single value while it is loaded or
 /// stored.
@@ -23,23 +23,23 @@ impl Registers for Avx2 {
     const WIDTH: usize = 32;
 
     #[inline(always)]
-    fn permuted_at_once<D: Direction>(all: &Permutation) -> Option<usize> {
-        all.quads().filter(|_| D::IS_PLAIN_PACKING).map(Quads::records)
+    fn permuted_at_once<D: Direction>(permutation: &Permutation) -> Option<usize> {
+        permutation.quads().filter(|_| D::IS_PLAIN_PACKING).map(Quads::records)
     }
 
     #[inline(always)]
     unsafe fn permute<D: Direction>(
-        all: &Permutation,
+        permutation: &Permutation,
         range: Range<usize>,
         ends: Option<Ends>,
         memory: *mut u8,
         packed: *mut u8,
     ) {
-        debug_assert!(Self::permuted_at_once::<D>(all).is_some());
-        if let Some(of) = all.quads() {
+        debug_assert!(Self::permuted_at_once::<D>(permutation).is_some());
+        if let Some(of) = permutation.quads() {
             // SAFETY: passed on to the caller. The quads are those of the permutation, and `D` packs bytes as they are: for
             // others, `permuted_at_once` is no number.
-            unsafe { quads::pack(all, of, range, ends, memory, packed) };
+            unsafe { quads::pack(permutation, of, range, ends, memory, packed) };
         }
     }
 }
@@ -85,7 +85,7 @@ macro_rules! by_vectors {
 /// As there.
 #[inline(always)]
 unsafe fn permute_prepared<D: Direction>(
-    all: &Permutation,
+    permutation: &Permutation,
     range: Range<usize>,
     memory: *mut u8,
     packed: *mut u8,
@@ -93,9 +93,9 @@ unsafe fn permute_prepared<D: Direction>(
     // SAFETY: the caller guarantees the instructions, and both sides as `D` reads and writes them.
     unsafe {
         match D::TRANSFER {
-            Transfer::Pack => by_vectors!(pack(all, range, memory, packed)),
-            Transfer::Unpack => by_vectors!(unpack(all, range, memory, packed)),
-            Transfer::Move => by_vectors!(copy(all, range, memory, packed)),
+            Transfer::Pack => by_vectors!(pack(permutation, range, memory, packed)),
+            Transfer::Unpack => by_vectors!(unpack(permutation, range, memory, packed)),
+            Transfer::Move => by_vectors!(copy(permutation, range, memory, packed)),
             Transfer::Zero => {}
         }
     }
@@ -110,14 +110,14 @@ unsafe fn permute_prepared<D: Direction>(
 #[cold]
 #[inline(never)]
 unsafe fn prepare_and_permute<D: Direction>(
-    all: &Permutation,
+    permutation: &Permutation,
     range: Range<usize>,
     memory: *mut u8,
     packed: *mut u8,
 ) {
     prefetch::prepare();
     // SAFETY: passed on to the caller.
-    unsafe { permute_prepared::<D>(all, range, memory, packed) };
+    unsafe { permute_prepared::<D>(permutation, range, memory, packed) };
 }
 
 impl Registers for Avx512 {
@@ -160,12 +160,16 @@ impl Registers for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn permute_one<D: Direction>(all: &Permutation, memory: *mut u8, packed: *mut u8) {
+    unsafe fn permute_one<D: Direction>(
+        permutation: &Permutation,
+        memory: *mut u8,
+        packed: *mut u8,
+    ) {
         // SAFETY: the caller guarantees the instructions, and both sides as `D` reads and writes them.
         unsafe {
             match D::TRANSFER {
-                Transfer::Pack => by_vectors!(pack_one(all, memory, packed)),
-                Transfer::Unpack => by_vectors!(unpack_one(all, memory, packed)),
+                Transfer::Pack => by_vectors!(pack_one(permutation, memory, packed)),
+                Transfer::Unpack => by_vectors!(unpack_one(permutation, memory, packed)),
                 Transfer::Move | Transfer::Zero => {}
             }
         }
@@ -175,7 +179,7 @@ impl Registers for Avx512 {
     unsafe fn columns<D: Way, G: Constant>(
         count: usize,
         memory: *mut u8,
-        columns: &[*mut u8; MOST_COLUMNS],
+        columns: &[*mut u8; MAX_COLUMNS],
     ) -> bool {
         // SAFETY: the caller guarantees both sides as `D` reads and writes them, and the instructions.
         unsafe {

@@ -27,15 +27,15 @@ impl ByteMap {
     }
 
     /// The data of these operations, if there are few enough bytes.
-    pub(crate) const fn of(ops: &[Op]) -> Option<Self> {
+    pub(crate) const fn from_ops(ops: &[Op]) -> Option<Self> {
         match RunList::expand_values(ops) {
-            Some(runs) => Self::of_runs(&runs),
+            Some(runs) => Self::from_runs(&runs),
             None => None,
         }
     }
 
     /// The data of these runs, if there are few enough bytes.
-    pub(crate) const fn of_runs(runs: &RunList) -> Option<Self> {
+    pub(crate) const fn from_runs(runs: &RunList) -> Option<Self> {
         let mut map = Self::new();
         let mut index = 0;
         while index < runs.all().len() {

@@ -18,7 +18,7 @@ use super::list::{EntryKind, List, Lists, Moves};
 use super::op::{Blocks, Op, split_first};
 
 /// More runs than this are not written out: their table would not stay in the caches beside the data.
-const MOST: usize = 4096;
+const MAX_RUNS: usize = 4096;
 
 /// If an operation copies at least this many runs on average, most of a long fragment is copied by a kernel for rows.
 const LONG_ROW: usize = 16;
@@ -49,7 +49,7 @@ pub(super) fn flat(ops: &[Op], lists: &Lists) -> Option<Flat> {
     if let [_] | [Op::Loop { .. }, Op::Blocks(_)] = ops {
         return None;
     }
-    let mut all = Runs { list: Vec::new(), rows: 0, left: 4 * MOST };
+    let mut all = Runs { list: Vec::new(), rows: 0, left: 4 * MAX_RUNS };
     if !all.add(ops, lists, 0) {
         return None;
     }
@@ -76,7 +76,7 @@ pub(super) fn flat(ops: &[Op], lists: &Lists) -> Option<Flat> {
         }
         lists.varied.push([0, before]);
         let lengths = || runs.iter().map(|(_, len)| *len);
-        list.moves = Moves::of(lengths().min()?, lengths().max()?);
+        list.moves = Moves::for_lengths(lengths().min()?, lengths().max()?);
         list.kind = EntryKind::Varied;
     }
     Some(Flat { list, lists, has_rows: runs.len() >= rows * LONG_ROW })
@@ -132,7 +132,7 @@ impl Runs {
             && last.checked_add_unsigned(*bytes) == Some(disp)
         {
             *bytes += len;
-        } else if self.list.len() < MOST {
+        } else if self.list.len() < MAX_RUNS {
             self.list.push((disp, len));
         } else {
             return false;
@@ -162,7 +162,7 @@ mod tests {
         // What has a kernel of its own, too many runs, too many steps, and too far apart.
         assert_eq!(runs(&[run(0, 4)]), None);
         assert_eq!(runs(&[each(4, 9, 1), run(0, 4)]), None);
-        assert_eq!(runs(&[each(MOST as u64 + 1, 9, 1), run(0, 4), run(-9, 1)]), None);
+        assert_eq!(runs(&[each(MAX_RUNS as u64 + 1, 9, 1), run(0, 4), run(-9, 1)]), None);
         assert_eq!(runs(&[each(u64::MAX, 9, 0), run(0, 4), run(8, 1)]), None);
         assert_eq!(runs(&[each(u64::MAX, 4, 1), run(0, 4), run(-8, 1)]), None);
         assert_eq!(runs(&[run(0, 4), run(1 << 40, 4)]), None);

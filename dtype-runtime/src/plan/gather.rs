@@ -18,7 +18,7 @@
 use crate::kernels::WIDTH;
 
 /// The most columns.
-pub(crate) const MOST_COLUMNS: usize = 16;
+pub(crate) const MAX_COLUMNS: usize = 16;
 
 /// Bytes of a window.
 const WINDOW: usize = 2 * WIDTH;
@@ -39,15 +39,15 @@ pub(crate) trait Constant {
 /// Columns as permutations of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Gather {
-    places: [Place; MOST_COLUMNS],
+    places: [Place; MAX_COLUMNS],
     /// For each byte of a column's piece, which byte of the window it is.
-    index: [[u8; WIDTH]; MOST_COLUMNS],
+    index: [[u8; WIDTH]; MAX_COLUMNS],
     /// The columns in use.
     number: usize,
     /// For each vector of the window and each pair of columns: which byte of the two pieces a byte is, and whether it is
     /// one of theirs.
-    back: [[[u8; WIDTH]; MOST_COLUMNS / 2]; 2],
-    keep: [[u64; MOST_COLUMNS / 2]; 2],
+    back: [[[u8; WIDTH]; MAX_COLUMNS / 2]; 2],
+    keep: [[u64; MAX_COLUMNS / 2]; 2],
     /// Which bytes of the window are in a column, one bit each.
     data: [u64; 2],
     /// Records in a window.
@@ -61,11 +61,11 @@ pub(crate) struct Gather {
 impl Gather {
     /// No columns.
     pub(crate) const NONE: Self = Self {
-        places: [Place { offset: 0, len: 0 }; MOST_COLUMNS],
-        index: [[0; WIDTH]; MOST_COLUMNS],
+        places: [Place { offset: 0, len: 0 }; MAX_COLUMNS],
+        index: [[0; WIDTH]; MAX_COLUMNS],
         number: 0,
-        back: [[[0; WIDTH]; MOST_COLUMNS / 2]; 2],
-        keep: [[0; MOST_COLUMNS / 2]; 2],
+        back: [[[0; WIDTH]; MAX_COLUMNS / 2]; 2],
+        keep: [[0; MAX_COLUMNS / 2]; 2],
         data: [0; 2],
         records: 1,
         stride: 0,
@@ -74,8 +74,8 @@ impl Gather {
 
     /// The first `number` of these columns, in records of `stride` bytes, if there are machines that copy several records at a
     /// time, and that pays: two records lie in a window.
-    pub(crate) const fn of(
-        places: [Place; MOST_COLUMNS],
+    pub(crate) const fn new(
+        places: [Place; MAX_COLUMNS],
         number: usize,
         stride: usize,
     ) -> Option<Self> {

@@ -28,7 +28,7 @@ use super::op::{Op, items, numbered_items, size};
 use super::segments::Segments;
 
 /// Fewer operations than this are searched one by one.
-pub(super) const FEWEST: usize = 16;
+pub(super) const MIN_OPERATIONS: usize = 16;
 
 /// What is known about each operation, in columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,7 +49,7 @@ const NONE: usize = usize::MAX;
 
 impl Index {
     /// The index of these operations.
-    pub(super) fn of(ops: &[Op], lists: &Lists) -> Self {
+    pub(super) fn new(ops: &[Op], lists: &Lists) -> Self {
         let empty = vec![0; ops.len()];
         let mut index = Self {
             starts: empty.clone(),
@@ -77,7 +77,7 @@ impl Index {
             // A loop starts where its first operation starts.
             let leaf = ops[at..].iter().position(|op| !matches!(op, Op::Loop { .. }));
             let leaf = leaf.map_or(at, |inside| at + inside);
-            let joined = before.joined(&Segments::of(&ops[leaf..=leaf], lists));
+            let joined = before.joined(&Segments::from_ops(&ops[leaf..=leaf], lists));
             let index = from + at;
             self.starts[index] = start + bytes_before;
             self.numbers[index] = number + before.count - joined;
@@ -88,7 +88,7 @@ impl Index {
                     let (bytes, once) = self.fill(body, index + 1, lists, first, index);
                     (count * bytes, once.repeated(count, stride))
                 }
-                _ => (size(&ops[at..=at], lists), Segments::of(&ops[at..=at], lists)),
+                _ => (size(&ops[at..=at], lists), Segments::from_ops(&ops[at..=at], lists)),
             };
             (self.sizes[index], self.segments[index]) = (bytes, segments.count);
             bytes_before += bytes;

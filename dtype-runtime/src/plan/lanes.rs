@@ -25,6 +25,7 @@
 //!
 //! Instructions compare lanes as signed numbers, so all results are kept with the highest bit inverted.
 
+use super::costs;
 use crate::basic::BitRange;
 
 /// A value in a packed record, and one of its ranges.
@@ -40,7 +41,7 @@ pub(crate) struct Ranged {
 
 /// The values of a record that are tested.
 pub(crate) struct RangedList {
-    list: [Ranged; Self::MOST],
+    list: [Ranged; Self::MAX_RANGES],
     len: usize,
 }
 
@@ -81,7 +82,7 @@ pub(crate) struct Load {
 
 impl RangedList {
     /// The greatest number of values.
-    pub(crate) const MOST: usize = 64;
+    pub(crate) const MAX_RANGES: usize = 64;
 
     /// The values.
     const fn all(&self) -> &[Ranged] {
@@ -91,12 +92,12 @@ impl RangedList {
     /// A list without values.
     pub(crate) const fn new() -> Self {
         let nothing = Ranged { position: 0, size: 0, range: BitRange::ALL };
-        Self { list: [nothing; Self::MOST], len: 0 }
+        Self { list: [nothing; Self::MAX_RANGES], len: 0 }
     }
 
     /// Adds a value, in the order of positions. Returns whether there was room for it.
     pub(crate) const fn push(&mut self, value: Ranged) -> bool {
-        if self.len == Self::MOST {
+        if self.len == Self::MAX_RANGES {
             return false;
         }
         let mut at = self.len;
@@ -147,23 +148,19 @@ impl Tests {
     /// Loads of a step.
     pub(crate) const LOADS: usize = 4;
 
-    /// The tests of these values, in records of `size` packed bytes; `None` if there are too many for the loads, or none, or
-    /// they are never faster than one test after another, as for a record of 70 bytes with a single `bool`. `one_by_one` says
-    /// what it costs to test the values of one record so, in sixteenths of a nanosecond.
-    pub(crate) const fn of(values: &RangedList, size: usize, one_by_one: usize) -> Option<Self> {
-        /// What a call costs, a step, and a step in place: measured with an AMD EPYC of the third generation.
-        const CALL: usize = 64;
-        const STEP: usize = 9;
-        const STEP_IN_PLACE: usize = 4;
+    /// The tests of these values, in records of `size` packed bytes. `one_by_one` is the time that it takes to test the values
+    /// of one record one after another, in sixteenths of a nanosecond. `None` if the loads have no room for all values, if there
+    /// are no values, or if testing them one after another is always faster, as for one `bool` in records of 70 bytes.
+    pub(crate) const fn new(values: &RangedList, size: usize, one_by_one: usize) -> Option<Self> {
         let all = match Self::in_place(values.all(), size) {
             Some(all) => Some(all),
             None => Self::in_lanes(values.all(), size),
         };
         let Some(all) = all else { return None };
-        let step = if all.in_place { STEP_IN_PLACE } else { STEP };
-        match (one_by_one * all.records).checked_sub(step) {
-            None | Some(0) => None,
-            Some(gain) => Some(Self { fewest: CALL * all.records / gain + 1, ..all }),
+        let cost = if all.in_place { costs::TESTS_IN_PLACE } else { costs::TESTS };
+        match cost.fewest_steps(one_by_one * all.records) {
+            None => None,
+            Some(steps) => Some(Self { fewest: steps * all.records, ..all }),
         }
     }
 
@@ -301,7 +298,7 @@ mod tests {
     }
 
     fn tests(values: &[(usize, usize, Validity)], size: usize) -> Option<Tests> {
-        Tests::of(&list(values), size, 2 * values.len())
+        Tests::new(&list(values), size, 2 * values.len())
     }
 
     /// The example above.

@@ -75,7 +75,7 @@ impl Moves {
     /// varied when a block of another length than its first block was added, and both are at least one value long.
     /// (Blocks of one value each would take two moves of half a value; in an even list they are copied by their
     /// length instead.)
-    pub(crate) fn of(least: u64, greatest: u64) -> Self {
+    pub(crate) fn for_lengths(least: u64, greatest: u64) -> Self {
         let widths = [
             (1, Width::W1),
             (2, Width::W2),
@@ -395,7 +395,7 @@ mod tests {
                 .skip(1)
                 .flat_map(|greatest| lengths(greatest / value).map(move |least| (least, greatest)))
             {
-                let moves = Moves::of(least, greatest);
+                let moves = Moves::for_lengths(least, greatest);
                 let (Moves::Two(width) | Moves::Four(width)) = moves else { continue };
                 let width = 1_u64 << width as u32;
                 assert!(width.is_multiple_of(value), "{moves:?} for values of {value} bytes");

@@ -23,6 +23,7 @@
 //! the window has two.
 
 use super::byte_map::ByteMap;
+use super::costs;
 use super::quads::Quads;
 use crate::kernels::WIDTH;
 
@@ -70,7 +71,7 @@ struct Window {
     first: isize,
     /// The number of records.
     records: usize,
-    /// Whether it has two vectors.
+    /// Whether the window is two vectors.
     is_wide: bool,
 }
 
@@ -81,7 +82,7 @@ impl Window {
         clippy::cast_sign_loss,
         reason = "bytes of a window, and displacements of data in memory"
     )]
-    const fn of(map: &ByteMap, stride: i64) -> Option<Self> {
+    const fn new(map: &ByteMap, stride: i64) -> Option<Self> {
         let first = map.first.wrapping_add(map.least as i64);
         let span = map.span().cast_signed() as i64;
         if map.len == 0
@@ -116,7 +117,7 @@ impl Window {
 impl Permutation {
     /// Fewer moves than this for each vector of memory are faster one by one, and so are exactly this many moves
     /// of 16 bytes each.
-    const FEWEST_MOVES: usize = 3;
+    const MIN_MOVES: usize = 3;
 
     /// As many moves of known lengths are as fast as a permutation with a window of one vector, or of two.
     const CONSTANT_MOVES: [usize; 2] = [4, 7];
@@ -130,7 +131,7 @@ impl Permutation {
 
     /// The largest distance in bytes between two records. Beyond it nearly every record lies in a page of its own, and
     /// what the vector routine prefetches would evict lines that are still needed.
-    const FURTHEST: u64 = 1024;
+    const MAX_DISTANCE: u64 = 1024;
 
     /// Bytes that are prefetched ahead by a processor that does not do so by itself.
     pub(crate) const FAR: isize = 2048;
@@ -138,33 +139,29 @@ impl Permutation {
     /// Periods that are prefetched ahead by any processor.
     pub(crate) const NEAR: isize = 4;
 
-    /// How many inlined moves take as long as a call of the vector routine. Moves that overlap reach that with 32, others with
-    /// 64.
-    const MOVES_OF_A_CALL: usize = 48;
-
     /// The permutation of records that are `stride` bytes apart, fast or not; `None` if the window is too small for
     /// the data of one record.
     #[cfg(test)]
-    pub(crate) fn of(map: &ByteMap, stride: i64) -> Option<Self> {
+    pub(crate) fn new(map: &ByteMap, stride: i64) -> Option<Self> {
         Self::with_moves(map, stride, 0)
     }
 
     /// The permutation of records that are `stride` bytes apart, if it is faster than copying run by run.
     pub(crate) const fn new_if_faster(map: &ByteMap, stride: i64) -> Option<Self> {
-        if stride.unsigned_abs() > Self::FURTHEST {
+        if stride.unsigned_abs() > Self::MAX_DISTANCE {
             return None;
         }
-        Self::with_moves(map, stride, Self::FEWEST_MOVES)
+        Self::with_moves(map, stride, Self::MIN_MOVES)
     }
 
     /// As [`new_if_faster`](Self::new_if_faster), where the runs are constants, which the compiler turns into moves without
     /// a branch.
-    #[expect(clippy::cast_possible_truncation, reason = "no more than `FURTHEST`")]
+    #[expect(clippy::cast_possible_truncation, reason = "no more than `MAX_DISTANCE`")]
     pub(crate) const fn new_if_faster_than_constants(map: &ByteMap, stride: i64) -> Option<Self> {
-        if stride.unsigned_abs() > Self::FURTHEST {
+        if stride.unsigned_abs() > Self::MAX_DISTANCE {
             return None;
         }
-        let Some(window) = Window::of(map, stride) else { return None };
+        let Some(window) = Window::new(map, stride) else { return None };
         let (moves, as_fast) =
             (window.records * map.moves, Self::CONSTANT_MOVES[window.vectors() - 1]);
         let most = if moves == as_fast && window.records * map.len > Self::FULL {
@@ -174,23 +171,23 @@ impl Permutation {
         } else {
             usize::MAX
         };
-        if !window.replaces(map, Self::FEWEST_MOVES) {
+        if !window.replaces(map, Self::MIN_MOVES) {
             return None;
         }
-        Some(Self::of_window(map, stride, window, most))
+        Some(Self::with_window(map, stride, window, most))
     }
 
     /// As [`new_if_faster`](Self::new_if_faster), where a record is blocks at equal distances, which a kernel copies row by row.
     pub(crate) const fn new_if_faster_than_rows(map: &ByteMap, stride: i64) -> Option<Self> {
-        if stride.unsigned_abs() > Self::FURTHEST {
+        if stride.unsigned_abs() > Self::MAX_DISTANCE {
             return None;
         }
-        Self::with_moves(map, stride, Self::FEWEST_MOVES + 1)
+        Self::with_moves(map, stride, Self::MIN_MOVES + 1)
     }
 
     /// The permutation of records that are `stride` bytes apart, if that is near enough for one.
     pub(crate) const fn new_if_near(map: &ByteMap, stride: i64) -> Option<Self> {
-        if stride.unsigned_abs() > Self::FURTHEST {
+        if stride.unsigned_abs() > Self::MAX_DISTANCE {
             return None;
         }
         Self::with_moves(map, stride, 0)
@@ -199,11 +196,11 @@ impl Permutation {
     /// The permutation of records that are `stride` bytes apart, if it replaces at least `moves` moves for each vector
     /// of the window, and the window has room for the data of one record.
     const fn with_moves(map: &ByteMap, stride: i64, moves: usize) -> Option<Self> {
-        let Some(window) = Window::of(map, stride) else { return None };
+        let Some(window) = Window::new(map, stride) else { return None };
         if !window.replaces(map, moves) {
             return None;
         }
-        Some(Self::of_window(map, stride, window, usize::MAX))
+        Some(Self::with_window(map, stride, window, usize::MAX))
     }
 
     #[expect(
@@ -211,7 +208,7 @@ impl Permutation {
         clippy::cast_sign_loss,
         reason = "bytes of a window, and displacements of data in memory"
     )]
-    const fn of_window(map: &ByteMap, stride: i64, window: Window, most: usize) -> Self {
+    const fn with_window(map: &ByteMap, stride: i64, window: Window, most: usize) -> Self {
         let records = window.records;
         let stride = stride as isize;
         let period = stride.wrapping_mul(records as isize);
@@ -233,7 +230,7 @@ impl Permutation {
             stride,
             period: (period, records * map.len),
             far,
-            fewest: Self::MOVES_OF_A_CALL.div_ceil(map.moves),
+            fewest: costs::PERMUTATION.call.div_ceil(map.moves * costs::MOVE),
             most,
             quads: Quads::new_if_faster(map, stride as i64),
         };
@@ -270,9 +267,9 @@ impl Permutation {
     /// 1 / `size`, so it does not reach the next record.
     #[inline]
     pub(crate) const fn record_of(&self, position: u64) -> u64 {
-        const FURTHEST: u64 = 1 << 58;
-        const { assert!(FURTHEST as u128 * WIDTH as u128 <= 1 << 64) };
-        if position >= FURTHEST || self.reciprocal == 0 {
+        const MAX_DISTANCE: u64 = 1 << 58;
+        const { assert!(MAX_DISTANCE as u128 * WIDTH as u128 <= 1 << 64) };
+        if position >= MAX_DISTANCE || self.reciprocal == 0 {
             return position / self.size as u64;
         }
         ((position as u128 * self.reciprocal as u128) >> 64) as u64
@@ -401,7 +398,7 @@ mod tests {
         for size in 1..=WIDTH as u64 {
             let mut map = ByteMap::new();
             assert!(map.run(0, size));
-            let all = Permutation::of(&map, 128).unwrap();
+            let all = Permutation::new(&map, 128).unwrap();
             let ends = [1 << 57, 1 << 58, (1 << 58) + (1 << 40), u64::MAX].map(|end| end / size);
             for record in (0..200).chain(ends.into_iter().flat_map(|end| end - 100..=end)) {
                 let first = record * size;
@@ -430,9 +427,9 @@ mod tests {
     #[test]
     fn few_moves_of_many_bytes_are_made_one_by_one_beyond_the_caches() {
         let all = instead_of_constants(&[(0, 53)], 56).unwrap();
-        assert_eq!((all.fewest(), all.most()), (12, (16 << 20) / 56));
+        assert_eq!((all.fewest(), all.most()), (9, (16 << 20) / 56));
         // Four records with 2 moves each.
         let all = instead_of_constants(&[(0, 13)], 16).unwrap();
-        assert_eq!((all.fewest(), all.most()), (24, usize::MAX));
+        assert_eq!((all.fewest(), all.most()), (18, usize::MAX));
     }
 }

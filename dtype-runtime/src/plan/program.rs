@@ -14,16 +14,16 @@ use crate::kernels::{WIDTH, selected};
 
 /// At most this many operations are stored inline, without an allocation. With a larger array, moving it would
 /// cost more than the allocation.
-const MOST_INLINE: usize = 2;
+const MAX_INLINE: usize = 2;
 
 /// With at least this many operations, one instance is copied by a permutation. With fewer, a permutation is no slower in a
 /// loop that does nothing else. But a program that has just written the values, or soon reads them, stalls: processors
 /// forward a store to a later load of the same bytes only if neither is masked.
-const FEWEST_PERMUTED: usize = 3;
+const MIN_PERMUTED: usize = 3;
 
 /// At most this many runs of several instances are copied one by one, without a look at the tables. A run that is not
 /// [narrow](NARROW) counts as four.
-const MOST_FEW: u64 = 24;
+const MAX_FEW_RUNS: u64 = 24;
 
 /// A run of at most this many bytes takes two moves, and a longer one with its wide moves as long as four others.
 const NARROW: u64 = 32;
@@ -70,7 +70,7 @@ impl TwoRuns {
     /// The bytes of these operations, if they are two such runs.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "short runs")]
-    fn of(ops: &[Op]) -> Option<Self> {
+    fn from_ops(ops: &[Op]) -> Option<Self> {
         let ((first, second), lens) = match ops {
             [Op::Blocks(all)] if all.count == 2 => ((all.disp, all.block(1)), [all.len; 2]),
             [Op::Blocks(one), Op::Blocks(other)] if one.count == 1 && other.count == 1 => {
@@ -100,7 +100,7 @@ pub(crate) enum Cut<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Ops {
     /// The operations, followed by unused ones, and their number.
-    Inline([Op; MOST_INLINE], usize),
+    Inline([Op; MAX_INLINE], usize),
     Boxed(Box<[Op]>),
 }
 
@@ -117,14 +117,14 @@ impl Ops {
 impl<const N: usize> From<[Op; N]> for Ops {
     #[inline(always)]
     fn from(ops: [Op; N]) -> Self {
-        if N <= MOST_INLINE { Self::from(&ops[..]) } else { Self::Boxed(Box::new(ops)) }
+        if N <= MAX_INLINE { Self::from(&ops[..]) } else { Self::Boxed(Box::new(ops)) }
     }
 }
 
 impl From<&[Op]> for Ops {
     #[inline(always)]
     fn from(ops: &[Op]) -> Self {
-        if ops.len() <= MOST_INLINE {
+        if ops.len() <= MAX_INLINE {
             let op = |index: usize| ops.get(index).copied().unwrap_or(Op::NONE);
             Self::Inline(core::array::from_fn(op), ops.len())
         } else {
@@ -137,13 +137,13 @@ impl From<Cow<'_, [Op]>> for Ops {
     #[inline(always)]
     fn from(ops: Cow<'_, [Op]>) -> Self {
         match ops {
-            Cow::Owned(ops) if ops.len() > MOST_INLINE => Self::Boxed(ops.into()),
+            Cow::Owned(ops) if ops.len() > MAX_INLINE => Self::Boxed(ops.into()),
             ops => Self::from(&ops[..]),
         }
     }
 }
 
-/// The number of runs, as [`MOST_FEW`] counts them, of an instance that is a few short runs which do not touch those of the
+/// The number of runs, as [`MAX_FEW_RUNS`] counts them, of an instance that is a few short runs which do not touch those of the
 /// next instance; `u8::MAX` for others.
 #[inline(always)]
 fn runs_of(instance: &[Op], extent: i64) -> u8 {
@@ -151,7 +151,7 @@ fn runs_of(instance: &[Op], extent: i64) -> u8 {
     for op in instance {
         match op {
             Op::Blocks(Blocks { count: 1, len, .. })
-                if *len <= SHORT && len.cast_signed() != extent && runs < MOST_FEW =>
+                if *len <= SHORT && len.cast_signed() != extent && runs < MAX_FEW_RUNS =>
             {
                 runs += if *len > NARROW { 4 } else { 1 };
             }
@@ -166,7 +166,7 @@ fn runs_of(instance: &[Op], extent: i64) -> u8 {
 }
 
 static EMPTY: Program = Program {
-    ops: Ops::Inline([Op::NONE; MOST_INLINE], 0),
+    ops: Ops::Inline([Op::NONE; MAX_INLINE], 0),
     one: One::Operations,
     runs: 0,
     extent: 0,
@@ -183,16 +183,16 @@ impl Program {
         lists: Option<Box<Lists>>,
     ) -> Self {
         let instance = ops.as_ref();
-        let one = if ARE_EXECUTED && instance.len() >= FEWEST_PERMUTED && size <= WIDTH as u64 {
+        let one = if ARE_EXECUTED && instance.len() >= MIN_PERMUTED && size <= WIDTH as u64 {
             One::Small
         } else {
-            TwoRuns::of(instance).map_or(One::Operations, One::Two)
+            TwoRuns::from_ops(instance).map_or(One::Operations, One::Two)
         };
-        let runs = if instance.len() <= MOST_INLINE { runs_of(instance, extent) } else { 0 };
+        let runs = if instance.len() <= MAX_INLINE { runs_of(instance, extent) } else { 0 };
         let (ops, tables) = (ops.into(), Once::new());
         let mut program = Self { ops, one, runs, extent, lists, tables };
         if Once::<Tables>::IS_PREPARED {
-            program.tables = Once::known(Tables::of(program.instance(), program.lists(), extent));
+            program.tables = Once::known(Tables::new(program.instance(), program.lists(), extent));
         }
         program
     }
@@ -270,8 +270,8 @@ impl Program {
             _ => {}
         }
         let tables = self.tables()?;
-        if let Some(permutation) = &tables.iterations
-            && selected().permutes()
+        if selected().permutes()
+            && let Some(permutation) = tables.iterations()
         {
             return Some(Cut::Records(permutation));
         }
@@ -295,7 +295,7 @@ impl Program {
     /// of them.
     #[inline]
     pub(crate) fn of_blocks(&self, blocks: &Blocks, bytes: u64) -> Option<&Permutation> {
-        let permutation = self.tables()?.of_column(blocks)?;
+        let permutation = self.tables()?.column(blocks)?;
         (bytes >= blocks.len * permutation.fewest() as u64).then_some(permutation)
     }
 
@@ -306,20 +306,20 @@ impl Program {
         let of_all = |of_one: u64| of_one.saturating_mul(count);
         let runs = match self.runs {
             // Each operation is a run or more.
-            0 if of_all(self.instance().len() as u64) > MOST_FEW => return false,
+            0 if of_all(self.instance().len() as u64) > MAX_FEW_RUNS => return false,
             0 => runs_of(self.instance(), self.extent),
             counted => counted,
         };
         match runs {
             u8::MAX => false,
-            _ => of_all(u64::from(runs)) <= MOST_FEW,
+            _ => of_all(u64::from(runs)) <= MAX_FEW_RUNS,
         }
     }
 
     /// The tables. The call that needs them first computes them.
     #[inline(always)]
     fn tables(&self) -> Option<&Tables> {
-        self.tables.get(|| Tables::of(self.instance(), self.lists(), self.extent))
+        self.tables.get(|| Tables::new(self.instance(), self.lists(), self.extent))
     }
 }
 

@@ -10,6 +10,7 @@
 //! ```
 
 use super::byte_map::ByteMap;
+use super::costs;
 
 /// Bytes of a quad.
 const QUAD: usize = 4;
@@ -39,11 +40,7 @@ pub(crate) struct Quads {
 impl Quads {
     /// Fewer moves than this for a register are faster one by one: measured on a Zen 3, which makes two stores of up to 8 bytes
     /// in a cycle, and one longer one.
-    const FEWEST_MOVES: usize = 3;
-
-    /// How many inlined moves take as long as a register, and as a call without the registers: measured likewise.
-    const MOVES_OF_A_REGISTER: usize = 2;
-    const MOVES_OF_A_CALL: usize = 36;
+    const MIN_MOVES: usize = 3;
 
     /// The quads of records that are `stride` bytes apart; `None` if they are not faster than the moves of the records.
     #[expect(
@@ -65,7 +62,7 @@ impl Quads {
             records = if fit < lie { fit } else { lie };
         }
         let moves = records * map.moves;
-        if moves < Self::FEWEST_MOVES {
+        if moves < Self::MIN_MOVES {
             return None;
         }
         let (mut mask, mut index) = ([0; QUADS], [0; QUADS]);
@@ -86,8 +83,8 @@ impl Quads {
             packed += 1;
         }
         // Records of one move each are packed several at a time by what the compiler makes of the loop over them.
-        let saved = if map.moves == 1 { 0 } else { moves - Self::MOVES_OF_A_REGISTER };
-        let fewest = match Self::MOVES_OF_A_CALL.checked_div(saved) {
+        let time = if map.moves == 1 { 0 } else { moves * costs::MOVE };
+        let fewest = match costs::QUADS.fewest_steps(time) {
             Some(registers) => Some(registers * records),
             None => None,
         };
@@ -97,8 +94,7 @@ impl Quads {
     /// Whether a register takes less time than another way, which copies `records` records in `time` sixteenths of a
     /// nanosecond.
     pub(super) const fn is_faster_than(&self, time: usize, records: usize) -> bool {
-        const TIME_OF_A_MOVE: usize = 4;
-        Self::MOVES_OF_A_REGISTER * TIME_OF_A_MOVE * records < time * self.records as usize
+        costs::QUADS.step * records < time * self.records as usize
     }
 
     /// Minimum number of records for which a call is faster than inlined moves; `None` if there is none in a cache.

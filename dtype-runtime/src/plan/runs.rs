@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use super::FURTHEST_RECORD;
+use super::MAX_RECORD_DISTANCE;
 use super::op::{Blocks, Elements, Op, split_first};
 use crate::representation::Form;
 
@@ -17,7 +17,7 @@ pub(crate) struct Run {
 
 /// With at least this many blocks, an instance that is blocks at equal distances is copied as such, though its last block
 /// touches the first one of the next instance.
-const FEWEST_UNLINKED: u64 = 8;
+const MIN_UNLINKED: u64 = 8;
 
 /// Instances as records at equal distances, each of a few runs.
 ///
@@ -46,16 +46,16 @@ impl Records {
     /// The records; `None` if they are none, or more than a few runs each. Operations that have a kernel of their own are left
     /// to it: lists, conversions, several blocks without anything else, and any several blocks of records that are far from one
     /// another.
-    pub(super) fn of(instance: &[Op], stride: i64) -> Option<Self> {
+    pub(super) fn new(instance: &[Op], stride: i64) -> Option<Self> {
         let are_runs = instance.iter().all(|op| matches!(op, Op::Blocks(Blocks { count: 1, .. })));
-        if !are_runs && stride.unsigned_abs() > FURTHEST_RECORD {
+        if !are_runs && stride.unsigned_abs() > MAX_RECORD_DISTANCE {
             return None;
         }
         let stride = isize::try_from(stride).ok()?;
         let list = RunList::expand(instance)?;
         let (size, link) = (list.size()?, list.link(stride));
         let is_row = match instance {
-            [Op::Blocks(all)] if all.count > 1 => link.is_none() || all.count >= FEWEST_UNLINKED,
+            [Op::Blocks(all)] if all.count > 1 => link.is_none() || all.count >= MIN_UNLINKED,
             _ => false,
         };
         if size == 0 || is_row {
@@ -74,7 +74,7 @@ impl Records {
     #[inline]
     pub(crate) fn are_run_by_run(&self) -> bool {
         (self.runs.len() > 1 || self.before > 0)
-            && self.stride.unsigned_abs() as u64 <= FURTHEST_RECORD
+            && self.stride.unsigned_abs() as u64 <= MAX_RECORD_DISTANCE
     }
 
     /// The record that holds a position of the stream: its displacement, and the packed bytes of it before the position.
@@ -94,7 +94,7 @@ impl Records {
 /// The runs of one record, in packed order.
 #[derive(Debug)]
 pub(crate) struct RunList {
-    runs: [Run; Self::MOST],
+    runs: [Run; Self::MAX_RUNS],
     len: usize,
     /// Which runs are packed with the last byte first, one bit each.
     reversed: u64,
@@ -105,13 +105,13 @@ pub(crate) struct RunList {
 impl RunList {
     /// A record with at most this many runs is copied by code or by a loop for each run; a record with more runs
     /// is copied by walking the operations.
-    pub(crate) const MOST: usize = 64;
+    pub(crate) const MAX_RUNS: usize = 64;
 
     pub(crate) const EMPTY: Self = Self {
-        runs: [Run { disp: 0, len: 0 }; Self::MOST],
+        runs: [Run { disp: 0, len: 0 }; Self::MAX_RUNS],
         len: 0,
         reversed: 0,
-        left: 4 * Self::MOST,
+        left: 4 * Self::MAX_RUNS,
     };
 
     /// The runs of operations that copy bytes; `None` if there are too many, or values are converted.
@@ -213,7 +213,7 @@ impl RunList {
                 return true;
             }
         }
-        if self.len == Self::MOST {
+        if self.len == Self::MAX_RUNS {
             return false;
         }
         self.runs[self.len] = Run { disp, len };
@@ -230,11 +230,11 @@ mod tests {
     #[test]
     fn records_are_found_by_position() {
         let run = |disp, len| Op::Blocks(Blocks::run(disp, len));
-        let all = Records::of(&[run(8, 20), run(40, 6)], 64).unwrap();
+        let all = Records::new(&[run(8, 20), run(40, 6)], 64).unwrap();
         assert_eq!((all.size, all.find(0), all.find(25)), (26, (0, 0), (0, 25)));
         assert_eq!((all.find(26), all.find(2 * 26 + 3)), ((64, 0), (128, 3)));
         // The second run touches the first one of the next instance, 64 bytes before this one.
-        let linked = Records::of(&[run(104, 6), run(20, 20), run(38, 2)], -64).unwrap();
+        let linked = Records::new(&[run(104, 6), run(20, 20), run(38, 2)], -64).unwrap();
         assert_eq!(*linked.runs, [Run { disp: 20, len: 20 }, Run { disp: 38, len: 8 }]);
         assert_eq!((linked.find(0), linked.find(5), linked.find(6)), ((64, 22), (64, 27), (0, 0)));
         assert_eq!(linked.find(6 + 28), (-64, 0));
@@ -244,15 +244,15 @@ mod tests {
     fn some_instances_are_no_records() {
         let run = |disp, len| Op::Blocks(Blocks::run(disp, len));
         let blocks = |count| Op::Blocks(Blocks { disp: 0, len: 4, count, stride: 8 });
-        assert_eq!(Records::of(&[], 8), None);
-        assert_eq!(Records::of(&[blocks(3)], 32), None);
+        assert_eq!(Records::new(&[], 8), None);
+        assert_eq!(Records::new(&[blocks(3)], 32), None);
         // Linked: two of these blocks are a run of 8.
-        let runs = |count, stride| Records::of(&[blocks(count)], stride).map(|all| all.runs.len());
+        let runs = |count, stride| Records::new(&[blocks(count)], stride).map(|all| all.runs.len());
         assert_eq!([runs(3, 20), runs(7, 52), runs(8, 60)], [Some(2), Some(6), None]);
-        assert!(Records::of(&[run(40, 2), blocks(3)], 64).is_some());
-        assert_eq!(Records::of(&[run(40, 2), blocks(3)], 4096), None);
-        assert!(Records::of(&[run(40, 2), run(0, 4)], 4096).is_some());
+        assert!(Records::new(&[run(40, 2), blocks(3)], 64).is_some());
+        assert_eq!(Records::new(&[run(40, 2), blocks(3)], 4096), None);
+        assert!(Records::new(&[run(40, 2), run(0, 4)], 4096).is_some());
         // Runs that overlap, with more bytes than there are addresses.
-        assert_eq!(Records::of(&[run(0, 1 << 63), run(9, 1 << 63)], 8), None);
+        assert_eq!(Records::new(&[run(0, 1 << 63), run(9, 1 << 63)], 8), None);
     }
 }

@@ -42,7 +42,7 @@ impl Segments {
     pub(crate) const EMPTY: Self = Self { first: 0, end: 0, count: 0 };
 
     /// The segments of operations, executed once.
-    pub(crate) fn of(ops: &[Op], lists: &Lists) -> Self {
+    pub(crate) fn from_ops(ops: &[Op], lists: &Lists) -> Self {
         items(ops).fold(Self::EMPTY, |before, (op, body)| {
             before.then(match *op {
                 Op::Blocks(Blocks { disp, len, count, stride }) => {
@@ -52,7 +52,9 @@ impl Segments {
                 Op::List(list) => Self::of_list(&list, lists),
                 // Converted values differ in memory from the stream.
                 Op::Elements(_) => Self::EMPTY,
-                Op::Loop { count, stride, .. } => Self::of(body, lists).repeated(count, stride),
+                Op::Loop { count, stride, .. } => {
+                    Self::from_ops(body, lists).repeated(count, stride)
+                }
             })
         })
     }

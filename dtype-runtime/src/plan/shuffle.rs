@@ -23,6 +23,7 @@
 
 use core::ops::Range;
 
+use super::costs::{self, Cost};
 use super::quads::Quads;
 use super::runs::{Run, RunList};
 
@@ -62,7 +63,7 @@ const fn with_bytes(index: Index, at: usize, first: usize, len: usize) -> Index 
 #[derive(Debug)]
 pub(crate) struct Shuffle {
     /// Two for each register.
-    halves: [Half; 2 * Self::MOST],
+    halves: [Half; 2 * Self::MAX_REGISTERS],
     /// Registers of a period.
     number: usize,
     /// Records in a period.
@@ -129,13 +130,13 @@ impl Half {
 
 impl Shuffle {
     /// The most registers of a period: the code for each is written out.
-    pub(crate) const MOST: usize = 16;
+    pub(crate) const MAX_REGISTERS: usize = 16;
 
     const NEVER: Range<usize> = 0..0;
 
     /// No registers, for records that are copied in other ways.
     pub(crate) const NOTHING: Self = Self {
-        halves: [Half::NOTHING; 2 * Self::MOST],
+        halves: [Half::NOTHING; 2 * Self::MAX_REGISTERS],
         number: 0,
         records: 1,
         size: 0,
@@ -159,51 +160,48 @@ impl Shuffle {
         let Some(records) = Self::records_of(size, stride) else { return None };
         let number = (records * stride).div_ceil(REGISTER);
         // The least that it takes, before the tables are made.
-        if !Self::is_faster(Self::UNPACKING * number, moves * records) {
+        if !Self::is_faster(costs::SHUFFLE_UNPACKS.step * number, moves * records) {
             return None;
         }
-        let Some(mut all) = Self::of(runs, size, stride) else { return None };
+        let Some(mut all) = Self::new(runs, size, stride) else { return None };
         if all.packs {
             let end = match quads {
                 // Only AVX2 packs by quads.
                 Some(quads)
                     if cfg!(target_arch = "x86_64")
-                        && quads.is_faster_than(Self::PACKING * number, records) =>
+                        && quads.is_faster_than(costs::SHUFFLE_PACKS.step * number, records) =>
                 {
                     quads.fewest()
                 }
                 _ => None,
             };
             let end = if let Some(end) = end { end } else { usize::MAX };
-            all.worth_packing = all.faster_than(moves, Self::PACKING, end);
+            all.worth_packing = all.faster_than(moves, costs::SHUFFLE_PACKS, end);
         }
         if all.unpacks {
             // What was stored a moment ago in two parts is not loaded again in one.
             let waits = !(records * stride).is_multiple_of(REGISTER);
             let kept = if waits { 0 } else { usize::MAX };
             all.worth_unpacking = [
-                all.faster_than(moves, Self::UNPACKING, usize::MAX),
-                all.faster_than(moves, Self::KEEPING, kept),
+                all.faster_than(moves, costs::SHUFFLE_UNPACKS, usize::MAX),
+                all.faster_than(moves, costs::SHUFFLE_KEEPS, kept),
             ];
         }
         let ([new, kept], pack) = (&all.worth_unpacking, &all.worth_packing);
         if new.end > 0 || kept.end > 0 || pack.end > 0 { Some(all) } else { None }
     }
 
-    /// How long a register takes, and a call without the registers, in sixteenths of a nanosecond: measured on a Zen 3.
-    const PACKING: usize = 11;
-    const UNPACKING: usize = 8;
-    const KEEPING: usize = 11;
-    const CALL: usize = 56;
-
     /// For which numbers of records, all less than `end`, a call is faster than such moves.
-    const fn faster_than(&self, moves: usize, register: usize, end: usize) -> Range<usize> {
-        let (ours, theirs) = (register * self.number, moves * self.records);
-        if !Self::is_faster(ours, theirs) {
+    const fn faster_than(&self, moves: usize, register: Cost, end: usize) -> Range<usize> {
+        let period = Cost { step: register.step * self.number, ..register };
+        let theirs = moves * self.records;
+        if !Self::is_faster(period.step, theirs) {
             return Self::NEVER;
         }
-        let start = Self::CALL.div_ceil(theirs - ours) * self.records;
-        if start < end { start..end } else { Self::NEVER }
+        match period.fewest_steps(theirs) {
+            Some(periods) if periods * self.records < end => periods * self.records..end,
+            _ => Self::NEVER,
+        }
     }
 
     /// Whether the one time is so much shorter that it is likely to be shorter at any place in memory.
@@ -212,7 +210,7 @@ impl Shuffle {
     }
 
     /// The same, faster or not, as long as it packs or unpacks.
-    pub(crate) const fn of(runs: &RunList, size: usize, stride: usize) -> Option<Self> {
+    pub(crate) const fn new(runs: &RunList, size: usize, stride: usize) -> Option<Self> {
         let Some(records) = Self::records_of(size, stride) else { return None };
         if !lie_within(runs, stride) {
             return None;
@@ -268,7 +266,7 @@ impl Shuffle {
     /// The number of records that fill the fewest registers each; `None` if none fill as many as there may be.
     const fn records_of(size: usize, stride: usize) -> Option<usize> {
         let (mut best, mut records) = (None, 1);
-        while records <= REGISTER && records * stride <= Self::MOST * REGISTER {
+        while records <= REGISTER && records * stride <= Self::MAX_REGISTERS * REGISTER {
             if records * stride >= REGISTER && records * size >= HALF {
                 let registers = (records * stride).div_ceil(REGISTER);
                 best = match best {
@@ -386,7 +384,7 @@ mod tests {
     }
 
     fn of(runs: &Runs, stride: usize) -> Option<Shuffle> {
-        Shuffle::of(&list(runs), runs.iter().map(|(_, len)| len).sum(), stride)
+        Shuffle::new(&list(runs), runs.iter().map(|(_, len)| len).sum(), stride)
     }
 
     #[test]
@@ -418,16 +416,16 @@ mod tests {
         memory
     }
 
-    fn halves(all: &Shuffle) -> impl Iterator<Item = &Half> {
-        (0..all.number()).flat_map(|number| all.register(number))
+    fn halves(shuffle: &Shuffle) -> impl Iterator<Item = &Half> {
+        (0..shuffle.number()).flat_map(|number| shuffle.register(number))
     }
 
     /// What the halves store to memory, as packed bytes' numbers.
-    fn unpacked(all: &Shuffle) -> Vec<Option<usize>> {
-        let (memory, packed) = all.bytes();
+    fn unpacked(shuffle: &Shuffle) -> Vec<Option<usize>> {
+        let (memory, packed) = shuffle.bytes();
         let mut stored = vec![Some(usize::MAX); memory];
-        for &Half { place, from, scatter, .. } in halves(all) {
-            assert!(from + HALF <= packed, "{all:?}");
+        for &Half { place, from, scatter, .. } in halves(shuffle) {
+            assert!(from + HALF <= packed, "{shuffle:?}");
             for (i, index) in scatter.to_le_bytes().into_iter().enumerate() {
                 assert!(index == NO_BYTE || usize::from(index) < HALF);
                 stored[place + i] = (index != NO_BYTE).then(|| from + usize::from(index));
@@ -437,9 +435,9 @@ mod tests {
     }
 
     /// What the halves store to the packed bytes, as places in memory.
-    fn packed(all: &Shuffle) -> Vec<Option<usize>> {
-        let mut stored = vec![None; all.bytes().1 + HALF];
-        for &Half { place, to, gather, .. } in halves(all) {
+    fn packed(shuffle: &Shuffle) -> Vec<Option<usize>> {
+        let mut stored = vec![None; shuffle.bytes().1 + HALF];
+        for &Half { place, to, gather, .. } in halves(shuffle) {
             for (i, index) in gather.to_le_bytes().into_iter().enumerate() {
                 assert!(index == NO_BYTE || usize::from(index) < HALF);
                 let place = place + usize::from(index);
@@ -518,7 +516,7 @@ mod tests {
     #[test]
     #[cfg(target_arch = "x86_64")]
     fn quads_pack_what_they_pack_faster() {
-        let map = |runs: &Runs| ByteMap::of_runs(&list(runs)).unwrap();
+        let map = |runs: &Runs| ByteMap::from_runs(&list(runs)).unwrap();
         let across = Quads::new_if_faster(&map(&[(0, 12), (16, 12)]), 32).unwrap();
         let worth = |quads| {
             let runs = [(0, 12), (16, 12)];

@@ -19,13 +19,13 @@ use super::runs::Records;
 use crate::kernels;
 
 /// Fewer blocks than this at equal distances are not worth a lookup.
-pub(crate) const FEWEST_BLOCKS: u64 = 8;
+pub(crate) const MIN_BLOCKS: u64 = 8;
 
 /// Fewer operations than this, counted with all iterations, are not worth a lookup.
-const FEWEST_OPERATIONS: u64 = 8;
+const MIN_OPERATIONS: u64 = 8;
 
 /// At most this many permutations of each kind are kept; a plan rarely has more than two.
-const MOST: usize = 8;
+const MAX_KEPT: usize = 8;
 
 /// Whether this target executes permutations, or some of them.
 pub(super) const ARE_EXECUTED: bool = kernels::EXECUTES_PERMUTATIONS;
@@ -36,11 +36,11 @@ pub(super) struct Tables {
     pub(super) instances: Option<Instances>,
     /// The instances, if each is a few runs.
     pub(super) records: Option<Records>,
-    /// The iterations, if an instance is a loop over a permutation.
-    pub(super) iterations: Option<Permutation>,
     /// One instance as a list.
     pub(super) flat: Once<Option<Flat>>,
     bodies: Vec<Body>,
+    /// Which of the bodies is repeated by the loop that an instance is.
+    iterations: Option<usize>,
     columns: Vec<Column>,
 }
 
@@ -66,10 +66,16 @@ pub(crate) struct Body {
     pub(crate) list: Option<Flat>,
 }
 
+impl Body {
+    fn is(&self, ops: &[Op], stride: i64) -> bool {
+        self.stride == stride && self.ops == ops
+    }
+}
+
 impl PartialEq for Body {
     /// The rest follows from these.
     fn eq(&self, other: &Self) -> bool {
-        (&self.ops, self.stride) == (&other.ops, other.stride)
+        self.is(&other.ops, other.stride)
     }
 }
 
@@ -86,19 +92,20 @@ struct Column {
 
 impl Tables {
     /// The tables of a plan whose instances have these operations and are `extent` bytes apart.
-    pub(super) fn of(instance: &[Op], lists: &Lists, extent: i64) -> Self {
+    pub(super) fn new(instance: &[Op], lists: &Lists, extent: i64) -> Self {
         let mut tables = Self {
             instances: None,
-            records: Records::of(instance, extent),
-            iterations: None,
+            records: Records::new(instance, extent),
             flat: Once::new(),
             bodies: Vec::new(),
+            iterations: None,
             columns: Vec::new(),
         };
         if !ARE_EXECUTED {
             return tables;
         }
-        for (at, op) in instance.iter().enumerate() {
+        // From the end, so that a loop comes after the loops in it.
+        for (at, op) in instance.iter().enumerate().rev() {
             match *op {
                 Op::Blocks(blocks) => tables.add_column(&blocks),
                 // Values of one width are blocks at equal distances; the kernel reverses the permutation.
@@ -109,32 +116,25 @@ impl Tables {
                 Op::List(_) => {}
             }
         }
-        // Records inside a nest are copied several at a time, which is faster than run by run.
-        let have_records = |body: &Body| tables.has_records(&body.ops);
-        let nests: Vec<bool> = tables.bodies.iter().map(have_records).collect();
-        for (body, has_records) in tables.bodies.iter_mut().zip(nests) {
-            body.list.take_if(|_| has_records);
-        }
         if let Some((Op::Loop { stride, .. }, body, [])) = split_first(instance) {
-            tables.iterations =
-                tables.body(body, *stride).and_then(|body| body.permutation.clone());
+            tables.iterations = tables.bodies.iter().position(|known| known.is(body, *stride));
         }
-        tables.instances = tables.of_instances(instance, extent);
+        tables.instances = tables.instances(instance, extent);
         tables
     }
 
-    fn of_instances(&self, instance: &[Op], extent: i64) -> Option<Instances> {
+    fn instances(&self, instance: &[Op], extent: i64) -> Option<Instances> {
         /// A number of instances that makes them many blocks.
         const MANY: u64 = 1000;
         if let [Op::Blocks(blocks)] = instance
             && blocks.count.checked_mul(MANY).is_some()
             && let Some(all) = blocks.repeated(MANY, extent)
         {
-            let permutation = of_blocks(&all)?;
+            let permutation = permutation_of_blocks(&all)?;
             return Some(Instances { permutation, disp: blocks.disp, are_records: false });
         }
-        if let (Some(permutation), [Op::Loop { count, stride, .. }, ..]) =
-            (&self.iterations, instance)
+        if let [Op::Loop { count, stride, .. }, ..] = instance
+            && let Some(permutation) = self.iterations()
             && i128::from(*stride) * i128::from(*count) == i128::from(extent)
         {
             return Some(Instances {
@@ -143,17 +143,20 @@ impl Tables {
                 are_records: false,
             });
         }
-        let permutation = of_records(instance, extent)?;
+        let permutation = permutation_of_records(instance, extent)?;
         Some(Instances { permutation, disp: 0, are_records: true })
     }
 
     fn add_body(&mut self, ops: &[Op], lists: &Lists, count: u64, stride: i64) {
-        if !is_worth_it(ops, count) || self.bodies.len() == MOST || self.body(ops, stride).is_some()
+        if !is_worth_it(ops, count)
+            || self.bodies.len() == MAX_KEPT
+            || self.body(ops, stride).is_some()
         {
             return;
         }
-        let permutation = of_body(ops, stride);
-        let list = if permutation.is_none() {
+        let permutation = permutation_of_body(ops, stride);
+        // Records inside a nest are copied several at a time, which is faster than run by run.
+        let list = if permutation.is_none() && !self.has_records(ops) {
             flat(ops, lists).filter(|list| !list.has_rows)
         } else {
             None
@@ -165,13 +168,18 @@ impl Tables {
     }
 
     fn add_column(&mut self, blocks: &Blocks) {
-        if self.columns.len() < MOST
-            && self.of_column(blocks).is_none()
-            && let Some(permutation) = of_blocks(blocks)
+        if self.columns.len() < MAX_KEPT
+            && self.column(blocks).is_none()
+            && let Some(permutation) = permutation_of_blocks(blocks)
         {
             self.columns.reserve_exact(1);
             self.columns.push(Column { len: blocks.len, stride: blocks.stride, permutation });
         }
+    }
+
+    /// The iterations, if an instance is a loop over a permutation.
+    pub(super) fn iterations(&self) -> Option<&Permutation> {
+        self.bodies.get(self.iterations?)?.permutation.as_ref()
     }
 
     /// Whether the body of a loop among these operations is a permutation.
@@ -186,11 +194,11 @@ impl Tables {
 
     /// A loop's body that is repeated `stride` bytes apart.
     pub(super) fn body(&self, ops: &[Op], stride: i64) -> Option<&Body> {
-        self.bodies.iter().find(|body| body.stride == stride && body.ops == ops)
+        self.bodies.iter().find(|body| body.is(ops, stride))
     }
 
     /// The permutation of blocks of this length and stride.
-    pub(super) fn of_column(&self, blocks: &Blocks) -> Option<&Permutation> {
+    pub(super) fn column(&self, blocks: &Blocks) -> Option<&Permutation> {
         let mut columns = self.columns.iter();
         let found =
             columns.find(|column| (column.len, column.stride) == (blocks.len, blocks.stride))?;
@@ -199,8 +207,8 @@ impl Tables {
 }
 
 /// The permutation of repetitions of operations, `stride` bytes apart, if there is one and it pays.
-fn of_records(ops: &[Op], stride: i64) -> Option<Permutation> {
-    let map = ByteMap::of(ops)?;
+fn permutation_of_records(ops: &[Op], stride: i64) -> Option<Permutation> {
+    let map = ByteMap::from_ops(ops)?;
     if ops.iter().all(|op| matches!(op, Op::Blocks(blocks) if blocks.count == 1)) {
         Permutation::new_if_faster(&map, stride)
     } else {
@@ -210,18 +218,18 @@ fn of_records(ops: &[Op], stride: i64) -> Option<Permutation> {
 }
 
 /// The same of a loop's body. If that is blocks at equal distances, the alternative is a kernel for rows.
-fn of_body(ops: &[Op], stride: i64) -> Option<Permutation> {
+fn permutation_of_body(ops: &[Op], stride: i64) -> Option<Permutation> {
     match ops {
-        [Op::Blocks(_)] => Permutation::new_if_faster_than_rows(&ByteMap::of(ops)?, stride),
-        _ => of_records(ops, stride),
+        [Op::Blocks(_)] => Permutation::new_if_faster_than_rows(&ByteMap::from_ops(ops)?, stride),
+        _ => permutation_of_records(ops, stride),
     }
 }
 
 /// The same of blocks, relative to the first one.
-fn of_blocks(blocks: &Blocks) -> Option<Permutation> {
+fn permutation_of_blocks(blocks: &Blocks) -> Option<Permutation> {
     let mut map = ByteMap::new();
     let is_run = blocks.stride.cast_unsigned() == blocks.len;
-    if is_run || blocks.count < FEWEST_BLOCKS || !map.run(0, blocks.len) {
+    if is_run || blocks.count < MIN_BLOCKS || !map.run(0, blocks.len) {
         return None;
     }
     // A single block at a time is faster to copy directly.
@@ -231,5 +239,5 @@ fn of_blocks(blocks: &Blocks) -> Option<Permutation> {
 /// Whether `count` repetitions of operations are worth a lookup.
 #[inline]
 pub(super) fn is_worth_it(ops: &[Op], count: u64) -> bool {
-    (ops.len() as u64).saturating_mul(count) >= FEWEST_OPERATIONS
+    (ops.len() as u64).saturating_mul(count) >= MIN_OPERATIONS
 }

@@ -18,7 +18,7 @@ pub(crate) struct Values {
 impl Values {
     /// The values of these operations; `None` if they are too many or have too many bytes, or some are not converted byte by
     /// byte.
-    pub(crate) fn of(ops: &[Op]) -> Option<Self> {
+    pub(crate) fn from_ops(ops: &[Op]) -> Option<Self> {
         let ops = values(ops)?;
         let size = bytewise_size(&ops)?;
         Some(Self { ops: ops.into(), size })
@@ -38,22 +38,22 @@ impl Values {
 /// The packed bytes of these values, if they are few and each is converted byte by byte.
 pub(crate) fn bytewise_size(values: &[Op]) -> Option<u64> {
     /// Records with more packed bytes than this are better converted one by one.
-    const WIDEST: u64 = 256;
+    const MAX_WIDTH: u64 = 256;
     let has_kernel = |op: &Op| match op {
         Op::Elements(all) => all.form.is_bytewise() && all.blocks.len.is_power_of_two(),
         _ => false,
     };
     let size = size(values, Lists::none());
-    (0 < size && size <= WIDEST && values.iter().all(has_kernel)).then_some(size)
+    (0 < size && size <= MAX_WIDTH && values.iter().all(has_kernel)).then_some(size)
 }
 
 /// The values of one record, in packed order, as operations without loops. Values at equal distances are one operation. `None`
 /// if there are too many, or bytes are copied.
 pub(crate) fn values(ops: &[Op]) -> Option<Cow<'_, [Op]>> {
     if ops.iter().all(|op| matches!(op, Op::Elements(_))) {
-        return (ops.len() <= ValueList::MOST).then_some(Cow::Borrowed(ops));
+        return (ops.len() <= ValueList::MAX_VALUES).then_some(Cow::Borrowed(ops));
     }
-    let mut list = ValueList { ops: Vec::new(), left: 4 * ValueList::MOST };
+    let mut list = ValueList { ops: Vec::new(), left: 4 * ValueList::MAX_VALUES };
     list.add(ops, 0)?;
     Some(Cow::Owned(list.ops))
 }
@@ -66,7 +66,7 @@ struct ValueList {
 
 impl ValueList {
     /// The most operations. A record with more of them is converted by walking its loops.
-    const MOST: usize = 256;
+    const MAX_VALUES: usize = 256;
 
     /// Adds the values of operations; `None` if there are too many.
     fn add(&mut self, ops: &[Op], shift: i64) -> Option<()> {
@@ -99,7 +99,7 @@ impl ValueList {
             && let Some(both) = last.followed_by(new)
         {
             *last = both;
-        } else if self.ops.len() < Self::MOST {
+        } else if self.ops.len() < Self::MAX_VALUES {
             self.ops.push(Op::Elements(new));
         } else {
             return None;
@@ -140,17 +140,17 @@ mod tests {
 
     #[test]
     fn only_records_of_a_few_bytes_are_kept_as_a_list() {
-        let all = Values::of(&[value(0, 4), value(8, 8)]).unwrap();
+        let all = Values::from_ops(&[value(0, 4), value(8, 8)]).unwrap();
         assert_eq!((all.ops().len(), all.size()), (2, 12));
         let eights = |count| [Op::Loop { count, stride: 16, items: 2 }, value(0, 4), value(8, 4)];
-        assert_eq!(Values::of(&eights(32)).unwrap().size(), 256);
-        assert!(Values::of(&eights(33)).is_none());
+        assert_eq!(Values::from_ops(&eights(32)).unwrap().size(), 256);
+        assert!(Values::from_ops(&eights(33)).is_none());
         // Not a power of two, not byte by byte, and no bytes at all.
-        assert!(Values::of(&[value(0, 4), value(8, 10)]).is_none());
+        assert!(Values::from_ops(&[value(0, 4), value(8, 10)]).is_none());
         let form = Form::Integer { memory: 8, packed: 4, signed: true, order: ByteOrder::Big };
         let long = Elements { blocks: Blocks::run(0, 4), form };
-        assert!(Values::of(&[value(8, 4), Op::Elements(long)]).is_none());
-        assert!(Values::of(&[]).is_none());
+        assert!(Values::from_ops(&[value(8, 4), Op::Elements(long)]).is_none());
+        assert!(Values::from_ops(&[]).is_none());
     }
 
     #[test]

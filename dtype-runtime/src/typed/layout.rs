@@ -21,7 +21,7 @@ use super::moves::{Move, Moves};
 use crate::commit::ConstantOps;
 use crate::datatype::Datatype;
 use crate::kernel::{self, Direction, Steps, Unpack, Way, pieces};
-use crate::plan::{ByteMap, Op, Permutation, Run, RunList, Shuffle, ShuffledBy};
+use crate::plan::{ByteMap, Op, Permutation, Run, RunList, Shuffle, ShuffledBy, costs};
 use crate::typemap::TypeMap;
 use crate::types::Type;
 
@@ -55,14 +55,14 @@ pub(super) const fn assert_stride<T: Datatype>() {
 pub(super) struct Layout<T>(PhantomData<T>);
 
 impl<T: Datatype> Layout<T> {
-    const PROGRAM: &'static ConstantOps<{ RunList::MOST }> = &ConstantOps::packed(T::TYPE_MAP);
+    const PROGRAM: &'static ConstantOps<{ RunList::MAX_RUNS }> = &ConstantOps::packed(T::TYPE_MAP);
 
     /// The operations of one value, if they are a constant.
     pub(super) const OPS: Option<&'static [Op]> = Self::PROGRAM.ops();
 
     /// The bytes of small records.
     const BYTES: Option<ByteMap> = match Self::STRATEGY {
-        Strategy::Runs(list) => ByteMap::of_runs(list),
+        Strategy::Runs(list) => ByteMap::from_runs(list),
         _ => None,
     };
 
@@ -126,11 +126,11 @@ impl<T: Datatype> Layout<T> {
         _ => None,
     };
 
-    /// About how long [`copy`](Self::copy) takes for a record, one of several, as [`pieces::time`] says.
+    /// About how long [`copy`](Self::copy) takes for a record, one of several.
     const fn time_of_a_record() -> usize {
         let (mut time, mut j) = (0, 0);
         while j < Self::NUMBER_OF_RUNS {
-            time += pieces::time(Self::RUNS.run(j).len);
+            time += costs::inlined(Self::RUNS.run(j).len);
             j += 1;
         }
         time
@@ -275,7 +275,7 @@ impl<T: Datatype> Layout<T> {
                 unsafe { D::copy(memory.offset(disp), packed.add(position), len) }; )+
             };
         }
-        const { assert!(Moves::MOST == 16, "as many as are written out") }
+        const { assert!(Moves::MAX_MOVES == 16, "as many as are written out") }
         written_out!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
     }
 
@@ -461,7 +461,7 @@ impl<T: Datatype> Layout<T> {
                 } )+
             };
         }
-        const { assert!(RunList::MOST == 64, "as many as are written out") }
+        const { assert!(RunList::MAX_RUNS == 64, "as many as are written out") }
         written_out! {
             0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32
             33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61

@@ -23,16 +23,17 @@ pub(super) struct Move {
 
 /// The moves in packed order.
 pub(super) struct Moves {
-    list: [Move; Self::MOST],
+    list: [Move; Self::MAX_MOVES],
     len: usize,
 }
 
 impl Moves {
     /// A record that takes more moves than this is copied in pieces.
-    pub(super) const MOST: usize = 16;
+    pub(super) const MAX_MOVES: usize = 16;
 
     /// Without moves: the record is copied in pieces.
-    const NONE: Self = Self { list: [Move { disp: 0, position: 0, len: 0 }; Self::MOST], len: 0 };
+    const NONE: Self =
+        Self { list: [Move { disp: 0, position: 0, len: 0 }; Self::MAX_MOVES], len: 0 };
 
     /// The moves for these runs, or none if there would be too many.
     pub(super) const fn of(runs: &RunList) -> Self {
@@ -41,7 +42,7 @@ impl Moves {
         while i < runs.len() {
             let Run { disp: mut at, len: mut left } = runs[i];
             while left > 0 {
-                if moves.len == Self::MOST {
+                if moves.len == Self::MAX_MOVES {
                     return Self::NONE;
                 }
                 let len = width(at, left);

@@ -13,7 +13,7 @@ use crate::basic::{BitRange, Test, Validity};
 use crate::datatype::Datatype;
 use crate::error::Error;
 use crate::kernel;
-use crate::plan::{Ranged, RangedList, Tests};
+use crate::plan::{Ranged, RangedList, Tests, costs};
 use crate::typemap::{Node, TypeMap};
 
 /// A type with more positions to check is checked by walking its type map.
@@ -56,7 +56,7 @@ impl<T: Datatype> Constants<T> {
     const TESTS: &'static Option<Tests> = &Self::CHECKS.tests(T::TYPE_MAP.size());
 
     /// From this number of records on, the tests of several at once may be faster.
-    const FEWEST: usize = match Self::TESTS {
+    const MIN_RECORDS: usize = match Self::TESTS {
         Some(tests) => tests.fewest(),
         None => usize::MAX,
     };
@@ -75,8 +75,8 @@ impl<T: Datatype> Constants<T> {
         }
         let size = const { max(T::TYPE_MAP.size(), 1) };
         let mut rest = bytes;
-        if const { Self::FEWEST < usize::MAX }
-            && count >= Self::FEWEST
+        if const { Self::MIN_RECORDS < usize::MAX }
+            && count >= Self::MIN_RECORDS
             && let Some(tests) = Self::TESTS
         {
             let Some(tested) = kernel::test(tests, bytes) else { return false };
@@ -231,15 +231,15 @@ impl Checks {
                 i += 1;
             }
             let one = match test {
-                Test::Range(BitRange { flip: 0, .. }) => 2,
-                Test::Range(_) => 4,
-                Test::Set { .. } => 6,
-                Test::Other => 16,
+                Test::Range(BitRange { flip: 0, .. }) => costs::TEST_OF_RANGE,
+                Test::Range(_) => costs::TEST_OF_RANGES,
+                Test::Set { .. } => costs::TEST_OF_SET,
+                Test::Other => costs::TEST_BY_CALL,
             };
             one_by_one += one * count;
             j += 1;
         }
-        Tests::of(&values, size, one_by_one)
+        Tests::new(&values, size, one_by_one)
     }
 
     const fn push(&mut self, check: Check) {

@@ -108,9 +108,9 @@ pub fn view_memory<T: Datatype>(bytes: &[u8]) -> Result<&[T], Error> {
     let count = actual.checked_div(record).unwrap_or(0);
     if const { T::TYPE_MAP.is_restricted() } {
         /// Packed bytes that are checked at a time.
-        const AT_ONCE: usize = 4096;
+        const BATCH: usize = 4096;
         let size = T::TYPE_MAP.size();
-        let most = AT_ONCE.checked_div(size).unwrap_or(1).max(1);
+        let most = BATCH.checked_div(size).unwrap_or(1).max(1);
         let mut packed = alloc::vec![0; most.min(count) * size];
         for first in (0..count).step_by(most) {
             let number = most.min(count - first);

@@ -1,25 +1,43 @@
-//! Counts the allocations of a whole program. A test that uses it is alone in its file.
+//! Counts the allocations of each thread, so that a test learns of its own and not of those beside it.
+
+#![allow(dead_code, reason = "no program uses all of it")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::cell::Cell;
 
 /// The system's allocator, with a count of the bytes in use and the maximum of that count.
 struct Counting;
 
-static IN_USE: AtomicUsize = AtomicUsize::new(0);
-static MOST: AtomicUsize = AtomicUsize::new(0);
+thread_local! {
+    /// Negative in a thread that frees more than it allocates.
+    static IN_USE: Cell<isize> = const { Cell::new(0) };
+    static MAX_IN_USE: Cell<isize> = const { Cell::new(0) };
+}
 
-// SAFETY: every call goes to the system's allocator; the counts touch only their own memory.
+/// Counts an allocation, unless it has failed.
+fn count(allocated: *mut u8, layout: Layout) -> *mut u8 {
+    if !allocated.is_null() {
+        let in_use = IN_USE.get() + layout.size().cast_signed();
+        IN_USE.set(in_use);
+        MAX_IN_USE.set(MAX_IN_USE.get().max(in_use));
+    }
+    allocated
+}
+
+// SAFETY: every call goes to the system's allocator; the counts need no allocation and no destructor.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let in_use = IN_USE.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
-        MOST.fetch_max(in_use, Ordering::Relaxed);
         // SAFETY: the caller meets the system allocator's contract, which is the same.
-        unsafe { System.alloc(layout) }
+        count(unsafe { System.alloc(layout) }, layout)
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as above.
+        count(unsafe { System.alloc_zeroed(layout) }, layout)
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        IN_USE.fetch_sub(layout.size(), Ordering::Relaxed);
+        IN_USE.set(IN_USE.get() - layout.size().cast_signed());
         // SAFETY: as above.
         unsafe { System.dealloc(at, layout) }
     }
@@ -28,10 +46,15 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Runs `work`, and returns the maximum of the memory in use meanwhile, beyond the memory before.
-pub(crate) fn most_in_use<T>(work: impl FnOnce() -> T) -> (usize, T) {
-    let before = IN_USE.load(Ordering::Relaxed);
-    MOST.store(before, Ordering::Relaxed);
+/// The memory that this thread has in use, in bytes.
+pub(crate) fn in_use() -> usize {
+    IN_USE.get().cast_unsigned()
+}
+
+/// Runs `work`, and returns the maximum of the memory that this thread has in use meanwhile, beyond the memory before.
+pub(crate) fn max_in_use<T>(work: impl FnOnce() -> T) -> (usize, T) {
+    let before = IN_USE.get();
+    MAX_IN_USE.set(before);
     let result = work();
-    (MOST.load(Ordering::Relaxed) - before, result)
+    ((MAX_IN_USE.get() - before).cast_unsigned(), result)
 }

@@ -1,11 +1,8 @@
 //! Fragments of a message: the cuts, and the order of the fragments.
 
-#[path = "../numbers/mod.rs"]
-mod numbers;
-
 use std::ops::Range;
 
-use numbers::Numbers;
+use crate::numbers::Numbers;
 use proptest::prelude::*;
 
 /// Cuts `0..end` into pieces of these lengths, over and over.

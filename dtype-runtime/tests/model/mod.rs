@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "no test uses all of it")]
 
-mod cases;
+pub(crate) mod cases;
 mod tree;
 
 use cases::cases;

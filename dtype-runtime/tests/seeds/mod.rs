@@ -1,5 +1,7 @@
 //! The examples of the source documents, which several tests use.
 
+#![allow(dead_code, reason = "no test uses all of it")]
+
 use dtype_runtime::{Basic, Type};
 
 pub(crate) fn basic(basic: Basic) -> Type {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::commit::builder::tests::bytes_of_ops;
 use crate::numbers::Numbers;
-use crate::plan::{FURTHEST_RECORD, Plan};
+use crate::plan::{MAX_RECORD_DISTANCE, Plan};
 use crate::types::Order;
 use crate::{Basic, Committed};
 
@@ -151,7 +151,7 @@ fn copies(count: u64, stride: i64, old: &Type) -> Type {
 
 /// `ty`, committed for instances too far apart for any other plan than its operations.
 fn far_apart(ty: &Type) -> Committed {
-    Type::resized(ty, ty.lb(), FURTHEST_RECORD.cast_signed()).unwrap().commit()
+    Type::resized(ty, ty.lb(), MAX_RECORD_DISTANCE.cast_signed()).unwrap().commit()
 }
 
 #[test]
@@ -241,9 +241,13 @@ fn a_list_that_loses_nearly_all_blocks_is_written_as_operations() {
         let lists: Vec<u64> = ops
             .iter()
             .filter_map(|op| if let Op::List(list) = op { Some(list.count()) } else { None })
-            .inspect(|count| assert!(lists.is_some() && *count >= FEWEST))
+            .inspect(|count| assert!(lists.is_some() && *count >= MIN_BLOCKS_OF_LIST))
             .collect();
-        assert_eq!(lists.len(), 1 + usize::from(different >= FEWEST), "{different} {lists:?}");
+        assert_eq!(
+            lists.len(),
+            1 + usize::from(different >= MIN_BLOCKS_OF_LIST),
+            "{different} {lists:?}"
+        );
     }
 }
 

@@ -333,7 +333,7 @@ impl<D: Way> Visitor for Converter<'_, D> {
         let values = self.values.filter(|_| matches!(level, Level::Instances(_)));
         let records = match values {
             Some(values) => Records::of_instances(values, stride, count),
-            None => Records::of(ops, stride, count),
+            None => Records::new(ops, stride, count),
         };
         match (records, values) {
             // SAFETY: likewise.

@@ -32,7 +32,7 @@ impl Instances<'_> {
     /// The segments of an instance.
     pub(in crate::convertor) fn segments(&self) -> Segments {
         let Body { ops, program, .. } = self.iterations().body;
-        Segments::of(ops, program.lists())
+        Segments::from_ops(ops, program.lists())
     }
 
     /// Where a segment starts in the packed stream, by its number; the end of the stream if there are fewer. `segments` are
@@ -89,7 +89,7 @@ impl Body<'_> {
                 // The only one.
                 return (self.first, 0, 0);
             }
-            let own = Segments::of(op, lists);
+            let own = Segments::from_ops(op, lists);
             let first = before.count - before.joined(&own);
             let end = start + size(op, lists);
             if next >= self.end || is_it(end, first, &own) {
@@ -109,7 +109,7 @@ impl Body<'_> {
         }
         let ops = &self.ops[body.first..body.end];
         let lists = self.program.lists();
-        (body, Numbering::of(&Segments::of(ops, lists), stride), size(ops, lists))
+        (body, Numbering::of(&Segments::from_ops(ops, lists), stride), size(ops, lists))
     }
 
     /// Where a segment that starts in the body does so.

@@ -12,8 +12,8 @@ use crate::convertor::cursor::{Instances, Level, Repeated, Visitor};
 use crate::plan::{Blocks, Entries, List, Lists, Op, Program, items};
 
 /// At least this many iterations, of at most so many segments, are looked up once for all of them.
-const FEWEST_ALIKE: u64 = 4;
-const MOST_ALIKE: usize = 16;
+const MIN_ALIKE: u64 = 4;
+const MAX_ALIKE: usize = 16;
 
 /// Rows of at least this many blocks are looked up row by row.
 const LONG_ROW: u64 = 8;
@@ -47,8 +47,8 @@ pub(super) trait Taker: Sized {
             return rows
                 .try_for_each(|Segment { disp, .. }| self.apart(segments(Blocks { disp, ..row })));
         }
-        if count >= FEWEST_ALIKE && self.takes_many() {
-            let mut one = [Segment::NONE; MOST_ALIKE];
+        if count >= MIN_ALIKE && self.takes_many() {
+            let mut one = [Segment::NONE; MAX_ALIKE];
             if let Some(one) = repeated.alike(&mut one) {
                 return self.each_apart(shifted_each(repeated, move || one.iter().copied()));
             }
@@ -168,7 +168,7 @@ impl Repeated<'_> {
     }
 
     /// The segments of an iteration for a shift of 0, if they are few and the iterations do not touch one another.
-    fn alike<'s>(&self, one: &'s mut [Segment; MOST_ALIKE]) -> Option<&'s [Segment]> {
+    fn alike<'s>(&self, one: &'s mut [Segment; MAX_ALIKE]) -> Option<&'s [Segment]> {
         let mut finder = Finder { room: &mut *one, found: 0, bytes: 0 };
         let all = finder.once(self.ops, self.program, 0);
         let found = finder.found;
@@ -271,6 +271,6 @@ impl<R: Room + ?Sized> Taker for Finder<'_, R> {
     }
 
     fn takes_many(&self) -> bool {
-        self.room.as_ref().len() >= MOST_ALIKE
+        self.room.as_ref().len() >= MAX_ALIKE
     }
 }

@@ -53,7 +53,7 @@ fn permutation(runs: &Runs, stride: i64) -> Permutation {
         let disp = i64::try_from(disp).unwrap();
         assert!(if swapped { map.swapped(disp, len as u64) } else { map.run(disp, len as u64) });
     }
-    Permutation::of(&map, stride).unwrap()
+    Permutation::new(&map, stride).unwrap()
 }
 
 /// Memory that contains the records, their packed bytes, and room around both.
@@ -102,17 +102,17 @@ impl Case {
     }
 
     /// Packs the range, and compares the bytes with those of the places.
-    fn check_packing(&mut self, all: &Permutation) {
-        self.check_packing_by(all, |range, memory, packed| {
+    fn check_packing(&mut self, permutation: &Permutation) {
+        self.check_packing_by(permutation, |range, memory, packed| {
             // SAFETY: both sides have the bytes, and nothing else refers to them.
-            assert!(unsafe { permute::<Pack>(all, range, memory, packed) });
+            assert!(unsafe { permute::<Pack>(permutation, range, memory, packed) });
         });
     }
 
     /// The same, if `pack` packs the range.
     fn check_packing_by(
         &mut self,
-        all: &Permutation,
+        permutation: &Permutation,
         pack: impl FnOnce(Range<usize>, *mut u8, *mut u8),
     ) {
         let mut expected = self.packed.clone();
@@ -122,13 +122,13 @@ impl Case {
         let memory = self.memory.as_mut_ptr().wrapping_add(self.origin);
         let packed = self.packed.as_mut_ptr().wrapping_add(self.start);
         pack(self.range.clone(), memory, packed);
-        assert!(self.packed == expected, "{:?} of {all:?}", self.range);
+        assert!(self.packed == expected, "{:?} of {permutation:?}", self.range);
     }
 
-    fn check(mut self, all: &Permutation) {
+    fn check(mut self, permutation: &Permutation) {
         let range = self.range.clone();
         let fresh = self.packed.clone();
-        self.check_packing(all);
+        self.check_packing(permutation);
         let memory = self.memory.as_mut_ptr().wrapping_add(self.origin);
 
         let mut other: Vec<u8> = self.memory.iter().map(|byte| !byte).collect();
@@ -138,8 +138,8 @@ impl Case {
         }
         let to = other.as_mut_ptr().wrapping_add(self.origin);
         // SAFETY: likewise.
-        assert!(unsafe { permute::<Move>(all, range.clone(), memory, to) });
-        assert!(other == expected, "{all:?}");
+        assert!(unsafe { permute::<Move>(permutation, range.clone(), memory, to) });
+        assert!(other == expected, "{permutation:?}");
 
         self.packed = fresh;
         let mut expected = self.memory.clone();
@@ -149,8 +149,8 @@ impl Case {
         let memory = self.memory.as_mut_ptr().wrapping_add(self.origin);
         let packed = self.packed.as_mut_ptr().wrapping_add(self.start);
         // SAFETY: likewise.
-        assert!(unsafe { permute::<Unpack>(all, range.clone(), memory, packed) });
-        assert!(self.memory == expected, "{all:?}");
+        assert!(unsafe { permute::<Unpack>(permutation, range.clone(), memory, packed) });
+        assert!(self.memory == expected, "{permutation:?}");
     }
 }
 
@@ -279,12 +279,12 @@ fn records_that_lie_in_one_another_are_taken_one_by_one() {
 #[test]
 fn what_does_not_fit_is_refused() {
     let mut map = ByteMap::new();
-    assert!(Permutation::of(&map, 1).is_none());
+    assert!(Permutation::new(&map, 1).is_none());
     assert!(map.run(0, 60) && !map.run(60, 5) && !map.run(i64::MAX, 1) && !map.run(-129, 1));
     assert!(map.run(-100, 1) && map.run(100, 1));
-    assert!(Permutation::of(&map, 1).is_none());
+    assert!(Permutation::new(&map, 1).is_none());
     let mut map = ByteMap::new();
     assert!(map.run(i64::MAX - 3, 4) && !map.run(0, u64::MAX) && !map.swapped(i64::MIN, 1));
-    assert!(Permutation::of(&map, i64::MIN).is_none_or(|all| all.records() == 1));
-    assert!(Permutation::of(&map, i64::MAX).is_none_or(|all| all.records() == 1));
+    assert!(Permutation::new(&map, i64::MIN).is_none_or(|all| all.records() == 1));
+    assert!(Permutation::new(&map, i64::MAX).is_none_or(|all| all.records() == 1));
 }

@@ -12,7 +12,7 @@ use core::arch::x86_64::{
 };
 
 use super::{WIDTH, first, vector};
-use crate::plan::{Constant, MOST_COLUMNS};
+use crate::plan::{Constant, MAX_COLUMNS};
 
 /// How many bytes ahead memory is prefetched. Beyond the caches a short distance takes longer here on Zen 4, too, unlike
 /// in [`super::permute`]: there are more streams than a processor follows by itself.
@@ -23,7 +23,7 @@ const AHEAD: usize = 2048;
 macro_rules! each_column {
     ($all:ident, $column:ident => $body:expr) => {
         each_column!($all, $column => $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
-        const { assert!(MOST_COLUMNS == 16, "as many as are written out") }
+        const { assert!(MAX_COLUMNS == 16, "as many as are written out") }
     };
     ($all:ident, $column:ident => $body:expr, $($j:literal)+) => {
         $( if const { $j < $all::GATHER.number() } {
@@ -37,7 +37,7 @@ macro_rules! each_column {
 struct Left {
     records: usize,
     memory: *mut u8,
-    columns: [*mut u8; MOST_COLUMNS],
+    columns: [*mut u8; MAX_COLUMNS],
 }
 
 impl Left {
@@ -89,7 +89,7 @@ fn values<G: Constant>(column: usize, records: usize) -> __mmask64 {
 pub(super) unsafe fn gather<G: Constant>(
     count: usize,
     memory: *mut u8,
-    columns: &[*mut u8; MOST_COLUMNS],
+    columns: &[*mut u8; MAX_COLUMNS],
 ) {
     let mut left = Left { records: count, memory, columns: *columns };
     // SAFETY: passed on to the caller.
@@ -105,7 +105,7 @@ pub(super) unsafe fn gather<G: Constant>(
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 unsafe fn gather_windows<G: Constant, const WHOLE: bool>(left: &mut Left) {
-    let mut indices = [_mm512_setzero_si512(); MOST_COLUMNS];
+    let mut indices = [_mm512_setzero_si512(); MAX_COLUMNS];
     for (column, index) in indices.iter_mut().enumerate() {
         *index = vector(G::GATHER.index(column));
     }
@@ -149,7 +149,7 @@ unsafe fn gather_windows<G: Constant, const WHOLE: bool>(left: &mut Left) {
 pub(super) unsafe fn scatter<G: Constant>(
     count: usize,
     memory: *mut u8,
-    columns: &[*mut u8; MOST_COLUMNS],
+    columns: &[*mut u8; MAX_COLUMNS],
 ) {
     let mut left = Left { records: count, memory, columns: *columns };
     // SAFETY: passed on to the caller.
@@ -166,7 +166,7 @@ pub(super) unsafe fn scatter<G: Constant>(
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 unsafe fn scatter_windows<G: Constant, const WHOLE: bool>(left: &mut Left) {
     // An odd column has an empty one beside it.
-    let mut pieces = [_mm512_setzero_si512(); MOST_COLUMNS];
+    let mut pieces = [_mm512_setzero_si512(); MAX_COLUMNS];
     while let Some(records) = left.next::<G, WHOLE>() {
         // SAFETY: as in `gather_windows`, for loads from the columns and stores to the window.
         unsafe {
@@ -187,7 +187,7 @@ unsafe fn scatter_windows<G: Constant, const WHOLE: bool>(left: &mut Left) {
             each_column!(G, COLUMN => if COLUMN.is_multiple_of(2) {
                 for (number, joined) in window.iter_mut().enumerate() {
                     let (index, keep) = G::GATHER.back(number, COLUMN / 2);
-                    let (even, odd) = (pieces[COLUMN], pieces[(COLUMN + 1) % MOST_COLUMNS]);
+                    let (even, odd) = (pieces[COLUMN], pieces[(COLUMN + 1) % MAX_COLUMNS]);
                     let part = _mm512_maskz_permutex2var_epi8(keep, even, vector(index), odd);
                     *joined = _mm512_or_si512(*joined, part);
                 }

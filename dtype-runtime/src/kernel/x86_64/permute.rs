@@ -67,11 +67,19 @@ struct Two {
 
 impl<const V: usize> Steps<V> {
     #[inline(always)]
-    fn of(all: &Permutation) -> Self {
-        let (memory, packed) = all.period();
-        let ahead =
-            if looks_far_ahead() { all.far() } else { memory.wrapping_mul(Permutation::NEAR) };
-        Self { data: core::array::from_fn(|vector| all.data()[vector]), memory, packed, ahead }
+    fn new(permutation: &Permutation) -> Self {
+        let (memory, packed) = permutation.period();
+        let ahead = if looks_far_ahead() {
+            permutation.far()
+        } else {
+            memory.wrapping_mul(Permutation::NEAR)
+        };
+        Self {
+            data: core::array::from_fn(|vector| permutation.data()[vector]),
+            memory,
+            packed,
+            ahead,
+        }
     }
 
     /// The number of records of a first step that scatters from byte `start` of the first of them on, of `left` packed bytes; 0
@@ -81,7 +89,7 @@ impl<const V: usize> Steps<V> {
     #[inline(always)]
     fn first_records(
         &self,
-        all: &Permutation,
+        permutation: &Permutation,
         window: *const u8,
         start: usize,
         left: usize,
@@ -90,13 +98,13 @@ impl<const V: usize> Steps<V> {
         if self.memory == WIDTH.cast_signed()
             && left >= FEWEST_ALIGNED[usize::from(start == 0)] * self.packed
         {
-            let (stride, past) = (all.stride().unsigned_abs(), window.addr() % WIDTH);
+            let (stride, past) = (permutation.stride().unsigned_abs(), window.addr() % WIDTH);
             // Zen 4 stores a register as two halves, and gains nothing where windows start in the middle of a line; others do.
             if past > 0 && past & (stride - 1) == 0 {
                 return (WIDTH - past) >> stride.trailing_zeros();
             }
         }
-        if start > 0 { all.records() } else { 0 }
+        if start > 0 { permutation.records() } else { 0 }
     }
 
     /// The data of the records that the first `bytes` packed bytes of a period touch.
@@ -229,15 +237,15 @@ fn data_of_one<const V: usize>(all: &Permutation) -> [__mmask64; V] {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
 pub(super) unsafe fn pack_one<const V: usize>(
-    all: &Permutation,
+    permutation: &Permutation,
     memory: *const u8,
     packed: *mut u8,
 ) {
     // SAFETY: the data and the packed bytes of the record, which the caller guarantees.
     unsafe {
-        let window = memory.wrapping_offset(all.first());
-        let bytes = gather(vector(all.gather()), data_of_one::<V>(all), window);
-        _mm512_mask_storeu_epi8(packed.cast(), first(all.size()), bytes);
+        let window = memory.wrapping_offset(permutation.first());
+        let bytes = gather(vector(permutation.gather()), data_of_one::<V>(permutation), window);
+        _mm512_mask_storeu_epi8(packed.cast(), first(permutation.size()), bytes);
     }
 }
 
@@ -250,15 +258,15 @@ pub(super) unsafe fn pack_one<const V: usize>(
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
 pub(super) unsafe fn unpack_one<const V: usize>(
-    all: &Permutation,
+    permutation: &Permutation,
     memory: *mut u8,
     packed: *const u8,
 ) {
     // SAFETY: the packed bytes and the data of the record, which the caller guarantees.
     unsafe {
-        let bytes = _mm512_maskz_loadu_epi8(first(all.size()), packed.cast());
-        let window = memory.wrapping_offset(all.first());
-        scatter(scatter_index(all), data_of_one::<V>(all), bytes, window);
+        let bytes = _mm512_maskz_loadu_epi8(first(permutation.size()), packed.cast());
+        let window = memory.wrapping_offset(permutation.first());
+        scatter(scatter_index(permutation), data_of_one::<V>(permutation), bytes, window);
     }
 }
 
@@ -269,14 +277,14 @@ pub(super) unsafe fn unpack_one<const V: usize>(
 /// As [`Registers::permute`](super::Registers::permute) for `Pack`; `V` must be the vectors that the permutation has.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
 pub(super) unsafe fn pack<const V: usize>(
-    all: &Permutation,
+    permutation: &Permutation,
     range: Range<usize>,
     memory: *const u8,
     mut packed: *mut u8,
 ) {
-    let steps = Steps::<V>::of(all);
-    let index = vector(all.gather());
-    let mut window = memory.wrapping_offset(all.first());
+    let steps = Steps::<V>::new(permutation);
+    let index = vector(permutation.gather());
+    let mut window = memory.wrapping_offset(permutation.first());
     let mut left = range.end - range.start;
     // SAFETY: each step gathers data of records in the range, and stores their packed bytes and excess, which the next step
     // overwrites. In the loop over two windows, `reserve` bytes are left, so both stores of whole vectors end in the range. All
@@ -287,8 +295,8 @@ pub(super) unsafe fn pack<const V: usize>(
         if range.start > 0 {
             let bytes = left.min(steps.packed - range.start);
             Steps::<V>::prefetch(window, steps.ahead);
-            let data = steps.touched(all, range.start + bytes);
-            let index = all.gather().as_ptr().add(range.start);
+            let data = steps.touched(permutation, range.start + bytes);
+            let index = permutation.gather().as_ptr().add(range.start);
             let index = _mm512_maskz_loadu_epi8(first(bytes), index.cast());
             _mm512_mask_storeu_epi8(packed.cast(), first(bytes), gather(index, data, window));
             window = window.wrapping_offset(steps.memory);
@@ -322,7 +330,7 @@ pub(super) unsafe fn pack<const V: usize>(
         }
         if left > 0 {
             Steps::<V>::prefetch(window, steps.ahead);
-            let data = steps.touched(all, left);
+            let data = steps.touched(permutation, left);
             _mm512_mask_storeu_epi8(packed.cast(), first(left), gather(index, data, window));
         }
     }
@@ -335,14 +343,14 @@ pub(super) unsafe fn pack<const V: usize>(
 /// As [`Registers::permute`](super::Registers::permute) for `Unpack`; `V` must be the vectors that the permutation has.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
 pub(super) unsafe fn unpack<const V: usize>(
-    all: &Permutation,
+    permutation: &Permutation,
     range: Range<usize>,
     memory: *mut u8,
     mut packed: *const u8,
 ) {
-    let steps = Steps::<V>::of(all);
-    let index = scatter_index::<V>(all);
-    let mut window = memory.wrapping_offset(all.first());
+    let steps = Steps::<V>::new(permutation);
+    let index = scatter_index::<V>(permutation);
+    let mut window = memory.wrapping_offset(permutation.first());
     let mut left = range.end - range.start;
     // SAFETY: each step loads packed bytes of the range. In the loop over two windows, `reserve` bytes are left, so both loads of
     // whole vectors end in the range. All other loads are masked and end with the step or with the range. It scatters the bytes
@@ -350,13 +358,13 @@ pub(super) unsafe fn unpack<const V: usize>(
     // than the first period does, or with the range, which starts in the first record; so each later step starts with a record.
     // The pointers to memory wrap, as in `pack`.
     unsafe {
-        let records = steps.first_records(all, window, range.start, left);
+        let records = steps.first_records(permutation, window, range.start, left);
         if records > 0 {
-            let bytes = left.min(records * all.size() - range.start);
+            let bytes = left.min(records * permutation.size() - range.start);
             Steps::<V>::prefetch(window, steps.ahead);
-            let (index, data) = part::<V>(all, range.start, bytes);
+            let (index, data) = part::<V>(permutation, range.start, bytes);
             scatter(index, data, _mm512_maskz_loadu_epi8(first(bytes), packed.cast()), window);
-            window = window.wrapping_offset(all.stride() * records.cast_signed());
+            window = window.wrapping_offset(permutation.stride() * records.cast_signed());
             packed = packed.add(bytes);
             left -= bytes;
         }
@@ -385,7 +393,7 @@ pub(super) unsafe fn unpack<const V: usize>(
         }
         if left > 0 {
             Steps::<V>::prefetch(window, steps.ahead);
-            let (index, data) = part::<V>(all, 0, left);
+            let (index, data) = part::<V>(permutation, 0, left);
             scatter(index, data, _mm512_maskz_loadu_epi8(first(left), packed.cast()), window);
         }
     }
@@ -398,18 +406,18 @@ pub(super) unsafe fn unpack<const V: usize>(
 /// As [`Registers::permute`](super::Registers::permute) for `Move`; `V` must be the vectors that the permutation has.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
 pub(super) unsafe fn copy<const V: usize>(
-    all: &Permutation,
+    permutation: &Permutation,
     range: Range<usize>,
     from: *const u8,
     to: *mut u8,
 ) {
-    let steps = Steps::<V>::of(all);
-    let mut from = from.wrapping_offset(all.first());
-    let mut to = to.wrapping_offset(all.first());
+    let steps = Steps::<V>::new(permutation);
+    let mut from = from.wrapping_offset(permutation.first());
+    let mut to = to.wrapping_offset(permutation.first());
     let (mut start, mut left) = (range.start, range.end - range.start);
     while left > 0 {
         let bytes = left.min(steps.packed - start);
-        let (_, data) = part::<V>(all, start, bytes);
+        let (_, data) = part::<V>(permutation, start, bytes);
         Steps::<V>::prefetch(from, steps.ahead);
         Steps::<V>::prefetch(to, steps.ahead);
         for (vector, mask) in data.into_iter().enumerate() {

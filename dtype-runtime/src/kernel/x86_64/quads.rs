@@ -35,14 +35,14 @@ const QUAD: usize = 4;
 /// of the permutation.
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn pack(
-    all: &Permutation,
+    permutation: &Permutation,
     quads: &Quads,
     range: Range<usize>,
     ends: Option<Ends>,
     mut memory: *mut u8,
     mut packed: *mut u8,
 ) {
-    let (size, stride) = (all.size(), all.stride());
+    let (size, stride) = (permutation.size(), permutation.stride());
     let (start, mut left) = (range.start, range.end - range.start);
     let bytes_of_all = quads.records() * size;
     let step = stride * quads.records().cast_signed();
@@ -56,7 +56,7 @@ pub(super) unsafe fn pack(
     unsafe {
         let ends = |range: Range<usize>, memory: *mut u8, packed: *mut u8| match ends {
             Some(copy) => copy(memory, packed, range),
-            None => by_buffer(all, quads, range, memory, packed),
+            None => by_buffer(permutation, quads, range, memory, packed),
         };
         if start > 0 {
             let bytes = left.min(size - start);
@@ -66,9 +66,9 @@ pub(super) unsafe fn pack(
             left -= bytes;
         }
         let (mask, index) = (mask(quads), index(quads));
-        let first = |memory: *const u8| memory.wrapping_offset(all.first());
+        let first = |memory: *const u8| memory.wrapping_offset(permutation.first());
         let prefetch = |memory: *const u8| {
-            _mm_prefetch::<_MM_HINT_T0>(first(memory).wrapping_offset(all.far()).cast());
+            _mm_prefetch::<_MM_HINT_T0>(first(memory).wrapping_offset(permutation.far()).cast());
         };
         let store = |memory: *const u8, packed: *mut u8| {
             let loaded = _mm256_maskload_epi32(first(memory).cast(), mask);
@@ -124,23 +124,23 @@ fn index(quads: &Quads) -> __m256i {
 #[inline(never)]
 #[target_feature(enable = "avx2")]
 unsafe fn by_buffer(
-    all: &Permutation,
+    permutation: &Permutation,
     quads: &Quads,
     range: Range<usize>,
     memory: *const u8,
     mut packed: *mut u8,
 ) {
-    let (records, stride) = (quads.records(), all.stride());
+    let (records, stride) = (quads.records(), permutation.stride());
     let (mut window, (mask, index)) =
-        (memory.wrapping_offset(all.first()), (mask(quads), index(quads)));
+        (memory.wrapping_offset(permutation.first()), (mask(quads), index(quads)));
     let (mut from, mut left) = (range.start, range.end - range.start);
     // SAFETY: what is loaded is cut to the records that have bytes in the range, which follow one another if there are several;
     // so the caller guarantees their data. The buffer has room for a register, and `from + bytes` is no more than the packed
     // bytes of the records in it, so these were stored. The pointers to memory wrap, as in `pack`.
     unsafe {
         while left > 0 {
-            let bytes = left.min(records * all.size() - from);
-            let parts = records_of(from + bytes, all);
+            let bytes = left.min(records * permutation.size() - from);
+            let parts = records_of(from + bytes, permutation);
             // Several records in a register follow one another; a single one may span all of it.
             let mask =
                 if parts < records { before(parts * stride.unsigned_abs(), mask) } else { mask };
@@ -172,6 +172,6 @@ fn before(bytes: usize, mask: __m256i) -> __m256i {
 /// The number of records that have `bytes` packed bytes, the last of them perhaps in part.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "records of a register")]
-fn records_of(bytes: usize, all: &Permutation) -> usize {
-    all.record_of((bytes + all.size() - 1) as u64) as usize
+fn records_of(bytes: usize, permutation: &Permutation) -> usize {
+    permutation.record_of((bytes + permutation.size() - 1) as u64) as usize
 }

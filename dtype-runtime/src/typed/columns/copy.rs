@@ -8,13 +8,13 @@ use super::super::layout::assert_stride;
 use super::leaf::{self, Dimension, Leaf};
 use crate::datatype::Datatype;
 use crate::kernel::{self, Direction, Steps, Way};
-use crate::plan::{Constant, Gather, MOST_COLUMNS, Place};
+use crate::plan::{Constant, Gather, MAX_COLUMNS, Place};
 
 /// The number of leaves that are constants.
-const MOST_CONSTANT: usize = MOST_COLUMNS;
+const MOST_CONSTANT: usize = MAX_COLUMNS;
 
 /// Bytes of the longest leaf that is copied several records at a time: half a register.
-const LONGEST: usize = 32;
+const MAX_LEN: usize = 32;
 
 /// The leaves of a type.
 pub(super) struct Leaves<T>(PhantomData<T>);
@@ -36,24 +36,24 @@ impl<T: Datatype> Leaves<T> {
 
     /// The leaves that are copied several records at a time.
     const TOGETHER: &'static Option<Gather> = &{
-        let mut places = [Place { offset: 0, len: 0 }; MOST_COLUMNS];
+        let mut places = [Place { offset: 0, len: 0 }; MAX_COLUMNS];
         let (mut number, mut index) = (0, 0);
         // Those of more leaves are not constants.
         while index < Self::COUNT && Self::COUNT <= MOST_CONSTANT {
             if let Some(place) = Self::FIRST[index].place()
-                && place.len <= LONGEST
+                && place.len <= MAX_LEN
             {
                 places[number] = place;
                 number += 1;
             }
             index += 1;
         }
-        Gather::of(places, number, size_of::<T>())
+        Gather::new(places, number, size_of::<T>())
     };
 
     /// Whether a leaf is one of those.
     fn is_together(leaf: &Leaf) -> bool {
-        Self::TOGETHER.is_some() && leaf.place().is_some_and(|place| place.len <= LONGEST)
+        Self::TOGETHER.is_some() && leaf.place().is_some_and(|place| place.len <= MAX_LEN)
     }
 
     /// All leaves: constants, unless there are many.
@@ -104,7 +104,7 @@ pub(super) unsafe fn each<T: Datatype, D: Way>(
     starts: impl Iterator<Item = Option<*mut u8>>,
 ) {
     let stride = size_of::<T>();
-    let (mut columns, mut number) = ([ptr::null_mut(); MOST_COLUMNS], 0);
+    let (mut columns, mut number) = ([ptr::null_mut(); MAX_COLUMNS], 0);
     for (leaf, start) in leaves.iter().zip(starts) {
         // The caller has checked that no column was taken.
         let Some(start) = start else { return };

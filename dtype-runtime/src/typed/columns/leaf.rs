@@ -24,7 +24,7 @@ pub(super) struct Leaf {
     pub(super) offset: usize,
     /// Bytes of each block: elements that touch.
     pub(super) block: usize,
-    dimensions: [Dimension; Leaf::MOST],
+    dimensions: [Dimension; Leaf::MAX_DIMENSIONS],
     len: usize,
     /// The elements in a record, all together.
     pub(super) elements: usize,
@@ -32,7 +32,7 @@ pub(super) struct Leaf {
 
 impl Leaf {
     /// The most dimensions whose blocks do not touch.
-    const MOST: usize = 8;
+    const MAX_DIMENSIONS: usize = 8;
 
     /// The dimensions of the blocks, the outermost first. None if there is one block.
     #[inline]
@@ -70,7 +70,7 @@ impl Leaf {
             map,
             offset: 0,
             block: 0,
-            dimensions: [Dimension { count: 0, stride: 0 }; Self::MOST],
+            dimensions: [Dimension { count: 0, stride: 0 }; Self::MAX_DIMENSIONS],
             len: 0,
             elements: 1,
         }
@@ -102,7 +102,7 @@ impl Leaf {
                 self.elements *= count;
                 if count != 1 {
                     assert!(
-                        self.len < Self::MOST,
+                        self.len < Self::MAX_DIMENSIONS,
                         "columns of arrays that nest more than eight levels deep"
                     );
                     self.dimensions[self.len] = Dimension { count, stride: element.stride() };

@@ -48,17 +48,17 @@ unsafe fn by_bytes(memory: *mut u8, packed: *mut u8, range: Range<usize>) {
 }
 
 /// As [`Case::check_packing`], where [`by_bytes`] packs the ends of the range.
-fn check_ends(mut case: Case, all: &Permutation, runs: &Runs, stride: i64) {
+fn check_ends(mut case: Case, permutation: &Permutation, runs: &Runs, stride: i64) {
     NAIVE.set((displacements(runs), isize::try_from(stride).unwrap(), Vec::new()));
-    case.check_packing_by(all, |range, memory, packed| {
+    case.check_packing_by(permutation, |range, memory, packed| {
         // SAFETY: both sides have the bytes, which is all that `by_bytes` requires, and nothing else refers to them.
-        unsafe { permute_or::<Pack>(all, by_bytes, memory, packed, range) };
+        unsafe { permute_or::<Pack>(permutation, by_bytes, memory, packed, range) };
     });
     let range = case.range;
     // No more than the rest of the first record, and less than a register at the end.
     let (_, _, mut copied) = NAIVE.take();
     if range.start > 0 && !range.is_empty() {
-        assert_eq!(copied.remove(0), range.len().min(all.size() - range.start));
+        assert_eq!(copied.remove(0), range.len().min(permutation.size() - range.start));
     }
     assert!(copied.len() < 2 && copied.iter().all(|&bytes| bytes < 32), "{copied:?} of {range:?}");
 }
@@ -154,21 +154,21 @@ fn nothing_else_is_done_by_quads() {
 /// Only what the selected instructions copy faster than inlined moves is worth a call.
 #[test]
 fn instructions_decide_what_is_worth_a_call() {
-    // A call for 24 records, or 36.
+    // A call for 18 records, or 36.
     let both = permutation(&vec![(0, 8, false), (8, 4, false)], 16);
     let (mut fewest, by_quads) = (both.fewest(), both.fewest_by_quads());
-    assert_eq!((fewest, by_quads), (24, 36));
+    assert_eq!((fewest, by_quads), (18, 36));
     // No quads.
     let neither = permutation(&vec![(0, 1, false), (8, 8, false)], 16);
-    assert_eq!((neither.fewest(), neither.fewest_by_quads()), (24, usize::MAX));
+    assert_eq!((neither.fewest(), neither.fewest_by_quads()), (18, usize::MAX));
     match selected() {
         Isa::Avx512 => {}
         Isa::Avx2 => fewest = by_quads,
         _ => fewest = usize::MAX,
     }
-    for count in [0, 1, 23, 24, 35, 36, 1000] {
+    for count in [0, 1, 17, 18, 35, 36, 1000] {
         assert_eq!(is_worth_a_call::<Pack>(&both, count), count >= fewest, "{count}");
-        let permutes = selected() == Isa::Avx512 && count >= 24;
+        let permutes = selected() == Isa::Avx512 && count >= 18;
         assert_eq!(is_worth_a_call::<Unpack>(&both, count), permutes, "{count}");
         assert_eq!(is_worth_a_call::<Pack>(&neither, count), permutes, "{count}");
     }

@@ -1,0 +1,5 @@
+//! The tests, a module for each subject.
+
+mod figures;
+mod links;
+mod mpi_calls;

@@ -1,0 +1,8 @@
+//! The tests, a module for each subject.
+
+#[path = "../records/mod.rs"]
+mod records;
+
+mod claims;
+mod datasets;
+mod enumerations;

@@ -1,0 +1,62 @@
+//! The memory that a decoder takes: one message within the limits, and never more because a header announces more.
+//!
+
+use crate::counting::max_in_use;
+use crate::frames::{announce, changed};
+use dtype_message::{Decoder, Framing, Limits, Messages};
+
+/// The memory that a decoder takes, at most, while a stream is fed to it in pieces of this many bytes.
+fn most_of_decoder<M: Messages>(stream: &[u8], piece: usize, limits: Limits) -> usize {
+    let (most, ()) = max_in_use(|| {
+        let mut decoder = Decoder::<M>::new(limits);
+        for mut bytes in stream.chunks(piece) {
+            while !bytes.is_empty() {
+                // A refused frame is skipped.
+                drop(decoder.feed(&mut bytes));
+            }
+        }
+    });
+    most
+}
+
+#[test]
+fn a_decoder_holds_one_message_within_the_limits() {
+    let (chunk, limits) = (64 * 1024, Limits::new().with_max_payload_bytes(50_000));
+    let records = vec![(1_u8, 2_u32); 10_000];
+    let (mut one, mut stream) = (Vec::new(), Vec::new());
+    dtype_message::write(&mut one, &records).unwrap();
+    for _ in 0..20 {
+        stream.extend_from_slice(&one);
+    }
+    // A list of records of 8 bytes for 5 packed ones and, while it grows, its predecessor, and the part of a record.
+    let bound = 50_000 * 8 / 5 * 3 + 1024;
+    for piece in [1, 7, 4096, chunk, stream.len()] {
+        let took = most_of_decoder::<Vec<(u8, u32)>>(&stream, piece, limits);
+        println!("pieces of {piece}: {took}");
+        assert!(took <= bound, "{took}");
+        // Records that are refused, because there are too many or of another type, are not kept at all.
+        let few = limits.with_max_payload_bytes(49_999);
+        assert!(most_of_decoder::<Vec<(u8, u32)>>(&stream, piece, few) <= 2048);
+        assert!(most_of_decoder::<Vec<u64>>(&stream, piece, limits) <= 2048);
+        assert!(most_of_decoder::<String>(&stream, piece, limits) <= 2048);
+    }
+
+    // Whatever a header announces, memory grows with the bytes that arrive.
+    let hostile = changed(&one, |b| announce(b, 1 << 40));
+    for end in [48, 1000, 20_000] {
+        for piece in [1, 4096] {
+            let took = most_of_decoder::<Vec<(u8, u32)>>(&hostile[..end], piece, Limits::UNLIMITED);
+            assert!(took <= end * 8 / 5 * 3 + 1024, "{took}");
+        }
+    }
+
+    // A compact frame in the same way, and text.
+    for framing in [Framing::new(), Framing::compact()] {
+        let mut text = Vec::new();
+        dtype_message::encode(&mut text, &"x".repeat(50_000), framing).unwrap();
+        for piece in [1, 4096] {
+            let took = most_of_decoder::<String>(&text, piece, limits);
+            assert!(took <= 3 * 50_000 + 1024, "{took}");
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! The memory that the header of a `.npy` file takes: a small multiple of its length.
+
+use crate::counting::max_in_use;
+use dtype_npy::{Header, NpyError};
+
+/// The names of the fields are not put together for each level, only for an error.
+#[test]
+fn nested_fields_with_long_names() {
+    const LEVELS: usize = 30;
+    let name = "x".repeat(30_000);
+    for (format, is_known) in [("|u1", true), ("|q1", false)] {
+        let mut descr = format!("'{format}'");
+        for _ in 0..LEVELS {
+            descr = format!("[('{name}', {descr})]");
+        }
+        let text = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': (1,), }}");
+        let mut file = b"\x93NUMPY\x02\x00".to_vec();
+        file.extend(u32::try_from(text.len()).unwrap().to_le_bytes());
+        file.extend(text.as_bytes());
+        let (most, header) = max_in_use(|| Header::read(&file[..]));
+        assert!(most < 8 * file.len(), "{most} for {} bytes", file.len());
+        match header {
+            Ok(_) => assert!(is_known),
+            Err(NpyError::Value { place, .. }) => {
+                assert!(!is_known);
+                assert_eq!(place, format!("field `{}`", vec![name.clone(); LEVELS].join(".")));
+            }
+            Err(other) => panic!("{other}"),
+        }
+    }
+}

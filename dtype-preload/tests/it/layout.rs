@@ -1,0 +1,152 @@
+//! The structures and numbers that are declared in Rust are those of the libraries' own headers.
+
+use std::fmt::Write;
+use std::fs;
+use std::mem::offset_of;
+use std::process::Command;
+
+use crate::launch::Library;
+use dtype_preload::layout::{self, Convertor, Datatype, Elem, Loop};
+use dtype_preload::numbers;
+use dtype_runtime::types::Combiner;
+
+/// Static assertions in C.
+#[derive(Default)]
+struct Assertions(String);
+
+impl Assertions {
+    fn equal(&mut self, c: &str, rust: impl Into<i64>) {
+        let rust: i64 = rust.into();
+        writeln!(self.0, "_Static_assert(({c}) == {rust}, \"{c} is {rust}\");").unwrap();
+    }
+
+    fn size(&mut self, c: &str, rust: usize) {
+        self.equal(&format!("sizeof({c})"), i64::try_from(rust).unwrap());
+    }
+
+    fn offset(&mut self, structure: &str, field: &str, rust: usize) {
+        self.equal(&format!("offsetof({structure}, {field})"), i64::try_from(rust).unwrap());
+    }
+
+    /// Compiles them behind an include.
+    fn hold(&self, library: Library, includes: &str) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("assertions.c");
+        fs::write(&file, format!("#include <stddef.h>\n{includes}\n{}", self.0)).unwrap();
+        let mut command = Command::new(library.compiler());
+        command.arg("-fsyntax-only").arg(&file);
+        if library == Library::OpenMpi {
+            let folders =
+                Command::new(library.compiler()).arg("--showme:incdirs").output().unwrap();
+            for folder in String::from_utf8(folders.stdout).unwrap().split_whitespace() {
+                command.arg(format!("-I{folder}")).arg(format!("-I{folder}/openmpi"));
+            }
+        }
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn open_mpi() {
+    if !Library::all().contains(&Library::OpenMpi) {
+        return;
+    }
+    let mut all = Assertions::default();
+    macro_rules! fields {
+        ($rust:ty, $c:literal: $($field:ident = $name:literal),+ $(,)?) => {
+            $(all.offset($c, $name, offset_of!($rust, $field));)+
+        };
+    }
+    all.size("opal_convertor_t", layout::CONVERTOR_SIZES[0]);
+    all.size("opal_datatype_t", size_of::<Datatype>());
+    all.size("dt_elem_desc_t", size_of::<layout::Entry>());
+    all.size("dt_type_desc_t", size_of::<layout::Description>());
+    all.size("opal_object_t", size_of::<layout::Object>());
+    fields!(Convertor, "opal_convertor_t":
+        remote_arch = "remoteArch", flags = "flags", local_size = "local_size", remote_size = "remote_size",
+        datatype = "pDesc", description = "use_desc", count = "count", stack_size = "stack_size",
+        base = "pBaseBuf", stack = "pStack", advance = "fAdvance", master = "master",
+        stack_position = "stack_pos", partial_length = "partial_length", converted = "bConverted",
+        static_stack = "static_stack");
+    fields!(Datatype, "opal_datatype_t":
+        flags = "flags", id = "id", size = "size", true_lb = "true_lb", true_ub = "true_ub", lb = "lb",
+        ub = "ub", name = "name", desc = "desc", opt_desc = "opt_desc");
+    fields!(Elem, "ddt_elem_desc_t":
+        head = "common", count = "count", blocklen = "blocklen", extent = "extent", disp = "disp");
+    fields!(Loop, "ddt_loop_desc_t":
+        head = "common", items = "items", loops = "loops", extent = "extent");
+    fields!(layout::Description, "dt_type_desc_t":
+        length = "length", used = "used", entries = "desc");
+    fields!(layout::Object, "opal_object_t":
+        class = "obj_class", references = "obj_reference_count");
+    fields!(layout::Class, "opal_class_t": name = "cls_name", size = "cls_sizeof");
+    all.equal("OPAL_DATATYPE_LOOP", 0);
+    all.equal("OPAL_DATATYPE_END_LOOP", 1);
+    all.equal("OPAL_DATATYPE_FIRST_TYPE", 4);
+    all.equal("OPAL_DATATYPE_FLAG_COMMITTED", layout::COMMITTED);
+    all.equal("OPAL_DATATYPE_FLAG_CONTIGUOUS", layout::CONTIGUOUS);
+    all.equal("OPAL_DATATYPE_FLAG_NO_GAPS", layout::NO_GAPS);
+    all.equal("CONVERTOR_RECV", layout::RECEIVE);
+    all.equal("CONVERTOR_SEND", layout::SEND);
+    all.equal("CONVERTOR_HOMOGENEOUS", layout::HOMOGENEOUS);
+    all.equal("CONVERTOR_COMPLETED", layout::COMPLETED);
+    all.equal(
+        "CONVERTOR_NO_OP | CONVERTOR_WITH_CHECKSUM | CONVERTOR_CUDA | CONVERTOR_CUDA_ASYNC | CONVERTOR_COMPLETED \
+         | CONVERTOR_CUDA_UNIFIED",
+        layout::OTHER_PATHS,
+    );
+    all.equal(
+        "CONVERTOR_TYPE_MASK & ~(CONVERTOR_SEND | CONVERTOR_RECV | CONVERTOR_NO_OP)",
+        layout::KEPT,
+    );
+    all.equal("DT_STATIC_STACK_SIZE", 5);
+    all.hold(
+        Library::OpenMpi,
+        "#include \"opal/datatype/opal_convertor.h\"\n#include \"opal/datatype/opal_datatype_internal.h\"",
+    );
+}
+
+#[test]
+fn mpich() {
+    if !Library::all().contains(&Library::Mpich) {
+        return;
+    }
+    let mut all = Assertions::default();
+    all.size("MPI_Datatype", size_of::<numbers::Handle>());
+    all.size("MPI_Aint", size_of::<isize>());
+    all.size("MPI_Count", size_of::<i64>());
+    for (name, number, _) in numbers::COMBINERS {
+        all.equal(name, number);
+    }
+    for combiner in Combiner::ALL {
+        let is_there = numbers::COMBINERS.iter().any(|(_, _, here)| here == combiner);
+        assert!(is_there != (*combiner == Combiner::ValueIndex), "{combiner:?}");
+    }
+    for (name, number, _) in numbers::ARRAYS {
+        all.equal(name, number);
+    }
+    for (name, number) in numbers::PAIRS.iter().chain(&numbers::PREDEFINED).copied() {
+        all.equal(name, number);
+    }
+    all.equal("MPI_DISTRIBUTE_DFLT_DARG", numbers::DISTRIBUTE_DFLT_DARG);
+    all.equal("MPI_COMM_WORLD", numbers::COMM_WORLD);
+    all.equal("MPI_COMM_SELF", numbers::COMM_SELF);
+    all.equal("MPI_THREAD_MULTIPLE", numbers::THREAD_MULTIPLE);
+    all.equal(
+        "MPI_MAX_LIBRARY_VERSION_STRING",
+        i64::try_from(numbers::MAX_LIBRARY_VERSION_STRING).unwrap(),
+    );
+    all.equal("MPI_ERR_INTERN", 16);
+    all.hold(Library::Mpich, "#include <mpi.h>");
+}
+
+#[test]
+fn the_check_itself() {
+    for library in Library::all() {
+        let mut wrong = Assertions::default();
+        wrong.equal("MPI_SUCCESS", 1);
+        let result = std::panic::catch_unwind(|| wrong.hold(library, "#include <mpi.h>"));
+        assert!(result.is_err(), "a wrong assertion does not hold");
+    }
+}

@@ -1,0 +1,41 @@
+//! Random types, with every fragment compared with what the library does.
+
+use std::env;
+
+use crate::launch::Library;
+
+fn variable(name: &str, default: &str) -> String {
+    env::var(name).unwrap_or_else(|_| default.to_owned())
+}
+
+#[test]
+fn random_types_are_the_same_here_and_there() {
+    let types = variable("DTYPE_PRELOAD_TYPES", "300");
+    let seed = variable("DTYPE_PRELOAD_SEED", "1");
+    let folder = tempfile::tempdir().unwrap();
+    for library in Library::all() {
+        let program = library.compile("random.c", folder.path());
+        let arguments = [types.as_str(), seed.as_str()];
+        let (out, err) = library.run(&program, &arguments, "verify,stats", &[true, true], &[]);
+        assert_eq!(out.trim(), format!("{types} types"), "{err}");
+        assert!(err.contains(" calls moved "), "the engine was used: {err}");
+    }
+}
+
+/// Below Open MPI, these calls are left to the library: the program is right about what it expects.
+#[test]
+fn random_types_are_the_same_in_external32() {
+    let types = variable("DTYPE_PRELOAD_TYPES", "300");
+    let seed = variable("DTYPE_PRELOAD_SEED", "1");
+    let folder = tempfile::tempdir().unwrap();
+    for library in Library::all() {
+        let program = library.compile("external.c", folder.path());
+        for mode in ["on", "verify,stats"] {
+            let arguments = [types.as_str(), seed.as_str()];
+            let (out, err) = library.run(&program, &arguments, mode, &[true], &[]);
+            assert_eq!(out.trim(), format!("{types} types"), "{err}");
+            let used = err.contains(" calls moved ") && !err.contains(": 0 calls moved ");
+            assert!(used || mode == "on", "the engine was used: {err}");
+        }
+    }
+}

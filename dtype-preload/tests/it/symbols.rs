@@ -1,0 +1,110 @@
+//! A program that looks for a function finds what it finds without the library under test, or one that works.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::launch::{Library, preload};
+
+/// The functions and data that the library exports.
+fn exported() -> Vec<String> {
+    let mut command = Command::new("nm");
+    let output = command.args(["-D", "--defined-only"]).arg(preload()).output();
+    let output = output.expect("nm is among the tools of a C compiler");
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().filter_map(|line| line.split_whitespace().last()).map(str::to_owned).collect()
+}
+
+/// A program that prints which of the names it finds, by a weak reference and by `dlsym`.
+fn program(names: &[String]) -> String {
+    let mut source =
+        "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <mpi.h>\n#include <stdio.h>\n"
+            .to_owned();
+    // Under another name, because the header declares some.
+    for (number, name) in names.iter().enumerate() {
+        writeln!(source, "extern char weak{number} __asm__(\"{name}\") __attribute__((weak));")
+            .unwrap();
+    }
+    source += "int main(int argc, char **argv) {\n    MPI_Init(&argc, &argv);\n";
+    for (number, name) in names.iter().enumerate() {
+        let found = format!(
+            "&weak{number} || dlsym(RTLD_DEFAULT, \"{name}\") || dlsym(RTLD_NEXT, \"{name}\")"
+        );
+        writeln!(source, "    if ({found})\n        puts(\"{name}\");").unwrap();
+    }
+    source + "    MPI_Finalize();\n    return 0;\n}\n"
+}
+
+/// What a library below may lack: this library's own function, the inside of the other MPI library, UCX, and the calls with
+/// large counts, which `large_counts_work` makes.
+fn may_be_new(library: Library, name: &str) -> bool {
+    name.starts_with("dtype_preload_")
+        || name.starts_with("ucp_dt_")
+        || library == Library::Mpich && (name.starts_with("opal_") || name.starts_with("ompi_"))
+        || name.contains("MPI_") && name.contains("ack_") && name.ends_with("_c")
+}
+
+#[test]
+fn no_function_is_found_that_the_library_lacks() {
+    let names = exported();
+    assert!(names.iter().any(|name| name == "MPI_Pack"), "{names:?}");
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("symbols.c");
+    fs::write(&source, program(&names)).unwrap();
+    for library in Library::all() {
+        let program = library.compile_at(&source, folder.path());
+        let find = |hooked, mode| {
+            let (out, _) = library.run(&program, &[], mode, &[hooked], &[]);
+            out.lines().map(str::to_owned).collect::<BTreeSet<_>>()
+        };
+        let plain = find(false, "on");
+        for mode in ["on", "off"] {
+            let hooked = find(true, mode);
+            assert!(plain.is_subset(&hooked), "{library:?}");
+            let new: Vec<_> =
+                hooked.difference(&plain).filter(|name| !may_be_new(library, name)).collect();
+            assert!(new.is_empty(), "{library:?} lacks {new:?}");
+        }
+    }
+}
+
+#[test]
+fn large_counts_work() {
+    let folder = tempfile::tempdir().unwrap();
+    for library in Library::all() {
+        let program = library.compile("large.c", folder.path());
+        let run = |hooked, mode| library.run(&program, &[], mode, &[hooked], &[]).0;
+        let plain = run(false, "on");
+        assert!(["0 found\n", "16 found\n"].contains(&&*plain), "{library:?}: {plain}");
+        for mode in ["on", "off", "verify,all"] {
+            assert_eq!(run(true, mode), "16 found\n", "{library:?} {mode}");
+        }
+    }
+}
+
+/// A program is linked with a tool, which so is behind the library under test.
+#[test]
+fn a_tool_sees_the_calls() {
+    let folder = tempfile::tempdir().unwrap();
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
+    for library in Library::all() {
+        let [tool, program] = ["libtool.so", "program"].map(|name| folder.path().join(name));
+        let compile = |arguments: &[&Path]| {
+            let status = Command::new(library.compiler()).args(arguments).status().unwrap();
+            assert!(status.success());
+        };
+        let [shared, pic, o] = ["-shared", "-fPIC", "-o"].map(Path::new);
+        compile(&[shared, pic, &sources.join("tool.c"), o, &tool]);
+        compile(&[&sources.join("forks.c"), &tool, o, &program]);
+        let run = |hooked, mode| library.run(&program, &[], mode, &[hooked], &[]).0;
+        let plain = run(false, "off");
+        assert_eq!(plain.matches("pack").count(), 14, "{library:?}: {plain}");
+        assert_eq!(run(true, "off"), plain, "{library:?}");
+        // MPICH's own functions are not called for what is packed here.
+        if library == Library::OpenMpi {
+            assert_eq!(run(true, "on"), plain);
+        }
+    }
+}

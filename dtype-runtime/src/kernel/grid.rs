@@ -1,0 +1,384 @@
+//! Blocks in two dimensions: the columns of a matrix, packed one after another.
+//!
+//! Take a matrix of `f64` with 512 rows and 512 columns. A row has 4096 bytes. Each element of a column lies in another line of
+//! the cache, and lines 4096 bytes apart share the same few ways of it: by the time that the next column needs a line again, the
+//! line is gone. Each line is then fetched eight times for its eight elements.
+//!
+//! So several columns are copied together, row by row: a *tile* of as many as lie in [`ROW`] bytes, here 16. Each line is
+//! fetched once, and the packed stream is written at 16 positions, 8 bytes further with each row. The columns that remain form
+//! a narrower tile.
+//!
+//! The lines of those 16 positions must stay in the cache until they are full. Here the positions are 4096 bytes apart, and
+//! their lines share the same few ways, too. So a tile has no more columns than a set has [`WAYS`].
+//!
+//! A part of the packed stream is a few such areas. Take 6 rows, and blocks 15 to 32: the last 3 of column 2 (`h`), all of
+//! columns 3 and 4 (`w`), and the first 3 of column 5 (`t`). If columns are copied together, their rows are:
+//!
+//! ```text
+//! column  2 3 4 5
+//! row 0     w w t     three columns
+//! row 1     w w t
+//! row 2     w w t
+//! row 3   h w w       three columns
+//! row 4   h w w
+//! row 5   h w w
+//! ```
+//!
+//! If `h` had one row more, row 2 would be four columns; if it had one row less, row 3 would be two.
+
+use core::ops::Range;
+
+use super::chosen::Kernel;
+use super::direction::{Direction, Steps, Way};
+use super::moves::any;
+use super::permute;
+use super::registers::Portable;
+use super::rows::{self, column};
+use crate::plan::{Blocks, Part, Split, split};
+
+/// Bytes of memory that the blocks of a row in a tile span, if they are neighbours.
+const ROW: usize = 128;
+
+/// The most columns in a tile. With 32 of them, unpacking takes twice as long where their packed bytes share ways.
+const MAX_TOGETHER: u64 = 16;
+
+/// Bytes of a line of the first-level cache.
+const LINE: usize = 64;
+
+/// Bytes from one line of the first-level cache to the next one in the same set.
+const SAME_SET: usize = 4096;
+
+/// The number of lines in a set that can be relied on.
+const WAYS: usize = 8;
+
+/// Blocks in two dimensions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Grid {
+    /// Bytes of each block.
+    len: usize,
+    /// Number of columns, each of which is packed as a whole.
+    columns: usize,
+    /// Bytes of memory from one column to the next.
+    column: isize,
+    /// Number of blocks in a column.
+    rows: usize,
+    /// Bytes of memory from one block of a column to the next.
+    row: isize,
+    /// Columns in a tile; 1 if each column is copied by itself.
+    together: usize,
+}
+
+impl Grid {
+    /// `count` columns at a stride of `stride` bytes.
+    #[expect(clippy::cast_possible_truncation, reason = "lengths, counts and distances in memory")]
+    pub(super) fn new<D: Direction>(column: &Blocks, count: u64, stride: i64) -> Self {
+        Self {
+            len: column.len as usize,
+            columns: count as usize,
+            column: stride as isize,
+            rows: column.count as usize,
+            row: column.stride as isize,
+            together: together::<D>(column, count, stride),
+        }
+    }
+
+    /// Copies all blocks; `memory` points to the first one.
+    ///
+    /// # Safety
+    ///
+    /// The bytes of all blocks, and as many bytes from `packed` on, must be valid for `D`.
+    pub(super) unsafe fn execute<D: Direction>(&self, memory: *mut u8, packed: *mut u8) {
+        // SAFETY: passed on to the caller.
+        unsafe {
+            if self.together == 1 || !D::chosen(|| Kernel::Tiles, packed) {
+                self.area::<D>(0..self.columns, 0..self.rows, memory, packed);
+            }
+        }
+    }
+
+    /// Copies the packed bytes `range`; `memory` points to the first block of all, `packed` to the first byte of the range.
+    ///
+    /// # Safety
+    ///
+    /// The bytes of the range, and as many from `packed` on, must be valid for `D`.
+    unsafe fn part<D: Way>(&self, range: Range<u64>, memory: *mut u8, packed: *mut u8) {
+        // The first packed byte of all.
+        let origin = packed.wrapping_sub(index(range.start));
+        let Split { head, whole, tail } = split(range, (self.len * self.rows) as u64);
+        let columns = index(whole.start)..index(whole.end);
+        let ends = [head, tail];
+        // SAFETY: bytes of the range: what it has of each column.
+        unsafe {
+            if self.together > 1 && (!columns.is_empty() || ends.iter().all(Option::is_some)) {
+                return self.part_of_tiles::<D>(columns, ends, memory, origin);
+            }
+            if !columns.is_empty() {
+                self.area::<D>(columns, 0..self.rows, memory, origin);
+            }
+            for Part { item, bytes } in ends.into_iter().flatten() {
+                let (first, bytes) = (index(item), index(bytes.start)..index(bytes.end));
+                let packed = self.packed::<D>(first, 0, origin).wrapping_add(bytes.start);
+                let (block, bytes) = (bytes.start / self.len, bytes.start % self.len..bytes.end);
+                let bytes = bytes.start..bytes.end - block * self.len;
+                column::<D>(self.len, self.row, bytes, self.memory(first, block, memory), packed);
+            }
+        }
+    }
+
+    /// [`part`](Self::part) of several columns: all of some, the end of the column before them, and the start of the column
+    /// after them. `packed` is the first packed byte of all blocks.
+    ///
+    /// # Safety
+    ///
+    /// As [`part`](Self::part).
+    unsafe fn part_of_tiles<D: Way>(
+        &self,
+        whole: Range<usize>,
+        [head, tail]: [Option<Part>; 2],
+        memory: *mut u8,
+        packed: *mut u8,
+    ) {
+        let (len, rows) = (self.len, self.rows);
+        let (mut columns, mut start, mut end) = (whole.clone(), rows, 0);
+        // SAFETY: bytes of the range: a part of a block at each end, and the blocks between.
+        unsafe {
+            if let Some(head) = head {
+                columns.start -= 1;
+                let (row, into) = (index(head.bytes.start) / len, index(head.bytes.start) % len);
+                start = row;
+                if into > 0 {
+                    let memory = self.memory(columns.start, row, memory).wrapping_add(into);
+                    let packed = self.packed::<D>(columns.start, row, packed).wrapping_add(into);
+                    any::<D, Portable>(memory, packed, len - into);
+                    start += 1;
+                }
+            }
+            if let Some(tail) = tail {
+                let (row, bytes) = (index(tail.bytes.end) / len, index(tail.bytes.end) % len);
+                end = row;
+                if bytes > 0 {
+                    let memory = self.memory(columns.end, row, memory);
+                    let packed = self.packed::<D>(columns.end, row, packed);
+                    any::<D, Portable>(memory, packed, bytes);
+                }
+                columns.end += 1;
+            }
+            let area = |columns, rows| self.area::<D>(columns, rows, memory, packed);
+            area(whole.start..columns.end, 0..start.min(end));
+            if start < end {
+                area(columns.clone(), start..end);
+            } else {
+                area(whole.clone(), end..start);
+            }
+            area(columns.start..whole.end, start.max(end)..rows);
+        }
+    }
+
+    /// The first byte of a block.
+    fn memory(&self, column: usize, row: usize, memory: *mut u8) -> *mut u8 {
+        let column = self.column.wrapping_mul(column.cast_signed());
+        memory.wrapping_offset(column).wrapping_offset(self.row.wrapping_mul(row.cast_signed()))
+    }
+
+    /// The first packed byte of a block.
+    fn packed<D: Direction>(&self, column: usize, row: usize, packed: *mut u8) -> *mut u8 {
+        packed.wrapping_add(D::advance(self.len).wrapping_mul(self.rows.wrapping_mul(column) + row))
+    }
+
+    /// Copies some rows of some columns; `memory` and `packed` point to the first block of all.
+    ///
+    /// # Safety
+    ///
+    /// The bytes of these blocks, on both sides, must be valid for `D`.
+    unsafe fn area<D: Direction>(
+        &self,
+        columns: Range<usize>,
+        rows: Range<usize>,
+        memory: *mut u8,
+        packed: *mut u8,
+    ) {
+        let in_row = Steps { memory: self.column, packed: D::advance(self.len * self.rows) };
+        let down = Steps { memory: self.row, packed: D::advance(self.len) };
+        let at = |column| {
+            (self.memory(column, rows.start, memory), self.packed::<D>(column, rows.start, packed))
+        };
+        if rows.is_empty() || columns.is_empty() {
+            return;
+        }
+        if self.together == 1 {
+            let (memory, packed) = at(columns.start);
+            // SAFETY: the blocks that the caller guarantees.
+            unsafe {
+                rows::grid::<D>(
+                    self.len,
+                    [(rows.len(), down), (columns.len(), in_row)],
+                    memory,
+                    packed,
+                );
+            }
+            return;
+        }
+        let mut first = columns.start;
+        while first < columns.end {
+            let number = self.together.min(columns.end - first);
+            let (memory, packed) = at(first);
+            let rows = rows.len();
+            // SAFETY: those of the blocks that are in this tile.
+            unsafe {
+                match (self.len, number) {
+                    (16, 8) => self.tile::<D, 16, 8>(rows, memory, packed),
+                    (8, 16) => self.tile::<D, 8, 16>(rows, memory, packed),
+                    (4, 16) => self.tile::<D, 4, 16>(rows, memory, packed),
+                    (8, WAYS) if D::IS_PLAIN_PACKING => {
+                        self.tile::<D, 8, WAYS>(rows, memory, packed);
+                    }
+                    (4, WAYS) if D::IS_PLAIN_PACKING => {
+                        self.tile::<D, 4, WAYS>(rows, memory, packed);
+                    }
+                    (len, 1) => {
+                        rows::grid::<D>(len, [(rows, down), (1, down)], memory, packed);
+                    }
+                    (len, _) => {
+                        rows::grid::<D>(len, [(number, in_row), (rows, down)], memory, packed);
+                    }
+                }
+            }
+            first += number;
+        }
+    }
+
+    /// Copies a tile of `T` columns of blocks of `L` bytes; `memory` and `packed` point to its first block.
+    ///
+    /// # Safety
+    ///
+    /// The bytes of the tile, on both sides, must be valid for `D`; these must be the sizes.
+    unsafe fn tile<D: Direction, const L: usize, const T: usize>(
+        &self,
+        rows: usize,
+        memory: *mut u8,
+        packed: *mut u8,
+    ) {
+        let apart = D::advance(L * self.rows);
+        let (mut memory, mut packed) = (memory, packed);
+        for _ in 0..rows {
+            for column in 0..T {
+                let from = memory.wrapping_offset(self.column * column.cast_signed());
+                // SAFETY: one of the blocks that the caller guarantees.
+                unsafe { D::copy(from, packed.wrapping_add(apart * column), L) };
+            }
+            memory = memory.wrapping_offset(self.row);
+            packed = packed.wrapping_add(D::advance(L));
+        }
+    }
+}
+
+/// Copies the packed bytes `range` of `count` columns at a stride of `stride` bytes. Returns false without an effect if each
+/// column may be copied by a permutation.
+///
+/// # Safety
+///
+/// The bytes of the range, relative to `memory`, and as many from `packed` on must be valid for `D`. A column must have data.
+pub(crate) unsafe fn part<D: Way>(
+    column: &Blocks,
+    count: u64,
+    stride: i64,
+    range: Range<u64>,
+    memory: *mut u8,
+    packed: *mut u8,
+) -> bool {
+    if permute::may_be_for(column) {
+        return false;
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "a displacement in memory")]
+    let memory = memory.wrapping_offset(column.disp as isize);
+    // SAFETY: passed on to the caller.
+    unsafe { Grid::new::<D>(column, count, stride).part::<D>(range, memory, packed) };
+    true
+}
+
+/// How many columns it pays to copy together, because they are narrow and a column is more than the cache keeps.
+fn together<D: Direction>(column: &Blocks, count: u64, stride: i64) -> usize {
+    let apart = stride.unsigned_abs();
+    let is_narrow = 0 < apart && apart < ROW as u64 && column.len <= apart;
+    // Each row lies in other cache lines than the row before.
+    let is_far = column.stride.unsigned_abs() >= ROW as u64;
+    let is_kept = column.count <= most_lines(column.stride.unsigned_abs());
+    if count < 2 || !is_narrow || !is_far || is_kept {
+        return 1;
+    }
+    let streams = most_lines(column.len * column.count);
+    let most = if D::IS_PLAIN_PACKING { streams.min(MAX_TOGETHER) } else { MAX_TOGETHER };
+    index((ROW as u64 / apart).min(most))
+}
+
+/// The most lines, `apart` bytes from one another, that all stay in the cache.
+fn most_lines(apart: u64) -> u64 {
+    let shared =
+        1 << apart.trailing_zeros().clamp(LINE.trailing_zeros(), SAME_SET.trailing_zeros());
+    (WAYS * (SAME_SET / shared)) as u64
+}
+
+/// A number of bytes or blocks in memory.
+#[expect(clippy::cast_possible_truncation, reason = "in memory")]
+fn index(number: u64) -> usize {
+    number as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{Pack, Unpack};
+
+    /// Each part of the packed bytes of matrices with tiles and without, beside the bytes in their order.
+    #[test]
+    fn any_part_of_a_matrix_is_a_few_areas() {
+        // Bytes of a block; blocks in a column, and their distance; number of columns, and their distance.
+        let matrices = [
+            (8, 10, 4096, 5, 8),
+            (4, 9, 4096, 37, 4),
+            (16, 9, 2048 * 3, 9, 16),
+            (3, 17, 2048, 4, 5),
+            (2, 12, 4096, 3, -2),
+            (8, 3, 64, 4, 8),
+            (70, 2, 100, 3, 500),
+        ];
+        for (len, rows, row, columns, column) in matrices {
+            let blocks = Blocks { disp: 0, len, count: rows, stride: row };
+            let grid = Grid::new::<Pack>(&blocks, columns, column);
+            let (size, span) = (len * rows * columns, (rows + 1) * row.unsigned_abs() + 8192);
+            // The first block in that memory.
+            let origin = 4096;
+            let places: Vec<usize> = (0..size)
+                .map(|byte| {
+                    let (block, into) = (byte / len, byte % len);
+                    let place = (block % rows).cast_signed() * row
+                        + (block / rows).cast_signed() * column
+                        + into.cast_signed();
+                    index((origin + place).cast_unsigned())
+                })
+                .collect();
+            let memory: Vec<u8> = (0..span).map(|byte| (byte % 251) as u8).collect();
+            let step = if cfg!(miri) { 397 } else { 5 };
+            for start in (0..size).step_by(step) {
+                for end in (start + 1..=size).rev().step_by(step) {
+                    let range = index(start)..index(end);
+                    let expected: Vec<u8> =
+                        places[range.clone()].iter().map(|place| memory[*place]).collect();
+                    let mut packed = vec![0; range.len()];
+                    let mut copy = memory.clone();
+                    for place in &places[range.clone()] {
+                        copy[*place] = 0;
+                    }
+                    let first = memory.as_ptr().wrapping_add(4096).cast_mut();
+                    // SAFETY: the memory has all blocks, and the buffer has room for the range.
+                    unsafe { grid.part::<Pack>(start..end, first, packed.as_mut_ptr()) };
+                    assert_eq!(packed, expected, "{grid:?} {range:?}");
+                    let first = copy.as_mut_ptr().wrapping_add(4096);
+                    // SAFETY: as above.
+                    unsafe { grid.part::<Unpack>(start..end, first, packed.as_mut_ptr()) };
+                    assert!(copy == memory, "{grid:?} {range:?}");
+                }
+            }
+        }
+    }
+}

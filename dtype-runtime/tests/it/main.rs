@@ -1,0 +1,79 @@
+//! The tests, a module for each subject.
+
+#[path = "../case/mod.rs"]
+mod case;
+#[path = "../counting/mod.rs"]
+mod counting;
+#[path = "../extreme/mod.rs"]
+mod extreme;
+#[path = "../fragments/mod.rs"]
+mod fragments;
+#[cfg(feature = "derive")]
+#[path = "../fused/mod.rs"]
+mod fused;
+#[path = "../model/mod.rs"]
+mod model;
+#[path = "../numbers/mod.rs"]
+mod numbers;
+#[cfg(feature = "derive")]
+#[path = "../odd_names/mod.rs"]
+mod odd_names;
+#[path = "../seeds/mod.rs"]
+mod seeds;
+#[path = "../sources/mod.rs"]
+mod sources;
+#[cfg(feature = "derive")]
+#[path = "../tags/mod.rs"]
+mod tags;
+
+#[cfg(all(feature = "arrow", feature = "derive"))]
+mod arrow;
+mod backend;
+mod bounds;
+#[cfg(feature = "bytes")]
+mod buf_mut;
+mod buffers;
+#[cfg(feature = "derive")]
+mod checked;
+#[cfg(all(feature = "derive", target_pointer_width = "64", unix))]
+mod converted_streams;
+mod convertor;
+mod decoding;
+#[cfg(feature = "derive")]
+mod derived;
+#[cfg(feature = "std")]
+mod every_stream;
+mod extremes;
+#[cfg(all(feature = "half", feature = "num-complex", feature = "derive"))]
+mod features;
+mod golden;
+mod imports;
+#[cfg(feature = "derive")]
+mod limits;
+mod lists;
+mod marshal;
+mod marshal_memory;
+#[cfg(all(feature = "ndarray", feature = "derive"))]
+mod ndarray;
+#[cfg(all(feature = "ordered-float", feature = "uuid", feature = "zerocopy", feature = "derive"))]
+mod other_crates;
+mod predefined;
+mod properties;
+#[cfg(feature = "derive")]
+mod renamed;
+#[cfg(feature = "derive")]
+mod representation;
+mod segments;
+#[cfg(feature = "serde")]
+mod serde;
+mod signatures;
+mod stack;
+mod std_types;
+#[cfg(feature = "derive")]
+mod streams;
+mod transposes;
+mod ucp;
+#[cfg(all(feature = "glam", feature = "nalgebra", feature = "derive"))]
+mod vectors;
+#[cfg(feature = "derive")]
+mod views;

@@ -1,0 +1,259 @@
+//! The kernels that explanations name, for shapes and numbers of instances, with each set of instructions: a row changes when
+//! the engine decides otherwise. Any kernel copies the right bytes, so no other test sees that.
+
+use std::fmt::Write;
+
+use crate::alone;
+use dtype_runtime::explain::ExplainStyle;
+use dtype_runtime::kernels::{Isa, select};
+use dtype_runtime::{Basic, Error, Order, Type};
+
+/// The shape, the number of instances, and the kernels that copy them: portable, with AVX2 and with AVX-512. `=` is as in the
+/// column before. After `each:` come the kernels for the operations of one instance, or of one repetition of a loop, which are
+/// executed one after another. The number after a name is how many records the kernel copies at once. A failure prints the new
+/// table.
+const DECISIONS: &str = "\
+4.2             |    1 | copy                              | =                                 | =
+4.2             |    2 | copy                              | =                                 | permute, 8
+4.2             |    7 | copy                              | =                                 | permute, 8
+4.2             | 1000 | strided4+2                        | =                                 | permute, 8
+8.4.1           |    1 | copy                              | =                                 | =
+8.4.1           |    2 | copy                              | =                                 | permute, 4
+8.4.1           |    7 | copy                              | =                                 | permute, 4
+8.4.1           |   25 | strided8x2                        | =                                 | permute, 4
+8.4.1           | 1000 | strided8x2                        | =                                 | permute, 4
+1 8             |    1 | copy                              | =                                 | =
+1 8             |    2 | each: copy                        | =                                 | permute, 4
+1 8             |    3 | each: copy                        | =                                 | permute, 4
+1 8             |    7 | each: copy                        | =                                 | permute, 4
+1 8             |   16 | records, 1 run                    | =                                 | permute, 4
+1 8             | 1000 | records, 1 run                    | =                                 | permute, 4
+1 2 1           |    1 | copy                              | =                                 | permute
+4 8             |    1 | copy                              | =                                 | =
+4 8             |    2 | each: copy                        | =                                 | permute, 4
+4 8             |    7 | each: copy                        | =                                 | permute, 4
+4 8             |   16 | records, 1 run                    | records, 1 run, packs by quads, 2 | permute, 4
+4 8             | 1000 | records, 1 run                    | records, 1 run, packs by quads, 2 | permute, 4
+1 2.4.8.1       |    2 | each: copy                        | =                                 | permute, 2
+1 2.4.8.1       |    7 | each: copy                        | =                                 | permute, 2
+1 2.4.8.1       | 1000 | records, 2 runs                   | =                                 | permute, 2
+12 12           |    1 | copy                              | =                                 | =
+12 12           |    2 | strided8+4                        | strided8+4, packs by quads, 2     | permute, 4
+12 12           |    7 | strided8+4                        | strided8+4, packs by quads, 2     | permute, 4
+12 12           | 1000 | strided8+4                        | strided8+4, packs by quads, 2     | permute, 4
+6 fields        |    1 | copy                              | =                                 | permute
+6 fields        |    2 | each: copy                        | =                                 | permute
+6 fields        |    7 | records, 6 runs                   | =                                 | permute
+6 fields        | 1000 | records, 6 runs                   | =                                 | permute
+53              |    2 | copy                              | =                                 | =
+53              |    7 | strided32x2                       | =                                 | =
+53              | 1000 | strided32x2                       | =                                 | =
+69              |    2 | copy                              | =                                 | =
+69              |    7 | strided_long                      | =                                 | =
+69              | 1000 | strided_long                      | =                                 | =
+40 40           |    1 | copy                              | =                                 | =
+40 40           |    2 | strided32+8                       | =                                 | =
+40 40           | 1000 | strided32+8                       | =                                 | =
+2 196           |    2 | each: copy                        | =                                 | =
+2 196           |    7 | records, 2 runs                   | =                                 | =
+2 196           | 1000 | records, 2 runs                   | =                                 | =
+1 1 1, apart    |    2 | each: copy                        | =                                 | =
+1 1 1, apart    |    7 | records, 3 runs                   | =                                 | =
+1 1 1, apart    | 1000 | records, 3 runs                   | =                                 | =
+24, dense       |    1 | copy                              | =                                 | =
+24, dense       | 1000 | copy                              | =                                 | =
+4 by 8          |    1 | strided4                          | =                                 | =
+4 by 8          | 1000 | grid4                             | =                                 | permute
+blocks of 1     |    1 | strided1                          | =                                 | permute, 7
+blocks of 1     |    3 | grid1                             | =                                 | permute, 7
+blocks of 3     |    1 | strided2+1                        | =                                 | permute, 5
+blocks of 8     |    1 | strided8                          | =                                 | permute, 3
+blocks of 8     |    3 | grid8                             | =                                 | permute, 3
+blocks of 12    |    1 | strided8+4                        | =                                 | permute, 2
+blocks of 13    |    1 | strided8x2                        | =                                 | permute, 2
+blocks of 24    |    1 | strided16+8                       | =                                 | =
+blocks of 48    |    1 | strided32x2                       | =                                 | =
+blocks of 64    |    1 | strided32x2                       | =                                 | =
+blocks of 100   |    1 | strided_long                      | =                                 | =
+blocks of 100   |    3 | grid_long                         | =                                 | =
+pairs in rows   |    1 | grid8                             | =                                 | =
+grid of 4       |    1 | grid4                             | =                                 | =
+grid of 4       |    3 | each: grid4                       | =                                 | =
+face, thin      |    1 | grid8                             | =                                 | =
+face of pairs   |    1 | grid16                            | =                                 | =
+face of rows    |    1 | strided_long                      | =                                 | =
+slab            |    1 | grid_long                         | =                                 | =
+15 columns      |    1 | grid8                             | =                                 | =
+16 columns      |    1 | grid8                             | =                                 | =
+transpose of 4  |    1 | grid4                             | =                                 | =
+transpose of 8  |    1 | grid8                             | =                                 | =
+big transpose   |    1 | tiles                             | =                                 | =
+list of 1       |    1 | list1                             | =                                 | =
+list of 2 to 4  |    1 | list2x2                           | =                                 | =
+list of 4       |    1 | list4                             | =                                 | =
+list of 4       |    3 | each: list4                       | =                                 | =
+list of 12      |    1 | list8+4                           | =                                 | =
+list of 100     |    1 | list_long                         | =                                 | =
+list of 4 to 12 |    1 | list4x4                           | =                                 | list_masked32
+list of 1 to 30 |    1 | list_varied                       | =                                 | list_masked32
+list of 8 to 96 |    1 | list_varied                       | =                                 | =
+records in rows |    1 | records, 6 runs                   | =                                 | permute
+records in rows |   10 | each: records, 6 runs             | =                                 | each: permute
+wide in rows    |    1 | grid32+8                          | =                                 | =
+short loops     |    1 | list8                             | =                                 | =
+short loops     |    3 | each: list8                       | =                                 | =
+";
+
+/// The type with this name in the table.
+fn shape(name: &str) -> Type {
+    // Of three dimensions, 64 numbers in each.
+    let part = |sizes| Type::subarray(&[64; 3], sizes, &[1; 3], Order::C, &Type::basic(Basic::F64));
+    let ty = match name {
+        // Structs, by the bytes of their fields, which touch where there is a dot.
+        "4.2" => record(&[(6, 0)], 8),
+        "8.4.1" => record(&[(13, 0)], 16),
+        "1 8" => record(&[(1, 0), (8, 8)], 16),
+        "1 2 1" => record(&[(1, 0), (2, 4), (1, 9)], 12),
+        "4 8" => record(&[(4, 0), (8, 8)], 16),
+        "1 2.4.8.1" => record(&[(1, 0), (15, 2)], 24),
+        "12 12" => record(&[(12, 0), (12, 16)], 32),
+        "6 fields" => record(&[(4, 0), (9, 8), (15, 18), (1, 40), (15, 42), (4, 64)], 72),
+        "53" => record(&[(53, 0)], 56),
+        "69" => record(&[(69, 0)], 72),
+        "40 40" => record(&[(40, 0), (40, 48)], 96),
+        "2 196" => record(&[(2, 0), (196, 8)], 208),
+        "1 1 1, apart" => record(&[(1, 0), (1, 100), (1, 300)], 2000),
+        "24, dense" => record(&[(24, 0)], 24),
+        "4 by 8" => record(&[(4, 0), (4, 12), (4, 24), (4, 36), (4, 48), (4, 60)], 100),
+        // Blocks of so many bytes.
+        "blocks of 1" => blocks(1),
+        "blocks of 3" => blocks(3),
+        "blocks of 8" => blocks(8),
+        "blocks of 12" => blocks(12),
+        "blocks of 13" => blocks(13),
+        "blocks of 24" => blocks(24),
+        "blocks of 48" => blocks(48),
+        "blocks of 64" => blocks(64),
+        "blocks of 100" => blocks(100),
+        "pairs in rows" => Type::hvector(64, 1, 1000, &Type::hvector(2, 8, 16, &byte()).unwrap()),
+        "grid of 4" => Type::hvector(64, 1, 1000, &Type::hvector(20, 4, 8, &byte()).unwrap()),
+        "face, thin" => part(&[62, 62, 1]),
+        "face of pairs" => part(&[62, 62, 2]),
+        "face of rows" => part(&[62, 1, 62]),
+        "slab" => part(&[62, 62, 62]),
+        "15 columns" => columns(15, Basic::F64),
+        "16 columns" => columns(16, Basic::F64),
+        "transpose of 4" => columns(64, Basic::F32),
+        "transpose of 8" => columns(64, Basic::F64),
+        "big transpose" => columns(1024, Basic::F64),
+        "list of 1" => list(1, &[1]),
+        "list of 2 to 4" => list(2, &[1, 2]),
+        "list of 4" => list(4, &[1]),
+        "list of 12" => list(4, &[3]),
+        "list of 100" => list(4, &[25]),
+        "list of 4 to 12" => list(4, &[1, 3, 2]),
+        "list of 1 to 30" => list(1, &[1, 30, 7, 16]),
+        "list of 8 to 96" => list(8, &[1, 12, 5]),
+        "records in rows" => {
+            let row = Type::hvector(5, 1, 16, &record(&[(8, 0), (4, 12)], 16).unwrap()).unwrap();
+            Type::hvector(20, 1, 128, &row)
+        }
+        "short loops" => {
+            [32, 160, 800].iter().fold(Type::hvector(4, 8, 16, &byte()), |ty, stride| {
+                Type::hvector(4, 1, 5 * stride, &ty?)
+            })
+        }
+        "wide in rows" => {
+            let row =
+                Type::hvector(6, 1, 128, &record(&[(40, 0), (40, 64)], 128).unwrap()).unwrap();
+            Type::hvector(16, 1, 1024, &row)
+        }
+        _ => panic!("there is no shape {name}"),
+    };
+    ty.unwrap()
+}
+
+fn byte() -> Type {
+    Type::basic(Basic::U8)
+}
+
+/// A struct whose runs have these lengths and places.
+fn record(runs: &[(u64, i64)], extent: i64) -> Result<Type, Error> {
+    let (lengths, places): (Vec<u64>, Vec<i64>) = runs.iter().copied().unzip();
+    Type::resized(&Type::hindexed(&lengths, &places, &byte())?, 0, extent)
+}
+
+/// 400 blocks, in steps that no two lengths share.
+fn blocks(len: u8) -> Result<Type, Error> {
+    Type::hvector(400, len.into(), 2 * i64::from(len) + 8, &byte())
+}
+
+/// 300 blocks with irregular gaps, whose lengths are so many units in turn.
+fn list(unit: u32, lengths: &[u32]) -> Result<Type, Error> {
+    let mut place = 0;
+    let blocks = lengths.iter().cycle().zip(0..300).map(|(length, i)| {
+        let block = (u64::from(unit * length), i64::from(place));
+        place += unit * (length + 1 + i * i % 5);
+        block
+    });
+    let (lengths, places): (Vec<u64>, Vec<i64>) = blocks.unzip();
+    Type::hindexed(&lengths, &places, &byte())
+}
+
+/// All columns of a square matrix.
+fn columns(side: u32, of: Basic) -> Result<Type, Error> {
+    let old = Type::basic(of);
+    let column = Type::vector(side.into(), 1, side.into(), &old)?;
+    Type::contiguous(side.into(), &Type::resized(&column, 0, old.extent())?)
+}
+
+/// The kernels that an explanation names, without what each of them covers.
+fn decision(explanation: &str) -> String {
+    let (mut words, mut covered) = (Vec::<String>::new(), usize::MAX);
+    for line in explanation.lines().skip(1) {
+        let text = line.trim_start();
+        let depth = line.len() - text.len();
+        if depth > covered {
+            continue;
+        }
+        covered = usize::MAX;
+        if let Some((_, kernel)) = text.split_once(", kernel ") {
+            covered = depth;
+            words.push(kernel.replace("; to pack, kernel", ", packs by").replace(" at once", ""));
+        } else {
+            words.push("each:".to_owned());
+        }
+    }
+    words.dedup();
+    words.join(" ")
+}
+
+/// A row with the decisions that this machine can show.
+fn row(pinned: &str) -> String {
+    let mut cells = pinned.split('|').map(str::trim);
+    let [name, count] = [(); 2].map(|()| cells.next().unwrap_or(""));
+    let committed = shape(name).commit();
+    let style = ExplainStyle::default().with_instances(count.parse().unwrap());
+    let mut row = format!("{name:15} |{count:>5}");
+    let mut before = String::new();
+    for (isa, pinned) in Isa::ALL.iter().zip(cells) {
+        let decision = match select(*isa) {
+            Ok(()) => decision(&committed.explain(&style).to_string()),
+            Err(_) => pinned.to_owned(),
+        };
+        let cell = if decision == before { "=" } else { &decision };
+        let _ = write!(row, " | {cell:33}");
+        before = decision;
+    }
+    row.trim_end().to_owned()
+}
+
+#[test]
+fn kernels_are_chosen_by_shape_count_and_instructions() {
+    let _alone = alone();
+    for isa in Isa::ALL.iter().filter(|isa| select(**isa).is_err()) {
+        println!("left out: no {isa} in this machine");
+    }
+    let found: String = DECISIONS.lines().map(|line| row(line) + "\n").collect();
+    assert!(found == DECISIONS, "the decisions are\n{found}");
+}

@@ -1,0 +1,10 @@
+//! The tests, a module for each subject.
+
+#[path = "../alone/mod.rs"]
+mod alone;
+
+mod active;
+mod loopback;
+mod remote;
+mod served;
+mod threads;

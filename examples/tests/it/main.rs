@@ -1,0 +1,9 @@
+//! The tests, a module for each example.
+
+#[path = "../program/mod.rs"]
+mod program;
+
+mod gather;
+mod messaging;
+mod stations;
+mod telemetry;
