@@ -52,7 +52,7 @@ fn past() -> impl Strategy<Value = (usize, usize)> {
 }
 
 proptest! {
-    #![proptest_config(config(60))]
+    #![proptest_config(config(40))]
 
     #[test]
     fn random_types(tree in trees(), count in 0..4_usize, ends: (usize, usize), past in past()) {
