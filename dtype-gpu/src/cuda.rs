@@ -230,10 +230,6 @@ impl Driver for Cuda {
         self.0.name.clone()
     }
 
-    fn local_memory(&self) -> usize {
-        self.0.local_memory
-    }
-
     fn allocate(&self, bytes: usize) -> Result<Memory, Error> {
         let context = self.0.bind()?;
         let mut address = 0;

@@ -119,8 +119,8 @@ pub struct Queue<D: Driver> {
 }
 
 impl<D: Driver> Queue<D> {
-    /// A queue that the driver has of another library, such as `cuda::Cuda::stream`: commands of this crate are executed between
-    /// that library's. One of another device makes the calls fail.
+    /// A queue of another library, as `cuda::Cuda::stream` makes it of a stream: commands of this crate are executed between
+    /// that library's. With a queue of another device, calls fail.
     pub fn from_raw(device: &Device<D>, raw: D::Queue) -> Self {
         Self { raw, device: device.clone() }
     }

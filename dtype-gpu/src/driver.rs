@@ -26,9 +26,6 @@ pub trait Driver: Debug + Send + Sync + Sized + 'static {
     /// The device's name.
     fn name(&self) -> String;
 
-    /// Bytes of local memory (CUDA: shared memory) that a group of threads may use.
-    fn local_memory(&self) -> usize;
-
     /// Allocates device memory with unspecified contents. `bytes` is at least 1.
     ///
     /// # Errors

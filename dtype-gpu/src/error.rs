@@ -53,10 +53,10 @@ pub enum Error {
         /// The length of the stream in bytes.
         size: u64,
     },
-    /// A buffer, a queue or a prepared type of another device.
+    /// A buffer, an event or a prepared type of another device than the queue.
     #[error("the {what} belongs to another device")]
     OtherDevice {
-        /// `"buffer"` or `"queue"`.
+        /// `"buffer"`, `"event"` or `"prepared type"`.
         what: &'static str,
     },
 }

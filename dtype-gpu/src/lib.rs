@@ -47,9 +47,9 @@
 //! # Kernels
 //!
 //! Each type has kernels of its own, generated from its plan and compiled by the driver when they are first used; a device
-//! keeps those that were used last. Records of a few hundred bytes pass through local memory, as do matrices whose columns are packed
-//! one by one. Lists of unequal blocks are moved in chunks of words. Few loops, blocks and equal lists become code in which all
-//! divisors are constants. Any other type, however nested, is a table that one kernel walks.
+//! keeps those that were used last. Records of up to 256 bytes pass through local memory, as do matrices whose columns are
+//! packed one by one. Lists of unequal blocks are moved in chunks of words. Few loops, blocks and equal lists become code in
+//! which all divisors are constants. Any other type, however nested, is a table that one kernel walks.
 //!
 //! # Drivers
 //!

@@ -27,7 +27,6 @@ pub struct OpenCl {
     context: Context,
     device: Device,
     name: String,
-    local_memory: usize,
 }
 
 /// What [`Driver::map`] and kernels share.
@@ -88,11 +87,8 @@ impl OpenCl {
 
     fn open(device: Device) -> Result<Self, Error> {
         let context = Context::from_device(&device).map_err(failed("clCreateContext"))?;
-        let info = failed("clGetDeviceInfo");
-        let name = device.name().map_err(&info)?;
-        let local_memory = device.local_mem_size().map_err(&info)?;
-        let local_memory = usize::try_from(local_memory).unwrap_or(usize::MAX);
-        Ok(Self { context, device, name, local_memory })
+        let name = device.name().map_err(failed("clGetDeviceInfo"))?;
+        Ok(Self { context, device, name })
     }
 }
 
@@ -106,10 +102,6 @@ impl Driver for OpenCl {
 
     fn name(&self) -> String {
         self.name.clone()
-    }
-
-    fn local_memory(&self) -> usize {
-        self.local_memory
     }
 
     fn allocate(&self, bytes: usize) -> Result<Memory, Error> {

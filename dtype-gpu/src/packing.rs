@@ -12,7 +12,7 @@ use crate::driver::{Argument, Driver};
 use crate::error::Error;
 use crate::forms::{Forms, Kind};
 use crate::layout::Repeat;
-use crate::source::Direction;
+use crate::source::{Direction, THREADS};
 use crate::special::Launch;
 
 /// A committed type that is ready to be packed in the memory of a device. Clones share its tables.
@@ -26,8 +26,11 @@ pub struct Packing<D: Driver> {
     prepared: Option<Arc<Prepared<D>>>,
 }
 
-/// The most packed bytes of a launch: their threads have numbers of 32 bits, in groups.
-const MOST_BYTES: u64 = 1 << 38;
+/// The most groups of a launch.
+const MOST_GROUPS: u64 = i32::MAX as u64;
+
+/// The most packed bytes of a launch by words: a group moves at least one byte for each of its threads.
+const MOST_BYTES: u64 = MOST_GROUPS * THREADS as u64;
 
 /// The compiled kernels of a layout.
 type Kernels<D> = HashMap<(Direction, Kind), Arc<<D as Driver>::Kernel>>;
@@ -295,8 +298,11 @@ impl<D: Driver> Prepared<D> {
         let table = |bytes: &[u8]| -> Result<D::Memory, Error> {
             let table = driver.allocate(bytes.len().max(1))?;
             if !bytes.is_empty() {
+                let queue = driver.queue()?;
                 // SAFETY: the memory has as many bytes.
-                unsafe { driver.write(&driver.queue()?, bytes, (&table, 0)) }?;
+                unsafe { driver.write(&queue, bytes, (&table, 0)) }?;
+                // Kernels of other queues read the table.
+                driver.wait(&driver.record(&queue)?)?;
             }
             Ok(table)
         };
@@ -326,13 +332,17 @@ impl<D: Driver> Prepared<D> {
         if !(moved.origin | moved.start).is_multiple_of(special.alignment()) {
             return self.words(moved, range);
         }
-        let [front, whole, back] = split(range, special.granule());
-        self.words(moved, front)?;
-        if !whole.is_empty() {
-            let launch = special.launch(moved.direction, moved.origin, moved.start, whole);
-            let table = Some(&self.tables[1]).filter(|_| !special.table().is_empty());
-            self.launch(moved, Kind::Special { variant: launch.variant }, &launch, table)?;
+        let [front, whole, back] = split(range.clone(), special.granule());
+        if whole.is_empty() {
+            return self.words(moved, range);
         }
+        let launch = special.launch(moved.direction, moved.origin, moved.start, whole);
+        if launch.groups > MOST_GROUPS {
+            return self.words(moved, range);
+        }
+        self.words(moved, front)?;
+        let table = Some(&self.tables[1]).filter(|_| !special.table().is_empty());
+        self.launch(moved, Kind::Special { variant: launch.variant }, &launch, table)?;
         self.words(moved, back)
     }
 
@@ -367,7 +377,7 @@ impl<D: Driver> Prepared<D> {
         ];
         arguments.extend(launch.numbers.iter().map(|number| Argument::Number(*number)));
         arguments.extend(table.map(Argument::Memory));
-        let groups = u32::try_from(launch.groups).expect("a part of a range has few bytes");
+        let groups = u32::try_from(launch.groups).expect("the callers compare it with the most");
         // SAFETY: these are the arguments of the kernel. The caller of `run` has checked that the instances and the packed
         // bytes lie in their buffers. Beyond these the kernels read, but do not write, words of 16 bytes that contain bytes
         // of them, and buffers are allocated in such words.

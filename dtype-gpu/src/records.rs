@@ -10,6 +10,12 @@ use crate::special::{Launch, Special};
 /// The furthest distance between records whose bytes are permuted, in bytes.
 const FURTHEST: u64 = 256;
 
+/// The most bytes of records that a thread keeps in registers.
+const MOST_IN_REGISTERS: u64 = 128;
+
+/// The least local memory of a group that OpenCL allows, in bytes.
+const LOCAL_MEMORY: u64 = 32768;
+
 /// Records of few bytes at equal distances, each inside its extent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Records {
@@ -55,8 +61,10 @@ impl Records {
             Direction::Pack => 16384,
             Direction::Unpack => 4096,
         };
+        // Packing keeps both sides in local memory, of which each device has at least this much.
+        let most = (LOCAL_MEMORY - 64) / (self.extent + self.size);
         // A multiple of 16, so that all groups are equally aligned.
-        (memory / self.extent / 16 * 16).max(16)
+        ((memory / self.extent).min(most) / 16 * 16).max(16)
     }
 
     fn constants(&self, direction: Direction) -> String {
@@ -66,22 +74,43 @@ impl Records {
             + &define("RECORDS", self.of_group(direction))
     }
 
+    /// The least number of records that are whole words of four bytes on both sides.
+    fn joined(&self) -> u64 {
+        (4 / widest_word([self.extent]).min(4)).max(4 / widest_word([self.size]).min(4))
+    }
+
+    /// The bytes that a thread reads at a time: 16 if joined records are few of them, as reads of 4 bytes at such distances
+    /// are of few banks of the local memory.
+    fn read(&self) -> u64 {
+        let bytes = self.joined() * self.extent;
+        if bytes.is_multiple_of(16) && bytes <= MOST_IN_REGISTERS { 16 } else { 4 }
+    }
+
     /// The kernel that packs, if the first byte of data of the first record has an address that is `misaligned` bytes past one
-    /// that 4 divides.
+    /// that [`read`](Self::read) divides.
     fn gather(&self, misaligned: u64) -> Source {
-        let joined =
-            (4 / widest_word([self.extent]).min(4)).max(4 / widest_word([self.size]).min(4));
+        let joined = self.joined();
         let source = |byte: u64| {
             misaligned + byte / self.size * self.extent + self.places[(byte % self.size) as usize]
         };
         let mut steps = String::new();
+        let words: fn(u64) -> String = if self.read() == 16 {
+            let end = misaligned + (joined - 1) * self.extent + self.span;
+            for quad in 0..end.div_ceil(16) {
+                let _ = writeln!(steps, "        u128 q{quad} = ((LOCAL const u128 *)w)[{quad}];");
+            }
+            |word| format!("q{}.{}", word / 4, ["x", "y", "z", "w"][(word % 4) as usize])
+        } else {
+            |word| format!("w[{word}]")
+        };
         for word in 0..joined * self.size / 4 {
             let bytes = [0, 1, 2, 3].map(|k| source(4 * word + k));
-            let _ = writeln!(steps, "        p[{word}] = {};", gathered(bytes));
+            let _ = writeln!(steps, "        p[{word}] = {};", gathered(bytes, words));
         }
         let mut body =
             include_str!("kernels/staging.c").to_owned() + &self.constants(Direction::Pack);
         body += &define("JOINED", joined);
+        body += &define("READ", self.read());
         body += &define("MISALIGNED", misaligned);
         let _ = writeln!(body, "CONSTANT u16 place[] = {{{}}};", list(&self.places));
         body += &include_str!("kernels/gather.c").replace("/*steps*/", &steps);
@@ -120,7 +149,7 @@ impl Special for Records {
         let at = start.wrapping_add(range.start);
         let records = range.end / size - before;
         let groups = records.div_ceil(self.of_group(direction));
-        let variant = if direction == Direction::Pack { origin % 4 } else { 0 };
+        let variant = if direction == Direction::Pack { origin % self.read() } else { 0 };
         Launch { variant, groups, origin, at, numbers: vec![records] }
     }
 
@@ -136,11 +165,11 @@ fn list<T: ToString>(numbers: &[T]) -> String {
     numbers.iter().map(T::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// An expression: a word of four bytes, each of which is one of the bytes of the words `w`.
-fn gathered(bytes: [u64; 4]) -> String {
+/// An expression: a word of four bytes, each of which is one of the bytes of the numbered words.
+fn gathered(bytes: [u64; 4], word: fn(u64) -> String) -> String {
     let [first, ..] = bytes;
     if bytes == [first, first + 1, first + 2, first + 3] && first % 4 == 0 {
-        return format!("w[{}]", first / 4);
+        return word(first / 4);
     }
     // Each permutation takes two words, so up to four words take two permutations and one that joins them.
     let mut words: Vec<u64> = Vec::new();
@@ -158,7 +187,7 @@ fn gathered(bytes: [u64; 4]) -> String {
                 selector |= (byte % 4 + 4 * from_high) << (4 * k);
             }
         }
-        format!("PERMUTE(w[{low}], w[{high}], {selector:#x})")
+        format!("PERMUTE({}, {}, {selector:#x})", word(low), word(high))
     };
     match words.as_slice() {
         [_] | [_, _] => permuted(&words),

@@ -1,11 +1,16 @@
 //! The device with the memory that all measurements use, its clock, and the driver's own copies.
 
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::thread;
 use std::time::Instant;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use cudarc::driver::sys::{self, CUdeviceptr, CUevent, CUmemorytype, CUresult, CUstream};
+use dtype_gpu::cuda::nvrtc::{self, Image};
 use dtype_gpu::cuda::{Cuda, Kernel};
 use dtype_gpu::driver::{Argument, Driver};
+use dtype_gpu::source::Source;
 use dtype_gpu::{Buffer, Device, Queue};
 
 use crate::hand::{Direction, Form, Hand};
@@ -20,6 +25,8 @@ pub(crate) struct Gpu {
     pub(crate) memory: Buffer<Cuda>,
     pub(crate) packed: Buffer<Cuda>,
     clock: [CUevent; 2],
+    /// The kernels by hand, compiled.
+    images: HashMap<Source, Image>,
     /// Bytes per second, read and written, of copies of 64 MiB, 256 MiB and 1 GiB.
     pub(crate) copies: [f64; 3],
 }
@@ -44,7 +51,8 @@ impl Gpu {
             // SAFETY: the pointer is one to an event; the device's context is current since the calls above.
             check(unsafe { sys::cuEventCreate(event, 0) })?;
         }
-        let mut gpu = Self { device, queue, memory, packed, clock, copies: [1.0; 3] };
+        let mut gpu =
+            Self { device, queue, memory, packed, clock, images: HashMap::new(), copies: [1.0; 3] };
         for (index, bytes) in COPIES.into_iter().enumerate() {
             let turns = (gpu.packed.len() / bytes).min(8);
             let time = gpu.time(|turn| {
@@ -54,6 +62,26 @@ impl Gpu {
             gpu.copies[index] = 2.0 * bytes as f64 / time;
         }
         Ok(gpu)
+    }
+
+    /// Compiles kernels by hand, several at a time.
+    pub(crate) fn compile<'a>(&mut self, hands: impl Iterator<Item = &'a Hand>) -> Result<()> {
+        let capability = self.cuda().capability();
+        let forms = Mutex::new(hands.flat_map(|hand| &hand.forms).collect::<Vec<_>>());
+        let next = || forms.lock().ok().and_then(|mut forms| forms.pop());
+        let work = || -> Result<Vec<_>, dtype_gpu::Error> {
+            std::iter::from_fn(next)
+                .map(|form| Ok((form.source.clone(), nvrtc::compile(&form.source, capability)?)))
+                .collect()
+        };
+        thread::scope(|scope| {
+            let workers = [(); 8].map(|()| scope.spawn(work));
+            for worker in workers {
+                let images = worker.join().map_err(|_| anyhow::anyhow!("a thread panicked"))?;
+                self.images.extend(images?);
+            }
+            Ok(())
+        })
     }
 
     pub(crate) fn cuda(&self) -> &Cuda {
@@ -192,7 +220,8 @@ impl<'a> Ready<'a> {
                 *list = Some(buffer);
             }
         }
-        Ok(Self { form, kernel: gpu.cuda().compile(&form.source)?, lists })
+        let image = gpu.images.get(&form.source).context("a kernel that was not compiled")?;
+        Ok(Self { form, kernel: gpu.cuda().load(&form.source, image)?, lists })
     }
 
     /// Queues the kernel for `count` instances, the first at `memory`.

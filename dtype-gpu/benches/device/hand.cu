@@ -204,17 +204,20 @@ extern "C" __global__ void __launch_bounds__(256) unpack(u8 *__restrict__ mem, c
 #endif
 
 #ifdef CHUNKS
-// U: bytes of a word. Blocks of uneven lengths, in chunks of 512 packed words: `a` holds the displacement and the first packed
-// word of each block, in words, two to an entry; `b` the first block of each chunk.
+// U: bytes of a word. Instances of NUMBER words, SPACING bytes apart. Blocks of uneven lengths, in chunks of 512 packed words:
+// `a` holds the displacement and the first packed word of each block, in words, two to an entry; `b` the first block of each
+// chunk.
 
-template <bool PACK> static __device__ __forceinline__ void chunk(u8 *mem, u8 *packed, u32 n, const uint2 *__restrict__ a,
+template <bool PACK> static __device__ __forceinline__ void chunk(u8 *mem, u8 *packed, const uint2 *__restrict__ a,
                                                                  const u32 *__restrict__ b) {
     typedef typename Word<U>::T T;
-    constexpr int C = 512;
+    constexpr u32 C = 512, CHUNKS_OF_INSTANCE = (NUMBER + C - 1) / C;
     __shared__ u32 head[C], shift[C];
     __shared__ u32 top[4];
-    u32 w0 = blockIdx.x * C, w1 = w0 + C < n ? w0 + C : n, t = threadIdx.x, first = b[blockIdx.x];
-    u32 blocks = b[blockIdx.x + 1] - first + 1;
+    u32 instance = blockIdx.x / CHUNKS_OF_INSTANCE, c = blockIdx.x % CHUNKS_OF_INSTANCE, t = threadIdx.x;
+    u32 w0 = c * C, w1 = w0 + C < NUMBER ? w0 + C : NUMBER, first = b[c], blocks = b[c + 1] - first + 1;
+    mem += (u64)instance * SPACING;
+    packed += (u64)instance * NUMBER * U;
     for (u32 i = t; i < C; i += 128) head[i] = 0;
     __syncthreads();
     for (u32 i = t; i < blocks && i < C; i += 128) {
@@ -256,10 +259,10 @@ template <bool PACK> static __device__ __forceinline__ void chunk(u8 *mem, u8 *p
 }
 extern "C" __global__ void __launch_bounds__(128) pack(u8 *__restrict__ mem, u8 *__restrict__ packed, u64 n, const uint2 *__restrict__ a,
                                                        const u32 *__restrict__ b) {
-    chunk<true>(mem, packed, (u32)n, a, b);
+    chunk<true>(mem, packed, a, b);
 }
 extern "C" __global__ void __launch_bounds__(128) unpack(u8 *__restrict__ mem, u8 *__restrict__ packed, u64 n, const uint2 *__restrict__ a,
                                                          const u32 *__restrict__ b) {
-    chunk<false>(mem, packed, (u32)n, a, b);
+    chunk<false>(mem, packed, a, b);
 }
 #endif

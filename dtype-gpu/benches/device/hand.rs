@@ -172,8 +172,8 @@ pub(crate) fn transpose(unit: u64, rows: u64, columns: u64, pitch: u64) -> Hand 
     Hand { forms: forms.into(), lists: Default::default() }
 }
 
-/// One list of uneven blocks (displacement, length), in words of `unit` bytes.
-pub(crate) fn chunks(unit: u64, blocks: &[(u32, u32)]) -> Hand {
+/// Lists of uneven blocks (displacement, length), in words of `unit` bytes; instances are `extent` bytes apart.
+pub(crate) fn chunks(unit: u64, blocks: &[(u32, u32)], extent: u64) -> Hand {
     const CHUNK: u32 = 512;
     let (mut a, mut b, mut before) = (Vec::new(), Vec::new(), 0);
     for (index, &(disp, len)) in blocks.iter().enumerate() {
@@ -184,9 +184,11 @@ pub(crate) fn chunks(unit: u64, blocks: &[(u32, u32)]) -> Hand {
         before += len;
     }
     b.push(blocks.len() as u32 - 1);
-    let macros = format!("#define CHUNKS\n#define U {unit}\n");
+    let macros = format!(
+        "#define CHUNKS\n#define U {unit}\n#define NUMBER {before}u\n#define SPACING {extent}ull\n"
+    );
     let forms = [(Direction::Pack, "pack"), (Direction::Unpack, "unpack")];
-    let forms =
-        forms.map(|(way, name)| form(way, name, &macros, 128, u64::from(before), u64::from(CHUNK)));
+    let forms = forms
+        .map(|(way, name)| form(way, name, &macros, 128, u64::from(before.div_ceil(CHUNK)), 1));
     Hand { forms: forms.into(), lists: [a, b] }
 }

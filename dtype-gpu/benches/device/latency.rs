@@ -29,23 +29,20 @@ pub(crate) fn run(
     ));
     report.line(&format!("{:<46}{}", "", "    pack  unpack".repeat(3) + "        pack  unpack"));
     for layout in applications {
-        line(report, gpu, layout, 1)?;
+        report.attempt(layout, |report| line(report, gpu, layout, 1))?;
     }
     let small =
         ["13 of 16 B", "1+8 of 16 B", "53 of 56 B", "8 of 16 B", "96 of 192 B", "512 of 1024 B"];
     for layout in synthetic.iter().filter(|layout| small.contains(&&*layout.name)) {
         for packed in [4 << 10, 64 << 10, 1 << 20] {
-            line(report, gpu, layout, layout.count(packed, 1 << 30))?;
+            let count = layout.count(packed, 1 << 30);
+            report.attempt(layout, |report| line(report, gpu, layout, count))?;
         }
     }
     Ok(())
 }
 
 fn line(report: &mut Report, gpu: &Gpu, layout: &Layout, count: usize) -> Result<()> {
-    if report.is_late() {
-        report.line(&format!("{:<38}left out: no time", layout.name));
-        return Ok(());
-    }
     let packing = layout.ty.prepare_on(&gpu.device)?;
     let hand = Ready::all(gpu, &layout.hand)?;
     let (memory, most) = (GUARD + layout.base, 300);
@@ -129,16 +126,15 @@ pub(crate) fn host_memory(report: &mut Report, gpu: &Gpu, layouts: &[Layout]) ->
     {
         let packing = layout.ty.prepare_on(&gpu.device)?;
         for packed in [16 << 10, 64 << 10, 1 << 20, 4 << 20, LARGEST] {
-            if report.is_late() {
-                report.line(&format!("{:<26}left out: no time", layout.name));
-                continue;
-            }
-            let times = through_host(gpu, layout, &packing, &host, packed)?;
-            let mut text = format!("{:<26}{:>10}", layout.name, packed >> 10);
-            for pair in times.chunks(2) {
-                let _ = write!(text, "{:>10.1}{:>8.1}", pair[0] * 1e6, pair[1] * 1e6);
-            }
-            report.line(&text);
+            report.attempt(layout, |report| {
+                let times = through_host(gpu, layout, &packing, &host, packed)?;
+                let mut text = format!("{:<26}{:>10}", layout.name, packed >> 10);
+                for pair in times.chunks(2) {
+                    let _ = write!(text, "{:>10.1}{:>8.1}", pair[0] * 1e6, pair[1] * 1e6);
+                }
+                report.line(&text);
+                Ok(())
+            })?;
         }
     }
     Ok(())

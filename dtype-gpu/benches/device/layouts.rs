@@ -50,13 +50,16 @@ impl Layout {
     }
 }
 
-/// All layouts but the application's: those of `lists` are made for this number of packed bytes.
-pub(crate) fn synthetic(lists: usize) -> Result<Vec<Layout>> {
+/// Packed bytes of a list.
+const LIST: u64 = 8 << 20;
+
+/// All layouts but the applications'.
+pub(crate) fn synthetic() -> Result<Vec<Layout>> {
     let mut all = structs()?;
     all.extend(strided()?);
     all.extend(transposes()?);
-    all.extend(equal_lists(lists)?);
-    all.extend(uneven_lists(lists)?);
+    all.extend(equal_lists()?);
+    all.extend(uneven_lists()?);
     Ok(all)
 }
 
@@ -154,29 +157,29 @@ fn scattered(number: u32) -> Vec<u32> {
 }
 
 /// Each list names half of the memory's blocks.
-fn equal_lists(packed: usize) -> Result<Vec<Layout>> {
+fn equal_lists() -> Result<Vec<Layout>> {
     let layout = |block: u64| {
-        let list = scattered((packed as u64 / block) as u32);
+        let list = scattered((LIST / block) as u32);
         let disps: Vec<i64> =
             list.iter().map(|&place| 2 * block as i64 * i64::from(place)).collect();
-        let element = Type::contiguous(block / 4, &Type::basic(Basic::F32))?;
-        let ty = Type::hindexed_block(1, &disps, &element)?;
-        let ty = Type::resized(&ty, 0, 2 * (block * list.len() as u64) as i64)?;
+        let extent = 2 * block * list.len() as u64;
+        let ty = Type::hindexed_block(block / 8, &disps, &Type::basic(Basic::F64))?;
+        let ty = Type::resized(&ty, 0, extent as i64)?;
         let doubled: Vec<u32> = list.iter().map(|place| 2 * place).collect();
         let hand = Words::new(unit(&[block])).listed(0, block, 0, doubled.len() as u64);
-        let hand = hand.lists([doubled, Vec::new()]).hand(2 * packed as u64);
+        let hand = hand.lists([doubled, Vec::new()]).hand(extent);
         Ok(Layout::of("list", format!("list, {block} B"), &ty, hand))
     };
     [8, 64, 1024].into_iter().map(layout).collect()
 }
 
-fn uneven_lists(packed: usize) -> Result<Vec<Layout>> {
+fn uneven_lists() -> Result<Vec<Layout>> {
     // Bytes of a word, and words of the shortest and of the longest block.
     let all: [(u64, u32, u32); 3] = [(8, 1, 8), (16, 4, 32), (16, 64, 4096)];
     let layout = |(word, least, most): (u64, u32, u32)| {
         let mut random = Random::new(word);
         let (mut places, mut at, mut total) = (Vec::new(), 0, 0);
-        while total < packed as u64 {
+        while total < LIST {
             let len = least + random.below(most - least + 1);
             places.push((at, len));
             at += len + 1 + random.below(len);
@@ -186,12 +189,13 @@ fn uneven_lists(packed: usize) -> Result<Vec<Layout>> {
         let blocks: Vec<(u32, u32)> = order.iter().map(|&place| places[place as usize]).collect();
         let disps: Vec<i64> =
             blocks.iter().map(|&(disp, _)| i64::from(disp) * word as i64).collect();
-        let lengths: Vec<u64> = blocks.iter().map(|&(_, len)| u64::from(len) * word / 4).collect();
-        let ty = Type::hindexed(&lengths, &disps, &Type::basic(Basic::F32))?;
-        let ty = Type::resized(&ty, 0, i64::from(at) * word as i64)?;
+        let lengths: Vec<u64> = blocks.iter().map(|&(_, len)| u64::from(len) * word / 8).collect();
+        let ty = Type::hindexed(&lengths, &disps, &Type::basic(Basic::F64))?;
+        let extent = u64::from(at) * word;
+        let ty = Type::resized(&ty, 0, extent as i64)?;
         let bytes = |words: u32| u64::from(words) * word;
         let name = format!("list, {}–{} B", bytes(least), bytes(most));
-        Ok(Layout::of("list", name, &ty, chunks(word, &blocks)))
+        Ok(Layout::of("list", name, &ty, chunks(word, &blocks, extent)))
     };
     all.into_iter().map(layout).collect()
 }

@@ -6,8 +6,9 @@ use std::time::Instant;
 
 use anyhow::Result;
 
-use crate::gpu::Gpu;
+use crate::gpu::{Gpu, check};
 use crate::hand::Direction;
+use crate::layouts::Layout;
 use crate::sectors::Traffic;
 
 /// Where lines are written, and until when.
@@ -16,7 +17,7 @@ pub(crate) struct Report {
     start: Instant,
     /// Seconds after which nothing new is begun.
     limit: f64,
-    /// Layouts with wrong bytes.
+    /// Results with wrong bytes, and layouts that failed.
     pub(crate) wrong: usize,
     /// Rows: whether ours, group, direction, share of the copy's speed, time over the best by hand.
     ratios: Vec<(String, f64, Option<f64>)>,
@@ -39,8 +40,21 @@ impl Report {
         self.start.elapsed().as_secs_f64()
     }
 
-    pub(crate) fn is_late(&self) -> bool {
-        self.seconds() > self.limit
+    /// Measures a layout, if there is time. An error becomes a line, unless the device is lost.
+    pub(crate) fn attempt(
+        &mut self,
+        layout: &Layout,
+        measure: impl FnOnce(&mut Self) -> Result<()>,
+    ) -> Result<()> {
+        if self.seconds() > self.limit {
+            self.line(&format!("{:<40}left out: no time", layout.name));
+        } else if let Err(error) = measure(self) {
+            self.line(&format!("{:<40}FAILED: {error:#}", layout.name));
+            self.wrong += 1;
+            // SAFETY: the context is current; one that an error has ended says so.
+            check(unsafe { cudarc::driver::sys::cuCtxSynchronize() })?;
+        }
+        Ok(())
     }
 
     pub(crate) fn heading(&mut self, title: &str) {
@@ -115,11 +129,11 @@ impl Report {
     pub(crate) fn end(mut self) -> Result<()> {
         let line = match self.wrong {
             0 => "All bytes are those of the host's engine.".into(),
-            wrong => format!("{wrong} results have WRONG BYTES."),
+            wrong => format!("{wrong} results are WRONG."),
         };
         self.line("");
         self.line(&format!("{line} {:.0} s", self.seconds()));
-        anyhow::ensure!(self.wrong == 0, "wrong bytes");
+        anyhow::ensure!(self.wrong == 0, "wrong results");
         Ok(())
     }
 }

@@ -16,8 +16,6 @@ pub(super) struct Context {
     pub(super) name: String,
     /// The compute capability: 90 is 9.0.
     pub(super) capability: u32,
-    /// Bytes of shared memory that a group may use.
-    pub(super) local_memory: usize,
 }
 
 // SAFETY: contexts of the driver may be used from any thread, by several at a time.
@@ -44,20 +42,12 @@ impl Context {
             attribute(device, CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
         let minor =
             attribute(device, CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
-        let local_memory =
-            attribute(device, CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?;
         let mut handle = ptr::null_mut();
         // SAFETY: the device is one of the driver's. Dropping `Self` releases what is retained here.
         check("cuDevicePrimaryCtxRetain", unsafe {
             sys::cuDevicePrimaryCtxRetain(&raw mut handle, device)
         })?;
-        Ok(Self {
-            handle,
-            device,
-            name,
-            capability: 10 * major + minor,
-            local_memory: local_memory as usize,
-        })
+        Ok(Self { handle, device, name, capability: 10 * major + minor })
     }
 
     /// Makes the context current for this thread.

@@ -8,7 +8,7 @@ KERNEL(gather)(GLOBAL u8 *memory, u64 origin, GLOBAL u8 *packed, u64 at, u64 rec
     u64 from = origin + record * EXTENT, to = at + record * SIZE;
     u32 shift = (u32)from & 15;
     stage(staged, memory + (from - shift), shift + (number - 1) * EXTENT + SPAN);
-    LOCAL const u32 *words = (LOCAL const u32 *)staged + shift / 4;
+    LOCAL const u32 *words = (LOCAL const u32 *)staged + shift / READ * (READ / 4);
     for (u32 group = THREAD; group < number / JOINED; group += THREADS) {
         LOCAL const u32 *w = words + group * (JOINED * EXTENT / 4);
         LOCAL u32 *p = (LOCAL u32 *)made + group * (JOINED * SIZE / 4);

@@ -75,16 +75,16 @@ fn records_are_permutations_by_constants() -> Result<(), Error> {
     let record = Type::hindexed(&[1, 8], &[0, 8], &Type::basic(Basic::U8))?;
     let record = Type::resized(&record, 0, 16)?;
     let expected = "\
-        p[0] = PERMUTE(w[0], w[2], 0x6540);
-        p[1] = PERMUTE(w[2], w[3], 0x6543);
-        p[2] = PERMUTE(PERMUTE(w[3], w[4], 0x43), PERMUTE(w[6], w[6], 0x1000), 0x7610);
+        p[0] = PERMUTE(q0.x, q0.z, 0x6540);
+        p[1] = PERMUTE(q0.z, q0.w, 0x6543);
+        p[2] = PERMUTE(PERMUTE(q0.w, q1.x, 0x43), PERMUTE(q1.z, q1.z, 0x1000), 0x7610);
 ";
     assert_has(&record, Direction::Pack, "gather", expected);
     assert_has(
         &record,
         Direction::Pack,
         "gather",
-        "#define RECORDS 512\n#define JOINED 4\n#define MISALIGNED 0\n",
+        "#define RECORDS 512\n#define JOINED 4\n#define READ 16\n#define MISALIGNED 0\n",
     );
     let inverse = "packed_place[] = {0, -1, -1, -1, -1, -1, -1, -1, 1, 2, 3, 4, 5, 6, 7, 8};";
     assert_has(&record, Direction::Unpack, "scatter", inverse);
