@@ -39,7 +39,7 @@ const PIECE: u64 = 1 << 16;
 const MAX_TYPE_BYTES: u64 = 1 << 20;
 
 /// The maximum number of bytes of a text to print.
-const MOST_TEXT: usize = 1 << 24;
+const MAX_TEXT: usize = 1 << 24;
 
 /// Bytes of a checksum.
 const CHECKSUM_LEN: u64 = 4;
@@ -395,7 +395,7 @@ impl<'a> Printer<'a> {
         let header = match self {
             Self::Table(_, _, header, _) | Self::Json(_, header, ..) => header,
             Self::Text(text, _) => {
-                let room = MOST_TEXT.saturating_sub(text.len());
+                let room = MAX_TEXT.saturating_sub(text.len());
                 text.extend_from_slice(&bytes[..bytes.len().min(room)]);
                 return Ok(Ok(()));
             }
@@ -440,7 +440,7 @@ fn finish(
         // The end may be cut inside a character.
         Err(error) => {
             let valid = std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default();
-            let is_cut = bytes.len() >= MOST_TEXT && error.error_len().is_none();
+            let is_cut = bytes.len() >= MAX_TEXT && error.error_len().is_none();
             (valid, (!is_cut).then_some(error))
         }
     };

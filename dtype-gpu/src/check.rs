@@ -11,10 +11,10 @@ use crate::error::Error;
 use crate::source::{Source, THREADS, define};
 
 /// More ranges of discriminants than this are compared on the host.
-const MOST_RANGES: usize = 64;
+const MAX_RANGES: usize = 64;
 
 /// Records of a launch: their numbers have 32 bits.
-const MOST_RECORDS: usize = 1 << 31;
+const MAX_RECORDS: usize = 1 << 31;
 
 /// Checks that the `bytes` bytes of a buffer from `at` on, which lie in it, are packed records of `T`.
 pub(crate) fn check<T: Datatype, D: Driver>(
@@ -38,8 +38,8 @@ pub(crate) fn check<T: Datatype, D: Driver>(
     let Some(source) = source(map) else {
         return Ok(Packed::<T>::new(&read(at, bytes)?).map(drop)?);
     };
-    for first in (0..bytes / record).step_by(MOST_RECORDS) {
-        let records = (bytes / record - first).min(MOST_RECORDS);
+    for first in (0..bytes / record).step_by(MAX_RECORDS) {
+        let records = (bytes / record - first).min(MAX_RECORDS);
         let start = at + first * record;
         if let Some(invalid) = first_invalid(queue, packed, start, records, source.clone())? {
             let found = Packed::<T>::new(&read(start + invalid * record, record)?).map(drop);
@@ -186,5 +186,5 @@ fn ranges(values: &[u128]) -> Option<Vec<RangeInclusive<u64>>> {
             _ => ranges.push(value..=value),
         }
     }
-    (ranges.len() <= MOST_RANGES).then_some(ranges)
+    (ranges.len() <= MAX_RANGES).then_some(ranges)
 }

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::source::Source;
 
 /// Kernels that a device keeps. A program with more layouts compiles those that it used least recently again.
-const MOST_KERNELS: usize = 512;
+const MAX_KERNELS: usize = 512;
 
 /// A device. Clones are the same device: they share its compiled kernels.
 #[derive(Debug)]
@@ -91,7 +91,7 @@ impl<D: Driver> Device<D> {
             return Ok(Arc::clone(kernel));
         }
         let kernel = Arc::new(self.driver().compile(&source)?);
-        if kernels.all.len() >= MOST_KERNELS {
+        if kernels.all.len() >= MAX_KERNELS {
             let oldest = kernels.all.iter().min_by_key(|(_, (_, used))| *used);
             if let Some(oldest) = oldest.map(|(source, _)| source.clone()) {
                 kernels.all.remove(&oldest);

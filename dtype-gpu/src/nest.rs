@@ -4,7 +4,7 @@ use crate::layout::{Block, Body, Repeat, widest_word};
 use crate::source::{Direction, Source, THREADS, constant, define, word};
 
 /// More repetitions than this would take long to compile.
-const MOST_NODES: usize = 64;
+const MAX_NODES: usize = 64;
 
 /// Few repetitions, with their lists as one table of offsets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ struct Code {
 impl Nest {
     /// The nest that a layout is; `None` if it has too many repetitions, or lists of unequal blocks.
     pub(crate) fn of(layout: &Repeat) -> Option<Self> {
-        let (mut offsets, mut left) = (Vec::new(), MOST_NODES);
+        let (mut offsets, mut left) = (Vec::new(), MAX_NODES);
         let instances = Node::of(layout, &mut offsets, &mut left)?;
         Some(Self { instances, offsets })
     }

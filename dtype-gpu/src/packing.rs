@@ -27,10 +27,10 @@ pub struct Packing<D: Driver> {
 }
 
 /// The most groups of a launch.
-const MOST_GROUPS: u64 = i32::MAX as u64;
+const MAX_GROUPS: u64 = i32::MAX as u64;
 
 /// The most packed bytes of a launch by words: a group moves at least one byte for each of its threads.
-const MOST_BYTES: u64 = MOST_GROUPS * THREADS as u64;
+const MAX_BYTES: u64 = MAX_GROUPS * THREADS as u64;
 
 /// The compiled kernels of a layout.
 type Kernels<D> = HashMap<(Direction, Kind), Arc<<D as Driver>::Kernel>>;
@@ -319,7 +319,7 @@ impl<D: Driver> Prepared<D> {
         }
         let mut start = range.start;
         while start < range.end {
-            let end = range.end.min(start.saturating_add(MOST_BYTES));
+            let end = range.end.min(start.saturating_add(MAX_BYTES));
             self.granules(moved, start..end)?;
             start = end;
         }
@@ -337,7 +337,7 @@ impl<D: Driver> Prepared<D> {
             return self.words(moved, range);
         }
         let launch = special.launch(moved.direction, moved.origin, moved.start, whole);
-        if launch.groups > MOST_GROUPS {
+        if launch.groups > MAX_GROUPS {
             return self.words(moved, range);
         }
         self.words(moved, front)?;

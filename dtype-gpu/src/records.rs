@@ -11,7 +11,7 @@ use crate::special::{Launch, Special};
 const FURTHEST: u64 = 256;
 
 /// The most bytes of records that a thread keeps in registers.
-const MOST_IN_REGISTERS: u64 = 128;
+const MAX_IN_REGISTERS: u64 = 128;
 
 /// The least local memory of a group that OpenCL allows, in bytes.
 const LOCAL_MEMORY: u64 = 32768;
@@ -83,7 +83,7 @@ impl Records {
     /// are of few banks of the local memory.
     fn read(&self) -> u64 {
         let bytes = self.joined() * self.extent;
-        if bytes.is_multiple_of(16) && bytes <= MOST_IN_REGISTERS { 16 } else { 4 }
+        if bytes.is_multiple_of(16) && bytes <= MAX_IN_REGISTERS { 16 } else { 4 }
     }
 
     /// The kernel that packs, if the first byte of data of the first record has an address that is `misaligned` bytes past one
