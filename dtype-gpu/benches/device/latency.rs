@@ -23,11 +23,16 @@ pub(crate) fn run(
 ) -> Result<()> {
     report.line("");
     report.line("Small messages, µs from the call until the host knows that it has ended");
+    report.line("(A copy a block: of more than 4096, the time is that of the first 4096, in proportion.)");
     report.line(&format!(
-        "{:<38}{:>8}{:>16}{:>16}{:>16}{:>20}",
+        "{:<38}{:>8}{:>16}{:>16}{:>16}{:>24}",
         "", "KiB", "dtype", "by hand", "cuMemcpy2D", "a copy a block"
     ));
-    report.line(&format!("{:<46}{}", "", "    pack  unpack".repeat(3) + "        pack  unpack"));
+    report.line(&format!(
+        "{:<46}{}",
+        "",
+        "    pack  unpack".repeat(3) + "        pack      unpack"
+    ));
     for layout in applications {
         report.attempt(layout, |report| line(report, gpu, layout, 1))?;
     }
@@ -75,10 +80,7 @@ fn line(report: &mut Report, gpu: &Gpu, layout: &Layout, count: usize) -> Result
         add(layout.rows.map(time).transpose()?, 8);
     }
     for direction in DIRECTIONS {
-        add(
-            Some(copies(gpu, layout, count, direction)?),
-            if direction == Direction::Pack { 12 } else { 8 },
-        );
+        add(Some(copies(gpu, layout, count, direction)?), 12);
     }
     report.line(&text);
     Ok(())
