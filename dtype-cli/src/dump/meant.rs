@@ -28,7 +28,10 @@ impl<'a> Meant<'a> {
             Shape::Structure(members) => members.get(1).map(|member| &*member.shape),
             _ => None,
         };
-        let (head, body) = bytes.split_at(if meaning == Meaning::Optional { 1 } else { 4 });
+        let head = if meaning == Meaning::Optional { 1 } else { 4 };
+        let Some((head, body)) = bytes.split_at_checked(head) else {
+            return Self::Invalid(bytes);
+        };
         let length = head.try_into().map_or(0, u32::from_ne_bytes);
         match meaning {
             Meaning::Text => match usize::try_from(length).ok().and_then(|end| body.get(..end)) {
