@@ -114,6 +114,11 @@ fn what_a_type_decodes_to() {
     );
 }
 
+/// The error of a value that is refused.
+fn message<T: DeserializeOwned + Debug>(text: &str) -> String {
+    serde_json::from_str::<T>(text).unwrap_err().to_string()
+}
+
 #[test]
 fn values_of_fixed_size_are_what_they_stand_for() {
     let some = Maybe::some(7_u16);
@@ -126,9 +131,6 @@ fn values_of_fixed_size_are_what_they_stand_for() {
     let duration = Duration::new(3, 999_999_999);
     assert_eq!(both(&FixedDuration::new(duration)), both(&duration));
 
-    fn message<T: DeserializeOwned + Debug>(text: &str) -> String {
-        serde_json::from_str::<T>(text).unwrap_err().to_string()
-    }
     assert!(
         message::<FixedStr<3>>("\"Aïda\"")
             .starts_with("invalid length 5, expected a string of at most 3 bytes")
