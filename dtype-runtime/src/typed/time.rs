@@ -123,7 +123,7 @@ times! {
     /// A point in time as a datatype: an `i64` of units since the beginning of 1970, UTC, without leap seconds. It is NumPy's
     /// `datetime64` of the unit, and Arrow's `Timestamp`.
     ///
-    /// std does not define the layout of [`SystemTime`](std::time::SystemTime), which differs between systems. Nanoseconds reach
+    /// std does not define the layout of `SystemTime`, which differs between systems. Nanoseconds reach
     /// from 1677 to 2262. NumPy's "not a time" is the least number.
     ///
     /// ```
