@@ -187,7 +187,8 @@ unsafe fn part_of_columns<D: Way>(
     memory: *mut u8,
     packed: *mut u8,
 ) -> bool {
-    let [Op::Blocks(column)] = ops else { return false };
+    // Converted values are as fast column by column, and code for each conversion would be large.
+    let ([Op::Blocks(column)], true) = (ops, D::IS_PLAIN) else { return false };
     // SAFETY: passed on to the caller.
     unsafe { kernel::part_of_grid::<D>(column, count, stride, range, memory, packed) }
 }
