@@ -531,12 +531,19 @@ mod tests {
         assert_eq!(worth(None).end, usize::MAX);
         // Two records of a register: faster than quads of one record, and for a while than those of two.
         let two = Quads::new_if_faster(&map(&[(0, 4), (8, 8)]), 16).unwrap();
-        let worth = |quads| {
+        let worth = |quads, moves| {
             let runs = list(&[(0, 4), (8, 8)]);
-            Shuffle::new_if_faster(&runs, 12, 16, 8, Some(quads)).map(|all| all.worth_packing)
+            Shuffle::new_if_faster(&runs, 12, 16, moves, Some(quads)).map(|all| all.worth_packing)
         };
-        assert_eq!(worth(&two), Some(24..36));
-        assert_eq!(worth(&across), Some(24..usize::MAX));
+        assert_eq!(worth(&two, 8), Some(24..36));
+        assert_eq!(worth(&across, 8), Some(24..usize::MAX));
+        // From 38 records on, when quads are faster already.
+        assert_eq!(worth(&two, 7), Some(Shuffle::NEVER));
+        // Three registers of four records take 33 sixteenths of a nanosecond, and four of quads 32.
+        let runs: &Runs = &[(0, 12), (16, 8)];
+        let quads = Quads::new_if_faster(&map(runs), 24).unwrap();
+        let all = Shuffle::new_if_faster(&list(runs), 20, 24, 12, Some(&quads)).unwrap();
+        assert_eq!(all.worth_packing, 16..36);
     }
 
     #[test]

@@ -265,6 +265,10 @@ mod tests {
         assert_eq!(all.iterations().is_some(), ARE_EXECUTED);
         assert_eq!(all.has_records(&nest), ARE_EXECUTED);
         assert!(!all.has_records(&nest[1..]));
+        // Tables are as equal as what they are made of.
+        let other = tables(&[each(20, 24, 2), run(0, 4), run(9, 4)], 480);
+        assert!(all.bodies == tables(&nest, 480).bodies);
+        assert_eq!(all.bodies == other.bodies, !ARE_EXECUTED);
         assert_eq!(all.body(&nest[1..], 24).is_some(), ARE_EXECUTED);
         assert!(all.body(&nest[1..], 25).is_none() && all.body(&nest[1..2], 24).is_none());
         // The next instance continues the loop, or does not.
