@@ -220,4 +220,15 @@ mod tests {
         let text = "this machine has no avx512 kernels; the best it has are portable";
         assert_eq!(error.to_string(), text);
     }
+
+    #[test]
+    fn each_set_has_kernels_of_its_own() {
+        let has = |isa: &Isa| (isa.permutes(), isa.packs_by_quads(), isa.shuffles());
+        let all: [_; 4] = [Isa::Portable, Isa::Avx2, Isa::Avx512, Isa::Neon].map(|isa| has(&isa));
+        let shuffles = cfg!(target_pointer_width = "64");
+        let expected = [(false, false, false), (false, true, shuffles), (true, false, false)];
+        assert_eq!((&all[..3], all[3]), (&expected[..], (false, false, shuffles)));
+        assert!(available(Isa::Portable) && available(selected()));
+        assert!(available(Isa::Avx2) || !available(Isa::Avx512));
+    }
 }

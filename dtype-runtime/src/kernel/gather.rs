@@ -133,4 +133,9 @@ mod tests {
             assert_eq!(memory, image, "{count} records from columns");
         }
     }
+
+    #[test]
+    fn columns_are_gathered_where_bytes_are_permuted() {
+        assert_eq!(is_gathering(), selected().permutes());
+    }
 }

@@ -19,8 +19,8 @@ const MAX_LEN_NARROW: usize = 224;
 
 /// Whether runs of more than [`MAX_LEN`] bytes are cut into pieces.
 #[inline(always)]
-fn are_cut() -> bool {
-    selected() != Isa::Avx512
+fn are_cut(isa: Isa) -> bool {
+    isa != Isa::Avx512
 }
 
 /// Copies `len` bytes. Meant for a `len` that the compiler knows, so that only one arm remains.
@@ -41,7 +41,7 @@ pub(crate) unsafe fn copy<D: Direction>(memory: *mut u8, packed: *mut u8, len: u
             3 => head_and_tail::<D, 2>(memory, packed, len),
             5..8 => head_and_tail::<D, 4>(memory, packed, len),
             9..16 => head_and_tail::<D, 8>(memory, packed, len),
-            17..=MAX_LEN_NARROW if len <= MAX_LEN || are_cut() => {
+            17..=MAX_LEN_NARROW if len <= MAX_LEN || are_cut(selected()) => {
                 let mut at = 0;
                 while at + 32 <= len {
                     D::copy(memory.add(at), packed.add(at), 16);
@@ -106,5 +106,11 @@ mod tests {
             unsafe { copy::<Unpack>(back.as_mut_ptr().add(1), from.as_mut_ptr(), len) };
             assert_eq!(back, to);
         }
+    }
+
+    #[test]
+    fn long_runs_are_cut_where_registers_are_narrow() {
+        assert!([Isa::Portable, Isa::Avx2, Isa::Neon].into_iter().all(are_cut));
+        assert!(!are_cut(Isa::Avx512));
     }
 }

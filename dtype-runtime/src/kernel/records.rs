@@ -225,3 +225,40 @@ unsafe fn part_of_one<D: Direction, R: Registers>(
     }
     packed
 }
+
+#[cfg(test)]
+mod tests {
+    use core::ptr::null_mut;
+
+    use super::*;
+    use crate::kernel::Pack;
+
+    #[test]
+    fn tiles_are_about_a_part_of_the_first_level_cache() {
+        // The records in each tile.
+        let tiles = |size, stride: i64, count| {
+            let all = Tiled::new(size, stride, count)?;
+            let mut tiles = Vec::new();
+            let end = all.each::<Pack>(null_mut(), null_mut(), |records, steps, memory, packed| {
+                let before = tiles.iter().sum::<usize>();
+                assert_eq!((steps.memory as i64, steps.packed), (stride, size));
+                let first = steps.memory.wrapping_mul(before.cast_signed());
+                assert_eq!((memory.addr().cast_signed(), packed.addr()), (first, size * before));
+                tiles.push(records);
+            });
+            let bytes = size * tiles.iter().sum::<usize>();
+            assert_eq!((end.addr(), all.packed_size()), (bytes, bytes));
+            Some(tiles)
+        };
+        assert_eq!(tiles(8, 16, 512), Some(vec![512]));
+        // Half a tile more is no tile of its own.
+        assert_eq!(tiles(8, 16, 768), Some(vec![768]));
+        assert_eq!(tiles(8, 16, 769), Some(vec![512, 257]));
+        assert_eq!(tiles(8, -16, 1400), Some(vec![512, 512, 376]));
+        // The packed bytes are more than those of memory.
+        assert_eq!(tiles(64, 16, 200), Some(vec![128, 72]));
+        // Too few, in all or in a tile.
+        assert_eq!((tiles(8, 16, 3), tiles(8, 16, 4)), (None, Some(vec![4])));
+        assert_eq!((tiles(8, 2049, 9), tiles(8, 2048, 9)), (None, Some(vec![4, 5])));
+    }
+}

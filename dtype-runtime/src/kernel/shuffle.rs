@@ -320,4 +320,9 @@ mod tests {
             Sparse: [(0, 1), (8, 4)], 64;
         }
     }
+
+    #[test]
+    fn the_selected_kernels_shuffle_or_not() {
+        assert_eq!(crate::kernels::selected().shuffles(), is_shuffling());
+    }
 }

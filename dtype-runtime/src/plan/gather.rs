@@ -150,7 +150,10 @@ impl Gather {
 }
 
 /// What a kernel reads to move the columns.
-#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "nothing executes them here"))]
+#[cfg_attr(
+    not(any(test, target_arch = "x86_64")),
+    expect(dead_code, reason = "nothing executes them here")
+)]
 impl Gather {
     /// Which byte of the window each byte of a column's piece is.
     #[inline(always)]
@@ -186,5 +189,74 @@ impl Gather {
     #[inline(always)]
     pub(crate) const fn fewest(&self) -> usize {
         self.fewest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Columns, each with an offset and a length, in records of `stride` bytes.
+    fn gather(columns: &[(usize, usize)], stride: usize) -> Option<Gather> {
+        let mut places = [Place { offset: 0, len: 0 }; MAX_COLUMNS];
+        for (place, &(offset, len)) in places.iter_mut().zip(columns) {
+            *place = Place { offset, len };
+        }
+        Gather::new(places, columns.len(), stride)
+    }
+
+    #[test]
+    fn the_example_has_five_records() {
+        let all = gather(&[(0, 8), (8, 4), (20, 1)], 24).unwrap();
+        assert_eq!((all.number(), all.records(), all.stride()), (3, 5, 24));
+        assert_eq!([0, 1, 2].map(|column| all.piece(column)), [40, 20, 5]);
+        assert_eq!([0, 1, 2].map(|column| all.width(column)), [64, 32, 16]);
+        // A move of 16 bytes has 16 of the last column.
+        assert_eq!(all.fewest(), 16);
+    }
+
+    #[test]
+    fn two_records_lie_in_a_window() {
+        let records = |columns: &[_], stride| gather(columns, stride).map(|all| all.records());
+        assert_eq!([64, 65].map(|stride| records(&[(0, 4)], stride)), [Some(2), None]);
+        assert_eq!(records(&[(0, 4), (8, 32)], 40), Some(2));
+        assert_eq!(records(&[(0, 4), (8, 33)], 48), None);
+        assert_eq!(records(&[(0, 1)], 1), Some(64));
+        assert_eq!((records(&[], 8), records(&[(0, 4)], 0)), (None, None));
+        // No move reaches further than the records of a window.
+        assert_eq!(gather(&[(0, 16)], 32).unwrap().fewest(), 4);
+        assert_eq!(gather(&[(0, 3)], 30).unwrap().fewest(), 6);
+    }
+
+    #[test]
+    fn every_byte_has_its_place_in_both_directions() {
+        let shapes: [(&[(usize, usize)], usize); 5] = [
+            (&[(0, 8), (8, 4), (20, 1)], 24),
+            (&[(3, 5)], 11),
+            (&[(7, 1), (0, 1), (1, 2), (4, 2)], 8),
+            (&[(32, 32), (0, 30)], 64),
+            (&[(2, 3), (9, 7)], 16),
+        ];
+        for (columns, stride) in shapes {
+            let all = gather(columns, stride).unwrap();
+            let mut data = [0_u64; 2];
+            for (number, &(offset, len)) in columns.iter().enumerate() {
+                for byte in 0..all.piece(number) {
+                    let at = byte / len * stride + offset + byte % len;
+                    let (vector, inside) = (at / WIDTH, at % WIDTH);
+                    assert_eq!(usize::from(all.index(number)[byte]), at, "{columns:?}");
+                    let (back, keep) = all.back(vector, number / 2);
+                    assert_eq!(usize::from(back[inside]), number % 2 * WIDTH + byte);
+                    assert_eq!(keep >> inside & 1, 1, "{columns:?}");
+                    data[vector] |= 1 << inside;
+                }
+            }
+            assert_eq!(all.data(), data, "{columns:?}");
+            // The pairs share no byte.
+            for (vector, data) in data.into_iter().enumerate() {
+                let kept = (0..MAX_COLUMNS / 2).map(|pair| all.back(vector, pair).1);
+                assert_eq!(kept.sum::<u64>(), data, "{columns:?}");
+            }
+        }
     }
 }

@@ -155,3 +155,83 @@ impl Index {
         (at + length, 0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::op::Blocks;
+    use super::*;
+
+    /// Displacement and length of each run that the operations copy.
+    fn runs(ops: &[Op], shift: i64) -> Vec<(i64, u64)> {
+        let runs_of = |(op, body): (&Op, &[Op])| match *op {
+            Op::Blocks(all) => (0..all.count).map(|k| (shift + all.block(k), all.len)).collect(),
+            Op::Loop { count, stride, .. } => {
+                let way = |iteration: u64| shift + stride * iteration.cast_signed();
+                (0..count).flat_map(|iteration| runs(body, way(iteration))).collect::<Vec<_>>()
+            }
+            Op::List(_) | Op::Elements(_) => Vec::new(),
+        };
+        items(ops).flat_map(runs_of).collect()
+    }
+
+    /// The number of segments of these runs.
+    fn segments(runs: &[(i64, u64)]) -> u64 {
+        let starts = runs.windows(2).filter(|two| two[0].0 + two[0].1.cast_signed() != two[1].0);
+        u64::from(!runs.is_empty()) + starts.count() as u64
+    }
+
+    /// Compares the index with what is counted run by run, for a body and those in it.
+    fn check(index: &Index, all: &[Op], body: &Range<usize>) {
+        let (first, mut start, mut before) = (body.start, 0, Vec::new());
+        for (at, op, inner) in numbered_items(&all[body.clone()]) {
+            let at = first + at;
+            let these = runs(&all[at..=at + inner.len()], 0);
+            let (size, alone) = (these.iter().map(|run| run.1).sum(), segments(&these));
+            assert_eq!((index.size(at), index.start(first, at)), (size, start), "{op:?}");
+            for position in start..start + size {
+                assert_eq!(index.find(body.clone(), position), (at, start), "{op:?}");
+            }
+            let started = segments(&before);
+            before.push(these[0]);
+            // One less if it continues the segment before.
+            let number = segments(&before) - 1;
+            assert_eq!((index.segments(at), index.number(first, at)), (alone, number), "{op:?}");
+            for inside in started - number..alone {
+                let found = index.find_number(all, body.clone(), number + inside);
+                assert_eq!(found, (at, inside), "{op:?}");
+            }
+            before.extend(&these[1..]);
+            start += size;
+            if !inner.is_empty() {
+                check(index, all, &(at + 1..at + 1 + inner.len()));
+            }
+        }
+        let end = index.find_number(all, body.clone(), segments(&before));
+        assert_eq!(end, (body.end, 0));
+    }
+
+    #[test]
+    fn operations_are_found_by_position_and_by_segment() {
+        let run = |disp, len| Op::Blocks(Blocks::run(disp, len));
+        let each = |count, stride, items| Op::Loop { count, stride, items };
+        let nest = [
+            run(0, 4),
+            each(3, 100, 5),
+            run(4, 2),
+            each(2, 10, 1),
+            run(12, 5),
+            run(27, 5),
+            Op::Blocks(Blocks { disp: 40, len: 4, count: 3, stride: 8 }),
+            run(300, 4),
+            // Each iteration touches the next, the first one the run before, and the last one the run behind.
+            each(10, 8, 2),
+            run(304, 4),
+            run(310, 2),
+            run(384, 8),
+        ];
+        let example = [each(10, 8, 2), run(0, 4), run(5, 2), run(100, 8)];
+        for all in [&nest[..], &example] {
+            check(&Index::new(all, Lists::none()), all, &(0..all.len()));
+        }
+    }
+}

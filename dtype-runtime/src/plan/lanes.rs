@@ -371,4 +371,49 @@ mod tests {
         // A single `bool` in a long record is tested as fast by itself.
         assert!(tests(&[(0, 2, Validity::NonZero)], 40).is_none());
     }
+
+    #[test]
+    fn values_are_tested_in_the_order_of_positions() {
+        let value = |(position, size)| Ranged { position, size, range: BitRange::ALL };
+        let mut list = RangedList::new();
+        let values = [(8, 1), (0, 2), (4, 1), (4, 2), (9, 1), (0, 1)];
+        assert!(values.into_iter().all(|all| list.push(value(all))));
+        let order: Vec<_> = list.all().iter().map(|value| (value.position, value.size)).collect();
+        assert_eq!(order, [(0, 2), (0, 1), (4, 1), (4, 2), (8, 1), (9, 1)]);
+        while list.all().len() < RangedList::MAX_RANGES {
+            assert!(list.push(value((70, 1))));
+        }
+        assert!(!list.push(value((70, 1))));
+    }
+
+    #[test]
+    fn a_step_pays_from_a_number_of_records_on() {
+        let fewest = |values: &[_], size| tests(values, size).unwrap().fewest();
+        // 10 steps of 4 records gain 7 each, and 3 steps of 8 records in place 28.
+        assert_eq!(fewest(&[(0, 1, Validity::Bool), (1, 4, Validity::Char)], 17), 40);
+        assert_eq!(fewest(&[(8, 1, Validity::Bool), (9, 1, Validity::NonZero)], 10), 24);
+    }
+
+    #[test]
+    fn a_load_has_the_records_that_fit_its_lanes_and_bytes() {
+        let records = |values: &[(usize, usize)], size| {
+            let values =
+                values.iter().map(|(position, bytes)| (*position, *bytes, Validity::NonZero));
+            let all = Tests::in_lanes(list(&values.collect::<Vec<_>>()).all(), size)?;
+            Some((all.width(), all.records().0))
+        };
+        // Four loads of as many records as fit the lanes, or lie in the bytes.
+        assert_eq!(records(&[(0, 2)], 2), Some((2, 4 * 8)));
+        assert_eq!(records(&[(0, 2)], 4), Some((2, 4 * 4)));
+        assert_eq!(records(&[(3, 1), (1, 2)], 5), Some((2, 4 * 3)));
+        assert_eq!(records(&[(0, 1), (1, 1), (1, 1)], 2), Some((1, 4 * 5)));
+        // The last value ends with the load, and after it.
+        assert_eq!(records(&[(2, 2), (16, 2)], 18), Some((2, 4)));
+        assert_eq!(records(&[(2, 2), (17, 2)], 19), Some((2, 2)));
+        // As many values as lanes, and more.
+        assert_eq!(records(&[(0, 8), (8, 8)], 16), Some((8, 4)));
+        assert_eq!(records(&[(0, 8), (4, 8), (8, 8)], 16), Some((8, 2)));
+        // Values that no lane has.
+        assert_eq!((records(&[(0, 3)], 8), records(&[(0, 16)], 16)), (None, None));
+    }
 }

@@ -429,4 +429,20 @@ mod tests {
         assert!(!holds(&table, 10, 80) && !holds(&table, usize::MAX, 0));
         assert!(!holds::<u32>(&[], 0, 0) && expected::<u32>(&[], 9) == 0);
     }
+
+    #[test]
+    fn blocks_may_be_far_apart() {
+        let far = 1 << 40;
+        let lists = Lists {
+            wide_even: vec![0, far],
+            wide_varied: vec![[0, 0], [far, 3], [0, 8]],
+            ..Lists::new()
+        };
+        let list = |kind| List { disp: 5, len: 4, first: 0, count: 2, kind, moves: Moves::Any };
+        let all =
+            |list: List| (lists.entries(&list).size(), lists.blocks(&list).collect::<Vec<_>>());
+        let second = 5 + far.cast_signed();
+        assert_eq!(all(list(EntryKind::WideEven)), (8, vec![(5, 4), (second, 4)]));
+        assert_eq!(all(list(EntryKind::WideVaried)), (8, vec![(5, 3), (second, 5)]));
+    }
 }

@@ -234,3 +234,27 @@ impl Elements {
         Some(Self { blocks: self.blocks.repeated(count, stride)?, ..self })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_unit_divides_lengths_and_displacements() {
+        let unit = |disp, len, stride| Blocks { disp, len, count: 3, stride }.unit();
+        assert_eq!([unit(16, 32, 64), unit(8, 8, 8), unit(0, 8, 0)], [8; 3]);
+        assert_eq!([unit(4, 8, 16), unit(8, 4, 16), unit(8, 8, -12)], [4; 3]);
+        assert_eq!([unit(4, 4, 8), unit(8, 4, 4), unit(4, 8, 4)], [4; 3]);
+        assert_eq!([unit(-2, 8, 16), unit(8, 6, 16), unit(8, 8, 10)], [2; 3]);
+        assert_eq!([unit(1, 8, 16), unit(8, 3, 16), unit(8, 8, 15)], [1; 3]);
+    }
+
+    #[test]
+    fn a_part_of_the_values_starts_at_its_first() {
+        let blocks = Blocks { disp: 5, len: 4, count: 9, stride: 12 };
+        let all = Elements { blocks, form: Form::Reversed { width: 4 } };
+        assert_eq!(all.part(2, 3).blocks, Blocks { disp: 29, count: 3, ..blocks });
+        assert_eq!(all.repeated(4, 108).unwrap().blocks, Blocks { count: 36, ..blocks });
+        assert_eq!(all.repeated(4, 109), None);
+    }
+}

@@ -515,4 +515,10 @@ mod tests {
         assert_eq!(fewest(&[(0, 4)], 8), (16 << 20) / (8 + 4));
         assert_eq!(fewest(&[(0, 3)], 8), usize::MAX);
     }
+
+    #[test]
+    fn bytes_that_are_packed_twice_are_loaded() {
+        let all = Permutation::new(&bytes(&[(0, 4), (0, 4)]), 8).unwrap();
+        assert_eq!((all.records(), all.data()), (8, [0x0F0F_0F0F_0F0F_0F0F, 0]));
+    }
 }

@@ -325,6 +325,8 @@ impl Program {
 
 #[cfg(test)]
 mod tests {
+    use super::super::list::EntryKind::Even;
+    use super::super::list::Moves;
     use super::*;
 
     /// What a program for one instance of these runs is.
@@ -349,7 +351,10 @@ mod tests {
         for count in [1, 3] {
             assert_eq!(one(&[blocks(24, count)]), One::Operations, "{count}");
         }
-        // Three runs.
+        // Three short runs.
+        assert_eq!(one(&[blocks(24, 2), Blocks::run(0, 8)]), One::Operations);
+        assert_eq!(one(&[Blocks::run(0, 8), blocks(24, 2)]), One::Operations);
+        // One run more that is long.
         assert_eq!(one(&[blocks(24, 2), Blocks::run(0, 80)]), One::Operations);
     }
 
@@ -396,6 +401,15 @@ mod tests {
             assert_eq!(is_list, !Once::<Tables>::IS_PREPARED);
         }
         assert!(long.part_of_one(1 << 20).is_none());
+        let list = List { disp: 0, len: 4, first: 0, count: 2, kind: Even, moves: Moves::Any };
+        let lists = Lists { even: alloc::vec![0, 9], ..Lists::new() };
+        let list = Program::new([Op::List(list)], 8, 1 << 40, Some(Box::new(lists)));
+        assert!(matches!(list.part_of_one(1), Some(Cut::List(..))));
+        // Rows, and records that a permutation copies.
+        let rows = Op::Blocks(Blocks { disp: 5000, len: 4, count: 2000, stride: 8 });
+        let records = Op::Loop { count: 40, stride: 24, items: 2 };
+        let both = program(&[records, run(0, 4), run(8, 4), rows]);
+        assert!(both.part_of_one(1 << 20).is_none());
         // Runs this far apart are no list.
         assert!(program(&[run(0, 4), run(1 << 36, 4)]).part_of_one(1).is_none());
     }

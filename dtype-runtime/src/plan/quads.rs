@@ -165,6 +165,17 @@ mod tests {
         assert_eq!(fewest(&[(0, 4)], 8), None);
     }
 
+    #[test]
+    fn a_register_of_quads_takes_as_long_as_two_moves() {
+        // Two records of a register.
+        let all = of(&[(0, 4), (8, 8)], 16).unwrap();
+        for (records, as_fast) in [(1, 4), (2, 8), (3, 12), (8, 32)] {
+            assert!(
+                !all.is_faster_than(as_fast, records) && all.is_faster_than(as_fast + 1, records)
+            );
+        }
+    }
+
     /// Runs of a record in any order, some of them with the same bytes, and the bytes from one record to the next.
     fn shapes() -> impl Strategy<Value = (Vec<(i64, u64)>, i64)> {
         let runs = prop::collection::vec((-2..8_i64, 1..14_i64, any::<u16>()), 1..8);
@@ -221,6 +232,9 @@ mod tests {
         assert_eq!(records(&[(13, 8), (1, 4), (9, 4)], 24), Some(1));
         assert_eq!(records(&[(0, 4), (8, 4), (16, 4)], -24), Some(1));
         assert_eq!(records(&[(0, 4), (8, 4), (16, 4)], 4), Some(1));
+        // As many quads as a register has, in memory or packed.
+        assert_eq!(records(&[(0, 12), (16, 8), (28, 4)], 40), Some(1));
+        assert_eq!(records(&[(16, 16), (8, 8), (4, 4), (0, 4)], 40), Some(1));
         // Not whole quads, not on one grid, and too far.
         assert_eq!(records(&[(0, 8), (9, 8), (20, 4)], 24), None);
         assert_eq!(records(&[(0, 4), (6, 4), (20, 4)], 24), None);

@@ -272,4 +272,39 @@ mod tests {
         let row = [run(40, 2), Op::Blocks(Blocks { disp: 0, len: 4, count: 3, stride: 8 })];
         assert!(Records::new(&row, far).is_some() && Records::new(&row, far + 1).is_none());
     }
+
+    #[test]
+    fn operations_are_expanded_to_a_few_runs() {
+        let run = |disp, len| Op::Blocks(Blocks::run(disp, len));
+        let each = |count, stride, items| Op::Loop { count, stride, items };
+        let runs = |ops: &[Op]| {
+            let all = RunList::expand(ops)?;
+            Some(all.all().iter().map(|run| (run.disp, run.len)).collect::<alloc::vec::Vec<_>>())
+        };
+        let nest = [each(2, 10, 2), run(0, 2), run(4, 3), run(17, 1)];
+        assert_eq!(runs(&nest).unwrap(), [(0, 2), (4, 3), (10, 2), (14, 4)]);
+        assert_eq!(runs(&[each(3, 4, 1), run(0, 4)]).unwrap(), [(0, 12)]);
+        // Nothing, many times; too many runs, and too many that touch.
+        assert_eq!(runs(&[each(u64::MAX, 4, 0), run(0, 4)]), None);
+        let blocks = |count, stride| [Op::Blocks(Blocks { disp: 0, len: 4, count, stride })];
+        assert_eq!([64, 65].map(|count| runs(&blocks(count, 8)).is_some()), [true, false]);
+        assert_eq!([256, 257].map(|count| runs(&blocks(count, 4)).is_some()), [true, false]);
+    }
+
+    #[test]
+    fn values_are_runs_only_where_they_may_be_converted() {
+        let values = |form| {
+            let blocks = Blocks { disp: 0, len: 4, count: 2, stride: 4 };
+            [Op::Elements(Elements { blocks, form })]
+        };
+        let [same, reversed] = [Form::Same { width: 4 }, Form::Reversed { width: 4 }].map(values);
+        assert!(RunList::expand(&same).is_none() && RunList::expand(&reversed).is_none());
+        let runs = |ops: &[Op]| {
+            let all = RunList::expand_values(ops).unwrap();
+            let run = |at| (all.run(at).disp, all.run(at).len, all.is_reversed(at));
+            (0..all.all().len()).map(run).collect::<alloc::vec::Vec<_>>()
+        };
+        assert_eq!(runs(&same), [(0, 8, false)]);
+        assert_eq!(runs(&reversed), [(0, 4, true), (4, 4, true)]);
+    }
 }

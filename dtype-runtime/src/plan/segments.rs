@@ -145,3 +145,24 @@ impl Numbering {
         (iteration, number - self.first(iteration))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn segments_of_a_loop_are_found_by_number() {
+        // Joined, as in the example above, and apart.
+        let once = Segments { first: 0, end: 12, count: 2 };
+        let found = |all: Numbering, count| (0..count).map(|k| all.find(k)).collect::<Vec<_>>();
+        let joined = [(0, 0), (0, 1), (1, 1), (2, 1)];
+        let apart = [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)];
+        assert_eq!(found(Numbering::of(&once, 12), 4), joined);
+        assert_eq!(found(Numbering::of_all(4, 3), 4), joined);
+        assert_eq!(found(Numbering::of(&once, 16), 6), apart);
+        assert_eq!(found(Numbering::of_all(6, 3), 6), apart);
+        assert_eq!([0, 2].map(|iteration| Numbering::of_all(6, 3).first(iteration)), [0, 4]);
+        // All iterations are one segment.
+        assert_eq!(Numbering::of_all(1, 9).find(0), (0, 0));
+    }
+}

@@ -506,6 +506,11 @@ mod tests {
             Some([None, Some(19), None]),
             "one record, two moves"
         );
+        // Three registers for four records.
+        let three = |moves| worth(&[(0, 9), (12, 12)], 24, moves);
+        assert_eq!(three(10), Some([Some(32), Some(16), Some(32)]));
+        assert_eq!(three(9), Some([None, Some(20), None]));
+        assert_eq!((three(7), three(6)), (Some([None, Some(56), None]), None));
         assert_eq!(worth(&[(0, 7), (9, 56)], 66, 30).map(|worth| worth[2]), Some(None), "overlap");
         assert_eq!(worth(&[(0, 7), (24, 8), (7, 1)], 32, 30).map(|worth| worth[0]), Some(None));
         assert!(of(&[(0, 8), (24, 8), (8, 1)], 32).is_none(), "17 packed bytes in a half");
@@ -524,5 +529,27 @@ mod tests {
         };
         assert_eq!(worth(Some(&across)).end, across.fewest().unwrap());
         assert_eq!(worth(None).end, usize::MAX);
+        // Two records of a register: faster than quads of one record, and for a while than those of two.
+        let two = Quads::new_if_faster(&map(&[(0, 4), (8, 8)]), 16).unwrap();
+        let worth = |quads, moves| {
+            let runs = list(&[(0, 4), (8, 8)]);
+            Shuffle::new_if_faster(&runs, 12, 16, moves, Some(quads)).map(|all| all.worth_packing)
+        };
+        assert_eq!(worth(&two, 8), Some(24..36));
+        assert_eq!(worth(&across, 8), Some(24..usize::MAX));
+        // From 38 records on, when quads are faster already.
+        assert_eq!(worth(&two, 7), Some(Shuffle::NEVER));
+        // Three registers of four records take 33 sixteenths of a nanosecond, and four of quads 32.
+        let runs: &Runs = &[(0, 12), (16, 8)];
+        let quads = Quads::new_if_faster(&map(runs), 24).unwrap();
+        let all = Shuffle::new_if_faster(&list(runs), 20, 24, 12, Some(&quads)).unwrap();
+        assert_eq!(all.worth_packing, 16..36);
+    }
+
+    #[test]
+    fn a_seventh_less_time_is_faster_anywhere() {
+        let pairs = [(6, 7), (12, 14), (0, 0), (7, 8), (13, 15), (1, 1)];
+        let faster = pairs.map(|(ours, theirs)| Shuffle::is_faster(ours, theirs));
+        assert_eq!(faster, [true, true, true, false, false, false]);
     }
 }

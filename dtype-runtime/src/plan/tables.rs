@@ -241,3 +241,60 @@ fn permutation_of_blocks(blocks: &Blocks) -> Option<Permutation> {
 pub(super) fn is_worth_it(ops: &[Op], count: u64) -> bool {
     (ops.len() as u64).saturating_mul(count) >= MIN_OPERATIONS
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(disp: i64, len: u64) -> Op {
+        Op::Blocks(Blocks::run(disp, len))
+    }
+
+    fn each(count: u64, stride: i64, items: usize) -> Op {
+        Op::Loop { count, stride, items }
+    }
+
+    fn tables(instance: &[Op], extent: i64) -> Tables {
+        Tables::new(instance, Lists::none(), extent)
+    }
+
+    #[test]
+    fn bodies_of_loops_are_records() {
+        let nest = [each(20, 24, 2), run(0, 4), run(8, 4)];
+        let all = tables(&nest, 480);
+        assert_eq!(all.iterations().is_some(), ARE_EXECUTED);
+        assert_eq!(all.has_records(&nest), ARE_EXECUTED);
+        assert!(!all.has_records(&nest[1..]));
+        // Tables are as equal as what they are made of.
+        let other = tables(&[each(20, 24, 2), run(0, 4), run(9, 4)], 480);
+        assert!(all.bodies == tables(&nest, 480).bodies);
+        assert_eq!(all.bodies == other.bodies, !ARE_EXECUTED);
+        assert_eq!(all.body(&nest[1..], 24).is_some(), ARE_EXECUTED);
+        assert!(all.body(&nest[1..], 25).is_none() && all.body(&nest[1..2], 24).is_none());
+        // The next instance continues the loop, or does not.
+        let are_records = |extent| tables(&nest, extent).instances.map(|all| all.are_records);
+        assert_eq!(are_records(480), ARE_EXECUTED.then_some(false));
+        assert_eq!(are_records(500), None);
+        let rows = [each(3, 1000, 4), each(20, 24, 2), run(0, 4), run(8, 4), run(900, 4)];
+        assert_eq!(tables(&rows, 3000).has_records(&rows), ARE_EXECUTED);
+        assert!(tables(&rows, 3000).iterations().is_none());
+    }
+
+    #[test]
+    fn what_repeats_often_is_kept_once() {
+        let two = |count, stride| [each(count, stride, 2), run(0, 4), run(8, 4)];
+        let number = |ops: &[Op]| tables(ops, 1 << 30).bodies.len();
+        assert_eq!([3, 4].map(|count| number(&two(count, 24))), [0, usize::from(ARE_EXECUTED)]);
+        assert_eq!(number(&[two(4, 24), two(9, 24)].concat()), usize::from(ARE_EXECUTED));
+        let many: Vec<_> = (0..9).flat_map(|k| two(4, 24 + k)).collect();
+        assert_eq!(number(&many), if ARE_EXECUTED { MAX_KEPT } else { 0 });
+        // Columns, too.
+        let column = |count, stride| Op::Blocks(Blocks { disp: 0, len: 2, count, stride });
+        let number = |ops: &[Op]| tables(ops, 1 << 30).columns.len();
+        assert_eq!([7, 8].map(|count| number(&[column(count, 6)])), [0, usize::from(ARE_EXECUTED)]);
+        assert_eq!(number(&[column(8, 6), column(9, 6)]), usize::from(ARE_EXECUTED));
+        assert_eq!(number(&[column(8, 2), column(8, 100)]), 0);
+        let many: Vec<_> = (0..9).map(|k| column(8, 6 + k)).collect();
+        assert_eq!(number(&many), if ARE_EXECUTED { MAX_KEPT } else { 0 });
+    }
+}

@@ -287,3 +287,23 @@ fn loops_repeat_the_bytes_of_their_bodies() {
     let pair = Type::vector(2, 1, 2, &Type::basic(Basic::U64)).unwrap();
     assert_eq!(ops(&Type::contiguous(8, &pair).unwrap()).len(), 3);
 }
+
+#[test]
+fn many_irregular_operations_of_few_blocks_each_are_a_list() {
+    // Numbers of blocks, each of 4 bytes, at distances that are all different.
+    let is_list = |counts: &[u64]| {
+        let u32 = Type::basic(Basic::U32);
+        let parts: Vec<Type> =
+            counts.iter().map(|count| Type::hvector(*count, 1, 16, &u32).unwrap()).collect();
+        let disps: Vec<i64> = (1..).map(|i| 300 * i * i).take(counts.len()).collect();
+        let all = Type::structure(&vec![1; counts.len()], &disps, &parts).unwrap().commit();
+        matches!(all.plan().ops(), [Op::List(_)])
+    };
+    // Two blocks each, as two are always at equal distances.
+    assert!(is_list(&[1; 31]) && !is_list(&[1; 30]));
+    // Eight blocks for each operation on average.
+    let mut counts = [8; 16];
+    assert!(is_list(&counts));
+    counts[3] += 1;
+    assert!(!is_list(&counts));
+}

@@ -59,3 +59,18 @@ pub(super) unsafe fn reverse<const W: usize>(from: *const u8, to: *mut u8, len: 
         part(at, len - at);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bytes_of_each_value_are_reversed() {
+        /// In a value of a power of two bytes, a byte's place is inverted.
+        fn inverted(bits: u8) -> [u8; 16] {
+            core::array::from_fn(|at| at.to_le_bytes()[0] ^ bits)
+        }
+        assert_eq!([order::<2>(), order::<4>()], [1, 3].map(inverted));
+        assert_eq!([order::<8>(), order::<16>()], [7, 15].map(inverted));
+    }
+}
