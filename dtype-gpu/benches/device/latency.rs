@@ -23,7 +23,9 @@ pub(crate) fn run(
 ) -> Result<()> {
     report.line("");
     report.line("Small messages, µs from the call until the host knows that it has ended");
-    report.line("(A copy a block: of more than 4096, the time is that of the first 4096, in proportion.)");
+    report.line(
+        "(A copy a block: of more than 4096, the time is that of the first 4096, in proportion.)",
+    );
     report.line(&format!(
         "{:<38}{:>8}{:>16}{:>16}{:>16}{:>24}",
         "", "KiB", "dtype", "by hand", "cuMemcpy2D", "a copy a block"
