@@ -9,7 +9,13 @@ use crate::source::{Dialect, Source};
 ///
 /// A queue is in order: a command starts when the one before it has ended. A command returns to the caller before it has
 /// ended, unless its documentation says otherwise. A driver may be called from any thread.
-pub trait Driver: Debug + Send + Sync + Sized + 'static {
+///
+/// # Safety
+///
+/// Safe calls of this crate rely on what is documented here. Memory has as many bytes as were allocated, at the alignment
+/// below, and is not freed before its commands have ended; an event happens only when the commands before it have ended;
+/// [`map`](Self::map) returns the address of as many initialized bytes, which no command uses until [`unmap`](Self::unmap).
+pub unsafe trait Driver: Debug + Send + Sync + Sized + 'static {
     /// The language of the kernels.
     const DIALECT: Dialect;
 

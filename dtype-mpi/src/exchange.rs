@@ -15,7 +15,7 @@ use mpi::{Rank, Tag};
 use crate::buffer::{packer, unpacker};
 use crate::collective::{PackedCollectives, agree};
 use crate::error::Error;
-use crate::raw::point_to_point::{Envelope, Pending};
+use crate::raw::point_to_point::{Envelope, Pending, check_receivable};
 use crate::raw::{Later, OnCommunicator};
 use crate::signature::{self, Text};
 
@@ -121,8 +121,8 @@ impl<'c> Exchange<'c> {
     ///
     /// [`Error::Overlap`]; [`Error::Rank`]; [`Error::Unmatched`] if two ranks do not send and receive the same number of parts
     /// with a tag; [`Error::Elements`] for parts with different type signatures; [`Error::Peer`] at the other ranks.
-    /// [`Error::Type`] for a type that is too large; [`Error::Allocation`]; [`Error::Intercommunicator`];
-    /// [`Error::NotRunning`], [`Error::Thread`], [`Error::Call`].
+    /// [`Error::Type`] for a type that is too large; [`Error::Count`] for a part of more bytes than the library can count;
+    /// [`Error::Allocation`]; [`Error::Intercommunicator`]; [`Error::NotRunning`], [`Error::Thread`], [`Error::Call`].
     pub fn new<C: CommunicatorCollectives>(
         communicator: &'c C,
         sends: Vec<Part>,
@@ -252,8 +252,7 @@ impl<'c> Exchange<'c> {
     /// # Errors
     ///
     /// [`Error::Type`] with [`OutOfBounds`](dtype_runtime::Error::OutOfBounds) for a part outside of the memory;
-    /// [`Error::Count`] for a part of more bytes than the library can count; [`Error::Allocation`]; [`Error::NotRunning`],
-    /// [`Error::Thread`], [`Error::Call`].
+    /// [`Error::Allocation`]; [`Error::NotRunning`], [`Error::Thread`], [`Error::Call`].
     pub fn start<T: Described>(&mut self, grid: &[T]) -> Result<Started<'_, 'c>, Error> {
         let on = self.on.begin("MPI_Isend")?;
         for send in &self.sends {
@@ -361,6 +360,8 @@ impl Prepared {
 fn prepare(parts: Vec<Part>) -> Result<Vec<Prepared>, Error> {
     let prepared = parts.into_iter().map(|part| {
         let bytes = part.committed.packed_size(part.count)?;
+        // All ranks refuse it here: one that refused it once messages are in transit would leave others waiting for it.
+        check_receivable(bytes)?;
         Ok(Prepared { part, bytes, buffer: Vec::new() })
     });
     prepared.collect()

@@ -43,6 +43,15 @@ pub(crate) fn is_countable(bytes: u64) -> bool {
     bytes <= number_limit()
 }
 
+/// Checks that a message of this many bytes can be received with room for one more.
+pub(crate) fn check_receivable(bytes: usize) -> Result<(), Error> {
+    let (count, limit) = (bytes as u64, number_limit() - 1);
+    if count > limit {
+        return Err(Error::Count { call: "MPI_Irecv", count, limit });
+    }
+    Ok(())
+}
+
 /// A message's source, tag and number of bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Envelope {
@@ -147,10 +156,7 @@ impl<'c> OnCommunicator<'c> {
         tag: Tag,
     ) -> Result<Pending<'c>, Error> {
         let call = "MPI_Irecv";
-        let (bytes, limit) = (capacity as u64, number_limit() - 1);
-        if bytes > limit {
-            return Err(Error::Count { call, count: bytes, limit });
-        }
+        check_receivable(capacity)?;
         // One extra byte detects a message that is too long: Open MPI truncates some messages to the own rank
         // without an error.
         let cut = if cfg!(open_mpi) { Some(Cut::after(capacity + 1)?) } else { None };

@@ -189,6 +189,14 @@ pub(crate) fn refused(world: &SimpleCommunicator) {
     let error = Exchange::between(world, send(row(0)), receive(five)).unwrap_err();
     assert!(matches!(error, Error::Elements { .. }), "{error}");
 
+    // More bytes than the library can count.
+    if !cfg!(large_counts) {
+        let bytes = Type::contiguous(1 << 31, &Type::basic(Basic::U8)).unwrap();
+        let error = Exchange::between(world, send(bytes.clone()), receive(bytes)).unwrap_err();
+        let (count, limit) = (1 << 31, (1 << 31) - 2);
+        assert_eq!(error, Error::Count { call: "MPI_Irecv", count, limit });
+    }
+
     let cartesian = world.create_cartesian_communicator(&[size, 1], &[true; 2], false).unwrap();
     for (sizes, width) in
         [(&[6_u64, 5][..], 2_u64), (&[6], 1), (&[6, 6, 6], 1), (&[6, 6], u64::MAX)]
