@@ -267,6 +267,14 @@ pub enum Error {
         /// The greatest rank.
         last: i32,
     },
+    /// A part of an [`Exchange`](crate::Exchange) with a tag that some library does not accept (MPI-4.1 section 3.2.3).
+    #[error("the part for rank {rank} has the tag {tag}, expected 0 to 32767")]
+    Tag {
+        /// The rank of the part.
+        rank: i32,
+        /// The tag that was given.
+        tag: i32,
+    },
     /// A rank sends more or fewer parts of an [`Exchange`](crate::Exchange) than this one receives from it.
     #[error("rank {rank} sends {sent} parts with the tag {tag}, and this rank receives {received}")]
     Unmatched {

@@ -19,6 +19,9 @@ use crate::raw::point_to_point::{Envelope, Pending, check_receivable};
 use crate::raw::{Later, OnCommunicator};
 use crate::signature::{self, Text};
 
+/// The greatest tag that every library accepts (MPI-4.1 section 3.2.3).
+const MAX_TAG: Tag = 32767;
+
 /// Instances of a type in the memory of a grid, and the rank to which they are sent or from which they are received.
 #[derive(Clone, Debug)]
 pub struct Part {
@@ -33,7 +36,7 @@ impl Part {
     /// One instance, with displacement 0 at the beginning of the memory, as in a [`Type::subarray`] of the grid.
     ///
     /// The tag tells the parts between two ranks apart: a part that is sent arrives in the part that is received with the
-    /// same tag. Parts with one tag arrive in the order in which they are sent.
+    /// same tag, from 0 to 32767. Parts with one tag arrive in the order in which they are sent.
     pub fn new(rank: Rank, tag: Tag, ty: &Type) -> Self {
         Self { rank, tag, committed: ty.commit(), origin: 0, count: 1 }
     }
@@ -119,8 +122,8 @@ impl<'c> Exchange<'c> {
     ///
     /// # Errors
     ///
-    /// [`Error::Overlap`]; [`Error::Rank`]; [`Error::Unmatched`] if two ranks do not send and receive the same number of parts
-    /// with a tag; [`Error::Elements`] for parts with different type signatures; [`Error::Peer`] at the other ranks.
+    /// [`Error::Overlap`]; [`Error::Rank`]; [`Error::Tag`]; [`Error::Unmatched`] if two ranks do not send and receive the same
+    /// number of parts with a tag; [`Error::Elements`] for parts with different type signatures; [`Error::Peer`] at the other ranks.
     /// [`Error::Type`] for a type that is too large; [`Error::Count`] for a part of more bytes than the library can count;
     /// [`Error::Allocation`]; [`Error::Intercommunicator`]; [`Error::NotRunning`], [`Error::Thread`], [`Error::Call`].
     pub fn new<C: CommunicatorCollectives>(
@@ -432,6 +435,10 @@ fn announce<C: CommunicatorCollectives>(
         let index = usize::try_from(part.rank).ok();
         let count = index.and_then(|index| counts.get_mut(index));
         *count.ok_or(Error::Rank { rank: part.rank, last })? += 1;
+        // What is sent is what is received elsewhere, so the tags of both are checked here.
+        if !(0..=MAX_TAG).contains(&part.tag) {
+            return Err(Error::Tag { rank: part.rank, tag: part.tag });
+        }
         let (signature, text) = part.signature()?;
         announced.push(Announced { tag: part.tag, signature, text });
     }

@@ -169,6 +169,11 @@ pub(crate) fn refused(world: &SimpleCommunicator) {
         let error = Exchange::new(world, vec![Part::new(wrong, 0, &f64s)], vec![]).unwrap_err();
         assert_eq!(error, Error::Rank { rank: wrong, last });
     }
+    for tag in [-1, 32_768] {
+        let parts = || vec![Part::new(next, tag, &f64s)];
+        let error = Exchange::new(world, parts(), parts()).unwrap_err();
+        assert_eq!(error, Error::Tag { rank: next, tag });
+    }
     // More is sent than received, and less; another tag.
     let unmatched = |tag, sent, received| Error::Unmatched { rank: before, tag, sent, received };
     let error = Exchange::new(world, send(row(0)), vec![]).unwrap_err();

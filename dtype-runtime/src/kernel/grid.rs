@@ -273,7 +273,7 @@ impl Grid {
 }
 
 /// Copies the packed bytes `range` of `count` columns at a stride of `stride` bytes. Returns false without an effect if each
-/// column may be copied by a permutation.
+/// column may be copied by a permutation, or if addresses cannot count the columns.
 ///
 /// # Safety
 ///
@@ -286,7 +286,9 @@ pub(crate) unsafe fn part<D: Way>(
     memory: *mut u8,
     packed: *mut u8,
 ) -> bool {
-    if permute::may_be_for(column) {
+    // More than memory can have are the same bytes again and again, which the cursor finds.
+    let are_in_memory = usize::try_from(count).is_ok() && usize::try_from(column.count).is_ok();
+    if permute::may_be_for(column) || !are_in_memory {
         return false;
     }
     #[expect(clippy::cast_possible_truncation, reason = "a displacement in memory")]
