@@ -386,7 +386,7 @@ fn read_part<T: Datatype>(
     let _guard = LOCK.lock();
     let part = part()?;
     check_space(dataset, &datatype)?;
-    check_written(dataset, &datatype, &part)?;
+    check_written(dataset, &datatype, &part, size_of::<T>())?;
     let mut records = Vec::new();
     let refused = |_| RecordError::Allocation { count: part.count, stride: size_of::<T>() };
     records.try_reserve_exact(part.count).map_err(refused)?;

@@ -126,8 +126,8 @@ pub enum Error {
         shape: Vec<u64>,
     },
     /// The file does not have the bytes of the items: a dataset without chunks has less space than its items need, or more than
-    /// a gibibyte or 2²⁰ chunks are to be read, of which nearly nothing was ever written. [`read_range`](crate::read_range)
-    /// reads a part.
+    /// a gibibyte of items or records, or 2²⁰ chunks, are to be read, of which nearly nothing was ever written.
+    /// [`read_range`](crate::read_range) reads a part.
     #[error("the file has {stored} of the {} bytes of {items} items", *items as u128 * *size as u128)]
     NotStored {
         /// The number of items.

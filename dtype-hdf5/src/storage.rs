@@ -34,18 +34,20 @@ pub(crate) fn check_space(dataset: &Dataset, datatype: &Datatype) -> Result<(), 
 }
 
 /// Checks that a part to be read is large only if its items were written, so that a length in a file does not take hours and
-/// all memory. Items that were not written have the dataset's fill value.
+/// all memory. Items that were not written have the dataset's fill value. A record, of `record` bytes, may be larger than an item:
+/// a text has the length of its type.
 pub(crate) fn check_written(
     dataset: &Dataset,
     datatype: &Datatype,
     part: &Part,
+    record: usize,
 ) -> Result<(), Error> {
     let properties = dataset.dcpl()?;
     if !matches!(properties.layout(), Layout::Compact | Layout::Contiguous | Layout::Chunked) {
         return Ok(());
     }
     let (items, size) = (part.count, datatype.size());
-    let bytes = (items as u64).saturating_mul(size as u64);
+    let bytes = (items as u64).saturating_mul(size.max(record) as u64);
     let across = |(length, chunk): (&u64, usize)| length.div_ceil((chunk as u64).max(1));
     let chunk = properties.chunk().unwrap_or_default();
     let chunks = part.shape.iter().zip(chunk).map(across).fold(1, u64::saturating_mul);

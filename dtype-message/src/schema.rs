@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dtype_runtime::Datatype;
 use dtype_runtime::Validity;
-use dtype_runtime::typemap::{Node, TypeMap};
+use dtype_runtime::typemap::{Meaning, Node, TypeMap};
 
 /// The longest text that is parsed, in bytes.
 const MAX_LEN: usize = 64 * 1024;
@@ -379,12 +379,21 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// The name that a leaf has on every machine: an enum's own name, otherwise the name of the basic datatype.
+    /// The name that a leaf has on every machine: an enum's own name, `Timestamp<ns>` for a time, whose number says nothing without
+    /// its unit, otherwise the name of the basic datatype.
     const fn type_of(&mut self, map: &TypeMap) {
         match map.node() {
             Node::Basic { validity: Validity::Enum(_), name, .. }
             | Node::Structure { name, .. } => self.name(name),
-            Node::Basic { basic, .. } => self.text(basic.canonical().name()),
+            Node::Basic { basic, name, .. } => match map.meaning() {
+                Some(Meaning::Time(unit) | Meaning::Span(unit)) => {
+                    self.name(name);
+                    self.byte(b'<');
+                    self.text(unit.symbol());
+                    self.byte(b'>');
+                }
+                _ => self.text(basic.canonical().name()),
+            },
             Node::Array { count, element } => {
                 self.byte(b'[');
                 self.type_of(element);

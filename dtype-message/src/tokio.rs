@@ -204,7 +204,8 @@ pub async fn exchange<M: Messages>(
         if received.is_none()
             && let Poll::Ready(result) = receiving.as_mut().poll(context)
         {
-            received = Some(result?);
+            // A peer that sends nothing more may never take all that is sent to it.
+            received = Some(result?.ok_or_else(|| Error::Io(ErrorKind::UnexpectedEof.into()))?);
         }
         match received.take() {
             Some(text) if is_sent => Poll::Ready(Ok::<_, Error>(text)),
@@ -214,8 +215,7 @@ pub async fn exchange<M: Messages>(
             }
         }
     });
-    let theirs = theirs.await?.ok_or_else(|| Error::Io(ErrorKind::UnexpectedEof.into()))?;
-    Ok(theirs.parse()?)
+    Ok(theirs.await?.parse()?)
 }
 
 /// Reads one message, and no byte beyond it; `None` if the stream ends before it.

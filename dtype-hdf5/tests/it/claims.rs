@@ -197,3 +197,16 @@ fn members_that_are_there_twice_are_an_error() {
         }
     }
 }
+
+/// A short text in a file can be a long one in memory.
+#[test]
+fn items_that_were_never_written_are_no_gibibytes_of_records() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = File::create(folder.path().join("texts.h5")).unwrap();
+    let datatype = Datatype::from_descriptor(&TypeDescriptor::FixedAscii(1)).unwrap();
+    let builder = file.new_dataset_builder().empty_as(&datatype);
+    let texts = builder.shape(1 << 20).create("texts").unwrap();
+    let read = dtype_hdf5::read::<dtype_runtime::FixedStr<1100>>(&texts);
+    assert!(matches!(read, Err(Error::NotStored { stored: 0, .. })));
+    assert_eq!(dtype_hdf5::read::<dtype_runtime::FixedStr<9>>(&texts).unwrap().len(), 1 << 20);
+}

@@ -92,6 +92,9 @@ fn a_receiver_names_the_fields_and_goes_on() {
 #[cfg(feature = "tokio")]
 #[test]
 fn both_sides_exchange_their_protocols() {
+    use std::future::Future;
+    use std::task::{Context, Poll, Waker};
+
     use dtype_message::tokio::exchange;
     use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 
@@ -133,4 +136,11 @@ fn both_sides_exchange_their_protocols() {
     assert!(matches!(refused(frame.clone()), Error::Protocol(_)));
     frame.truncate(20);
     assert!(matches!(refused(frame), Error::Truncated { .. }));
+
+    // A peer that ends its side, and reads nothing.
+    let (mut here, mut there) = duplex(7);
+    runtime.block_on(there.shutdown()).unwrap();
+    let exchanging = std::pin::pin!(exchange::<V1>(&mut here));
+    let ended = exchanging.poll(&mut Context::from_waker(Waker::noop()));
+    assert!(matches!(ended, Poll::Ready(Err(Error::Io(_)))), "{ended:?}");
 }

@@ -2,7 +2,8 @@
 
 use crate::odd_names::{Flags, Step};
 use dtype_message::{Error, Framing, Header, Limits, Schema};
-use dtype_runtime::Datatype;
+use dtype_runtime::time::{Nanoseconds, Seconds, Unit};
+use dtype_runtime::{Datatype, Maybe, TimeSpan, Timestamp};
 
 #[test]
 fn a_schema_has_the_names() {
@@ -33,6 +34,26 @@ is.on \u{5b}0][0..2].温度: i16
     let header = Framing::new().with_schema();
     let header = Header::of::<Step>(1, header).unwrap();
     assert_eq!(header.schema_hash(), Some(schema.hash()));
+}
+
+/// The same count of another unit is another time.
+#[test]
+fn a_schema_tells_the_units_of_times() {
+    #[derive(Datatype)]
+    struct Sample<U: Unit> {
+        at: Timestamp<U>,
+        took: Maybe<TimeSpan<U>>,
+    }
+    let (here, there) = (Schema::of::<Sample<Nanoseconds>>(), Schema::of::<Sample<Seconds>>());
+    let lines = "at: Timestamp<ns>\ntook.present: bool\ntook.value: TimeSpan<ns>\n";
+    assert!(here.to_string().ends_with(lines), "{here}");
+    let differences: Vec<_> = here.differences(&there).iter().map(ToString::to_string).collect();
+    assert!(differences.contains(&"`at` is Timestamp<s> there and Timestamp<ns> here".to_owned()));
+    let mut frame = Vec::new();
+    let second = Timestamp::<Seconds>::new(1);
+    dtype_message::send(&mut frame, &second, Framing::compact().with_schema()).unwrap();
+    let read = dtype_message::decode::<Timestamp<Nanoseconds>>(&mut &frame[..], &Limits::new());
+    assert!(matches!(read, Err(Error::Mismatch(_))), "{read:?}");
 }
 
 /// A bracket in a name is no number of elements, which would hide that the values are others.
