@@ -136,7 +136,9 @@ fn of_batch(
         return Ok(());
     }
     let schema = batch.schema_ref();
-    let mut found = (0..).zip(schema.fields()).filter(|(_, field)| field.name() == path);
+    // Only the record itself has no path. A column without a name is another one: CSV files have them.
+    let is_it = |name: &str| name == path && !path.is_empty();
+    let mut found = (0..).zip(schema.fields()).filter(|(_, field)| is_it(field.name()));
     if let Some((index, _)) = found.next() {
         let more = found.count();
         if more > 0 {

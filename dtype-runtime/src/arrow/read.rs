@@ -158,9 +158,11 @@ impl Reading {
                 bits.map(|bits| Buffer::from_vec(bits.iter().map(u8::from).collect::<Vec<_>>()))
             }
             DataType::FixedSizeList(part, _) => {
-                let parts = array.as_fixed_size_list_opt().map(|list| list.values().as_ref());
-                let is_same = |parts: &&dyn Array| parts.data_type() == part.data_type();
-                parts.filter(is_same).map(|parts| values_of(parts, basic.size() / 2))
+                let parts = list(array, 2, path)?;
+                let absent = absent.map(|absent| absent.expand(2));
+                self.check_nulls(parts, absent.as_ref(), path)?;
+                let is_same = parts.data_type() == part.data_type();
+                is_same.then(|| values_of(parts, basic.size() / 2))
             }
             _ if is_same(array.data_type(), &expected) => Some(values_of(array, basic.size())),
             _ => None,

@@ -250,6 +250,33 @@ fn what_is_wrong_with_a_batch() {
     assert!(matches!(to_batch(&nested, &BatchOptions::flat()), Err(ArrowError::Nested { .. })));
 }
 
+#[test]
+fn the_parts_of_a_complex_number_are_two_and_not_null() {
+    type Number = num_complex::Complex<f64>;
+    let read = |length, parts: &[Option<f64>]| {
+        let mut numbers = FixedSizeListBuilder::new(Float64Builder::new(), length);
+        for number in parts.chunks(usize::try_from(length).unwrap()) {
+            number.iter().for_each(|part| numbers.values().append_option(*part));
+            numbers.append(true);
+        }
+        let numbers: ArrayRef = Arc::new(numbers.finish());
+        let batch = RecordBatch::try_from_iter([("0", numbers)]).unwrap();
+        from_batch::<(Number,)>(&batch, &STRICT)
+    };
+    let parts = [Some(1.0), Some(2.0), Some(3.0), None];
+    assert_eq!(read(2, &parts[..2]), Ok(vec![(Number::new(1.0, 2.0),)]));
+    assert_eq!(read(2, &parts), Err(ArrowError::Null { path: "0".to_owned(), record: 1 }));
+    assert!(matches!(read(1, &parts[..2]), Err(ArrowError::Type { .. })));
+}
+
+#[test]
+fn a_column_without_a_name_is_another_one() {
+    let numbers = |values: Vec<u8>| Arc::new(UInt8Array::from(values)) as ArrayRef;
+    let columns = [("", numbers(vec![0, 1])), ("0", numbers(vec![7, 8]))];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    assert_eq!(from_batch::<(u8,)>(&batch, &STRICT), Ok(vec![(7,), (8,)]));
+}
+
 /// What lies below a null does not count: a child of a struct may be null there, and any number may be.
 #[test]
 fn values_below_nulls_do_not_count() {
