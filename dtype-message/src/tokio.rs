@@ -182,7 +182,8 @@ const MAX_PROTOCOL_LEN: u64 = 1 << 20;
 ///
 /// # Errors
 ///
-/// As [`send`] and [`receive`]; [`Error::Io`] if the stream ends before the other side's protocol; [`Error::Protocol`].
+/// As [`send`] and [`receive`], for a text of at most 1 MiB; [`Error::Io`] if the stream ends before the other side's protocol;
+/// [`Error::Protocol`] if it is none, or has the schema of a type with more than 64 KiB of text.
 pub async fn exchange<M: Messages>(
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin + ?Sized),
 ) -> Result<Protocol, Error> {

@@ -84,7 +84,7 @@ impl<'de, T: Copy + Deserialize<'de>, const N: usize> Visitor<'de> for List<T, N
         let mut list = FixedVec::new();
         while let Some(item) = items.next_element()? {
             if list.push(item).is_err() {
-                return Err(A::Error::invalid_length(N + 1, &self));
+                return Err(A::Error::invalid_length(N.saturating_add(1), &self));
             }
         }
         Ok(list)
