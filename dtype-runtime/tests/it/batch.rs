@@ -256,7 +256,9 @@ fn the_parts_of_a_complex_number_are_two_and_not_null() {
     let read = |length, parts: &[Option<f64>]| {
         let mut numbers = FixedSizeListBuilder::new(Float64Builder::new(), length);
         for number in parts.chunks(usize::try_from(length).unwrap()) {
-            number.iter().for_each(|part| numbers.values().append_option(*part));
+            for part in number {
+                numbers.values().append_option(*part);
+            }
             numbers.append(true);
         }
         let numbers: ArrayRef = Arc::new(numbers.finish());
