@@ -219,7 +219,7 @@ impl<D: Driver> Buffer<D> {
     ///
     /// The memory is device memory of the device, its address is a multiple of 16, and it has `len` bytes, rounded up to a
     /// multiple of 16: kernels read whole words of 16 bytes at both ends of a range. It stays allocated until the commands that
-    /// are queued for the buffer have ended.
+    /// are queued for the buffer have ended. It shares no byte with the memory of another buffer.
     pub unsafe fn from_memory(device: &Device<D>, memory: D::Memory, len: usize) -> Self {
         Self { memory, len, device: device.clone(), users: None }
     }
