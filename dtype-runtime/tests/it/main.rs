@@ -34,6 +34,8 @@ mod batch;
 mod bounds;
 #[cfg(feature = "bytes")]
 mod buf_mut;
+// Its sizes need addresses of 64 bits.
+#[cfg(target_pointer_width = "64")]
 mod buffers;
 #[cfg(feature = "derive")]
 mod checked;
@@ -45,12 +47,16 @@ mod decoding;
 mod derived;
 #[cfg(feature = "std")]
 mod every_stream;
+// Its sizes need addresses of 64 bits.
+#[cfg(target_pointer_width = "64")]
 mod extremes;
 #[cfg(all(feature = "half", feature = "num-complex", feature = "derive"))]
 mod features;
 mod golden;
 mod imports;
 #[cfg(feature = "derive")]
+// Its sizes need addresses of 64 bits.
+#[cfg(target_pointer_width = "64")]
 mod limits;
 mod lists;
 mod marshal;

@@ -43,7 +43,7 @@ fn reading(i: u32) -> Result<Reading, Box<dyn Error>> {
         station: station.parse()?,
         at: at.try_into()?,
         place: Place { latitude: 50.9, longitude: 6.9 },
-        celsius: (i % 5 != 0).then_some(i as f32 / 10.0).into(),
+        celsius: (!i.is_multiple_of(5)).then_some(i as f32 / 10.0).into(),
         samples: [1, 2, 3],
     })
 }
