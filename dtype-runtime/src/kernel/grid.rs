@@ -116,11 +116,12 @@ impl Grid {
                 self.area::<D>(columns, 0..self.rows, memory, origin);
             }
             for Part { item, bytes } in ends.into_iter().flatten() {
-                let (first, bytes) = (index(item), index(bytes.start)..index(bytes.end));
-                let packed = self.packed::<D>(first, 0, origin).wrapping_add(bytes.start);
-                let (block, bytes) = (bytes.start / self.len, bytes.start % self.len..bytes.end);
-                let bytes = bytes.start..bytes.end - block * self.len;
-                column::<D>(self.len, self.row, bytes, self.memory(first, block, memory), packed);
+                let (item, start, end) = (index(item), index(bytes.start), index(bytes.end));
+                let row = start / self.len;
+                let before = row * self.len;
+                let memory = self.memory(item, row, memory);
+                let packed = self.packed::<D>(item, 0, origin).wrapping_add(start);
+                column::<D>(self.len, self.row, start - before..end - before, memory, packed);
             }
         }
     }
