@@ -29,7 +29,8 @@ chapters! {
     readme "../../README"
 }
 
-/// The picture of the chapter on MPI, whose own code needs an MPI library: the plane in the middle of a grid with its halo.
+/// The picture of the chapter on MPI: the plane in the middle of a grid with its halo. It is drawn here because the code of that
+/// chapter needs an MPI library.
 ///
 /// ```
 /// use dtype_runtime::{Basic, Order, Type};

@@ -118,7 +118,7 @@ pub fn parse_packed(
     parse_as(source, language, wanted, Form::Packed)
 }
 
-/// The datatype of a NumPy dtype whose values this machine has.
+/// The datatype of a NumPy dtype; an error if this machine has no counterpart of one of its values.
 pub(crate) fn of_dtype(dtype: &Dtype) -> Result<Parsed, Error> {
     let mut fields = FieldNames::default();
     let layout = numpy::of_dtype(dtype, &mut fields)?;

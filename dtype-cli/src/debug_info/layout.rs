@@ -29,7 +29,8 @@ const TOO_LARGE: &str = "too large";
 /// A member that is no datatype.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Its name, with those of the structs around it: `cells[].next`. It is empty, or ends with a dot, if the member has none.
+    /// The member's name behind those of the structs around it: `cells[].next`. If the member has no name, this ends with a dot, or
+    /// is empty.
     pub name: String,
     /// In bytes from the start of the struct.
     pub offset: u64,
@@ -546,7 +547,7 @@ fn length(entry: &Entry<'_>, language: Option<DwLang>) -> Result<Option<u64>, &'
     Ok(Some(if length.cast_signed() < 0 { 0 } else { length }))
 }
 
-/// The alignment that the source file asks for.
+/// The alignment that an attribute in the source file sets.
 fn alignment(entry: &Entry<'_>) -> Option<u64> {
     entry.number(dw::DW_AT_alignment).filter(|align| align.is_power_of_two())
 }

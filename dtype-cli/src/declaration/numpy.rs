@@ -26,7 +26,7 @@ fn problem(error: GrammarError) -> Problem {
     }
 }
 
-/// The layout of a dtype whose values this machine has.
+/// The layout of a dtype; an error if this machine has no counterpart of one of its values.
 pub(super) fn of_dtype(dtype: &Dtype, fields: &mut FieldNames) -> Result<Layout, Error> {
     match dtype.kind() {
         Kind::Structure { fields: all } => {

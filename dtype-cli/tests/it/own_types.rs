@@ -10,7 +10,13 @@ use dtype_runtime::{Datatype, FixedVec, Type, pack};
 use serde_json::Value;
 
 #[path = "proto.rs"]
-#[allow(clippy::pub_underscore_fields, dead_code, missing_docs, unreachable_pub)]
+#[allow(
+    clippy::pub_underscore_fields,
+    dead_code,
+    missing_docs,
+    unreachable_pub,
+    reason = "a file that the command reads, compiled here as well"
+)]
 mod proto;
 
 use proto::{Kind, Message, Particle, Reading, Spot};
