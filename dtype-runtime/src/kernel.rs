@@ -72,7 +72,7 @@ pub(crate) use irregular::{list, list_within};
 pub(crate) use lanes::test;
 pub(crate) use permute::{blocks as permuted_blocks, is_worth_a_call, permute, permute_or};
 pub(crate) use records::part as part_of_records;
-pub(crate) use reverse::{Reversing, reversing};
+pub(crate) use reverse::reverse;
 pub(crate) use rows::{beats_pieces, grid, may_beat_pieces, strided};
 pub(crate) use shuffle::{is_shuffling, pack_values, unpack_values};
 
@@ -114,7 +114,7 @@ unsafe fn several<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed
     let program = plan.program();
     // SAFETY: passed on to the caller.
     unsafe {
-        if D::IS_COPY && !selected().permutes() && program.is_few_runs(count) {
+        if !selected().permutes() && program.is_few_runs(count) {
             few::<D>(program, count, memory, packed);
         } else {
             permuted_or_not::<D>(plan, count, memory, packed);
@@ -161,7 +161,7 @@ unsafe fn unpermuted<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, pac
     }
     // Moving and zeroing have no packed bytes that a record would be found by.
     if count > 2
-        && D::IS_PLAIN
+        && D::IS_PACKED
         && let Some(all) = program.records()
         && all.are_run_by_run()
     {

@@ -1,7 +1,8 @@
 //! The plan of a conversion: the work for each value where the packed stream has another representation.
 //!
 //! Runs of bytes do not say where one value ends and the next begins, so this plan consists of values. Where all
-//! values of a type only have their bytes reversed, and have the same width, the plan for bytes serves.
+//! values of a type only have their bytes reversed, and have the same width, the plan for bytes serves, and the packed bytes are
+//! reversed.
 //!
 //! Lemma WHOLE-RUNS: every run and every block of the plan for bytes is then a whole number of values. The builder
 //! starts with a run of one or more whole values; from then on it only joins runs that touch, and never cuts one.

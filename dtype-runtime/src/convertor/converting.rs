@@ -1,8 +1,8 @@
 //! The packed stream in another representation.
 //!
-//! If every value only has its bytes reversed, and all values have the same width, a copy that reverses executes
-//! the plan for bytes; otherwise a plan that goes value by value is executed. Either way the values are converted
-//! as they are copied, and a fragment may begin and end inside one.
+//! If every value only has its bytes reversed, and all values have the same width, the plan for bytes is executed, to or from a
+//! stage whose bytes are reversed; otherwise a plan that goes value by value. Either way a fragment may begin and end inside a
+//! value.
 
 mod convert;
 mod packer;

@@ -156,7 +156,7 @@ pub(super) unsafe fn part_of_instances<D: Way>(
         {
             return true;
         }
-        if D::IS_PLAIN
+        if D::IS_PACKED
             && let Some(records) = program.records()
         {
             let (disp, from) = records.find(range.start);
@@ -191,7 +191,7 @@ unsafe fn part_of_columns<D: Way>(
     packed: *mut u8,
 ) -> bool {
     // Converted values are as fast column by column, and code for each conversion would be large.
-    let ([Op::Blocks(column)], true) = (ops, D::IS_PLAIN) else { return false };
+    let ([Op::Blocks(column)], true) = (ops, D::IS_PACKED) else { return false };
     // SAFETY: passed on to the caller.
     unsafe { kernel::part_of_grid::<D>(column, count, stride, range, memory, packed) }
 }

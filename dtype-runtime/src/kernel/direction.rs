@@ -4,7 +4,6 @@
 use core::arch::x86_64::{_mm_loadu_si128, _mm_storeu_si128};
 
 use super::chosen::Kernel;
-use crate::plan::Permutation;
 
 /// The effect on a block of memory and its bytes in the packed stream.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,26 +27,19 @@ pub(crate) trait Direction {
     /// Which side is read and which is written.
     const TRANSFER: Transfer;
 
-    /// Whether bytes arrive unchanged. A few moves then copy a short block faster than a call.
-    const IS_COPY: bool = true;
+    /// Whether there is a packed stream, which it reads or writes.
+    const IS_PACKED: bool = matches!(Self::TRANSFER, Transfer::Pack | Transfer::Unpack);
 
-    /// Whether it packs or unpacks bytes that arrive unchanged.
-    const IS_PLAIN: bool =
-        Self::IS_COPY && matches!(Self::TRANSFER, Transfer::Pack | Transfer::Unpack);
-
-    /// Whether it packs bytes that arrive unchanged.
-    const IS_PLAIN_PACKING: bool = Self::IS_PLAIN && matches!(Self::TRANSFER, Transfer::Pack);
-
-    /// Each block is a whole number of so many bytes.
-    const UNIT: usize = 1;
+    /// Whether it writes the packed stream.
+    const PACKS: bool = matches!(Self::TRANSFER, Transfer::Pack);
 
     /// Whether a block may also be copied under a mask, and not by [`copy`](Self::copy).
-    const MAY_MASK: bool = Self::IS_PLAIN;
+    const MAY_MASK: bool = Self::IS_PACKED;
 
     /// Source and destination, if it packs or unpacks.
     #[inline(always)]
     fn ends(memory: *mut u8, packed: *mut u8) -> (*const u8, *mut u8) {
-        if matches!(Self::TRANSFER, Transfer::Pack) { (memory, packed) } else { (packed, memory) }
+        if Self::PACKS { (memory, packed) } else { (packed, memory) }
     }
 
     /// Copies one block.
@@ -78,25 +70,12 @@ pub(crate) trait Direction {
         // SAFETY: the caller guarantees 16 bytes on both sides, to be read or written as `TRANSFER` says. They need no alignment.
         unsafe {
             #[cfg(target_arch = "x86_64")]
-            if Self::IS_PLAIN {
+            if Self::IS_PACKED {
                 let (from, to) = Self::ends(memory, packed);
                 return _mm_storeu_si128(to.cast(), _mm_loadu_si128(from.cast()));
             }
             Self::copy(memory, packed, 16);
         }
-    }
-
-    /// Copies `count` blocks that are too long for a loop of their own.
-    ///
-    /// # Safety
-    ///
-    /// As [`copy`](Self::copy), for `len` bytes at each step.
-    #[inline(always)]
-    unsafe fn copy_long(len: usize, count: usize, steps: Steps, memory: *mut u8, packed: *mut u8) {
-        each(count, steps, memory, packed, |memory, packed| {
-            // SAFETY: one of the blocks that the caller guarantees.
-            unsafe { Self::copy(memory, packed, len) }
-        });
     }
 
     /// How far a block of `len` bytes advances the packed stream.
@@ -115,13 +94,6 @@ pub(crate) trait Direction {
             Transfer::Move => packed.wrapping_add(offset),
             _ => packed,
         }
-    }
-
-    /// The permutation to execute instead of `all`, or `None` for `all` itself.
-    #[inline(always)]
-    fn permutation(all: &Permutation) -> Option<Permutation> {
-        let _ = all;
-        None
     }
 
     /// A kernel calls this before it copies anything. If it returns true, the kernel copies nothing.
@@ -167,10 +139,7 @@ impl Direction for Zero {
 }
 
 /// A [`Direction`] between memory and the packed stream.
-pub(crate) trait Way: Direction {
-    /// Whether it goes from memory to the packed stream.
-    const PACKS: bool = matches!(Self::TRANSFER, Transfer::Pack);
-}
+pub(crate) trait Way: Direction {}
 
 impl Way for Pack {}
 

@@ -5,9 +5,9 @@ use alloc::borrow::Cow;
 use super::blocks::{blocks, run};
 use super::direction::{Steps, Way};
 use super::records::Tiled;
-use super::reverse::reversing;
+use super::reverse::{reverse, reverse_value};
 use super::rows::strided;
-use crate::plan::{Elements, Op, Program, Values, bytewise_size, values};
+use crate::plan::{Blocks, Elements, Op, Program, Values, bytewise_size, values};
 use crate::representation::Form;
 
 /// Executes the operation, if its values are converted byte by byte; returns whether they are.
@@ -21,19 +21,43 @@ pub(crate) unsafe fn bytewise<D: Way>(
     memory: *mut u8,
     packed: *mut u8,
 ) -> bool {
-    let places = elements.blocks;
     // SAFETY: passed on to the caller. An operation on elements has one value in each block, so that the width of a
     // value is the length of a block (`plan::Elements`).
     unsafe {
         match elements.form {
-            Form::Same { .. } => blocks::<D>(&places, program, memory, packed),
+            Form::Same { .. } => {
+                blocks::<D>(&elements.blocks, program, memory, packed);
+            }
             Form::Reversed { width: width @ (2 | 4 | 8 | 16) } => {
-                reversing!(blocks::<D>(width)(&places, program, memory, packed))
+                reversed_blocks::<D>(width, &elements.blocks, memory, packed);
             }
             _ => return false,
-        };
+        }
     }
     true
+}
+
+/// Copies blocks, and reverses each value of `width` bytes: 2, 4, 8 or 16.
+///
+/// # Safety
+///
+/// The bytes of all blocks, relative to `memory`, and as many from `packed` on must be valid for `D`. The blocks must be whole
+/// values.
+#[expect(clippy::cast_possible_truncation, reason = "values in memory")]
+pub(crate) unsafe fn reversed_blocks<D: Way>(
+    width: u8,
+    blocks: &Blocks,
+    memory: *mut u8,
+    packed: *mut u8,
+) {
+    // Blocks that touch are one.
+    let Blocks { disp, len, count, stride } = blocks.normalized();
+    let (len, count) = (len as usize, count as usize);
+    let steps = Steps { memory: stride as isize, packed: len };
+    // SAFETY: the blocks that the caller guarantees.
+    unsafe {
+        reverse::<D>(width, len, count, steps, memory.wrapping_offset(disp as isize), packed);
+    }
 }
 
 /// Repetitions of a few values that are converted byte by byte: an array of structs. They are [tiled](Tiled).
@@ -91,14 +115,11 @@ impl<'a> Records<'a> {
 /// bytes.
 #[inline(always)]
 pub(crate) unsafe fn value<D: Way>(form: Form, memory: *mut u8, packed: *mut u8) {
-    // SAFETY: the bytes of the value, which the caller guarantees. A reversed value is a whole block.
+    // SAFETY: the bytes of the value, which the caller guarantees.
     unsafe {
         match form {
             Form::Same { width } => run::<D>(memory, packed, width.into()),
-            Form::Reversed { width } => {
-                let len = usize::from(width);
-                reversing!(run::<D>(width)(memory, packed, len));
-            }
+            Form::Reversed { width } => reverse_value::<D>(width, memory, packed),
             Form::Integer { .. } | Form::Float { .. } => {}
         }
     }
@@ -129,7 +150,7 @@ unsafe fn column<D: Way>(
             match elements.form {
                 Form::Same { .. } => strided::<D>(len, records, steps, memory, packed),
                 Form::Reversed { width } => {
-                    reversing!(strided::<D>(width)(len, records, steps, memory, packed));
+                    reverse::<D>(width, len, records, steps, memory, packed);
                 }
                 Form::Integer { .. } | Form::Float { .. } => {}
             }

@@ -230,10 +230,10 @@ impl Grid {
                     (16, 8) => self.tile::<D, 16, 8>(rows, memory, packed),
                     (8, 16) => self.tile::<D, 8, 16>(rows, memory, packed),
                     (4, 16) => self.tile::<D, 4, 16>(rows, memory, packed),
-                    (8, WAYS) if D::IS_PLAIN_PACKING => {
+                    (8, WAYS) if D::PACKS => {
                         self.tile::<D, 8, WAYS>(rows, memory, packed);
                     }
-                    (4, WAYS) if D::IS_PLAIN_PACKING => {
+                    (4, WAYS) if D::PACKS => {
                         self.tile::<D, 4, WAYS>(rows, memory, packed);
                     }
                     (len, 1) => {
@@ -310,7 +310,7 @@ fn together<D: Direction>(column: &Blocks, count: u64, stride: i64) -> usize {
         return 1;
     }
     let streams = most_lines(column.len * column.count);
-    let most = if D::IS_PLAIN_PACKING { streams.min(MAX_TOGETHER) } else { MAX_TOGETHER };
+    let most = if D::PACKS { streams.min(MAX_TOGETHER) } else { MAX_TOGETHER };
     index((ROW as u64 / apart).min(most))
 }
 

@@ -113,7 +113,7 @@ unsafe fn even<D: Direction, O: Copy + Into<u64>, R: Registers>(
                         }
                     };
                 }
-                if D::IS_PLAIN && matches!($moves, PerBlock::Moves { number: 1, .. }) {
+                if D::IS_PACKED && matches!($moves, PerBlock::Moves { number: 1, .. }) {
                     // Where a loop of so few instructions lies in two lines of the cache, it takes up to twice as long.
                     let (fours, rest) = offsets.as_chunks::<4>();
                     for four in fours {
@@ -171,10 +171,10 @@ unsafe fn varied<D: Direction, O: Copy + Into<u64>, R: Registers>(
             return each_block!(PerBlock::Varied, false, any::<D, R>);
         }
         match moves {
-            Moves::Two(Width::W1) if D::UNIT <= 1 => each_block!(2, 1, two::<D, 1>),
-            Moves::Two(Width::W2) if D::UNIT <= 2 => each_block!(2, 2, two::<D, 2>),
-            Moves::Two(Width::W4) if D::UNIT <= 4 => each_block!(2, 4, two::<D, 4>),
-            Moves::Two(Width::W8) if D::UNIT <= 8 => each_block!(2, 8, two::<D, 8>),
+            Moves::Two(Width::W1) => each_block!(2, 1, two::<D, 1>),
+            Moves::Two(Width::W2) => each_block!(2, 2, two::<D, 2>),
+            Moves::Two(Width::W4) => each_block!(2, 4, two::<D, 4>),
+            Moves::Two(Width::W8) => each_block!(2, 8, two::<D, 8>),
             Moves::Two(Width::W16) => each_block!(2, 16, two::<D, 16>),
             Moves::Two(Width::W32) => each_block!(2, 32, two::<D, 32>),
             // A load and a store where four of each would be needed, or branches that the processor guesses wrong.
@@ -186,13 +186,12 @@ unsafe fn varied<D: Direction, O: Copy + Into<u64>, R: Registers>(
             Moves::UpTo64 if R::MASKS && D::MAY_MASK => {
                 each_block!(PerBlock::Masked { width: 64 }, true, masked::<D, R, 64>)
             }
-            Moves::Four(Width::W1) if D::UNIT <= 1 => each_block!(4, 1, four::<D, 1>),
-            Moves::Four(Width::W2) if D::UNIT <= 2 => each_block!(4, 2, four::<D, 2>),
-            Moves::Four(Width::W4) if D::UNIT <= 4 => each_block!(4, 4, four::<D, 4>),
-            Moves::Four(Width::W8) if D::UNIT <= 8 => each_block!(4, 8, four::<D, 8>),
+            Moves::Four(Width::W1) => each_block!(4, 1, four::<D, 1>),
+            Moves::Four(Width::W2) => each_block!(4, 2, four::<D, 2>),
+            Moves::Four(Width::W4) => each_block!(4, 4, four::<D, 4>),
+            Moves::Four(Width::W8) => each_block!(4, 8, four::<D, 8>),
             Moves::Four(Width::W16) => each_block!(4, 16, four::<D, 16>),
             Moves::Four(Width::W32) => each_block!(4, 32, four::<D, 32>),
-            // No move is shorter than a unit.
             _ => each_block!(PerBlock::Varied, false, any::<D, R>),
         }
     }
@@ -245,7 +244,7 @@ unsafe fn spans<D: Direction, O: Copy + Into<u64>, const SHORT: bool>(
         end = to.wrapping_add(D::advance(len));
     };
     let mut rest = entries;
-    if const { SHORT && D::IS_PLAIN && size_of::<O>() <= size_of::<u32>() } {
+    if const { SHORT && D::IS_PACKED && size_of::<O>() <= size_of::<u32>() } {
         while let Some(several) = rest.first_chunk::<9>()
             && start(&several[8]) <= limit
         {

@@ -22,8 +22,7 @@ pub(super) const LONG: usize = 1024;
 ///
 /// Expands to a `match` on the length, whose arms are `$with!` applied to the moves, as a [`PerBlock`], and to the
 /// closure that makes them. The closure is sound for blocks of that length that are valid for `$D`; the macro must
-/// be called in an `unsafe` block. Where a block is a whole number of [`Direction::UNIT`] bytes, other lengths have no arm, so
-/// that no code is generated for them.
+/// be called in an `unsafe` block.
 ///
 /// [`PerBlock`]: super::chosen::PerBlock
 macro_rules! by_length {
@@ -35,27 +34,27 @@ macro_rules! by_length {
     ($D:ident, $R:ident, $len:ident, $with:ident) => {
         match $len {
             0 => $with!(PerBlock::Moves { number: 1, width: 0 }, |m, p| { let _ = (m, p); }),
-            1 if $D::UNIT <= 1 => $with!(PerBlock::Moves { number: 1, width: 1 }, |m, p| $D::copy(m, p, 1)),
-            2 if $D::UNIT <= 2 => $with!(PerBlock::Moves { number: 1, width: 2 }, |m, p| $D::copy(m, p, 2)),
-            3 if $D::UNIT <= 1 => by_length!(@touching $D, $with, 2, 1),
-            4 if $D::UNIT <= 4 => $with!(PerBlock::Moves { number: 1, width: 4 }, |m, p| $D::copy(m, p, 4)),
-            6 if $D::UNIT <= 2 => by_length!(@touching $D, $with, 4, 2),
-            5..8 if $D::UNIT <= 1 => $with!(PerBlock::Moves { number: 2, width: 4 }, |m, p| two::<$D, 4>(m, p, $len)),
-            8 if $D::UNIT <= 8 => $with!(PerBlock::Moves { number: 1, width: 8 }, |m, p| $D::copy(m, p, 8)),
-            10 if $D::UNIT <= 2 => by_length!(@touching $D, $with, 8, 2),
-            12 if $D::UNIT <= 4 => by_length!(@touching $D, $with, 8, 4),
-            9..16 if $D::UNIT <= 2 => {
+            1 => $with!(PerBlock::Moves { number: 1, width: 1 }, |m, p| $D::copy(m, p, 1)),
+            2 => $with!(PerBlock::Moves { number: 1, width: 2 }, |m, p| $D::copy(m, p, 2)),
+            3 => by_length!(@touching $D, $with, 2, 1),
+            4 => $with!(PerBlock::Moves { number: 1, width: 4 }, |m, p| $D::copy(m, p, 4)),
+            6 => by_length!(@touching $D, $with, 4, 2),
+            5..8 => $with!(PerBlock::Moves { number: 2, width: 4 }, |m, p| two::<$D, 4>(m, p, $len)),
+            8 => $with!(PerBlock::Moves { number: 1, width: 8 }, |m, p| $D::copy(m, p, 8)),
+            10 => by_length!(@touching $D, $with, 8, 2),
+            12 => by_length!(@touching $D, $with, 8, 4),
+            9..16 => {
                 $with!(PerBlock::Moves { number: 2, width: 8 }, |m, p| two::<$D, 8>(m, p, $len))
             }
             16 => $with!(PerBlock::Moves { number: 1, width: 16 }, |m, p| $D::copy(m, p, 16)),
-            20 if $D::UNIT <= 4 => by_length!(@touching $D, $with, 16, 4),
-            24 if $D::UNIT <= 8 => by_length!(@touching $D, $with, 16, 8),
-            17..32 if $D::UNIT <= 4 => {
+            20 => by_length!(@touching $D, $with, 16, 4),
+            24 => by_length!(@touching $D, $with, 16, 8),
+            17..32 => {
                 $with!(PerBlock::Moves { number: 2, width: 16 }, |m, p| two::<$D, 16>(m, p, $len))
             }
             32 => $with!(PerBlock::Moves { number: 1, width: 32 }, |m, p| $D::copy(m, p, 32)),
-            40 if $D::UNIT <= 8 => by_length!(@touching $D, $with, 32, 8),
-            33..48 if $R::WIDTH == 16 && $D::UNIT <= 4 => {
+            40 => by_length!(@touching $D, $with, 32, 8),
+            33..48 if $R::WIDTH == 16 => {
                 $with!(PerBlock::Moves { number: 3, width: 16 }, |m, p| three::<$D, 16>(m, p, $len))
             }
             33..=64 => {
@@ -162,7 +161,7 @@ pub(super) unsafe fn long<D: Direction, R: Registers>(
     packed: *mut u8,
     len: usize,
 ) {
-    if !D::IS_COPY || len > if R::WIDTH > 16 { LONG } else { 128 } {
+    if len > if R::WIDTH > 16 { LONG } else { 128 } {
         // SAFETY: passed on to the caller.
         return unsafe { D::copy(memory, packed, len) };
     }
@@ -174,7 +173,7 @@ pub(super) unsafe fn long<D: Direction, R: Registers>(
     let mut at = 0;
     // Aligned stores from here on, each in one line. Of others of 32 bytes, every second one lies in two lines. That takes a
     // Zen 3 so much longer that blocks at odd places took up to half as long again.
-    if R::WIDTH == 32 && D::IS_PLAIN {
+    if R::WIDTH == 32 && D::IS_PACKED {
         let (_, to) = D::ends(memory, packed);
         // SAFETY: the first 32 of the bytes that the caller guarantees.
         unsafe { D::copy(memory, packed, 32) };

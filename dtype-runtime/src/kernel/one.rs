@@ -23,7 +23,7 @@ pub(crate) unsafe fn one<D: Direction>(plan: &Plan, memory: *mut u8, packed: *mu
     unsafe {
         match program.one() {
             One::Two(runs) => two::<D>(runs, memory, packed),
-            One::Small if D::IS_PLAIN => small::<D>(program, memory, packed),
+            One::Small if D::IS_PACKED => small::<D>(program, memory, packed),
             One::Small | One::Operations => by_operations::<D>(program, memory, packed),
         }
     }

@@ -38,7 +38,7 @@ pub(crate) unsafe fn blocks<D: Direction>(
 /// Whether the permutation of `count` records is worth a call, where the alternative is inlined code.
 #[inline(always)]
 pub(crate) fn is_worth_a_call<D: Direction>(permutation: &Permutation, count: usize) -> bool {
-    let by_quads = if D::IS_PLAIN_PACKING { permutation.fewest_by_quads() } else { usize::MAX };
+    let by_quads = if D::PACKS { permutation.fewest_by_quads() } else { usize::MAX };
     // With few records, there is no need to load which instructions are selected. If none are yet, the call decides.
     count >= permutation.fewest().min(by_quads)
         && decided().is_none_or(|isa| is_worth_a_call_with::<D>(isa, permutation, count))
@@ -64,7 +64,7 @@ pub(super) fn may_be_for(blocks: &Blocks) -> bool {
 /// Whether the machine packs the records of some permutations by their quads, and `D` packs.
 #[inline(always)]
 pub(super) fn packs_by_quads<D: Direction>(isa: Isa) -> bool {
-    D::IS_PLAIN_PACKING && isa.packs_by_quads()
+    D::PACKS && isa.packs_by_quads()
 }
 
 /// The permutation by which the machine copies `bytes` packed bytes of these blocks, if it does.
@@ -172,9 +172,7 @@ pub(super) unsafe fn by_registers<D: Direction, R: Registers>(
         "{range:?} of {permutation:?}"
     );
     let Some(records) = R::permuted_at_once::<D>(permutation) else { return false };
-    // SAFETY: passed on to the caller. A direction's own permutation has the same data and the same packed bytes, in
-    // another order. It is executed as well: such a direction changes bytes, for which registers have instructions for all
-    // permutations or for none.
+    // SAFETY: passed on to the caller.
     unsafe {
         if D::chosen(|| Kernel::Permutation { records }, packed) || range.is_empty() {
             return true;
@@ -182,13 +180,7 @@ pub(super) unsafe fn by_registers<D: Direction, R: Registers>(
         if matches!(D::TRANSFER, Transfer::Zero) {
             return false;
         }
-        match D::permutation(permutation) {
-            None => R::permute::<D>(permutation, range, ends, memory, packed),
-            Some(other) => {
-                debug_assert!(R::permuted_at_once::<D>(&other).is_some(), "{other:?}");
-                R::permute::<D>(&other, range, None, memory, packed);
-            }
-        }
+        R::permute::<D>(permutation, range, ends, memory, packed);
         true
     }
 }

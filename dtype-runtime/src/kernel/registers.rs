@@ -19,9 +19,6 @@ pub(super) trait Registers {
     /// Bytes of the widest register.
     const WIDTH: usize;
 
-    /// Whether [`reverse`](Self::reverse) has instructions of its own, for blocks of any length.
-    const REVERSES: bool = false;
-
     /// Whether [`permute`](Self::permute) and [`permute_one`](Self::permute_one) have instructions, for all permutations.
     const PERMUTES: bool = false;
 
@@ -47,18 +44,16 @@ pub(super) trait Registers {
         unsafe { to.copy_from_nonoverlapping(from, len) };
     }
 
-    /// Copies `len` bytes and reverses each value of `W` bytes. Bytes after the last whole value are left out.
+    /// Copies `len` bytes and reverses each value of `W` bytes.
     ///
     /// # Safety
     ///
-    /// `from` must be valid for reading `len` bytes and `to` for writing as many, and they must not overlap. The
-    /// processor must have the instructions.
+    /// `from` must be valid for reading `len` bytes and `to` for writing as many, and they must not overlap. `len` must be a
+    /// multiple of `W`. The processor must have the instructions.
     #[inline(always)]
     unsafe fn reverse<const W: usize>(from: *const u8, to: *mut u8, len: usize) {
-        for value in 0..len / W {
-            let at = value * W;
-            // SAFETY: the `W` bytes of one value, no more than `len` from the start; an array of bytes has no
-            // alignment.
+        for at in (0..len).step_by(W) {
+            // SAFETY: one of the values that the caller guarantees; an array of bytes has no alignment.
             unsafe {
                 let mut bytes = from.add(at).cast::<[u8; W]>().read();
                 bytes.reverse();

@@ -1,98 +1,77 @@
-//! Values whose bytes are reversed while they are copied.
+//! Values whose bytes are reversed while they are copied: numbers in the other byte order.
 
-use core::marker::PhantomData;
-
-use super::chosen::Kernel;
-use super::direction::{Direction, Steps, Transfer, Way, each};
+use super::direction::{Steps, Way};
 use super::registers::{Portable, Registers, compiled_for_selected};
-use crate::plan::Permutation;
 
-/// As `D`, with the bytes of each value of `W` bytes reversed. A block must be a whole number of such values.
+/// Copies `count` blocks of `len` bytes, and reverses each value of `width` bytes.
 ///
-/// # Lemma WHOLE-VALUES
+/// # Safety
 ///
-/// The kernels cut a block into moves, which may overlap. Each of these moves is a whole number of values, too: a
-/// block of 28 bytes with values of 4, for example, is two moves of 16 bytes, at 0 and at 12. In general:
-///
-/// - `W` and the width `w` of a move are powers of two. The table in `moves` makes moves with `len < 2 * w`, moves of at
-///   least 16 bytes, or moves of two widths whose sum is the length. As a value is no longer than its block, `W < 2 * w` in
-///   the first case, and so `W <= w`. In the second case `W <= 16 <= w`. In the third, `W` divides the sum of two different
-///   powers of two, and so is not greater than the lesser. In any case a move is at least as long as a value, and a
-///   multiple of it.
-/// - A move starts a multiple of `w` after the start of its block, or ends where the block ends, and the length of the
-///   block is a multiple of `W`. Either way it starts at the start of a value.
-///
-/// For lists whose blocks have different lengths, `Moves::of` (`plan/list.rs`) chooses the width, and says there why no
-/// move is shorter than a value. That the blocks of a plan are whole numbers of values is lemma WHOLE-RUNS
-/// (`commit/convert.rs`).
-pub(crate) struct Reversing<D, const W: usize>(PhantomData<D>);
+/// For each block, `len` bytes from `memory` and from `packed` on, advanced by the steps, must be valid for `D`, and must not
+/// overlap. `width` must be 2, 4, 8 or 16, and `len` a multiple of it.
+pub(crate) unsafe fn reverse<D: Way>(
+    width: u8,
+    len: usize,
+    count: usize,
+    steps: Steps,
+    memory: *mut u8,
+    packed: *mut u8,
+) {
+    let (from, to) = D::ends(memory, packed);
+    let steps = [steps.memory, steps.packed.cast_signed()];
+    let [from_step, to_step] = if D::PACKS { steps } else { [steps[1], steps[0]] };
+    // SAFETY: passed on to the caller.
+    unsafe {
+        match width {
+            2 => blocks::<2>(len, count, from, from_step, to, to_step),
+            4 => blocks::<4>(len, count, from, from_step, to, to_step),
+            8 => blocks::<8>(len, count, from, from_step, to, to_step),
+            _ => blocks::<16>(len, count, from, from_step, to, to_step),
+        }
+    }
+}
 
-/// Calls a function for the direction that reverses values of this width: 2, 4, 8 or 16 bytes.
-macro_rules! reversing {
-    ($function:ident::<$d:ident>($width:expr) $arguments:tt) => {
-        match $width {
-            2 => $function::<$crate::kernel::Reversing<$d, 2>> $arguments,
-            4 => $function::<$crate::kernel::Reversing<$d, 4>> $arguments,
-            8 => $function::<$crate::kernel::Reversing<$d, 8>> $arguments,
-            _ => $function::<$crate::kernel::Reversing<$d, 16>> $arguments,
+compiled_for_selected! {
+    /// [`reverse`] for values of `W` bytes.
+    ///
+    /// # Safety
+    ///
+    /// As there; the steps are the bytes from one block to the next.
+    unsafe fn blocks[const W: usize][W](
+        len: usize, count: usize, from: *const u8, from_step: isize, to: *mut u8, to_step: isize,
+    ) = R => {
+        let (mut from, mut to) = (from, to);
+        if len == W {
+            for _ in 0..count {
+                Portable::reverse::<W>(from, to, W);
+                from = from.wrapping_offset(from_step);
+                to = to.wrapping_offset(to_step);
+            }
+        } else {
+            for _ in 0..count {
+                R::reverse::<W>(from, to, len);
+                from = from.wrapping_offset(from_step);
+                to = to.wrapping_offset(to_step);
+            }
         }
     };
 }
 
-pub(crate) use reversing;
-
-impl<D: Way, const W: usize> Direction for Reversing<D, W> {
-    const TRANSFER: Transfer = D::TRANSFER;
-
-    const IS_COPY: bool = false;
-
-    const UNIT: usize = W;
-
-    #[inline(always)]
-    unsafe fn copy(memory: *mut u8, packed: *mut u8, len: usize) {
-        /// The longest block that is copied without a call.
-        const SHORT: usize = 64;
-        debug_assert!(len.is_multiple_of(W), "whole values");
-        let (from, to) = D::ends(memory, packed);
-        // SAFETY: the caller guarantees both sides, as `D` copies from one to the other.
-        unsafe {
-            if len <= SHORT {
-                Portable::reverse::<W>(from, to, len);
-            } else {
-                Self::copy_long(len, 1, Steps { memory: 0, packed: 0 }, memory, packed);
-            }
+/// Copies the bytes of one value in reverse.
+///
+/// # Safety
+///
+/// `width` bytes at `memory` and at `packed` must be valid for `D`. There must be 2, 4, 8 or 16.
+#[inline(always)]
+pub(crate) unsafe fn reverse_value<D: Way>(width: u8, memory: *mut u8, packed: *mut u8) {
+    let (from, to) = D::ends(memory, packed);
+    // SAFETY: passed on to the caller.
+    unsafe {
+        match width {
+            2 => Portable::reverse::<2>(from, to, 2),
+            4 => Portable::reverse::<4>(from, to, 4),
+            8 => Portable::reverse::<8>(from, to, 8),
+            _ => Portable::reverse::<16>(from, to, 16),
         }
     }
-
-    unsafe fn copy_long(len: usize, count: usize, steps: Steps, memory: *mut u8, packed: *mut u8) {
-        // SAFETY: passed on to the caller.
-        unsafe { long::<D, W>(len, count, steps, memory, packed) }
-    }
-
-    #[inline(always)]
-    fn permutation(all: &Permutation) -> Option<Permutation> {
-        Some(all.reversed::<W>())
-    }
-
-    #[inline(always)]
-    unsafe fn chosen(kernel: impl FnOnce() -> Kernel, packed: *mut u8) -> bool {
-        // SAFETY: passed on to the caller.
-        unsafe { D::chosen(kernel, packed) }
-    }
-}
-
-impl<D: Way, const W: usize> Way for Reversing<D, W> {}
-
-compiled_for_selected! {
-    /// Copies blocks and reverses their values.
-    ///
-    /// # Safety
-    ///
-    /// As [`Direction::copy_long`].
-    unsafe fn long[D: Way, const W: usize][D, W](
-        len: usize, count: usize, steps: Steps, memory: *mut u8, packed: *mut u8,
-    ) = R => each(count, steps, memory, packed, |memory, packed| {
-        let (from, to) = D::ends(memory, packed);
-        R::reverse::<W>(from, to, len);
-    });
 }

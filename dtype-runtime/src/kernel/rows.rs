@@ -4,7 +4,7 @@ use core::hint;
 use core::ops::Range;
 
 use super::chosen::{Kernel, PerBlock};
-use super::direction::{Direction, Steps, Way, each};
+use super::direction::{Direction, Steps, Way};
 use super::moves::{self, any, by_length, long, three, touching, two};
 use super::pieces;
 use super::registers::{Portable, Registers, compiled_for_selected};
@@ -172,12 +172,7 @@ unsafe fn rows<D: Direction, R: Registers>(
     }
     // SAFETY: the caller guarantees every block, and the moves of `by_length` cover its length exactly.
     unsafe {
-        // A conversion of the bytes is fastest with full registers.
-        if !D::IS_COPY && len > if R::REVERSES { 16 } else { 64 } {
-            each(number, apart, memory, packed, |memory, packed| {
-                D::copy_long(len, count, steps, memory, packed);
-            });
-        } else if are_stored_in_halves::<D>(len, count, steps.memory, apart.memory) {
+        if are_stored_in_halves::<D>(len, count, steps.memory, apart.memory) {
             // A length that the compiler does not know, so that it does not make one store of the two.
             let opaque = hint::black_box(len);
             if len == 4 {
@@ -209,7 +204,7 @@ const fn are_stored_in_halves<D: Direction>(
     stride: isize,
     apart: isize,
 ) -> bool {
-    if !D::IS_PLAIN || D::IS_PLAIN_PACKING {
+    if D::PACKS || !D::IS_PACKED {
         return false;
     }
     let (stride, apart) = (stride.unsigned_abs(), apart.unsigned_abs());
@@ -224,7 +219,7 @@ const fn are_stored_in_halves<D: Direction>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::{Move, Pack, Reversing, Unpack};
+    use crate::kernel::{Move, Pack, Unpack};
 
     #[test]
     fn long_records_are_copied_in_rows() {
@@ -261,8 +256,7 @@ mod tests {
         for (stride, apart) in [(64, 512), (512, 511), (1024, 4096), (600, 4096)] {
             assert!(lengths::<Unpack>(3, stride, apart).is_empty(), "{stride} {apart}");
         }
-        // Packing stores no blocks; moving, and reversing values, take more than stores.
+        // Packing stores no blocks; moving takes more than stores.
         assert!(lengths::<Pack>(3, 4, 512).is_empty() && lengths::<Move>(3, 4, 512).is_empty());
-        assert!(lengths::<Reversing<Unpack, 4>>(3, 4, 512).is_empty());
     }
 }

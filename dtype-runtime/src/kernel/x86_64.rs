@@ -24,7 +24,7 @@ impl Registers for Avx2 {
 
     #[inline(always)]
     fn permuted_at_once<D: Direction>(permutation: &Permutation) -> Option<usize> {
-        permutation.quads().filter(|_| D::IS_PLAIN_PACKING).map(Quads::records)
+        permutation.quads().filter(|_| D::PACKS).map(Quads::records)
     }
 
     #[inline(always)]
@@ -122,8 +122,6 @@ unsafe fn prepare_and_permute<D: Direction>(
 
 impl Registers for Avx512 {
     const WIDTH: usize = 64;
-
-    const REVERSES: bool = true;
 
     const PERMUTES: bool = true;
 

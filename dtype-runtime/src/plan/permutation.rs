@@ -298,21 +298,6 @@ impl Permutation {
 /// What a kernel reads to execute a permutation.
 #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "nothing executes one here"))]
 impl Permutation {
-    /// The same records with the packed bytes of each value reversed. All values have `W` bytes, a power of two.
-    #[inline]
-    pub(crate) fn reversed<const W: usize>(&self) -> Self {
-        let mut all = Self { quads: None, ..*self };
-        let (values, _) = all.gather.as_chunks_mut::<W>();
-        for value in values {
-            value.reverse();
-        }
-        #[expect(clippy::cast_possible_truncation, reason = "less than 16")]
-        for byte in all.scatter.as_flattened_mut() {
-            *byte ^= W as u8 - 1;
-        }
-        all
-    }
-
     /// For each packed byte of a period, which byte of the window it is.
     pub(crate) const fn gather(&self) -> &Vector {
         &self.gather

@@ -1,6 +1,7 @@
 //! Converts the values of a range as they are copied, or checks that they can be converted.
 
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 use core::ops::{ControlFlow, Range};
 use core::slice;
 
@@ -10,26 +11,23 @@ use crate::convertor::copier::copy_range;
 use crate::convertor::cursor::{Instances, Level, Repeated, Splittable, Visitor};
 use crate::convertor::part::{at, copy_part, copy_permuted, length};
 use crate::error::Error;
-use crate::kernel::elements::{Records, bytewise, value as bytewise_value};
+use crate::kernel::elements::{Records, bytewise, reversed_blocks, value as bytewise_value};
 use crate::kernel::integers::{Task, integers};
-use crate::kernel::{Way, execute, reversing};
+use crate::kernel::{Steps, Way, reverse};
 use crate::plan::{Blocks, Elements, Op, Part, Program, Split, Values, split};
 use crate::representation::{Form, Misfit, WIDEST};
 
-/// Converts a range of a stream in which all values have `width` bytes, which are reversed; the instances are
-/// those of the plan for bytes.
+/// Converts a range of a stream in which all values have `width` bytes, which are reversed: the same range is copied as it is,
+/// between memory and a stage, and reversed between the stage and `packed`. The stage stays in the first cache, so that this
+/// takes little longer than the copy. Only long blocks are reversed on the way.
 ///
-/// Lemma WHOLE-PARTS: every block of that plan, and every part of the range that starts and ends at a multiple of
-/// `width`, consists of whole values. All basic datatypes of the type have `width` bytes (`commit/convert.rs`
-/// chooses `How::Reversed` only then), the plan is made of their runs, and a compiler only joins blocks, whose
-/// lengths are then sums of multiples of `width`; packed positions of values are multiples of `width` for the same
-/// reason.
+/// A part of a value is such a range, too. Bytes 1 and 2 of a value of 4 bytes, for example, are bytes 2 and 1 of its reverse.
 ///
 /// # Safety
 ///
-/// The values that the range names must be valid for `D` at their displacements from `memory`, and so must
-/// `packed` for the length of the range; the two must not overlap. If `D` reads memory, all data of the instances
-/// must be readable.
+/// The instances must be those of the plan for bytes. The values that the range names must be valid for `D` at their
+/// displacements from `memory`, and so must `packed` for the length of the range; the two must not overlap. If `D` reads memory,
+/// all data of the instances must be readable.
 pub(super) unsafe fn reversed<D: Way>(
     instances: &Instances<'_>,
     width: u8,
@@ -37,78 +35,78 @@ pub(super) unsafe fn reversed<D: Way>(
     memory: *mut u8,
     packed: *mut u8,
 ) {
-    // SAFETY: passed on to the caller.
-    unsafe {
-        if let Some((plan, count)) = instances.plan()
-            && range == (0..instances.size())
-        {
-            return reversing!(execute::<D>(width)(plan, count, memory, packed));
-        }
-        reversing!(by_values::<D>(width)(instances, range, memory, packed));
+    if let Some((plan, count)) = instances.plan()
+        && range == (0..instances.size())
+        && let Some(blocks) = plan.program().single()
+        && let Some(all) = blocks.repeated(count, plan.extent()).map(Blocks::normalized)
+        && all.len >= MIN_DIRECT
+    {
+        // SAFETY: the blocks are all that the instances are, which the caller guarantees, and whole values: lemma WHOLE-RUNS
+        // (`commit/convert.rs`).
+        return unsafe { reversed_blocks::<D>(width, &all, memory, packed) };
     }
-}
-
-/// [`reversed`] in the direction `D`, which [reverses](crate::kernel::Reversing) values of a constant width.
-///
-/// # Safety
-///
-/// As [`reversed`].
-unsafe fn by_values<D: Way>(
-    instances: &Instances<'_>,
-    range: Range<u64>,
-    memory: *mut u8,
-    packed: *mut u8,
-) {
-    let (start, value) = (range.start, D::UNIT as u64);
+    let (start, value) = (range.start, u64::from(width));
     let here = |position: u64| packed.wrapping_add(length(position - start));
     let Split { head, whole, tail } = split(range, value);
-    // SAFETY: together the parts are the range, whose values and packed bytes the caller guarantees. `D`
-    // requires blocks of whole values: lemma WHOLE-PARTS.
-    unsafe {
-        if !whole.is_empty() {
-            let all = whole.start * value..whole.end * value;
-            let to = here(all.start);
-            copy_range::<D>(instances, all, memory, to, &mut 0);
+    let mut stage = [MaybeUninit::<u8>::uninit(); STAGE];
+    let stage = stage.as_mut_ptr().cast::<u8>();
+    let mut near = 0;
+    let mut copy = |range: Range<u64>| {
+        // SAFETY: the range is one of those below: values of the range, or bytes of one of them, which the caller guarantees. The
+        // stage has room for them; if `D` unpacks, their bytes were written there.
+        unsafe { copy_range::<D>(instances, range, memory, stage, &mut near) };
+    };
+    for Part { item, bytes } in [head, tail].into_iter().flatten() {
+        let first = item * value;
+        let native = first + value - bytes.end..first + value - bytes.start;
+        let len = length(bytes.end - bytes.start);
+        let packed = here(first + bytes.start);
+        // SAFETY: bytes of a value of the range, as many in the stage, and as many packed ones.
+        unsafe {
+            if D::PACKS {
+                copy(native);
+                reverse_bytes(stage, packed, len);
+            } else {
+                reverse_bytes(packed, stage, len);
+                copy(native);
+            }
         }
-        for Part { item, bytes } in [head, tail].into_iter().flatten() {
-            let first = item * value;
-            let to = here(first + bytes.start);
-            part_of_value::<D>(instances, first, bytes, memory, to);
+    }
+    let (mut next, end) = (whole.start * value, whole.end * value);
+    while next < end {
+        let values = next..end.min(next + STAGE as u64);
+        let len = length(values.end - values.start);
+        let (packed, steps) = (here(next), Steps { memory: 0, packed: 0 });
+        next = values.end;
+        // SAFETY: whole values of the range, as many bytes of the stage, and as many packed ones. The stage stands for memory: it
+        // has the values one after another.
+        unsafe {
+            if D::PACKS {
+                copy(values);
+                reverse::<D>(width, len, 1, steps, stage, packed);
+            } else {
+                reverse::<D>(width, len, 1, steps, stage, packed);
+                copy(values);
+            }
         }
     }
 }
 
-/// Converts some bytes of the value at position `first`, one by one.
+/// The least length of blocks that are reversed on the way from memory. Shorter ones take longer than a copy and whole registers.
+const MIN_DIRECT: u64 = 64;
+
+/// Bytes of the stage: so few that the data that it holds stay in the first cache, both in memory and in the packed stream.
+const STAGE: usize = 8192;
+
+/// Copies some bytes in reverse.
 ///
 /// # Safety
 ///
-/// As [`by_values`].
-unsafe fn part_of_value<D: Way>(
-    instances: &Instances<'_>,
-    first: u64,
-    part: Range<u64>,
-    memory: *mut u8,
-    packed: *mut u8,
-) {
-    /// Finds the only run of a range.
-    struct RunDisplacement(Option<i64>);
-
-    impl Visitor for RunDisplacement {
-        fn run(&mut self, disp: i64, _len: u64) -> ControlFlow<()> {
-            self.0 = Some(disp);
-            ControlFlow::Break(())
-        }
-    }
-
-    #[expect(clippy::cast_possible_truncation, reason = "at most 16")]
-    let width = D::UNIT as u8;
-    let mut run = RunDisplacement(None);
-    let _ = instances.visit(first..first + u64::from(width), &mut run);
-    let Some(disp) = run.0 else { return };
-    let form = Form::Reversed { width };
-    // SAFETY: bytes of a value of the range, and as many packed ones.
-    unsafe {
-        part_of_bytes::<D>(form, length(part.start)..length(part.end), at(memory, disp), packed);
+/// `from` must be valid for reading `len` bytes and `to` for writing as many, and they must not overlap.
+unsafe fn reverse_bytes(from: *const u8, to: *mut u8, len: usize) {
+    for at in 0..len {
+        // SAFETY: one of the bytes that the caller guarantees, on both sides.
+        unsafe { to.add(len - 1 - at).write(from.add(at).read()) };
     }
 }
 

@@ -7,7 +7,7 @@ use core::ops::Range;
 use proptest::prelude::*;
 
 use super::{may_be_for, permute};
-use crate::kernel::{Move, Pack, Reversing, Unpack};
+use crate::kernel::{Move, Pack, Unpack};
 use crate::kernels::{Isa, available, selected};
 use crate::plan::{Blocks, ByteMap, Permutation};
 
