@@ -73,7 +73,6 @@ impl Committed {
     /// | `grid8` and so on | the same in two dimensions |
     /// | `tiles` | copies several columns of a matrix at a time, row by row |
     /// | `permute` | rearranges several records at once in registers; also used for calls that copy a single record of three operations or more |
-    /// | `quads` | packs several records at once by groups of four bytes, where no instruction rearranges single bytes; named after the kernel that unpacks them |
     /// | `records` | copies one run of many records, then the next run |
     /// | `list8` and so on, `list_masked32`, `list_varied` | copies blocks at irregular displacements |
     ///
@@ -156,8 +155,7 @@ impl fmt::Display for Explanation<'_> {
         }
         f.write_str("\n")?;
         let kernels = matches!(self.of, Of::Committed(_));
-        let quads = if kernels { explain::packed_by_quads(self.plan, count) } else { None };
-        let mut lines = Lines { f, kernels, quads, left: self.style.lines, more: 0 };
+        let mut lines = Lines { f, kernels, left: self.style.lines, more: 0 };
         lines.plan(self.plan, count)?;
         match lines.more {
             0 => Ok(()),
@@ -176,8 +174,6 @@ struct Lines<'a, 'f> {
     f: &'a mut fmt::Formatter<'f>,
     /// Whether to name kernels.
     kernels: bool,
-    /// The number of instances that are packed at once by their quads.
-    quads: Option<usize>,
     left: usize,
     /// The number of operations left out.
     more: u64,
@@ -232,10 +228,7 @@ impl Lines<'_, '_> {
         kernel: Kernel,
         depth: usize,
     ) -> fmt::Result {
-        let mut named = self.kernel(kernel);
-        if let Some(instances) = self.quads.filter(|_| depth == 0) {
-            named = format!("{named}; to pack, kernel quads, {instances} at once");
-        }
+        let named = self.kernel(kernel);
         match ops {
             [] => Ok(()),
             [Op::Blocks(blocks)] if count == 1 => {

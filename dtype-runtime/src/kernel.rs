@@ -137,7 +137,7 @@ compiled_for_selected! {
             let (bytes, disp) = ((plan.size() * count) as usize, all.disp as isize);
             let first = memory.wrapping_offset(disp);
             // The permutation is that of the instances, counted from the displacement.
-            if permute::by_registers::<D, R>(&all.permutation, 0..bytes, None, first, packed) {
+            if permute::by_registers::<D, R>(&all.permutation, 0..bytes, first, packed) {
                 return;
             }
         }

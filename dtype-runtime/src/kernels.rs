@@ -58,14 +58,6 @@ impl Isa {
         matches!(self, Self::Avx512)
     }
 
-    /// Whether the kernels [pack] the records of some permutations, for want of such an instruction.
-    ///
-    /// [pack]: crate::plan::Quads
-    #[inline(always)]
-    pub(crate) const fn packs_by_quads(self) -> bool {
-        matches!(self, Self::Avx2)
-    }
-
     /// Whether the kernels [shuffle] records of values, for want of such an instruction. (They pass addresses to assembly, in
     /// registers of 64 bits.)
     ///
@@ -223,11 +215,11 @@ mod tests {
 
     #[test]
     fn each_set_has_kernels_of_its_own() {
-        let has = |isa: &Isa| (isa.permutes(), isa.packs_by_quads(), isa.shuffles());
+        let has = |isa: &Isa| (isa.permutes(), isa.shuffles());
         let all: [_; 4] = [Isa::Portable, Isa::Avx2, Isa::Avx512, Isa::Neon].map(|isa| has(&isa));
         let shuffles = cfg!(target_pointer_width = "64");
-        let expected = [(false, false, false), (false, true, shuffles), (true, false, false)];
-        assert_eq!((&all[..3], all[3]), (&expected[..], (false, false, shuffles)));
+        let expected = [(false, false), (false, shuffles), (true, false)];
+        assert_eq!((&all[..3], all[3]), (&expected[..], (false, shuffles)));
         assert!(available(Isa::Portable) && available(selected()));
         assert!(available(Isa::Avx2) || !available(Isa::Avx512));
     }

@@ -17,7 +17,6 @@ mod once;
 mod op;
 mod permutation;
 mod program;
-mod quads;
 mod runs;
 mod segments;
 #[cfg_attr(
@@ -43,7 +42,6 @@ pub use op::{Blocks, Elements, Op, items};
 pub(crate) use op::{numbered_items, size, split_first};
 pub(crate) use permutation::Permutation;
 pub(crate) use program::{Cut, One, Program, SHORT, TwoRuns};
-pub(crate) use quads::Quads;
 pub(crate) use runs::{Records, Run, RunList};
 pub(crate) use segments::{Numbering, Segments};
 pub(crate) use shuffle::{Half, Shuffle, ShuffledBy};

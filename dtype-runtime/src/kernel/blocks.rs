@@ -96,7 +96,7 @@ pub(crate) unsafe fn repeated<D: Direction>(
     let memory = memory.wrapping_offset(row.disp as isize);
     let size = D::advance((row.len as usize).wrapping_mul(row.count as usize));
     let end = packed.wrapping_add(size.wrapping_mul(count as usize));
-    if let Some(permutation) = permute::of_blocks::<D>(row, row.len * row.count, program) {
+    if let Some(permutation) = permute::of_blocks(row, row.len * row.count, program) {
         // SAFETY: passed on to the caller.
         if unsafe { permute::chosen::<D>(permutation, packed) } {
             return packed;
@@ -160,7 +160,7 @@ unsafe fn part_of_short<D: Way>(
     // SAFETY: passed on to the caller; the permutation is that of the blocks. What is copied without one are the bytes of the
     // range, block by block.
     unsafe {
-        if let Some(permutation) = permute::of_blocks::<D>(blocks, range.len() as u64, program)
+        if let Some(permutation) = permute::of_blocks(blocks, range.len() as u64, program)
             && permute::permute::<D>(permutation, range.clone(), memory, packed)
         {
             return;

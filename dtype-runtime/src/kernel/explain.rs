@@ -7,10 +7,9 @@
 use core::ptr;
 
 pub(crate) use super::chosen::{Kernel, PerBlock};
-use super::direction::{Direction, Pack, Transfer};
-use super::permute::packs_by_quads;
+use super::direction::{Direction, Transfer};
 use crate::kernels::selected;
-use crate::plan::{Blocks, List, One, Op, Plan, Program, Quads};
+use crate::plan::{Blocks, List, One, Op, Plan, Program};
 
 /// Copies nothing, and records which kernel would copy. `packed` points to the `Option<Kernel>` that receives it:
 /// [`advance`](Direction::advance) is 0 and [`counterpart`](Direction::counterpart) returns its argument, so every
@@ -105,14 +104,6 @@ pub(crate) fn instances(plan: &Plan, count: u64) -> Option<Kernel> {
 /// Whether `count` instances are copied one by one, run by run.
 fn is_few(plan: &Plan, count: u64) -> bool {
     !selected().permutes() && plan.program().is_few_runs(count)
-}
-
-/// The number of instances that are packed at once by their quads, if that is how `count` whole instances are packed.
-pub(crate) fn packed_by_quads(plan: &Plan, count: u64) -> Option<usize> {
-    if count < 2 || is_few(plan, count) || !packs_by_quads::<Pack>(selected()) {
-        return None;
-    }
-    plan.program().instances()?.permutation.quads().map(Quads::records)
 }
 
 // Their addresses have 64 bits.
@@ -305,7 +296,6 @@ mod tests {
             assert_eq!(kernel, Kernel::Permutation { records: 4 });
         } else {
             assert!(calls.iter().all(|steps| *steps == calls[0]));
-            assert_eq!(packed_by_quads(plan, 25), None);
         }
         // The explanation is the same before the first call.
         let new = Type::resized(&bytes, 0, 16).unwrap().commit();
@@ -348,7 +338,6 @@ mod tests {
         let ty = Type::resized(&column(4, 12, 8), 0, 96).unwrap().commit();
         match selected() {
             Isa::Avx512 => assert_eq!(traced(ty.plan(), 1000), [Step::Permute { records: 6 }]),
-            Isa::Avx2 => assert_eq!(traced(ty.plan(), 1000), [Step::Permute { records: 3 }]),
             _ => assert_eq!(traced(ty.plan(), 1000).len(), 8000),
         }
         // Blocks that are too far apart for a permutation.

@@ -13,7 +13,7 @@ use core::ops::Range;
 
 use super::chosen::Kernel;
 use super::direction::{Direction, Transfer};
-use super::registers::{Ends, Registers, compiled_for_selected};
+use super::registers::{Registers, compiled_for_selected};
 use crate::kernels::{Isa, decided, selected};
 use crate::plan::{Blocks, MIN_BLOCKS, Permutation, Program};
 
@@ -30,27 +30,17 @@ pub(crate) unsafe fn blocks<D: Direction>(
     memory: *mut u8,
     packed: *mut u8,
 ) -> Option<*mut u8> {
-    let permutation = of_blocks::<D>(all, all.len * all.count, program)?;
+    let permutation = of_blocks(all, all.len * all.count, program)?;
     // SAFETY: the permutation is computed from blocks of this length and stride, which the caller guarantees.
     unsafe { end::<D>(permutation, all.count, memory, packed) }
 }
 
 /// Whether the permutation of `count` records is worth a call, where the alternative is inlined code.
 #[inline(always)]
-pub(crate) fn is_worth_a_call<D: Direction>(permutation: &Permutation, count: usize) -> bool {
-    let by_quads = if D::PACKS { permutation.fewest_by_quads() } else { usize::MAX };
+pub(crate) fn is_worth_a_call(permutation: &Permutation, count: usize) -> bool {
     // With few records, there is no need to load which instructions are selected. If none are yet, the call decides.
-    count >= permutation.fewest().min(by_quads)
-        && decided().is_none_or(|isa| is_worth_a_call_with::<D>(isa, permutation, count))
-}
-
-#[inline(always)]
-fn is_worth_a_call_with<D: Direction>(isa: Isa, permutation: &Permutation, count: usize) -> bool {
-    if isa.permutes() {
-        count >= permutation.fewest() && count <= permutation.most()
-    } else {
-        packs_by_quads::<D>(isa) && count >= permutation.fewest_by_quads()
-    }
+    (permutation.fewest()..=permutation.most()).contains(&count)
+        && decided().is_none_or(Isa::permutes)
 }
 
 /// Whether it is worth looking up whether a permutation copies these blocks.
@@ -61,29 +51,13 @@ pub(super) fn may_be_for(blocks: &Blocks) -> bool {
     blocks.count >= MIN_BLOCKS && blocks.stride.unsigned_abs() < MAX_DISTANCE
 }
 
-/// Whether the machine packs the records of some permutations by their quads, and `D` packs.
-#[inline(always)]
-pub(super) fn packs_by_quads<D: Direction>(isa: Isa) -> bool {
-    D::PACKS && isa.packs_by_quads()
-}
-
 /// The permutation by which the machine copies `bytes` packed bytes of these blocks, if it does.
-pub(super) fn of_blocks<'a, D: Direction>(
+pub(super) fn of_blocks<'a>(
     blocks: &Blocks,
     bytes: u64,
     program: &'a Program,
 ) -> Option<&'a Permutation> {
-    if !may_be_for(blocks) {
-        return None;
-    }
-    let isa = selected();
-    if isa.permutes() {
-        program.of_blocks(blocks, bytes)
-    } else if packs_by_quads::<D>(isa) {
-        program.of_blocks(blocks, bytes).filter(|blocks| blocks.quads().is_some())
-    } else {
-        None
-    }
+    (may_be_for(blocks) && selected().permutes()).then(|| program.of_blocks(blocks, bytes))?
 }
 
 /// [`Direction::chosen`] for a permutation.
@@ -129,27 +103,26 @@ compiled_for_selected! {
     /// if `D` moves, no byte may be read after it was written.
     pub(crate) unsafe fn permute[D: Direction][D](
         all: &Permutation, range: Range<usize>, memory: *mut u8, packed: *mut u8,
-    ) -> bool = R => by_registers::<D, R>(all, range, None, memory, packed);
+    ) -> bool = R => by_registers::<D, R>(all, range, memory, packed);
 }
 
 compiled_for_selected! {
     /// Copies the packed bytes `range` of records by their permutation, or by `otherwise` if the machine lacks the
-    /// instructions. It may copy the [`Ends`] as well.
+    /// instructions.
     ///
     /// The other routine is not called after this one but by it: so a caller that ends with this call keeps no registers for
     /// afterwards, which takes a nanosecond.
     ///
     /// # Safety
     ///
-    /// As [`permute`]; this must also be all that `otherwise` requires for its arguments, which are the last three, or for
-    /// [`Ends`] of the range.
+    /// As [`permute`]; this must also be all that `otherwise` requires for its arguments, which are the last three.
     pub(crate) unsafe fn permute_or[D: Direction][D](
         permutation: &Permutation,
-        otherwise: Ends,
+        otherwise: unsafe fn(*mut u8, *mut u8, Range<usize>),
         memory: *mut u8,
         packed: *mut u8,
         range: Range<usize>,
-    ) = R => if !by_registers::<D, R>(permutation, range.clone(), Some(otherwise), memory, packed) {
+    ) = R => if !by_registers::<D, R>(permutation, range.clone(), memory, packed) {
         otherwise(memory, packed, range);
     };
 }
@@ -163,7 +136,6 @@ compiled_for_selected! {
 pub(super) unsafe fn by_registers<D: Direction, R: Registers>(
     permutation: &Permutation,
     range: Range<usize>,
-    ends: Option<Ends>,
     memory: *mut u8,
     packed: *mut u8,
 ) -> bool {
@@ -171,16 +143,18 @@ pub(super) unsafe fn by_registers<D: Direction, R: Registers>(
         range.is_empty() || range.start < permutation.size(),
         "{range:?} of {permutation:?}"
     );
-    let Some(records) = R::permuted_at_once::<D>(permutation) else { return false };
+    if !R::PERMUTES {
+        return false;
+    }
     // SAFETY: passed on to the caller.
     unsafe {
-        if D::chosen(|| Kernel::Permutation { records }, packed) || range.is_empty() {
+        if chosen::<D>(permutation, packed) || range.is_empty() {
             return true;
         }
         if matches!(D::TRANSFER, Transfer::Zero) {
             return false;
         }
-        R::permute::<D>(permutation, range, ends, memory, packed);
+        R::permute::<D>(permutation, range, memory, packed);
         true
     }
 }

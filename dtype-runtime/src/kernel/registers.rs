@@ -5,12 +5,6 @@ use core::ops::Range;
 use super::direction::{Direction, Way};
 use crate::plan::{Constant, MAX_COLUMNS, Permutation};
 
-/// A routine that copies the packed bytes `range` of records, counted from the start of the first.
-///
-/// Registers may leave the ends of a larger range to it: the rest of the record that the range starts in, if it does not start
-/// in front of it; and some of the last records, from the start of one on.
-pub(super) type Ends = unsafe fn(memory: *mut u8, packed: *mut u8, range: Range<usize>);
-
 /// The registers of a set of instructions.
 ///
 /// A kernel is generic over them and compiled once for each set, by [`compiled_for_selected!`]. Where a set has no
@@ -19,18 +13,11 @@ pub(super) trait Registers {
     /// Bytes of the widest register.
     const WIDTH: usize;
 
-    /// Whether [`permute`](Self::permute) and [`permute_one`](Self::permute_one) have instructions, for all permutations.
+    /// Whether [`permute`](Self::permute) and [`permute_one`](Self::permute_one) have instructions.
     const PERMUTES: bool = false;
 
     /// Whether [`masked`](Self::masked) has instructions.
     const MASKS: bool = false;
-
-    /// The number of records that [`permute`](Self::permute) copies at once; `None` if it has no instructions for this
-    /// permutation in this direction, or is not faster than run by run.
-    #[inline(always)]
-    fn permuted_at_once<D: Direction>(permutation: &Permutation) -> Option<usize> {
-        Self::PERMUTES.then(|| permutation.records())
-    }
 
     /// Copies `len` bytes by a load and a store of `W` bytes, 32 or 64, of which a mask leaves out the rest.
     ///
@@ -62,26 +49,23 @@ pub(super) trait Registers {
         }
     }
 
-    /// Copies the packed bytes `range` of records, counted from the start of the first, by their permutation. [`Ends`] of
-    /// the range may be left to `ends`.
+    /// Copies the packed bytes `range` of records, counted from the start of the first, by their permutation.
     ///
     /// # Safety
     ///
     /// `memory + displacement` must be valid for `D` on every data byte of the range, and `packed` on as many bytes as these
     /// are. If memory is read, all data of the records in the range must be readable; if it is written, the records must not
     /// overlap. The range must start in the first record and not be empty. The two sides must not overlap; if `D` moves, no
-    /// byte may be read after it was written. `D` must not zero.
-    /// All this, for the range's ends, must be all that `ends` requires. [`permuted_at_once`](Self::permuted_at_once) must be a
-    /// number, and the processor must have the instructions.
+    /// byte may be read after it was written. `D` must not zero. [`PERMUTES`](Self::PERMUTES) must be true, and the processor
+    /// must have the instructions.
     #[inline(always)]
     unsafe fn permute<D: Direction>(
         permutation: &Permutation,
         range: Range<usize>,
-        ends: Option<Ends>,
         memory: *mut u8,
         packed: *mut u8,
     ) {
-        let _ = (permutation, range, ends, memory, packed);
+        let _ = (permutation, range, memory, packed);
     }
 
     /// Copies one record by its permutation.

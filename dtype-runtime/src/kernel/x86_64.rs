@@ -5,15 +5,14 @@ mod gather;
 mod masked;
 mod permute;
 mod prefetch;
-mod quads;
 mod reverse;
 
 use core::arch::x86_64::{__m512i, __mmask64, _bzhi_u64, _mm512_loadu_si512};
 use core::ops::Range;
 
 use super::direction::{Direction, Transfer, Way};
-use super::registers::{Ends, Registers};
-use crate::plan::{Constant, MAX_COLUMNS, Permutation, Quads};
+use super::registers::Registers;
+use crate::plan::{Constant, MAX_COLUMNS, Permutation};
 
 /// AVX2: registers of 32 bytes. MOVBE, which every processor with AVX2 has, reverses a single value while it is loaded or
 /// stored.
@@ -21,27 +20,6 @@ pub(super) struct Avx2;
 
 impl Registers for Avx2 {
     const WIDTH: usize = 32;
-
-    #[inline(always)]
-    fn permuted_at_once<D: Direction>(permutation: &Permutation) -> Option<usize> {
-        permutation.quads().filter(|_| D::PACKS).map(Quads::records)
-    }
-
-    #[inline(always)]
-    unsafe fn permute<D: Direction>(
-        permutation: &Permutation,
-        range: Range<usize>,
-        ends: Option<Ends>,
-        memory: *mut u8,
-        packed: *mut u8,
-    ) {
-        debug_assert!(Self::permuted_at_once::<D>(permutation).is_some());
-        if let Some(of) = permutation.quads() {
-            // SAFETY: passed on to the caller. The quads are those of the permutation, and `D` packs bytes as they are: for
-            // others, `permuted_at_once` is no number.
-            unsafe { quads::pack(permutation, of, range, ends, memory, packed) };
-        }
-    }
 }
 
 /// Bytes of a register of AVX-512.
@@ -143,7 +121,6 @@ impl Registers for Avx512 {
     unsafe fn permute<D: Direction>(
         all: &Permutation,
         range: Range<usize>,
-        _ends: Option<Ends>,
         memory: *mut u8,
         packed: *mut u8,
     ) {

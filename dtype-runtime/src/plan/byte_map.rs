@@ -60,16 +60,6 @@ impl ByteMap {
         self.bytes(disp, len, true)
     }
 
-    /// Bytes from the least displacement of the record to packed byte `k`.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the least is subtracted"
-    )]
-    pub(super) const fn offset(&self, k: usize) -> usize {
-        (self.offsets[k] as i64 - self.least as i64) as usize
-    }
-
     /// Bytes from the least displacement of the record to the end of its data.
     #[expect(
         clippy::cast_possible_truncation,

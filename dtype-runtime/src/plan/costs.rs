@@ -22,14 +22,9 @@ pub(crate) struct Cost {
 /// An inlined move of up to 16 bytes, one of several of a record.
 pub(crate) const MOVE: usize = 4;
 
-/// A permutation. Its steps take next to nothing beside the moves that they replace.
-pub(crate) const PERMUTATION: Cost = Cost { call: VECTOR_CALL, step: 0 };
-
-/// The quads of a register.
-pub(crate) const QUADS: Cost = Cost { call: VECTOR_CALL, step: 2 * MOVE };
-
-/// A call of a routine that loads an index and masks before its first step.
-const VECTOR_CALL: usize = 36 * MOVE;
+/// A permutation, which loads an index and masks before its first step. Its steps take next to nothing beside the moves that
+/// they replace.
+pub(crate) const PERMUTATION: Cost = Cost { call: 36 * MOVE, step: 0 };
 
 /// A register that a shuffle packs, unpacks to new values, and unpacks between what it keeps.
 pub(crate) const SHUFFLE_PACKS: Cost = Cost { call: 56, step: 11 };

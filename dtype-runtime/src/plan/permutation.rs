@@ -24,7 +24,6 @@
 
 use super::byte_map::ByteMap;
 use super::costs;
-use super::quads::Quads;
 use crate::kernels::WIDTH;
 
 /// The bytes of a register.
@@ -60,8 +59,6 @@ pub(crate) struct Permutation {
     fewest: usize,
     /// Maximum number of records for which it does.
     most: usize,
-    /// How the records are packed where no instruction executes permutations, if that is faster than run by run.
-    quads: Option<Quads>,
 }
 
 /// What lies in a window.
@@ -229,7 +226,6 @@ impl Permutation {
             far,
             fewest: costs::PERMUTATION.call.div_ceil(map.moves * costs::MOVE),
             most,
-            quads: Quads::new_if_faster(map, stride as i64),
         };
         let mut packed = 0;
         let mut record = 0;
@@ -277,18 +273,6 @@ impl Permutation {
         self.fewest
     }
 
-    /// The same for the routine that packs by [quads](Self::quads); `usize::MAX` if there are none.
-    pub(crate) const fn fewest_by_quads(&self) -> usize {
-        match &self.quads {
-            None => usize::MAX,
-            Some(quads) => match quads.fewest() {
-                Some(fewest) => fewest,
-                // The routine prefetches, which inlined moves do not.
-                None => Self::CACHED / (self.stride.unsigned_abs() + self.size),
-            },
-        }
-    }
-
     /// Maximum number of records for which the vector routine is called, where the alternative is inlined code.
     pub(crate) const fn most(&self) -> usize {
         self.most
@@ -306,12 +290,6 @@ impl Permutation {
     /// For each byte of the window, which packed byte of a period it is.
     pub(crate) const fn scatter(&self) -> &[Vector; 2] {
         &self.scatter
-    }
-
-    /// How the records are packed where no instruction executes permutations, if that is faster than run by run.
-    #[inline]
-    pub(crate) const fn quads(&self) -> Option<&Quads> {
-        self.quads.as_ref()
     }
 
     /// Which bytes of the window are data, one bit each.
@@ -488,17 +466,6 @@ mod tests {
         let far = |stride| Permutation::new(&bytes(&[(0, 33)]), stride).unwrap().far();
         assert_eq!([40, 64, 100, 500, 1000].map(far), [2048, 2048, 2000, 2000, 4000]);
         assert_eq!([-40, -64, -100, -1000].map(far), [-2048, -2048, -2000, -4000]);
-    }
-
-    #[test]
-    fn records_are_packed_by_quads_from_a_number_on() {
-        let fewest = |runs: &[(i64, u64)], stride| {
-            Permutation::new(&bytes(runs), stride).unwrap().fewest_by_quads()
-        };
-        assert_eq!(fewest(&[(0, 4), (8, 8)], 16), 36);
-        // Beyond the caches, as the routine prefetches.
-        assert_eq!(fewest(&[(0, 4)], 8), (16 << 20) / (8 + 4));
-        assert_eq!(fewest(&[(0, 3)], 8), usize::MAX);
     }
 
     #[test]

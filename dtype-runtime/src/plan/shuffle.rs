@@ -21,10 +21,7 @@
 //! reach beyond it, that register lies further in front, over some bytes of the one before, and so do the last bytes that are
 //! loaded to unpack.
 
-use core::ops::Range;
-
 use super::costs::{self, Cost};
-use super::quads::Quads;
 use super::runs::{Run, RunList};
 
 /// Bytes of a register, and of half a register.
@@ -74,10 +71,10 @@ pub(crate) struct Shuffle {
     stride: usize,
     packs: bool,
     unpacks: bool,
-    /// The numbers of records for which packing them so is the fastest way.
-    worth_packing: Range<usize>,
+    /// From how many records on packing them so is faster than inlined moves.
+    worth_packing: usize,
     /// The same for unpacking them, where gaps become zeros and where they are kept.
-    worth_unpacking: [Range<usize>; 2],
+    worth_unpacking: [usize; 2],
 }
 
 /// How half a register is copied.
@@ -132,7 +129,7 @@ impl Shuffle {
     /// The most registers of a period: the code for each is written out.
     pub(crate) const MAX_REGISTERS: usize = 16;
 
-    const NEVER: Range<usize> = 0..0;
+    const NEVER: usize = usize::MAX;
 
     /// No registers, for records that are copied in other ways.
     pub(crate) const NOTHING: Self = Self {
@@ -147,15 +144,13 @@ impl Shuffle {
         worth_unpacking: [Self::NEVER; 2],
     };
 
-    /// How records of `size` packed bytes with these runs, `stride` bytes apart, are copied. The other ways are inlined moves,
-    /// which take `moves` sixteenths of a nanosecond for each record, and to pack, `quads`. `None` if they are always faster,
-    /// or there is no such way.
+    /// How records of `size` packed bytes with these runs, `stride` bytes apart, are copied. The other way is inlined moves,
+    /// which take `moves` sixteenths of a nanosecond for each record. `None` if they are always faster, or there is no such way.
     pub(crate) const fn new_if_faster(
         runs: &RunList,
         size: usize,
         stride: usize,
         moves: usize,
-        quads: Option<&Quads>,
     ) -> Option<Self> {
         let Some(records) = Self::records_of(size, stride) else { return None };
         let number = (records * stride).div_ceil(REGISTER);
@@ -165,41 +160,25 @@ impl Shuffle {
         }
         let Some(mut all) = Self::new(runs, size, stride) else { return None };
         if all.packs {
-            let end = match quads {
-                // Only AVX2 packs by quads.
-                Some(quads)
-                    if cfg!(target_arch = "x86_64")
-                        && quads.is_faster_than(costs::SHUFFLE_PACKS.step * number, records) =>
-                {
-                    quads.fewest()
-                }
-                _ => None,
-            };
-            let end = if let Some(end) = end { end } else { usize::MAX };
-            all.worth_packing = all.faster_than(moves, costs::SHUFFLE_PACKS, end);
+            all.worth_packing = all.fewest(moves, costs::SHUFFLE_PACKS);
         }
         if all.unpacks {
+            all.worth_unpacking[0] = all.fewest(moves, costs::SHUFFLE_UNPACKS);
             // What was stored a moment ago in two parts is not loaded again in one.
-            let waits = !(records * stride).is_multiple_of(REGISTER);
-            let kept = if waits { 0 } else { usize::MAX };
-            all.worth_unpacking = [
-                all.faster_than(moves, costs::SHUFFLE_UNPACKS, usize::MAX),
-                all.faster_than(moves, costs::SHUFFLE_KEEPS, kept),
-            ];
+            if (records * stride).is_multiple_of(REGISTER) {
+                all.worth_unpacking[1] = all.fewest(moves, costs::SHUFFLE_KEEPS);
+            }
         }
-        let ([new, kept], pack) = (&all.worth_unpacking, &all.worth_packing);
-        if new.end > 0 || kept.end > 0 || pack.end > 0 { Some(all) } else { None }
+        let ([new, kept], pack) = (all.worth_unpacking, all.worth_packing);
+        if new < Self::NEVER || kept < Self::NEVER || pack < Self::NEVER { Some(all) } else { None }
     }
 
-    /// For which numbers of records, all less than `end`, a call is faster than such moves.
-    const fn faster_than(&self, moves: usize, register: Cost, end: usize) -> Range<usize> {
+    /// From how many records on a call is faster than such moves.
+    const fn fewest(&self, moves: usize, register: Cost) -> usize {
         let period = Cost { step: register.step * self.number, ..register };
         let theirs = moves * self.records;
-        if !Self::is_faster(period.step, theirs) {
-            return Self::NEVER;
-        }
         match period.fewest_steps(theirs) {
-            Some(periods) if periods * self.records < end => periods * self.records..end,
+            Some(periods) if Self::is_faster(period.step, theirs) => periods * self.records,
             _ => Self::NEVER,
         }
     }
@@ -282,15 +261,14 @@ impl Shuffle {
         }
     }
 
-    /// The numbers of records for which packing them so is the fastest way; `0..0` if there are none.
-    pub(crate) const fn worth_packing(&self) -> Range<usize> {
-        self.worth_packing.start..self.worth_packing.end
+    /// From how many records on packing them so is faster; `usize::MAX` if it never is.
+    pub(crate) const fn worth_packing(&self) -> usize {
+        self.worth_packing
     }
 
     /// The same for unpacking them.
-    pub(crate) const fn worth_unpacking(&self, keeps_gaps: bool) -> Range<usize> {
-        let worth = &self.worth_unpacking[keeps_gaps as usize];
-        worth.start..worth.end
+    pub(crate) const fn worth_unpacking(&self, keeps_gaps: bool) -> usize {
+        self.worth_unpacking[keeps_gaps as usize]
     }
 }
 
@@ -367,7 +345,6 @@ pub(crate) trait ShuffledBy {
 mod tests {
     use super::*;
     #[cfg(target_arch = "x86_64")]
-    use crate::plan::ByteMap;
     use crate::plan::{Blocks, Op};
 
     /// The index of a byte that becomes a zero.
@@ -492,11 +469,11 @@ mod tests {
     fn what_is_not_faster_is_left() {
         let worth = |runs: &Runs, stride, moves| {
             let size = runs.iter().map(|(_, len)| len).sum();
-            let all = Shuffle::new_if_faster(&list(runs), size, stride, moves, None)?;
+            let all = Shuffle::new_if_faster(&list(runs), size, stride, moves)?;
             let [new, kept] = all.worth_unpacking;
             Some(
                 [all.worth_packing, new, kept]
-                    .map(|worth| (!worth.is_empty()).then_some(worth.start)),
+                    .map(|worth| (worth < Shuffle::NEVER).then_some(worth)),
             )
         };
         assert_eq!(worth(&[(0, 9)], 128, 8), None, "four registers, most of them gaps");
@@ -516,34 +493,6 @@ mod tests {
         assert!(of(&[(0, 8), (24, 8), (8, 1)], 32).is_none(), "17 packed bytes in a half");
         assert!(of(&[(0, 9)], 520).is_none(), "17 registers");
         assert!(of(&[(0, 4), (12, 8)], 16).is_none(), "beyond the record");
-    }
-
-    #[test]
-    #[cfg(target_arch = "x86_64")]
-    fn quads_pack_what_they_pack_faster() {
-        let map = |runs: &Runs| ByteMap::from_runs(&list(runs)).unwrap();
-        let across = Quads::new_if_faster(&map(&[(0, 12), (16, 12)]), 32).unwrap();
-        let worth = |quads| {
-            let runs = [(0, 12), (16, 12)];
-            Shuffle::new_if_faster(&list(&runs), 24, 32, 16, quads).unwrap().worth_packing
-        };
-        assert_eq!(worth(Some(&across)).end, across.fewest().unwrap());
-        assert_eq!(worth(None).end, usize::MAX);
-        // Two records of a register: faster than quads of one record, and for a while than those of two.
-        let two = Quads::new_if_faster(&map(&[(0, 4), (8, 8)]), 16).unwrap();
-        let worth = |quads, moves| {
-            let runs = list(&[(0, 4), (8, 8)]);
-            Shuffle::new_if_faster(&runs, 12, 16, moves, Some(quads)).map(|all| all.worth_packing)
-        };
-        assert_eq!(worth(&two, 8), Some(24..36));
-        assert_eq!(worth(&across, 8), Some(24..usize::MAX));
-        // From 38 records on, when quads are faster already.
-        assert_eq!(worth(&two, 7), Some(Shuffle::NEVER));
-        // Three registers of four records take 33 sixteenths of a nanosecond, and four of quads 32.
-        let runs: &Runs = &[(0, 12), (16, 8)];
-        let quads = Quads::new_if_faster(&map(runs), 24).unwrap();
-        let all = Shuffle::new_if_faster(&list(runs), 20, 24, 12, Some(&quads)).unwrap();
-        assert_eq!(all.worth_packing, 16..36);
     }
 
     #[test]

@@ -116,12 +116,8 @@ impl<T: Datatype> Layout<T> {
     /// may write to them, even where the value is only borrowed to read it: a skipped atomic is an example.
     const SHUFFLE: &'static Option<Shuffle> = &match Self::STRATEGY {
         Strategy::Runs(list) if !T::TYPE_MAP.skips_fields() => {
-            let quads = match Self::PERMUTATION {
-                Some(all) => all.quads(),
-                None => None,
-            };
             let (size, time) = (T::TYPE_MAP.size(), Self::time_of_a_record());
-            Shuffle::new_if_faster(list, size, size_of::<T>(), time, quads)
+            Shuffle::new_if_faster(list, size, size_of::<T>(), time)
         }
         _ => None,
     };
@@ -148,7 +144,7 @@ impl<T: Datatype> Layout<T> {
         unsafe {
             if count == 1 && const { !Self::PERMUTES_ONE } {
                 Self::copy::<D>(memory, packed, 1);
-            } else if const { Self::worth_shuffling::<D, true>().end > 0 }
+            } else if const { Self::worth_shuffling::<D, true>() < usize::MAX }
                 && Self::are_shuffled::<D, true>(count)
             {
                 Self::by_shuffles::<D, true>(memory, packed, count);
@@ -167,7 +163,7 @@ impl<T: Datatype> Layout<T> {
     pub(super) unsafe fn new_values(memory: *mut u8, packed: *mut u8, count: usize) {
         // SAFETY: passed on to the caller.
         unsafe {
-            if const { Self::worth_shuffling::<Unpack, false>().end > 0 }
+            if const { Self::worth_shuffling::<Unpack, false>() < usize::MAX }
                 && Self::are_shuffled::<Unpack, false>(count)
             {
                 Self::by_shuffles::<Unpack, false>(memory, packed, count);
@@ -177,20 +173,19 @@ impl<T: Datatype> Layout<T> {
         }
     }
 
-    /// The numbers of values for which shuffling is fastest; empty if there are none.
-    const fn worth_shuffling<D: Way, const KEEPS_GAPS: bool>() -> Range<usize> {
+    /// The least number of values for which shuffling is fastest; `usize::MAX` if there is none.
+    const fn worth_shuffling<D: Way, const KEEPS_GAPS: bool>() -> usize {
         match Self::SHUFFLE {
             Some(all) if D::PACKS => all.worth_packing(),
             Some(all) => all.worth_unpacking(KEEPS_GAPS),
-            None => 0..0,
+            None => usize::MAX,
         }
     }
 
     /// Whether `count` values are shuffled.
     #[inline(always)]
     fn are_shuffled<D: Way, const KEEPS_GAPS: bool>(count: usize) -> bool {
-        const { Self::worth_shuffling::<D, KEEPS_GAPS>() }.contains(&count)
-            && kernel::is_shuffling()
+        count >= const { Self::worth_shuffling::<D, KEEPS_GAPS>() } && kernel::is_shuffling()
     }
 
     /// As [`values`](Self::values), with shuffles as far as they go. Not inlined, as [`kernel::permute_or`] is not: a caller that
@@ -241,7 +236,7 @@ impl<T: Datatype> Layout<T> {
                 Self::copy::<D>(memory, packed, 1);
             } else if const { Self::PERMUTATION.is_some() }
                 && let Some(all) = Self::PERMUTATION
-                && kernel::is_worth_a_call::<D>(all, count)
+                && kernel::is_worth_a_call(all, count)
             {
                 let bytes = 0..count * T::TYPE_MAP.size();
                 kernel::permute_or::<D>(all, Self::all_by_runs::<D>, memory, packed, bytes);
@@ -398,7 +393,7 @@ impl<T: Datatype> Layout<T> {
                     left -= to;
                 }
                 let (whole, rest) = (left / size, left % size);
-                if const { Self::worth_shuffling::<D, true>().end > 0 }
+                if const { Self::worth_shuffling::<D, true>() < usize::MAX }
                     && Self::are_shuffled::<D, true>(whole)
                 {
                     Self::by_shuffles::<D, true>(memory, packed, whole);

@@ -32,15 +32,15 @@ const DECISIONS: &str = "\
 4 8             |    1 | copy                              | =                                 | =
 4 8             |    2 | each: copy                        | =                                 | permute, 4
 4 8             |    7 | each: copy                        | =                                 | permute, 4
-4 8             |   16 | records, 1 run                    | records, 1 run, packs by quads, 2 | permute, 4
-4 8             | 1000 | records, 1 run                    | records, 1 run, packs by quads, 2 | permute, 4
+4 8             |   16 | records, 1 run                    | =                                 | permute, 4
+4 8             | 1000 | records, 1 run                    | =                                 | permute, 4
 1 2.4.8.1       |    2 | each: copy                        | =                                 | permute, 2
 1 2.4.8.1       |    7 | each: copy                        | =                                 | permute, 2
 1 2.4.8.1       | 1000 | records, 2 runs                   | =                                 | permute, 2
 12 12           |    1 | copy                              | =                                 | =
-12 12           |    2 | strided8+4                        | strided8+4, packs by quads, 2     | permute, 4
-12 12           |    7 | strided8+4                        | strided8+4, packs by quads, 2     | permute, 4
-12 12           | 1000 | strided8+4                        | strided8+4, packs by quads, 2     | permute, 4
+12 12           |    2 | strided8+4                        | =                                 | permute, 4
+12 12           |    7 | strided8+4                        | =                                 | permute, 4
+12 12           | 1000 | strided8+4                        | =                                 | permute, 4
 6 fields        |    1 | copy                              | =                                 | permute
 6 fields        |    2 | each: copy                        | =                                 | permute
 6 fields        |    7 | records, 6 runs                   | =                                 | permute
@@ -221,7 +221,7 @@ fn decision(explanation: &str) -> String {
         covered = usize::MAX;
         if let Some((_, kernel)) = text.split_once(", kernel ") {
             covered = depth;
-            words.push(kernel.replace("; to pack, kernel", ", packs by").replace(" at once", ""));
+            words.push(kernel.replace(" at once", ""));
         } else {
             words.push("each:".to_owned());
         }

@@ -134,24 +134,3 @@ list of 40 blocks of 4 bytes each, kernel list4
 "
     );
 }
-
-#[test]
-fn what_packs_is_named_where_it_does_not_unpack() {
-    let _alone = alone();
-    let pair = Type::structure(&[1, 1], &[0, 8], &[basic(Basic::U32), basic(Basic::F64)]).unwrap();
-    if select(Isa::Avx2).is_ok() {
-        assert_eq!(
-            words(&pair, 1000),
-            "\
-1000 instances: 12000 packed bytes from 1001 pieces of memory
-loop of 1000, stride 16, kernel records, 1 run; to pack, kernel quads, 2 at once
-  copy of 4 bytes at 0
-  copy of 8 bytes at 8
-"
-        );
-    } else {
-        println!("left out: no AVX2 in this machine");
-    }
-    select(Isa::Portable).unwrap();
-    assert!(!words(&pair, 1000).contains("quads"));
-}

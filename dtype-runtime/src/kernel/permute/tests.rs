@@ -1,12 +1,10 @@
 //! Permutations compared with the loop over single bytes.
 
-mod quads;
-
 use core::ops::Range;
 
 use proptest::prelude::*;
 
-use super::{may_be_for, permute};
+use super::{is_worth_a_call, may_be_for, permute};
 use crate::kernel::{Move, Pack, Unpack};
 use crate::kernels::{Isa, available, selected};
 use crate::plan::{Blocks, ByteMap, Permutation};
@@ -294,4 +292,19 @@ fn some_blocks_near_one_another_may_be_permuted() {
     let may_be = |count, stride| may_be_for(&Blocks { disp: 0, len: 1, count, stride });
     assert!(may_be(8, 63) && may_be(100, -63));
     assert!(!may_be(7, 63) && !may_be(8, 64) && !may_be(8, -64));
+}
+
+/// Only with the instructions, and only if it is faster than inlined moves, is a permutation worth a call.
+#[test]
+fn numbers_of_records_are_worth_a_call() {
+    let pairs = permutation(&vec![(0, 8, false), (8, 4, false)], 16);
+    // Beyond the caches, moves of known lengths are as fast.
+    let mut map = ByteMap::new();
+    assert!(map.run(0, 53));
+    let full = Permutation::new_if_faster_than_constants(&map, 56).unwrap();
+    let permutes = selected().permutes();
+    let worth = |all, count| is_worth_a_call(all, count);
+    assert_eq!([17, 18, 1000].map(|count| worth(&pairs, count)), [false, permutes, permutes]);
+    let most = full.most();
+    assert_eq!([most, most + 1].map(|count| worth(&full, count)), [permutes, false]);
 }
