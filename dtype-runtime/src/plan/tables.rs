@@ -108,12 +108,10 @@ impl Tables {
         for (at, op) in instance.iter().enumerate().rev() {
             match *op {
                 Op::Blocks(blocks) => tables.add_column(&blocks),
-                // Values of one width are blocks at equal distances; the kernel reverses the permutation.
-                Op::Elements(values) => tables.add_column(&values.blocks),
                 Op::Loop { count, stride, items } => {
                     tables.add_body(&instance[at + 1..=at + items], lists, count, stride);
                 }
-                Op::List(_) => {}
+                Op::Elements(_) | Op::List(_) => {}
             }
         }
         if let Some((Op::Loop { stride, .. }, body, [])) = split_first(instance) {
