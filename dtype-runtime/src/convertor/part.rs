@@ -5,9 +5,7 @@ use core::ops::Range;
 
 use super::cursor::{Level, Repeated, Splittable};
 use crate::kernel::{self, Way};
-use crate::plan::{
-    Blocks, Cut, Instances, List, Lists, Op, Permutation, Plan, Program, Split, split,
-};
+use crate::plan::{Cut, Instances, List, Lists, Op, Permutation, Plan, Program, Split, split};
 
 /// A displacement as an address.
 #[expect(clippy::cast_possible_truncation, reason = "displacements of data, in memory")]
@@ -43,7 +41,7 @@ pub(super) unsafe fn copy_part<D: Way>(
                 part_of_repeated::<D>(all, range, at(memory, all.shift), packed, near)
             }
             Splittable::Blocks(all, program) => {
-                part_of_blocks::<D>(all, program, range, memory, packed);
+                kernel::part_of_blocks::<D>(all, program, range, memory, packed);
                 true
             }
             Splittable::List(list, lists, shift) => {
@@ -168,11 +166,7 @@ pub(super) unsafe fn part_of_instances<D: Way>(
         if part_of_columns::<D>(ops, count, stride, range.clone(), memory, packed) {
             return true;
         }
-        // Less than an instance is cut.
-        match program.part_of_one(bytes.min(plan.size())) {
-            None => false,
-            Some(cut) => part_of_several::<D>(cut, plan, range, memory, packed, near),
-        }
+        part_of_several::<D>(plan, range, memory, packed, near)
     }
 }
 
@@ -197,14 +191,13 @@ unsafe fn part_of_columns<D: Way>(
 }
 
 /// [`copy_part`] of instances that are cut in one level: the end of the first, whole instances, and the start of the last. If
-/// it returns false, because the machine lacks the instructions, some bytes may be copied already.
+/// it returns false, some bytes may be copied already.
 ///
 /// # Safety
 ///
-/// As [`copy_part`]; `cut` must be that of an instance.
+/// As [`copy_part`].
 #[inline(never)]
 unsafe fn part_of_several<D: Way>(
-    cut: Cut<'_>,
     plan: &Plan,
     range: Range<u64>,
     memory: *mut u8,
@@ -212,6 +205,10 @@ unsafe fn part_of_several<D: Way>(
     near: &mut usize,
 ) -> bool {
     let (program, size, extent) = (plan.program(), plan.size(), plan.extent());
+    // Less than an instance is cut.
+    let bytes = (range.end - range.start).min(size);
+    // Looked up here: a caller that passed it on would copy it, and load at once what was just stored in parts.
+    let Some(cut) = program.part_of_one(bytes) else { return false };
     let instance = |item: u64| at(memory, extent.wrapping_mul(item.cast_signed()));
     let Split { head, whole, tail } = split(range, size);
     // SAFETY: bytes of the range, which the caller guarantees, instance by instance.
@@ -263,7 +260,7 @@ unsafe fn part_of_one<D: Way>(
         match cut {
             Cut::Records(all) => part_of_permutation::<D>(all, range, memory, packed),
             Cut::Blocks(all) => {
-                part_of_blocks::<D>(all, program, range, memory, packed);
+                kernel::part_of_blocks::<D>(all, program, range, memory, packed);
                 true
             }
             Cut::List(list, lists) => {
@@ -294,35 +291,6 @@ pub(super) unsafe fn part_of_permutation<D: kernel::Direction>(
     // SAFETY: the caller guarantees the bytes of the range, the first of which is in this record; all data of the records, if
     // memory is read; and that they do not overlap, if it is written.
     unsafe { kernel::permute::<D>(permutation, bytes, memory, packed) }
-}
-
-/// [`copy_part`] of blocks at equal distances.
-///
-/// # Safety
-///
-/// As [`copy_part`].
-#[inline]
-unsafe fn part_of_blocks<D: Way>(
-    blocks: &Blocks,
-    program: &Program,
-    range: Range<u64>,
-    memory: *mut u8,
-    packed: *mut u8,
-) {
-    let Some(first) = range.start.checked_div(blocks.len) else { return };
-    let before = first * blocks.len;
-    let bytes = length(range.start - before)..length(range.end - before);
-    // SAFETY: the caller guarantees the bytes of the range, the first of which is in this block; all of the blocks, if memory
-    // is read; and that they do not overlap, if it is written.
-    unsafe {
-        kernel::part_of_blocks::<D>(
-            blocks,
-            program,
-            bytes,
-            at(memory, blocks.block(first)),
-            packed,
-        );
-    }
 }
 
 /// [`copy_part`] of a list: the end of a block, whole blocks, the start of a block.

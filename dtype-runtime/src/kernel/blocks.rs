@@ -114,31 +114,48 @@ pub(crate) unsafe fn repeated<D: Direction>(
     end
 }
 
-/// Copies the packed bytes `range` of blocks, counted from the start of the first block, which is at `memory` whatever
-/// displacement `blocks` says.
+/// Copies the packed bytes `range` of blocks.
 ///
 /// # Safety
 ///
 /// The bytes of the range, relative to `memory`, and as many from `packed` on must be valid for `D`; if memory is read, all of
-/// the blocks must be readable; if it is written, they must not overlap. The range must start in the first block, or be empty.
+/// the blocks must be readable; if it is written, they must not overlap.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "lengths of blocks in memory")]
 pub(crate) unsafe fn part<D: Way>(
     blocks: &Blocks,
     program: &Program,
-    range: Range<usize>,
+    range: Range<u64>,
     memory: *mut u8,
     packed: *mut u8,
 ) {
-    // SAFETY: passed on to the caller.
+    // SAFETY: passed on to the caller; the first byte of the range is in this block.
     unsafe {
         if blocks.len > SHORT {
+            let (range, first) = from_block(blocks, range.start / blocks.len, range, memory);
             let (len, stride) = (blocks.len as usize, blocks.stride as isize);
-            part_of_long::<D>(len, stride, range, memory, packed);
-        } else {
+            part_of_long::<D>(len, stride, range, first, packed);
+        } else if blocks.len > 0 {
             part_of_short::<D>(blocks, program, range, memory, packed);
         }
     }
+}
+
+/// The range counted from the start of a block, and where that block is.
+#[inline(always)]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "bytes of one fragment, and of blocks in memory"
+)]
+fn from_block(
+    blocks: &Blocks,
+    block: u64,
+    range: Range<u64>,
+    memory: *mut u8,
+) -> (Range<usize>, *mut u8) {
+    let before = block * blocks.len;
+    let range = (range.start - before) as usize..(range.end - before) as usize;
+    (range, memory.wrapping_offset(blocks.block(block) as isize))
 }
 
 /// As [`part`], for blocks of at most [`SHORT`] bytes: by a permutation if there is one, or otherwise the end of the first block,
@@ -146,26 +163,29 @@ pub(crate) unsafe fn part<D: Way>(
 ///
 /// # Safety
 ///
-/// As [`part`].
+/// As [`part`]; the blocks must have bytes.
 #[inline(never)]
 #[expect(clippy::cast_possible_truncation, reason = "lengths of blocks in memory")]
 unsafe fn part_of_short<D: Way>(
     blocks: &Blocks,
     program: &Program,
-    range: Range<usize>,
+    range: Range<u64>,
     memory: *mut u8,
     packed: *mut u8,
 ) {
-    let (len, stride) = (blocks.len as usize, blocks.stride as isize);
-    // SAFETY: passed on to the caller; the permutation is that of the blocks. What is copied without one are the bytes of the
-    // range, block by block.
+    // SAFETY: passed on to the caller; the permutation is that of the blocks, and the first byte of the range is in this record
+    // or block. What is copied without one are the bytes of the range, block by block.
     unsafe {
-        if let Some(permutation) = permute::of_blocks(blocks, range.len() as u64, program)
-            && permute::permute::<D>(permutation, range.clone(), memory, packed)
-        {
-            return;
+        if let Some(all) = permute::of_blocks(blocks, range.end - range.start, program) {
+            let (range, first) =
+                from_block(blocks, all.record_of(range.start), range.clone(), memory);
+            if permute::permute::<D>(all, range, first, packed) {
+                return;
+            }
         }
-        ends_and_rows::<D, Portable>(len, stride, range, memory, packed);
+        let (range, first) = from_block(blocks, range.start / blocks.len, range, memory);
+        let (len, stride) = (blocks.len as usize, blocks.stride as isize);
+        ends_and_rows::<D, Portable>(len, stride, range, first, packed);
     }
 }
 

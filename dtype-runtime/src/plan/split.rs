@@ -39,6 +39,10 @@ pub(crate) fn split(range: Range<u64>, size: u64) -> Split {
         let bytes = left.min(size - into);
         head = Some(Part { item, bytes: into..into + bytes });
         (item, left) = (item + 1, left - bytes);
+        if left == 0 {
+            // Most fragments of large items: a division takes as long as several lines of the cache.
+            return Split { head, whole: item..item, tail: None };
+        }
     }
     let whole = item..item + left / size;
     let rest = left % size;
