@@ -47,9 +47,9 @@ use arrow_buffer::{BooleanBuffer, Buffer};
 use arrow_schema::{DataType, Field, FieldRef, Schema};
 
 use crate::basic::Basic;
+use crate::columns::{ColumnField, Columns};
 use crate::datatype::Datatype;
 use crate::error::Error;
-use crate::typed::{ColumnField, Columns};
 use crate::typemap::{Node, TypeMap};
 
 #[cfg(feature = "arrow-array")]

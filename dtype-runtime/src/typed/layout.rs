@@ -44,7 +44,7 @@ enum Strategy {
 const FEWEST_BYTES: usize = 800;
 
 /// Refuses, at compile time, a hand-written map of another size than its type.
-pub(super) const fn assert_stride<T: Datatype>() {
+pub(crate) const fn assert_stride<T: Datatype>() {
     assert!(
         T::TYPE_MAP.stride() == size_of::<T>(),
         "the stride of the type map is not the size of the type"
@@ -52,7 +52,7 @@ pub(super) const fn assert_stride<T: Datatype>() {
 }
 
 /// The constants of a type.
-pub(super) struct Layout<T>(PhantomData<T>);
+pub(crate) struct Layout<T>(PhantomData<T>);
 
 impl<T: Datatype> Layout<T> {
     const PROGRAM: &'static ConstantOps<{ RunList::MAX_RUNS }> = &ConstantOps::packed(T::TYPE_MAP);
@@ -231,7 +231,7 @@ impl<T: Datatype> Layout<T> {
     /// `memory` must be valid for what `D` does there (reading or writing) on the data bytes of `count`
     /// values of `T`, and `packed` on `count · TYPE_MAP.size()` bytes; the two must not overlap.
     #[inline]
-    pub(super) unsafe fn execute<D: Direction>(memory: *mut u8, packed: *mut u8, count: usize) {
+    pub(crate) unsafe fn execute<D: Direction>(memory: *mut u8, packed: *mut u8, count: usize) {
         // SAFETY: passed on to the caller. The permutation was computed from the map of `T`, so it touches the data bytes of
         // the records, which are values of `T`, one after another, so they do not overlap. Its range is all of them, so it
         // starts in front of the first and ends after the last, as `all_by_runs` requires; its end is whole records, too.

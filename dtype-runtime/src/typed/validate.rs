@@ -333,7 +333,7 @@ enum Why {
 }
 
 /// Why one record is invalid, in words for the check of a record that it is a part of.
-pub(super) fn reason(error: Error) -> String {
+pub(crate) fn reason(error: Error) -> String {
     match error {
         Error::InvalidValue { path, expected, value, .. } if path.is_empty() => {
             format!("{value:#x} is not a valid {expected}")

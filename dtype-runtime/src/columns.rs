@@ -8,6 +8,7 @@
 //! columns   x: x x x     y: y y y y y y     k: k k k
 //! ```
 
+mod column;
 mod copy;
 mod leaf;
 mod storage;
@@ -20,14 +21,15 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
 
-use super::layout::Layout;
-use super::{
-    NOT_INITIALISED, packed_size, refuse_skipped_fields, validate, view, view_mut, with_room,
-};
 use crate::basic::Basic;
 use crate::datatype::Datatype;
 use crate::error::Error;
 use crate::kernel::{Pack, Unpack};
+use crate::typed::{
+    self, Layout, NOT_INITIALISED, packed_size, refuse_skipped_fields, validate, view, view_mut,
+    with_room,
+};
+pub use column::{Column, ColumnIter};
 use copy::{Leaves, each};
 use leaf::{Found, Leaf};
 use storage::Storage;
@@ -279,7 +281,7 @@ impl<T: Datatype> Columns<T> {
             return Err(Error::PackedLength { expected, actual });
         }
         self.is_valid = false;
-        super::pack_into(values, column).map(drop)
+        typed::pack_into(values, column).map(drop)
     }
 
     /// Removes the column at a path and returns it as a vector, without a copy if `F` has the alignment of the column's
@@ -294,7 +296,7 @@ impl<T: Datatype> Columns<T> {
         let Some(place) = self.storages.get_mut(index) else { return Err(taken::<T>(path)) };
         let Some(storage) = place.take() else { return Err(taken::<T>(path)) };
         if const { F::TYPE_MAP.is_packed() }
-            && let Err(error) = super::view_memory::<F>(storage.bytes())
+            && let Err(error) = typed::view_memory::<F>(storage.bytes())
             && !matches!(error, Error::Misaligned { .. })
         {
             *place = Some(storage);
@@ -310,7 +312,7 @@ impl<T: Datatype> Columns<T> {
         } else {
             storage
         };
-        match super::unpack(storage.bytes()) {
+        match typed::unpack(storage.bytes()) {
             Ok(values) => Ok(values),
             Err(error) => {
                 *place = Some(storage);
@@ -330,7 +332,7 @@ impl<T: Datatype> Columns<T> {
         // SAFETY: any bytes are values of `U`. There are whole ones: a basic datatype is a multiple of its alignment.
         match unsafe { storage.into_vec::<U>() } {
             Ok(values) => Ok(values),
-            Err(storage) => super::unpack(storage.bytes()),
+            Err(storage) => typed::unpack(storage.bytes()),
         }
     }
 
@@ -413,7 +415,7 @@ impl<T: Datatype> Columns<T> {
             return Ok(());
         }
         if const { T::TYPE_MAP.size() == 0 } {
-            return validate::validate::<T>(&[], self.len);
+            return validate::<T>(&[], self.len);
         }
         let most = Leaves::<T>::TILE.min(self.len);
         let mut records = with_room::<T>(most)?;
@@ -431,7 +433,7 @@ impl<T: Datatype> Columns<T> {
                     count,
                 );
             }
-            validate::validate::<T>(packed, count).map_err(|error| error.records_later(first))?;
+            validate::<T>(packed, count).map_err(|error| error.records_later(first))?;
         }
         Ok(())
     }

@@ -4,11 +4,11 @@ use alloc::borrow::Cow;
 use core::marker::PhantomData;
 use core::ptr;
 
-use super::super::layout::assert_stride;
 use super::leaf::{self, Dimension, Leaf};
 use crate::datatype::Datatype;
 use crate::kernel::{self, Direction, Steps, Way};
 use crate::plan::{Constant, Gather, MAX_COLUMNS, Place};
+use crate::typed::assert_stride;
 
 /// The number of leaves that are constants.
 const MAX_CONSTANT: usize = MAX_COLUMNS;

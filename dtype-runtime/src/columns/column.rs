@@ -7,10 +7,30 @@ use core::iter::FusedIterator;
 use core::marker::PhantomData;
 use core::ops::Range;
 
-use super::{packed_size, refuse_skipped_fields, unpack_record, unpack_records, validate};
 use crate::datatype::Datatype;
 use crate::error::Error;
+use crate::typed::{
+    Packed, packed_size, refuse_skipped_fields, unpack_record, unpack_records, validate,
+};
 use crate::typemap::{Field, Node, TypeMap, first_of_path, next_segment};
+
+impl<'a, T: Datatype> Packed<'a, T> {
+    /// One field of all records, without the rest of them. `path` is written as in Rust, and as in the
+    /// messages of [`Error::InvalidValue`]: `"header.flags[2]"`, `"0.1"`. An empty path is the record.
+    ///
+    /// `F` is the field's type, or any datatype with the same type signature, such as `[f32; 3]` for a
+    /// struct of three `f32`.
+    ///
+    /// # Errors
+    ///
+    /// - [`Error::NoField`] if the path leads to no field, or to a skipped one;
+    /// - [`Error::FieldType`] if the field has another type signature than `F`;
+    /// - [`Error::InvalidValue`] if `F` accepts fewer values than the field's type, and not those in the
+    ///   records. Where `F` is restricted, the check takes time linear in the number of records.
+    pub fn column<F: Datatype>(&self, path: &str) -> Result<Column<'a, F>, Error> {
+        Column::new(self.as_bytes(), self.len(), T::TYPE_MAP, path)
+    }
+}
 
 /// One field of all records of a [`Packed`](crate::Packed), which
 /// [`Packed::column`](crate::Packed::column) makes.
@@ -53,7 +73,7 @@ impl<F: Datatype> fmt::Debug for Column<'_, F> {
 
 impl<'a, F: Datatype> Column<'a, F> {
     /// The field at `path` of the `count` valid records in `records`, whose map is `map`.
-    pub(super) fn new(
+    fn new(
         records: &'a [u8],
         count: usize,
         map: &'static TypeMap,
@@ -68,7 +88,7 @@ impl<'a, F: Datatype> Column<'a, F> {
             Self { records, record: map.size(), position, range: 0..count, of: PhantomData };
         if const { F::TYPE_MAP.is_restricted() } {
             for index in 0..count {
-                validate::validate::<F>(column.bytes(index), 1)
+                validate::<F>(column.bytes(index), 1)
                     .map_err(|error| error.records_later(index))?;
             }
         }

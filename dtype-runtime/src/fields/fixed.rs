@@ -12,9 +12,9 @@ use core::ops::{Deref, DerefMut};
 use core::slice;
 use core::str::{self, FromStr};
 
-use super::validate;
 use crate::datatype::Datatype;
 use crate::error::Error;
+use crate::typed::{reason, validate};
 use crate::typemap::{Field, Markers, Meaning, TypeMap};
 
 /// A string of at most `N` bytes of UTF-8, as a datatype of fixed size: the length as a `u32`, and `N` bytes.
@@ -268,11 +268,11 @@ unsafe impl<T: Datatype + Copy, const N: usize> Datatype for FixedVec<T, N> {
         )
         .checked(|bytes| {
             let (count, used) = used(bytes, T::TYPE_MAP.size(), N)?;
-            validate::validate::<T>(used, count).map_err(|error| match &error {
+            validate::<T>(used, count).map_err(|error| match &error {
                 Error::InvalidValue { record, .. } | Error::CheckFailed { record, .. } => {
-                    format!("item {record}: {}", validate::reason(error.clone()))
+                    format!("item {record}: {}", reason(error.clone()))
                 }
-                _ => validate::reason(error),
+                _ => reason(error),
             })
         })
     };

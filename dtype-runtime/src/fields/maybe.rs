@@ -4,8 +4,8 @@ use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::mem::{MaybeUninit, offset_of};
 
-use super::validate;
 use crate::datatype::Datatype;
+use crate::typed::{reason, validate};
 use crate::typemap::{Field, Markers, Meaning, TypeMap};
 
 /// An optional `T` as a datatype: a `bool` and the value.
@@ -74,7 +74,7 @@ unsafe impl<T: Datatype> Datatype for Maybe<T> {
             Markers::NONE,
         )
         .checked(|bytes| match bytes.split_first() {
-            Some((1, value)) => validate::validate::<T>(value, 1).map_err(validate::reason),
+            Some((1, value)) => validate::<T>(value, 1).map_err(reason),
             _ => Ok(()),
         })
         .meaning_of(Meaning::Optional)
