@@ -72,12 +72,12 @@ impl Hint {
                 let is_bitflags = path.segments.iter().any(|s| s.ident == "PublicFlags");
                 if is_bitflags { Self::Bitflags } else { Self::None }
             }
-            Type::Path(TypePath { qself: None, path, .. }) => Self::of_path(path),
+            Type::Path(TypePath { qself: None, path, .. }) => Self::for_path(path),
             _ => Self::None,
         }
     }
 
-    fn of_path(path: &Path) -> Self {
+    fn for_path(path: &Path) -> Self {
         let mut names = path.segments.iter().map(|segment| segment.ident.unraw().to_string());
         let Some(name) = names.next_back() else { return Self::None };
         if names.all(|module| MODULES.contains(&module.as_str())) {

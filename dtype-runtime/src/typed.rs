@@ -25,7 +25,7 @@ use crate::error::Error;
 use crate::kernel::{self, Pack, Unpack, Zero};
 
 pub use append::AppendBytes;
-pub use check::ask;
+pub use check::call_check;
 pub use converted::{pack_as, unpack_as};
 pub use front::RecordPacker;
 pub(crate) use layout::{Layout, assert_stride};
@@ -123,7 +123,7 @@ pub fn pack_one_onto<T: Datatype, const BEFORE: usize>(
 /// ```
 #[must_use]
 pub fn pack_iter<T: Datatype>(records: impl IntoIterator<Item = T>) -> Vec<u8> {
-    /// Room that is made ahead, however many records an iterator promises.
+    /// The maximum number of bytes to reserve ahead, however many records an iterator promises.
     const MAX_RESERVED: usize = 1 << 20;
     let records = records.into_iter();
     let mut out = Vec::with_capacity(packed_size::<T>(records.size_hint().0).min(MAX_RESERVED));
