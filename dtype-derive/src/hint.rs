@@ -124,8 +124,8 @@ impl Hint {
     /// Whether no standard-library type of that name is a datatype, whatever its arguments are.
     pub(crate) fn is_hopeless(ty: &Type) -> bool {
         match Self::for_type(ty) {
-            // These types of the libraries have no parameters; one that mentions a parameter is the
-            // author's own.
+            // The types of the standard library with these hints have no parameters, so a type that mentions
+            // one is the author's own.
             Self::None | Self::Time | Self::Address | Self::Bitflags | Self::Opaque => false,
             // `Option<T>` is a datatype for the right `T`; `Box<_>` never is.
             Self::Option => {

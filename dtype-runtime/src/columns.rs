@@ -1,7 +1,7 @@
 //! Arrays of structs as columns, one array for each field, and back.
 //!
-//! The records are visited once: some of them at a time, as many as stay in the first-level cache, and each column of
-//! these in turn.
+//! The records are visited in batches that stay in the first-level cache: for each batch, all columns are copied one after
+//! another.
 //!
 //! ```text
 //! records   x y y k . | x y y k . | x y y k .        struct { x: f64, y: [f32; 2], k: u8 }
@@ -31,7 +31,7 @@ use crate::typed::{
 };
 pub use column::{Column, ColumnIter};
 use copy::{Leaves, each};
-use leaf::{Found, Leaf};
+use leaf::{Found, Leaf, Route};
 use storage::Storage;
 
 /// The fields of records as arrays, one for each field: made by [`columns`](crate::columns), and turned back into records by
@@ -118,7 +118,7 @@ fn index_of<T: Datatype, F: Datatype>(path: &str) -> Result<usize, Error> {
             return Err(Error::NoField { path, parent, field: rest });
         }
     };
-    let (map, lengths) = leaf::element(T::TYPE_MAP, index);
+    let Route { map, lengths, .. } = leaf::route(T::TYPE_MAP, index);
     // The element, or an array of the innermost axes.
     let (mut fingerprint, mut size) = (map.fingerprint(), map.size());
     for length in lengths.iter().rev().map(Some).chain([None]) {
@@ -176,11 +176,11 @@ impl<T: Datatype> Columns<T> {
     /// [`Error::Allocation`] if the columns do not fit in memory; nothing changes then.
     pub fn fill(&mut self, records: &[T]) -> Result<(), Error> {
         if self.len != records.len() || self.storages.iter().any(Option::is_none) {
-            // If nothing is written, there is nothing to write.
+            // Without records nothing is written below, and there are no bytes.
             *self = Self::uninitialised(records.len())?;
         }
         if const { T::TYPE_MAP.size() == 0 } {
-            // There may be as many such records as can be counted.
+            // There may be up to `usize::MAX` such records: too many for a loop.
             self.is_valid = true;
             return Ok(());
         }
@@ -219,7 +219,7 @@ impl<T: Datatype> Columns<T> {
     /// As [`fields`](Self::fields).
     pub(crate) fn all_fields() -> impl ExactSizeIterator<Item = ColumnField> + use<T> {
         (0..Leaves::<T>::COUNT).map(|index| {
-            let (path, lengths) = leaf::path(T::TYPE_MAP, index);
+            let Route { path, lengths, .. } = leaf::route(T::TYPE_MAP, index);
             let basic = Leaf::new(T::TYPE_MAP, index).basic();
             ColumnField { path, basic, lengths }
         })
@@ -327,7 +327,7 @@ impl<T: Datatype> Columns<T> {
     pub(crate) fn take_raw<U: Datatype>(&mut self, index: usize) -> Result<Vec<U>, Error> {
         const { assert!(U::TYPE_MAP.is_packed() && !U::TYPE_MAP.is_restricted()) }
         let Some(storage) = self.storages.get_mut(index).and_then(Option::take) else {
-            return Err(taken::<T>(&leaf::path(T::TYPE_MAP, index).0));
+            return Err(taken::<T>(&leaf::route(T::TYPE_MAP, index).path));
         };
         // SAFETY: any bytes are values of `U`. There are whole ones: a basic datatype is a multiple of its alignment.
         match unsafe { storage.into_vec::<U>() } {
@@ -340,7 +340,7 @@ impl<T: Datatype> Columns<T> {
     #[cfg(feature = "arrow")]
     pub(crate) fn set_raw(&mut self, index: usize, bytes: &[u8]) -> Result<(), Error> {
         let Some(Some(storage)) = self.storages.get_mut(index) else {
-            return Err(taken::<T>(&leaf::path(T::TYPE_MAP, index).0));
+            return Err(taken::<T>(&leaf::route(T::TYPE_MAP, index).path));
         };
         let column = storage.bytes_mut();
         if column.len() != bytes.len() {
@@ -356,8 +356,8 @@ impl<T: Datatype> Columns<T> {
     #[cfg(feature = "ndarray")]
     pub(crate) fn shape<F: Datatype>(&self, path: &str) -> Result<Vec<usize>, Error> {
         let index = index_of::<T, F>(path)?;
-        let (map, lengths) = leaf::element(T::TYPE_MAP, index);
-        let (mut shape, mut size) = (lengths, map.size());
+        let Route { map, lengths: mut shape, .. } = leaf::route(T::TYPE_MAP, index);
+        let mut size = map.size();
         while size < F::TYPE_MAP.size() {
             size = size.saturating_mul(shape.pop().unwrap_or(usize::MAX));
         }
@@ -409,7 +409,7 @@ impl<T: Datatype> Columns<T> {
     /// Checks that no column was taken and that the columns make valid values.
     fn check(&self) -> Result<(), Error> {
         if let Some(index) = self.storages.iter().position(Option::is_none) {
-            return Err(taken::<T>(&leaf::path(T::TYPE_MAP, index).0));
+            return Err(taken::<T>(&leaf::route(T::TYPE_MAP, index).path));
         }
         if self.is_valid || const { !T::TYPE_MAP.is_restricted() } {
             return Ok(());

@@ -227,7 +227,7 @@ impl Diagram {
         let known = if more_fields { &[] } else { &*fields };
         let rows = Rows::new(ty, source, known, view);
         let mut stretches = stretches(&rows);
-        // Each drawn byte can be a separate element, some levels deep.
+        // Each drawn byte can be an element of its own, below several levels of types, each of which is visited.
         let bytes: i128 = stretches.iter().map(|stretch| stretch.end - stretch.start).sum();
         let mut left = MAX_PARTS + 16 * u64::try_from(bytes).unwrap_or(0);
         for stretch in &mut stretches {

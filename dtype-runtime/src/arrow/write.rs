@@ -1,4 +1,4 @@
-//! Arrays of Arrow made of the leaves of columns.
+//! Makes arrays of Arrow from the leaves of columns.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

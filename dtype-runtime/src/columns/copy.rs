@@ -1,4 +1,4 @@
-//! Records to columns and back: which leaves are copied several records at a time, and the loops over the others.
+//! Copies records to columns and back: some leaves several records at a time, the others in loops over the records.
 
 use alloc::borrow::Cow;
 use core::marker::PhantomData;
@@ -38,7 +38,7 @@ impl<T: Datatype> Leaves<T> {
     const TOGETHER: &'static Option<Gather> = &{
         let mut places = [Place { offset: 0, len: 0 }; MAX_COLUMNS];
         let (mut number, mut index) = (0, 0);
-        // Those of more leaves are not constants.
+        // If there are more leaves, they are not constants.
         while index < Self::COUNT && Self::COUNT <= MAX_CONSTANT {
             if let Some(place) = Self::FIRST[index].place()
                 && place.len <= MAX_LEN
@@ -94,8 +94,8 @@ impl<T: Datatype> Constant for Leaves<T> {
 ///
 /// # Safety
 ///
-/// The leaves must be those of `T`, `memory` be valid for `D` on their data in `count` records, and each column on as many
-/// bytes as these are, from record `first` on. No two of them must overlap.
+/// The leaves must be those of `T`. `memory` must be valid for `D` on their data in `count` records, and each column on the bytes
+/// of `count` records from record `first` on. No two of them must overlap.
 pub(super) unsafe fn each<T: Datatype, D: Way>(
     leaves: &[Leaf],
     first: usize,
@@ -127,8 +127,8 @@ pub(super) unsafe fn each<T: Datatype, D: Way>(
 ///
 /// # Safety
 ///
-/// `memory` must be valid for `D` on the leaf's data in `count` records of `stride` bytes, and `column` on as many bytes as
-/// these are. The two must not overlap.
+/// `memory` must be valid for `D` on the leaf's data in `count` records of `stride` bytes, and `column` on `count · leaf.size()`
+/// bytes. The two must not overlap.
 unsafe fn copy<D: Direction>(
     leaf: &Leaf,
     stride: usize,

@@ -1,4 +1,4 @@
-//! The columns of a type: its leaves, arrays joined, in the order of the packed record.
+//! The columns of a type: its leaves, in the order of the packed record. All elements of an array are one leaf.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -26,7 +26,7 @@ pub(super) struct Leaf {
     pub(super) block: usize,
     dimensions: [Dimension; Leaf::MAX_DIMENSIONS],
     len: usize,
-    /// The elements in a record, all together.
+    /// The number of elements in a record.
     pub(super) elements: usize,
 }
 
@@ -76,7 +76,7 @@ impl Leaf {
         }
     }
 
-    /// Leaf `index` of a map that has as many, counted in the order of the packed record.
+    /// Leaf `index` of a map that has more leaves than that, in the order of the packed record.
     pub(super) const fn new(map: &'static TypeMap, index: usize) -> Self {
         let mut leaf = Self::none(map);
         leaf.find(map, index);
@@ -158,67 +158,46 @@ pub(super) const fn leaves(map: &TypeMap) -> usize {
     }
 }
 
-/// Calls `visit` with the name of each field on the way to leaf `index`, and with the length of each array. Returns the
-/// leaf.
-fn walk(map: &'static TypeMap, index: usize, mut visit: impl FnMut(Step)) -> &'static TypeMap {
-    let (mut map, mut index) = (map, index);
+/// A leaf, and the fields and arrays around it.
+pub(super) struct Route {
+    /// The map of the leaf.
+    pub(super) map: &'static TypeMap,
+    /// The names of the fields, with dots between them.
+    pub(super) path: String,
+    /// The lengths of the arrays, the outermost first.
+    pub(super) lengths: Vec<usize>,
+}
+
+/// The route to leaf `index` of a map that has more leaves than that.
+pub(super) fn route(map: &'static TypeMap, index: usize) -> Route {
+    let (mut route, mut index) = (Route { map, path: String::new(), lengths: Vec::new() }, index);
     loop {
-        match *map.node() {
-            Node::Basic { .. } => return map,
+        match *route.map.node() {
+            Node::Basic { .. } => return route,
             Node::Array { count, element } => {
-                visit(Step::Axis(count));
-                map = element;
+                route.lengths.push(count);
+                route.map = element;
             }
             Node::Structure { fields, .. } => {
-                let mut next = None;
-                for field in fields {
-                    let Some(inner) = with_data(field) else { continue };
-                    let inside = leaves(inner);
+                let next = fields.iter().find_map(|field| {
+                    let map = with_data(field)?;
+                    let inside = leaves(map);
                     if index < inside {
-                        next = Some((field.name(), inner));
-                        break;
+                        return Some((field.name(), map));
                     }
                     index -= inside;
+                    None
+                });
+                // There is such a leaf.
+                let Some((name, map)) = next else { return route };
+                if !route.path.is_empty() {
+                    route.path.push('.');
                 }
-                // The caller asks for a leaf that there is.
-                let Some((name, inner)) = next else { return map };
-                visit(Step::Field(name));
-                map = inner;
+                route.path.push_str(name);
+                route.map = map;
             }
         }
     }
-}
-
-/// A step on the way to a leaf.
-enum Step {
-    Field(&'static str),
-    Axis(usize),
-}
-
-/// The path of leaf `index`, and the lengths of the arrays on the way, the outermost first.
-pub(super) fn path(map: &'static TypeMap, index: usize) -> (String, Vec<usize>) {
-    let (mut path, mut lengths) = (String::new(), Vec::new());
-    walk(map, index, |step| match step {
-        Step::Axis(length) => lengths.push(length),
-        Step::Field(name) => {
-            if !path.is_empty() {
-                path.push('.');
-            }
-            path.push_str(name);
-        }
-    });
-    (path, lengths)
-}
-
-/// The map of leaf `index`, and the lengths of the arrays on the way, the outermost first.
-pub(super) fn element(map: &'static TypeMap, index: usize) -> (&'static TypeMap, Vec<usize>) {
-    let mut lengths = Vec::new();
-    let leaf = walk(map, index, |step| {
-        if let Step::Axis(length) = step {
-            lengths.push(length);
-        }
-    });
-    (leaf, lengths)
 }
 
 /// The result of following a path.

@@ -14,7 +14,7 @@ use crate::typemap::{Field, Markers, Meaning, TypeMap};
 /// packed as a `bool` and a `T`, always with the size of both; an absent value is packed as zeros.
 /// Unpacking checks the `bool`, and the value if it is present.
 ///
-/// It converts to and from `Option<T>`, equals one, and has the methods of one that are used most. A value in a `Maybe` is not
+/// It converts to and from `Option<T>`, can be compared with one, and has its most used methods. A value in a `Maybe` is not
 /// dropped.
 ///
 /// ```

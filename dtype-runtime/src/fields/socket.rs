@@ -9,8 +9,8 @@ use crate::basic::{Basic, Discriminants, Validity};
 use crate::datatype::Datatype;
 use crate::typemap::{Field, Markers, TypeMap};
 
-/// An IP address and a port as a datatype: the version of IP, the address in network order, the port, and what IPv6 has beside
-/// them.
+/// An IP address and a port as a datatype: the version of IP, the address in network order, the port, and the flow
+/// information and the scope of IPv6.
 ///
 /// std does not define the layout of [`SocketAddr`], which is an enum with data. Unpacking checks that the version is 4 or 6.
 ///

@@ -1,8 +1,7 @@
 //! Points and spans of time as counts of a unit.
 
-use core::cmp::Ordering;
 use core::fmt;
-use core::hash::{Hash, Hasher};
+use core::hash::Hash;
 use core::marker::PhantomData;
 use core::time::Duration;
 
@@ -12,7 +11,7 @@ use crate::error::Error;
 use crate::typemap::{Meaning, TimeUnit, TypeMap};
 
 /// What a [`Timestamp`] or a [`TimeSpan`] counts: [`Seconds`], [`Milliseconds`], [`Microseconds`], [`Nanoseconds`].
-pub trait Unit: sealed::Sealed {
+pub trait Unit: sealed::Sealed + Copy + Ord + Hash {
     /// The unit.
     const UNIT: TimeUnit;
 }
@@ -24,7 +23,7 @@ mod sealed {
 macro_rules! units {
     ($($name:ident $unit:ident $text:literal)*) => {$(
         #[doc = concat!("Counts ", $text, ".")]
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum $name {}
 
         impl sealed::Sealed for $name {}
@@ -45,6 +44,7 @@ units! {
 macro_rules! times {
     ($(#[$doc:meta])* $name:ident, $meaning:ident) => {
         $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(transparent)]
         pub struct $name<U>(i64, PhantomData<fn() -> U>);
 
@@ -60,7 +60,7 @@ macro_rules! times {
         }
 
         impl<U> $name<U> {
-            /// So many units.
+            /// `count` units.
             pub const fn new(count: i64) -> Self {
                 Self(count, PhantomData)
             }
@@ -71,43 +71,9 @@ macro_rules! times {
             }
         }
 
-        impl<U> Clone for $name<U> {
-            fn clone(&self) -> Self {
-                *self
-            }
-        }
-
-        impl<U> Copy for $name<U> {}
-
         impl<U> Default for $name<U> {
             fn default() -> Self {
                 Self::new(0)
-            }
-        }
-
-        impl<U> PartialEq for $name<U> {
-            fn eq(&self, other: &Self) -> bool {
-                self.0 == other.0
-            }
-        }
-
-        impl<U> Eq for $name<U> {}
-
-        impl<U> PartialOrd for $name<U> {
-            fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-                Some(self.cmp(other))
-            }
-        }
-
-        impl<U> Ord for $name<U> {
-            fn cmp(&self, other: &Self) -> Ordering {
-                self.0.cmp(&other.0)
-            }
-        }
-
-        impl<U> Hash for $name<U> {
-            fn hash<H: Hasher>(&self, state: &mut H) {
-                self.0.hash(state);
             }
         }
 
@@ -175,7 +141,7 @@ fn units(span: Duration, unit: TimeUnit) -> Result<i128, Error> {
     i128::try_from(span.as_nanos() / nanos).map_err(|_| out_of_range(unit))
 }
 
-/// A span of so many units.
+/// A span of `count` units.
 fn span(count: u64, unit: TimeUnit) -> Duration {
     let per_second = u64::from(unit.per_second());
     let rest = (count % per_second) * (1_000_000_000 / per_second);
