@@ -144,7 +144,7 @@ fn value<T>(
     parse: fn(ParseStream<'_>) -> syn::Result<T>,
 ) -> syn::Result<T> {
     equals(word, input, shape)?;
-    // Tried on a copy of the input: a group that is left half read would be a mistake of its own.
+    // Parsed from a copy of the input, because a group that is left half read is a mistake of its own.
     let attempt = input.fork();
     if let Ok(value) = parse(&attempt) {
         input.advance_to(&attempt);

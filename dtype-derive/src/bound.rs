@@ -26,7 +26,7 @@ pub(crate) fn predicates(item: &Item<'_>, private: &TokenStream) -> Vec<TokenStr
         return Vec::new();
     }
     let mapped = fields.iter().filter(|field| field.is_mapped());
-    let predicates = mapped.flat_map(|field| of_field(field, &parameters, private));
+    let predicates = mapped.flat_map(|field| field_predicates(field, &parameters, private));
     predicates.map(parenthesised).collect()
 }
 
@@ -35,13 +35,13 @@ pub(crate) fn mentions_parameters(item: &Item<'_>, ty: &Type) -> bool {
     !Parameters::new(item.generics).mentioned_in(ty.to_token_stream()).is_empty()
 }
 
-fn of_field(
+fn field_predicates(
     Field { ty, attrs, .. }: &Field<'_>,
     parameters: &Parameters,
     private: &TokenStream,
 ) -> Vec<TokenStream> {
     if let Some(with) = &attrs.with {
-        return of_description(with, ty, parameters, private);
+        return description_predicates(with, ty, parameters, private);
     }
     let mentioned = parameters.mentioned_in(ty.to_token_stream());
     if Hint::is_hopeless(ty) && !parameters.begin(ty) {
@@ -53,7 +53,7 @@ fn of_field(
     if mentioned.is_empty() { Vec::new() } else { vec![quote!(#ty: #private::Datatype)] }
 }
 
-fn of_description(
+fn description_predicates(
     with: &Path,
     ty: &Type,
     parameters: &Parameters,

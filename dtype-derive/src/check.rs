@@ -52,8 +52,8 @@ fn check_invariant(attrs: &ItemAttrs, fields: &[Field<'_>], errors: &mut Errors)
     if attrs.remote.is_some() {
         errors.at(
             &check.word,
-            "`check` is asked about a value of the struct, and with `remote` there is none: put it on \
-             the struct that has the field",
+            "`check` takes a value of the struct, and with `remote` there is none: put it on the struct \
+             that has the field",
         );
     }
     for skip in fields.iter().filter_map(|field| field.attrs.skip.as_ref()) {

@@ -5,8 +5,8 @@ use syn::{Expr, ExprUnary, Type};
 
 /// Puts parentheses around each fragment that would otherwise fall apart, such as a `$n:expr` of `1 + 2`.
 ///
-/// A fragment is in delimiters that are not seen, which the compiler ignores in what a derive emits: `8 * $n` would
-/// be `8 * 1 + 2`.
+/// A fragment is a group of tokens with invisible delimiters. The compiler ignores these delimiters in the output of a
+/// derive: `8 * $n` would be `8 * 1 + 2`.
 pub(crate) fn parenthesised(tokens: TokenStream) -> TokenStream {
     changed(&tokens).unwrap_or(tokens)
 }

@@ -72,12 +72,12 @@ impl Hint {
                 let is_bitflags = path.segments.iter().any(|s| s.ident == "PublicFlags");
                 if is_bitflags { Self::Bitflags } else { Self::None }
             }
-            Type::Path(TypePath { qself: None, path, .. }) => Self::of_path(path),
+            Type::Path(TypePath { qself: None, path, .. }) => Self::for_path(path),
             _ => Self::None,
         }
     }
 
-    fn of_path(path: &Path) -> Self {
+    fn for_path(path: &Path) -> Self {
         let mut names = path.segments.iter().map(|segment| segment.ident.unraw().to_string());
         let Some(name) = names.next_back() else { return Self::None };
         if names.all(|module| MODULES.contains(&module.as_str())) {
@@ -124,8 +124,8 @@ impl Hint {
     /// Whether no standard-library type of that name is a datatype, whatever its arguments are.
     pub(crate) fn is_hopeless(ty: &Type) -> bool {
         match Self::for_type(ty) {
-            // These types of the libraries have no parameters; one that mentions a parameter is the
-            // author's own.
+            // The types of the standard library with these hints have no parameters, so a type that mentions
+            // one is the author's own.
             Self::None | Self::Time | Self::Address | Self::Bitflags | Self::Opaque => false,
             // `Option<T>` is a datatype for the right `T`; `Box<_>` never is.
             Self::Option => {

@@ -23,7 +23,7 @@ struct Message<'a> {
     tag: u32,
 }
 
-/// The impl, or the mistakes.
+/// The impl, or errors for all mistakes.
 pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
     let mut errors = Errors::default();
     let krate = attr::message_crate(&input.attrs, &mut errors);
@@ -184,7 +184,7 @@ fn repeated(ty: &Type, ident: &Ident) -> TokenStream {
     without_self(parenthesised(quote!(#ty)), ident)
 }
 
-/// The tokens of a type with the name of the enum instead of `Self`, which in the assembler would be the assembler.
+/// The tokens of a type with the name of the enum instead of `Self`, which inside of the assembler would mean the assembler.
 fn without_self(tokens: TokenStream, ident: &Ident) -> TokenStream {
     let tokens = tokens.into_iter().map(|token| match token {
         TokenTree::Ident(word) if word == "Self" => {

@@ -47,9 +47,9 @@ use arrow_buffer::{BooleanBuffer, Buffer};
 use arrow_schema::{DataType, Field, FieldRef, Schema};
 
 use crate::basic::Basic;
+use crate::columns::{ColumnField, Columns};
 use crate::datatype::Datatype;
 use crate::error::Error;
-use crate::typed::{ColumnField, Columns};
 use crate::typemap::{Node, TypeMap};
 
 #[cfg(feature = "arrow-array")]
@@ -67,7 +67,7 @@ pub struct ArrowColumn {
     pub buffer: Buffer,
 }
 
-/// Why columns of Arrow are not those of a type.
+/// Why columns of Arrow do not fit a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ArrowError {
@@ -78,7 +78,7 @@ pub enum ArrowError {
         /// The number of columns with this name.
         found: usize,
     },
-    /// A column has another type, or may have nulls, or its lists may.
+    /// A column has another type, or it or its lists may have nulls.
     Type {
         /// The path.
         path: String,
@@ -105,7 +105,7 @@ pub enum ArrowError {
         /// Bytes that there are.
         actual: usize,
     },
-    /// The records have no data, and so no columns, and there is no other column that says how many they are.
+    /// The number of records is unknown: they have no data and so no columns, and there is no other column.
     NoColumn,
     /// A null where the type has no [`Maybe`](crate::Maybe).
     Null {

@@ -43,8 +43,8 @@ mod zerocopy;
 /// - any bytes that each leaf's [`Validity`] and each [check](TypeMap::checked) of the map accept, written
 ///   to the named bytes of a value, leave a valid value of `Self`; unless [`skips_fields`](TypeMap::skips_fields), the result is valid even if
 ///   the other bytes are uninitialised;
-/// - a byte that is not named is padding, unless `skips_fields`: it may hold anything, and only whoever borrows the
-///   value accesses it.
+/// - a byte that is not named is padding, unless `skips_fields`: it may hold anything, and only the borrower of the value
+///   accesses it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a datatype",
     label = "no type map is known for `{Self}`",

@@ -85,7 +85,7 @@ pub enum Error {
     },
     /// Contents that no constructor call has.
     Contents {
-        /// The constructor they claim to belong to.
+        /// The constructor whose contents they would be.
         combiner: &'static str,
         /// The problem, in words.
         problem: &'static str,
@@ -99,14 +99,14 @@ pub enum Error {
     },
     /// A datatype would nest deeper than [`MAX_DEPTH`](crate::typemap::MAX_DEPTH) levels.
     TooDeep {
-        /// Levels it would have.
+        /// The number of levels that it would have.
         depth: u32,
         /// The greatest number of levels.
         limit: u32,
     },
     /// The description of a datatype would have too many entries.
     TooManyEntries {
-        /// Entries it would have.
+        /// The number of entries that it would have.
         entries: u64,
         /// The greatest number of entries.
         limit: u64,
@@ -277,10 +277,10 @@ pub enum Error {
     Capacity {
         /// The number of items, or of bytes of a string.
         len: usize,
-        /// The most that there is room for.
+        /// The maximum number.
         capacity: usize,
     },
-    /// A time that a count of this unit, or the other type, does not reach.
+    /// A time outside the range of a count of this unit, or of the type to convert to.
     TimeRange {
         /// The unit, as NumPy writes it: `"ns"`.
         unit: &'static str,

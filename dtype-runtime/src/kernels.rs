@@ -36,7 +36,7 @@ pub enum Isa {
 }
 
 impl Isa {
-    /// All, from the plainest to the best that a machine may have.
+    /// All instruction sets, from the plainest to the best.
     pub const ALL: &'static [Self] = &[Self::Portable, Self::Avx2, Self::Avx512, Self::Neon];
 
     /// The name, as in `DTYPE_KERNELS`.
@@ -93,17 +93,17 @@ impl fmt::Display for UnavailableError {
 
 impl core::error::Error for UnavailableError {}
 
-/// Bytes of the registers that permutations are computed for.
+/// Bytes of a register that a permutation rearranges.
 pub(crate) const WIDTH: usize = 64;
 
 /// Whether the crate may select instructions that execute permutations, or some of them, on some machine.
 pub(crate) const EXECUTES_PERMUTATIONS: bool =
     cfg!(all(target_arch = "x86_64", any(feature = "std", target_feature = "avx2")));
 
-/// The code of what is used; 0 until it is needed first.
+/// The code of the instruction set in use; 0 until the first use.
 static SELECTED: AtomicU8 = AtomicU8::new(0);
 
-/// Whether the machine has all of these; without the feature `std`, whether each machine has that the crate is compiled for.
+/// Whether the machine has all of these features; without the feature `std`, whether the target of the compilation has them.
 macro_rules! has {
     ($($feature:tt)+) => {{
         #[cfg(all(target_arch = "x86_64", feature = "std"))]
@@ -123,7 +123,8 @@ pub fn available(isa: Isa) -> bool {
         Isa::Avx512 => {
             available(Isa::Avx2) && has!("avx512f" "avx512bw" "avx512vl" "avx512vbmi" "bmi2")
         }
-        // A part of what the crate is compiled for, or not there. Its lanes are little-endian here, and addresses have 64 bits.
+        // Part of the target for which the crate is compiled, or absent. The kernels need little-endian lanes and 64-bit
+        // addresses.
         Isa::Neon => cfg!(all(
             target_arch = "aarch64",
             target_feature = "neon",
@@ -166,11 +167,11 @@ pub(crate) fn decided() -> Option<Isa> {
     }
 }
 
-/// Decides what is used.
+/// Decides which instruction set is used.
 #[cold]
 fn first() -> Isa {
     let isa = wanted().unwrap_or_else(best);
-    // A `select` that came in between stays.
+    // If another thread has selected one since, that one stays.
     match SELECTED.compare_exchange(0, isa as u8, Ordering::Relaxed, Ordering::Relaxed) {
         Ok(_) => isa,
         Err(_) => selected(),

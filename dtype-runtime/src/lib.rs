@@ -194,6 +194,8 @@ pub mod __private;
 #[cfg(feature = "arrow")]
 pub mod arrow;
 pub mod basic;
+#[allow(unsafe_code, reason = "copies between records and columns, and owns a column's memory")]
+mod columns;
 pub mod commit;
 #[allow(
     unsafe_code,
@@ -207,6 +209,8 @@ pub mod convertor;
 pub mod datatype;
 mod error;
 pub mod explain;
+#[allow(unsafe_code, reason = "implements the unsafe trait, and reads checked bytes as values")]
+mod fields;
 #[allow(unsafe_code, reason = "copies through raw pointers, which its callers have checked")]
 mod kernel;
 pub mod kernels;
@@ -232,22 +236,23 @@ pub mod types;
 
 /// The units of [`Timestamp`] and [`TimeSpan`].
 pub mod time {
-    pub use crate::typed::{Microseconds, Milliseconds, Nanoseconds, Seconds, Unit};
+    pub use crate::fields::{Microseconds, Milliseconds, Nanoseconds, Seconds, Unit};
 }
 
 pub use basic::{Basic, Validity};
+pub use columns::{Column, ColumnField, ColumnIter, Columns, columns};
 pub use commit::Committed;
 pub use convertor::{Buffer, BufferMut, Packer, Unpacker};
 pub use datatype::{Datatype, Describes};
 #[cfg(feature = "derive")]
 pub use dtype_derive::Datatype;
 pub use error::{Error, Malformed};
+pub use fields::{FixedDuration, FixedSocketAddr, FixedStr, FixedVec, Maybe, TimeSpan, Timestamp};
 pub use representation::Representation;
 pub use typed::{
-    AppendBytes, ByteRanges, Column, ColumnField, ColumnIter, Columns, FixedDuration,
-    FixedSocketAddr, FixedStr, FixedVec, Maybe, Packed, PackedIter, TimeSpan, Timestamp, bytes_of,
-    bytes_of_mut, columns, gaps, pack, pack_as, pack_into, pack_iter, pack_onto, packed_size, runs,
-    unpack, unpack_as, unpack_into, unpack_one, view, view_memory, view_mut, zero_gaps,
+    AppendBytes, ByteRanges, Packed, PackedIter, bytes_of, bytes_of_mut, gaps, pack, pack_as,
+    pack_into, pack_iter, pack_onto, packed_size, runs, unpack, unpack_as, unpack_into, unpack_one,
+    view, view_memory, view_mut, zero_gaps,
 };
 pub use typemap::TypeMap;
 pub use types::{

@@ -186,7 +186,7 @@ impl<T: Datatype, D: Dimension> ArrayDatatype for ArrayRef<T, D> {
     }
 
     fn commit(&self) -> Result<CommittedLayout<T>, Error> {
-        CommittedLayout::of(self.shape(), self.strides())
+        CommittedLayout::new(self.shape(), self.strides())
     }
 
     fn pack(&self) -> Result<Vec<u8>, Error> {

@@ -14,7 +14,7 @@ use crate::basic::Basic;
 use crate::typemap::{self, Node, TypeMap};
 use crate::types::{Constructor, Lengths, Member, Order, Type};
 
-/// A datatype, as constructors made it or as the derive did. The second knows the names of its fields.
+/// A datatype: a type that constructors made, or the map that the derive made, which has the names of the fields.
 #[derive(Clone, Copy, Debug)]
 pub enum Source<'a> {
     Type(&'a Type),
@@ -35,7 +35,7 @@ pub enum Parts<'a> {
     Leaf(Basic),
     /// A type with the same data but another name or other bounds.
     Same(Source<'a>),
-    /// Parts of an array: `built` is made of `old`, by internal structures.
+    /// A part of an array: `built` consists of elements of type `old`, in internal structures.
     Array {
         built: &'a Type,
         old: &'a Type,
@@ -69,7 +69,7 @@ pub struct List<'a> {
     pub old: &'a Type,
 }
 
-/// The number of blocks of a list that are read at once.
+/// The number of blocks of a list that [`List::read`] returns.
 pub const AT_ONCE: usize = 64;
 
 #[expect(clippy::len_without_is_empty, reason = "a list has blocks")]
@@ -78,7 +78,7 @@ impl<'a> List<'a> {
         self.displacements.len()
     }
 
-    /// Length and displacement in bytes of up to [`AT_ONCE`] blocks, from one on.
+    /// The length of up to [`AT_ONCE`] blocks, the first at index `from`, and the displacement of each in bytes.
     pub fn read(self, from: usize) -> impl DoubleEndedIterator<Item = (u64, i128)> + use<'a> {
         let unit = i128::from(self.unit);
         (from..self.len().min(from + AT_ONCE)).map(move |i| {
@@ -242,7 +242,7 @@ fn grid(count: u64, stride: i64, blocklength: u64, old: &Type) -> Parts<'_> {
 
 impl Names {
     /// The name of a member with this number.
-    pub fn of(self, index: usize) -> Cow<'static, str> {
+    pub fn name(self, index: usize) -> Cow<'static, str> {
         match (self, index) {
             (Self::ValueIndex, 0) => "value".into(),
             (Self::ValueIndex, 1) => "index".into(),
@@ -254,7 +254,7 @@ impl Names {
     pub fn of_field(self, index: usize) -> String {
         match self {
             Self::Numbers => format!("f{index}"),
-            Self::ValueIndex => self.of(index).into(),
+            Self::ValueIndex => self.name(index).into(),
         }
     }
 }

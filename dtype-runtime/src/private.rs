@@ -7,7 +7,7 @@ pub use memoffset;
 pub use crate::basic::Basic;
 pub use crate::datatype::{Datatype, Describes};
 pub use crate::outline::{AT_ONCE, List, Names, Parts, Repetition, Source, structure_of_pair};
-pub use crate::typed::{RecordPacker, Records, ask, pack_one_onto, unpack_onto};
+pub use crate::typed::{RecordPacker, Records, call_check, pack_one_onto, unpack_onto};
 use crate::typemap::assert_bound;
 pub use crate::typemap::{Field, Markers, TypeMap};
 
@@ -31,7 +31,7 @@ pub const fn field_map_with<S, F, D: Describes<F>>(
     D::FOREIGN_MAP
 }
 
-/// `size_of` the field, in bytes.
+/// `size_of` the field.
 pub const fn field_size<S, F>(_project: fn(*const S) -> *const F) -> usize {
     size_of::<F>()
 }

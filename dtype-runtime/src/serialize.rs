@@ -57,7 +57,7 @@ impl<'de> Visitor<'de> for MarshalledType {
         Type::unmarshal(bytes).map_err(E::custom)
     }
 
-    /// For formats without bytes of their own. No memory is set aside for more than there are.
+    /// For formats that have no type for bytes. A length that the format announces reserves no memory.
     fn visit_seq<A: SeqAccess<'de>>(self, mut bytes: A) -> Result<Type, A::Error> {
         let mut all: Vec<u8> = Vec::new();
         while let Some(byte) = bytes.next_element()? {

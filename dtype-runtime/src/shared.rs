@@ -14,7 +14,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 /// A value on the heap or in a static. Each clone is an owner, in any thread. The last owner of a value on the heap drops it.
 pub(crate) struct Shared<T> {
     counted: NonNull<Counted<T>>,
-    /// Marks that it owns a value, which may be dropped with it.
+    /// Owns a value, and may drop it.
     owns: PhantomData<T>,
 }
 

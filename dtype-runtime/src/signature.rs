@@ -37,7 +37,7 @@ impl Fingerprint {
     }
 
     /// The hash of a sequence of one basic datatype with this code.
-    pub(crate) const fn of(code: u8) -> Self {
+    pub(crate) const fn leaf(code: u8) -> Self {
         // Spread the small code over the field, so that sums of neighbours do not cancel.
         let spread = multiply(code as u64 + 1, 0x1234_5678_9ABC_DEF1 % PRIME);
         Self { value: spread, power: POINT, len: 1 }
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn nesting_does_not_matter_but_order_does() {
-        let (a, b) = (Fingerprint::of(1), Fingerprint::of(2));
+        let (a, b) = (Fingerprint::leaf(1), Fingerprint::leaf(2));
         let flat = a.then(b).then(a).then(b).then(a).then(b);
         assert_eq!(a.then(b).repeated(3), flat);
         assert_eq!(a.then(b.then(a).repeated(2)).then(b), flat);
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn long_sequences_keep_apart() {
-        let a = Fingerprint::of(6);
+        let a = Fingerprint::leaf(6);
         let hashes: std::collections::BTreeSet<u64> =
             (0..10_000).map(|n| a.repeated(n).hash()).collect();
         assert_eq!(hashes.len(), 10_000);

@@ -5,21 +5,14 @@
 
 mod append;
 mod check;
-mod column;
-mod columns;
 mod converted;
-mod duration;
-mod fixed;
 mod front;
 mod layout;
-mod maybe;
 mod moves;
 mod packed;
 mod ranges;
 mod records;
-mod socket;
 mod stream;
-mod time;
 mod validate;
 mod view;
 
@@ -30,24 +23,16 @@ use core::mem::MaybeUninit;
 use crate::datatype::Datatype;
 use crate::error::Error;
 use crate::kernel::{self, Pack, Unpack, Zero};
-use layout::Layout;
 
 pub use append::AppendBytes;
-pub use check::ask;
-pub use column::{Column, ColumnIter};
-pub use columns::{ColumnField, Columns, columns};
+pub use check::call_check;
 pub use converted::{pack_as, unpack_as};
-pub use duration::FixedDuration;
-pub use fixed::{FixedStr, FixedVec};
 pub use front::RecordPacker;
-pub use maybe::Maybe;
+pub(crate) use layout::{Layout, assert_stride};
 pub use packed::{Packed, PackedIter};
 pub use ranges::{ByteRanges, gaps, runs};
 pub use records::Records;
-pub use socket::FixedSocketAddr;
-pub use time::{Microseconds, Milliseconds, Nanoseconds, Seconds, TimeSpan, Timestamp, Unit};
-#[cfg(feature = "ndarray")]
-pub(crate) use validate::validate;
+pub(crate) use validate::{reason, validate};
 pub use view::{bytes_of, bytes_of_mut, view, view_memory, view_mut};
 
 /// The packed size of `count` records of type `T`, in bytes; `usize::MAX` if that cannot be addressed.
@@ -138,7 +123,7 @@ pub fn pack_one_onto<T: Datatype, const BEFORE: usize>(
 /// ```
 #[must_use]
 pub fn pack_iter<T: Datatype>(records: impl IntoIterator<Item = T>) -> Vec<u8> {
-    /// Room that is made ahead, however many records an iterator promises.
+    /// The maximum number of bytes to reserve ahead, however many records an iterator promises.
     const MAX_RESERVED: usize = 1 << 20;
     let records = records.into_iter();
     let mut out = Vec::with_capacity(packed_size::<T>(records.size_hint().0).min(MAX_RESERVED));
@@ -218,7 +203,7 @@ pub fn unpack<T: Datatype>(bytes: &[u8]) -> Result<Vec<T>, Error> {
 pub fn unpack_one<T: Datatype>(bytes: &[u8]) -> Result<T, Error> {
     const { refuse_skipped_fields::<T>(NOT_INITIALISED) }
     check_length::<T>(bytes, 1)?;
-    validate::validate::<T>(bytes, 1)?;
+    validate::<T>(bytes, 1)?;
     // SAFETY: `bytes` has the length of one packed record, `validate` accepted it, and a type that skips
     // fields was refused.
     Ok(unsafe { unpack_record(bytes) })
@@ -254,7 +239,7 @@ pub fn unpack_onto<T: Datatype>(
 ///
 /// `Vec::try_reserve_exact` takes as long as the allocation itself, because it also handles vectors that grow.
 #[inline]
-fn with_room<T>(count: usize) -> Result<Vec<T>, Error> {
+pub(crate) fn with_room<T>(count: usize) -> Result<Vec<T>, Error> {
     let refused = || Error::Allocation { count, stride: size_of::<T>() };
     let layout = alloc::alloc::Layout::array::<T>(count).map_err(|_| refused())?;
     if layout.size() == 0 {
@@ -297,7 +282,7 @@ unsafe fn append_checked<T: Datatype>(
     while done < count {
         let number = most.min(count - done);
         let records = &bytes[done * size..(done + number) * size];
-        validate::validate::<T>(records, number).map_err(|error| error.records_later(done))?;
+        validate::<T>(records, number).map_err(|error| error.records_later(done))?;
         // SAFETY: there is room for `count` records after the vector's `len`, and `done + number` is no more than that.
         // `validate` accepted the bytes of these. The vector is borrowed exclusively, so it does not overlap the bytes.
         unsafe { unpack_new::<T>(records, items.as_mut_ptr().add(len + done), number) };
@@ -426,7 +411,7 @@ unsafe fn pack_records<T: Datatype>(items: &[T], out: *mut u8) {
 /// `bytes` must be `count` packed records that [`validate`](validate::validate) accepts, and `items`
 /// valid for reading and writing `count` values, initialised or not, and not overlap `bytes`.
 #[inline]
-unsafe fn unpack_records<T: Datatype>(bytes: &[u8], items: *mut T, count: usize) {
+pub(crate) unsafe fn unpack_records<T: Datatype>(bytes: &[u8], items: *mut T, count: usize) {
     // SAFETY: `bytes` has the length of `count` records, and the caller guarantees the memory of the items.
     unsafe { Layout::<T>::values::<Unpack>(items.cast(), bytes.as_ptr().cast_mut(), count) }
 }
@@ -477,7 +462,7 @@ unsafe fn unpack_valid<T: Datatype>(bytes: &[u8], items: *mut T, count: usize) -
 /// `bytes` must be one packed record that [`validate`](validate::validate) accepts, and the type must not
 /// skip fields.
 #[inline]
-unsafe fn unpack_record<T: Datatype>(bytes: &[u8]) -> T {
+pub(crate) unsafe fn unpack_record<T: Datatype>(bytes: &[u8]) -> T {
     let mut record = MaybeUninit::<T>::uninit();
     // SAFETY: the caller guarantees the bytes, which `Unpack` only reads. By the promise of `Datatype` the moves lie
     // within the record. All data bytes are written, and the type skips no fields: by the same promise this is a value.

@@ -37,7 +37,7 @@ pub struct TypeMap {
     stride: usize,
     fingerprint: Fingerprint,
     restricted: bool,
-    /// Asked about the packed bytes of a value whose fields are valid.
+    /// Called with the packed bytes of a value whose fields are valid.
     check: Option<Check>,
     meaning: Option<Meaning>,
     skips: bool,
@@ -119,7 +119,7 @@ impl Field {
         self.map
     }
 
-    /// The type, and the next segment of a path that begins with the name.
+    /// The type, and the next segment of the path, if the path begins with the field's name.
     fn begins<'p>(&self, path: &'p str) -> Option<(&'static TypeMap, &'p str)> {
         Some((self.map?, next_segment(path.strip_prefix(self.name)?)?))
     }
@@ -170,7 +170,7 @@ pub struct Markers {
 }
 
 impl Markers {
-    /// Nothing: the bounds are 0 and `size_of` the type.
+    /// No markers: the bounds are 0 and `size_of` the type.
     pub const NONE: Self = Self { lb: None, ub: None, resized: None };
 
     /// As `MPI_Type_create_resized` with this lower bound and extent, in bytes.
@@ -275,7 +275,7 @@ impl TypeMap {
             node: Node::Basic { basic, validity, name },
             size: basic.size(),
             stride: basic.size(),
-            fingerprint: Fingerprint::of(basic.canonical().code()),
+            fingerprint: Fingerprint::leaf(basic.canonical().code()),
             restricted: !validity.is_any(),
             check: None,
             meaning: None,

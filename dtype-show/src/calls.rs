@@ -19,7 +19,7 @@ use fill::Fill;
 pub enum Language {
     /// The C binding of MPI-4.1.
     C,
-    /// This crate.
+    /// Rust, with `dtype-runtime`.
     Rust,
 }
 

@@ -25,6 +25,9 @@ use rows::Rows;
 /// [unknown](Sign::Unknown): any type is drawn in a short time.
 const MAX_PARTS: u64 = 1 << 19;
 
+/// Cells between the numbers of a ruler.
+const TICK: usize = 8;
+
 /// Which part of a layout to draw, and how to cut it into rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -38,9 +41,9 @@ pub struct View {
     ///
     /// `None` draws a layout that fits one row in one row. Otherwise a row is the extent of an instance if there are
     /// several instances, or a multiple of the row of a subarray or the stride of a vector, or else as many cells as
-    /// fit. If [`unit`](Self::unit) makes each element one cell, a row is the row of the subarray or the stride of the
-    /// vector itself, as if it were set. It may have an eighth more cells than `columns`; a longer one is drawn as up to 16
-    /// rows of about equal length, so that a column of the array is still upright.
+    /// fit. If [`unit`](Self::unit) makes each element one cell, a row is exactly the row of the subarray or the stride of
+    /// the vector. Such a row may have an eighth more cells than `columns`; a longer one is drawn as up to 16 rows of about
+    /// equal length, so that a column of the array stays upright.
     pub row: Option<u64>,
     /// The maximum number of rows, 1 to 1024, of at most 65 536 cells together. The picture replaces further rows by their
     /// number of bytes. Rows in which a bound or the data start or end take precedence. Three or more rows that are only gap
@@ -61,31 +64,16 @@ impl Default for View {
 }
 
 impl View {
-    /// Sets [`instances`](Self::instances).
-    #[must_use]
-    pub const fn with_instances(mut self, instances: u64) -> Self {
-        self.instances = instances;
-        self
-    }
-
-    /// Sets [`columns`](Self::columns).
-    #[must_use]
-    pub const fn with_columns(mut self, columns: usize) -> Self {
-        self.columns = columns;
-        self
+    setters! {
+        with_instances, instances: u64;
+        with_columns, columns: usize;
+        with_rows, rows: usize;
     }
 
     /// Sets [`row`](Self::row), in bytes.
     #[must_use]
     pub const fn with_row(mut self, row: u64) -> Self {
         self.row = Some(row);
-        self
-    }
-
-    /// Sets [`rows`](Self::rows).
-    #[must_use]
-    pub const fn with_rows(mut self, rows: usize) -> Self {
-        self.rows = rows;
         self
     }
 
@@ -127,8 +115,8 @@ pub struct Row {
 /// A picture of instances of a type: rows of cells in the order of addresses, the extent and the true extent
 /// (MPI-4.1 sections 5.1.7 and 5.1.8), the fields.
 ///
-/// Its `Display` is the row of squares: `■` for a byte of data, `□` for a byte between the bounds that is not, `▣`
-/// for one that is named more than once, and a space where a basic datatype begins. [`text`](Self::text) draws it
+/// Its `Display` is the row of squares: `■` for a byte of data, `□` for any other byte between the bounds, `▣` for a byte
+/// that is named more than once, and a space where a basic datatype begins. [`text`](Self::text) draws it
 /// with rulers, brackets and a legend, [`svg`](Self::svg) in vectors.
 ///
 /// Drawing takes time proportional to the picture, not to the type: a type of a billion elements is drawn at once.
@@ -239,7 +227,7 @@ impl Diagram {
         let known = if more_fields { &[] } else { &*fields };
         let rows = Rows::new(ty, source, known, view);
         let mut stretches = stretches(&rows);
-        // Each drawn byte can be a separate element, some levels deep.
+        // Each drawn byte can be an element of its own, below several levels of types, each of which is visited.
         let bytes: i128 = stretches.iter().map(|stretch| stretch.end - stretch.start).sum();
         let mut left = MAX_PARTS + 16 * u64::try_from(bytes).unwrap_or(0);
         for stretch in &mut stretches {
@@ -322,6 +310,21 @@ impl Diagram {
     /// The first [`MAX_FIELDS`](crate::MAX_FIELDS) fields in packing order, followed by the skipped fields.
     pub fn fields(&self) -> &[DiagramField] {
         &self.fields
+    }
+
+    /// The numbers above the rows, each with the index of its cell: displacements if there is one row, and otherwise offsets
+    /// from the start of each row.
+    pub(crate) fn ruler(&self) -> Vec<(usize, String)> {
+        let mut rows = self.rows();
+        let (Some(first), second) = (rows.next(), rows.next()) else { return Vec::new() };
+        let label = |cell: usize| {
+            let bytes = cell as i128 * i128::from(self.unit);
+            match second {
+                None => format!("{}", first.start + bytes),
+                Some(_) => format!("+{bytes}"),
+            }
+        };
+        (0..first.cells.len()).step_by(TICK).map(|cell| (cell, label(cell))).collect()
     }
 
     /// Renames the fields. A type made at run time has numbers for names; this gives its fields better ones.

@@ -107,7 +107,8 @@ struct Walk {
     path: String,
     levels: Vec<Repeat>,
     skipped: Vec<DiagramField>,
-    /// Set inside a part of an array, which is made of internal structures: the address of its element type.
+    /// Inside a part of an array, the address of the array's element type: the structures around the elements are internal and
+    /// have no names.
     nameless_until: Option<*const ()>,
 }
 
@@ -175,7 +176,7 @@ impl Walk {
                 if member.blocklength == 0 || of.size() == 0 {
                     return Slot::Other;
                 }
-                walk.named(&names.of(i), |walk| {
+                walk.named(&names.name(i), |walk| {
                     let depth = walk.levels.len();
                     walk.enter(Repetition { count: member.blocklength, stride: of.extent() });
                     // A repetition of an unnamed structure repeats its contents.
@@ -228,7 +229,7 @@ impl Walk {
         Slot::Members(slots)
     }
 
-    /// With one more name at the end of the path.
+    /// Calls `inside` with the name at the end of the path.
     fn named(&mut self, name: &str, inside: impl FnOnce(&mut Self) -> Slot) -> Slot {
         let length = self.path.len();
         if self.nameless_until.is_none() {

@@ -47,6 +47,18 @@
 
 #![forbid(unsafe_code)]
 
+/// A `with_` function for each field of a style. The text after a type is its unit.
+macro_rules! setters {
+    ($($setter:ident, $field:ident: $ty:ty $(, $unit:literal)?;)*) => {$(
+        #[doc = concat!("Sets [`", stringify!($field), "`](Self::", stringify!($field), ")" $(, ", in ", $unit)?, ".")]
+        #[must_use]
+        pub const fn $setter(mut self, $field: $ty) -> Self {
+            self.$field = $field;
+            self
+        }
+    )*};
+}
+
 mod calls;
 mod diagram;
 mod fields;

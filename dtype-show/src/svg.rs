@@ -41,39 +41,12 @@ impl Default for SvgStyle {
 }
 
 impl SvgStyle {
-    /// Sets [`theme`](Self::theme).
-    #[must_use]
-    pub const fn with_theme(mut self, theme: Theme) -> Self {
-        self.theme = theme;
-        self
-    }
-
-    /// Sets [`cell`](Self::cell), in pixels.
-    #[must_use]
-    pub const fn with_cell(mut self, cell: u32) -> Self {
-        self.cell = cell;
-        self
-    }
-
-    /// Sets [`rulers`](Self::rulers).
-    #[must_use]
-    pub const fn with_rulers(mut self, rulers: bool) -> Self {
-        self.rulers = rulers;
-        self
-    }
-
-    /// Sets [`ranges`](Self::ranges).
-    #[must_use]
-    pub const fn with_ranges(mut self, ranges: bool) -> Self {
-        self.ranges = ranges;
-        self
-    }
-
-    /// Sets [`legend`](Self::legend).
-    #[must_use]
-    pub const fn with_legend(mut self, legend: usize) -> Self {
-        self.legend = legend;
-        self
+    setters! {
+        with_theme, theme: Theme;
+        with_cell, cell: u32, "pixels";
+        with_rulers, rulers: bool;
+        with_ranges, ranges: bool;
+        with_legend, legend: usize;
     }
 }
 

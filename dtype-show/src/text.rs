@@ -6,7 +6,7 @@ mod marks;
 use core::fmt::{self, Write};
 
 use crate::diagram::{Cell, Diagram, Line, Row, Sign};
-pub(crate) use legend::Legend;
+pub(crate) use legend::{Legend, rest};
 
 /// How to write a picture as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,53 +47,18 @@ impl Default for TextStyle {
 }
 
 impl TextStyle {
-    /// Sets [`title`](Self::title).
-    #[must_use]
-    pub const fn with_title(mut self, title: bool) -> Self {
-        self.title = title;
-        self
+    fn dots(&self) -> &'static str {
+        if self.ascii { "..." } else { "…" }
     }
 
-    /// Sets [`ascii`](Self::ascii).
-    #[must_use]
-    pub const fn with_ascii(mut self, ascii: bool) -> Self {
-        self.ascii = ascii;
-        self
-    }
-
-    /// Sets [`colour`](Self::colour).
-    #[must_use]
-    pub const fn with_colour(mut self, colour: bool) -> Self {
-        self.colour = colour;
-        self
-    }
-
-    /// Sets [`rulers`](Self::rulers).
-    #[must_use]
-    pub const fn with_rulers(mut self, rulers: bool) -> Self {
-        self.rulers = rulers;
-        self
-    }
-
-    /// Sets [`ranges`](Self::ranges).
-    #[must_use]
-    pub const fn with_ranges(mut self, ranges: bool) -> Self {
-        self.ranges = ranges;
-        self
-    }
-
-    /// Sets [`letters`](Self::letters).
-    #[must_use]
-    pub const fn with_letters(mut self, letters: bool) -> Self {
-        self.letters = letters;
-        self
-    }
-
-    /// Sets [`legend`](Self::legend).
-    #[must_use]
-    pub const fn with_legend(mut self, legend: usize) -> Self {
-        self.legend = legend;
-        self
+    setters! {
+        with_title, title: bool;
+        with_ascii, ascii: bool;
+        with_colour, colour: bool;
+        with_rulers, rulers: bool;
+        with_ranges, ranges: bool;
+        with_letters, letters: bool;
+        with_legend, legend: usize;
     }
 }
 
@@ -103,9 +68,6 @@ pub struct Text<'a> {
     diagram: &'a Diagram,
     style: &'a TextStyle,
 }
-
-/// Cells between the numbers of the ruler.
-const TICK: usize = 8;
 
 /// The letters of fields; further fields have a star.
 const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -140,21 +102,15 @@ impl<'a> Text<'a> {
         widths.max().unwrap_or(1)
     }
 
-    /// The numbers above the rows: displacements if there is one row, and otherwise offsets from the start of each
-    /// row.
     fn ruler(&self, f: &mut fmt::Formatter<'_>, gutter: usize) -> fmt::Result {
-        let mut rows = self.diagram.rows();
-        let (Some(first), second) = (rows.next(), rows.next()) else { return Ok(()) };
-        let cells = first.cells.len();
+        let labels = self.diagram.ruler();
+        if labels.is_empty() {
+            return Ok(());
+        }
         let mut line = String::new();
-        for tick in (0..cells).step_by(TICK) {
-            let bytes = tick as i128 * i128::from(self.diagram.unit());
-            let label = match second {
-                None => format!("{}", first.start + bytes),
-                Some(_) => format!("+{bytes}"),
-            };
-            if line.is_empty() || line.len() < tick {
-                let pad = tick - line.len();
+        for (cell, label) in labels {
+            if line.is_empty() || line.len() < cell {
+                let pad = cell - line.len();
                 write!(line, "{:pad$}{label}", "")?;
             }
         }
@@ -233,6 +189,8 @@ impl<'a> Text<'a> {
 impl fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let gutter = self.gutter();
+        let indent = if self.style.rulers { gutter + 1 } else { 0 };
+        let dots = self.style.dots();
         if self.style.title {
             writeln!(f, "{}\n", self.diagram.title())?;
         }
@@ -244,27 +202,22 @@ impl fmt::Display for Text<'_> {
                 Line::Row(row) => {
                     self.row(f, row, gutter)?;
                     if self.style.ranges {
-                        let indent = if self.style.rulers { gutter + 1 } else { 0 };
                         marks::write(f, self.diagram, row, self.style.ascii, indent)?;
                     }
                 }
                 Line::LeftOut(bytes) => {
-                    let dots = if self.style.ascii { "..." } else { "…" };
-                    let pad = if self.style.rulers { gutter + 1 } else { 0 };
-                    writeln!(f, "{:pad$}{dots} {bytes} bytes left out {dots}", "")?;
+                    writeln!(f, "{:indent$}{dots} {bytes} bytes left out {dots}", "")?;
                 }
-                Line::Gap { rows, .. } => {
-                    let dots = if self.style.ascii { "..." } else { "…" };
-                    let pad = if self.style.rulers { gutter + 1 } else { 0 };
-                    writeln!(f, "{:pad$}{dots} {rows} rows of gap", "")?;
-                }
+                Line::Gap { rows, .. } => writeln!(f, "{:indent$}{dots} {rows} rows of gap", "")?,
             }
         }
         let more = self.diagram.more_extents();
         if self.style.ranges && more > 0 {
-            let dots = if self.style.ascii { "..." } else { "…" };
-            let pad = if self.style.rulers { gutter + 1 } else { 0 };
-            writeln!(f, "{:pad$}{dots} the extents of {more} more instances left out {dots}", "")?;
+            writeln!(
+                f,
+                "{:indent$}{dots} the extents of {more} more instances left out {dots}",
+                ""
+            )?;
         }
         self.meanings(f)?;
         if self.style.legend > 0 && !self.diagram.fields().is_empty() {

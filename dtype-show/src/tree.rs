@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use dtype_runtime::Type;
 use dtype_runtime::types::{Argument, Combiner, Distribution, Order};
 
-/// The number of elements of a list that are written.
+/// The maximum number of elements of a list to write.
 const MAX_NUMBERS: usize = 8;
 
-/// The number of datatypes that are searched for repeated ones.
+/// The maximum number of datatypes to visit in search of repeated ones.
 const MAX_LOOKED_AT: usize = 1 << 16;
 
 /// A type as the tree of the calls that made it: its `Display`. Made by [`new`](Self::new).
@@ -51,17 +51,17 @@ impl<'a> EnvelopeTree<'a> {
 /// The types that are used more than once, numbered in the order of their first occurrence.
 fn shared(root: &Type) -> BTreeMap<usize, usize> {
     let mut uses: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
-    let mut waiting = Vec::from([root]);
-    while let Some(ty) = waiting.pop() {
+    let mut open = Vec::from([root]);
+    while let Some(ty) = open.pop() {
         let met = uses.len();
         let (_, number) = uses.entry(ty.as_ptr().addr()).or_insert((met, 0));
         *number += 1;
         if *number > 1 || met >= MAX_LOOKED_AT {
             continue;
         }
-        let room = MAX_LOOKED_AT.saturating_sub(waiting.len());
-        let from = waiting.len();
-        waiting.extend(
+        let room = MAX_LOOKED_AT.saturating_sub(open.len());
+        let from = open.len();
+        open.extend(
             parts(ty)
                 .into_iter()
                 .map(|(_, part)| part)
@@ -69,7 +69,7 @@ fn shared(root: &Type) -> BTreeMap<usize, usize> {
                 .take(room),
         );
         // The first one is visited first.
-        waiting[from..].reverse();
+        open[from..].reverse();
     }
     let mut shared: Vec<(usize, usize)> =
         uses.into_iter().filter(|(_, use_)| use_.1 > 1).map(|(key, use_)| (use_.0, key)).collect();

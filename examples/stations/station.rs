@@ -74,7 +74,7 @@ impl Connection {
         }
         self.output.write_all(&frame).await?;
         match self.replies.next_message().await {
-            // How the other side's system tells that it has closed the connection with bytes unread.
+            // The other side has closed the connection with bytes unread.
             Err(Error::Io(error)) if error.kind() == std::io::ErrorKind::ConnectionReset => {
                 Ok(None)
             }

@@ -1,2 +1,2 @@
-//! Nothing is here: the tests are in `tests`, one file for each thing that must compile (`pass`) and
-//! for each that must not (`fail`), the latter with the exact message that its author gets.
+//! Empty: the tests are in `tests/it`, and the code that must not compile in `tests/fail` and `tests/instantiated`, with the
+//! exact messages.

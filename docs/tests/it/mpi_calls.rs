@@ -1,4 +1,4 @@
-//! The chapter for those who come from MPI leaves no call out.
+//! The chapter *Coming from MPI* names every call.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@ use syn::DeriveInput;
 
 use crate::errors::Errors;
 use crate::model::Variant;
-use crate::repr::Integer;
+use crate::repr;
 
 pub(super) fn check(source: &DeriveInput, variants: &[Variant<'_>], errors: &mut Errors) {
     let ident = &source.ident;
@@ -24,7 +24,7 @@ pub(super) fn check(source: &DeriveInput, variants: &[Variant<'_>], errors: &mut
         );
     }
     // If variants carry data, the `repr` is not the mistake.
-    if !carries_data && Integer::from_attributes(&source.attrs).is_none() {
+    if !carries_data && repr::basic(&source.attrs).is_none() {
         errors.at(
             ident,
             "an enum needs an integer to travel as: put `#[repr(u8)]`, or another integer type, on \

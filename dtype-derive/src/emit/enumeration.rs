@@ -5,7 +5,7 @@ use quote::quote;
 
 use super::Target;
 use crate::model::{Item, Variant};
-use crate::repr::Integer;
+use crate::repr;
 
 /// The expression for the map; `None` if no integer is named.
 ///
@@ -18,7 +18,7 @@ pub(super) fn map(
     target: &Target,
 ) -> Option<TokenStream> {
     let Target { private, ty, constructor, is_remote, .. } = target;
-    let basic = Integer::from_attributes(&item.source.attrs)?.basic();
+    let basic = repr::basic(&item.source.attrs)?;
     let name = item.name();
     let names = variants.iter().map(Variant::name);
     let variants: Vec<_> = variants.iter().map(|variant| &variant.source.ident).collect();

@@ -35,7 +35,7 @@ fn checked(path: &ExprPath, Target { private, ty, .. }: &Target) -> TokenStream 
     quote! {
         .checked(|#bytes| {
             let #check = |#value: &#ty| #path #call;
-            unsafe { #private::ask::<#ty, _>(#bytes, #check) }
+            unsafe { #private::call_check::<#ty, _>(#bytes, #check) }
         })
     }
 }

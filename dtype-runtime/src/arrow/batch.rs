@@ -18,9 +18,9 @@ use arrow_schema::Schema;
 use super::ArrowError;
 use super::read::Reading;
 use super::write::{Made, Writing};
+use crate::columns::{Columns, columns};
 use crate::datatype::Datatype;
 use crate::stored::{ReadOptions, joined};
-use crate::typed::{Columns, columns};
 use crate::typemap::{Node, TypeMap};
 
 /// How records become a `RecordBatch`.

@@ -1,4 +1,4 @@
-//! The leaves of columns, out of arrays of Arrow.
+//! Reads the leaves of columns from arrays of Arrow.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -83,7 +83,7 @@ impl Reading {
         }
     }
 
-    /// The values that are not null, and which these are.
+    /// The values that may be null, and whether each is present.
     fn optional(
         &mut self,
         array: &dyn Array,

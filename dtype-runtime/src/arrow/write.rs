@@ -1,4 +1,4 @@
-//! Arrays of Arrow made of the leaves of columns.
+//! Makes arrays of Arrow from the leaves of columns.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -11,8 +11,8 @@ use arrow_schema::{DataType, Field, Fields, TimeUnit as ArrowUnit};
 
 use super::{ArrowError, list_of, take_column, value_type};
 use crate::basic::Basic;
+use crate::columns::Columns;
 use crate::datatype::Datatype;
-use crate::typed::Columns;
 use crate::typemap::{self, Meaning, Node, TimeUnit, TypeMap};
 
 /// An array, and whether it may have nulls.

@@ -1,4 +1,4 @@
-//! Which kind of number NumPy has for a basic datatype.
+//! The kind of number that NumPy has for a basic datatype.
 
 use super::{Basic, Kind};
 

@@ -64,7 +64,7 @@ pub(crate) struct BitRange {
 pub(crate) enum Test {
     /// The bits lie in a range.
     Range(BitRange),
-    /// The bits are `least`, or up to 63 more, and the bit of `set` for the difference is 1.
+    /// The difference between the bits and `least` is at most 63, and that bit of `set` is 1.
     Set { least: u64, set: u64 },
     /// Decided by [`Validity::accepts`].
     Other,
@@ -78,7 +78,7 @@ impl BitRange {
         Self { flip: 0, least, most }
     }
 
-    /// All bit patterns but those from `first` to `last`, which wrap to the greatest numbers.
+    /// All bit patterns but those from `first` to `last`, which the subtraction wraps to the greatest numbers.
     const fn all_but(first: u64, last: u64) -> Self {
         Self { flip: 0, least: last.wrapping_add(1), most: u64::MAX - (last - first) - 1 }
     }
@@ -132,7 +132,7 @@ impl Validity {
         }
     }
 
-    /// Ranges that accept the same bits, of up to 64, as this does; `None` if that takes more than a few.
+    /// Ranges that accept the same bits as this validity; `None` for values of more than 64 bits, and if it takes many ranges.
     pub(crate) const fn ranges(self) -> Option<Ranges> {
         match (self.test(), self) {
             (Test::Range(range), _) => Ranges::NONE.and(range),
@@ -240,13 +240,13 @@ impl Discriminants {
             i += 1;
         }
         if set.trailing_ones() as u64 == most + 1 {
-            // Without a gap, in another order.
+            // The values are consecutive, in another order.
             return Test::Range(BitRange::new(least, most));
         }
         Test::Set { least, set }
     }
 
-    /// The range from the least to the greatest one, and all but each gap in it.
+    /// The range from the least discriminant to the greatest, and for each gap in it the range of all bits but the gap.
     #[expect(clippy::cast_possible_truncation, reason = "checked to fit")]
     const fn ranges(&self) -> Option<Ranges> {
         /// More would take long to search at compile time.
@@ -299,7 +299,7 @@ mod tests {
         }
     }
 
-    /// What a test says about bits, in arithmetic of a width.
+    /// The result of a test of bits, in arithmetic of a width.
     fn passes(test: Test, validity: Validity, bits: u64, mask: u64) -> bool {
         match test {
             Test::Range(BitRange { flip, least, most }) => {

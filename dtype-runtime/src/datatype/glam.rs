@@ -24,7 +24,7 @@ use super::Datatype;
 use super::proof::begins_with;
 use crate::typemap::{Field, Markers, TypeMap};
 
-/// Types that are arrays of their components: each with one of its values, and the same components as an array.
+/// Types that are arrays of their components. Each row has a value of the type, and the array of that value's components.
 macro_rules! arrays {
     ($($type:ident: [$element:ty; $count:literal] = $value:expr, $array:expr;)*) => {$(
         // SAFETY: the assertion shows that the bytes of a value are the bytes of its components, in order. Safe code can

@@ -2,9 +2,9 @@
 
 use ::ndarray::{ArrayD, ArrayViewD, ArrayViewMutD, IxDyn};
 
+use crate::columns::Columns;
 use crate::datatype::Datatype;
 use crate::error::Error;
-use crate::typed::Columns;
 
 impl<T: Datatype> Columns<T> {
     /// The column at a path as an array, without a copy. Its first axis is the record; the axes of arrays on the way to the

@@ -34,7 +34,7 @@ fn axes<T>(lengths: &[usize], strides: &[isize]) -> Result<Box<[Axis]>, Error> {
     lengths.iter().zip(strides).map(axis).collect()
 }
 
-/// A stride of elements in bytes.
+/// A stride in bytes, from one in elements.
 fn bytes<T>(stride: isize) -> Result<i64, Error> {
     (stride as i64)
         .checked_mul(size_of::<T>() as i64)
@@ -127,7 +127,7 @@ impl<T> fmt::Debug for CommittedLayout<T> {
 }
 
 impl<T: Datatype> CommittedLayout<T> {
-    pub(super) fn of(lengths: &[usize], strides: &[isize]) -> Result<Self, Error> {
+    pub(super) fn new(lengths: &[usize], strides: &[isize]) -> Result<Self, Error> {
         let axes = axes::<T>(lengths, strides)?;
         let committed = nest::<T>(&axes)?.commit();
         Ok(Self { committed, axes, element: PhantomData })
@@ -294,7 +294,7 @@ impl<T: Datatype> CommittedLayout<T> {
     }
 }
 
-/// Checks the packed bytes of all elements of whole arrays, which are counted as one row of elements.
+/// Checks the packed bytes of all elements of whole arrays. An error counts the elements of all arrays.
 fn elements_are_valid<T: Datatype>(bytes: &[u8], _arrays: usize) -> Result<(), Error> {
     let count = bytes.len().checked_div(T::TYPE_MAP.size()).unwrap_or(0);
     typed::validate::<T>(bytes, count)
@@ -317,7 +317,7 @@ pub(super) fn unpack<T: Datatype, D: Dimension>(
     if strides.is_standard_layout() && size > 0 {
         return array(shape, typed::unpack(bytes)?);
     }
-    let layout = CommittedLayout::<T>::of(strides.shape(), strides.strides())?;
+    let layout = CommittedLayout::<T>::new(strides.shape(), strides.strides())?;
     layout.validate(bytes)?;
     let mut elements = Vec::<MaybeUninit<T>>::new();
     let stride = size_of::<T>();

@@ -32,7 +32,7 @@ struct Format {
 }
 
 impl Format {
-    const fn of(long_double: LongDouble) -> Option<Self> {
+    const fn new(long_double: LongDouble) -> Option<Self> {
         match long_double {
             LongDouble::Binary64 => Some(Self { exponent: 11, fraction: 52, leading: false }),
             LongDouble::X87In12 | LongDouble::X87In16 => {
@@ -116,7 +116,7 @@ impl Format {
     /// Rounds to nearest, ties to even.
     fn encode_finite(self, exponent: i32, significand: u128) -> Result<u128, OutOfRange> {
         let least = 1 - self.bias();
-        // Below the least exponent, fewer bits are left.
+        // A number below the least exponent has fewer bits.
         let missing = (least - exponent).max(0).cast_unsigned();
         let dropped = 127 - self.fraction + missing;
         let rounded = match dropped {
@@ -148,7 +148,7 @@ impl Format {
 
 /// Whether a number in one format can be converted to another.
 pub(crate) fn convertible(from: LongDouble, to: LongDouble) -> bool {
-    from == to || Format::of(from).is_some() && Format::of(to).is_some()
+    from == to || Format::new(from).is_some() && Format::new(to).is_some()
 }
 
 /// Converts the bits of a number from one format to another. Rounds to nearest if the other format has fewer
@@ -158,7 +158,7 @@ pub(crate) fn convertible(from: LongDouble, to: LongDouble) -> bool {
 ///
 /// When the number is too large for the format, or the bits are not a number: a bit pattern that the x87 refuses.
 pub(crate) fn convert(bits: u128, from: LongDouble, to: LongDouble) -> Result<u128, OutOfRange> {
-    let (Some(from), Some(to)) = (Format::of(from), Format::of(to)) else {
+    let (Some(from), Some(to)) = (Format::new(from), Format::new(to)) else {
         return Err(OutOfRange);
     };
     let (negative, number) = from.decode(bits).ok_or(OutOfRange)?;
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn rounding_is_that_of_the_processor() {
         let single = Format { exponent: 8, fraction: 23, leading: false };
-        let double = Format::of(Binary64).unwrap();
+        let double = Format::new(Binary64).unwrap();
         let mut numbers = Numbers(2);
         for step in 0..500_000_u64 {
             let bits = numbers.next();

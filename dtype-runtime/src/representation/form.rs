@@ -199,7 +199,7 @@ fn load(bytes: &[u8], order: ByteOrder) -> u128 {
     }
 }
 
-/// The last bytes of a number.
+/// Writes the low bytes of a number.
 fn store(bits: u128, bytes: &mut [u8], order: ByteOrder) {
     let len = bytes.len();
     match order {

@@ -7,7 +7,7 @@ use core::time::Duration;
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::typed::{FixedDuration, FixedStr, FixedVec, Maybe};
+use crate::fields::{FixedDuration, FixedStr, FixedVec, Maybe};
 
 impl<T: Serialize> Serialize for Maybe<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

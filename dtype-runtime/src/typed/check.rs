@@ -46,7 +46,7 @@ impl<E: Display> Verdict for Result<(), E> {
 /// # Safety
 ///
 /// The leaves of `bytes` must be valid for `T`, and so must the checks of its fields.
-pub unsafe fn ask<T: Datatype, V: Verdict>(
+pub unsafe fn call_check<T: Datatype, V: Verdict>(
     bytes: &[u8],
     check: impl FnOnce(&T) -> V,
 ) -> Result<(), String> {

@@ -49,8 +49,8 @@ pub fn pack_as<T: Datatype>(items: &[T], representation: Representation) -> Resu
 /// - [`Error::PartialRecord`] if the length is not a multiple of the packed record size, in this
 ///   representation;
 /// - [`Error::InvalidValue`] and [`Error::CheckFailed`] as for [`unpack`](crate::unpack);
-/// - [`Error::NoConversion`], [`Error::IntegerRange`] and [`Error::FloatRange`] if this machine has no such
-///   values, or not this value;
+/// - [`Error::NoConversion`] if this machine lacks a type of number, [`Error::IntegerRange`] and [`Error::FloatRange`] if it
+///   lacks a value;
 /// - [`Error::Allocation`] if the records do not fit in memory.
 pub fn unpack_as<T: Datatype>(
     bytes: &[u8],

@@ -27,7 +27,7 @@ unsafe impl Send for RecordPacker<'_> {}
 unsafe impl Sync for RecordPacker<'_> {}
 
 impl<'a> RecordPacker<'a> {
-    /// At the first of the items.
+    /// A packer of the items, which starts with the first.
     pub fn new<T: Datatype>(items: &'a [T]) -> Self {
         /// # Safety
         ///

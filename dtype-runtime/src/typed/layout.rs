@@ -44,7 +44,7 @@ enum Strategy {
 const FEWEST_BYTES: usize = 800;
 
 /// Refuses, at compile time, a hand-written map of another size than its type.
-pub(super) const fn assert_stride<T: Datatype>() {
+pub(crate) const fn assert_stride<T: Datatype>() {
     assert!(
         T::TYPE_MAP.stride() == size_of::<T>(),
         "the stride of the type map is not the size of the type"
@@ -52,7 +52,7 @@ pub(super) const fn assert_stride<T: Datatype>() {
 }
 
 /// The constants of a type.
-pub(super) struct Layout<T>(PhantomData<T>);
+pub(crate) struct Layout<T>(PhantomData<T>);
 
 impl<T: Datatype> Layout<T> {
     const PROGRAM: &'static ConstantOps<{ RunList::MAX_RUNS }> = &ConstantOps::packed(T::TYPE_MAP);
@@ -99,7 +99,7 @@ impl<T: Datatype> Layout<T> {
         size => FEWEST_BYTES.div_ceil(size),
     };
 
-    /// Whether `count` records that are long runs are copied so.
+    /// Whether `count` records that are long runs are copied by those registers.
     #[inline(always)]
     fn are_worth_a_call(count: usize) -> bool {
         count >= Self::FEWEST_LONG && kernel::beats_pieces(T::TYPE_MAP.size())
@@ -122,7 +122,7 @@ impl<T: Datatype> Layout<T> {
         _ => None,
     };
 
-    /// About how long [`copy`](Self::copy) takes for a record, one of several.
+    /// The estimated time in which [`copy`](Self::copy) copies one of several records.
     const fn time_of_a_record() -> usize {
         let (mut time, mut j) = (0, 0);
         while j < Self::NUMBER_OF_RUNS {
@@ -132,7 +132,7 @@ impl<T: Datatype> Layout<T> {
         time
     }
 
-    /// As [`execute`](Self::execute), for values, whose padding nothing else accesses. It stays as it is.
+    /// As [`execute`](Self::execute), for values, whose padding nothing else accesses. Padding is unchanged.
     ///
     /// # Safety
     ///
@@ -193,7 +193,7 @@ impl<T: Datatype> Layout<T> {
     ///
     /// # Safety
     ///
-    /// As [`values`](Self::values); they must be [shuffled](Self::are_shuffled), so that `SHUFFLE` can do it.
+    /// As [`values`](Self::values), and [`are_shuffled`](Self::are_shuffled) must be true for `count`.
     #[inline(never)]
     unsafe fn by_shuffles<D: Way, const KEEPS_GAPS: bool>(
         memory: *mut u8,
@@ -201,9 +201,9 @@ impl<T: Datatype> Layout<T> {
         count: usize,
     ) {
         // SAFETY: passed on to the caller. The runs were computed from the map of `T`, which skips no field, and the stride is
-        // the size of `T`: the records are the values, and their gaps are padding, which by the promise of `Datatype` nobody
-        // accesses but who borrows the values. The rest is copied after the kernel, over what that wrote to the rest's packed
-        // bytes.
+        // the size of `T`: the records are the values, and their gaps are padding, which by the promise of `Datatype` only the
+        // borrower of the values accesses. The remaining records are copied last, because the kernel may have written to their
+        // packed bytes.
         unsafe {
             let done = if const { D::PACKS } {
                 kernel::pack_values::<Self>(count, memory, packed)
@@ -226,7 +226,7 @@ impl<T: Datatype> Layout<T> {
     /// `memory` must be valid for what `D` does there (reading or writing) on the data bytes of `count`
     /// values of `T`, and `packed` on `count · TYPE_MAP.size()` bytes; the two must not overlap.
     #[inline]
-    pub(super) unsafe fn execute<D: Direction>(memory: *mut u8, packed: *mut u8, count: usize) {
+    pub(crate) unsafe fn execute<D: Direction>(memory: *mut u8, packed: *mut u8, count: usize) {
         // SAFETY: passed on to the caller. The permutation was computed from the map of `T`, so it touches the data bytes of
         // the records, which are values of `T`, one after another, so they do not overlap. Its range is all of them, so it
         // starts in front of the first and ends after the last, as `all_by_runs` requires; its end is whole records, too.
@@ -288,9 +288,9 @@ impl<T: Datatype> Layout<T> {
         unsafe {
             if const { matches!(Self::STRATEGY, Strategy::Nothing) } {
             } else if const { matches!(Self::STRATEGY, Strategy::Whole) } {
-                // As moves: of a single record, a call is a good part.
+                // By moves: a call would take much of the time of a single record.
                 if count == 1 && size == 16 {
-                    // Of `copy`, the optimizer would make one call for this and for more records.
+                    // From `copy`, the optimizer would make one call for this and for several records.
                     D::copy_16(memory, packed);
                 } else if count == 1 {
                     pieces::copy::<D>(memory, packed, size);
@@ -349,8 +349,8 @@ impl<T: Datatype> Layout<T> {
         {
             // SAFETY: the permutation was computed from the map of `T`, so it touches the data bytes of the range and
             // nothing else, or, where it reads memory, all data of the records in the range. For these the caller guarantees
-            // both pointers. The records are values of `T`, one after another, so they do not overlap. `part_by_runs` requires
-            // what this does.
+            // both pointers. The records are values of `T`, one after another, so they do not overlap. The requirements of
+            // `part_by_runs` are the same.
             unsafe {
                 kernel::permute_or::<D>(all, Self::part_by_runs::<D>, memory, packed, range);
             }
@@ -361,7 +361,7 @@ impl<T: Datatype> Layout<T> {
     }
 
     /// As [`copy`](Self::copy), for the records whose packed bytes are `range`. ([`part_by_runs`](Self::part_by_runs) would
-    /// do it, too, but finds out more before, and keeps registers for afterwards: up to three nanoseconds.)
+    /// do the same, but it computes more first and saves registers, which takes up to three nanoseconds.)
     ///
     /// # Safety
     ///

@@ -15,7 +15,7 @@ use crate::plan::{Run, RunList};
 pub(super) struct Move {
     /// Displacement in bytes from the record's origin.
     pub(super) disp: isize,
-    /// The packed bytes of the record before these.
+    /// Position in the packed record.
     pub(super) position: usize,
     /// Number of bytes.
     pub(super) len: usize,

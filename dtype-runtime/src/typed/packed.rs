@@ -6,7 +6,6 @@ use core::iter::FusedIterator;
 use core::marker::PhantomData;
 use core::ops::{Bound, RangeBounds};
 
-use super::column::Column;
 use super::{
     check_length, packed_size, refuse_skipped_fields, unpack_new, unpack_record, unpack_records,
     validate, whole_records, with_room,
@@ -83,7 +82,7 @@ impl<'a, T: Datatype> Packed<'a, T> {
     #[inline]
     pub fn new(bytes: &'a [u8]) -> Result<Self, Error> {
         let count = whole_records::<T>(bytes)?;
-        validate::validate::<T>(bytes, count)?;
+        validate::<T>(bytes, count)?;
         Ok(Self { bytes, count, of: PhantomData })
     }
 
@@ -166,22 +165,6 @@ impl<'a, T: Datatype> Packed<'a, T> {
             }
         }
         low
-    }
-
-    /// One field of all records, without the rest of them. `path` is written as in Rust, and as in the
-    /// messages of [`Error::InvalidValue`]: `"header.flags[2]"`, `"0.1"`. An empty path is the record.
-    ///
-    /// `F` is the field's type, or any datatype with the same type signature, such as `[f32; 3]` for a
-    /// struct of three `f32`.
-    ///
-    /// # Errors
-    ///
-    /// - [`Error::NoField`] if the path leads to no field, or to a skipped one;
-    /// - [`Error::FieldType`] if the field has another type signature than `F`;
-    /// - [`Error::InvalidValue`] if `F` accepts fewer values than the field's type, and not those in the
-    ///   records. Where `F` is restricted, the check takes time linear in the number of records.
-    pub fn column<F: Datatype>(&self, path: &str) -> Result<Column<'a, F>, Error> {
-        Column::new(self.bytes, self.count, T::TYPE_MAP, path)
     }
 
     /// Unpacks all records, as [`unpack`](crate::unpack) does, without checking them again.

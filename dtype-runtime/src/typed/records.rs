@@ -30,7 +30,7 @@ pub trait Records: Sized {
     /// The records of the value.
     fn records(&self) -> &[Self::Record];
 
-    /// Unpacks all records of a value; the error gives no reason.
+    /// Unpacks a value; `None` if the bytes are not one, for whatever reason.
     fn try_unpack(packed: &[u8]) -> Option<Self>;
 
     /// The value with these records.

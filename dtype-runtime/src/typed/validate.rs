@@ -36,8 +36,8 @@ struct Checks {
     list: [Check; MAX_CHECKS],
     /// `None` if there are more than fit.
     len: Option<usize>,
-    /// Whether the map has checks that are functions, which a walk over the map calls.
-    asks: bool,
+    /// Whether the map has checks that are functions, which only a walk over the map calls.
+    has_functions: bool,
 }
 
 /// The constants of a type.
@@ -67,7 +67,7 @@ impl<T: Datatype> Constants<T> {
         if const { !T::TYPE_MAP.is_restricted() } {
             return true;
         }
-        if const { Self::CHECKS.len.is_none() || Self::CHECKS.asks } {
+        if const { Self::CHECKS.len.is_none() || Self::CHECKS.has_functions } {
             return false;
         }
         if count == 1 {
@@ -82,8 +82,8 @@ impl<T: Datatype> Constants<T> {
             let Some(tested) = kernel::test(tests, bytes) else { return false };
             rest = &bytes[tested * size..];
         }
-        // Two at a time, for half the branches. It ends at the first invalid ones, so that the compiler makes no vectors of a
-        // few bytes here and there.
+        // Two at a time, for half the branches. The loop ends at the first invalid pair, so that the compiler does not gather
+        // a few bytes of each record in vectors.
         while let Some((two, after)) = rest.split_at_checked(2 * size) {
             let (one, other) = two.split_at(size);
             if !(Self::accepts(one) & Self::accepts(other)) {
@@ -150,7 +150,7 @@ fn whole<const N: usize>(value: &[u8]) -> Option<[u8; N]> {
 }
 
 impl Check {
-    /// Whether the record passes the check. Meant for a check that the compiler knows, so that little remains.
+    /// Whether the record passes the check. The check is a constant to the compiler, so little code is left.
     #[cfg_attr(debug_assertions, inline)]
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn accepts(&self, record: &[u8]) -> bool {
@@ -207,7 +207,7 @@ impl Checks {
     const fn from_map(map: &TypeMap) -> Self {
         let (validity, test) = (Validity::Any, Validity::Any.test());
         let nothing = Check { position: 0, size: 0, count: 0, stride: 0, validity, test };
-        let mut checks = Self { list: [nothing; MAX_CHECKS], len: Some(0), asks: false };
+        let mut checks = Self { list: [nothing; MAX_CHECKS], len: Some(0), has_functions: false };
         checks.add(map, 0);
         checks
     }
@@ -257,7 +257,7 @@ impl Checks {
         if !map.is_restricted() {
             return;
         }
-        self.asks |= map.check().is_some();
+        self.has_functions |= map.check().is_some();
         match *map.node() {
             Node::Basic { basic, validity, .. } => {
                 let (size, test) = (basic.size(), validity.test());
@@ -332,8 +332,8 @@ enum Why {
     Check { of: String, reason: String },
 }
 
-/// Why one record is invalid, in words for the check of a record that it is a part of.
-pub(super) fn reason(error: Error) -> String {
+/// Why one record is invalid, as the reason for which the check of the record around it fails.
+pub(crate) fn reason(error: Error) -> String {
     match error {
         Error::InvalidValue { path, expected, value, .. } if path.is_empty() => {
             format!("{value:#x} is not a valid {expected}")
@@ -379,7 +379,7 @@ fn first_invalid(map: &TypeMap, rest: &mut &[u8]) -> Option<Invalid> {
         return invalid;
     }
     let check = map.check()?;
-    // SAFETY: the walk has just found the leaves valid and asked the checks of the fields, on this path and
+    // SAFETY: the walk has just found the leaves valid and called the checks of the fields, on this path and
     // for these bytes. They are as long as the packed bytes of the map.
     let verdict = unsafe { check(&whole[..map.size()]) };
     let reason = verdict.err()?;

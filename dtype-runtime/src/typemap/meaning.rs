@@ -1,4 +1,4 @@
-//! What a value is beyond its fields.
+//! The meaning of a value as a whole.
 
 /// What a value is to its readers, where other formats have a value of their own for it: a string, a null, a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -14,7 +14,7 @@ pub enum Meaning {
     Span(TimeUnit),
 }
 
-/// What a point or span of time counts.
+/// The unit of a point or span of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TimeUnit {
     /// Seconds.
@@ -38,7 +38,7 @@ impl TimeUnit {
         }
     }
 
-    /// How many of them make a second.
+    /// The number of units in a second.
     pub const fn per_second(self) -> u32 {
         match self {
             Self::Second => 1,

@@ -16,7 +16,7 @@ impl Type {
     fn work_out_fingerprint(&self) -> Fingerprint {
         match self.constructor() {
             Constructor::Basic(basic) | Constructor::Fortran { basic, .. } => {
-                Fingerprint::of(basic.canonical().code())
+                Fingerprint::leaf(basic.canonical().code())
             }
             Constructor::Structure { members } => {
                 members.iter().fold(Fingerprint::EMPTY, |all, member| {

@@ -23,6 +23,7 @@ const FLOORS: &[&[&str]] = &[
     &["commit", "kernel"],
     &["convertor"],
     &["typed"],
+    &["columns", "fields"],
     &["stored"],
     &["arrow", "explain", "ndarray", "outline"],
     &["serialize", "private", "lib"],

@@ -2,10 +2,16 @@
 
 use proptest::test_runner::Config;
 
-/// `PROPTEST_CASES`, or else `usual`, or `interpreted` under Miri, which takes a thousand times as long for each case.
-pub(crate) fn cases(usual: u32, interpreted: u32) -> u32 {
+/// `PROPTEST_CASES`, or else `thorough` where `CI` is set, a quarter of that elsewhere, and `interpreted` under Miri, which takes
+/// a thousand times as long for each case.
+pub(crate) fn cases(thorough: u32, interpreted: u32) -> u32 {
     if std::env::var_os("PROPTEST_CASES").is_some() {
-        return Config::default().cases;
+        Config::default().cases
+    } else if cfg!(miri) {
+        interpreted
+    } else if std::env::var_os("CI").is_some() {
+        thorough
+    } else {
+        thorough.div_ceil(4)
     }
-    if cfg!(miri) { interpreted } else { usual }
 }

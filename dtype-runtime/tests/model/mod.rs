@@ -13,12 +13,12 @@ use proptest::test_runner::FileFailurePersistence;
 
 pub(crate) use tree::*;
 
-/// The given number of cases, or `PROPTEST_CASES`; failing cases are kept beside the test. Miri runs one in four
-/// hundred of them, and has no files.
-pub(crate) fn config(usual: u32) -> ProptestConfig {
+/// As many cases as [`cases`] makes of `thorough`; failing cases are kept beside the test. Miri runs one in four hundred of
+/// them, and has no files.
+pub(crate) fn config(thorough: u32) -> ProptestConfig {
     let kept = FileFailurePersistence::WithSource("regressions");
     ProptestConfig {
-        cases: cases(usual, usual.div_ceil(400)),
+        cases: cases(thorough, thorough.div_ceil(400)),
         failure_persistence: if cfg!(miri) { None } else { Some(Box::new(kept)) },
         ..ProptestConfig::default()
     }

@@ -90,7 +90,7 @@ impl Ranges {
             let start = lb + number * extent;
             Bracket { label: format!("extent {extent}"), start, end: start + extent }
         };
-        // The first instance that is not counted, and the instances that are.
+        // The first instance that is not counted yet, and the number of those counted.
         let (mut next, mut drawn) = (0, 0);
         for row in &rows.drawn {
             let Range { start: from, end: to } = rows.bytes_of(*row);

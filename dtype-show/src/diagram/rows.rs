@@ -18,13 +18,13 @@ const MAX_ROWS: usize = 1024;
 const MAX_CELLS: u64 = 1 << 16;
 /// Bytes in a cell: one bit each.
 const MAX_UNIT: u32 = 64;
-/// The number of bounds, as points.
+/// The number of points that are bounds; those of the data come after them.
 const BOUNDS: usize = 4;
 /// The minimum number of cells in a row.
 const FEWEST_CELLS: u64 = 8;
 /// The minimum number of elements in a row of an array.
 const MIN_IN_GRID: u64 = 4;
-/// The part of the maximum number of cells by which a row of an array may exceed it.
+/// A row of an array may exceed the maximum number of cells by the maximum divided by this.
 const SLACK: u64 = 8;
 /// The maximum number of rows that draw one row of an array.
 const MAX_PARTS: u64 = 16;
@@ -76,7 +76,7 @@ impl Rows {
         let bytes = u64::from(unit);
         let all = (end - start).unsigned_abs();
         let natural = natural(ty, source, view, all, unit, columns, instances);
-        // The row of the array that the elements are part of, or of which a row is too long.
+        // A row of the array around the elements, if it fits or can be drawn as several rows.
         let longest = (columns + columns / SLACK) * bytes;
         let shortest = match natural {
             _ if view.row.is_some() => None,
@@ -99,7 +99,7 @@ impl Rows {
             None => array,
         };
 
-        // As the rows of the array that has its first element at the origin.
+        // The first element of the array is at the origin.
         let is_array = view.row.is_some() || grid.is_some();
         let start = if is_array { start - start.rem_euclid(array.into()) } else { start };
         let mut rows = Self { instances, unit, pitch, array, start, end, drawn: Vec::new() };

@@ -34,7 +34,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// Elements one after another, and how far they reach.
+/// The elements of a picture, and the width that they need.
 pub(super) struct Paper {
     body: String,
     width: usize,
@@ -49,7 +49,7 @@ pub(super) struct Rect {
     pub(super) height: usize,
 }
 
-/// Fields after the first eight have the same colours again, with a pattern on them: as many as there are here.
+/// The patterns on the boxes of later fields, which have the colours of the first eight again.
 const PATTERNS: [(&str, &str); 3] = [
     ("dots", "<circle cx=\"2\" cy=\"2\" r=\"1\"/><circle cx=\"5\" cy=\"5\" r=\"1\"/>"),
     ("lines", "<rect width=\"6\" height=\"2\"/>"),
@@ -142,7 +142,7 @@ impl Paper {
         let [title, desc] = words.map(escaped);
         let style = style(theme);
         let body = self.body;
-        // Only those that the picture uses.
+        // Only patterns that the picture uses.
         let mut patterns = String::new();
         for (name, shapes) in PATTERNS {
             if body.contains(&format!("\"dt-{name}\"")) {

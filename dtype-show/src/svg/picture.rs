@@ -4,7 +4,7 @@ use super::SvgStyle;
 use super::paper::{Anchor, CHARACTER, Paper, Rect, SMALL, colour};
 use crate::diagram::{BracketPart, Cell, Diagram, Line, Row, Sign};
 use crate::fields::DiagramField;
-use crate::text::{Legend, letter};
+use crate::text::{Legend, letter, rest};
 
 /// Pixels around the picture.
 const MARGIN: usize = 16;
@@ -16,8 +16,6 @@ const LINE: usize = 20;
 const LANE: usize = 18;
 /// Between rows.
 const SPACE: usize = 8;
-/// The number of cells between numbers on the ruler.
-const TICK: usize = 8;
 /// Width of a box that has room for a key.
 const KEY: usize = 14;
 /// Width of the key and the colour before a line of the legend.
@@ -87,7 +85,7 @@ impl Picture<'_> {
             self.paper.text("dt-text dt-name", MARGIN, self.y + 14, Anchor::Start, name);
             self.y += LINE + 4;
         }
-        // As wide as the picture, or as one would read.
+        // As wide as the picture, but not too narrow to read.
         let cells = self.diagram.rows().map(|row| row.cells.len()).max().unwrap_or(0);
         let room = ((self.left + cells * self.cell) / CHARACTER).max(TITLE);
         let title = self.diagram.numbers_in_words();
@@ -109,16 +107,13 @@ impl Picture<'_> {
     }
 
     fn ruler(&mut self) {
-        let mut rows = self.diagram.rows();
-        let (Some(first), second) = (rows.next(), rows.next()) else { return };
+        let labels = self.diagram.ruler();
+        if labels.is_empty() {
+            return;
+        }
         let mut end = 0;
-        for tick in (0..first.cells.len()).step_by(TICK) {
-            let bytes = tick as i128 * i128::from(self.diagram.unit());
-            let label = match second {
-                None => format!("{}", first.start + bytes),
-                Some(_) => format!("+{bytes}"),
-            };
-            let x = self.left + tick * self.cell;
+        for (cell, label) in labels {
+            let x = self.left + cell * self.cell;
             self.paper.line("dt-thin", (x, self.y + 14), (x, self.y + LINE));
             if x >= end {
                 self.paper.text("dt-faint dt-small", x, self.y + 11, Anchor::Start, &label);
@@ -276,14 +271,8 @@ impl Picture<'_> {
     fn legend(&mut self) {
         let fields = self.diagram.fields();
         let shown = fields.len().min(self.style.legend);
-        let rows: Vec<[String; 5]> = fields
-            .iter()
-            .take(shown)
-            .map(|field| {
-                let Legend { path, ty, repeated } = Legend::new(field, "×");
-                [path, ty, field.offset.to_string(), field.bytes.to_string(), repeated]
-            })
-            .collect();
+        let rows: Vec<_> =
+            fields.iter().take(shown).map(|field| Legend::columns(field, "×")).collect();
         if rows.is_empty() {
             return;
         }
@@ -307,14 +296,12 @@ impl Picture<'_> {
             }
             self.legend_line("dt-text", &widths, row);
         }
-        let left = fields.len() - shown;
-        if left > 0 || self.diagram.has_more_fields() {
-            let least = if self.diagram.has_more_fields() { "at least " } else { "" };
-            self.text_line("dt-faint", &format!("and {least}{left} more fields"));
+        if let Some(rest) = rest(self.diagram, shown) {
+            self.text_line("dt-faint", &rest);
         }
     }
 
-    /// What the rarer boxes mean, if there are any.
+    /// The meaning of the rarer boxes, if there are any.
     fn meanings(&mut self) {
         for sign in [Sign::Part, Sign::Overlap, Sign::Unknown] {
             if !self.diagram.has(sign) {

@@ -3,6 +3,7 @@
 use core::fmt;
 
 use super::{Text, letter};
+use crate::diagram::Diagram;
 use crate::fields::{DiagramField, Repeat};
 use crate::table::{Align, Table};
 
@@ -36,6 +37,22 @@ impl Legend {
         let repeated = levels.collect::<Vec<_>>().join(", ");
         Self { path: in_line(path), ty: in_line(&ty), repeated }
     }
+
+    /// The columns of the entry of a field.
+    pub(crate) fn columns(field: &DiagramField, times: &str) -> [String; 5] {
+        let Self { path, ty, repeated } = Self::new(field, times);
+        [path, ty, field.offset.to_string(), field.bytes.to_string(), repeated]
+    }
+}
+
+/// What follows a legend of at most `shown` fields; `None` if it has all of them.
+pub(crate) fn rest(diagram: &Diagram, shown: usize) -> Option<String> {
+    match (diagram.fields().len().saturating_sub(shown), diagram.has_more_fields()) {
+        (0, false) => None,
+        (0, true) => Some("and more fields".into()),
+        (left, false) => Some(format!("and {left} more fields")),
+        (left, true) => Some(format!("and at least {left} more fields")),
+    }
 }
 
 /// A text without characters that end a line or move the cursor.
@@ -59,20 +76,12 @@ pub(super) fn write(f: &mut fmt::Formatter<'_>, text: &Text<'_>) -> fmt::Result 
         ("repeated", Align::Left),
     ]);
     for (i, field) in fields.iter().enumerate().take(style.legend) {
-        let Legend { path, ty, repeated } = Legend::new(field, times);
+        let [path, ty, offset, bytes, repeated] = Legend::columns(field, times);
         let mark = match field.basic {
             Some(_) => letter(u16::try_from(i).ok()),
             None => ' ',
         };
-        let cells = [
-            mark.to_string(),
-            path,
-            ty,
-            field.offset.to_string(),
-            field.bytes.to_string(),
-            repeated,
-        ];
-        table.push(cells);
+        table.push([mark.to_string(), path, ty, offset, bytes, repeated]);
     }
     let colours = (0..fields.len().min(style.legend)).map(|i| {
         let mut colour = String::new();
@@ -81,14 +90,8 @@ pub(super) fn write(f: &mut fmt::Formatter<'_>, text: &Text<'_>) -> fmt::Result 
         colour
     });
     table.write(f, Some(&colours.collect::<Vec<_>>()))?;
-    let left = fields.len().saturating_sub(style.legend);
-    let dots = if style.ascii { "..." } else { "…" };
-    match (left, text.diagram.has_more_fields()) {
-        (0, false) => Ok(()),
-        (0, true) => writeln!(f, "{dots} and more fields"),
-        (left, more) => {
-            let least = if more { "at least " } else { "" };
-            writeln!(f, "{dots} and {least}{left} more fields")
-        }
+    match rest(text.diagram, style.legend) {
+        None => Ok(()),
+        Some(rest) => writeln!(f, "{} {rest}", style.dots()),
     }
 }

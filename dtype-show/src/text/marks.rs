@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::diagram::{Bracket, BracketPart, Diagram, Row};
 
-/// A text below a row, from a column on.
+/// A text below a row, and the column in which it starts.
 struct Mark {
     column: usize,
     text: String,
@@ -24,7 +24,7 @@ pub(super) fn write(
         let fits = |line: &Vec<Mark>| {
             line.last().is_none_or(|last| last.column + last.text.chars().count() <= mark.column)
         };
-        // Never above an earlier one, so that ranges of one kind stay together.
+        // A bracket is never above an earlier one, so brackets of one kind stay together.
         match lines.last_mut() {
             Some(last) if fits(last) => last.push(mark),
             _ => lines.push([mark].into()),

@@ -1,7 +1,7 @@
-//! Macros that do what no honest macro does, to see that the derive is not taken in.
+//! Hostile macros, which must not mislead the derive.
 //!
 //! A derive sees the item before the attributes below it have done their work. Whatever these change
-//! must end in a compile error or in a type map of what the item has become.
+//! must end in a compile error, or in a type map of the changed item.
 
 use proc_macro::{Group, TokenStream, TokenTree};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -58,7 +58,7 @@ fn same(a: &TokenTree, b: &TokenTree) -> bool {
     a.split_whitespace().eq(b.split_whitespace())
 }
 
-/// A type that differs each time it is asked for: `u8`, then `u32`, then `u8` again.
+/// A type that differs at each expansion: `u8`, then `u32`, then `u8` again.
 #[proc_macro]
 pub fn fickle(_: TokenStream) -> TokenStream {
     static CALLS: AtomicUsize = AtomicUsize::new(0);

@@ -1,4 +1,4 @@
-//! `check` where it cannot be asked.
+//! `check` where there is no value to check.
 use dtype_runtime::Datatype;
 
 mod foreign {

@@ -1,4 +1,4 @@
-//! Invariants of what has none, or in another shape than a function from `&Self` to a verdict.
+//! Checks that are not functions from `&Self` to a verdict.
 use dtype_runtime::Datatype;
 
 #[derive(Datatype)]

@@ -1,4 +1,4 @@
-//! Functions ask for datatypes, too.
+//! Functions require datatypes, too.
 
 struct Plain(u8);
 

@@ -1,4 +1,4 @@
-//! Descriptions of something else, or of nothing.
+//! `with` names a description of another type, a type that describes nothing, and a type that is missing.
 use dtype_runtime::Datatype;
 
 mod foreign {

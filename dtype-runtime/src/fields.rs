@@ -1,0 +1,13 @@
+//! Types for the fields of records, in place of types of the standard library that have no fixed layout or size.
+
+mod duration;
+mod fixed;
+mod maybe;
+mod socket;
+mod time;
+
+pub use duration::FixedDuration;
+pub use fixed::{FixedStr, FixedVec};
+pub use maybe::Maybe;
+pub use socket::FixedSocketAddr;
+pub use time::{Microseconds, Milliseconds, Nanoseconds, Seconds, TimeSpan, Timestamp, Unit};
