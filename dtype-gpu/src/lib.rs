@@ -33,7 +33,7 @@
 //! | prepare a type | [`PrepareOn::prepare_on`] |
 //! | pack and unpack | [`Packing::pack`], [`Packing::unpack`] |
 //! | send a long message in fragments | [`Packing::pack_range`], [`Packing::unpack_range`] |
-//! | use a socket or a file | [`Packing::reader`], [`Packing::writer`] |
+//! | use a socket or a file, or any position of the stream | [`Packing::packer`], [`Packing::unpacker`] |
 //! | copy from one layout to another | [`Packing::copy_to`] |
 //! | receive records with a `bool`, a `char` or an enum | [`Packing::unpack_checked`] |
 //! | pack straight into memory that a network card or an MPI library reads | [`Device::host_buffer`], [`Buffer::map`] |
@@ -93,7 +93,7 @@ mod transpose;
 pub use device::{Buffer, Device, Event, Mapped, Queue};
 pub use error::Error;
 pub use packing::{Packing, PrepareOn};
-pub use stream::{Reader, Writer};
+pub use stream::DeviceMemory;
 
 /// The code in the book is compiled and run with the documentation tests.
 #[cfg(all(doctest, feature = "opencl"))]

@@ -129,7 +129,7 @@ impl<D: Driver> Packing<D> {
         range: Range<u64>,
         to: (&Buffer<D>, u64),
     ) -> Result<(), Error> {
-        self.run(Direction::Pack, queue, from, count, range, to)
+        self.run(Direction::Pack, queue, (from.0, from.1.into()), count, range, to)
     }
 
     /// Queues the unpacking of `count` instances, with the arguments of [`pack`](Self::pack). Bytes that are in no run are not
@@ -161,8 +161,7 @@ impl<D: Driver> Packing<D> {
         range: Range<u64>,
         to: (&Buffer<D>, i64),
     ) -> Result<(), Error> {
-        self.committed.check_overlap(count)?;
-        self.run(Direction::Unpack, queue, to, count, range, from)
+        self.run(Direction::Unpack, queue, (to.0, to.1.into()), count, range, from)
     }
 
     /// Queues a copy of `count` instances to `other_count` instances of another type, through packed bytes in memory that the
@@ -208,9 +207,9 @@ impl<D: Driver> Packing<D> {
         if actual != expected {
             return Err(dtype_runtime::Error::PackedLength { expected, actual }.into());
         }
-        other.committed.check_overlap(other_count)?;
         let packed = self.device.buffer(actual as usize)?;
-        other.check_call(queue, to, other_count, &range, (&packed, 0))?;
+        let there = (to.0, to.1.into());
+        other.check_call(Direction::Unpack, queue, there, other_count, &range, (&packed, 0))?;
         self.pack_range(queue, from, count, range, (&packed, 0))?;
         other.unpack(queue, (&packed, 0), other_count, to)
     }
@@ -231,8 +230,7 @@ impl<D: Driver> Packing<D> {
         to: (&Buffer<D>, i64),
     ) -> Result<(), Error> {
         let range = self.all(count)?;
-        self.committed.check_overlap(count)?;
-        self.check_call(queue, to, count, &range, from)?;
+        self.check_call(Direction::Unpack, queue, (to.0, to.1.into()), count, &range, from)?;
         check::<T, D>(queue, from, (range.end - range.start) as usize)?;
         self.unpack_range(queue, from, count, range, to)
     }
@@ -241,11 +239,12 @@ impl<D: Driver> Packing<D> {
         Ok(0..self.committed.packed_size(count)? as u64)
     }
 
-    /// Checks that a call stays inside its buffers.
+    /// Checks that a call stays inside its buffers, and that no two threads would write the same byte.
     fn check_call(
         &self,
+        direction: Direction,
         queue: &Queue<D>,
-        (memory, origin): (&Buffer<D>, i64),
+        (memory, origin): (&Buffer<D>, i128),
         count: usize,
         &Range { start, end }: &Range<u64>,
         (packed, at): (&Buffer<D>, u64),
@@ -257,24 +256,28 @@ impl<D: Driver> Packing<D> {
         if start > end || end > size {
             return Err(Error::OutsideStream { start, end, size });
         }
-        self.committed.check_span(memory.len() as u64, origin.into(), count)?;
+        if direction == Direction::Unpack {
+            self.committed.check_overlap(count)?;
+        }
+        self.committed.check_span(memory.len() as u64, origin, count)?;
         packed.check(at, end - start)
     }
 
-    fn run(
+    /// Queues the moves of a range of packed bytes, in either direction.
+    pub(crate) fn run(
         &self,
         direction: Direction,
         queue: &Queue<D>,
-        (memory, origin): (&Buffer<D>, i64),
+        (memory, origin): (&Buffer<D>, i128),
         count: usize,
         range: Range<u64>,
         (packed, at): (&Buffer<D>, u64),
     ) -> Result<(), Error> {
-        self.check_call(queue, (memory, origin), count, &range, (packed, at))?;
+        self.check_call(direction, queue, (memory, origin), count, &range, (packed, at))?;
         let Some(prepared) = self.prepared.as_deref().filter(|_| !range.is_empty()) else {
             return Ok(());
         };
-        let (origin, start) = (origin.cast_unsigned(), at.wrapping_sub(range.start));
+        let (origin, start) = (origin.cast_unsigned() as u64, at.wrapping_sub(range.start));
         let moved = Move { direction, queue, memory, origin, packed, start };
         let moves = prepared.run(&moved, range);
         // Also after an error: some commands may be queued.

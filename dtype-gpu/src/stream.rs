@@ -1,102 +1,102 @@
-//! Packed streams of device memory as readers and writers of bytes.
+//! Device memory as a backend of the engine's packers and unpackers.
 
+use core::ops::Range;
 use std::io;
+
+use dtype_runtime::convertor::{Backend, BackendPacker, BackendUnpacker, Fragment};
 
 use crate::device::{Buffer, Queue};
 use crate::driver::Driver;
 use crate::error::Error;
-use crate::packing::Packing;
+use crate::packing::{Packing, PrepareOn as _};
+use crate::source::Direction;
 
-/// The most bytes of a fragment, in host memory between the device and the caller.
-const FRAGMENT: usize = 1 << 20;
+/// The most bytes that are in host memory between the device and the caller.
+const STAGED: usize = 1 << 20;
 
-/// The packed stream of instances in device memory, which is read in order: each call packs its bytes on the device.
+/// A buffer as the [`Backend`] of the engine's packers and unpackers. A fragment is packed on the device into pinned host
+/// memory of up to a mebibyte, in several pieces if it is longer, and copied to the caller from there.
 ///
-/// Made by [`Packing::reader`].
+/// Made by [`Packing::packer`] and [`Packing::unpacker`].
 #[derive(Debug)]
-pub struct Reader<'a, D: Driver>(Stream<'a, D>);
-
-/// The packed stream of instances in device memory, which is written in order: each call unpacks its bytes on the device. Any
-/// bytes are accepted, as by [`Packing::unpack`].
-///
-/// Made by [`Packing::writer`].
-#[derive(Debug)]
-pub struct Writer<'a, D: Driver>(Stream<'a, D>);
-
-/// Instances, and how far their stream has come.
-#[derive(Debug)]
-struct Stream<'a, D: Driver> {
-    packing: &'a Packing<D>,
+pub struct DeviceMemory<'a, D: Driver> {
     queue: &'a Queue<D>,
-    memory: (&'a Buffer<D>, i64),
-    count: usize,
-    position: u64,
-    end: u64,
-    fragment: Buffer<D>,
+    buffer: &'a Buffer<D>,
+    /// Prepared for the type of the last fragment.
+    packing: Packing<D>,
+    staged: Buffer<D>,
 }
 
-impl<'a, D: Driver> Stream<'a, D> {
+impl<'a, D: Driver> DeviceMemory<'a, D> {
     fn new(
-        packing: &'a Packing<D>,
+        packing: &Packing<D>,
         queue: &'a Queue<D>,
-        memory: (&'a Buffer<D>, i64),
+        buffer: &'a Buffer<D>,
         count: usize,
     ) -> Result<Self, Error> {
-        let end = packing.committed().packed_size(count)?;
-        let fragment = packing.device().host_buffer(end.min(FRAGMENT))?;
-        Ok(Self { packing, queue, memory, count, position: 0, end: end as u64, fragment })
+        let bytes = packing.committed().packed_size(count)?.clamp(1, STAGED);
+        let staged = packing.device().host_buffer(bytes)?;
+        Ok(Self { queue, buffer, packing: packing.clone(), staged })
     }
 
-    /// The bytes that the next call moves, if it is lent `len`.
-    fn next(&self, len: usize) -> usize {
-        let left = usize::try_from(self.end - self.position).unwrap_or(usize::MAX);
-        len.min(left).min(self.fragment.len())
-    }
-}
-
-impl<D: Driver> io::Read for Reader<'_, D> {
-    /// Returns 0 at the end of the stream.
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let Stream { packing, queue, memory, count, position, .. } = self.0;
-        let bytes = self.0.next(out.len());
-        let range = position..position + bytes as u64;
-        packing.pack_range(queue, memory, count, range, (&self.0.fragment, 0))?;
-        if let Some(mapped) = self.0.fragment.map(queue)? {
-            out[..bytes].copy_from_slice(&mapped[..bytes]);
+    /// Calls `run` for each piece of a fragment that fits the pinned memory, with the ranges that it has in the stream and in
+    /// the fragment.
+    fn pieces(
+        &mut self,
+        fragment: &Fragment<'_>,
+        mut run: impl FnMut(&mut Self, Range<u64>, Range<usize>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        // The backend may have been moved to the stream of another type.
+        if !core::ptr::eq(fragment.committed().plan(), self.packing.committed().plan()) {
+            self.packing = fragment.committed().prepare_on(self.packing.device())?;
         }
-        self.0.position += bytes as u64;
-        Ok(bytes)
+        let (first, len, step) = (fragment.range().start, fragment.len(), self.staged.len());
+        (0..len).step_by(step).try_for_each(|start| {
+            let end = len.min(start.saturating_add(step));
+            run(self, first + start as u64..first + end as u64, start..end)
+        })
     }
 }
 
-impl<D: Driver> io::Write for Writer<'_, D> {
-    /// Returns 0 at the end of the stream.
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let Stream { packing, queue, memory, count, position, .. } = self.0;
-        let number = self.0.next(bytes.len());
-        let range = position..position + number as u64;
-        if let Some(mut mapped) = self.0.fragment.map(queue)? {
-            mapped[..number].copy_from_slice(&bytes[..number]);
-        }
-        packing.unpack_range(queue, (&self.0.fragment, 0), count, range, memory)?;
-        self.0.position += number as u64;
-        Ok(number)
+impl<D: Driver> Backend for DeviceMemory<'_, D> {
+    type Error = Error;
+
+    fn size(&self) -> u64 {
+        self.buffer.len() as u64
     }
 
-    /// Returns when all bytes are in the memory.
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(self.0.queue.wait()?)
+    fn read(&mut self, fragment: &Fragment<'_>, packed: &mut [u8]) -> Result<(), Error> {
+        let (origin, count) = (fragment.origin(), fragment.count());
+        self.pieces(fragment, |memory, range, piece| {
+            let Self { queue, buffer, packing, staged } = memory;
+            packing.run(Direction::Pack, queue, (buffer, origin), count, range, (staged, 0))?;
+            let mapped = staged.map(queue)?.expect("pinned host memory");
+            packed[piece.clone()].copy_from_slice(&mapped[..piece.len()]);
+            Ok(())
+        })
     }
-}
 
-impl From<Error> for io::Error {
-    fn from(error: Error) -> Self {
-        Self::other(error)
+    /// Returns before the bytes are in the buffer. Commands that are queued later find them there.
+    fn write(&mut self, fragment: &Fragment<'_>, packed: &[u8]) -> Result<(), Error> {
+        let (origin, count) = (fragment.origin(), fragment.count());
+        self.pieces(fragment, |memory, range, piece| {
+            let Self { queue, buffer, packing, staged } = memory;
+            let mut mapped = staged.map(queue)?.expect("pinned host memory");
+            mapped[..piece.len()].copy_from_slice(&packed[piece]);
+            drop(mapped);
+            packing.run(Direction::Unpack, queue, (buffer, origin), count, range, (staged, 0))
+        })
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        self.queue.wait()
     }
 }
 
 impl<D: Driver> Packing<D> {
-    /// The packed stream of `count` instances as a reader, say for a socket. It packs fragments of up to a mebibyte.
+    /// The engine's packer over device memory: the packed stream of `count` instances, to be read in fragments of any size from
+    /// any position, say by a socket. `from` is a buffer and the offset in bytes of displacement 0 of the first instance in
+    /// it.
     ///
     /// ```
     /// use std::io;
@@ -112,41 +112,51 @@ impl<D: Driver> Packing<D> {
     /// let matrix = device.buffer(12)?;
     /// matrix.write(&queue, 0, b"abcdefghijkl")?;
     ///
-    /// let mut reader = column.reader(&queue, (&matrix, 1), 1)?;
-    /// let mut writer = column.writer(&queue, (&matrix, 2), 1)?;
-    /// assert_eq!(io::copy(&mut reader, &mut writer)?, 3);
+    /// let mut packer = column.packer(&queue, (&matrix, 1), 1)?;
+    /// let mut unpacker = column.unpacker(&queue, (&matrix, 2), 1)?;
+    /// packer.set_position(1)?;
+    /// unpacker.set_position(1)?;
+    /// assert_eq!(io::copy(&mut packer, &mut unpacker)?, 2);
     ///
     /// let mut bytes = [0; 12];
     /// matrix.read(&queue, 0, &mut bytes)?;
-    /// assert_eq!(&bytes, b"abbdeffhijjl");
+    /// assert_eq!(&bytes, b"abcdeffhijjl");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// [`Error::Layout`] if the instances have too many bytes, and those of the driver. The other errors of
-    /// [`pack`](Self::pack) are those of reading.
-    pub fn reader<'a>(
-        &'a self,
+    /// [`Error::Layout`] if the instances reach outside the buffer or have too many bytes, and those of the driver.
+    pub fn packer<'a>(
+        &self,
         queue: &'a Queue<D>,
         from: (&'a Buffer<D>, i64),
         count: usize,
-    ) -> Result<Reader<'a, D>, Error> {
-        Stream::new(self, queue, from, count).map(Reader)
+    ) -> Result<BackendPacker<DeviceMemory<'a, D>>, Error> {
+        let memory = DeviceMemory::new(self, queue, from.0, count)?;
+        Ok(self.committed().packer_with(memory, from.1.into(), count)?)
     }
 
-    /// The packed stream of `count` instances as a writer: the mirror image of [`reader`](Self::reader). Calls return before
-    /// the bytes are in the memory.
+    /// The engine's unpacker over device memory: the mirror image of [`packer`](Self::packer). Any bytes are accepted, as by
+    /// [`unpack`](Self::unpack). Calls return before the bytes are in the buffer;
+    /// [`flush`](BackendUnpacker::flush) returns when they are.
     ///
     /// # Errors
     ///
-    /// As [`reader`](Self::reader).
-    pub fn writer<'a>(
-        &'a self,
+    /// As [`packer`](Self::packer), and [`Error::Layout`] if the instances name a byte more than once.
+    pub fn unpacker<'a>(
+        &self,
         queue: &'a Queue<D>,
         to: (&'a Buffer<D>, i64),
         count: usize,
-    ) -> Result<Writer<'a, D>, Error> {
-        Stream::new(self, queue, to, count).map(Writer)
+    ) -> Result<BackendUnpacker<DeviceMemory<'a, D>>, Error> {
+        let memory = DeviceMemory::new(self, queue, to.0, count)?;
+        Ok(self.committed().unpacker_with(memory, to.1.into(), count)?)
+    }
+}
+
+impl From<Error> for io::Error {
+    fn from(error: Error) -> Self {
+        Self::other(error)
     }
 }

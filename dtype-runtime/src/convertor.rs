@@ -44,11 +44,10 @@ mod progress;
 mod source;
 mod stack;
 mod stream;
-mod strided;
 mod transfer;
 mod unpacker;
 
-pub use backend::{Backend, BackendPacker, BackendUnpacker};
+pub use backend::{Backend, BackendPacker, BackendUnpacker, Fragment};
 #[cfg(feature = "bytes")]
 pub use buf_mut::UnpackerBuf;
 pub use buffer::{Buffer, BufferMut};
@@ -64,6 +63,5 @@ pub use packer::Packer;
 pub(crate) use source::{Compiled, Constant, PartOfRecords, Source};
 pub use stack::{StackFrame, StackType};
 pub use stream::{PackStream, Stream, UnpackStream};
-pub use strided::{StridedCopies, StridedCopy};
 pub use unpacker::Unpacker;
 pub(crate) use unpacker::Validate;

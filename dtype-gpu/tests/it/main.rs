@@ -19,6 +19,7 @@ mod layouts;
 #[path = "../../../dtype-runtime/tests/model/mod.rs"]
 mod model;
 mod random;
+mod streams;
 
 use dtype_gpu::Error;
 use dtype_gpu::opencl::OpenCl as Tested;

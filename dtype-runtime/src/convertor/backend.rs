@@ -4,42 +4,35 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::cursor::Instances;
+use super::iov::Iov;
 use super::progress::Progress;
 use super::stack::StackFrame;
 use super::stream::{PackStream, UnpackStream, stream};
-use super::strided::StridedCopies;
 use crate::commit::Committed;
 use crate::error::Error;
 
 /// Memory that the engine does not touch itself. Open MPI's `opal_convertor_t` has `cbmemcpy` and `stream` for
 /// this purpose, with `CONVERTOR_CUDA`, `CONVERTOR_CUDA_ASYNC` and `CONVERTOR_CUDA_UNIFIED`.
 ///
-/// [`BackendPacker`] and [`BackendUnpacker`] compute what has to be copied and leave the copying to the backend,
-/// with one call for each fragment. The call passes all [strided copies](super::StridedCopy) of the fragment, so a
-/// backend can queue them on its stream one by one, and wait once, at the end. Addresses, contexts and streams are
-/// up to the backend: offsets are in bytes from the first byte of the memory, and all copies lie in the memory.
+/// [`BackendPacker`] and [`BackendUnpacker`] keep the position and check the instances against the memory's size; the
+/// backend packs and unpacks, one [`Fragment`] with each call. It has the committed type and the range of packed bytes, so
+/// it can launch a kernel that was made for the type, as the crate `dtype-gpu` does, or copy the fragment's
+/// [blocks](Fragment::blocks) one by one. Addresses, contexts and streams are up to the backend.
 ///
 /// Memory that the CPU reaches as well (`CONVERTOR_CUDA_UNIFIED`) does not need a backend if it can be lent as a
 /// slice.
 ///
+/// The trait is safe to implement: no `unsafe` code of the engine relies on a backend. Nor may that of a backend rely on a
+/// fragment, because [`backend_mut`](BackendPacker::backend_mut) can replace the memory after the instances were checked. It
+/// has to check them again, by [`Committed::check_span`], which takes constant time.
+///
 /// ```
-/// use dtype_runtime::convertor::{Backend, StridedCopy, StridedCopies};
+/// use dtype_runtime::convertor::{Backend, Fragment};
 /// use dtype_runtime::{Basic, Type};
 ///
-/// /// Stands for a device, and `run` for its driver's two-dimensional copy.
+/// /// Stands for a device, whose driver copies between host memory and `memory`.
 /// struct Device {
 ///     memory: Vec<u8>,
-///     copies: usize,
-/// }
-///
-/// impl Device {
-///     fn run(&mut self, copy: StridedCopy, mut each: impl FnMut(&mut [u8], std::ops::Range<usize>)) {
-///         self.copies += 1;
-///         for (memory, fragment) in copy.blocks() {
-///             let block = &mut self.memory[memory as usize..][..copy.len];
-///             each(block, fragment..fragment + copy.len);
-///         }
-///     }
 /// }
 ///
 /// impl Backend for Device {
@@ -49,29 +42,30 @@ use crate::error::Error;
 ///         self.memory.len() as u64
 ///     }
 ///
-///     fn read(&mut self, copies: &StridedCopies<'_>, fragment: &mut [u8]) -> Result<(), String> {
-///         copies.for_each(|copy| {
-///             self.run(copy, |block, at| fragment[at].copy_from_slice(block));
-///         });
+///     fn read(&mut self, fragment: &Fragment<'_>, packed: &mut [u8]) -> Result<(), String> {
+///         for (at, place) in fragment.blocks() {
+///             let block = &self.memory[at as usize..][..place.len()];
+///             packed[place].copy_from_slice(block);
+///         }
 ///         Ok(()) // A device would be waited for here.
 ///     }
 ///
-///     fn write(&mut self, copies: &StridedCopies<'_>, fragment: &[u8]) -> Result<(), String> {
-///         copies.for_each(|copy| {
-///             self.run(copy, |block, at| block.copy_from_slice(&fragment[at]));
-///         });
+///     fn write(&mut self, fragment: &Fragment<'_>, packed: &[u8]) -> Result<(), String> {
+///         for (at, place) in fragment.blocks() {
+///             let block = &mut self.memory[at as usize..][..place.len()];
+///             block.copy_from_slice(&packed[place]);
+///         }
 ///         Ok(())
 ///     }
 /// }
 ///
 /// // The left column of a 3 × 4 matrix of bytes.
 /// let column = Type::vector(3, 1, 4, &Type::basic(Basic::U8))?.commit();
-/// let device = Device { memory: b"abcdefghijkl".to_vec(), copies: 0 };
+/// let device = Device { memory: b"abcdefghijkl".to_vec() };
 /// let mut packer = column.packer_with(device, 0, 1)?;
 /// let mut out = [0; 3];
 /// assert_eq!(packer.pack(&mut out)?, 3);
 /// assert_eq!(&out, b"aei");
-/// assert_eq!(packer.backend().copies, 1);
 ///
 /// let mut unpacker = column.unpacker_with(packer.into_backend(), 1, 1)?;
 /// unpacker.unpack(b"xyz")?;
@@ -88,25 +82,32 @@ pub trait Backend {
     /// that reach outside.
     fn size(&self) -> u64;
 
-    /// Executes copies from the memory to a fragment. They write each byte of the fragment exactly once; its
-    /// previous contents are unspecified.
-    ///
-    /// The fragment is lent for the call, so all queued copies must be done when the call returns, even with an
-    /// error.
+    /// Packs a fragment: writes each byte of `packed`, whose length is [`Fragment::len`], at least 1, and whose previous
+    /// contents are unspecified. All of them are there when the call returns.
     ///
     /// # Errors
     ///
-    /// The errors of the copies. The position is then unchanged, and the contents of the fragment are unspecified.
-    fn read(&mut self, copies: &StridedCopies<'_>, fragment: &mut [u8]) -> Result<(), Self::Error>;
+    /// The errors of the copies. The position is then unchanged, and the contents of `packed` are unspecified.
+    fn read(&mut self, fragment: &Fragment<'_>, packed: &mut [u8]) -> Result<(), Self::Error>;
 
-    /// Executes copies from a fragment to the memory: the mirror image of [`read`](Self::read). No two copies
-    /// write the same byte of the memory; bytes that are in no copy must not be changed.
+    /// Unpacks a fragment: the mirror image of [`read`](Self::read). No two blocks have a byte in common; bytes of the
+    /// memory that are in no block must not be changed. `packed` is lent for the call. The memory may be written later,
+    /// until [`flush`](Self::flush) returns.
     ///
     /// # Errors
     ///
-    /// The errors of the copies. The position is then unchanged; the same fragment may be sent again, so it does
-    /// no harm if some copies have been executed.
-    fn write(&mut self, copies: &StridedCopies<'_>, fragment: &[u8]) -> Result<(), Self::Error>;
+    /// The errors of the copies. The position is then unchanged; the same fragment may be sent again, so it does no harm if
+    /// some copies have been made.
+    fn write(&mut self, fragment: &Fragment<'_>, packed: &[u8]) -> Result<(), Self::Error>;
+
+    /// Returns when everything that was written is in the memory.
+    ///
+    /// # Errors
+    ///
+    /// The errors of copies that have not been reported yet.
+    fn flush(&mut self) -> Result<(), Self::Error> {
+        Ok(())
+    }
 }
 
 impl<B: Backend + ?Sized> Backend for &mut B {
@@ -116,12 +117,77 @@ impl<B: Backend + ?Sized> Backend for &mut B {
         (**self).size()
     }
 
-    fn read(&mut self, copies: &StridedCopies<'_>, fragment: &mut [u8]) -> Result<(), B::Error> {
-        (**self).read(copies, fragment)
+    fn read(&mut self, fragment: &Fragment<'_>, packed: &mut [u8]) -> Result<(), B::Error> {
+        (**self).read(fragment, packed)
     }
 
-    fn write(&mut self, copies: &StridedCopies<'_>, fragment: &[u8]) -> Result<(), B::Error> {
-        (**self).write(copies, fragment)
+    fn write(&mut self, fragment: &Fragment<'_>, packed: &[u8]) -> Result<(), B::Error> {
+        (**self).write(fragment, packed)
+    }
+
+    fn flush(&mut self) -> Result<(), B::Error> {
+        (**self).flush()
+    }
+}
+
+/// A range of the packed stream of instances in the memory of a [`Backend`]. The instances lie in the memory that the backend
+/// had when the stream was made.
+#[derive(Clone, Debug)]
+pub struct Fragment<'a> {
+    instances: &'a BackendInstances,
+    range: Range<u64>,
+}
+
+impl<'a> Fragment<'a> {
+    /// The type of the instances. Clones of a committed type share their [plan](Committed::plan), so a backend that keeps
+    /// something for a type, and a clone of the type with it, recognizes the type by the plan's address.
+    pub fn committed(&self) -> &'a Committed {
+        &self.instances.committed
+    }
+
+    /// Where displacement 0 of the first instance is, in bytes from the start of the memory. It may lie outside, at most
+    /// 2⁶⁵ bytes away.
+    pub fn origin(&self) -> i128 {
+        self.instances.origin
+    }
+
+    /// The number of instances of the whole stream.
+    pub fn count(&self) -> usize {
+        self.instances.count
+    }
+
+    /// The range of packed bytes, in the stream of all instances.
+    pub fn range(&self) -> Range<u64> {
+        self.range.clone()
+    }
+
+    /// The number of packed bytes.
+    #[expect(clippy::cast_possible_truncation, reason = "no longer than a slice")]
+    pub fn len(&self) -> usize {
+        (self.range.end - self.range.start) as usize
+    }
+
+    /// Whether there are no packed bytes. A backend never gets such a fragment.
+    pub fn is_empty(&self) -> bool {
+        self.range.is_empty()
+    }
+
+    /// The blocks of the fragment, in packed order: for each the offset in the memory, in bytes, and its place in the
+    /// fragment. Blocks that touch on both sides are one. They are found one after another, as they are taken.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "modulo 2⁶⁴; bytes of a fragment"
+    )]
+    pub fn blocks(&self) -> impl Iterator<Item = (u64, Range<usize>)> + use<'a> {
+        let BackendInstances { committed, origin, count } = self.instances;
+        let instances = Instances::of_plan(committed.plan(), *count as u64);
+        let segments = Iov::new(instances, committed.plan().segments(), self.range());
+        segments.scan(0, move |next, segment| {
+            let place = *next..*next + segment.len as usize;
+            *next = place.end;
+            Some(((*origin as u64).wrapping_add_signed(segment.disp), place))
+        })
     }
 }
 
@@ -153,14 +219,13 @@ pub struct BackendUnpacker<B> {
 #[derive(Clone, Debug)]
 struct BackendInstances {
     committed: Committed,
-    /// The offset of displacement 0 of the first instance in the memory, modulo 2⁶⁴.
-    origin: u64,
-    count: u64,
+    /// The offset of displacement 0 of the first instance in the memory.
+    origin: i128,
+    count: usize,
 }
 
 impl BackendInstances {
     /// With the progress at the start of their stream.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "modulo 2⁶⁴")]
     fn new(
         committed: &Committed,
         memory: u64,
@@ -173,13 +238,11 @@ impl BackendInstances {
         // No memory contains data at larger offsets.
         let origin = origin.clamp(-(1 << 65), 1 << 65);
         committed.check_span(memory, origin, count)?;
-        let (committed, origin) = (committed.clone(), origin as u64);
-        Ok((Self { committed, origin, count: instances }, Progress::new(size)))
+        Ok((Self { committed: committed.clone(), origin, count }, Progress::new(size)))
     }
 
-    fn copies(&self, range: Range<u64>) -> StridedCopies<'_> {
-        let instances = Instances::of_plan(self.committed.plan(), self.count);
-        StridedCopies::new(instances, range, self.origin)
+    fn fragment(&self, range: Range<u64>) -> Fragment<'_> {
+        Fragment { instances: self, range }
     }
 }
 
@@ -193,7 +256,7 @@ impl<B: Backend> BackendPacker<B> {
     pub fn pack(&mut self, out: &mut [u8]) -> Result<usize, B::Error> {
         let (bytes, range) = self.progress.next(out.len());
         if bytes > 0 {
-            self.backend.read(&self.instances.copies(range), &mut out[..bytes])?;
+            self.backend.read(&self.instances.fragment(range), &mut out[..bytes])?;
         }
         self.progress.advance(bytes);
         Ok(bytes)
@@ -208,7 +271,8 @@ impl<B: Backend> PackStream for BackendPacker<B> {
 
 impl<B: Backend> BackendUnpacker<B> {
     /// Asks the backend to unpack up to `bytes.len()` bytes at the current position, and returns the number
-    /// unpacked. Returns 0 at the end of the stream or if `bytes` is empty; the backend is not called then.
+    /// unpacked. Returns 0 at the end of the stream or if `bytes` is empty; the backend is not called then. The bytes may
+    /// be written later, until [`flush`](Self::flush) returns.
     ///
     /// # Errors
     ///
@@ -216,16 +280,29 @@ impl<B: Backend> BackendUnpacker<B> {
     pub fn unpack(&mut self, bytes: &[u8]) -> Result<usize, B::Error> {
         let (number, range) = self.progress.next(bytes.len());
         if number > 0 {
-            self.backend.write(&self.instances.copies(range), &bytes[..number])?;
+            self.backend.write(&self.instances.fragment(range), &bytes[..number])?;
         }
         self.progress.advance(number);
         Ok(number)
+    }
+
+    /// Returns when all bytes that were unpacked are in the memory.
+    ///
+    /// # Errors
+    ///
+    /// The errors of the backend.
+    pub fn flush(&mut self) -> Result<(), B::Error> {
+        self.backend.flush()
     }
 }
 
 impl<B: Backend> UnpackStream for BackendUnpacker<B> {
     fn unpack(&mut self, bytes: &[u8]) -> Result<usize, B::Error> {
         self.unpack(bytes)
+    }
+
+    fn flush(&mut self) -> Result<(), B::Error> {
+        self.flush()
     }
 }
 
@@ -235,11 +312,11 @@ macro_rules! through_a_backend {
         stream! { impl[B: Backend] $side<B>, error = B::Error, hash = Self::hash; }
 
         impl<B> $side<B> {
-            /// The copies of the next bytes, at most `bytes` of them: for a fragment that is not a slice because
-            /// it is in device memory, too. `set_position` moves past them.
-            pub fn copies(&self, bytes: usize) -> StridedCopies<'_> {
+            /// The next bytes, at most `bytes` of them: for packed bytes that are not a slice because they are in device
+            /// memory, too. `set_position` moves past them.
+            pub fn fragment(&self, bytes: usize) -> Fragment<'_> {
                 let (_, range) = self.progress.next(bytes);
-                self.instances.copies(range)
+                self.instances.fragment(range)
             }
 
             /// The stack of the convertor at the position, over the type's description, as
@@ -248,7 +325,7 @@ macro_rules! through_a_backend {
                 let BackendInstances { committed, count, .. } = &self.instances;
                 let description = committed.description().at(committed.plan().extent());
                 // The count and the position were checked before.
-                description.stack(*count, self.progress.position()).unwrap_or_default()
+                description.stack(*count as u64, self.progress.position()).unwrap_or_default()
             }
 
             /// The backend.
@@ -267,7 +344,7 @@ macro_rules! through_a_backend {
             }
 
             fn hash(&self) -> u64 {
-                self.instances.committed.fingerprint().repeated(self.instances.count).hash()
+                self.instances.committed.fingerprint().repeated(self.instances.count as u64).hash()
             }
         }
     };

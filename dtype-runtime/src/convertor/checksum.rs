@@ -123,4 +123,13 @@ impl<S: UnpackStream, C: Checksum> Checksummed<S, C> {
         self.checksum.update(&bytes[..accepted]);
         Ok(accepted)
     }
+
+    /// As the `flush` of the unpacker.
+    ///
+    /// # Errors
+    ///
+    /// The errors of the unpacker.
+    pub fn flush(&mut self) -> Result<(), S::Error> {
+        self.stream.flush()
+    }
 }

@@ -64,7 +64,7 @@ macro_rules! reads {
 }
 
 macro_rules! writes {
-    ($(#[$docs:meta])* impl[$($generics:tt)*] $stream:ty, $unpack:path, $error:path) => {
+    ($(#[$docs:meta])* impl[$($generics:tt)*] $stream:ty, $unpack:path, $flush:path, $error:path) => {
         impl<$($generics)*> Write for $stream {
             $(#[$docs])*
             fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
@@ -76,9 +76,10 @@ macro_rules! writes {
                 one_by_one(bufs, |buf| self.write(buf))
             }
 
-            /// Does nothing: only bytes that cannot be written yet, the first bytes of a value, are kept.
+            /// Returns when all bytes are in the memory, except those that cannot be written yet: the first bytes of a
+            /// value. Only a stream through a [`Backend`] has something to do.
             fn flush(&mut self) -> io::Result<()> {
-                Ok(())
+                $flush(self).map_err($error)
             }
         }
     };
@@ -137,18 +138,18 @@ reads! {
 writes! {
     /// As [`unpack`](Unpacker::unpack); what is refused there is [`InvalidData`](ErrorKind::InvalidData) here, with
     /// the [`Error`](crate::Error) inside. At the end it accepts nothing.
-    impl[] Unpacker<'_>, UnpackStream::unpack, Self::io_error
+    impl[] Unpacker<'_>, UnpackStream::unpack, UnpackStream::flush, Self::io_error
 }
 writes! {
     /// As [`unpack`](ConvertingUnpacker::unpack); what is refused there is [`InvalidData`](ErrorKind::InvalidData)
     /// here, with the [`Error`](crate::Error) inside. At the end it accepts nothing.
-    impl[] ConvertingUnpacker<'_>, UnpackStream::unpack, Self::io_error
+    impl[] ConvertingUnpacker<'_>, UnpackStream::unpack, UnpackStream::flush, Self::io_error
 }
 writes! {
     /// As [`unpack`](BackendUnpacker::unpack); an error of the backend is [`Other`](ErrorKind::Other), with it inside.
     /// At the end it accepts nothing.
     impl[B: Backend<Error: Into<Box<dyn std::error::Error + Send + Sync>>>] BackendUnpacker<B>,
-    UnpackStream::unpack, Self::io_error
+    UnpackStream::unpack, UnpackStream::flush, Self::io_error
 }
 reads! {
     /// As [`pack`](Checksummed::pack), with the errors of the stream.
@@ -156,7 +157,7 @@ reads! {
 }
 writes! {
     /// As [`unpack`](Checksummed::unpack), with the errors of the stream.
-    impl[S: UnpackStream + IoStream, C: Checksum] Checksummed<S, C>, Self::unpack, S::io_error
+    impl[S: UnpackStream + IoStream, C: Checksum] Checksummed<S, C>, Self::unpack, Self::flush, S::io_error
 }
 seeks! {
     ///

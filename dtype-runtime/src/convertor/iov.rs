@@ -20,8 +20,7 @@ use walk::segments;
 /// The number of segments that are looked up at a time.
 const BATCH: usize = 32;
 
-/// A segment of memory: bytes of data that are contiguous both in memory and in the packed stream. (A
-/// [`StridedCopy`](super::StridedCopy) is something else: equally spaced blocks, for a backend.)
+/// A segment of memory: bytes of data that are contiguous both in memory and in the packed stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
     /// Displacement in bytes of the first byte, from the origin of the first instance.

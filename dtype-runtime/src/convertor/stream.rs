@@ -76,6 +76,16 @@ pub trait UnpackStream: Stream {
     ///
     /// The errors of the stream's own method.
     fn unpack(&mut self, bytes: &[u8]) -> Result<usize, Self::Error>;
+
+    /// Returns when all bytes that were unpacked are in the memory, except the first bytes of a value that is not complete.
+    /// Only a stream through a [`Backend`](super::Backend) has something to do.
+    ///
+    /// # Errors
+    ///
+    /// The errors of the backend.
+    fn flush(&mut self) -> Result<(), Self::Error> {
+        Ok(())
+    }
 }
 
 /// An unpacker of records that threads can check and write independently of one another.

@@ -1,24 +1,26 @@
-//! Memory reached through a backend that counts its calls, and makes its copies late and in a shuffled order: the
-//! bytes are those of the naive reference.
+//! Memory reached through a backend that counts its calls, and copies its blocks late and in a shuffled order: the bytes are
+//! those of the naive reference.
 
 #![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
 
 use crate::case::Case;
 use crate::fragments::{fragments, lengths, shuffled};
 use crate::model::{config, trees, trees_with_lists};
-use dtype_runtime::convertor::{Backend, StridedCopies, StridedCopy};
+use dtype_runtime::convertor::{Backend, Checksum, Fragment};
 use dtype_runtime::{Basic, Buffer, Error, Type};
 use proptest::prelude::*;
+use std::io::Write;
 
-/// A memory that is reached only by copies, which are queued while the pieces come and made at the end.
+/// A memory that is reached only by copies, all of which are made at the end of a call.
 #[derive(Debug, Default)]
 struct Delayed {
     memory: Vec<u8>,
     /// The state of the random order of the copies.
     seed: u64,
     calls: usize,
-    pieces: usize,
+    blocks: usize,
     bytes: usize,
+    flushes: usize,
     /// The number of blocks after which the device is lost, until it is repaired.
     fails_after: Option<usize>,
 }
@@ -30,52 +32,44 @@ struct Lost {
     after: usize,
 }
 
+impl std::fmt::Display for Lost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "lost after {} blocks", self.after)
+    }
+}
+
+impl std::error::Error for Lost {}
+
 impl Delayed {
     fn new(memory: &[u8], seed: u64) -> Self {
         Self { memory: memory.to_vec(), seed, ..Self::default() }
     }
 
-    /// Takes the pieces, checks each of them, and calls `copy` for each block, in a shuffled order.
+    /// Takes the blocks, checks them, and calls `copy` for each, in a shuffled order.
     fn run(
         &mut self,
-        pieces: &StridedCopies<'_>,
-        fragment: usize,
+        fragment: &Fragment<'_>,
+        packed: usize,
         mut copy: impl FnMut(&mut [u8], std::ops::Range<usize>),
     ) -> Result<(), Lost> {
-        assert_eq!(pieces.bytes(), fragment);
-        assert!(fragment > 0);
+        assert_eq!((fragment.len(), fragment.is_empty()), (packed, false));
         self.calls += 1;
-        let mut queue: Vec<StridedCopy> = Vec::new();
-        pieces.for_each(|piece| queue.push(piece));
-        self.pieces += queue.len();
-        let mut blocks = Vec::new();
-        for piece in queue {
-            assert!(
-                piece.len > 0 && piece.count > 0 && piece.fragment_stride >= piece.len,
-                "{piece:?}"
-            );
-            assert_eq!(piece.blocks().len(), piece.count);
-            if let (Some(pitch), true) = (piece.pitch(), piece.count > 1) {
-                // The same copy as rows.
-                let rows = (0..piece.count as u64).map(|row| piece.memory_offset + row * pitch);
-                assert!(piece.blocks().map(|block| block.0).eq(rows));
-                assert!(pitch >= piece.len as u64);
-            }
-            blocks.extend(piece.blocks().map(|(offset, place)| (offset, place, piece.len)));
+        let blocks: Vec<_> = fragment.blocks().collect();
+        self.blocks += blocks.len();
+        let mut next = 0;
+        for (_, place) in &blocks {
+            assert!(place.start == next && place.end > next, "{place:?} after {next}");
+            next = place.end;
         }
-        let mut named = vec![false; fragment];
-        for (index, (offset, place, len)) in shuffled(blocks, self.seed).into_iter().enumerate() {
+        assert_eq!(next, packed, "the blocks are not the fragment");
+        for (index, (offset, place)) in shuffled(blocks, self.seed).into_iter().enumerate() {
             if self.fails_after == Some(index) {
                 return Err(Lost { after: index });
             }
             let at = usize::try_from(offset).unwrap();
-            for byte in &mut named[place..place + len] {
-                assert!(!std::mem::replace(byte, true), "a byte of the fragment comes twice");
-            }
-            copy(&mut self.memory[at..at + len], place..place + len);
-            self.bytes += len;
+            self.bytes += place.len();
+            copy(&mut self.memory[at..at + place.len()], place);
         }
-        assert!(named.iter().all(|named| *named), "a byte of the fragment does not come");
         Ok(())
     }
 }
@@ -87,12 +81,17 @@ impl Backend for Delayed {
         self.memory.len() as u64
     }
 
-    fn read(&mut self, pieces: &StridedCopies<'_>, fragment: &mut [u8]) -> Result<(), Lost> {
-        self.run(pieces, fragment.len(), |block, place| fragment[place].copy_from_slice(block))
+    fn read(&mut self, fragment: &Fragment<'_>, packed: &mut [u8]) -> Result<(), Lost> {
+        self.run(fragment, packed.len(), |block, place| packed[place].copy_from_slice(block))
     }
 
-    fn write(&mut self, pieces: &StridedCopies<'_>, fragment: &[u8]) -> Result<(), Lost> {
-        self.run(pieces, fragment.len(), |block, place| block.copy_from_slice(&fragment[place]))
+    fn write(&mut self, fragment: &Fragment<'_>, packed: &[u8]) -> Result<(), Lost> {
+        self.run(fragment, packed.len(), |block, place| block.copy_from_slice(&packed[place]))
+    }
+
+    fn flush(&mut self) -> Result<(), Lost> {
+        self.flushes += 1;
+        Ok(())
     }
 }
 
@@ -133,14 +132,14 @@ proptest! {
         prop_assert_eq!((device.calls, device.bytes), (pieces.len(), expected.len()));
         prop_assert_eq!(&device.memory, memory);
 
-        // A single call has at most as many pieces as there are segments.
+        // A single call has the segments of the type as its blocks.
         let mut device = Delayed::new(memory, seed);
         let mut whole = vec![0; expected.len() + 5];
         let mut packer = committed.packer_with(&mut device, i128::from(origin), count).unwrap();
         prop_assert_eq!(packer.pack(&mut whole), Ok(expected.len()));
         prop_assert_eq!(&whole[..expected.len()], &expected);
         let segments = committed.iov(count, 0..end).unwrap().count();
-        prop_assert!(device.pieces <= segments, "{} pieces of {segments}", device.pieces);
+        prop_assert_eq!(device.blocks, segments);
     }
 
     #[test]
@@ -222,29 +221,6 @@ proptest! {
     }
 }
 
-/// Offset in the memory, bytes and number of the blocks, stride in the memory, offset and stride in the fragment.
-fn numbers(copy: &StridedCopy) -> (u64, usize, usize, i64, usize, usize) {
-    let StridedCopy {
-        memory_offset,
-        len,
-        count,
-        memory_stride,
-        fragment_offset,
-        fragment_stride,
-        ..
-    } = *copy;
-    (memory_offset, len, count, memory_stride, fragment_offset, fragment_stride)
-}
-
-/// The copies of one call for all bytes.
-fn pieces_of(ty: &Type, memory: usize, count: usize) -> Vec<StridedCopy> {
-    let device = Delayed::new(&vec![0; memory], 1);
-    let packer = ty.commit().packer_with(device, 0, count).unwrap();
-    let mut all = Vec::new();
-    packer.copies(usize::MAX).for_each(|piece| all.push(piece));
-    all
-}
-
 #[test]
 fn a_failing_backend_leaves_the_position() {
     let column = Type::vector(4, 1, 2, &Type::basic(Basic::U8)).unwrap().commit();
@@ -256,21 +232,44 @@ fn a_failing_backend_leaves_the_position() {
     packer.backend_mut().fails_after = None;
     let mut out = [0; 2];
     assert_eq!((packer.pack(&mut out), &out), (Ok(2), b"bc"));
-    // An error that the backend returns while it takes the pieces is passed on, and no piece follows it.
-    let mut seen = 0;
-    let refused = packer.copies(9).try_for_each(|piece| {
-        seen += 1;
-        Err(piece.memory_offset)
-    });
-    assert_eq!((refused, seen), (Err(6), 1));
-    let lists = Type::indexed(&[1, 2, 1], &[0, 2, 9], &Type::basic(Basic::U8)).unwrap().commit();
-    let packer = lists.packer_with(Delayed::new(&[0; 10], 1), 0, 1).unwrap();
-    let mut seen = Vec::new();
-    let refused = packer.copies(9).try_for_each(|piece| {
-        seen.push(piece.len);
-        if seen.len() == 2 { Err("enough") } else { Ok(()) }
-    });
-    assert_eq!((refused, seen), (Err("enough"), vec![1, 2]));
+}
+
+#[test]
+fn a_fragment_says_what_it_is() {
+    let lists = Type::indexed(&[1, 2, 1], &[0, 2, 9], &Type::basic(Basic::U16)).unwrap().commit();
+    let mut packer = lists.packer_with(Delayed::new(&[0; 50], 1), 5, 2).unwrap();
+    packer.set_position(3).unwrap();
+    let fragment = packer.fragment(8);
+    assert_eq!((fragment.origin(), fragment.count(), fragment.range()), (5, 2, 3..11));
+    assert!(std::ptr::eq(fragment.committed().plan(), lists.plan()), "not the plan of the type");
+    // The rest of the first instance's second block and its last one touch the second instance.
+    let blocks: Vec<_> = fragment.blocks().collect();
+    assert_eq!(blocks, [(10, 0..3), (23, 3..7), (29, 7..8)]);
+    assert_eq!(packer.fragment(usize::MAX).range(), 3..16);
+    packer.set_position(16).unwrap();
+    assert!(packer.fragment(9).is_empty() && packer.fragment(9).blocks().next().is_none());
+}
+
+#[test]
+fn flush_reaches_the_backend() {
+    struct Count(usize);
+    impl Checksum for Count {
+        fn update(&mut self, bytes: &[u8]) {
+            self.0 += bytes.len();
+        }
+    }
+    let bytes = Type::contiguous(2, &Type::basic(Basic::U8)).unwrap().commit();
+    let mut unpacker = bytes.unpacker_with(Delayed::new(&[0; 2], 1), 0, 1).unwrap();
+    unpacker.unpack(b"a").unwrap();
+    unpacker.flush().unwrap();
+    assert_eq!(unpacker.backend().flushes, 1);
+    Write::flush(&mut unpacker).unwrap();
+    let mut summed = unpacker.with_checksum(Count(0));
+    summed.write_all(b"b").unwrap();
+    Write::flush(&mut summed).unwrap();
+    let (unpacker, Count(summed)) = summed.into_parts();
+    let device = unpacker.into_backend();
+    assert_eq!((device.flushes, &device.memory[..], summed), (3, &b"ab"[..], 1));
 }
 
 #[test]
@@ -303,54 +302,25 @@ fn instances_outside_of_the_memory_and_too_many() {
 /// An address that no pointer has on a machine with 63-bit addresses.
 #[test]
 fn memory_at_the_end_of_what_can_be_addressed() {
-    struct Vast(Vec<StridedCopy>);
+    struct Vast(Vec<(u64, std::ops::Range<usize>)>);
     impl Backend for Vast {
         type Error = Error;
         fn size(&self) -> u64 {
             u64::MAX
         }
-        fn read(&mut self, pieces: &StridedCopies<'_>, _: &mut [u8]) -> Result<(), Error> {
-            pieces.for_each(|piece| self.0.push(piece));
+        fn read(&mut self, fragment: &Fragment<'_>, _: &mut [u8]) -> Result<(), Error> {
+            self.0.extend(fragment.blocks());
             Ok(())
         }
-        fn write(&mut self, pieces: &StridedCopies<'_>, _: &[u8]) -> Result<(), Error> {
-            pieces.for_each(|piece| self.0.push(piece));
+        fn write(&mut self, fragment: &Fragment<'_>, _: &[u8]) -> Result<(), Error> {
+            self.0.extend(fragment.blocks());
             Ok(())
         }
     }
     let backwards = Type::hvector(3, 2, -8, &Type::basic(Basic::U8)).unwrap().commit();
-    let mut unpacker =
-        backwards.unpacker_with(Vast(Vec::new()), i128::from(u64::MAX - 2), 1).unwrap();
+    let origin = i128::from(u64::MAX - 2);
+    let mut unpacker = backwards.unpacker_with(Vast(Vec::new()), origin, 1).unwrap();
     assert_eq!(unpacker.unpack(&[1; 9]), Ok(6));
-    let [piece] = unpacker.backend().0[..] else { panic!("{:?}", unpacker.backend().0) };
-    assert_eq!(numbers(&piece), (u64::MAX - 2, 2, 3, -8, 0, 2));
-    assert_eq!(piece.pitch(), None);
-    assert!(piece.blocks().eq([(u64::MAX - 2, 0), (u64::MAX - 10, 2), (u64::MAX - 18, 4)]));
-}
-
-#[test]
-fn regular_layouts_are_few_pieces() {
-    // A field of all records is one piece, with the strides of the records on both sides.
-    let fields = [Basic::U8, Basic::U32, Basic::U16].map(Type::basic);
-    let record = Type::structure(&[1; 3], &[0, 4, 9], &fields).unwrap();
-    let piece = |offset, len, place| (offset, len, 1000, 12, place, 7);
-    let pieces = pieces_of(&record, 12_000, 1000);
-    let found: Vec<_> = pieces.iter().map(numbers).collect();
-    assert_eq!(found, [piece(0, 1, 0), piece(4, 4, 1), piece(9, 2, 5)]);
-    assert_eq!(pieces[0].pitch(), Some(12));
-    // Contiguous memory is one piece, wherever it is cut.
-    let dense = Type::contiguous(3, &Type::basic(Basic::U64)).unwrap().commit();
-    let mut packer = dense.packer_with(Delayed::new(&[7; 2400], 3), 0, 100).unwrap();
-    packer.set_position(5).unwrap();
-    assert_eq!(packer.pack(&mut [0; 2000]), Ok(2000));
-    assert_eq!((packer.backend().calls, packer.backend().pieces), (1, 1));
-
-    // Rows of a matrix; a nest of two loops has one piece for each iteration of the shorter loop.
-    let [byte, short] = [Basic::U8, Basic::U16].map(Type::basic);
-    let rows = Type::vector(100, 3, 7, &short).unwrap();
-    assert_eq!(pieces_of(&rows, 2000, 1).len(), 1);
-    let few = Type::hvector(4, 1, 1000, &Type::vector(300, 1, 3, &byte).unwrap()).unwrap();
-    assert_eq!(pieces_of(&few, 4000, 1).len(), 4);
-    let many = Type::hvector(300, 1, 100, &Type::vector(4, 1, 3, &byte).unwrap()).unwrap();
-    assert_eq!(pieces_of(&many, 30_000, 1).len(), 4);
+    let blocks = [(u64::MAX - 2, 0..2), (u64::MAX - 10, 2..4), (u64::MAX - 18, 4..6)];
+    assert_eq!(unpacker.backend().0, blocks);
 }

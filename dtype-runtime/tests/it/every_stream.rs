@@ -9,7 +9,7 @@ use crate::case::Case;
 use crate::fragments::{fragments, lengths, shuffled};
 use crate::model::{config, trees_with_lists};
 use dtype_runtime::convertor::{
-    Backend, Checksum, Checksummed, PackStream, StridedCopies, UnpackStream,
+    Backend, Checksum, Checksummed, Fragment, PackStream, UnpackStream,
 };
 use dtype_runtime::{Buffer, BufferMut, Error, Representation};
 use proptest::prelude::*;
@@ -25,23 +25,19 @@ impl<M: AsRef<[u8]> + AsMut<[u8]>> Backend for Device<M> {
         self.0.as_ref().len() as u64
     }
 
-    fn read(&mut self, copies: &StridedCopies<'_>, fragment: &mut [u8]) -> Result<(), String> {
-        copies.for_each(|copy| {
-            for (memory, at) in copy.blocks() {
-                let block = &self.0.as_ref()[usize::try_from(memory).unwrap()..][..copy.len];
-                fragment[at..at + copy.len].copy_from_slice(block);
-            }
-        });
+    fn read(&mut self, fragment: &Fragment<'_>, packed: &mut [u8]) -> Result<(), String> {
+        for (memory, place) in fragment.blocks() {
+            let block = &self.0.as_ref()[usize::try_from(memory).unwrap()..][..place.len()];
+            packed[place].copy_from_slice(block);
+        }
         Ok(())
     }
 
-    fn write(&mut self, copies: &StridedCopies<'_>, fragment: &[u8]) -> Result<(), String> {
-        copies.for_each(|copy| {
-            for (memory, at) in copy.blocks() {
-                let block = &mut self.0.as_mut()[usize::try_from(memory).unwrap()..][..copy.len];
-                block.copy_from_slice(&fragment[at..at + copy.len]);
-            }
-        });
+    fn write(&mut self, fragment: &Fragment<'_>, packed: &[u8]) -> Result<(), String> {
+        for (memory, place) in fragment.blocks() {
+            let block = &mut self.0.as_mut()[usize::try_from(memory).unwrap()..][..place.len()];
+            block.copy_from_slice(&packed[place]);
+        }
         Ok(())
     }
 }
@@ -259,11 +255,11 @@ impl Backend for Lost {
         8
     }
 
-    fn read(&mut self, _: &StridedCopies<'_>, _: &mut [u8]) -> Result<(), Self::Error> {
+    fn read(&mut self, _: &Fragment<'_>, _: &mut [u8]) -> Result<(), Self::Error> {
         Err(std::io::Error::other("the device is lost"))
     }
 
-    fn write(&mut self, _: &StridedCopies<'_>, _: &[u8]) -> Result<(), Self::Error> {
+    fn write(&mut self, _: &Fragment<'_>, _: &[u8]) -> Result<(), Self::Error> {
         Err(std::io::Error::other("the device is lost"))
     }
 }

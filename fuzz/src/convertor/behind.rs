@@ -1,9 +1,9 @@
 //! Memory that the engine does not access itself.
 
+use std::ops::Range;
+
 use arbitrary::Arbitrary;
-use dtype_runtime::convertor::{
-    Backend, BackendPacker, BackendUnpacker, StridedCopies, StridedCopy,
-};
+use dtype_runtime::convertor::{Backend, BackendPacker, BackendUnpacker, Fragment};
 use dtype_runtime::{Error, Type};
 
 use super::layout::Layout;
@@ -17,7 +17,7 @@ pub(super) enum Call {
     PlaceUnpacker(u16),
 }
 
-/// Bytes that are copied when all pieces are known, the last piece first.
+/// Bytes that are copied when all blocks are known, the last block first.
 #[derive(Debug)]
 struct Device {
     memory: Vec<u8>,
@@ -36,30 +36,25 @@ impl Device {
     /// Takes all blocks, checks that they are the fragment, and has each of them copied.
     fn run(
         &mut self,
-        pieces: &StridedCopies<'_>,
-        fragment: usize,
-        mut copy: impl FnMut(&mut [u8], usize),
+        fragment: &Fragment<'_>,
+        packed: usize,
+        mut copy: impl FnMut(&mut [u8], Range<usize>),
     ) -> Result<(), Lost> {
-        assert_eq!(pieces.bytes(), fragment);
-        assert!(fragment > 0, "nobody is asked for nothing");
-        let mut blocks = Vec::new();
-        pieces.for_each(|piece: StridedCopy| {
-            assert!(piece.len > 0 && piece.count > 0 && piece.fragment_stride >= piece.len);
-            blocks
-                .extend(piece.blocks().map(|(offset, place)| (place, offset as usize, piece.len)));
-        });
-        let (mut places, mut at) = (blocks.clone(), 0);
-        places.sort_unstable();
-        for (place, _, len) in places {
-            assert_eq!(place, at, "each byte of the fragment is in one block");
-            at += len;
+        assert_eq!(fragment.len(), packed);
+        assert!(packed > 0, "a fragment without bytes");
+        let blocks: Vec<_> = fragment.blocks().collect();
+        let mut next = 0;
+        for (_, place) in &blocks {
+            assert!(place.start == next && place.end > next, "each byte of the fragment in order");
+            next = place.end;
         }
-        assert_eq!(at, fragment);
-        for (number, (place, offset, len)) in blocks.into_iter().rev().enumerate() {
+        assert_eq!(next, packed);
+        for (number, (offset, place)) in blocks.into_iter().rev().enumerate() {
             if self.fails_after.is_some_and(|after| number >= after.into()) {
                 return Err(Lost);
             }
-            copy(&mut self.memory[offset..offset + len], place);
+            let offset = offset as usize;
+            copy(&mut self.memory[offset..offset + place.len()], place);
         }
         Ok(())
     }
@@ -72,16 +67,12 @@ impl Backend for Device {
         self.memory.len() as u64
     }
 
-    fn read(&mut self, pieces: &StridedCopies<'_>, fragment: &mut [u8]) -> Result<(), Lost> {
-        self.run(pieces, fragment.len(), |block, place| {
-            fragment[place..place + block.len()].copy_from_slice(block);
-        })
+    fn read(&mut self, fragment: &Fragment<'_>, packed: &mut [u8]) -> Result<(), Lost> {
+        self.run(fragment, packed.len(), |block, place| packed[place].copy_from_slice(block))
     }
 
-    fn write(&mut self, pieces: &StridedCopies<'_>, fragment: &[u8]) -> Result<(), Lost> {
-        self.run(pieces, fragment.len(), |block, place| {
-            block.copy_from_slice(&fragment[place..place + block.len()]);
-        })
+    fn write(&mut self, fragment: &Fragment<'_>, packed: &[u8]) -> Result<(), Lost> {
+        self.run(fragment, packed.len(), |block, place| block.copy_from_slice(&packed[place]))
     }
 }
 
