@@ -122,7 +122,7 @@ fn exchange(world: &SimpleCommunicator, arguments: &Arguments) -> Result<Option<
     for step in 0..arguments.steps {
         let start = Instant::now();
         if step % 4 < 2 {
-            python.send_with_tag(&SendBuffer::of(&own)?, PARTICLES);
+            python.send_with_tag(&SendBuffer::new(&own)?, PARTICLES);
         } else {
             python.send_packed_with_tag(&own, PARTICLES)?;
         }

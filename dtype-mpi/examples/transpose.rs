@@ -185,8 +185,8 @@ fn library(
     transposed: &mut [f64],
 ) -> Result<()> {
     let (_, ranks) = job::ranks(world)?;
-    let out = SendBuffer::of_layout(sent, own, 0, ranks)?;
-    let mut into = ReceiveBuffer::of_layout(received, transposed, 0, ranks)?;
+    let out = SendBuffer::from_layout(sent, own, 0, ranks)?;
+    let mut into = ReceiveBuffer::from_layout(received, transposed, 0, ranks)?;
     world.all_to_all_into(&out, &mut into);
     Ok(())
 }

@@ -3,8 +3,8 @@
 //! Equal sizes and bounds are not enough. Libraries have defects in rare types: in a row of types with a negative
 //! extent, for example, MPICH looks for the data at other displacements, and the bounds are right. A stride of −1 byte
 //! has wrong bounds in Open MPI, which a resized type around it hides. So the bounds of every part are compared, and
-//! what the defects have in common is refused. `tests/oracle` compares what is left with the library's own packing,
-//! on random types.
+//! types with a property that all known defects share are refused. `tests/oracle` compares the other types with the
+//! library's own packing, on random types.
 
 use dtype_runtime::types::{Combiner, Named};
 use dtype_runtime::{Basic, Type};
@@ -23,7 +23,7 @@ pub(crate) struct Agreement {
 }
 
 impl Agreement {
-    /// Nothing was seen yet.
+    /// Before the first part.
     pub(crate) fn new() -> Self {
         Self { doubt: None, is_grid: true }
     }

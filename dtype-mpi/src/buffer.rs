@@ -33,10 +33,10 @@ use crate::raw::{Datatype, Session, receiving, sending};
 /// let column = Layout::new(&Type::resized(&column, 0, 8)?)?;
 /// let matrix: Vec<f64> = (0..12).map(f64::from).collect();
 /// let mut transposed = vec![0.0; 12];
-/// let columns = SendBuffer::of_layout(&column, &matrix, 0, 4)?;
+/// let columns = SendBuffer::from_layout(&column, &matrix, 0, 4)?;
 /// mpi::request::scope(|scope| {
 ///     let request = me.immediate_send(scope, &columns);
-///     me.receive_into(&mut ReceiveBuffer::of(&mut transposed)?);
+///     me.receive_into(&mut ReceiveBuffer::new(&mut transposed)?);
 ///     request.wait();
 ///     Ok::<_, dtype_mpi::Error>(())
 /// })?;
@@ -130,7 +130,7 @@ impl Layout {
 
     /// A packer for `count` instances in the memory of a slice, for
     /// [`send_stream`](crate::traits::PackedDestination::send_stream), which packs here. The arguments are the same
-    /// as for [`SendBuffer::of_layout`].
+    /// as for [`SendBuffer::from_layout`].
     ///
     /// A `T` with padding does not compile here, because a layout could name the padding.
     ///
@@ -169,7 +169,7 @@ impl Layout {
 
     /// An unpacker into `count` instances in the memory of a slice, for
     /// [`recv_stream`](crate::traits::PackedSource::recv_stream). The arguments are the same as for
-    /// [`ReceiveBuffer::of_layout`].
+    /// [`ReceiveBuffer::from_layout`].
     ///
     /// A `T` with padding does not compile here, nor does a `T` for which some bytes are not valid values.
     ///
@@ -246,7 +246,7 @@ impl Layout {
 /// let world = universe.world();
 /// let me = world.process_at_rank(world.rank());
 /// let flags = [(1_u32, true), (2, false)];
-/// let buffer = SendBuffer::of(&flags)?;
+/// let buffer = SendBuffer::new(&flags)?;
 /// mpi::request::scope(|scope| {
 ///     let request = me.immediate_send(scope, &buffer);
 ///     let (back, _) = me.recv_packed::<(u32, bool)>()?; // checks the flags
@@ -269,7 +269,7 @@ impl<'a> SendBuffer<'a> {
     /// # Errors
     ///
     /// As [`Datatype::of`]; [`Error::Count`] for more elements than the `mpi` crate can count (2³¹ − 1).
-    pub fn of<T: Described>(elements: &'a [T]) -> Result<Self, Error> {
+    pub fn new<T: Described>(elements: &'a [T]) -> Result<Self, Error> {
         let (count, datatype) = (count_of(elements.len())?, Datatype::of::<T>()?);
         let pointer = if has_no_data(elements) { sending(&[]) } else { elements.as_ptr().cast() };
         Ok(Self { pointer, count, datatype, memory: PhantomData })
@@ -287,7 +287,7 @@ impl<'a> SendBuffer<'a> {
     /// [`Error::LibraryDefect`] if the library may access other memory, because of a part of the layout;
     /// [`send_layout`](crate::traits::PackedDestination::send_layout) packs such a layout here.
     /// [`Error::NotRunning`], [`Error::Thread`].
-    pub fn of_layout<T: Described>(
+    pub fn from_layout<T: Described>(
         layout: &'a Layout,
         memory: &'a [T],
         origin: usize,
@@ -316,7 +316,7 @@ impl<'a> SendBuffer<'a> {
 /// A type for which some bytes are not valid values does not compile here:
 ///
 /// ```compile_fail,E0080
-/// dtype_mpi::ReceiveBuffer::of(&mut [true]);
+/// dtype_mpi::ReceiveBuffer::new(&mut [true]);
 /// ```
 pub struct ReceiveBuffer<'a> {
     pointer: *mut c_void,
@@ -330,8 +330,8 @@ impl<'a> ReceiveBuffer<'a> {
     ///
     /// # Errors
     ///
-    /// As [`SendBuffer::of`].
-    pub fn of<T: Described>(elements: &'a mut [T]) -> Result<Self, Error> {
+    /// As [`SendBuffer::new`].
+    pub fn new<T: Described>(elements: &'a mut [T]) -> Result<Self, Error> {
         const {
             assert!(
                 !T::TYPE_MAP.is_restricted(),
@@ -345,15 +345,15 @@ impl<'a> ReceiveBuffer<'a> {
     }
 
     /// `count` instances of a layout in the memory of a slice. The arguments are the same as for
-    /// [`SendBuffer::of_layout`].
+    /// [`SendBuffer::from_layout`].
     ///
     /// A `T` with padding does not compile here, nor does a `T` for which some bytes are not valid values.
     ///
     /// # Errors
     ///
-    /// As [`SendBuffer::of_layout`], and [`Overlap`](dtype_runtime::Error::Overlap) if the instances name a byte
+    /// As [`SendBuffer::from_layout`], and [`Overlap`](dtype_runtime::Error::Overlap) if the instances name a byte
     /// twice.
-    pub fn of_layout<T: Described>(
+    pub fn from_layout<T: Described>(
         layout: &'a Layout,
         memory: &'a mut [T],
         origin: usize,

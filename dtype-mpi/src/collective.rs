@@ -350,7 +350,7 @@ impl Meeting {
     }
 }
 
-/// Checks that all ranks are ready. If one is not, each of them learns of it.
+/// Checks that all ranks are ready. If one is not, every rank gets an error.
 pub(crate) fn agree<R>(
     on: &OnCommunicator<'_>,
     rank: Rank,

@@ -1,15 +1,12 @@
 //! From an MPI datatype to a [`Type`], by its envelope and contents.
 
-use std::collections::HashMap;
-
 use dtype_runtime::Type;
-use dtype_runtime::typemap::MAX_DEPTH;
-use dtype_runtime::types::{self, Combiner, Envelope};
+use dtype_runtime::types::{Combiner, Decoded, Library};
 use mpi::ffi::MPI_Datatype;
 
 use crate::error::Error;
 use crate::names;
-use crate::raw::{self, Contents, Datatype, Session};
+use crate::raw::{self, Datatype, Session};
 
 impl Datatype {
     /// Rebuilds the type from the calls that made the datatype.
@@ -28,7 +25,7 @@ impl Datatype {
     #[doc(alias = "MPI_Type_get_contents")]
     pub fn to_type(&self) -> Result<Type, Error> {
         let _session = Session::begin("MPI_Type_get_contents")?;
-        Seen::default().decode(self, 0)
+        Type::decode(&mut Opened, self)
     }
 }
 
@@ -51,58 +48,30 @@ pub unsafe fn decode(handle: MPI_Datatype) -> Result<Type, Error> {
     datatype.to_type()
 }
 
-/// The datatypes decoded so far, by their numbers. They are kept until the end, because the library may reuse the
-/// number of a freed datatype.
-#[derive(Default)]
-struct Seen {
-    types: HashMap<i32, Type>,
-    kept: Vec<Datatype>,
-}
+/// The library, during a session.
+struct Opened;
 
-impl Seen {
-    fn decode(&mut self, datatype: &Datatype, depth: u32) -> Result<Type, Error> {
-        if let Some(ty) = self.types.get(&datatype.number()) {
-            return Ok(ty.clone());
-        }
-        if depth > MAX_DEPTH {
-            return Err(Error::TooDeep { limit: MAX_DEPTH });
-        }
-        let envelope = raw::envelope(datatype)?;
-        let ty = if envelope.combiner == Combiner::Named {
-            match names::predefined(datatype.handle()) {
-                Some((_, ty)) => ty,
-                None => return Err(Error::UnknownName { name: datatype.library_name()? }),
-            }
-        } else {
-            self.rebuild(datatype, &envelope, depth)?
-        };
-        self.types.insert(datatype.number(), ty.clone());
-        Ok(ty)
+impl Library for Opened {
+    type Datatype = Datatype;
+    type Key = i32;
+    type Error = Error;
+
+    fn too_deep(limit: u32) -> Error {
+        Error::TooDeep { limit }
     }
 
-    fn rebuild(
-        &mut self,
-        datatype: &Datatype,
-        envelope: &Envelope,
-        depth: u32,
-    ) -> Result<Type, Error> {
-        let Contents { combiner, integers, addresses, large_counts, datatypes: parts } =
-            raw::contents(datatype, envelope)?;
-        let mut datatypes = Vec::with_capacity(parts.len());
-        let mut failed = None;
-        for part in parts {
-            if failed.is_none() {
-                match self.decode(&part, depth + 1) {
-                    Ok(ty) => datatypes.push(ty),
-                    Err(error) => failed = Some(error),
-                }
-            }
-            self.kept.push(part);
+    fn key(&self, datatype: &Datatype) -> i32 {
+        datatype.number()
+    }
+
+    fn read(&mut self, datatype: &Datatype) -> Result<Decoded<Datatype>, Error> {
+        let envelope = raw::envelope(datatype)?;
+        if envelope.combiner != Combiner::Named {
+            return raw::contents(datatype, &envelope).map(Decoded::Made);
         }
-        if let Some(error) = failed {
-            return Err(error);
+        match names::predefined(datatype.handle()) {
+            Some(named) => Ok(Decoded::Named(named.datatype())),
+            None => Err(Error::UnknownName { name: datatype.library_name()? }),
         }
-        let contents = types::Contents { combiner, integers, addresses, large_counts, datatypes };
-        Ok(contents.rebuild()?)
     }
 }

@@ -3,12 +3,11 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use dtype_runtime::types::{Combiner, Contents};
+use dtype_runtime::types::{Combiner, Contents, Named};
 use dtype_runtime::{Basic, Type};
 
 use crate::agreement::Agreement;
 use crate::error::Error;
-use crate::names;
 use crate::raw::{self, Datatype, Session};
 
 impl Datatype {
@@ -80,7 +79,7 @@ impl Made<'_> {
         Ok(whole.datatype)
     }
 
-    /// Compares a part with its datatype, if that is asked for.
+    /// Compares a part with its datatype, if there is an agreement to complete.
     fn compare(
         &mut self,
         part: (&Type, &Datatype),
@@ -107,24 +106,19 @@ impl Made<'_> {
     }
 
     fn make(&mut self, ty: &Type) -> Result<Part, Error> {
-        let contents = match ty.contents() {
-            Err(dtype_runtime::Error::NoContents { name }) => {
-                return match substitute(name) {
-                    None => {
-                        let datatype = Datatype::named(names::of(name)?)?;
-                        self.compare((ty, &datatype), Combiner::Named, &[])?;
-                        Ok(Part { datatype, substituted: false })
-                    }
-                    Some(other) => {
-                        let other = other?;
-                        self.kept.push(other.clone());
-                        let Part { datatype, .. } = self.make(&other)?;
-                        Ok(Part { datatype, substituted: true })
-                    }
-                };
+        if let Some(named) = ty.named() {
+            if let Some(other) = substitute(named) {
+                let other = other?;
+                self.kept.push(other.clone());
+                let Part { datatype, .. } = self.make(&other)?;
+                return Ok(Part { datatype, substituted: true });
             }
-            contents => contents?,
-        };
+            let name = named.mpi_name().ok_or(Error::NoSuchType { name: named.name() })?;
+            let datatype = Datatype::named(name)?;
+            self.compare((ty, &datatype), Combiner::Named, &[])?;
+            return Ok(Part { datatype, substituted: false });
+        }
+        let contents = ty.contents()?;
         let parts: Result<Vec<Rc<Part>>, Error> =
             contents.datatypes.iter().map(|part| self.datatype(part)).collect();
         let parts = parts?;
@@ -150,11 +144,13 @@ impl Made<'_> {
 
 /// The substitute for a basic datatype that MPI does not have: an unsigned integer for `char`, and bytes for the
 /// others.
-fn substitute(name: &str) -> Option<Result<Type, dtype_runtime::Error>> {
-    let basic =
-        Basic::ALL.iter().find(|basic| basic.name() == name && basic.mpi_name().is_none())?;
-    Some(match basic {
-        Basic::Char => Ok(Type::basic(Basic::U32)),
-        other => Type::contiguous(other.size() as u64, &Type::basic(Basic::Byte)),
-    })
+fn substitute(named: Named) -> Option<Result<Type, dtype_runtime::Error>> {
+    match named {
+        Named::Basic(basic) if basic.mpi_name().is_some() => None,
+        Named::Basic(Basic::Char) => Some(Ok(Type::basic(Basic::U32))),
+        Named::Basic(basic) => {
+            Some(Type::contiguous(basic.size() as u64, &Type::basic(Basic::Byte)))
+        }
+        _ => None,
+    }
 }

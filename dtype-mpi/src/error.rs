@@ -87,7 +87,7 @@ pub enum Error {
         /// The value, as the library numbers it.
         value: i32,
     },
-    /// The arrays of a datatype's contents are shorter than its combiner asks for.
+    /// The arrays of a datatype's contents are shorter than its combiner requires.
     #[error("the contents of a {combiner} type end before {what}")]
     Contents {
         /// The constructor.
@@ -118,7 +118,7 @@ pub enum Error {
     Count {
         /// The call that would have been made.
         call: &'static str,
-        /// The number of elements or bytes asked for.
+        /// The number of elements or bytes in the call.
         count: u64,
         /// The greatest number that the call takes.
         limit: u64,
@@ -137,7 +137,7 @@ pub enum Error {
         library: i64,
     },
     /// MPI libraries have a defect: they access wrong bytes for some types that are made like this one, although their bounds
-    /// are right. The library is not asked to access memory with this datatype, or with one of which it is a part.
+    /// are right. This crate does not let the library access memory with this datatype, or with one that contains it.
     #[error(
         "MPI libraries have a defect: they access wrong bytes for some {combiner} types {what}"
     )]
@@ -161,7 +161,7 @@ pub enum Error {
         /// The packed bytes that fit.
         capacity: u64,
     },
-    /// A message that is shorter than what it must fill.
+    /// A message that is shorter than the memory that it must fill.
     #[error(
         "the message from rank {source_rank} with tag {tag} has {bytes} bytes, expected {expected}"
     )]
@@ -225,7 +225,7 @@ pub enum Error {
         /// The type signature at that rank, or its beginning.
         theirs: String,
     },
-    /// A [checked](crate::traits::PackedDestination::send_checked) message with elements of another type, or a message that
+    /// A [checked](crate::traits::CheckedDestination::send_checked) message with elements of another type, or a message that
     /// is not a checked one.
     #[error(
         "the message from rank {source_rank} with tag {tag} has elements of {their_size} bytes with the signature {theirs:#018x}, expected {our_size} bytes with {ours:#018x}"
@@ -346,7 +346,7 @@ pub enum Error {
     /// The memory for a message could not be allocated.
     #[error("no memory for a message of {bytes} bytes")]
     Allocation {
-        /// Bytes asked for.
+        /// The number of bytes that could not be allocated.
         bytes: usize,
     },
     /// `dtype-runtime` refuses to build or decode the datatype, or the bytes are not valid values.

@@ -77,8 +77,8 @@ pub enum Neighbours {
 /// [`run`](Self::run) sends and receives all parts, and returns when all of them have arrived. With [`start`](Self::start) and
 /// [`finish`](Started::finish), a program computes in between what does not depend on them; the grid is not borrowed then.
 ///
-/// The parts are messages on the communicator with the tags of the parts. Other messages between the same ranks need other tags,
-/// or another communicator.
+/// The parts are messages on the communicator with the tags of the parts. Other messages between the same ranks need other
+/// tags, or another communicator.
 ///
 /// ```
 /// use dtype_mpi::{Exchange, Neighbours};
@@ -123,9 +123,9 @@ impl<'c> Exchange<'c> {
     /// # Errors
     ///
     /// [`Error::Overlap`]; [`Error::Rank`]; [`Error::Tag`]; [`Error::Unmatched`] if two ranks do not send and receive the same
-    /// number of parts with a tag; [`Error::Elements`] for parts with different type signatures; [`Error::Peer`] at the other ranks.
-    /// [`Error::Type`] for a type that is too large; [`Error::Count`] for a part of more bytes than the library can count;
-    /// [`Error::Allocation`]; [`Error::Intercommunicator`]; [`Error::NotRunning`], [`Error::Thread`], [`Error::Call`].
+    /// number of parts with a tag; [`Error::Elements`] for parts with different type signatures; [`Error::Peer`] at the other
+    /// ranks. [`Error::Type`] for a type that is too large; [`Error::Count`] for a part of more bytes than the library can
+    /// count; [`Error::Allocation`]; [`Error::Intercommunicator`]; [`Error::NotRunning`], [`Error::Thread`], [`Error::Call`].
     pub fn new<C: CommunicatorCollectives>(
         communicator: &'c C,
         sends: Vec<Part>,
@@ -136,8 +136,8 @@ impl<'c> Exchange<'c> {
     }
 
     /// An exchange from one memory into another, for [`run_between`](Self::run_between): with a part for each rank the
-    /// operation of `MPI_Alltoallw`, with a part for each neighbour that of `MPI_Neighbor_alltoallw`. As [`new`](Self::new)
-    /// otherwise; the parts that are received must not overlap with each other.
+    /// operation of `MPI_Alltoallw`, and with a part for each neighbour the operation of `MPI_Neighbor_alltoallw`. As
+    /// [`new`](Self::new) otherwise; the parts that are received must not overlap with each other.
     ///
     /// # Errors
     ///
@@ -336,7 +336,7 @@ impl Started<'_, '_> {
 impl Drop for Started<'_, '_> {
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            // An error would be that of a message that is discarded.
+            // The messages are discarded, and so are their errors.
             let _ = self.wait(|_, _, _| Ok(()));
         }
     }
@@ -435,7 +435,7 @@ fn announce<C: CommunicatorCollectives>(
         let index = usize::try_from(part.rank).ok();
         let count = index.and_then(|index| counts.get_mut(index));
         *count.ok_or(Error::Rank { rank: part.rank, last })? += 1;
-        // What is sent is what is received elsewhere, so the tags of both are checked here.
+        // Each part that is received is sent by some rank, which checks its tag here.
         if !(0..=MAX_TAG).contains(&part.tag) {
             return Err(Error::Tag { rank: part.rank, tag: part.tag });
         }

@@ -1,7 +1,8 @@
 //! Converts dtype's datatypes to a real MPI library's and back, and sends and receives them with the [`mpi`] crate.
 //!
-//! The crate calls the library through `mpi::ffi`. The safe functions of the [`mpi`] crate end the program on an error and count
-//! with 32 bits; those of this crate return errors, and use the calls with large counts where the library has them.
+//! The crate calls the library through `mpi::ffi`. The safe functions of the [`mpi`] crate end the program on an error and
+//! count with 32 bits. The functions of this crate return errors, and use the calls with large counts where the library has
+//! them.
 //!
 //! A slice of structs with `#[derive(Datatype)]` is sent and received in one call, or passed as a buffer to the [`mpi`] crate:
 //!
@@ -31,7 +32,7 @@
 //! // Packed here, and received with the library's datatype: the two are the same on the wire.
 //! let mut came = vec![Particle { position: [0.0; 3], charge: 0 }; 200];
 //! let request = next.immediate_send_packed(&particles, 0)?;
-//! let status = before.receive_into(&mut ReceiveBuffer::of(&mut came)?);
+//! let status = before.receive_into(&mut ReceiveBuffer::new(&mut came)?);
 //! request.wait()?;
 //! came.truncate(received_count::<Particle>(&status)?);
 //! assert_eq!(came, particles);
@@ -44,11 +45,11 @@
 //! |---|---|
 //! | send any values, packed faster than the library packs them, also to peers that use a datatype of the library | [`send_packed`](traits::PackedDestination::send_packed) |
 //! | receive any values, checked, with errors returned | [`recv_packed`](traits::PackedSource::recv_packed) and its variants |
-//! | pass values to the functions of the [`mpi`] crate | [`SendBuffer::of`]; [`ReceiveBuffer::of`] for types that accept any bytes |
+//! | pass values to the functions of the [`mpi`] crate | [`SendBuffer::new`]; [`ReceiveBuffer::new`] for types that accept any bytes |
 //! | send and receive parts of arrays: columns, faces, lists of indices | [`Layout`], [`send_layout`](traits::PackedDestination::send_layout), [`recv_layout`](traits::PackedSource::recv_layout) |
 //! | exchange many parts of one grid at once: halos, `MPI_Alltoallw`, `MPI_Neighbor_alltoallw` | [`Exchange`] |
-//! | the same in other calls of the [`mpi`] crate | [`SendBuffer::of_layout`], [`ReceiveBuffer::of_layout`] |
-//! | be sure that both ranks mean the same type | [`send_checked`](traits::PackedDestination::send_checked), [`recv_checked`](traits::PackedSource::recv_checked) |
+//! | the same in other calls of the [`mpi`] crate | [`SendBuffer::from_layout`], [`ReceiveBuffer::from_layout`] |
+//! | be sure that both ranks mean the same type | [`send_checked`](traits::CheckedDestination::send_checked), [`recv_checked`](traits::CheckedSource::recv_checked) |
 //! | look at a message before it is received | [`incoming`](traits::PackedSource::incoming) |
 //! | continue while a message is in transit | [`immediate_send_packed`](traits::PackedDestination::immediate_send_packed), [`immediate_recv_packed_into`](traits::PackedSource::immediate_recv_packed_into) |
 //! | send long messages between two programs with this crate | [`Pipeline`] |
@@ -90,9 +91,9 @@
 //! # Safety
 //!
 //! No type of this crate implements [`Equivalence`](mpi::traits::Equivalence): functions of the [`mpi`] crate such as `receive`
-//! make a new value for such a type, and what the message does not fill of it is uninitialised. [`ReceiveBuffer`] lends memory
-//! that holds values, and says what the functions that take it do not check. A program that implements the trait for its own
-//! type, with the datatype of [`Datatype::of`], writes `unsafe`, and promises that no peer sends part of a value.
+//! make a new value for such a type, and the part of it that the message does not fill is uninitialised. [`ReceiveBuffer`]
+//! lends memory that holds values, and says what the functions that take it do not check. A program that implements the trait
+//! for its own type, with the datatype of [`Datatype::of`], writes `unsafe`, and promises that no peer sends part of a value.
 //!
 //! # Building
 //!
@@ -107,6 +108,7 @@ mod agreement;
 mod buffer;
 #[expect(unsafe_code, reason = "lends memory and a datatype to MPI")]
 mod cache;
+mod checked;
 #[expect(unsafe_code, reason = "lends memory and a datatype to MPI")]
 mod collective;
 #[expect(unsafe_code, reason = "uses handles that MPI returned")]

@@ -29,7 +29,7 @@ impl mpi::datatype::Datatype for Datatype {}
 /// ```
 /// use dtype_mpi::Memory;
 /// let pairs = [(1_u8, 2.0_f64), (3, 4.0)];
-/// let memory = Memory::of(&pairs);
+/// let memory = Memory::from_slice(&pairs);
 /// # let _ = memory;
 /// ```
 #[derive(Debug)]
@@ -38,13 +38,13 @@ pub struct Memory<T>([T]);
 
 impl<T> Memory<T> {
     /// Wraps elements to be read.
-    pub fn of(elements: &[T]) -> &Self {
+    pub fn from_slice(elements: &[T]) -> &Self {
         // SAFETY: the same layout, and the same lifetime.
         unsafe { &*(std::ptr::from_ref(elements) as *const Self) }
     }
 
     /// Wraps elements to be written. The code that creates the view is responsible for the values written.
-    pub fn of_mut(elements: &mut [T]) -> &mut Self {
+    pub fn from_slice_mut(elements: &mut [T]) -> &mut Self {
         // SAFETY: the same layout, and the same lifetime.
         unsafe { &mut *(std::ptr::from_mut(elements) as *mut Self) }
     }

@@ -6,8 +6,7 @@ use std::collections::HashMap;
 use std::ffi::CStr;
 use std::sync::LazyLock;
 
-use dtype_runtime::types::{Combiner, Pair};
-use dtype_runtime::{Basic, Type};
+use dtype_runtime::types::{Combiner, Named};
 use mpi::ffi::{self, MPI_Datatype};
 use std::os::raw::{c_char, c_int};
 
@@ -122,28 +121,8 @@ pub(crate) fn packed() -> Result<MPI_Datatype, Error> {
     PACKED.as_ref().map(|named| named.0).map_err(Clone::clone)
 }
 
-/// The names of the MPI-1 markers.
-const MARKERS: [(&str, &str); 2] = [("lb_marker", "MPI_LB"), ("ub_marker", "MPI_UB")];
-
-/// The MPI name of the type called `name` in `dtype-runtime`.
-pub(crate) fn of(name: &'static str) -> Result<&'static str, Error> {
-    let basic = Basic::ALL.iter().find(|basic| basic.name() == name);
-    let pair = || Pair::ALL.iter().find(|pair| pair.name() == name).map(|pair| pair.mpi_name());
-    let marker = || MARKERS.iter().find(|marker| marker.0 == name).map(|marker| marker.1);
-    let named = basic.and_then(|basic| basic.mpi_name()).or_else(pair).or_else(marker);
-    named.ok_or(Error::NoSuchType { name })
-}
-
-/// The `dtype-runtime` type that a predefined handle stands for, and its MPI name.
-pub(crate) fn predefined(handle: MPI_Datatype) -> Option<(&'static str, Type)> {
-    let (&name, _) = NAMES.iter().find(|(_, named)| named.0 == handle)?;
-    let basic = Basic::ALL.iter().find(|basic| basic.mpi_name() == Some(name));
-    let ty = match (basic, Pair::ALL.iter().find(|pair| pair.mpi_name() == name), name) {
-        (Some(basic), _, _) => Type::basic(*basic),
-        (_, Some(pair), _) => Type::pair(*pair),
-        (_, _, "MPI_LB") => Type::lb_marker(),
-        (_, _, "MPI_UB") => Type::ub_marker(),
-        _ => return None,
-    };
-    Some((name, ty))
+/// The predefined datatype with this handle.
+pub(crate) fn predefined(handle: MPI_Datatype) -> Option<Named> {
+    let (name, _) = NAMES.iter().find(|(_, named)| named.0 == handle)?;
+    Named::from_mpi_name(name)
 }

@@ -16,8 +16,7 @@ use crate::names;
 use crate::raw::point_to_point::{Envelope, Matched, Pending};
 use crate::raw::{OnCommunicator, check_running};
 use crate::received::{Received, received};
-use crate::signature::TRAILER;
-use crate::{signature, spare, values};
+use crate::{spare, values};
 
 /// The number of elements of type `T` in a message, from the status of a receive (MPI-4.1 section 3.2.5).
 ///
@@ -35,7 +34,7 @@ use crate::{signature, spare, values};
 /// use mpi::traits::*;
 ///
 /// let mut particles = vec![(0.0_f64, 0_i8); 100];
-/// let status = world.any_process().receive_into(&mut ReceiveBuffer::of(&mut particles)?);
+/// let status = world.any_process().receive_into(&mut ReceiveBuffer::new(&mut particles)?);
 /// particles.truncate(received_count::<(f64, i8)>(&status)?);
 /// # Ok::<(), dtype_mpi::Error>(())
 /// ```
@@ -98,22 +97,6 @@ pub trait PackedDestination: Destination {
         values::with_packed(elements, |bytes| on.send(bytes, to, tag))
     }
 
-    /// Sends elements and the hash of their type signature, for [`recv_checked`](PackedSource::recv_checked), which refuses
-    /// elements of another type: 16 bytes more than [`send_packed`](Self::send_packed) sends. No other receive call
-    /// expects them, so `send_packed` is for peers that receive with a datatype of the library.
-    ///
-    /// # Errors
-    ///
-    /// As [`send_packed`](Self::send_packed).
-    fn send_checked<T: Described>(&self, elements: &[T], tag: Tag) -> Result<(), Error> {
-        let to = self.destination_rank();
-        let on = OnCommunicator::begin("MPI_Send", self.as_communicator())?;
-        let bytes = with_trailer(elements);
-        on.send(&bytes, to, tag)?;
-        spare::keep(bytes);
-        Ok(())
-    }
-
     /// Sends the rest of a packed stream, for example of instances of a type made at run time
     /// ([`Committed::packer`](dtype_runtime::Committed::packer)).
     ///
@@ -127,7 +110,7 @@ pub trait PackedDestination: Destination {
     }
 
     /// Sends `count` instances of a layout in the memory of a slice. The arguments are the same as for
-    /// [`SendBuffer::of_layout`](crate::SendBuffer::of_layout). The receiver may use
+    /// [`SendBuffer::from_layout`](crate::SendBuffer::from_layout). The receiver may use
     /// [`recv_layout`](PackedSource::recv_layout), or any receive call with a datatype of the same signature.
     ///
     /// The layout decides how: contiguous memory is sent as it is. A grid of basic data (contiguous types, vectors,
@@ -192,27 +175,11 @@ pub trait PackedDestination: Destination {
         elements: &[T],
         tag: Tag,
     ) -> Result<PackedSend<'_>, Error> {
-        let to = self.destination_rank();
-        let on = OnCommunicator::begin("MPI_Isend", self.as_communicator())?;
-        let mut packed = spare::take(dtype_runtime::packed_size::<T>(elements.len()));
-        dtype_runtime::pack_onto(&mut packed, elements);
-        Ok(PackedSend(on.start_send(packed, to, tag)?))
-    }
-
-    /// Starts to send elements and the hash of their type signature, as [`send_checked`](Self::send_checked) does. They are
-    /// packed before this returns.
-    ///
-    /// # Errors
-    ///
-    /// As [`send_packed`](Self::send_packed).
-    fn immediate_send_checked<T: Described>(
-        &self,
-        elements: &[T],
-        tag: Tag,
-    ) -> Result<PackedSend<'_>, Error> {
-        let to = self.destination_rank();
-        let on = OnCommunicator::begin("MPI_Isend", self.as_communicator())?;
-        Ok(PackedSend(on.start_send(with_trailer(elements), to, tag)?))
+        start_send(self, tag, || {
+            let mut packed = spare::take(dtype_runtime::packed_size::<T>(elements.len()));
+            dtype_runtime::pack_onto(&mut packed, elements);
+            Ok(packed)
+        })
     }
 
     /// Starts to send the rest of a packed stream.
@@ -221,24 +188,21 @@ pub trait PackedDestination: Destination {
     ///
     /// As [`send_stream`](Self::send_stream).
     fn immediate_send_stream(&self, packer: Packer<'_>, tag: Tag) -> Result<PackedSend<'_>, Error> {
-        let to = self.destination_rank();
-        let on = OnCommunicator::begin("MPI_Isend", self.as_communicator())?;
         let remaining = usize::try_from(packer.remaining()).unwrap_or(usize::MAX);
-        let packed = packed_rest(packer, remaining)?;
-        Ok(PackedSend(on.start_send(packed, to, tag)?))
+        start_send(self, tag, || packed_rest(packer, remaining))
     }
 }
 
 impl<D: Destination> PackedDestination for D {}
 
-/// The packed bytes of elements, and the trailer of a checked message.
-fn with_trailer<T: Described>(elements: &[T]) -> Vec<u8> {
-    let room = dtype_runtime::packed_size::<T>(elements.len()).saturating_add(TRAILER);
-    let mut bytes = spare::take(room);
-    bytes.reserve_exact(room);
-    dtype_runtime::pack_onto(&mut bytes, elements);
-    bytes.extend_from_slice(&signature::trailer::<T>());
-    bytes
+/// Packs a message, and starts to send it.
+pub(crate) fn start_send<D: Destination + ?Sized>(
+    to: &D,
+    tag: Tag,
+    pack: impl FnOnce() -> Result<Vec<u8>, Error>,
+) -> Result<PackedSend<'_>, Error> {
+    let on = OnCommunicator::begin("MPI_Isend", to.as_communicator())?;
+    Ok(PackedSend(on.start_send(pack()?, to.destination_rank(), tag)?))
 }
 
 /// Calls `send` with the rest of a packed stream, which is not copied if it is contiguous in memory.
@@ -309,10 +273,8 @@ pub trait PackedSource: Source {
     ///
     /// As [`recv_packed`](Self::recv_packed).
     fn recv_packed_with_tag<T: Described>(&self, tag: Tag) -> Result<(Vec<T>, Received), Error> {
-        let on = OnCommunicator::begin("MPI_Probe", self.as_communicator())?;
-        let found = on.probe(self.source_rank(), tag)?;
-        values::whole::<T>(found.bytes)?;
-        on.take(found, new_elements)
+        let fits = |found: Envelope| values::whole::<T>(found.bytes).map(drop);
+        receive(self, tag, fits, new_elements)
     }
 
     /// Receives a message into existing elements; a message with fewer elements fills the first ones. Padding and
@@ -336,77 +298,9 @@ pub trait PackedSource: Source {
         elements: &mut [T],
         tag: Tag,
     ) -> Result<Received, Error> {
-        let on = OnCommunicator::begin("MPI_Probe", self.as_communicator())?;
-        let found = on.probe(self.source_rank(), tag)?;
-        values::fits::<T>(found, elements.len())?;
-        on.take(found, |matched| into_elements(matched, elements))
-    }
-
-    /// Receives a message of [`send_checked`](PackedDestination::send_checked) with any number of elements, and checks that
-    /// the sender's elements have the type signature of `T`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Signature`] for elements of another type, and for a message that was not sent by `send_checked`;
-    /// [`Error::Short`] for a message without room for the signature, which can still be received. Otherwise as
-    /// [`recv_packed`](Self::recv_packed).
-    ///
-    /// ```
-    /// use dtype_mpi::Error;
-    /// use dtype_mpi::traits::*;
-    /// use mpi::traits::*;
-    ///
-    /// let universe = mpi::initialize().expect("MPI runs once");
-    /// let world = universe.world();
-    /// let me = world.process_at_rank(world.rank());
-    /// let request = me.immediate_send_checked(&[(0.5_f64, 7_i32)], 0)?;
-    /// // As many bytes, and another order.
-    /// let error = me.recv_checked::<(i32, f64)>(0).unwrap_err();
-    /// assert!(matches!(error, Error::Signature { their_size: 12, our_size: 12, .. }));
-    /// request.wait()?;
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn recv_checked<T: Described>(&self, tag: Tag) -> Result<(Vec<T>, Received), Error> {
-        let on = OnCommunicator::begin("MPI_Probe", self.as_communicator())?;
-        let found = on.probe(self.source_rank(), tag)?;
-        signature::without_trailer(found)?;
-        on.take(found, |matched| {
-            let found = signature::without_trailer(matched.envelope)?;
-            let elements = matched.receive_bytes(|bytes| {
-                let bytes = signature::checked::<T>(found, bytes)?;
-                values::unpack_vec(bytes, values::whole::<T>(found.bytes)?)
-            })??;
-            let count = elements.len();
-            Ok((elements, received(found, count)))
-        })
-    }
-
-    /// As [`recv_checked`](Self::recv_checked), into existing elements; a message with fewer elements fills the first ones.
-    /// Padding and skipped fields are unchanged.
-    ///
-    /// # Errors
-    ///
-    /// As [`recv_checked`](Self::recv_checked), and [`Error::Truncated`] for a message of more elements, which can
-    /// still be received. No element is written in case of an error.
-    fn recv_checked_into<T: Described>(
-        &self,
-        elements: &mut [T],
-        tag: Tag,
-    ) -> Result<Received, Error> {
-        let on = OnCommunicator::begin("MPI_Probe", self.as_communicator())?;
-        let found = on.probe(self.source_rank(), tag)?;
-        let capacity = dtype_runtime::packed_size::<T>(elements.len()) as u64;
-        values::fits_bytes(signature::without_trailer(found)?, capacity)?;
-        on.take(found, |matched| {
-            let found = signature::without_trailer(matched.envelope)?;
-            let count = matched.receive_bytes(|bytes| {
-                let bytes = signature::checked::<T>(found, bytes)?;
-                let count = values::fits::<T>(found, elements.len())?;
-                dtype_runtime::unpack_into(bytes, &mut elements[..count])?;
-                Ok::<_, Error>(count)
-            })??;
-            Ok(received(found, count))
-        })
+        let room = elements.len();
+        let fits = |found| values::fits::<T>(found, room).map(drop);
+        receive(self, tag, fits, |matched| into_elements(matched, elements))
     }
 
     /// Receives a message into a packed stream, for example of instances of a type made at run time
@@ -418,14 +312,13 @@ pub trait PackedSource: Source {
     /// [`Error::Truncated`] for a message that is longer than what is left of the stream, which can still be received;
     /// otherwise as [`recv_packed`](Self::recv_packed).
     fn recv_stream(&self, unpacker: &mut Unpacker<'_>, tag: Tag) -> Result<Received, Error> {
-        let on = OnCommunicator::begin("MPI_Probe", self.as_communicator())?;
-        let found = on.probe(self.source_rank(), tag)?;
-        values::fits_bytes(found, unpacker.remaining())?;
-        on.take(found, |matched| into_stream(matched, unpacker))
+        let room = unpacker.remaining();
+        let fits = |found| values::fits_bytes(found, room);
+        receive(self, tag, fits, |matched| into_stream(matched, unpacker))
     }
 
     /// Receives a message into `count` instances of a layout in the memory of a slice. The arguments are the same as
-    /// for [`ReceiveBuffer::of_layout`](crate::ReceiveBuffer::of_layout). A shorter message fills the first bytes of
+    /// for [`ReceiveBuffer::from_layout`](crate::ReceiveBuffer::from_layout). A shorter message fills the first bytes of
     /// the packed stream. [`Received::count`] is the number of bytes.
     ///
     /// Under Open MPI, what [`send_layout`](PackedDestination::send_layout) would send with the library's datatype is
@@ -443,11 +336,10 @@ pub trait PackedSource: Source {
         tag: Tag,
     ) -> Result<Received, Error> {
         if let Some(bytes) = layout.contiguous(memory, origin, count)? {
-            let on = OnCommunicator::begin("MPI_Probe", self.as_communicator())?;
-            let found = on.probe(self.source_rank(), tag)?;
-            values::fits_bytes(found, bytes.len() as u64)?;
-            return on.take(found, |matched| {
-                let came = values::fits::<u8>(matched.envelope, bytes.len())?;
+            let room = bytes.len();
+            let fits = |found| values::fits_bytes(found, room as u64);
+            return receive(self, tag, fits, |matched| {
+                let came = values::fits::<u8>(matched.envelope, room)?;
                 // SAFETY: there is room for the message, and any bytes are values of the elements.
                 unsafe { matched.receive(bytes.as_mut_ptr())? };
                 Ok(received(matched.envelope, came))
@@ -458,10 +350,8 @@ pub trait PackedSource: Source {
         if !layout.is_received_by_library(count) {
             return self.recv_stream(&mut unpacker, tag);
         }
-        let on = OnCommunicator::begin("MPI_Probe", self.as_communicator())?;
-        let found = on.probe(self.source_rank(), tag)?;
-        values::fits_bytes(found, size)?;
-        on.take(found, |matched| {
+        let fits = |found| values::fits_bytes(found, size);
+        receive(self, tag, fits, |matched| {
             if matched.envelope.bytes != size {
                 return into_stream(matched, &mut layout.unpacker(memory, origin, count)?);
             }
@@ -505,6 +395,19 @@ pub trait PackedSource: Source {
 }
 
 impl<S: Source> PackedSource for S {}
+
+/// Waits for a message and receives it, unless `check` refuses its length: then it can still be received.
+pub(crate) fn receive<S: Source + ?Sized, R>(
+    source: &S,
+    tag: Tag,
+    check: impl FnOnce(Envelope) -> Result<(), Error>,
+    receive: impl FnOnce(&mut Matched<'_>) -> Result<R, Error>,
+) -> Result<R, Error> {
+    let on = OnCommunicator::begin("MPI_Probe", source.as_communicator())?;
+    let found = on.probe(source.source_rank(), tag)?;
+    check(found)?;
+    on.take(found, receive)
+}
 
 pub(crate) fn any_tag() -> Tag {
     // SAFETY: a constant of the library.

@@ -193,7 +193,7 @@ fn nineteen() {
     assert_eq!(datatype.contents().unwrap().integers, [2, 0, 1, 30, 17, 20, 2, 12]);
     let mut integers = [0; 8];
     let mut new = datatype.as_raw();
-    // SAFETY: the arrays have the lengths that the envelope of a darray of one dimension asks for.
+    // SAFETY: the arrays have the lengths of the envelope of a darray of one dimension.
     let user = unsafe {
         let mut address = 0;
         let at = integers.as_mut_ptr();
@@ -266,8 +266,8 @@ fn message() {
     // pattern of a number is valid.
     let (view, mut into) = unsafe {
         (
-            View::with_count_and_datatype(Memory::of(&out), 3, &particle),
-            MutView::with_count_and_datatype(Memory::of_mut(&mut back), 3, &particle),
+            View::with_count_and_datatype(Memory::from_slice(&out), 3, &particle),
+            MutView::with_count_and_datatype(Memory::from_slice_mut(&mut back), 3, &particle),
         )
     };
     mpi::point_to_point::send_receive_into(&view, &me, &mut into, &me);

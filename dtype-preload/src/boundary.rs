@@ -14,7 +14,7 @@ pub(crate) fn contain<R>(run: impl FnOnce() -> R) -> Option<R> {
 }
 
 /// Writes to standard error, all at once: other processes may write there, too. Where that fails, as in a pipe that no process
-/// reads, nothing is said: `eprint!` would panic, and the signal `SIGPIPE` would end the program.
+/// reads, nothing is written: `eprint!` would panic, and the signal `SIGPIPE` would end the program.
 pub(crate) fn say(text: fmt::Arguments<'_>) {
     let text = fmt::format(text);
     let (mut pipe, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());

@@ -23,7 +23,8 @@
 //!
 //! A program may look for a function and use it if it is there, and with this library loaded it finds all of these. So only
 //! functions of MPI that every library has are exported, and the `_c` forms, which call the small-count forms where a
-//! library has no others. Those of Open MPI are internal, and those of UCX call UCX's, which is loaded with what uses them.
+//! library has no others. The functions of Open MPI are internal, and the functions of UCX call UCX's own, which are loaded
+//! with the program that uses them.
 //!
 //! The first use of either part checks the library's version and the sizes of the structures that are touched; if they
 //! are not known, everything goes to the originals. `DTYPE_PRELOAD` selects the [mode]: `on`, `off`, `all`, `verify`,

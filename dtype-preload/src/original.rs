@@ -1,4 +1,4 @@
-//! The functions and data of the MPI library that this library stands in front of.
+//! The functions and data of the MPI library that this library replaces.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::mem;
@@ -14,7 +14,7 @@ pub(crate) const NO_ORIGINAL: c_int = 16;
 #[derive(Debug)]
 pub(crate) struct Original<F> {
     name: &'static CStr,
-    /// What does the same where the library has no function of this name.
+    /// A function that does the same, for libraries without a function of this name.
     otherwise: Option<F>,
     found: AtomicPtr<c_void>,
 }
@@ -29,7 +29,7 @@ impl<F: Copy> Original<F> {
         Self { name, otherwise, found: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// The function; `None` if no library that is loaded has it, and nothing does the same.
+    /// The function; `None` if no loaded library has it and there is no substitute.
     #[inline]
     pub(crate) fn get(&self) -> Option<F> {
         self.known().or_else(|| self.look_up())

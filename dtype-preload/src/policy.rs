@@ -6,7 +6,7 @@ use crate::mode::Mode;
 
 /// A type is compiled for its first message if that has at least this number of bytes, and the type is made of few
 /// parts. Otherwise it is compiled for its second message, because programs exist that make a type for each message:
-/// for those, the work would be done in vain.
+/// there, compiling would gain nothing.
 pub(crate) const BYTES_AT_ONCE: usize = 2048;
 
 /// The number of parts that a type may have to be compiled for its first message: compiling them costs less than the
@@ -19,7 +19,7 @@ pub(crate) fn compiles_at_once(bytes: usize, parts: usize) -> bool {
 }
 
 /// The number of segments of memory of an element, if they are shorter than `long` bytes on average. Long ones are copied
-/// by `memcpy`, whoever calls it.
+/// by `memcpy`, here and in the library.
 pub(crate) fn short_segments(committed: &Committed, long: u64) -> Option<u64> {
     let size = committed.size();
     let segments = committed.iov(1, 0..size).ok()?.segments().max(1);

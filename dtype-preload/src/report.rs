@@ -11,10 +11,10 @@ use crate::mode::{Mode, VARIABLE};
 use crate::original::{is_initialized, next};
 use crate::{stats, verify};
 
-/// The library below which this one is, or why everything is left to it.
+/// The MPI library of this process, or why everything is left to it.
 static LIBRARY: OnceLock<Result<String, String>> = OnceLock::new();
 
-/// The process that loaded this library, or the one that first called it. Its children, made by `fork`, say nothing.
+/// The process that loaded this library, or the one that first called it. Its children, made by `fork`, print nothing.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 
 /// Notes which library was found, or why everything is left to it.
@@ -69,7 +69,7 @@ fn end() {
                 ));
             }
         }
-        // Said when it was found.
+        // Printed when it was found.
         Some(Err(_)) => {}
         None => {
             if let Some(why) = why_not_called() {
@@ -79,7 +79,7 @@ fn end() {
     }
 }
 
-/// Says why nothing is verified or counted, if the mode asks for that.
+/// Says why nothing is verified or counted, if the mode includes either.
 fn say_nothing_is_done(why: &str) {
     let Mode { verify, stats, .. } = Mode::get();
     let done = match (verify, stats) {
@@ -91,7 +91,7 @@ fn say_nothing_is_done(why: &str) {
     say(format_args!("dtype-preload: {}: nothing is {done}: {why}\n", name()));
 }
 
-/// Why no call of MPI has come here; `None` if the process is no MPI program, as a shell in front of one.
+/// Why this library has received no call; `None` if the process is no MPI program, such as a shell that starts one.
 fn why_not_called() -> Option<&'static str> {
     if next(c"PMPI_Initialized").is_null() {
         let is_static = rank().is_some() && names_mpi().unwrap_or(false);
@@ -114,7 +114,7 @@ fn names_mpi() -> Option<bool> {
     Some(bytes.windows(NAME.count_bytes()).any(|part| part == NAME.to_bytes()))
 }
 
-/// The rank of this process, if a launcher says it.
+/// The rank of this process, if a launcher has set it.
 fn rank() -> Option<String> {
     ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"].iter().find_map(|name| env::var(name).ok())
 }

@@ -68,7 +68,7 @@ pub(crate) fn row_of(committed: &Committed) -> Option<Arc<Row>> {
     Some(Arc::clone(row))
 }
 
-/// The element of a type that is nothing but several elements: such a type counts as its element. `MPI_Pack` of Open MPI 5.0
+/// The element of a type that consists of several equal elements: such a type counts as its element. `MPI_Pack` of Open MPI 5.0
 /// makes such a type of its arguments.
 fn element_of(ty: &Type) -> Option<Type> {
     let outer = ty.contents().ok()?;
@@ -107,7 +107,7 @@ fn element_of(ty: &Type) -> Option<Type> {
 
 /// Packed bytes that this engine has moved in this process so far, if `DTYPE_PRELOAD` has `stats`; otherwise 0.
 ///
-/// For programs that want to know: look it up with `dlsym(RTLD_DEFAULT, "dtype_preload_moved")`.
+/// A program finds it with `dlsym(RTLD_DEFAULT, "dtype_preload_moved")`.
 #[unsafe(no_mangle)]
 pub extern "C" fn dtype_preload_moved() -> u64 {
     MOVED.load(Ordering::Relaxed)
@@ -125,7 +125,7 @@ pub(crate) enum Left {
     Long,
     /// A type or a buffer that is not known, or overlaps.
     Unknown,
-    /// Data without gaps. Nobody counts them, as the library's own messages are among them.
+    /// Data without gaps. They are not counted, because the library's own messages are among them.
     Contiguous,
 }
 
@@ -190,7 +190,7 @@ fn write_types(text: &mut String, mut rows: Vec<&Row>) {
             .lines()
             .map(|line| format!("    {line}").trim_end().to_owned() + "\n")
             .collect();
-        // The least important go first.
+        // The least important are left out first.
         let Some(rest) = room.checked_sub(picture.len()) else { break };
         room = rest;
         line.push_str(&picture);

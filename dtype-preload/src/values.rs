@@ -78,7 +78,7 @@ fn start(entries: &[Entry], position: u64) -> usize {
                 let Some(Entry::EndLoop(end)) = entries.get(head.items) else { break };
                 let all = end.size.saturating_mul(head.loops);
                 if rest < all {
-                    // On with the iteration that it lies in.
+                    // Continues in the iteration that the position lies in.
                     let inside = rest % end.size;
                     (before, rest) = (before + rest - inside, inside);
                     entries = &entries[1..];

@@ -117,11 +117,11 @@ mod tests {
         if env::var_os(DIFFERENT).is_some() {
             let ty = Type::basic(Basic::U8);
             let fragment = Fragment { what: "packed", ty: &ty, count: 1, position: 0, len: 1 };
-            // As the library's calls are.
+            // Contained, as the library's calls are.
             contain(|| compare_bytes(fragment, &[1], &[2]));
             return;
         }
-        // A device on which there is never room.
+        // A device that is always full.
         let full = File::options().write(true).open("/dev/full").unwrap();
         let name = "verify::tests::a_difference_ends_the_program_also_where_nothing_can_be_written";
         let mut again = Command::new(env::current_exe().unwrap());

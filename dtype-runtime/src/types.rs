@@ -42,7 +42,7 @@ pub use entries::{MapEntry, TypeMapEntries};
 pub use flags::Flags;
 pub use levels::Level;
 pub use mpi::call::{self, Argument, Call, Combiner};
-pub use mpi::{Contents, Envelope, Named, Pair, TypeClass};
+pub use mpi::{Contents, Decoded, Envelope, Library, Named, Pair, TypeClass};
 pub(crate) use overlap::overlaps;
 pub use signature::Signature;
 pub use ucp::UcpField;
@@ -139,13 +139,13 @@ pub(crate) enum Constructor {
     Structure {
         members: Box<[Member]>,
     },
-    /// The part of an array; `built` has the data.
+    /// A part of an array; `built` has the data.
     Subarray {
         arguments: subarray::Subarray,
         built: Type,
         old: Type,
     },
-    /// Likewise.
+    /// A process's share of an array; `built` has the data.
     Darray {
         arguments: Box<array::Darray>,
         built: Type,

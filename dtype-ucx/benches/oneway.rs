@@ -295,12 +295,12 @@ impl Face {
 
 impl Row for Face {
     fn send(&mut self, side: &Side) -> Result<()> {
-        let elements = Elements::of(&self.sent, bytes_of(&self.source), 1)?;
+        let elements = Elements::new(&self.sent, bytes_of(&self.source), 1)?;
         Ok(side.peer.send(TAG, elements)?)
     }
 
     fn receive(&mut self, side: &Side) -> Result<()> {
-        let elements = ElementsMut::of(&self.received, bytes_of_mut(&mut self.arrived), 1)?;
+        let elements = ElementsMut::new(&self.received, bytes_of_mut(&mut self.arrived), 1)?;
         side.worker.recv_into(TAG, elements)?;
         Ok(())
     }

@@ -7,8 +7,8 @@
 //!
 //! Each process has half of the columns. After each step it sends the column at the cut, and receives the one of the other
 //! half: a column is a `Type`, and the grid is sent from and received into as it is. Then they do everything again with grids
-//! in registered memory, where each puts its column into the grid of the other, and compare. At the end the second process sends
-//! its half, and what its probes measured as structs. The first one computes everything again alone, and compares.
+//! in registered memory, where each puts its column into the grid of the other, and compare. At the end the second process
+//! sends its half, and what its probes measured as structs. The first one computes everything again alone, and compares.
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
@@ -128,7 +128,7 @@ impl Half {
             let from = Buffer::new(bytes_of(&self.grid.values)).origin(origin(send));
             let edge = column.pack_to_vec(from, 1)?;
             let to = BufferMut::new(bytes_of_mut(&mut self.grid.values)).origin(origin(receive));
-            let to = ElementsMut::of(&column, to, 1)?;
+            let to = ElementsMut::new(&column, to, 1)?;
             self.worker.scope(|scope| {
                 scope.recv_into(HALO, to)?;
                 scope.send(&self.other, HALO, &edge)?;
@@ -242,7 +242,7 @@ fn second(options: &Options) -> Result<()> {
     both_ways(&mut half, options, &context)?;
     // Without the columns of the other half.
     let inner = inner(&half.grid)?;
-    half.other.send(HALF, Elements::of(&inner, bytes_of(&half.grid.values), 1)?)?;
+    half.other.send(HALF, Elements::new(&inner, bytes_of(&half.grid.values), 1)?)?;
     half.other.send(MEASURED, &half.measured)?;
     half.other.close()?;
     Ok(())
@@ -280,7 +280,7 @@ fn first(options: &Options) -> Result<()> {
             let packed = inner(&half.grid)?.pack_to_vec(bytes_of(&half.grid.values), 1)?;
             part.unpack(&packed, to, 1)?;
         } else {
-            half.worker.recv_into(HALF, ElementsMut::of(&part, to, 1)?)?;
+            half.worker.recv_into(HALF, ElementsMut::new(&part, to, 1)?)?;
         }
     }
     let (measured, message) = half.worker.recv::<Measured>(MEASURED)?;

@@ -2,18 +2,15 @@
 
 use std::fmt;
 use std::future::Future;
-use std::mem;
 use std::pin::Pin;
 use std::ptr;
-use std::slice;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use dtype_runtime::Datatype;
 
-use crate::allocation::with_room;
-use crate::elements::{Elements, ElementsMut, PackedBytes};
+use crate::elements::{Elements, ElementsMut};
 use crate::endpoint::Endpoint;
 use crate::error::{Error, check};
 use crate::header::Header;
@@ -23,6 +20,7 @@ use crate::operation::{self, Operation};
 use crate::outbound::Outbound;
 use crate::raw;
 use crate::request::{Handle, refuse_destructors};
+use crate::room::Room;
 use crate::tagged::records_in;
 use crate::worker::Worker;
 
@@ -118,10 +116,10 @@ impl<'w, M: ThreadMode> ActiveMessage<'w, M> {
         if let Some(bytes) = self.bytes() {
             return Ok(dtype_runtime::unpack(bytes)?);
         }
-        let mut room = Room::with_count(count, self.length())?;
-        let arguments = room.arguments(self.worker);
+        let mut room = Room::new(count, self.length())?;
+        let (start, len) = room.memory();
         // SAFETY: the room lies on the stack until the message is fetched, and nothing else accesses it.
-        unsafe { self.fetch(arguments)? };
+        unsafe { self.fetch((start, len, raw::DATATYPE_BYTES))? };
         // SAFETY: it is fetched.
         unsafe { room.into_records() }
     }
@@ -189,7 +187,7 @@ impl<'w, M: ThreadMode> ActiveMessage<'w, M> {
         let count = self.records::<T>()?;
         let Self { worker, message } = self;
         if let Some(bytes) = message.bytes() {
-            let room = Room::Received(dtype_runtime::unpack(bytes)?);
+            let room = Room::received(dtype_runtime::unpack(bytes)?);
             // SAFETY: no operation is started, as the result says.
             let (operation, _) =
                 unsafe { Operation::start(worker.unfinished(), room, |_, _| ptr::null_mut()) };
@@ -198,15 +196,15 @@ impl<'w, M: ThreadMode> ActiveMessage<'w, M> {
         let Delivered { payload: Payload::Announced(data), length, .. } = message else {
             unreachable!("a payload that is not here is announced")
         };
-        let room = Room::with_count(count, length)?;
+        let room = Room::new(count, length)?;
         // SAFETY: one operation is started, with the callback for fetches into room, which owns what UCX writes.
         let (operation, request) = unsafe {
             Operation::start(worker.unfinished(), room, |room: *mut Room<T>, user_data| {
-                let (buffer, count, datatype) = (*room).arguments(worker);
+                let (start, len) = (*room).memory();
                 let callback = Operation::<Room<T>>::fetched;
-                let params = operation::fetch_params(datatype, callback, user_data);
+                let params = operation::fetch_params(raw::DATATYPE_BYTES, callback, user_data);
                 let (worker, data) = (worker.handle(), data.into_raw().as_ptr());
-                raw::ucp_am_recv_data_nbx(worker, data, buffer.cast(), count, &raw const params)
+                raw::ucp_am_recv_data_nbx(worker, data, start.cast(), len, &raw const params)
             })
         };
         let handle = Handle::new(worker.clone(), request);
@@ -250,78 +248,10 @@ impl<M: ThreadMode> fmt::Debug for ActiveMessage<'_, M> {
     }
 }
 
-/// Memory for the records of a message whose length is known.
-enum Room<T> {
-    /// Values to check, which are unpacked when all have arrived.
-    Packed(PackedBytes, usize),
-    /// Any bytes are values: they are received in place. The elements refer to the memory of the records.
-    InPlace { elements: ElementsMut<'static>, items: Vec<T> },
-    /// The payload arrived with the message: nothing is left to fetch.
-    Received(Vec<T>),
-}
-
-impl<T: Datatype> Room<T> {
-    /// Room for `count` records, which are `length` packed bytes.
-    fn with_count(count: usize, length: usize) -> Result<Self, Error> {
-        if const { T::TYPE_MAP.is_restricted() } {
-            return Ok(Self::Packed(PackedBytes::try_with_room(length)?, length));
-        }
-        let mut items = with_room::<T>(count)?;
-        let start = items.as_mut_ptr();
-        // SAFETY: the vector has room for `count` records. All bit patterns of their data are valid, zeros also: by the
-        // promise of `Datatype` these are values, as `into_records` does not compile for a type that skips fields.
-        let records = unsafe {
-            ptr::write_bytes(start, 0, count);
-            items.set_len(count);
-            slice::from_raw_parts_mut(start, count)
-        };
-        // SAFETY: the memory is on the heap, where it stays, and is not accessed through the vector until UCX is done with the
-        // elements, nor freed: both are owned by the room.
-        let elements = unsafe {
-            mem::transmute::<ElementsMut<'_>, ElementsMut<'static>>(ElementsMut::from(records))
-        };
-        Ok(Self::InPlace { elements, items })
-    }
-
-    /// Buffer, count and datatype for UCX.
-    fn arguments<M: ThreadMode>(&mut self, worker: &Worker<M>) -> (*mut u8, usize, raw::Datatype) {
-        match self {
-            Self::Packed(bytes, _) => {
-                let (start, room) = bytes.memory();
-                (start, room, raw::DATATYPE_BYTES)
-            }
-            Self::InPlace { elements, .. } => elements.arguments(worker.context().incoming()),
-            Self::Received(_) => (ptr::dangling_mut(), 0, raw::DATATYPE_BYTES),
-        }
-    }
-
-    /// The records.
-    ///
-    /// # Safety
-    ///
-    /// UCX has written all of them.
-    unsafe fn into_records(self) -> Result<Vec<T>, Error> {
-        match self {
-            Self::Packed(mut bytes, length) => {
-                // SAFETY: the caller guarantees the bytes.
-                Ok(dtype_runtime::unpack(unsafe { bytes.written(length) })?)
-            }
-            Self::InPlace { mut elements, items } => {
-                let length = elements.packed_size();
-                // SAFETY: likewise.
-                unsafe { elements.received(length)? };
-                drop(elements);
-                Ok(items)
-            }
-            Self::Received(items) => Ok(items),
-        }
-    }
-}
-
 /// An active message that is being fetched: from [`ActiveMessage::start_recv`].
 ///
-/// [`wait`](Self::wait) returns the records, and so does the request as a future. Dropping it does not stop UCX, which keeps the
-/// memory until the message is received; the records are lost.
+/// [`wait`](Self::wait) returns the records, and so does the request as a future. Dropping it does not stop UCX, which keeps
+/// the memory until the message is received; the records are lost.
 #[must_use = "the records are lost when the request is dropped"]
 pub struct Fetching<T, M: ThreadMode> {
     // The request is freed before the worker.
@@ -363,7 +293,7 @@ impl<T: Datatype, M: ThreadMode> Fetching<T, M> {
         // SAFETY: there is an outcome, and the reference is the only one: UCX's share does not look at the data.
         let room = unsafe { self.operation.data_of_completed() };
         // SAFETY: UCX has completed the operation without an error.
-        unsafe { mem::replace(room, Room::Received(Vec::new())).into_records() }
+        unsafe { room.take().into_records() }
     }
 }
 

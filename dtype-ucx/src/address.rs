@@ -45,7 +45,7 @@ const HEADER: usize = 16;
 
 impl WorkerAddress {
     /// Wraps the bytes that UCX returned for a worker of this process.
-    pub(crate) fn of_ucx(context: u64, worker: u64, bytes: &[u8]) -> Self {
+    pub(crate) fn from_ucx(context: u64, worker: u64, bytes: &[u8]) -> Self {
         Self { process: process::id(), context, worker, bytes: bytes.into() }
     }
 
@@ -87,8 +87,8 @@ impl WorkerAddress {
     ///
     /// If the bytes are accepted, they must be those that `to_bytes` returned, unchanged, in a process of the same job: one
     /// that this process trusts as much as itself, because its worker gets the address. They may have come by any channel on
-    /// which nothing else can write: a pipe, a message of MPI, a file that only the job's user can change. Bytes that somebody
-    /// has crafted are accepted, too: the checksum detects accidents, not intent.
+    /// which nothing else can write: a pipe, a message of MPI, a file that only the job's user can change. Crafted
+    /// bytes are accepted, too: the checksum detects accidents, not intent.
     ///
     /// When the address is used, the worker must exist, or its process must have ended: over shared memory, UCX could otherwise
     /// map another file that the process has opened meanwhile. For a worker of this process, that is checked.

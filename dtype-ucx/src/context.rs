@@ -118,7 +118,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// Likewise.
+    /// As [`with_settings`](Self::with_settings).
     #[doc(alias = "UCP_FEATURE_WAKEUP")]
     pub fn with_events<'a>(
         settings: impl IntoIterator<Item = (&'a str, &'a str)>,

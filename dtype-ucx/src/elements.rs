@@ -70,7 +70,7 @@ enum FormMut<'a> {
     Unpacked(Box<Incoming<'a>>),
 }
 
-// SAFETY: the addresses are those of memory that is borrowed for `'a`, of data bytes that nobody writes meanwhile,
+// SAFETY: the addresses are those of memory that is borrowed for `'a`, of data bytes that nothing writes meanwhile,
 // whatever thread reads them.
 unsafe impl Send for Elements<'_> {}
 // SAFETY: the addresses are those of memory that is borrowed exclusively for `'a`: plain bytes, whatever thread writes
@@ -89,11 +89,11 @@ impl<'a> Elements<'a> {
     /// use dtype_ucx::Elements;
     /// // The second column of a matrix of 3 × 4.
     /// let column = Type::vector(3, 1, 4, &Type::basic(Basic::U8))?.commit();
-    /// let column = Elements::of(&column, Buffer::new(b"abcdefghijkl").origin(1), 1)?;
+    /// let column = Elements::new(&column, Buffer::new(b"abcdefghijkl").origin(1), 1)?;
     /// assert_eq!(column.packed_size(), 3);
     /// # Ok::<(), dtype_ucx::Error>(())
     /// ```
-    pub fn of(
+    pub fn new(
         committed: &Committed,
         memory: impl Into<Buffer<'a>>,
         count: usize,
@@ -105,7 +105,7 @@ impl<'a> Elements<'a> {
         } else if committed.packed_size(count)? <= SHORT {
             Form::Copy(committed.pack_to_vec(memory, count)?)
         } else {
-            Form::of_packer(committed.packer(memory, count)?, || is_near(committed))
+            Form::from_packer(committed.packer(memory, count)?, || is_near(committed))
         };
         Ok(Self { form })
     }
@@ -211,7 +211,7 @@ fn block(start: *mut u8, length: usize) -> raw::Block {
 
 impl<'a> Form<'a> {
     /// The stream of a packer.
-    fn of_packer(packer: Packer<'a>, is_near: impl FnOnce() -> bool) -> Self {
+    fn from_packer(packer: Packer<'a>, is_near: impl FnOnce() -> bool) -> Self {
         // The size fits, unless a type repeats the same bytes; then the message could not be sent anyway.
         let size = usize::try_from(packer.remaining()).unwrap_or(usize::MAX);
         let first = packer.chunk().len();
@@ -232,7 +232,7 @@ impl FormMut<'_> {
     /// # Safety
     ///
     /// As for [`Unpacker::from_raw`].
-    unsafe fn of_instances(
+    unsafe fn from_instances(
         committed: &Committed,
         origin: *mut u8,
         count: usize,
@@ -261,7 +261,7 @@ impl<'a> ElementsMut<'a> {
     /// # Errors
     ///
     /// [`Error::Datatype`] if the data reach outside the memory, or the instances name a byte more than once.
-    pub fn of(
+    pub fn new(
         committed: &Committed,
         memory: impl Into<BufferMut<'a>>,
         count: usize,
@@ -282,7 +282,7 @@ impl<'a> ElementsMut<'a> {
             } else {
                 // SAFETY: the data lie in the memory, as just checked, which is borrowed exclusively for `'a`. It holds
                 // bytes, any of which are valid, and no byte is named twice.
-                unsafe { FormMut::of_instances(committed, origin, count, size)? }
+                unsafe { FormMut::from_instances(committed, origin, count, size)? }
             }
         };
         Ok(Self { form, size, record: None })
@@ -395,7 +395,7 @@ impl<'a, T: Datatype> From<&'a [T]> for Elements<'a> {
         } else if const { size_of::<T>() < LONG_BLOCK } {
             Form::Packed(Box::new(Outgoing::new(Packer::new(items), size, is_near)))
         } else {
-            Form::of_packer(Packer::new(items), || is_near)
+            Form::from_packer(Packer::new(items), || is_near)
         };
         Self { form }
     }
@@ -449,9 +449,9 @@ fn long_blocks<I: Iterator<Item = raw::Block>>(
     if first < LONG_BLOCK {
         return None;
     }
-    let most = size / LONG_BLOCK;
-    let blocks: Vec<_> = blocks().take(most + 1).collect();
-    (blocks.len() <= most).then_some(blocks)
+    let max = size / LONG_BLOCK;
+    let blocks: Vec<_> = blocks().take(max + 1).collect();
+    (blocks.len() <= max).then_some(blocks)
 }
 
 fn blocks_of(packer: &Packer<'_>) -> impl Iterator<Item = raw::Block> {

@@ -67,12 +67,12 @@ pub enum Error {
         room: usize,
     },
     /// The header of an active message is longer than the transports of the worker allow.
-    #[error("a header of {len} bytes: an active message of this worker has at most {most}")]
+    #[error("a header of {len} bytes: an active message of this worker has at most {max}")]
     HeaderTooLong {
         /// The length of the header in bytes.
         len: usize,
         /// The length in bytes of the longest header.
-        most: usize,
+        max: usize,
     },
     /// The worker has a handler for this id. It is not replaced.
     #[error("the worker has a handler for active messages with the id {id}")]

@@ -55,12 +55,6 @@ impl Message for Outgoing<'_> {
         }
         room
     }
-
-    unsafe fn unpack(&mut self, _: usize, _: *const u8, _: usize) -> Result<(), Status> {
-        Err(Status::INVALID_PARAM)
-    }
-
-    fn finish(self) {}
 }
 
 /// A message that UCX delivers fragment by fragment.
@@ -74,10 +68,6 @@ pub(crate) struct Incoming<'a> {
 impl Message for Incoming<'_> {
     fn packed_size(&self) -> usize {
         self.size
-    }
-
-    unsafe fn pack(&mut self, _: usize, _: *mut u8, _: usize) -> usize {
-        0
     }
 
     unsafe fn unpack(
@@ -96,8 +86,6 @@ impl Message for Incoming<'_> {
             _ => Err(Status::INVALID_PARAM),
         }
     }
-
-    fn finish(self) {}
 }
 
 /// A message of this number of bytes that UCX delivers to nowhere.
@@ -111,13 +99,7 @@ impl Message for Discarded {
         self.size
     }
 
-    unsafe fn pack(&mut self, _: usize, _: *mut u8, _: usize) -> usize {
-        0
-    }
-
     unsafe fn unpack(&mut self, _: usize, _: *const u8, _: usize) -> Result<(), Status> {
         Ok(())
     }
-
-    fn finish(self) {}
 }

@@ -12,7 +12,7 @@ use crate::raw;
 /// A generic datatype of UCX (`ucp_dt_create_generic`) whose elements are instances of a committed type: the handle for a
 /// C program, or for another binding. The functions of this crate need none.
 ///
-/// Whoever passes the [`handle`](Self::handle) to UCX guarantees:
+/// The code that passes the [`handle`](Self::handle) to UCX guarantees:
 ///
 /// - it is passed to `ucp_tag_…`, `ucp_am_…` or `ucp_stream_…` functions. In a put or a get, UCX 1.13 either ignores the
 ///   datatype and copies raw bytes, or ends the program;

@@ -27,8 +27,8 @@ impl<M: ThreadMode> Worker<M> {
     /// refused, too, and UCX logs a warning.
     ///
     /// A function that panics stays the handler. The panic resumes from the call that has called it: from `progress`, or from a
-    /// function that waits. That one waits no longer, but cancels what it can, and takes back what UCX was lent, within the
-    /// worker's [time limit](Worker::time_limit), as a [scope](Worker::scope) does.
+    /// function that waits. Such a function stops waiting, cancels what it can, and takes back the memory that UCX was lent,
+    /// within the worker's [time limit](Worker::time_limit), as a [scope](Worker::scope) does.
     ///
     /// A function that owns a clone of its worker keeps the worker alive as long as it is the handler. It need not own one:
     /// each message [has the worker](ActiveMessage::worker).

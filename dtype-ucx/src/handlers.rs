@@ -44,7 +44,7 @@ pub(crate) unsafe fn set_callback(
 pub(crate) struct Handlers<W> {
     worker: raw::Worker,
     inbox: Arc<Inbox>,
-    /// What UCX passes to its callback, for each id that there ever was a handler for. They live as long as the worker.
+    /// The arguments of UCX's callback, one for each id that ever had a handler. They live as long as the worker.
     slots: Mutex<HashMap<u8, Arc<Slot>>>,
     functions: Mutex<HashMap<u8, Function<W>>>,
     /// The thread that is calling handlers.
@@ -100,7 +100,7 @@ impl<W> Handlers<W> {
         })
     }
 
-    /// Has a function called for the messages with an id.
+    /// Sets the function that is called for the messages with an id.
     #[expect(clippy::arc_with_non_send_sync, reason = "threads that share a worker share it, too")]
     pub(crate) fn set(
         &self,
@@ -120,7 +120,7 @@ impl<W> Handlers<W> {
         Ok(())
     }
 
-    /// Tells UCX what to call. It delivers nothing in this call.
+    /// Sets UCX's callback. UCX delivers nothing in this call.
     ///
     /// # Safety
     ///
@@ -169,7 +169,7 @@ impl<W> Handlers<W> {
             *kept = Some(panic);
             self.panicked.store(true, Ordering::Relaxed);
         } else {
-            // What it holds may panic when it is dropped.
+            // Dropping the payload may panic.
             mem::forget(panic);
         }
     }
@@ -185,9 +185,9 @@ impl<W> Handlers<W> {
             Some(_) => return false,
             caller => *caller = Some(thread::current().id()),
         }
-        // Handlers may send to this worker without end: what comes from now on waits for the next call.
+        // Handlers may send to this worker without end: the next call handles the messages that come from now on.
         for _ in 0..self.inbox.len() {
-            // In one step: a handler that is set meanwhile does not get what came before it.
+            // In one step: a handler that is set meanwhile does not get earlier messages.
             let (message, function) = {
                 let functions = lock(&self.functions);
                 let Some(message) = self.inbox.pop() else { break };
@@ -196,7 +196,8 @@ impl<W> Handlers<W> {
             };
             // Without a handler, which may be removed meanwhile, the message is refused here.
             let Some(function) = function else { continue };
-            // What a function leaves half done is its own. It is dropped here if the handler was removed meanwhile.
+            // A panic leaves only the function's own state half done. The function is dropped here if its handler was removed
+            // meanwhile.
             let called = catch_unwind(AssertUnwindSafe(move || lock(&function)(worker, message)));
             if let Err(panic) = called {
                 self.keep(panic);

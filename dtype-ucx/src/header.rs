@@ -7,8 +7,8 @@ use dtype_runtime::Datatype;
 /// Headers up to this length need no memory of their own.
 const SHORT: usize = 64;
 
-/// What an active message carries besides its payload: bytes, or one packed record. It says what the payload is, or whom it
-/// is for.
+/// What an active message carries besides its payload: bytes, or one packed record. For example, it tells the
+/// receiver what the payload is.
 ///
 /// Byte slices and records of any [`Datatype`] convert to it wherever one is expected; `&()` is an empty header.
 ///

@@ -17,18 +17,18 @@ use crate::operation::{self, Operation};
 use crate::raw::{self, ActiveParams, RawStatus};
 use crate::unfinished::Unfinished;
 
-/// The messages of a worker that no handler has got.
+/// The messages of a worker for which no handler was called yet.
 pub(crate) struct Inbox {
     worker: raw::Worker,
-    /// How messages go nowhere, if other threads may use the worker.
+    /// How messages are discarded, if other threads may use the worker.
     discard: Option<Discard>,
     messages: Mutex<VecDeque<Delivered>>,
     /// The number of messages, readable without the lock.
     count: AtomicUsize,
 }
 
-/// How an announced message is fetched to nowhere instead of released: UCX 1.13 does not take the worker's lock while it tells
-/// the sender of a release.
+/// How an announced message is discarded: it is fetched without memory for it, not released, because UCX 1.13 does not take the
+/// worker's lock while it tells the sender of a release.
 #[derive(Clone)]
 pub(crate) struct Discard {
     /// The datatype for such messages.
@@ -48,11 +48,11 @@ pub(crate) struct Delivered {
 
 /// Where the bytes of a message are.
 pub(crate) enum Payload {
-    /// UCX has lent them for the call only.
+    /// In memory of UCX, during its call only.
     Copied(Vec<u8>),
-    /// UCX keeps them until they are released.
+    /// In memory that UCX keeps until it is released.
     Held(Held),
-    /// The sender has them, until they are fetched.
+    /// Still at the sender, until they are fetched.
     Announced(Held),
 }
 
@@ -60,7 +60,7 @@ pub(crate) enum Payload {
 pub(crate) struct Held {
     worker: raw::Worker,
     data: NonNull<c_void>,
-    /// How it is fetched to nowhere instead, with its size.
+    /// How the message is discarded instead, with its size.
     discard: Option<(Discard, usize)>,
 }
 
@@ -76,8 +76,8 @@ impl Held {
 impl Drop for Held {
     fn drop(&mut self) {
         let (worker, data) = (self.worker, self.data.as_ptr());
-        // SAFETY: UCX keeps the data since its callback returned `UCS_INPROGRESS`, and they are not used any more. The worker is
-        // alive: a `Delivered` is in its inbox, or in a message that borrows it.
+        // SAFETY: UCX keeps the data since its callback returned `UCS_INPROGRESS`, and they are not used any more. The worker
+        // is alive: a `Delivered` is in its inbox, or in a message that borrows it.
         let release = || unsafe { raw::ucp_am_data_release(worker, data) };
         let Some((Discard { datatype, unfinished }, size)) = self.discard.take() else {
             release();

@@ -1,7 +1,7 @@
-//! Memory that operations borrow, and UCX does not give back: a peer does not answer any more.
+//! Memory that operations borrow and UCX does not give back, because a peer has stopped replying.
 //!
-//! UCX may read or write it until the operation has completed: it must not be freed before. UCX completes the operations
-//! on a connection that is closed by force, which only works on a monitored one. If others are left after that, the process ends,
+//! UCX may read or write it until the operation has completed: it must not be freed before. UCX completes the operations on a
+//! connection that is closed by force, which only works on a monitored one. If others are left after that, the process ends,
 //! because to return would free memory that UCX still uses.
 
 use std::fmt::Display;
@@ -15,13 +15,13 @@ use crate::mode::ThreadMode;
 use crate::raw;
 use crate::worker::Worker;
 
-/// For how long UCX may complete what a closed connection cancels. It needs some calls, and no peer.
+/// The time in which UCX must complete the operations that a closed connection cancels. That takes some calls, and no peer.
 const CLOSING: Duration = Duration::from_secs(1);
 
 impl<M: ThreadMode> Worker<M> {
     /// Waits until operations that have not completed within the worker's time limit give their memory back: closes the given
     /// connections by force, and then all others of the worker, as only UCX knows where a message comes from. If some operation
-    /// goes on, says what the cause of all this was, and ends the process. Nothing unwinds.
+    /// goes on, prints the cause of the failure, and ends the process. Nothing unwinds.
     pub(crate) fn take_back(
         &self,
         connections: &[Arc<Connection>],

@@ -34,7 +34,7 @@
 //! |---|---|
 //! | set UCX up | [`Context`], [`Context::worker`], [`Worker::address`], [`Worker::connect`] |
 //! | send and receive one message | [`Endpoint::send`], [`Worker::recv_into`]; [`Worker::recv`] for any number of records |
-//! | parts of arrays, columns, lists of indices | the same with [`Elements::of`] and [`ElementsMut::of`] |
+//! | parts of arrays, columns, lists of indices | the same with [`Elements::new`] and [`ElementsMut::new`] |
 //! | several messages at the same time | [`Worker::scope`] |
 //! | do something else meanwhile, or `await` | [`Endpoint::start_send`], [`Worker::start_recv`] |
 //! | look at a message before it is received | [`Worker::incoming`] |
@@ -51,9 +51,9 @@
 //! # On the wire
 //!
 //! A message is the packed records, as [`dtype_runtime::pack`] returns them, and nothing else: only an active message has a
-//! [`Header`], and the peer may be a program in C. How UCX gets them depends on the type. Types without gaps are sent from where they
-//! lie, and received there. Blocks of several kilobytes go as a list of blocks (UCX's `iov`). For the rest UCX calls the
-//! engine for each fragment (a *generic datatype*), so that nothing is allocated or copied twice. All forms have the same
+//! [`Header`], and the peer may be a program in C. How UCX gets them depends on the type. Types without gaps are sent from
+//! where they lie, and received there. Blocks of several kilobytes go as a list of blocks (UCX's `iov`). For the rest UCX calls
+//! the engine for each fragment (a *generic datatype*), so that nothing is allocated or copied twice. All forms have the same
 //! bytes on the wire, and the two sides choose independently.
 //!
 //! Received values are checked if their type has invalid bit patterns (`bool`, `char`, enums): such a message is
@@ -70,14 +70,14 @@
 //!   [`mem::forget`](std::mem::forget), UCX's share keeps them alive until the message has completed. A receive that is
 //!   dropped is cancelled.
 //!
-//! A function that fails while UCX uses what it was lent returns when UCX is done: within the worker's
+//! A function that fails while UCX uses borrowed memory returns when UCX is done with it: within the worker's
 //! [time limit](Worker::time_limit), or after the connections were closed by force, which UCX can do to
 //! [monitored](Worker::connect_monitored) ones. If all of that does not help, it ends the process;
 //! [`Worker::scope`] has the details.
 //!
 //! UCX 1.13 cannot destroy a worker while a message is under way: it would end the program, or use what it has freed. A worker
-//! that is dropped with a request that UCX has not completed, say a long message that nobody has received, is therefore kept,
-//! with its context, until the process ends.
+//! that is dropped with a request that UCX has not completed, such as a long message that no peer has received, is therefore
+//! kept, with its context, until the process ends.
 //!
 //! Registered memory is different: peers access it whenever they want. So there are no references to it, only copies from and
 //! to it; and once a key has been made, it is not freed by dropping its owner. See [`Registered`].
@@ -93,9 +93,9 @@
 //! trusts. A program without `unsafe` talks only to itself. No safe call of this crate could make addresses and keys of
 //! what arrives in a message, as a peer sends any bytes without `unsafe`.
 //!
-//! What arrives is checked here against the type that it is received as, and what a peer asks a worker that
-//! [serves](Worker::serve) memory to do, against this memory. Whoever can write to UCX's own connections can do more: whether
-//! that is only the job is up to the network.
+//! This crate checks received bytes against the type that they are received as, and a peer's requests to a worker that
+//! [serves](Worker::serve) memory against this memory. A program that can write to UCX's own connections can do more. The
+//! network decides whether programs outside the job can.
 //!
 //! # Building
 //!
@@ -159,6 +159,8 @@ mod raw;
 mod remote;
 #[expect(unsafe_code, reason = "lends UCX memory that the operation owns")]
 mod request;
+#[expect(unsafe_code, reason = "takes records that UCX has written")]
+mod room;
 #[expect(unsafe_code, reason = "lends UCX memory that is borrowed until a scope is left")]
 mod scope;
 #[expect(

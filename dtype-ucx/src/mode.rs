@@ -83,7 +83,7 @@ pub trait RunsIn<M>: sealed::RunsIn<M> {}
 impl<F: sealed::RunsIn<M>, M> RunsIn<M> for F {}
 
 mod sealed {
-    /// Nobody else can implement it, so that it holds what the workers rely on.
+    /// Other crates cannot implement it, because workers rely on these implementations.
     pub trait RunsIn<M> {}
     impl<F> RunsIn<super::Single> for F {}
     impl<F: Send> RunsIn<super::Serialized> for F {}

@@ -74,7 +74,8 @@ pub(crate) fn params(
     user_data: *const c_void,
 ) -> raw::RequestParams {
     raw::RequestParams {
-        // The buffer may be the address of a message of this crate; what it names is memory of this process, too.
+        // The buffer may be the address of a message of this crate; the memory that the message names belongs to this process,
+        // too.
         mask: raw::OP_ATTR_FIELD_CALLBACK
             | raw::OP_ATTR_FIELD_USER_DATA
             | raw::OP_ATTR_FIELD_DATATYPE

@@ -37,9 +37,9 @@ impl<'a> Outbound<'a> {
         header: Header,
         elements: Elements<'a>,
     ) -> Result<Self, Error> {
-        let (len, most) = (header.as_bytes().len(), endpoint.worker().max_header_len());
-        if len > most {
-            return Err(Error::HeaderTooLong { len, most });
+        let (len, max) = (header.as_bytes().len(), endpoint.worker().max_header_len());
+        if len > max {
+            return Err(Error::HeaderTooLong { len, max });
         }
         Ok(Self { elements, target: Target::Handler { id, header } })
     }

@@ -1,14 +1,14 @@
 //! Memory that peers read and write without this process doing anything.
 //!
 //! ```text
-//! registered   the owner's side: memory, which only cells of it are ever copied from and to
-//! key          what the owner tells its peers, as bytes
+//! registered   the owner's side: memory that is copied from and to, and never borrowed
+//! key          the address and the layout of the memory, as bytes for the peers
 //! memory       the peer's side: puts and gets of records
-//! strided      and of layouts
+//! strided      puts and gets of layouts
 //! serve        the owner's side again: a worker that completes puts and gets of many small blocks
-//! packed       the peer's side of that
+//! packed       the peer's side of such a put or get
 //! fit          whether a layout names the values that the memory holds
-//! transfer     how the bytes get there: through a mapping, or block by block
+//! transfer     puts and gets of UCX, one for each block
 //! ```
 
 mod fit;

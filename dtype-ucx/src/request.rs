@@ -61,7 +61,7 @@ impl<M: ThreadMode> Handle<M> {
         operation.outcome()
     }
 
-    /// Polls the operation: makes progress, so that it also completes without a task that does.
+    /// Polls the operation. It makes progress, so that the operation completes even if no task makes progress.
     pub(crate) fn poll<D>(&self, operation: &Operation<D>, context: &Context<'_>) -> Poll<Outcome> {
         if operation.outcome().is_none() {
             operation.set_waker(context.waker());
@@ -160,7 +160,7 @@ impl<M: ThreadMode> Endpoint<M> {
     ///
     /// # Errors
     ///
-    /// Likewise, and [`Error::HeaderTooLong`].
+    /// As [`start_send`](Self::start_send), and [`Error::HeaderTooLong`].
     pub fn start_send_active<T: Datatype + Send + 'static>(
         &self,
         id: u8,
@@ -199,7 +199,7 @@ impl<M: ThreadMode> Endpoint<M> {
 const RECEIVE: &str = "ucp_tag_recv_nbx";
 
 impl<M: ThreadMode> Worker<M> {
-    /// Starts to receive a message of at most `most` records.
+    /// Starts to receive a message of at most `max_records` records.
     ///
     /// # Errors
     ///
@@ -208,12 +208,12 @@ impl<M: ThreadMode> Worker<M> {
     pub fn start_recv<T: Datatype + Send + 'static>(
         &self,
         tags: impl Into<Tags>,
-        most: usize,
+        max_records: usize,
     ) -> Result<Receiving<T, M>, Error> {
         let Tags { tag, mask } = tags.into();
-        let room = most
-            .checked_mul(T::TYPE_MAP.size())
-            .ok_or(dtype_runtime::Error::Allocation { count: most, stride: T::TYPE_MAP.size() })?;
+        let room = max_records.checked_mul(T::TYPE_MAP.size()).ok_or(
+            dtype_runtime::Error::Allocation { count: max_records, stride: T::TYPE_MAP.size() },
+        )?;
         let bytes = PackedBytes::try_with_room(room)?;
         // SAFETY: one operation is started, with the callback for receives of packed bytes, which own what UCX writes.
         let (operation, request) = unsafe {

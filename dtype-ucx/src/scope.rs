@@ -213,7 +213,7 @@ impl<'env, M: ThreadMode> Scope<'env, M> {
     ///
     /// # Errors
     ///
-    /// Likewise, and [`Error::HeaderTooLong`].
+    /// As [`send`](Self::send), and [`Error::HeaderTooLong`].
     pub fn send_active<'s>(
         &'s self,
         endpoint: &Endpoint<M>,

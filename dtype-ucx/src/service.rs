@@ -2,14 +2,14 @@
 //! scatter at the target. Packed bytes travel in one message instead of one operation for each block.
 //!
 //! ```text
-//! the one who puts                                    the owner's worker, in `progress`
-//! ----------------                                    ---------------------------------
+//! the peer                                            the owner's worker, in `progress`
+//! --------                                            ---------------------------------
 //! packs a part of the elements
 //! request(token, memory, layout, packed bytes)  ──▶   checks the request, unpacks into the registered memory
 //! flush waits for the token's reply             ◀──   reply(token, refusal or none), on the reply endpoint
 //! ```
 //!
-//! A get asks with the layout alone; the packed bytes come with the reply.
+//! The request of a get has the layout alone; the packed bytes come with the reply.
 //!
 //! **One block, no header.** The messages are payload, and UCX's own header is empty: with its new protocols (`PROTO_ENABLE`),
 //! UCX 1.13 writes past an array on its stack when a short message over TCP has a header and wants a reply. UCX also omits the
@@ -30,9 +30,9 @@
 //! pending, and returns the first refusal; so the bytes are at the target when it returns, as after puts of UCX. When the
 //! connection fails, no reply comes any more, and the flush returns the failure.
 //!
-//! **Trust.** A request is bytes from another process. Nothing is copied before all that it says is checked against the registered
-//! memory ([`wire`]); an unknown number, and memory that its owner has given back, are refused. A reply counts only for a token
-//! that is pending; tokens are random, so that only the receiver of the request knows it.
+//! **Trust.** A request is bytes from another process. Nothing is copied before the whole request is checked against the
+//! registered memory ([`wire`]); an unknown number, and memory that its owner has given back, are refused. A reply counts only
+//! for a token that is pending; tokens are random, so that only the receiver of the request knows it.
 
 #[expect(
     unsafe_code,
@@ -62,14 +62,14 @@ const REQUEST: u16 = 256;
 const REPLY: u16 = 257;
 const SEND: &str = "ucp_am_send_nbx";
 
-/// A worker's share in packed puts and gets, its own and those of its peers.
+/// A worker's state for packed puts and gets: those that it started, and those of its peers.
 #[derive(Debug, Default)]
 pub(crate) struct Service {
     /// The memory that is served here, by its number.
     served: Mutex<HashMap<u64, Weak<Served>>>,
-    /// What replies are expected for, by their tokens.
+    /// The puts and gets that have no reply yet, by their tokens.
     pending: Mutex<HashMap<u64, Pending>>,
-    /// The number of puts that no reply has come for.
+    /// The number of puts without a reply.
     puts: AtomicUsize,
     /// The first refused put of each endpoint that was not flushed since.
     refused: Mutex<Vec<(Arc<PackedTransfers>, Error)>>,
@@ -116,7 +116,7 @@ impl PackedTransfers {
         Self { puts: AtomicUsize::new(0), failure }
     }
 
-    /// The number of puts that no reply has come for.
+    /// The number of puts without a reply.
     pub(crate) fn puts(&self) -> usize {
         self.puts.load(Ordering::Acquire)
     }
@@ -142,7 +142,7 @@ impl Service {
         unsafe { self.tell(worker, [Some(requested), Some(replied)]) }
     }
 
-    /// Has UCX call it no more.
+    /// Stops these calls.
     ///
     /// # Safety
     ///
@@ -253,7 +253,7 @@ impl Service {
         unsafe { send(endpoint, REQUEST, flags, Message::new(&self.unfinished, bytes, asks)) };
     }
 
-    /// Completes what is pending with this token.
+    /// Completes the put or get with this token.
     fn complete(&self, token: u64, result: Result<&[u8], Failed>) {
         let Some(pending) = lock(&self.pending).remove(&token) else { return };
         let failed = |failed, way, bytes| match failed {
@@ -292,7 +292,8 @@ impl Service {
             })
     }
 
-    /// Gives up what is pending on connections that have failed. Returns the status of one of them, if anything was.
+    /// Gives up the puts and gets that are pending on connections that have failed. Returns the status of one of these
+    /// connections.
     pub(crate) fn give_up_failed(&self) -> Option<RawStatus> {
         let pending = lock(&self.pending);
         let failed: Vec<Arc<PackedTransfers>> = pending
@@ -307,7 +308,7 @@ impl Service {
         Some(RawStatus(lost.failure.load(Ordering::Acquire)))
     }
 
-    /// Gives up what is pending on a connection that has failed. Returns whether anything was.
+    /// Gives up the puts and gets that are pending on a connection that has failed. Returns whether there were any.
     pub(crate) fn give_up(&self, traffic: &Arc<PackedTransfers>) -> bool {
         let given_up: Vec<Pending> = lock(&self.pending)
             .extract_if(|_, pending| match pending {

@@ -1,19 +1,18 @@
-//! Tagged messages of any length: they are taken out of UCX's queue, and received into memory that is made for them.
+//! Tagged messages of any length: they are taken out of UCX's queue, and received into memory that is allocated for them.
 
 use std::ffi::c_void;
-use std::mem;
 use std::ptr;
 use std::time::{Duration, Instant};
 
 use dtype_runtime::Datatype;
 
-use crate::allocation::with_room;
-use crate::elements::{ElementsMut, PackedBytes};
+use crate::elements::ElementsMut;
 use crate::error::Error;
 use crate::mode::ThreadMode;
 use crate::operation::{self, Operation, Outcome};
 use crate::raw::{self, RawStatus, TagInfo};
 use crate::request::Handle;
+use crate::room::Room;
 use crate::tagged::{Received, Tags};
 use crate::worker::{Worker, receive_failed};
 
@@ -48,12 +47,12 @@ impl<M: ThreadMode> Worker<M> {
 
     /// As [`recv`](Self::recv), for a message that arrives within a time limit.
     ///
-    /// A long message that is announced in time, and has not arrived at the end of it, is lost. UCX keeps the memory that was
-    /// made for it.
+    /// A long message that is announced within the limit but not complete at its end is lost. UCX keeps the memory that was
+    /// allocated for it.
     ///
     /// # Errors
     ///
-    /// Likewise, and [`Error::TimedOut`].
+    /// As [`recv`](Self::recv), and [`Error::TimedOut`].
     pub fn recv_timeout<T: Datatype>(
         &self,
         tags: impl Into<Tags>,
@@ -67,7 +66,7 @@ impl<M: ThreadMode> Worker<M> {
     /// Receives a message into the elements, as [`recv_into`](Self::recv_into) does, but only one that arrives within a time
     /// limit, and by way of a copy: UCX cannot take the elements back once a long message is announced.
     ///
-    /// A long message that is announced in time, and has not arrived at the end of it, is lost. UCX keeps the memory of the
+    /// A long message that is announced within the limit but not complete at its end is lost. UCX keeps the memory of the
     /// copy.
     ///
     /// # Errors
@@ -107,7 +106,7 @@ impl<M: ThreadMode> Worker<M> {
         self.wait_for(Some(left), || self.take(tags)).ok_or(Error::TimedOut { timeout })
     }
 
-    /// Takes a message, if there is one. UCX has been lent nothing meanwhile, so a panic of a handler does not wait for one.
+    /// Takes a message, if there is one. UCX has borrowed nothing yet, so a panic of a handler resumes at once.
     fn take(&self, Tags { tag, mask }: Tags) -> Option<ProbedMessage> {
         self.resume_panic();
         let mut info = TagInfo { sender_tag: 0, length: 0 };
@@ -134,7 +133,7 @@ impl<M: ThreadMode> Worker<M> {
                 })
             };
             // SAFETY: the outcome is that of the receive into the room.
-            return unsafe { room.into_records(outcome, info) };
+            return unsafe { records(room, outcome, info) };
         };
         // SAFETY: one operation is started, with the callback for receives into room, which owns what UCX writes.
         let (operation, request) = unsafe {
@@ -150,7 +149,7 @@ impl<M: ThreadMode> Worker<M> {
         // SAFETY: there is an outcome, and the reference is the only one: UCX's share does not look at the data.
         let room = unsafe { operation.data_of_completed() };
         // SAFETY: likewise.
-        unsafe { room.take().into_records(outcome, info) }
+        unsafe { records(room.take(), outcome, info) }
     }
 
     /// Starts to receive a message that was taken.
@@ -185,64 +184,19 @@ impl<M: ThreadMode> Worker<M> {
     }
 }
 
-/// Memory for a message whose length is known. It holds no records: UCX may drop it, with the worker's lock,
-/// in any thread, and later than the lifetime of `T`.
-enum Room<T> {
-    /// An empty vector, and the number of records that there is room for. They have no padding, and any bytes are values.
-    InPlace(Vec<T>, usize),
-    /// Values to check, which are unpacked when all have arrived.
-    Packed(PackedBytes),
-}
-
-impl<T: Datatype> Room<T> {
-    /// Room for `count` records, which are `length` packed bytes.
-    fn new(count: usize, length: usize) -> Result<Self, Error> {
-        if const { T::TYPE_MAP.is_packed() && !T::TYPE_MAP.is_restricted() } {
-            return Ok(Self::InPlace(with_room::<T>(count)?, count));
-        }
-        Ok(Self::Packed(PackedBytes::try_with_room(length)?))
-    }
-
-    /// Where the message goes, and how many bytes may be written there.
-    fn memory(&mut self) -> (*mut u8, usize) {
-        match self {
-            // The packed records are as long as the records.
-            Self::InPlace(items, count) => (items.as_mut_ptr().cast(), *count * size_of::<T>()),
-            Self::Packed(bytes) => bytes.memory(),
-        }
-    }
-
-    /// The room, without which nothing is left.
-    fn take(&mut self) -> Self {
-        mem::replace(self, Self::InPlace(Vec::new(), 0))
-    }
-
-    /// The records.
-    ///
-    /// # Safety
-    ///
-    /// The outcome must be that of a receive of the message into this room.
-    unsafe fn into_records(
-        self,
-        outcome: Outcome,
-        info: Received,
-    ) -> Result<(Vec<T>, Received), Error> {
-        whole(outcome, info.length)?;
-        let items = match self {
-            Self::InPlace(mut items, count) => {
-                // SAFETY: all bytes of `count` records were written. All of them are data, at their positions in the packed
-                // record, and all bit patterns are valid: by the promise of `Datatype` these are values.
-                unsafe { items.set_len(count) };
-                items
-            }
-            Self::Packed(mut bytes) => {
-                // SAFETY: UCX has written this number of bytes.
-                let packed = unsafe { bytes.written(info.length) };
-                dtype_runtime::unpack(packed)?
-            }
-        };
-        Ok((items, info))
-    }
+/// The records of a message.
+///
+/// # Safety
+///
+/// The outcome must be that of a receive of the message into this room.
+unsafe fn records<T: Datatype>(
+    room: Room<T>,
+    outcome: Outcome,
+    info: Received,
+) -> Result<(Vec<T>, Received), Error> {
+    whole(outcome, info.length)?;
+    // SAFETY: all of the message was received.
+    Ok((unsafe { room.into_records()? }, info))
 }
 
 /// Checks that a message was received as it was announced.

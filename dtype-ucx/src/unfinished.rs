@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// The number of operations that no thread awaits and whose callback UCX has not called. While there are any, the worker
 /// must not be destroyed.
 ///
-/// Its owners change it in calls with the worker. The last one of these, which looks at it, has synchronised with all others.
+/// Its owners change it in calls with the worker. The last owner, which reads it, has synchronised with all others.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unfinished(Arc<AtomicUsize>);
 

@@ -25,17 +25,17 @@ use crate::raw::{self, RawStatus, Started};
 use crate::service::Service;
 use crate::unfinished::Unfinished;
 
-/// How long a scope waits for a peer that does nothing, unless the program says otherwise. (Gloo's default, too.)
+/// How long a scope waits for a peer that does nothing, unless the program sets another limit. (Gloo has the same default.)
 const TIME_LIMIT: Duration = Duration::from_secs(30);
 
 /// Transports, connections and the messages that have arrived (`ucp_worker_h`). A clone is the
 /// same worker; it is destroyed with its last clone, endpoint and request.
 ///
-/// UCX 1.13 cannot destroy a worker with messages under way, say a long one that was dropped before its receiver has fetched
-/// it. Such a worker is kept until the process ends, with its context and what its transports have allocated: wait for what is
-/// sent, and for receives that have begun, before the last clone is dropped.
+/// UCX 1.13 cannot destroy a worker with messages under way, such as a long one that was dropped before its receiver has
+/// fetched it. Such a worker is kept until the process ends, with its context and the memory of its transports: wait for all
+/// sends, and for receives that have begun, before the last clone is dropped.
 ///
-/// UCX does everything inside calls: a worker without [`progress`](Self::progress) neither receives nor answers.
+/// UCX works only inside calls: a worker without [`progress`](Self::progress) neither receives nor replies.
 /// The functions that wait make progress.
 #[doc(alias = "ucp_worker_h")]
 pub struct Worker<M: ThreadMode> {
@@ -82,14 +82,14 @@ impl<M: ThreadMode> Drop for Inner<M> {
         // SAFETY: the worker is alive.
         unsafe { self.service.stop(self.handle) };
         if self.unfinished.any() {
-            // Their memory is leaked, and so is the worker. UCX keeps the context, and what it tells failures to.
+            // Their memory is leaked, and so is the worker. UCX keeps the context, and the memory to which it reports failures.
             let failures = self.failures.get_mut().unwrap_or_else(PoisonError::into_inner);
             mem::forget((self.context.clone(), mem::take(failures)));
             return;
         }
         // SAFETY: the handle comes from `ucp_worker_create`. Each endpoint and each request owns the worker, so they are closed
-        // and freed, or leaked and never used again. No operation is under way: UCX 1.13 would look at what has become of it,
-        // after it has freed a part of that, and release a context whose memory is still in use.
+        // and freed, or leaked and never used again. No operation is under way: UCX 1.13 would read a part of it that is
+        // freed, and release a context whose memory is still in use.
         unsafe { raw::ucp_worker_destroy(self.handle) };
     }
 }
@@ -259,7 +259,7 @@ impl<M: ThreadMode> Worker<M> {
             let status = raw::ucp_worker_get_address(self.handle(), &raw mut address, &raw mut len);
             check("ucp_worker_get_address", status)?;
             let bytes = slice::from_raw_parts(address.cast(), len);
-            let copy = WorkerAddress::of_ucx(self.context().number(), self.number(), bytes);
+            let copy = WorkerAddress::from_ucx(self.context().number(), self.number(), bytes);
             raw::ucp_worker_release_address(self.handle(), address);
             Ok(copy)
         }

@@ -219,11 +219,11 @@ impl Side {
         if expected {
             self.worker.recv::<()>(READY).unwrap();
         }
-        self.peer.send(DATA, Elements::of(ty, memory, 1).unwrap()).unwrap();
+        self.peer.send(DATA, Elements::new(ty, memory, 1).unwrap()).unwrap();
     }
 
     fn receive(&self, ty: &Committed, memory: &mut [u8], size: usize, expected: bool) {
-        let elements = ElementsMut::of(ty, memory, 1).unwrap();
+        let elements = ElementsMut::new(ty, memory, 1).unwrap();
         let received = if expected {
             self.worker
                 .scope(|scope| {
@@ -321,8 +321,8 @@ fn the_peer_dies(peer: &mut Peer, side: &Side) {
     assert_eq!(error, Err(Error::TimedOut { timeout }));
 }
 
-/// A peer that closes its endpoint and its worker, and lives on. UCX may notice it, or wait when there is no room any more: then
-/// a request with a time limit returns. Everything can be dropped.
+/// A peer that closes its endpoint and its worker, and lives on. UCX may notice it, or wait when there is no room any more:
+/// then a request with a time limit returns. Everything can be dropped.
 fn the_peer_closes(side: Side) {
     side.worker.recv::<u8>(READY).unwrap();
     let start = Instant::now();

@@ -194,8 +194,8 @@ impl<E: Cell> Halo<E> {
     }
 
     fn library(&mut self, link: &Link<'_>, times: u64) -> Result<()> {
-        let out = SendBuffer::of_layout(&self.sent, &self.source, 0, 1)?;
-        let mut into = ReceiveBuffer::of_layout(&self.received, &mut self.arrived, 0, 1)?;
+        let out = SendBuffer::from_layout(&self.sent, &self.source, 0, 1)?;
+        let mut into = ReceiveBuffer::from_layout(&self.received, &mut self.arrived, 0, 1)?;
         link.rally_as_is(times, &out, &mut into)
     }
 

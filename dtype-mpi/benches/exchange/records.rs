@@ -99,8 +99,8 @@ impl<T: Shape> Records<T> {
     }
 
     fn library(&mut self, link: &Link<'_>, times: u64) -> Result<()> {
-        let out = SendBuffer::of(&self.source)?;
-        let mut into = ReceiveBuffer::of(&mut self.arrived)?;
+        let out = SendBuffer::new(&self.source)?;
+        let mut into = ReceiveBuffer::new(&mut self.arrived)?;
         link.rally_as_is(times, &out, &mut into)
     }
 

@@ -43,7 +43,7 @@ pub(crate) fn at_finalize(at_end: fn()) -> Result<(), Error> {
 
     let extra = Box::leak(Box::new(AtEnd(at_end)));
     let mut key = 0;
-    // SAFETY: the functions have the types that the standard asks for, `extra` is never freed, and `key` lives
+    // SAFETY: the functions have the types that the standard requires, `extra` is never freed, and `key` lives
     // through the calls. Freeing the key does not remove the attribute.
     unsafe {
         let extra = std::ptr::from_mut(extra).cast();
@@ -74,7 +74,7 @@ pub(crate) fn attach(datatype: MPI_Datatype, address: *mut c_void) -> Result<(),
         *key
     } else {
         let mut key = 0;
-        // SAFETY: the functions have the types that the standard asks for, and `key` lives through the call. It is
+        // SAFETY: the functions have the types that the standard requires, and `key` lives through the call. It is
         // made once, because only one session exists at a time.
         let code = unsafe {
             let state = std::ptr::null_mut();

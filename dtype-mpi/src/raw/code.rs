@@ -17,7 +17,7 @@ pub(super) fn check(call: &'static str, code: c_int) -> Result<(), Error> {
 fn failure(call: &'static str, code: c_int) -> Error {
     let mut bytes = [0_u8; MESSAGE];
     let (mut length, mut class) = (0, 0);
-    // SAFETY: the buffer has the length that the standard asks for, and all arguments live through the calls.
+    // SAFETY: the buffer has the length that the standard requires, and all arguments live through the calls.
     unsafe {
         ffi::MPI_Error_class(code, &raw mut class);
         ffi::MPI_Error_string(code, bytes.as_mut_ptr().cast::<c_char>(), &raw mut length);

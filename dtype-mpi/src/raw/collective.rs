@@ -322,12 +322,11 @@ impl OnCommunicator<'_> {
         root: Option<Rank>,
     ) -> Result<Vec<u8>, Error> {
         let elements = own.len() / block.size;
-        let most = c_int::MAX;
         let call = if root.is_some() { "MPI_Reduce" } else { "MPI_Allreduce" };
         let count = c_int::try_from(elements).map_err(|_| Error::Count {
             call,
             count: elements as u64,
-            limit: u64::from(most.unsigned_abs()),
+            limit: u64::from(c_int::MAX.unsigned_abs()),
         })?;
         // Except at the root nothing is written, and the zeros remain.
         let mut result = vec![0_u8; own.len()];

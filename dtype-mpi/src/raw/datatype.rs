@@ -91,7 +91,7 @@ impl Datatype {
         let mut bytes = [0_u8; ffi::MPI_MAX_OBJECT_NAME as usize];
         let mut length = 0;
         let at = bytes.as_mut_ptr().cast::<c_char>();
-        // SAFETY: the handle is alive, and the buffer has the length that the standard asks for.
+        // SAFETY: the handle is alive, and the buffer has the length that the standard requires.
         check("MPI_Type_get_name", unsafe {
             ffi::MPI_Type_get_name(self.handle, at, &raw mut length)
         })?;

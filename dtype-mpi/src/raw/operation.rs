@@ -65,7 +65,7 @@ impl<'f> UserFunction<'f> {
         attributes::attach(datatype.handle(), address)?;
         // SAFETY: a constant of the library.
         let mut operation = unsafe { ffi::RSMPI_SUM };
-        // SAFETY: the function has the type that the standard asks for, and `operation` lives through the call.
+        // SAFETY: the function has the type that the standard requires, and `operation` lives through the call.
         check(call, unsafe {
             ffi::MPI_Op_create(Some(apply), commutes.into(), &raw mut operation)
         })?;

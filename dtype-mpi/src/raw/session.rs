@@ -59,11 +59,7 @@ impl<'c> OnCommunicator<'c> {
         call: &'static str,
         communicator: &'c C,
     ) -> Result<Self, Error> {
-        let level = check_running(call)?;
-        let handle = communicator.as_raw();
-        // SAFETY: MPI is running, and the communicator is borrowed.
-        let returning = unsafe { Returning::errors(handle, level) };
-        Ok(Self { handle, level, _returning: returning, communicator: PhantomData })
+        Later { handle: communicator.as_raw(), communicator: PhantomData }.begin(call)
     }
 
     /// Whether other threads may call MPI between this thread's calls.
@@ -159,7 +155,7 @@ pub(crate) fn check_running(call: &'static str) -> Result<c_int, Error> {
     }
 }
 
-/// Whether MPI has ended. The library is asked before each call, which takes a fortieth of a short message's time. A function
+/// Whether MPI has ended. Each call queries the library first, which takes a fortieth of a short message's time. A function
 /// that it calls when MPI begins to end could not replace that: if the first call of this crate comes while MPI is ending, it
 /// is too late to register one, and nothing says so.
 ///
@@ -252,7 +248,7 @@ impl Drop for Returning {
     #[inline]
     fn drop(&mut self) {
         if let Some(handler) = self.handler {
-            // SAFETY: whoever made the value guaranteed that MPI is running and the communicator is alive; the
+            // SAFETY: the code that made the value guaranteed that MPI is running and the communicator is alive; the
             // handler is from `replace`.
             unsafe { restore(self.communicator, handler) };
             return;

@@ -18,7 +18,7 @@ pub(crate) struct Class {
     pub(crate) allowance: f64,
     /// What may differ for these types; everything else is compared.
     pub(crate) spoils: &'static [Quantity],
-    /// What the library is not asked for. With other bounds the instances have other displacements, and some of
+    /// What the test does not query. With other bounds the instances have other displacements, and some of
     /// these calls access arbitrary memory or end the process.
     pub(crate) avoids: &'static [Quantity],
     pub(crate) applies: fn(&Tree) -> bool,

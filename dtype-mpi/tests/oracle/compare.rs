@@ -122,7 +122,7 @@ pub(crate) fn is_trusted(ours: &Type) -> bool {
     let Ok(layout) = Sent::new(ours) else { return false };
     let reach = ours.true_lb().unsigned_abs().max(ours.true_ub().unsigned_abs());
     let reach = usize::try_from(reach).expect("everything here is small");
-    ours.size() > 0 && SendBuffer::of_layout(&layout, &vec![0_u8; 2 * reach], reach, 1).is_ok()
+    ours.size() > 0 && SendBuffer::from_layout(&layout, &vec![0_u8; 2 * reach], reach, 1).is_ok()
 }
 
 /// Size, bounds and true bounds by the naive model of the library.

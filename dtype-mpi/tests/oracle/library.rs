@@ -29,7 +29,7 @@ impl Library {
 pub(crate) fn version() -> String {
     let mut bytes = [0 as c_char; ffi::MPI_MAX_LIBRARY_VERSION_STRING as usize + 1];
     let mut length = 0;
-    // SAFETY: the buffer has the length that the standard asks for, and stays terminated.
+    // SAFETY: the buffer has the length that the standard requires, and stays terminated.
     let text = unsafe {
         ffi::MPI_Get_library_version(bytes.as_mut_ptr(), &raw mut length);
         CStr::from_ptr(bytes.as_ptr())

@@ -27,12 +27,12 @@ fn everywhere_of<T: Plain>(world: &SimpleCommunicator) {
     let ranks = usize::try_from(size).unwrap();
     let (next, before) = ring(world);
     let own = of_rank::<T>(rank, COUNT);
-    let from = SendBuffer::of(&own).unwrap();
+    let from = SendBuffer::new(&own).unwrap();
 
     mpi::request::scope(|scope| {
         let mut came = of_rank::<T>(99, COUNT + 2);
         let request = next.immediate_send(scope, &from);
-        let status = before.receive_into(&mut ReceiveBuffer::of(&mut came).unwrap());
+        let status = before.receive_into(&mut ReceiveBuffer::new(&mut came).unwrap());
         request.wait();
         assert_eq!(received_count::<T>(&status).unwrap(), COUNT);
         assert_same(&came[..COUNT], &of_rank::<T>(before.rank(), COUNT));
@@ -41,20 +41,20 @@ fn everywhere_of<T: Plain>(world: &SimpleCommunicator) {
 
     let root = world.process_at_rank(size - 1);
     let mut all = of_rank::<T>(rank, COUNT);
-    root.broadcast_into(&mut ReceiveBuffer::of(&mut all).unwrap());
+    root.broadcast_into(&mut ReceiveBuffer::new(&mut all).unwrap());
     assert_same(&all, &of_rank::<T>(size - 1, COUNT));
 
     let mut all = of_rank::<T>(99, COUNT * ranks);
-    world.all_gather_into(&from, &mut ReceiveBuffer::of(&mut all).unwrap());
+    world.all_gather_into(&from, &mut ReceiveBuffer::new(&mut all).unwrap());
     let expected: Vec<T> = (0..size).flat_map(|rank| of_rank::<T>(rank, COUNT)).collect();
     assert_same(&all, &expected);
 
     let mut mine = of_rank::<T>(99, COUNT);
     {
-        let mut into = ReceiveBuffer::of(&mut mine).unwrap();
+        let mut into = ReceiveBuffer::new(&mut mine).unwrap();
         let root = world.process_at_rank(0);
         if rank == 0 {
-            root.scatter_into_root(&SendBuffer::of(&expected).unwrap(), &mut into);
+            root.scatter_into_root(&SendBuffer::new(&expected).unwrap(), &mut into);
         } else {
             root.scatter_into(&mut into);
         }
@@ -64,7 +64,7 @@ fn everywhere_of<T: Plain>(world: &SimpleCommunicator) {
     // All to all with varying counts: i + 1 elements from rank i to each.
     let part = usize::try_from(rank).unwrap() + 1;
     let out: Vec<T> = (0..ranks).flat_map(|_| of_rank::<T>(rank, part)).collect();
-    let buffer = SendBuffer::of(&out).unwrap();
+    let buffer = SendBuffer::new(&out).unwrap();
     let int = |number: usize| i32::try_from(number).unwrap();
     let counts = vec![int(part); ranks];
     let displacements: Vec<i32> = (0..ranks).map(|to| int(to * part)).collect();
@@ -72,7 +72,7 @@ fn everywhere_of<T: Plain>(world: &SimpleCommunicator) {
     let places: Vec<i32> = (0..ranks).map(|from| int(from * (from + 1) / 2)).collect();
     let mut arrived = of_rank::<T>(99, ranks * (ranks + 1) / 2);
     {
-        let mut into = ReceiveBuffer::of(&mut arrived).unwrap();
+        let mut into = ReceiveBuffer::new(&mut arrived).unwrap();
         let from = Partition::new(&buffer, counts, displacements);
         world.all_to_all_varcount_into(&from, &mut PartitionMut::new(&mut into, theirs, places));
     }
@@ -86,10 +86,10 @@ pub(crate) fn padding(world: &SimpleCommunicator) {
     let (next, before) = ring(world);
     let out = [1, 2].map(|n| Skipping { sent: n, kept: 7, also: [9; 3] });
     let mut into = [5, 6].map(|n| Skipping { sent: 0, kept: n, also: [0; 3] });
-    let buffer = SendBuffer::of(&out).unwrap();
+    let buffer = SendBuffer::new(&out).unwrap();
     mpi::request::scope(|scope| {
         let request = next.immediate_send(scope, &buffer);
-        before.receive_into(&mut ReceiveBuffer::of(&mut into).unwrap());
+        before.receive_into(&mut ReceiveBuffer::new(&mut into).unwrap());
         request.wait();
     });
     let expected = [(1, 5), (2, 6)].map(|(sent, kept)| Skipping { sent, kept, also: [9; 3] });
@@ -107,10 +107,10 @@ fn padding_of<T: Plain>(world: &SimpleCommunicator) {
         memory.as_mut_ptr().write_bytes(0xa5, COUNT);
         std::slice::from_raw_parts_mut(memory.as_mut_ptr().cast::<T>(), COUNT)
     };
-    let from = SendBuffer::of(&own).unwrap();
+    let from = SendBuffer::new(&own).unwrap();
     mpi::request::scope(|scope| {
         let request = next.immediate_send(scope, &from);
-        let status = before.receive_into(&mut ReceiveBuffer::of(elements).unwrap());
+        let status = before.receive_into(&mut ReceiveBuffer::new(elements).unwrap());
         request.wait();
         let bytes = usize::try_from(status.count(u8::equivalent_datatype())).unwrap();
         assert_eq!(bytes, dtype_runtime::packed_size::<T>(COUNT));
@@ -133,12 +133,12 @@ pub(crate) fn wide(world: &SimpleCommunicator) {
     let own = [u128::MAX / 3, 5 << 100];
     // A `char` is an unsigned integer to the library.
     let letters = ['a', '€', '\u{10ffff}'];
-    let buffer = SendBuffer::of(&letters).unwrap();
-    let from = SendBuffer::of(&own).unwrap();
+    let buffer = SendBuffer::new(&letters).unwrap();
+    let from = SendBuffer::new(&own).unwrap();
     mpi::request::scope(|scope| {
         let request = next.immediate_send(scope, &from);
         let mut came = [0_u128; 2];
-        before.receive_into(&mut ReceiveBuffer::of(&mut came).unwrap());
+        before.receive_into(&mut ReceiveBuffer::new(&mut came).unwrap());
         request.wait();
         assert_eq!(came, own);
         let request = next.immediate_send(scope, &buffer);
@@ -171,7 +171,7 @@ pub(crate) fn part(world: &SimpleCommunicator) {
         let request = next.immediate_send_packed(&vec![0xee_u8; bytes], 3).unwrap();
         let mut element = [[0x11_u8; 16]];
         let status = {
-            let mut into = ReceiveBuffer::of(&mut element).unwrap();
+            let mut into = ReceiveBuffer::new(&mut element).unwrap();
             before.receive_into_with_tag(&mut into, 3)
         };
         request.wait().unwrap();

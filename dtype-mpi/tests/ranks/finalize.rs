@@ -62,7 +62,7 @@ unsafe extern "C" fn at_end(_: MPI_Comm, _: c_int, _: *mut c_void, _: *mut c_voi
 /// library calls such functions in the opposite order.
 pub(crate) fn call_at_end() {
     let mut key = 0;
-    // SAFETY: MPI runs, and the functions are of the type that the standard asks for.
+    // SAFETY: MPI runs, and the functions are of the type that the standard requires.
     unsafe {
         let nothing = std::ptr::null_mut();
         ffi::MPI_Comm_create_keyval(Some(no_copy), Some(at_end), &raw mut key, nothing);
@@ -75,7 +75,7 @@ pub(crate) fn around(universe: Universe) {
     let world = SimpleCommunicator::world();
     let last = Datatype::of::<Last>().unwrap();
     let mut key = 0;
-    // SAFETY: MPI runs, the datatype is alive, and the functions are of the type that the standard asks for.
+    // SAFETY: MPI runs, the datatype is alive, and the functions are of the type that the standard requires.
     unsafe {
         let nothing = std::ptr::null_mut();
         ffi::MPI_Type_create_keyval(Some(no_copy), Some(delete), &raw mut key, nothing);

@@ -98,14 +98,14 @@ pub(crate) fn skipped_fields(_: &SimpleCommunicator) {
     let from = [Skips { a: 1, kept: Box::new(1) }];
     let mut into = [Skips { a: 2, kept: Box::new(2) }];
     {
-        let from = SendBuffer::of(&from).unwrap();
-        let mut into = ReceiveBuffer::of(&mut into).unwrap();
+        let from = SendBuffer::new(&from).unwrap();
+        let mut into = ReceiveBuffer::new(&mut into).unwrap();
         assert_eq!(reduced::<Padded>(&from, &mut into), (false, false));
     }
     // If nothing is skipped, the type is recognised.
     let (from, mut into) = ([Padded { a: 1 }], [Padded { a: 2 }]);
-    let from = SendBuffer::of(&from).unwrap();
-    let mut into = ReceiveBuffer::of(&mut into).unwrap();
+    let from = SendBuffer::new(&from).unwrap();
+    let mut into = ReceiveBuffer::new(&mut into).unwrap();
     assert_eq!(reduced::<Padded>(&from, &mut into), (true, true));
 }
 
@@ -116,8 +116,8 @@ pub(crate) fn layouts(_: &SimpleCommunicator) {
     let numbers = Layout::new(&Type::basic(Basic::F64)).unwrap();
     let (from, mut into) = (Bytes([0; 32]), Bytes([0; 32]));
     for (start, end) in [(0, 0), (0, 8), (1, 0), (8, 4), (1, 9)] {
-        let from = SendBuffer::of_layout(&numbers, &from.0, start, 2).unwrap();
-        let mut into = ReceiveBuffer::of_layout(&numbers, &mut into.0, end, 2).unwrap();
+        let from = SendBuffer::from_layout(&numbers, &from.0, start, 2).unwrap();
+        let mut into = ReceiveBuffer::from_layout(&numbers, &mut into.0, end, 2).unwrap();
         let aligned = |at: usize| at.is_multiple_of(8);
         assert_eq!(
             from.as_datatype().as_raw() == f64::equivalent_datatype().as_raw(),
@@ -134,8 +134,8 @@ pub(crate) fn layouts(_: &SimpleCommunicator) {
     // The library's operations work on its own numbers.
     let (from, mut into) = ([1.0_f64, 2.0, 3.0], [10.0, 20.0, 30.0]);
     {
-        let from = SendBuffer::of_layout(&numbers, &from, 8, 2).unwrap();
-        let mut into = ReceiveBuffer::of_layout(&numbers, &mut into, 8, 2).unwrap();
+        let from = SendBuffer::from_layout(&numbers, &from, 8, 2).unwrap();
+        let mut into = ReceiveBuffer::from_layout(&numbers, &mut into, 8, 2).unwrap();
         reduce_local_into(&from, &mut into, SystemOperation::sum());
     }
     assert_eq!(into, [10.0, 22.0, 33.0]);
@@ -143,8 +143,8 @@ pub(crate) fn layouts(_: &SimpleCommunicator) {
     // Bytes that are not valid `bool`s are described as `bool`s, and must not be recognised as such.
     let flags = Layout::new(&Type::basic(Basic::Bool)).unwrap();
     let (from, mut into) = ([7_u8; 2], [9_u8; 2]);
-    let from = SendBuffer::of_layout(&flags, &from, 0, 2).unwrap();
-    let mut into = ReceiveBuffer::of_layout(&flags, &mut into, 0, 2).unwrap();
+    let from = SendBuffer::from_layout(&flags, &from, 0, 2).unwrap();
+    let mut into = ReceiveBuffer::from_layout(&flags, &mut into, 0, 2).unwrap();
     assert_eq!(reduced::<bool>(&from, &mut into), (false, false));
 }
 
@@ -156,13 +156,13 @@ pub(crate) fn misaligned(world: &SimpleCommunicator) {
     from[1..9].copy_from_slice(&1.5_f64.to_ne_bytes());
     from[9..].copy_from_slice(&2.5_f64.to_ne_bytes());
     let mut into = [0_u8; 19];
-    let out = SendBuffer::of_layout(&numbers, &from, 1, 2).unwrap();
+    let out = SendBuffer::from_layout(&numbers, &from, 1, 2).unwrap();
     mpi::request::scope(|scope| {
         let request = next.immediate_send(scope, &out);
         assert_eq!(before.receive_vec::<f64>().0, [1.5, 2.5]);
         request.wait();
         let request = next.immediate_send(scope, &[1.5_f64, 2.5][..]);
-        before.receive_into(&mut ReceiveBuffer::of_layout(&numbers, &mut into, 3, 2).unwrap());
+        before.receive_into(&mut ReceiveBuffer::from_layout(&numbers, &mut into, 3, 2).unwrap());
         request.wait();
     });
     assert_eq!(into[3..], from[1..]);

@@ -28,8 +28,8 @@ pub(crate) fn transpose(world: &SimpleCommunicator) {
     let blocks = Layout::new(&Type::resized(&block, 0, 8 * rows as i64).unwrap()).unwrap();
     let mut transposed = vec![f64::NAN; rows * n];
     {
-        let out = SendBuffer::of_layout(&columns, &own, 0, n).unwrap();
-        let mut into = ReceiveBuffer::of_layout(&blocks, &mut transposed, 0, ranks).unwrap();
+        let out = SendBuffer::from_layout(&columns, &own, 0, n).unwrap();
+        let mut into = ReceiveBuffer::from_layout(&blocks, &mut transposed, 0, ranks).unwrap();
         world.all_to_all_into(&out, &mut into);
     }
     for (i, &number) in transposed.iter().enumerate() {
@@ -51,10 +51,10 @@ pub(crate) fn halo(world: &SimpleCommunicator) {
     let exchange = |grid: &mut Vec<f64>, from: u64, to: u64, next, before| {
         let (from, to) = (face(from), face(to));
         let sent = grid.clone();
-        let out = SendBuffer::of_layout(&from, &sent, 0, 1).unwrap();
+        let out = SendBuffer::from_layout(&from, &sent, 0, 1).unwrap();
         mpi::request::scope(|scope| {
             let request = Process::immediate_send(next, scope, &out);
-            let mut into = ReceiveBuffer::of_layout(&to, grid, 0, 1).unwrap();
+            let mut into = ReceiveBuffer::from_layout(&to, grid, 0, 1).unwrap();
             Process::receive_into(before, &mut into);
             request.wait();
         });
@@ -80,18 +80,18 @@ pub(crate) fn outside(world: &SimpleCommunicator) {
     let out_of_bounds = |error: Error| {
         assert!(matches!(error, Error::Type(dtype_runtime::Error::OutOfBounds { .. })), "{error}");
     };
-    SendBuffer::of_layout(&column, &matrix, 24, 1).unwrap();
-    out_of_bounds(SendBuffer::of_layout(&column, &matrix, 25, 1).unwrap_err());
-    out_of_bounds(SendBuffer::of_layout(&column, &matrix[..8], 0, 1).unwrap_err());
-    out_of_bounds(SendBuffer::of_layout(&column, &matrix, 0, 2).unwrap_err());
-    out_of_bounds(ReceiveBuffer::of_layout(&column, &mut matrix, usize::MAX, 1).unwrap_err());
-    SendBuffer::of_layout(&column, &matrix, usize::MAX, 0).unwrap();
+    SendBuffer::from_layout(&column, &matrix, 24, 1).unwrap();
+    out_of_bounds(SendBuffer::from_layout(&column, &matrix, 25, 1).unwrap_err());
+    out_of_bounds(SendBuffer::from_layout(&column, &matrix[..8], 0, 1).unwrap_err());
+    out_of_bounds(SendBuffer::from_layout(&column, &matrix, 0, 2).unwrap_err());
+    out_of_bounds(ReceiveBuffer::from_layout(&column, &mut matrix, usize::MAX, 1).unwrap_err());
+    SendBuffer::from_layout(&column, &matrix, usize::MAX, 0).unwrap();
     let later = Type::hindexed(&[1], &[8], &f64s()).unwrap();
     let later = Layout::new(&later).unwrap();
     for before in [1, 8] {
         let origin = usize::MAX - before + 1;
-        out_of_bounds(SendBuffer::of_layout(&later, &matrix, origin, 1).unwrap_err());
-        out_of_bounds(ReceiveBuffer::of_layout(&later, &mut matrix, origin, 1).unwrap_err());
+        out_of_bounds(SendBuffer::from_layout(&later, &matrix, origin, 1).unwrap_err());
+        out_of_bounds(ReceiveBuffer::from_layout(&later, &mut matrix, origin, 1).unwrap_err());
     }
     // What libraries copy wrongly with the right bounds (`oracle/classes.rs`), and bounds that are hidden.
     let bytes = Type::basic(Basic::U8);
@@ -109,14 +109,14 @@ pub(crate) fn outside(world: &SimpleCommunicator) {
             }
         };
         for error in [
-            SendBuffer::of_layout(&layout, &memory, 32, 1).unwrap_err(),
-            ReceiveBuffer::of_layout(&layout, &mut memory, 32, 1).unwrap_err(),
+            SendBuffer::from_layout(&layout, &memory, 32, 1).unwrap_err(),
+            ReceiveBuffer::from_layout(&layout, &mut memory, 32, 1).unwrap_err(),
         ] {
             assert!(matches!(error, Error::LibraryDefect { .. } | Error::Bounds { .. }), "{error}");
         }
     }
     let hidden = Layout::new(&Type::structure(&[1, 1], &[0, 8], &[one_back, bytes]).unwrap());
-    match hidden.map(|hidden| SendBuffer::of_layout(&hidden, &memory, 32, 1).map(drop)) {
+    match hidden.map(|hidden| SendBuffer::from_layout(&hidden, &memory, 32, 1).map(drop)) {
         // MPICH knows this stride.
         Ok(Ok(())) => assert!(mpi::environment::library_version().unwrap().starts_with("MPICH")),
         Ok(Err(error)) | Err(error) => assert!(matches!(error, Error::Bounds { .. }), "{error}"),
@@ -126,36 +126,36 @@ pub(crate) fn outside(world: &SimpleCommunicator) {
     let no_bytes: [u8; 0] = [];
     let one = Layout::new(&back).unwrap();
     for buffer in [
-        SendBuffer::of_layout(&nothing, &no_bytes, 0, 5).unwrap(),
-        SendBuffer::of_layout(&one, &no_bytes, 0, 0).unwrap(),
-        SendBuffer::of(&[(); 3]).unwrap(),
-        SendBuffer::of(&no_bytes).unwrap(),
+        SendBuffer::from_layout(&nothing, &no_bytes, 0, 5).unwrap(),
+        SendBuffer::from_layout(&one, &no_bytes, 0, 0).unwrap(),
+        SendBuffer::new(&[(); 3]).unwrap(),
+        SendBuffer::new(&no_bytes).unwrap(),
     ] {
         assert!(buffer.pointer().addr() > 4096, "{buffer:?}");
     }
     let (next, before) = ring(world);
-    let out = SendBuffer::of_layout(&nothing, &memory, 64, 5).unwrap();
+    let out = SendBuffer::from_layout(&nothing, &memory, 64, 5).unwrap();
     mpi::request::scope(|scope| {
         let request = next.immediate_send(scope, &out);
         let mut into = [0_u8; 4];
-        let mut into = ReceiveBuffer::of_layout(&nothing, &mut into, 0, 5).unwrap();
+        let mut into = ReceiveBuffer::from_layout(&nothing, &mut into, 0, 5).unwrap();
         before.receive_into(&mut into);
         request.wait();
     });
     // Data that name a number twice can be sent, but not received.
     let twice = Layout::new(&Type::vector(3, 1, 0, &f64s()).unwrap()).unwrap();
-    SendBuffer::of_layout(&twice, &matrix, 8, 1).unwrap();
-    let error = ReceiveBuffer::of_layout(&twice, &mut matrix, 8, 1).unwrap_err();
+    SendBuffer::from_layout(&twice, &matrix, 8, 1).unwrap();
+    let error = ReceiveBuffer::from_layout(&twice, &mut matrix, 8, 1).unwrap_err();
     assert!(matches!(error, Error::Type(dtype_runtime::Error::Overlap { .. })), "{error}");
     // More than a 32-bit count can hold.
     let nothing = vec![(); 1 << 31];
     let expected = Error::Count { call: "the mpi crate", count: 1 << 31, limit: (1 << 31) - 1 };
-    assert_eq!(SendBuffer::of(&nothing).unwrap_err(), expected);
+    assert_eq!(SendBuffer::new(&nothing).unwrap_err(), expected);
     // With another displacement than 0 first.
     let backwards = Layout::new(&Type::vector(4, 1, -1, &f64s()).unwrap()).unwrap();
     let (next, before) = ring(world);
     let numbers = [1.0, 2.0, 3.0, 4.0];
-    let out = SendBuffer::of_layout(&backwards, &numbers, 24, 1).unwrap();
+    let out = SendBuffer::from_layout(&backwards, &numbers, 24, 1).unwrap();
     mpi::request::scope(|scope| {
         let request = next.immediate_send(scope, &out);
         assert_eq!(before.receive_vec::<f64>().0, [4.0, 3.0, 2.0, 1.0]);

@@ -34,7 +34,7 @@ fn to_library_of<T: Plain>(world: &SimpleCommunicator) {
         let own = T::some(count, &mut Random(4));
         let request = next.immediate_send_packed(&own, 1).unwrap();
         let mut came = T::some(count, &mut Random(5));
-        before.receive_into_with_tag(&mut ReceiveBuffer::of(&mut came).unwrap(), 1);
+        before.receive_into_with_tag(&mut ReceiveBuffer::new(&mut came).unwrap(), 1);
         request.wait().unwrap();
         assert_same(&came, &own);
         // Blocking calls, if the two are different ranks.
@@ -43,7 +43,7 @@ fn to_library_of<T: Plain>(world: &SimpleCommunicator) {
         } else if world.rank() == 1 {
             let mut came = T::some(count, &mut Random(5));
             let first = world.process_at_rank(0);
-            first.receive_into(&mut ReceiveBuffer::of(&mut came).unwrap());
+            first.receive_into(&mut ReceiveBuffer::new(&mut came).unwrap());
             assert_same(&came, &own);
         }
     }
@@ -60,7 +60,7 @@ fn from_library_of<T: Shape>(world: &SimpleCommunicator) {
         let own = T::some(count, &mut Random(6));
         let mut came = T::some(count + 2, &mut Random(7));
         let rest = pack(&came[count..]);
-        let buffer = SendBuffer::of(&own).unwrap();
+        let buffer = SendBuffer::new(&own).unwrap();
         mpi::request::scope(|scope| {
             let request = next.immediate_send_with_tag(scope, &buffer, 2);
             let received = before.recv_packed_into_with_tag(&mut came, 2).unwrap();
@@ -233,7 +233,7 @@ pub(crate) fn streams(world: &SimpleCommunicator) {
     let mut into = vec![0xee; 400];
     let packer = column.packer(&matrix, 1).unwrap();
     let request = next.immediate_send_stream(packer, 5).unwrap();
-    before.receive_into(&mut ReceiveBuffer::of_layout(&layout, &mut into, 0, 1).unwrap());
+    before.receive_into(&mut ReceiveBuffer::from_layout(&layout, &mut into, 0, 1).unwrap());
     request.wait().unwrap();
     assert!((0..400).all(|i| into[i] == if i % 8 < 2 { matrix[i] } else { 0xee }));
 }
@@ -267,11 +267,11 @@ pub(crate) fn discarded(world: &SimpleCommunicator) {
         return;
     }
     let (first, last) = (world.process_at_rank(0), world.process_at_rank(world.size() - 1));
-    // Open MPI copies contiguous memory in one go. (The system gives nobody these pages: they are only read.)
+    // Open MPI copies contiguous memory in one go. (The system allocates none of these pages, because they are only read.)
     let ty = Type::contiguous(1 << 20, &Type::basic(Basic::U8)).unwrap();
     let ty = Type::contiguous(1 << 11, &ty).unwrap();
     let (layout, memory) = (dtype_mpi::Layout::new(&ty).unwrap(), vec![0_u8; 1 << 31]);
-    let buffer = SendBuffer::of_layout(&layout, &memory, 0, 1).unwrap();
+    let buffer = SendBuffer::from_layout(&layout, &memory, 0, 1).unwrap();
     mpi::request::scope(|scope| {
         let send = || last.immediate_send_with_tag(scope, &buffer, 10);
         let request = (world.rank() == first.rank()).then(send);

@@ -1,7 +1,7 @@
 //! The communicators that exist.
 //!
 //! `MPI_Pack` does not use its communicator, but refuses one that does not exist. The first call with a communicator is left
-//! to the library, which says whether it is one; it is one until it is freed.
+//! to the library, which refuses it if it does not exist. From then on it exists until it is freed.
 
 use std::ffi::{c_int, c_void};
 

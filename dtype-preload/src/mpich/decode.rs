@@ -4,50 +4,33 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::c_int;
 
-use dtype_runtime::Type;
-use dtype_runtime::types::{Combiner, Contents, Named};
+use dtype_runtime::types::{self, Combiner, Contents, Library, Named};
+use dtype_runtime::{Error, Type};
 
 use super::library::{Count, FREE_PART, GET_CONTENTS, GET_ENVELOPE, GET_EXTENT};
 use super::numbers::{
     COMBINER_NAMED, DEFAULT_ARGUMENT, DISTRIBUTE_DFLT_DARG, Handle, array, combiner, name,
 };
 
-/// Deeper types are left to the library.
-const MAX_DEPTH: u32 = 64;
-
-/// The number of arguments of a call, by kind, and the call.
-#[derive(Clone, Copy)]
-struct Envelope {
-    integers: usize,
-    addresses: usize,
-    large_counts: usize,
-    datatypes: usize,
-    combiner: i32,
-}
+/// The combiner of a datatype, as MPICH numbers it, and the numbers of integers, addresses, large counts and datatypes in its
+/// contents.
+type Envelope = (i32, [usize; 4]);
 
 /// # Safety
 ///
 /// The handle belongs to a datatype that lives, and MPI may be called.
 unsafe fn envelope(handle: Handle) -> Option<Envelope> {
-    let mut numbers = [0; 4];
-    let mut combiner = 0;
+    let (mut numbers, mut combiner) = ([0; 4], 0);
     let [integers, addresses, large_counts, datatypes] = &mut numbers;
     let get = GET_ENVELOPE.get()?;
     // SAFETY: the caller guarantees it, and the five numbers live through the call.
     let code =
         unsafe { get(handle, integers, addresses, large_counts, datatypes, &raw mut combiner) };
-    if code != 0 {
+    let lengths = numbers.map(|number: Count| usize::try_from(number).ok());
+    let [Some(integers), Some(addresses), Some(large_counts), Some(datatypes)] = lengths else {
         return None;
-    }
-    let [integers, addresses, large_counts, datatypes] =
-        numbers.map(|number: Count| usize::try_from(number).ok());
-    Some(Envelope {
-        integers: integers?,
-        addresses: addresses?,
-        large_counts: large_counts?,
-        datatypes: datatypes?,
-        combiner,
-    })
+    };
+    (code == 0).then_some((combiner, [integers, addresses, large_counts, datatypes]))
 }
 
 /// The number of arguments of the call that made the type: a measure of the work to compile it.
@@ -57,12 +40,11 @@ unsafe fn envelope(handle: Handle) -> Option<Envelope> {
 /// As for [`decode`].
 pub(super) unsafe fn parts(handle: Handle) -> Option<usize> {
     // SAFETY: the caller guarantees it.
-    let envelope = unsafe { envelope(handle) }?;
-    let Envelope { integers, addresses, large_counts, datatypes, .. } = envelope;
-    Some(integers + addresses + large_counts + datatypes)
+    let (_, numbers) = unsafe { envelope(handle) }?;
+    Some(numbers.into_iter().fold(0, usize::saturating_add))
 }
 
-/// A decoded type.
+/// A type as it was decoded.
 #[derive(Debug)]
 pub(super) struct Decoded {
     /// With MPICH's bounds at every level.
@@ -80,150 +62,167 @@ pub(super) struct Parts {
     pub(super) has_kinds: bool,
 }
 
-/// State that the levels of a type share while it is decoded.
-#[derive(Debug, Default)]
-struct Decoder {
-    parts: Parts,
-    /// Whether the library refused an answer and called the program's error handler. No further queries are made then.
-    refused: bool,
-}
-
-impl Decoder {
-    /// Whether the library answered: whether its function returned 0.
-    fn answered(&mut self, code: c_int) -> Option<()> {
-        self.refused |= code != 0;
-        (code == 0).then_some(())
-    }
-}
-
-/// A part of a type.
-struct Part {
-    /// `None` if it is left to the library.
-    ty: Option<Type>,
-    /// `None` if the library was not queried, or refused to answer.
-    is_predefined: Option<bool>,
-}
-
 /// The [`Type`] of a datatype. `None` if a part of it is not supported.
 ///
 /// # Safety
 ///
 /// The handle belongs to a datatype that lives, and MPI may be called.
 pub(super) unsafe fn decode(handle: Handle) -> Option<Decoded> {
-    let mut decoder = Decoder::default();
-    // SAFETY: the caller guarantees it.
-    let ty = unsafe { decode_level(handle, envelope(handle)?, 0, &mut decoder) }?;
-    Some(Decoded { ty, parts: decoder.parts })
+    let mut library = Mpich::default();
+    let ty = Type::decode(&mut library, &Alive(handle)).ok()?;
+    Some(Decoded { ty, parts: library.parts })
 }
 
-/// # Safety
-///
-/// As for [`decode`].
-unsafe fn decode_level(
-    handle: Handle,
-    envelope: Envelope,
-    depth: u32,
-    decoder: &mut Decoder,
-) -> Option<Type> {
-    if depth > MAX_DEPTH {
-        return None;
-    }
-    if envelope.combiner == COMBINER_NAMED {
-        // SAFETY: the caller guarantees it.
-        let ty = unsafe { named(handle, decoder) }?;
-        decoder.parts.has_pairs |= ty.elements() > 1;
-        return Some(ty);
-    }
-    // SAFETY: likewise.
-    let ty = unsafe { rebuild(handle, envelope, depth, decoder) }?;
-    // SAFETY: likewise.
-    unsafe { with_bounds_of(handle, ty, decoder) }
+/// The handle of a datatype that lives while MPI may be called: the one that the caller of [`decode`] vouches for, or a part,
+/// to which the library has returned a reference.
+struct Alive(Handle);
+
+/// The library, and what is known about the datatypes that were read.
+#[derive(Debug, Default)]
+struct Mpich {
+    parts: Parts,
+    /// Whether the library owns them.
+    predefined: HashMap<Handle, bool>,
+    /// Whether the library refused an answer and called the program's error handler. No further queries are made then.
+    refused: bool,
 }
 
-/// Decodes a part, if that `is_wanted`.
-///
-/// # Safety
-///
-/// As for [`decode`].
-unsafe fn decode_part(handle: Handle, is_wanted: bool, depth: u32, decoder: &mut Decoder) -> Part {
-    if decoder.refused {
-        return Part { ty: None, is_predefined: None };
+/// The type is left to the library.
+struct Unsupported;
+
+impl From<Error> for Unsupported {
+    fn from(_: Error) -> Self {
+        Self
     }
-    // SAFETY: the caller guarantees it.
-    let Some(envelope) = (unsafe { envelope(handle) }) else {
-        decoder.refused = true;
-        return Part { ty: None, is_predefined: None };
-    };
-    // Types of Fortran's kinds are the library's own, too.
-    let is_predefined = Some(matches!(envelope.combiner, COMBINER_NAMED | 15..=17));
-    let ty = if is_wanted {
-        // SAFETY: likewise.
-        unsafe { decode_level(handle, envelope, depth, decoder) }
-    } else {
-        None
-    };
-    Part { ty, is_predefined }
 }
 
-/// Calls the constructor again.
-///
-/// # Safety
-///
-/// As for [`decode`].
-unsafe fn rebuild(
-    handle: Handle,
-    envelope: Envelope,
-    depth: u32,
-    decoder: &mut Decoder,
-) -> Option<Type> {
-    let combiner = combiner(envelope.combiner)?;
-    decoder.parts.has_kinds |=
-        matches!(combiner, Combiner::F90Real | Combiner::F90Complex | Combiner::F90Integer);
-    let mut integers = vec![0; envelope.integers];
-    let mut addresses = vec![0; envelope.addresses];
-    let mut large_counts = vec![0; envelope.large_counts];
-    let mut handles = vec![0; envelope.datatypes];
-    let (get, free) = (GET_CONTENTS.get()?, FREE_PART.get()?);
-    // SAFETY: the vectors have the lengths that the envelope says.
-    let code = unsafe {
-        get(
-            handle,
-            Count::try_from(integers.len()).ok()?,
-            Count::try_from(addresses.len()).ok()?,
-            Count::try_from(large_counts.len()).ok()?,
-            Count::try_from(handles.len()).ok()?,
-            integers.as_mut_ptr(),
-            addresses.as_mut_ptr(),
-            large_counts.as_mut_ptr(),
-            handles.as_mut_ptr(),
-        )
-    };
-    decoder.answered(code)?;
-    let mut datatypes: Vec<Type> = Vec::with_capacity(handles.len());
-    let mut known = true;
-    let mut before: HashMap<Handle, Part> = HashMap::new();
-    for handle in &mut handles {
-        // A structure of many equal parts has the same handle many times.
-        let part = before.entry(*handle).or_insert_with(|| {
-            // SAFETY: the library returned it with a reference.
-            unsafe { decode_part(*handle, known, depth + 1, decoder) }
+impl Library for Mpich {
+    type Datatype = Alive;
+    type Key = Handle;
+    type Error = Unsupported;
+
+    /// Deeper types are left to the library.
+    const MAX_DEPTH: u32 = 64;
+
+    fn key(&self, datatype: &Alive) -> Handle {
+        datatype.0
+    }
+
+    fn read(&mut self, datatype: &Alive) -> Result<types::Decoded<Alive>, Unsupported> {
+        let envelope = self.envelope(datatype).ok_or(Unsupported)?;
+        let made = if envelope.0 == COMBINER_NAMED {
+            self.named(datatype).map(types::Decoded::Named)
+        } else {
+            self.contents(datatype, envelope).map(types::Decoded::Made)
+        };
+        made.ok_or(Unsupported)
+    }
+
+    /// With the bounds that the library has computed for it: MPICH's rule is not the standard's.
+    fn adjust(&mut self, datatype: &Alive, ty: Type) -> Result<Type, Unsupported> {
+        let (lb, extent) = self.extent(datatype).ok_or(Unsupported)?;
+        if (ty.lb(), ty.extent()) == (lb, extent) {
+            return Ok(ty);
+        }
+        Ok(Type::resized(&ty, lb, extent)?)
+    }
+
+    /// Gives the reference back. The library refuses to free what is predefined, so a part about which it says nothing keeps
+    /// its reference.
+    fn free(&mut self, mut part: Alive) {
+        if !self.predefined.contains_key(&part.0) && !self.refused {
+            self.envelope(&part);
+        }
+        if self.predefined.get(&part.0) == Some(&false) {
+            // SAFETY: the reference is given back once.
+            FREE_PART.get().map(|free| unsafe { free(&raw mut part.0) });
+        }
+    }
+}
+
+impl Mpich {
+    /// Whether the library's function returned 0.
+    fn answered(&mut self, code: c_int) -> Option<()> {
+        self.refused |= code != 0;
+        (code == 0).then_some(())
+    }
+
+    fn envelope(&mut self, datatype: &Alive) -> Option<Envelope> {
+        // SAFETY: the datatype lives.
+        let envelope = unsafe { envelope(datatype.0) };
+        self.refused |= envelope.is_none();
+        let envelope = envelope?;
+        // Types of Fortran's kinds are the library's own, too.
+        let is_predefined = matches!(envelope.0, COMBINER_NAMED | 15..=17);
+        self.predefined.insert(datatype.0, is_predefined);
+        Some(envelope)
+    }
+
+    /// The lower bound and the extent.
+    fn extent(&mut self, datatype: &Alive) -> Option<(i64, i64)> {
+        let (mut lb, mut extent) = (0, 0);
+        // SAFETY: the datatype lives, and so do both numbers through the call.
+        self.answered(unsafe { GET_EXTENT.get()?(datatype.0, &raw mut lb, &raw mut extent) })?;
+        Some((lb as i64, extent as i64))
+    }
+
+    /// The arguments of the call that made the datatype.
+    fn contents(
+        &mut self,
+        datatype: &Alive,
+        (number, [integers, addresses, large_counts, datatypes]): Envelope,
+    ) -> Option<Contents<Alive>> {
+        let combiner = combiner(number)?;
+        self.parts.has_kinds |=
+            matches!(combiner, Combiner::F90Real | Combiner::F90Complex | Combiner::F90Integer);
+        let (mut integers, mut addresses) = (vec![0; integers], vec![0; addresses]);
+        let (mut large_counts, mut handles) = (vec![0; large_counts], vec![0; datatypes]);
+        // SAFETY: the datatype lives, and the vectors have the lengths that the envelope says.
+        let code = unsafe {
+            GET_CONTENTS.get()?(
+                datatype.0,
+                Count::try_from(integers.len()).ok()?,
+                Count::try_from(addresses.len()).ok()?,
+                Count::try_from(large_counts.len()).ok()?,
+                Count::try_from(handles.len()).ok()?,
+                integers.as_mut_ptr(),
+                addresses.as_mut_ptr(),
+                large_counts.as_mut_ptr(),
+                handles.as_mut_ptr(),
+            )
+        };
+        self.answered(code)?;
+        let addresses = addresses.into_iter().map(|address| address as i64).collect();
+        let datatypes: Vec<Alive> = handles.into_iter().map(Alive).collect();
+        if renumber(combiner, &mut integers).is_none() {
+            datatypes.into_iter().for_each(|part| self.free(part));
+            return None;
+        }
+        Some(Contents { combiner, integers, addresses, large_counts, datatypes })
+    }
+
+    /// A predefined type, by its handle: a program may give it any name, also that of another one.
+    fn named(&mut self, datatype: &Alive) -> Option<Type> {
+        let handle = datatype.0;
+        let known = NAMED.try_with(|named| named.borrow().get(&handle).cloned()).ok().flatten();
+        let found = known.unwrap_or_else(|| {
+            let found = self.look_up(datatype);
+            let _ = NAMED.try_with(|named| named.borrow_mut().insert(handle, found.clone()));
+            found
         });
-        match &part.ty {
-            Some(ty) => datatypes.push(ty.clone()),
-            None => known = false,
-        }
-        // An unknown type keeps its reference, because the library refuses to free one that is predefined.
-        if part.is_predefined == Some(false) {
-            // SAFETY: the reference is ours to give back.
-            unsafe { free(handle) };
-        }
+        self.parts.has_pairs |= found.as_ref().is_some_and(|ty| ty.elements() > 1);
+        found
     }
-    if !known {
-        return None;
+
+    fn look_up(&mut self, datatype: &Alive) -> Option<Type> {
+        let ty = Named::from_mpi_name(name(datatype.0)?)?.datatype();
+        (self.extent(datatype)? == (ty.lb(), ty.extent())).then_some(ty)
     }
-    renumber(combiner, &mut integers)?;
-    let addresses = addresses.into_iter().map(|address| address as i64).collect();
-    Contents { combiner, integers, addresses, large_counts, datatypes }.rebuild().ok()
+}
+
+thread_local! {
+    /// Predefined types that this thread has looked up. Their handles are constants.
+    static NAMED: RefCell<HashMap<Handle, Option<Type>>> = RefCell::new(HashMap::new());
 }
 
 /// Replaces MPICH's constants by those of the ABI. Their positions are those of the standard, MPI-4.1 section 5.1.13.
@@ -247,54 +246,6 @@ fn renumber(combiner: Combiner, integers: &mut [i32]) -> Option<()> {
         }
         _ => Some(()),
     }
-}
-
-/// A type with the bounds that the library has computed for it: MPICH's rule is not the standard's.
-///
-/// # Safety
-///
-/// As for [`decode`].
-unsafe fn with_bounds_of(handle: Handle, ty: Type, decoder: &mut Decoder) -> Option<Type> {
-    let (mut lb, mut extent) = (0, 0);
-    // SAFETY: the caller guarantees it; both numbers live through the call.
-    decoder.answered(unsafe { GET_EXTENT.get()?(handle, &raw mut lb, &raw mut extent) })?;
-    let (lb, extent) = (lb as i64, extent as i64);
-    if (ty.lb(), ty.extent()) == (lb, extent) {
-        return Some(ty);
-    }
-    Type::resized(&ty, lb, extent).ok()
-}
-
-thread_local! {
-    /// Predefined types that this thread has looked up. Their handles are constants.
-    static NAMED: RefCell<HashMap<Handle, Option<Type>>> = RefCell::new(HashMap::new());
-}
-
-/// A predefined type, by its handle: a program may give it any name, also that of another one.
-///
-/// # Safety
-///
-/// As for [`decode`].
-unsafe fn named(handle: Handle, decoder: &mut Decoder) -> Option<Type> {
-    let known = NAMED.try_with(|named| named.borrow().get(&handle).cloned()).ok().flatten();
-    if let Some(known) = known {
-        return known;
-    }
-    // SAFETY: the caller guarantees it.
-    let found = unsafe { look_up(handle, decoder) };
-    let _ = NAMED.try_with(|named| named.borrow_mut().insert(handle, found.clone()));
-    found
-}
-
-/// # Safety
-///
-/// As for [`decode`].
-unsafe fn look_up(handle: Handle, decoder: &mut Decoder) -> Option<Type> {
-    let ty = Named::from_mpi_name(name(handle)?)?.datatype();
-    let (mut lb, mut extent) = (0, 0);
-    // SAFETY: the caller guarantees the handle; both numbers live through the call.
-    decoder.answered(unsafe { GET_EXTENT.get()?(handle, &raw mut lb, &raw mut extent) })?;
-    ((lb as i64, extent as i64) == (ty.lb(), ty.extent())).then_some(ty)
 }
 
 #[cfg(test)]
@@ -396,12 +347,12 @@ mod tests {
         // SAFETY: the functions above know the handle.
         let good = unsafe { decode(GOOD) }.unwrap();
         assert_eq!(good.ty.size(), 12);
-        assert_eq!(take(&ASKED), [GOOD, PLAIN, INT, INT]);
+        assert_eq!(take(&ASKED), [GOOD, PLAIN, INT]);
         assert_eq!(take(&FREED), [PLAIN, PLAIN]);
 
         // SAFETY: likewise.
         assert!(unsafe { decode(BAD) }.is_none());
-        // Each refusal calls the program's error handler. A part that was not asked about may be predefined, and keeps its
+        // Each refusal calls the program's error handler. A part that was not queried may be predefined, and keeps its
         // reference.
         assert_eq!(take(&ASKED), [BAD, PLAIN, INT, NESTED, REFUSED]);
         assert_eq!(take(&FREED), [PLAIN, NESTED, PLAIN]);

@@ -1,7 +1,7 @@
 //! Types in `external32`.
 //!
 //! MPICH 4.0 converts types whose values all have one basic type. Anything else ends the program, and is left to it, as are
-//! the basic types that it converts in another way than the standard says (MPI-4.0 section 14.5.2):
+//! the basic types that it converts in another way than the standard (MPI-4.0 section 14.5.2):
 //!
 //! | values | MPICH 4.0.2 | the standard |
 //! |---|---|---|

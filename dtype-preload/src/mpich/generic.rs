@@ -1,7 +1,7 @@
 //! UCX's generic datatypes: this engine's callbacks around MPICH's.
 //!
-//! MPICH makes a generic datatype when a type is committed, and UCX then asks for the bytes of each message. MPICH's own
-//! `start` and `finish` are called for each message as well, because they count the references to the type.
+//! MPICH makes a generic datatype when a type is committed, and UCX then requests the bytes of each message from it. MPICH's
+//! own `start` and `finish` are called for each message as well, because they count the references to the type.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -56,8 +56,8 @@ impl Making {
 
     /// Completes [`begin`](Self::begin): the library has made the type, with this handle.
     ///
-    /// Where several threads may call MPI, UCX calls while the library holds a lock that `MPI_Type_get_envelope` wants,
-    /// too. There a type is decoded now, and otherwise when it is needed.
+    /// If several threads may call MPI, UCX calls while the library holds a lock that `MPI_Type_get_envelope` takes, too. Then
+    /// the type is decoded now; otherwise it is decoded when it is needed.
     ///
     /// # Safety
     ///
@@ -136,7 +136,7 @@ impl Context {
                     left(Left::First);
                     return None;
                 }
-                // What the library refuses to say is not asked again.
+                // The library is not queried again after a refusal.
                 None => {
                     let _ = self.compiled.set(None);
                     left(Left::Unknown);
@@ -385,7 +385,8 @@ struct Created {
 /// The generic datatypes that UCX has not destroyed, by MPICH's contexts.
 ///
 /// The context is MPICH's own datatype. MPICH 4.0 takes half of the addresses for negative numbers, depending on where the
-/// system has put the heap, and does not destroy a datatype that has one. That is noticed when its context comes again.
+/// system has put the heap, and does not destroy a datatype that has one. This library notices it when UCX passes the same
+/// context again.
 static ALIVE: Mutex<BTreeMap<usize, UcpDatatype>> = Mutex::new(BTreeMap::new());
 
 fn alive() -> MutexGuard<'static, BTreeMap<usize, UcpDatatype>> {

@@ -117,7 +117,7 @@ pub(super) unsafe fn find(handle: Handle, count: usize) -> Option<Arc<Entry>> {
                         left(Left::First);
                         return None;
                     }
-                    // What the library refuses to say is not asked again.
+                    // The library is not queried again after a refusal.
                     None => return Some(TYPES.enter(identity, Entry::new(None))),
                 }
             }

@@ -95,7 +95,7 @@ fn look() -> bool {
 fn version() -> Option<String> {
     let mut text: [c_char; MAX_LIBRARY_VERSION_STRING] = [0; MAX_LIBRARY_VERSION_STRING];
     let mut len = 0;
-    // SAFETY: the function may be called at any time; the text has the room that the library's header asks for.
+    // SAFETY: the function may be called at any time; the text has the room that the library's header requires.
     if unsafe { GET_LIBRARY_VERSION.get()?(text.as_mut_ptr(), &raw mut len) } != 0 {
         return None;
     }

@@ -1,8 +1,8 @@
 //! `MPI_Pack`, `MPI_Pack_external` and their opposites, with their large-count forms.
 //!
 //! Which types are converted to `external32` here, [`External`] knows. Below Open MPI the calls go straight to the original,
-//! which packs through its convertor. So a datatype and a communicator are words here: integers in one library, addresses in the
-//! other.
+//! which packs through its convertor. So a datatype and a communicator are words here: integers in one library, addresses in
+//! the other.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::slice;
@@ -208,7 +208,7 @@ impl Call {
         library: impl FnOnce(*mut u8, usize) -> c_int,
     ) -> Option<i64> {
         let pack = |packing: Packing<'_>, count, out: *const u8, size| {
-            // SAFETY: the program's buffer, whose end was checked, and which nobody else uses during the call.
+            // SAFETY: the program's buffer, whose end was checked, and which nothing else uses during the call.
             let out = unsafe { slice::from_raw_parts_mut(out.cast_mut(), size) };
             // SAFETY: the program guarantees its elements.
             unsafe { packing.pack(self.elements.cast(), count, out)? };

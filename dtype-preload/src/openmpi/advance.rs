@@ -72,7 +72,7 @@ pub(super) unsafe fn entry_of<'a>(convertor: &Convertor) -> Option<&'a Entry> {
         return None;
     }
     // SAFETY: with one of the two functions, the description is the library's or an entry's.
-    unsafe { Entry::of_description(convertor.description) }
+    unsafe { Entry::from_description(convertor.description) }
 }
 
 /// # Safety
@@ -238,7 +238,7 @@ unsafe fn by_library(convertor: &Convertor, packed: *mut u8, len: usize, directi
     let &Convertor { base, count, converted: position, .. } = convertor;
     let way = if direction == Direction::Pack { SEND } else { RECEIVE };
     // SAFETY: the library prepared the convertor, and its type lives. A convertor that sends may start before the
-    // position, and then packs bytes in front of those that are asked for; one that receives continues inside a value.
+    // position, and then packs bytes in front of the requested ones; one that receives continues inside a value.
     unsafe {
         let Some(start) = shadow.prepare(convertor, base, count, way, position) else { return };
         match direction {
@@ -407,7 +407,7 @@ mod tests {
             let long = (1000, &[9001, 4096, 4097][..]);
             let short = [(1, &[1][..]), (3, &[7, 0, 64]), (5, &[13, 2, 5, 1000])];
             for (count, lengths) in short.into_iter().chain([long]) {
-                let entry = Entry::of_committed(ty.commit());
+                let entry = Entry::from_committed(ty.commit());
                 let committed = &entry.compiled().unwrap().committed;
                 let (low, span) = verify::memory_of(committed, count).unwrap();
                 let mut memory: Vec<u8> =
@@ -447,7 +447,7 @@ mod tests {
     fn a_convertor_that_was_prepared_again_is_the_librarys() {
         // SAFETY: as for a convertor.
         let datatype: Datatype = unsafe { mem::zeroed() };
-        let entry = Entry::of_committed(types()[0].commit());
+        let entry = Entry::from_committed(types()[0].commit());
         let mut one = convertor(&datatype, &entry, ptr::null_mut(), 1);
         // SAFETY: the function and the address are missing, the library's, or both of this library; the datatype lives.
         unsafe {

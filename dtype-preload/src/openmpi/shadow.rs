@@ -28,7 +28,8 @@ impl Shadow {
     ///
     /// # Safety
     ///
-    /// `of` was prepared by the library and its type lives. `base` must be valid as the message's direction asks.
+    /// `of` was prepared by the library and its type lives. `base` must be valid for reading or writing, as the message's
+    /// direction requires.
     pub(super) unsafe fn prepare(
         &mut self,
         of: &Convertor,

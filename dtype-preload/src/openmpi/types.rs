@@ -96,7 +96,7 @@ impl Entry {
 
     /// An entry without a type of the library.
     #[cfg(test)]
-    pub(super) fn of_committed(committed: dtype_runtime::Committed) -> Self {
+    pub(super) fn from_committed(committed: dtype_runtime::Committed) -> Self {
         let description = Description { length: 0, used: 0, entries: ptr::null_mut() };
         let bounds = Bounds { size: 0, lb: 0, ub: 0, description };
         let is_near = is_near(&committed);
@@ -109,7 +109,7 @@ impl Entry {
     /// # Safety
     ///
     /// [`description`](Self::description) must have returned the address, and the type not have been freed since.
-    pub(super) unsafe fn of_description<'a>(address: *const Description) -> Option<&'a Self> {
+    pub(super) unsafe fn from_description<'a>(address: *const Description) -> Option<&'a Self> {
         // SAFETY: the caller guarantees it.
         let entry = unsafe { &*address.cast::<Self>() };
         (entry.mark == MARK).then_some(entry)

@@ -10,6 +10,6 @@ pub(super) mod nodes;
 mod predefined;
 pub(super) mod rules;
 
-pub use decode::{Contents, Envelope};
+pub use decode::{Contents, Decoded, Envelope, Library};
 pub use named::Named;
 pub use predefined::{Pair, TypeClass};

@@ -76,12 +76,12 @@ impl<H: ByHand> Instances<H> {
 impl<H: ByHand> Row for Instances<H> {
     fn send(&mut self, side: &Side) -> Result<()> {
         let from = Buffer::new(self.source.as_bytes()).origin(self.origin);
-        Ok(side.peer.send(TAG, Elements::of(&self.committed, from, self.count)?)?)
+        Ok(side.peer.send(TAG, Elements::new(&self.committed, from, self.count)?)?)
     }
 
     fn receive(&mut self, side: &Side) -> Result<()> {
         let to = BufferMut::new(self.arrived.as_mut_bytes()).origin(self.origin);
-        side.worker.recv_into(TAG, ElementsMut::of(&self.committed, to, self.count)?)?;
+        side.worker.recv_into(TAG, ElementsMut::new(&self.committed, to, self.count)?)?;
         Ok(())
     }
 

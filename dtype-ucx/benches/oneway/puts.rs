@@ -154,7 +154,7 @@ struct Put<'a> {
 
 impl Row for Put<'_> {
     fn send(&mut self, side: &Side) -> Result<()> {
-        self.part.put(Elements::of(&self.face.sent, bytes_of(&self.face.source), 1)?)?;
+        self.part.put(Elements::new(&self.face.sent, bytes_of(&self.face.source), 1)?)?;
         tell(side)
     }
 

@@ -95,6 +95,4 @@ impl Message for Instances {
         unsafe { self.committed.unpack_range_raw(packed, range, self.origin, self.count) }
             .map_err(|_| Status::INVALID_PARAM)
     }
-
-    fn finish(self) {}
 }

@@ -11,8 +11,8 @@
 //! |---|---|
 //! | passes the address of the buffer and the count as the program gave them | the program guarantees the memory |
 //! | starts fragments inside elements, and may deliver them in any order | the position is a function of the offset |
-//! | asks for more bytes than remain (`usize::MAX`), or for none | [`Message::pack`] gets the room that the message can fill |
-//! | delivers fragments of length 0, at any alignment | likewise |
+//! | may request more bytes than remain (`usize::MAX`), or none | [`Message::pack`] gets the room that the message can fill |
+//! | delivers fragments of length 0, at any alignment | a fragment need not be aligned |
 //! | calls from any thread that makes progress | a [`Message`] is `Send`, a context `Sync` |
 //! | does not call `finish` for a cancelled receive | the message leaks, as with every implementation |
 //!

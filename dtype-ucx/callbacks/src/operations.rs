@@ -62,35 +62,50 @@ pub trait Message: Send {
     /// Packed bytes of the message.
     fn packed_size(&self) -> usize;
 
-    /// Packs bytes from `offset` on, at most `room` of them, to `out`, and returns the number written.
+    /// Packs bytes from `offset` on, at most `room` of them, to `out`, and returns the number written: none in a message that
+    /// is only unpacked.
     ///
     /// # Safety
     ///
     /// The message was started by [`Generic::start_pack`]; `out` must be writable for `room` bytes, or for the rest of
     /// the message, whichever is less, and must not overlap the elements.
-    unsafe fn pack(&mut self, offset: usize, out: *mut u8, room: usize) -> usize;
+    unsafe fn pack(&mut self, offset: usize, out: *mut u8, room: usize) -> usize {
+        let _ = (offset, out, room);
+        0
+    }
 
     /// Unpacks `len` bytes at `offset`.
     ///
     /// # Errors
     ///
-    /// The status with which the receive is to fail.
+    /// The status with which the receive is to fail: [`Status::INVALID_PARAM`] for a message that is only packed.
     ///
     /// # Safety
     ///
     /// The message was started by [`Generic::start_unpack`]; `packed` must be initialised and readable for `len` bytes,
     /// and must not overlap the elements.
-    unsafe fn unpack(&mut self, offset: usize, packed: *const u8, len: usize)
-    -> Result<(), Status>;
+    unsafe fn unpack(
+        &mut self,
+        offset: usize,
+        packed: *const u8,
+        len: usize,
+    ) -> Result<(), Status> {
+        let _ = (offset, packed, len);
+        Err(Status::INVALID_PARAM)
+    }
 
-    /// Ends the message.
-    fn finish(self);
+    /// Ends the message, which is dropped.
+    fn finish(self)
+    where
+        Self: Sized,
+    {
+    }
 }
 
 impl Operations {
     /// The functions for contexts of type `G`.
     ///
-    /// Whoever passes them to UCX guarantees: the context given with them points to a `G` that lives until the datatype
+    /// The code that passes them to UCX guarantees: the context given with them points to a `G` that lives until the datatype
     /// is destroyed and the last message with it is finished; and the buffer and the count of each message fit the type,
     /// as the `start` functions of [`Generic`] require.
     pub const fn of<G: Generic>() -> Self {

@@ -26,7 +26,7 @@ use crate::remote::transfer::{self, Piece, Way};
 /// # When the peer sees it
 ///
 /// A put returns when the records here may be changed again. It is in the peer's memory when
-/// [`Endpoint::flush`] has returned: flush before you tell the peer, or anyone else, that it is there. Puts to the same
+/// [`Endpoint::flush`] has returned: flush before you tell the peer, or another process, that it is there. Puts to the same
 /// memory may arrive in any order, and a put of several bytes at the same time as any other access may be seen in parts.
 ///
 /// Peers on the same machine, with memory that UCX has allocated, access a mapping of it ([`is_mapped`](Self::is_mapped)),

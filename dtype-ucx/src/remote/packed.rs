@@ -19,8 +19,8 @@ use crate::service::wire::{
 const WINDOW: usize = 16;
 /// Blocks from this number on are packed, if they have at most this length on average.
 ///
-/// The time of a put and a flush block by block, over that of one message, the best of 41 each, in turns in one run on a machine
-/// with other work:
+/// The time of a put and a flush block by block, over that of one message, the best of 41 each, in turns in one run on a
+/// machine with other work:
 ///
 /// ```text
 ///                8 bytes   512   1024   2048
@@ -39,8 +39,8 @@ const SHORT: usize = 1024;
 /// Whether a layout is many small blocks.
 pub(crate) fn is_worthwhile(layout: &Committed) -> Result<bool, Error> {
     let size = layout.packed_size(1)?;
-    let least = (size / SHORT).max(MANY);
-    Ok(layout.iov(1, 0..size as u64)?.take(least).count() == least)
+    let enough = (size / SHORT).max(MANY);
+    Ok(layout.iov(1, 0..size as u64)?.take(enough).count() == enough)
 }
 
 /// A layout in memory that the peer's worker serves.

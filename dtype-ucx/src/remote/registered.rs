@@ -32,8 +32,8 @@ use crate::shared::{load, store};
 /// bytes that do not make a valid `bool`, `char` or enum are an error. When to read is up to the program; a peer
 /// usually sends a message after it has put and [flushed](crate::Endpoint::flush).
 ///
-/// The transports that cannot write to the memory themselves (TCP) ask the owner's process to do it: then one of its workers must
-/// make progress. A worker that [serves](crate::Worker::serve) the memory unpacks puts of many small blocks into it.
+/// The transports that cannot write to the memory themselves (TCP) ask the owner's process to do it: then one of its workers
+/// must make progress. A worker that [serves](crate::Worker::serve) the memory unpacks puts of many small blocks into it.
 ///
 /// # When the memory is freed
 ///
@@ -153,7 +153,7 @@ impl Context {
     /// # use dtype_ucx::{Context, Error, Single};
     /// # let context = Context::with_settings([("TLS", "self")])?;
     /// let mut grid = vec![0.0_f64; 1000];
-    /// // SAFETY: nobody uses the grid until the result is dropped, and no key is made.
+    /// // SAFETY: nothing uses the grid until the result is dropped, and no key is made.
     /// let memory = unsafe { context.register_in_place(grid.as_mut_ptr(), grid.len())? };
     /// memory.set(999, &0.5)?;
     /// drop(memory);
@@ -412,8 +412,8 @@ impl<T: Datatype> Registered<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::Datatype`] if the layout reaches outside the memory or names a byte more than once, or if the number of bytes is
-    /// wrong. Nothing is written then.
+    /// [`Error::Datatype`] if the layout reaches outside the memory or names a byte more than once, or if the number of bytes
+    /// is wrong. Nothing is written then.
     pub fn unpack(
         &self,
         packed: &[u8],

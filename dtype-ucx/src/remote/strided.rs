@@ -23,7 +23,7 @@ const CHUNK: usize = 8192;
 /// A part of a peer's memory, as a layout describes it: a column of a matrix, a face of a grid, one field of all records. It
 /// is what the strided keys of UCX's struct datatype proposal are. From [`RemoteMemory::strided`].
 ///
-/// What is put or got has a layout of its own, here: records, or [`Elements::of`] any type with as many packed bytes.
+/// The memory here has a layout of its own: records, or [`Elements::new`] with any type of as many packed bytes.
 pub struct Strided<'r, T, M: ThreadMode> {
     memory: &'r RemoteMemory<'r, T, M>,
     /// All instances.
@@ -103,9 +103,9 @@ impl<T: Datatype, M: ThreadMode> Strided<'_, T, M> {
     ///
     /// # Errors
     ///
-    /// [`Error::Datatype`] if the elements have more or fewer packed bytes, or the layout names a byte more than once: nothing is
-    /// written then. [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`]. If the peer's worker
-    /// [serves](crate::Worker::serve) the memory, and refuses the put, the error is that of the flush.
+    /// [`Error::Datatype`] if the elements have more or fewer packed bytes, or the layout names a byte more than once: nothing
+    /// is written then. [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`]. If the peer's worker
+    /// [serves](crate::Worker::serve) the memory, and refuses the put, the flush returns the error.
     #[doc(alias = "ucp_put_nbx")]
     pub fn put<'a>(&self, elements: impl Into<Elements<'a>>) -> Result<(), Error> {
         self.put_elements(elements.into())
@@ -157,7 +157,7 @@ impl<T: Datatype, M: ThreadMode> Strided<'_, T, M> {
         let size = self.check(elements.packed_size())?;
         if let Some(target) = self.target()? {
             let packed = target.get()?;
-            // Whole elements: their number of bytes is that of the layout.
+            // Whole elements: they have as many bytes as the layout.
             return elements.unpack(&packed);
         }
         fence(Ordering::Acquire);

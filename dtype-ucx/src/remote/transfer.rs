@@ -83,9 +83,9 @@ struct Waits<'a, M: ThreadMode> {
 }
 
 impl<M: ThreadMode> Waits<'_, M> {
-    /// Until at most this number of operations are under way, or one has failed, or a handler has panicked.
-    fn until(&self, most: usize) {
-        let done = || self.progress.pending() <= most || self.has_failed();
+    /// Waits until at most this number of operations are under way, or one has failed, or a handler has panicked.
+    fn until(&self, max: usize) {
+        let done = || self.progress.pending() <= max || self.has_failed();
         if !done() {
             self.endpoint.worker().wait(|| done().then_some(()));
         }

@@ -12,9 +12,10 @@
 //!
 //! A reply repeats the token and says whether the request was refused. The packed bytes of a get follow.
 //!
-//! The column of a matrix of 3 × 4 `u16` that starts at byte 6 is one row, {count 3, stride 8}, with base 6 and a run of 2 bytes.
+//! The column of a matrix of 3 × 4 `u16` that starts at byte 6 is one row, {count 3, stride 8}, with base 6 and a run of 2
+//! bytes.
 //!
-//! Whoever decodes a request gets nothing but a [`Region`] that lies in the memory: [`Request::region`] computes, with numbers
+//! Decoding a request gives nothing but a [`Region`] that lies in the memory: [`Request::region`] computes, with numbers
 //! that cannot overflow, what the parts name.
 
 use dtype_runtime::{Basic, Committed, Datatype, Type};
@@ -99,8 +100,8 @@ impl Request {
         self.kind & !OF_BLOCKS == PUT
     }
 
-    /// Splits what follows the request into the parts and the packed bytes, and checks all that the request says against a memory
-    /// of `len` bytes.
+    /// Splits what follows the request into the parts and the packed bytes, and checks all that the request says against a
+    /// memory of `len` bytes.
     pub(crate) fn region<'p>(
         &self,
         payload: &'p [u8],
@@ -109,8 +110,8 @@ impl Request {
         let of_blocks = self.kind & OF_BLOCKS != 0;
         let known = matches!(self.kind & !OF_BLOCKS, PUT | GET);
         let size = if of_blocks { Block::TYPE_MAP.size() } else { Row::TYPE_MAP.size() };
-        let most = if of_blocks { MAX_BLOCKS } else { MAX_ROWS };
-        let parts = usize::try_from(self.parts).ok().filter(|&parts| known && parts <= most);
+        let max = if of_blocks { MAX_BLOCKS } else { MAX_ROWS };
+        let parts = usize::try_from(self.parts).ok().filter(|&parts| known && parts <= max);
         let (parts, packed) = parts
             .and_then(|parts| payload.split_at_checked(parts * size))
             .ok_or(Refusal::Malformed)?;

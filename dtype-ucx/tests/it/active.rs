@@ -142,10 +142,10 @@ fn types_with_an_origin_in_every_form() {
                     let (_handler, came) = collect(&worker, move |message| {
                         let mut memory = vec![0x55; span(&ty)];
                         let room = BufferMut::new(&mut memory).origin(3);
-                        let room = ElementsMut::of(&ty, room, 1).unwrap();
+                        let room = ElementsMut::new(&ty, room, 1).unwrap();
                         (message.recv_into(room), memory)
                     });
-                    let elements = Elements::of(&sent, Buffer::new(&memory).origin(3), 1).unwrap();
+                    let elements = Elements::new(&sent, Buffer::new(&memory).origin(3), 1).unwrap();
                     endpoint.send_active(ID, b"", elements).unwrap();
                     let mut expected = vec![0x55; span(&received)];
                     received.unpack(&bytes, &mut expected[3..], 1).unwrap();
@@ -241,7 +241,7 @@ fn lengths_that_do_not_fit_are_refused_and_nothing_is_written() {
                 0_u8 => message.recv_into(&mut bytes),
                 1 => message.recv_into(&mut records),
                 2 => message.recv_into(&mut items),
-                3 => message.recv_into(ElementsMut::of(&column, &mut bytes, 1).unwrap()),
+                3 => message.recv_into(ElementsMut::new(&column, &mut bytes, 1).unwrap()),
                 4 => message.recv::<u16>().map(|items| items.len()),
                 5 => message.recv::<Particle>().map(|items| items.len()),
                 6 => message.recv::<()>().map(|items| items.len()),
@@ -296,21 +296,21 @@ fn headers_of_every_length() {
 
 fn headers(worker: &Worker<Single>) {
     let endpoint = worker.connect(&worker.address().unwrap()).unwrap();
-    let most = worker.max_header_len();
-    assert!(most >= 1000, "{most}");
+    let max = worker.max_header_len();
+    assert!(max >= 1000, "{max}");
     let (_handler, came) = collect(worker, |message| {
         (message.header().to_vec(), message.header_as::<Step>(), message.recv::<u8>().unwrap())
     });
-    let bytes: Vec<u8> = (0..=most).map(|at| at.to_le_bytes()[0]).collect();
-    for len in [0, 1, 9, 63, 64, 65, 1000, most - 1, most] {
-        for length in [0, 1, 100, most, most + 1, 5000, 2 * most, 20_000] {
+    let bytes: Vec<u8> = (0..=max).map(|at| at.to_le_bytes()[0]).collect();
+    for len in [0, 1, 9, 63, 64, 65, 1000, max - 1, max] {
+        for length in [0, 1, 100, max, max + 1, 5000, 2 * max, 20_000] {
             // As they are in memory, and with gaps.
             for stride in [1, 2] {
                 let ty = Type::vector(length as u64, 1, stride, &Type::basic(Basic::U8)).unwrap();
                 let stride = usize::try_from(stride).unwrap();
                 let memory: Vec<u8> =
                     (0..stride * length).map(|at| (at / 3).to_le_bytes()[0]).collect();
-                let elements = Elements::of(&ty.commit(), &memory, 1).unwrap();
+                let elements = Elements::new(&ty.commit(), &memory, 1).unwrap();
                 endpoint.send_active(ID, &bytes[..len], elements).unwrap();
                 let (header, step, came) = next(worker, &came);
                 assert!(header == bytes[..len], "{len} {length}");
@@ -320,12 +320,12 @@ fn headers(worker: &Worker<Single>) {
         }
     }
     let error = endpoint.send_active(ID, &bytes[..], &[1_u8]);
-    assert_eq!(error, Err(Error::HeaderTooLong { len: most + 1, most }));
+    assert_eq!(error, Err(Error::HeaderTooLong { len: max + 1, max }));
     let error = endpoint.start_send_active(ID, &bytes[..], vec![1_u8]).map(drop);
-    assert_eq!(error, Err(Error::HeaderTooLong { len: most + 1, most }));
+    assert_eq!(error, Err(Error::HeaderTooLong { len: max + 1, max }));
     let error =
         worker.scope(|scope| scope.send_active(&endpoint, ID, &bytes[..], &[1_u8]).map(drop));
-    assert_eq!(error, Err(Error::HeaderTooLong { len: most + 1, most }));
+    assert_eq!(error, Err(Error::HeaderTooLong { len: max + 1, max }));
 }
 
 #[test]

@@ -105,8 +105,8 @@ fn a_message_that_is_too_long_is_an_error_and_consumed() {
                     0 => ElementsMut::from(&mut bytes),
                     1 => ElementsMut::from(&mut records),
                     2 => ElementsMut::from(&mut items),
-                    3 => ElementsMut::of(&column, &mut bytes, 1).unwrap(),
-                    _ => ElementsMut::of(&blocks, &mut memory, 1).unwrap(),
+                    3 => ElementsMut::new(&column, &mut bytes, 1).unwrap(),
+                    _ => ElementsMut::new(&blocks, &mut memory, 1).unwrap(),
                 };
                 let room = elements.packed_size();
                 let too_long = vec![1_u8; room + 1];
@@ -230,7 +230,7 @@ fn a_message_of_incomplete_records_is_refused() {
     let pair = Type::contiguous(2, &Type::basic(Basic::U16)).unwrap().commit();
     let mut memory = [0_u8; 4];
     endpoint.send(3, &[1_u8; 3]).unwrap();
-    worker.recv_into(3, ElementsMut::of(&pair, &mut memory, 1).unwrap()).unwrap();
+    worker.recv_into(3, ElementsMut::new(&pair, &mut memory, 1).unwrap()).unwrap();
     assert_eq!(memory, [1, 1, 1, 0]);
     assert_eq!(worker.incoming(Tags::ALL), None);
 }
@@ -242,31 +242,31 @@ fn types_with_an_origin() {
     let column = Type::vector(3, 1, -4, &Type::basic(Basic::U8)).unwrap();
     let columns = Type::resized(&column, 0, -1).unwrap().commit();
     let matrix = *b"abcdefghijkl";
-    let elements = Elements::of(&columns, Buffer::new(&matrix).origin(11), 4).unwrap();
+    let elements = Elements::new(&columns, Buffer::new(&matrix).origin(11), 4).unwrap();
     assert_eq!(elements.packed_size(), 12);
     endpoint.send(3, elements).unwrap();
     assert_eq!(worker.recv::<[u8; 12]>(3).unwrap().0, [*b"lhdkgcjfbiea"]);
 
     let mut copy = [b'.'; 12];
     endpoint.send(3, b"lhdkgc").unwrap();
-    let elements = ElementsMut::of(&columns, BufferMut::new(&mut copy).origin(11), 4).unwrap();
+    let elements = ElementsMut::new(&columns, BufferMut::new(&mut copy).origin(11), 4).unwrap();
     assert_eq!(worker.recv_into(3, elements).unwrap().length, 6);
     assert_eq!(&copy, b"..cd..gh..kl");
 
     // One byte less.
-    let error = ElementsMut::of(&columns, BufferMut::new(&mut copy[1..]).origin(10), 4);
+    let error = ElementsMut::new(&columns, BufferMut::new(&mut copy[1..]).origin(10), 4);
     let expected = dtype_runtime::Error::OutOfBounds { start: -1, end: 11, len: 11 };
     assert_eq!(error.unwrap_err(), Error::Datatype(expected));
-    let error = ElementsMut::of(&columns, BufferMut::new(&mut copy[..11]).origin(11), 4);
+    let error = ElementsMut::new(&columns, BufferMut::new(&mut copy[..11]).origin(11), 4);
     let expected = dtype_runtime::Error::OutOfBounds { start: 0, end: 12, len: 11 };
     assert_eq!(error.unwrap_err(), Error::Datatype(expected));
-    assert!(Elements::of(&columns, Buffer::new(&copy[..11]).origin(11), 4).is_err());
-    ElementsMut::of(&columns, &mut copy[..0], 0).unwrap();
+    assert!(Elements::new(&columns, Buffer::new(&copy[..11]).origin(11), 4).is_err());
+    ElementsMut::new(&columns, &mut copy[..0], 0).unwrap();
 
     let twice = Type::resized(&Type::basic(Basic::U16), 0, 1).unwrap().commit();
-    let error = ElementsMut::of(&twice, &mut copy, 2).unwrap_err();
+    let error = ElementsMut::new(&twice, &mut copy, 2).unwrap_err();
     assert_eq!(error, Error::Datatype(dtype_runtime::Error::Overlap { count: 2 }));
-    endpoint.send(3, Elements::of(&twice, b"abc", 2).unwrap()).unwrap();
+    endpoint.send(3, Elements::new(&twice, b"abc", 2).unwrap()).unwrap();
     assert_eq!(worker.recv::<u8>(3).unwrap().0, b"abbc");
 }
 
@@ -306,7 +306,7 @@ fn all_forms_of_one_message() {
 
         worker
             .scope(|scope| {
-                scope.send(&endpoint, 3, Elements::of(&layout, &memory, 1)?)?;
+                scope.send(&endpoint, 3, Elements::new(&layout, &memory, 1)?)?;
                 assert_eq!(worker.recv::<u8>(3)?.0, expected);
                 Ok(())
             })
@@ -316,7 +316,7 @@ fn all_forms_of_one_message() {
             worker
                 .scope(|scope| {
                     scope.send(&endpoint, 3, &expected[..length])?;
-                    let elements = ElementsMut::of(&layout, &mut came, 1)?;
+                    let elements = ElementsMut::new(&layout, &mut came, 1)?;
                     assert_eq!(worker.recv_into(3, elements)?.length, length);
                     Ok(())
                 })

@@ -242,8 +242,8 @@ fn layouts_are_put_and_got() {
                 let alike = Buffer::new(bytes_of(&expected)).origin(origin);
                 for elements in [
                     Elements::from(&values),
-                    Elements::of(&layout, alike, 1).unwrap(),
-                    Elements::of(&second, bytes_of(&spread), 1).unwrap(),
+                    Elements::new(&layout, alike, 1).unwrap(),
+                    Elements::new(&second, bytes_of(&spread), 1).unwrap(),
                 ] {
                     memory.write(0, &before).unwrap();
                     part.put(elements).unwrap();
@@ -256,10 +256,10 @@ fn layouts_are_put_and_got() {
                 assert!(found == values, "get of {name}");
                 let mut whole = before.clone();
                 let to = BufferMut::new(bytes_of_mut(&mut whole)).origin(origin);
-                part.get(ElementsMut::of(&layout, to, 1).unwrap()).unwrap();
+                part.get(ElementsMut::new(&layout, to, 1).unwrap()).unwrap();
                 assert!(whole == expected, "get of {name} to the same layout");
                 let mut spread = vec![77; 2 * count];
-                part.get(ElementsMut::of(&second, bytes_of_mut(&mut spread), 1).unwrap()).unwrap();
+                part.get(ElementsMut::new(&second, bytes_of_mut(&mut spread), 1).unwrap()).unwrap();
                 assert!(spread.chunks(2).map(|pair| pair[0]).eq(values.iter().copied()), "{name}");
                 assert!(spread.chunks(2).all(|pair| pair[1] == 77), "{name}");
             }
@@ -318,7 +318,7 @@ fn values_are_checked_after_they_were_copied() {
         remote.put(1, &[Checked { value: 2, valid: false }]).unwrap();
         endpoint.flush().unwrap();
         assert_eq!(memory.get(1).unwrap(), Checked { value: 2, valid: false });
-        // Whoever has a key can write anything.
+        // A program with a key can write anything.
         let record = Type::of::<Checked>();
         let flag = record.type_map().find(|entry| entry.basic.size() == 1).unwrap();
         let flags = Type::resized(&Type::basic(flag.basic), 0, record.extent()).unwrap().commit();

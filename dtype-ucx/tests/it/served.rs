@@ -170,7 +170,7 @@ fn long_layouts_go_in_parts() {
             let mut expected = before.clone();
             layout.unpack(bytes_of(&values), bytes_of_mut(&mut expected), 1).unwrap();
             for elements in
-                [Elements::from(&values), Elements::of(layout, bytes_of(&expected), 1).unwrap()]
+                [Elements::from(&values), Elements::new(layout, bytes_of(&expected), 1).unwrap()]
             {
                 memory.write(0, &before).unwrap();
                 part.put(elements).unwrap();
@@ -178,7 +178,7 @@ fn long_layouts_go_in_parts() {
                 assert!(memory.read(0..len).unwrap() == expected);
             }
             let mut found = before.clone();
-            part.get(ElementsMut::of(layout, bytes_of_mut(&mut found), 1).unwrap()).unwrap();
+            part.get(ElementsMut::new(layout, bytes_of_mut(&mut found), 1).unwrap()).unwrap();
             assert!(found == expected);
         }
     });
@@ -256,7 +256,7 @@ fn memory_that_is_given_back_is_refused() {
         part.put(&[3_u32; 100]).unwrap();
         assert_eq!(worker.flush(), Err(refused.clone()));
         assert_eq!(worker.flush(), Ok(()));
-        // Everyone who asks is told.
+        // Closing the endpoint returns a refusal, too.
         part.put(&[3_u32; 100]).unwrap();
         drop(part);
         drop(remote);
@@ -283,7 +283,7 @@ fn memory_in_several_workers_and_several_memories() {
         assert_eq!(memory.get(590), Ok(number));
         assert_eq!(memory.get(591).unwrap() % 2, u32::from(number != 11));
     }
-    // The worker that is asked no more has no puts of this memory to refuse.
+    // The other worker goes on serving the memory.
     drop(second);
     let remote = first.endpoint.remote_memory::<u32>(&keys[0]).unwrap();
     remote.strided(&column(60, 10), 0, 1).unwrap().put(&[13; 60]).unwrap();
@@ -431,9 +431,9 @@ fn nothing_and_a_few_blocks() {
         let mut spread = [0_u32; 200];
         let second = column(100, 2);
         let all = remote.strided(&column(50, 2), 0, 1).unwrap();
-        let half = ElementsMut::of(&column(50, 4), BufferMut::new(bytes_of_mut(&mut spread)), 1);
+        let half = ElementsMut::new(&column(50, 4), BufferMut::new(bytes_of_mut(&mut spread)), 1);
         all.get(half.unwrap()).unwrap();
-        all.put(Elements::of(&column(50, 4), Buffer::new(bytes_of(&spread)), 1).unwrap()).unwrap();
+        all.put(Elements::new(&column(50, 4), Buffer::new(bytes_of(&spread)), 1).unwrap()).unwrap();
         endpoint.flush().unwrap();
         assert_eq!(spread.iter().filter(|&&value| value == 5).count(), 50);
         drop(second);

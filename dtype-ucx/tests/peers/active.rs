@@ -36,7 +36,7 @@ pub(super) fn every_form(side: &Side) {
                         let ty = sent.ty(size);
                         let mut memory = vec![0x55; usize::try_from(ty.true_ub()).unwrap()];
                         ty.unpack(&bytes, &mut memory, 1).unwrap();
-                        let elements = Elements::of(&ty, &memory, 1).unwrap();
+                        let elements = Elements::new(&ty, &memory, 1).unwrap();
                         // The peer has a handler.
                         side.worker.recv::<()>(READY).unwrap();
                         side.peer.send_active(ID, &header, elements).unwrap();
@@ -47,7 +47,7 @@ pub(super) fn every_form(side: &Side) {
                     let handler = side.worker.handle_active(ID, move |message| {
                         let mut memory = vec![0x55; usize::try_from(ty.true_ub()).unwrap()];
                         let header = message.header_as::<Header>().unwrap();
-                        let elements = ElementsMut::of(&ty, &mut memory, 1).unwrap();
+                        let elements = ElementsMut::new(&ty, &mut memory, 1).unwrap();
                         let length = message.recv_into(elements).unwrap();
                         mine.borrow_mut().push((header, length, memory));
                     });
@@ -105,7 +105,7 @@ pub(super) fn the_sender_dies(peer: &Peer, side: Side) {
     let mine = fetching.clone();
     let pid = peer.child.id();
     let handler = side.worker.handle_active(7, move |message| {
-        // This one, and what comes after it, is received when there is nobody any more.
+        // This message and the following ones are received after the peer has gone.
         if message.header_as::<u8>() == Ok(1) {
             let killed = Command::new("kill").args(["-9", &pid.to_string()]).status();
             assert!(killed.unwrap().success());

@@ -154,7 +154,7 @@ pub(super) fn user(side: &Side, can_map: bool) {
             let (values, after) = round(index);
             let part = grid.strided(layout, *origin, 1).unwrap();
             let alike = Buffer::new(bytes_of(&after)).origin(*origin);
-            for elements in [Elements::from(&values), Elements::of(layout, alike, 1).unwrap()] {
+            for elements in [Elements::from(&values), Elements::new(layout, alike, 1).unwrap()] {
                 meet(&side.worker, &side.peer);
                 part.put(elements).unwrap();
                 side.peer.flush().unwrap();
@@ -165,7 +165,7 @@ pub(super) fn user(side: &Side, can_map: bool) {
             assert!(found == values, "get in round {index}");
             let mut found = cells();
             let to = BufferMut::new(bytes_of_mut(&mut found)).origin(*origin);
-            part.get(ElementsMut::of(layout, to, 1).unwrap()).unwrap();
+            part.get(ElementsMut::new(layout, to, 1).unwrap()).unwrap();
             assert!(found == after, "get to the same layout in round {index}");
             meet(&side.worker, &side.peer);
         }

@@ -6,7 +6,10 @@
 //! The [table of calls](super::call) lists the parameters of each constructor and their C types. Both the small
 //! and the large form of the [`Contents`] arrays follow from it, in both directions.
 
+mod library;
 mod rebuild;
+
+pub use library::{Decoded, Library};
 
 use alloc::vec::Vec;
 

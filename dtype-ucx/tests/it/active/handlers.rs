@@ -113,7 +113,7 @@ fn a_handler_may_send_and_wait_and_is_not_called_meanwhile() {
             let (round, items) = (message.header_as::<u8>().unwrap(), message.recv::<u16>());
             let items = items.unwrap();
             if round > 0 {
-                // To itself, and to nobody who would answer before this returns.
+                // To itself: no other worker could answer before this returns.
                 let sending = reply.start_send_active(ID, &(round - 1), items.clone()).unwrap();
                 worker.progress();
                 drop(sending);

@@ -56,7 +56,7 @@ fn a_scope_that_fails_sends_and_receives_to_the_end() {
     });
 }
 
-/// Nobody receives what it sends, and nobody sends what it receives.
+/// No message that it sends is received, and no message that it receives is sent.
 #[test]
 fn a_scope_ends_with_its_time_limit() {
     alone("loopback::scopes::a_scope_ends_with_its_time_limit", || {
@@ -242,7 +242,7 @@ fn a_scope_says_that_its_connection_is_lost() {
     });
 }
 
-/// It would wait forever: nobody makes progress with the other worker.
+/// It would wait forever: no thread makes progress with the other worker.
 #[test]
 fn a_scope_refuses_endpoints_of_other_workers() {
     alone("loopback::scopes::a_scope_refuses_endpoints_of_other_workers", || {
