@@ -142,9 +142,27 @@ fn emit(input: &DeriveInput, krate: &Path, messages: &[Message<'_>]) -> TokenStr
                             __dtype_header.check_limits(__dtype_limits),
                             |()| #result::Err(#krate::Error::UnknownTag {
                                 tag: __dtype_tag,
-                                expected: #name,
+                                expected: #core::convert::Into::into(#name),
                             }),
                         ),
+                    }
+                }
+
+                fn whole(
+                    __dtype_header: &#krate::Header,
+                    __dtype_frame: &#krate::__private::Whole<'_>,
+                    __dtype_limits: &#krate::Limits,
+                ) -> #core::option::Option<Self> {
+                    match __dtype_header.tag() {
+                        #(#tags => #core::option::Option::map(
+                            <#types as #krate::Messages>::whole(
+                                __dtype_header,
+                                __dtype_frame,
+                                __dtype_limits,
+                            ),
+                            #makers,
+                        ),)*
+                        _ => #core::option::Option::None,
                     }
                 }
 

@@ -1,6 +1,6 @@
-//! Assembles records from a payload that arrives in pieces.
+//! Makes messages of a payload: in steps if it arrives in pieces, otherwise at once.
 
-use core::mem::{self, ManuallyDrop};
+use core::mem;
 
 use crate::error::Error;
 use crate::header::{Header, Sizes};
@@ -12,8 +12,6 @@ use dtype_runtime::TypeMap;
 /// The records of a message as far as they have arrived.
 #[derive(Debug)]
 pub struct Assembler<M: Records> {
-    /// A message that is one record.
-    one: Option<ManuallyDrop<M>>,
     records: Unverified<M::Record>,
     sizes: Sizes,
     /// Whether the values arrive in the other byte order, and memory for those of one piece in this machine's.
@@ -28,7 +26,6 @@ impl<M: Records> Assembler<M> {
     #[inline]
     pub(crate) fn new(header: &Header) -> Result<Self, Error> {
         Ok(Self {
-            one: None,
             records: Unverified(Vec::new()),
             sizes: header.in_memory()?,
             is_reversed: header.is_reversed(),
@@ -51,12 +48,6 @@ impl<M: Records> Assembler<M> {
         } else {
             packed
         };
-        if M::IS_ONE
-            && let Some(one) = M::try_unpack(native)
-        {
-            self.one = Some(ManuallyDrop::new(one));
-            return Ok(());
-        }
         // Otherwise all of them are here, and get exactly the memory that they need.
         if count < total {
             grow(&mut self.records.0, count, total)?;
@@ -68,19 +59,33 @@ impl<M: Records> Assembler<M> {
     /// Returns the message, after the frame has been verified.
     #[inline]
     pub(crate) fn finish(mut self) -> Result<M, Error> {
-        if let Some(one) = self.one {
-            return Ok(ManuallyDrop::into_inner(one));
-        }
         if let Some(error) = self.wrong {
             return Err(error.into());
         }
         let Sizes { count, record, .. } = self.sizes;
         if record == 0 {
-            grow(&mut self.records.0, count, count)?;
             unpack_onto(&[], count, &mut self.records.0)?;
         }
         M::from_records(self.records.verified()).map_err(Error::Text)
     }
+}
+
+/// The message of all its packed records; `None` if they are not values, or have no data. Inlined into each reader: a list that
+/// is returned through several functions is copied by each, right after it was written, which takes longer than the rest for a
+/// short list.
+#[inline(always)]
+pub(crate) fn at_once<M: Records>(header: &Header, packed: &[u8]) -> Option<M> {
+    // The number of records without data is not in their bytes.
+    if const { M::Record::TYPE_MAP.size() == 0 } {
+        return None;
+    }
+    let mut native = Vec::new();
+    let packed = if header.is_reversed() {
+        reversed(M::Record::TYPE_MAP, packed, &mut native).ok()?
+    } else {
+        packed
+    };
+    M::try_unpack(packed)
 }
 
 /// The packed records in this machine's byte order.

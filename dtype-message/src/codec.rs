@@ -50,7 +50,7 @@ impl<M: Messages> codec::Decoder for Codec<M> {
     type Error = Error;
 
     fn decode(&mut self, src: &mut BytesMut) -> Result<Option<Self::Item>, Error> {
-        // tokio asks once more after the last message in the buffer.
+        // tokio calls this once more after the last message in the buffer.
         if src.is_empty() && self.decoder.is_between_frames() {
             return Ok(None);
         }

@@ -38,7 +38,7 @@ use crate::parser::{Parser, Progress};
 /// A frame that is refused is skipped as it arrives, and the next one is decoded. So an unknown tag or type, an
 /// exceeded limit, or damage in the payload of a full frame costs only that message: continue feeding. Where the start
 /// of the next frame is unknown, after a damaged header and after any damage in a compact frame,
-/// [`is_lost`](Self::is_lost) returns `true`, and the connection must be closed. So it does after a panic in a function of
+/// [`is_lost`](Self::is_lost) returns `true`, and the connection must be closed. The same holds after a panic in a function of
 /// `#[dtype(check = …)]`.
 pub struct Decoder<M: Messages> {
     limits: Limits,
@@ -63,8 +63,8 @@ struct Payload<M: Messages> {
     pending: Vec<u8>,
 }
 
-/// A call of the decoder. Dropped while a check panics, which is code of the program: then some of a frame has been taken, and
-/// the number of bytes is unknown.
+/// A call of the decoder. It is dropped only when a check, which is code of the program, panics: an unknown part of a frame has
+/// been taken then.
 struct Attempt<'a, M: Messages>(&'a mut Decoder<M>);
 
 impl<M: Messages> Drop for Attempt<'_, M> {
@@ -109,13 +109,29 @@ impl<M: Messages> Decoder<M> {
 
     /// As [`decode`](Self::decode), for frames of any form.
     fn decode_any(&mut self, input: &mut &[u8]) -> Result<Option<M>, Error> {
+        if let Some(frame) = self.parser.whole(input)?
+            && let Some(header) = self.parser.last_header()
+        {
+            if let Some(message) = M::whole(header, &frame, &self.limits) {
+                *input = &input[frame.len()..];
+                return Ok(Some(message));
+            }
+            self.parser.enter(frame.header_len, input);
+        }
+        self.decode_pieces(input)
+    }
+
+    /// As [`decode`](Self::decode), piece by piece.
+    fn decode_pieces(&mut self, input: &mut &[u8]) -> Result<Option<M>, Error> {
         loop {
+            if self.parser.is_in_frame()
+                && let Frame::None = self.frame
+            {
+                self.begin()?;
+            }
             match self.parser.feed(input)? {
                 Progress::Needs => return Ok(None),
-                Progress::Header => match self.begin(input) {
-                    Ok(None) => {}
-                    result => return result,
-                },
+                Progress::Header => {}
                 Progress::Payload(bytes) => {
                     if let Frame::Accepted(payload) = &mut self.frame
                         && let Err(error) = payload.take(bytes)
@@ -128,7 +144,7 @@ impl<M: Messages> Decoder<M> {
                         verdict?;
                         return M::end(payload.assembler).map(Some);
                     }
-                    // Damage matters only where it may be why the frame was refused, and then the next one does not start here.
+                    // Damage matters only if it may have caused the refusal: the next frame does not start here then.
                     Frame::Refused | Frame::None if self.is_lost() => verdict?,
                     Frame::Refused | Frame::None => {}
                 },
@@ -136,26 +152,17 @@ impl<M: Messages> Decoder<M> {
         }
     }
 
-    /// Begins the message behind a header, and completes it if its whole frame is at the front of `input`, as usually.
-    #[inline]
-    fn begin(&mut self, input: &mut &[u8]) -> Result<Option<M>, Error> {
-        let Some(header) = self.parser.last_header() else { return Ok(None) };
-        let mut assembler = match M::begin(header, &self.limits) {
-            Ok(assembler) => assembler,
-            Err(error) => return Err(self.refuse(error)),
-        };
-        let Some(payload) = self.parser.whole_payload(input) else {
-            let record = header.in_memory()?.record;
-            self.frame = Frame::Accepted(Payload { assembler, record, pending: Vec::new() });
-            return Ok(None);
-        };
-        if !payload.is_empty()
-            && let Err(error) = M::piece(&mut assembler, payload)
-        {
-            return Err(self.refuse(error));
+    /// Begins the message behind a header.
+    fn begin(&mut self) -> Result<(), Error> {
+        let Some(header) = self.parser.last_header() else { return Ok(()) };
+        match M::begin(header, &self.limits) {
+            Ok(assembler) => {
+                let record = header.in_memory()?.record;
+                self.frame = Frame::Accepted(Payload { assembler, record, pending: Vec::new() });
+                Ok(())
+            }
+            Err(error) => Err(self.refuse(error)),
         }
-        self.parser.take_whole(input)?;
-        M::end(assembler).map(Some)
     }
 
     /// Starts to skip a frame that was refused.
@@ -275,12 +282,22 @@ pub fn decode<M: Messages>(input: &mut &[u8], limits: &Limits) -> Result<Option<
 
 /// As [`decode`], for frames of any form.
 fn decode_any<M: Messages>(input: &mut &[u8], limits: &Limits) -> Result<Option<M>, Error> {
-    let mut decoder = Decoder::new(*limits);
-    let message = decoder.decode_any(input);
+    let mut parser = Parser::new();
+    if let Some(frame) = parser.whole(input)?
+        && let Some(header) = parser.last_header()
+    {
+        if let Some(message) = M::whole(header, &frame, limits) {
+            *input = &input[frame.len()..];
+            return Ok(Some(message));
+        }
+        parser.enter(frame.header_len, input);
+    }
+    let mut decoder = Decoder { limits: *limits, parser, frame: Frame::None };
+    let message = decoder.decode_pieces(input);
     match &message {
         Ok(Some(_)) => {}
         Ok(None) => decoder.finish()?,
-        // Why a frame was refused is told, and not what else is wrong with it.
+        // The error is why the frame was refused, and not what else is wrong with it.
         Err(_) => decoder.skip(input),
     }
     message

@@ -200,7 +200,7 @@ fn append_frame<T: Datatype>(
     out.append(&bytes);
     pack_onto(out, items);
     if header.checksum_len() > 0 {
-        let checksum = Header::frame_checksum(&out.bytes()[start..]);
+        let checksum = Header::checksum(&out.bytes()[start..]);
         out.append(&checksum.to_le_bytes());
     }
     Ok(())

@@ -2,9 +2,10 @@
 
 use core::fmt;
 use core::str::Utf8Error;
+use std::borrow::Cow;
 use std::io;
 
-use crate::schema::{Schema, SchemaError};
+use crate::schema::{Difference, Schema, SchemaError};
 use crate::{MAGIC, VERSION};
 
 /// Why a message was not written, or was refused. Every variant says what was found and what was expected.
@@ -88,18 +89,18 @@ pub enum Error {
         /// The number announced in the header.
         actual: u64,
     },
-    /// The tag does not name a variant of the enum under `#[derive(Messages)]`.
+    /// No variant of the enum with `#[derive(Messages)]` has the tag.
     #[error("the tag {tag} names no message of `{expected}`")]
     UnknownTag {
         /// The tag found.
         tag: u32,
-        /// The name of the enum.
-        expected: &'static str,
+        /// The name of the enum, or the messages that were expected.
+        expected: Cow<'static, str>,
     },
     /// A message of text is not UTF-8.
     #[error("a message of text is not UTF-8")]
     Text(#[source] Utf8Error),
-    /// What the other side sent as its protocol is none; see [`Protocol`](crate::Protocol).
+    /// The text that the other side sent is not a [`Protocol`](crate::Protocol).
     #[error("the other side's protocol is malformed")]
     Protocol(#[from] SchemaError),
     /// A compact frame lacks a protection that the receiver requires; see [`Limits`](crate::Limits).
@@ -185,8 +186,9 @@ pub struct Mismatch {
     pub expected: RecordKind,
     /// The records that the header announces.
     pub actual: RecordKind,
-    /// The sender's description of its records, if the caller knows it: see [`with_sender`](Self::with_sender).
-    sender: Option<(Schema, Schema)>,
+    /// What differs, if the sender's schema is known: see [`with_sender`](Self::with_sender). The error that is shown does not
+    /// compare schemas, so a program without schemas has no code for it.
+    pub(crate) differences: Vec<Difference>,
 }
 
 /// What a receiver knows about a type of records.
@@ -202,15 +204,6 @@ pub struct RecordKind {
 }
 
 impl Mismatch {
-    pub(crate) fn new(
-        type_name: String,
-        tag: u32,
-        expected: RecordKind,
-        actual: RecordKind,
-    ) -> Self {
-        Self { type_name, tag, expected, actual, sender: None }
-    }
-
     /// Names the fields that differ, if the sender has sent its schema as well: `receiver` is the schema of this
     /// side's type, `sender` the schema of the other side's.
     ///
@@ -230,13 +223,13 @@ impl Mismatch {
     /// let schema: String = dtype_message::receive(&mut input, &limits)?.unwrap();
     /// let refusal = dtype_message::receive::<Position>(&mut input, &limits).unwrap_err();
     /// let Error::Mismatch(mismatch) = refusal else { panic!("{refusal}") };
-    /// let text = mismatch.with_sender(Schema::of::<Position>(), schema.parse().unwrap()).to_string();
+    /// let text = mismatch.with_sender(&Schema::of::<Position>(), &schema.parse()?).to_string();
     /// assert!(text.ends_with("`x` is f64 there and f32 here; `y: f32` is only here; `z: f32` is only there"));
     /// # Ok::<(), Error>(())
     /// ```
     #[must_use]
-    pub fn with_sender(self, receiver: Schema, sender: Schema) -> Self {
-        Self { sender: Some((receiver, sender)), ..self }
+    pub fn with_sender(self, receiver: &Schema, sender: &Schema) -> Self {
+        Self { differences: receiver.differences(sender), ..self }
     }
 }
 
@@ -255,17 +248,21 @@ impl fmt::Display for RecordKind {
 
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { type_name, tag, expected, actual, sender } = self;
+        let Self { type_name, tag, expected, actual, differences } = self;
         write!(
             f,
             "the message with tag {tag} does not hold records of the type `{type_name}`: \
              a record has {actual}; expected {expected}"
         )?;
-        let Some((receiver, sender)) = sender else { return Ok(()) };
-        for difference in receiver.differences(sender) {
-            write!(f, "; {difference}")?;
+        if !differences.is_empty() || expected.size != actual.size {
+            return differences.iter().try_for_each(|difference| write!(f, "; {difference}"));
         }
-        Ok(())
+        // Records of one size: which hash differs says what to look for.
+        f.write_str(if expected.signature_hash == actual.signature_hash {
+            "; the fields have other names or types"
+        } else {
+            "; the fields have other types"
+        })
     }
 }
 

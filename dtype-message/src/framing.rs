@@ -28,31 +28,32 @@
 /// # Ok::<(), dtype_message::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is what a frame has or lacks")]
 pub struct Framing {
-    tag: u32,
-    kind: FrameKind,
-    has_schema: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum FrameKind {
-    /// With checksum and signature.
-    Full,
-    Compact {
-        has_checksum: bool,
-        has_signature: bool,
-    },
+    pub(crate) tag: u32,
+    /// A full frame has a checksum and a signature.
+    pub(crate) is_compact: bool,
+    pub(crate) has_checksum: bool,
+    /// Whether it has either hash.
+    pub(crate) has_signature: bool,
+    pub(crate) has_schema: bool,
 }
 
 impl Framing {
     /// A full frame with the tag 0.
     pub const fn new() -> Self {
-        Self { tag: 0, kind: FrameKind::Full, has_schema: false }
+        Self {
+            tag: 0,
+            is_compact: false,
+            has_checksum: true,
+            has_signature: true,
+            has_schema: false,
+        }
     }
 
     /// A compact frame with the tag 0, a checksum and 32 bits of the signature's hash.
     pub const fn compact() -> Self {
-        Self { kind: FrameKind::Compact { has_checksum: true, has_signature: true }, ..Self::new() }
+        Self { is_compact: true, ..Self::new() }
     }
 
     /// Sets the tag, a number of the application that the receiver sees before the payload. `#[derive(Messages)]`
@@ -76,24 +77,14 @@ impl Framing {
     /// unless the transport finds it. A full frame keeps its checksum.
     #[must_use]
     pub const fn without_checksum(self) -> Self {
-        match self.kind {
-            FrameKind::Full => self,
-            FrameKind::Compact { has_signature, .. } => {
-                Self { kind: FrameKind::Compact { has_checksum: false, has_signature }, ..self }
-            }
-        }
+        Self { has_checksum: !self.is_compact, ..self }
     }
 
     /// Omits the hash of the signature or the schema from a compact frame, which saves four bytes. Records of
     /// another type are then refused only if their size differs. A full frame keeps its hash.
     #[must_use]
     pub const fn without_signature(self) -> Self {
-        match self.kind {
-            FrameKind::Full => self,
-            FrameKind::Compact { has_checksum, .. } => {
-                Self { kind: FrameKind::Compact { has_checksum, has_signature: false }, ..self }
-            }
-        }
+        Self { has_signature: !self.is_compact, ..self }
     }
 
     /// The tag.
@@ -103,17 +94,17 @@ impl Framing {
 
     /// Whether the frame is compact.
     pub const fn is_compact(&self) -> bool {
-        matches!(self.kind, FrameKind::Compact { .. })
+        self.is_compact
     }
 
     /// Whether the frame has a checksum.
     pub const fn has_checksum(&self) -> bool {
-        !matches!(self.kind, FrameKind::Compact { has_checksum: false, .. })
+        self.has_checksum
     }
 
     /// Whether the frame has a hash of the signature or the schema.
     pub const fn has_signature(&self) -> bool {
-        !matches!(self.kind, FrameKind::Compact { has_signature: false, .. })
+        self.has_signature
     }
 
     /// Whether the frame has the hash of the schema.

@@ -104,32 +104,14 @@ impl Header {
         })
     }
 
-    /// The header of one `T` in a compact frame, packed on this machine, without a schema's hash.
-    #[inline]
-    pub(crate) fn compact<T: Datatype>(tag: u32, has_checksum: bool, has_signature: bool) -> Self {
-        let size = T::TYPE_MAP.size() as u64;
-        Self {
-            is_compact: true,
-            has_checksum,
-            byte_order: ByteOrder::NATIVE,
-            tag,
-            signature_hash: has_signature.then_some(folded(T::TYPE_MAP.signature_hash())),
-            schema_hash: None,
-            count: 1,
-            record_size: size,
-            payload_len: size,
-        }
-    }
-
     /// The framing of the message, for a reply in the same framing.
     pub fn framing(&self) -> Framing {
-        let framing = if self.is_compact { Framing::compact() } else { Framing::new() };
-        let framing = framing.with_tag(self.tag);
-        let framing = if self.has_checksum { framing } else { framing.without_checksum() };
-        match (self.signature_hash, self.schema_hash) {
-            (_, Some(_)) => framing.with_schema(),
-            (Some(_), None) => framing,
-            (None, None) => framing.without_signature(),
+        Framing {
+            tag: self.tag,
+            is_compact: self.is_compact,
+            has_checksum: self.has_checksum,
+            has_signature: self.signature_hash.or(self.schema_hash).is_some(),
+            has_schema: self.schema_hash.is_some(),
         }
     }
 

@@ -3,12 +3,13 @@
 use dtype_runtime::__private::Records;
 use dtype_runtime::AppendBytes;
 
-use crate::assemble::Assembler;
+use crate::assemble::{Assembler, at_once};
 use crate::encoder::{Encoder, append};
 use crate::error::Error;
 use crate::framing::Framing;
 use crate::header::Header;
 use crate::limits::Limits;
+use crate::parser::Whole;
 use crate::protocol::Protocol;
 use crate::quick;
 use crate::schema::Schema;
@@ -104,6 +105,12 @@ pub trait Messages: Sized {
     /// [`InvalidValue`](dtype_runtime::Error::InvalidValue) inside [`Error::Records`]; [`Error::Text`].
     fn end(assembler: Self::Assembler) -> Result<Self, Error>;
 
+    /// The message of a whole frame with this header, in fewer steps; `None` if anything is wrong.
+    #[doc(hidden)]
+    fn whole(_header: &Header, _frame: &Whole<'_>, _limits: &Limits) -> Option<Self> {
+        None
+    }
+
     /// Adds each kind of message to a protocol; `tag` is the tag of a message that is one kind.
     fn describe(tag: u32, protocol: &mut Protocol);
 
@@ -138,13 +145,7 @@ impl<M: Records> Messages for M {
     }
 
     fn begin(header: &Header, limits: &Limits) -> Result<Assembler<M>, Error> {
-        header.check_limits(limits)?;
-        header.check::<M::Record>()?;
-        if !M::IS_ONE {
-            header.check_memory::<M::Record>(limits)?;
-        } else if header.count() != 1 {
-            return Err(Error::RecordCount { expected: 1, actual: header.count() });
-        }
+        check::<M>(header, limits)?;
         Assembler::new(header)
     }
 
@@ -156,8 +157,28 @@ impl<M: Records> Messages for M {
         assembler.finish()
     }
 
+    #[inline(always)]
+    fn whole(header: &Header, frame: &Whole<'_>, limits: &Limits) -> Option<Self> {
+        check::<M>(header, limits).ok()?;
+        at_once(header, frame.verified().ok()?)
+    }
+
     fn describe(tag: u32, protocol: &mut Protocol) {
         protocol.insert(tag, Schema::of::<M::Record>());
+    }
+}
+
+/// Compares the header with the type of a message and the limits.
+#[inline]
+fn check<M: Records>(header: &Header, limits: &Limits) -> Result<(), Error> {
+    header.check_limits(limits)?;
+    header.check::<M::Record>()?;
+    if !M::IS_ONE {
+        header.check_memory::<M::Record>(limits)
+    } else if header.count() != 1 {
+        Err(Error::RecordCount { expected: 1, actual: header.count() })
+    } else {
+        Ok(())
     }
 }
 

@@ -1,11 +1,11 @@
-//! Where each header, payload and checksum of a stream begins and ends. Every reader asks the [`Body`] of a frame; one to which
-//! bytes come in pieces of any size is driven by the [`Parser`].
+//! Finds where each header, payload and checksum of a stream begins and ends. A reader of a stream reads a header, and then what
+//! the [`Body`] tells it to read. The [`Parser`] is for bytes that arrive in pieces of any size.
 
 use std::io::Read;
 
 use crate::error::{Error, Part};
 use crate::fill::fill;
-use crate::header::{CHECKSUM_LEN, Decoded, Header};
+use crate::header::{CHECKSUM_LEN, Header};
 
 /// What comes after the header of a frame, as far as it has arrived. Each byte that the checksum covers is added to it once.
 #[derive(Clone, Copy, Debug)]
@@ -67,11 +67,7 @@ impl Body {
     /// Compares the checksum, if there is one, with its bytes at the end of the frame.
     #[inline]
     pub(crate) fn verify(&self, bytes: [u8; CHECKSUM_LEN]) -> Result<(), Error> {
-        let (expected, actual) = (self.checksum, u32::from_le_bytes(bytes));
-        if self.has_checksum && expected != actual {
-            return Err(Error::Checksum { expected, actual });
-        }
-        Ok(())
+        if self.has_checksum { compare(self.checksum, bytes) } else { Ok(()) }
     }
 
     /// The stream has ended behind `came` bytes of the checksum, or in front of it.
@@ -85,12 +81,56 @@ impl Body {
     }
 }
 
+/// Compares the checksum of what has arrived with its bytes at the end of the frame.
+#[inline]
+fn compare(expected: u32, bytes: [u8; CHECKSUM_LEN]) -> Result<(), Error> {
+    let actual = u32::from_le_bytes(bytes);
+    if expected == actual { Ok(()) } else { Err(Error::Checksum { expected, actual }) }
+}
+
+/// A frame whose bytes have all arrived, and whose payload is one piece: the usual frame.
+#[derive(Debug)]
+pub struct Whole<'a> {
+    /// What the checksum covers: the bytes of the header and of the payload.
+    covered: &'a [u8],
+    pub(crate) header_len: usize,
+    /// The bytes of the checksum; none if the frame has no checksum.
+    checksum: &'a [u8],
+}
+
+impl<'a> Whole<'a> {
+    /// The frame at the front of `input`, which starts with this header.
+    #[inline]
+    fn at_front(header: &Header, header_len: usize, input: &'a [u8]) -> Option<Self> {
+        let payload = usize::try_from(header.payload_len()).ok();
+        let payload = payload.filter(|len| *len <= header.piece())?;
+        let (covered, rest) = input.split_at_checked(header_len.checked_add(payload)?)?;
+        let checksum = rest.get(..header.checksum_len())?;
+        Some(Self { covered, header_len, checksum })
+    }
+
+    /// Bytes of the frame.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.covered.len() + self.checksum.len()
+    }
+
+    /// The payload, once the checksum of the frame is verified.
+    #[inline]
+    pub(crate) fn verified(&self) -> Result<&'a [u8], Error> {
+        if let Some(bytes) = self.checksum.first_chunk() {
+            compare(Header::checksum(self.covered), *bytes)?;
+        }
+        Ok(&self.covered[self.header_len..])
+    }
+}
+
 /// The next thing that a [`Parser`] finds.
 #[derive(Debug)]
 pub(crate) enum Progress<'a> {
     /// All of the input has been taken, and more is needed.
     Needs,
-    /// The header of a frame, which the parser keeps.
+    /// The header of a frame, which the parser keeps. The parser is [in the frame](Parser::is_in_frame) now.
     Header,
     /// The next bytes of the payload, at least one.
     Payload(&'a [u8]),
@@ -133,10 +173,12 @@ impl Parser {
     ///
     /// The errors of [`Header::decode`], after which, and after a wrong checksum of a compact frame, the parser is lost;
     /// [`Error::Lost`].
-    #[inline]
     pub(crate) fn feed<'a>(&mut self, input: &mut &'a [u8]) -> Result<Progress<'a>, Error> {
         match &mut self.state {
-            State::Header(_) => self.header(input),
+            State::Header(needs) => {
+                let needs = *needs;
+                self.header(needs, input)
+            }
             State::Body(body) if body.left > 0 => Ok(match body.payload(input) {
                 [] => Progress::Needs,
                 bytes => Progress::Payload(bytes),
@@ -149,32 +191,48 @@ impl Parser {
         }
     }
 
-    #[inline]
-    fn header<'a>(&mut self, input: &mut &'a [u8]) -> Result<Progress<'a>, Error> {
+    /// The next frame, if all of its bytes are at the front of `input`, where they stay. Otherwise [`feed`](Self::feed) continues,
+    /// behind the header if the header has arrived.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Header::decode`], after which the parser is lost.
+    #[inline(always)]
+    pub(crate) fn whole<'a>(&mut self, input: &mut &'a [u8]) -> Result<Option<Whole<'a>>, Error> {
+        if !self.is_between_frames() {
+            return Ok(None);
+        }
+        let result = Header::decode_to(&mut self.header, input);
+        let len = result.inspect_err(|_| self.state = State::Lost)?;
+        let Some(header) = self.header.as_ref().filter(|_| len <= input.len()) else {
+            return Ok(None);
+        };
+        let frame = Whole::at_front(header, len, input);
+        if frame.is_none() {
+            self.enter(len, input);
+        }
+        Ok(frame)
+    }
+
+    /// Takes the next bytes of a header that has at least `needs` bytes.
+    fn header<'a>(
+        &mut self,
+        mut needs: usize,
+        input: &mut &'a [u8],
+    ) -> Result<Progress<'a>, Error> {
         loop {
-            let is_in_place = self.came == 0;
-            let bytes = if is_in_place { *input } else { &self.pending[..self.came] };
-            match Header::decode(bytes) {
-                Ok(Decoded::Header(header, len)) => {
-                    self.state = State::Body(Body::behind(&header, &bytes[..len]));
-                    self.header = Some(header);
-                    self.came = 0;
-                    if is_in_place {
-                        *input = &input[len..];
-                    }
-                    return Ok(Progress::Header);
-                }
-                Ok(Decoded::Needs(needs)) => {
-                    self.state = State::Header(needs);
-                    if input.is_empty() {
-                        return Ok(Progress::Needs);
-                    }
-                    self.take(needs, input);
-                }
-                Err(error) => {
-                    self.state = State::Lost;
-                    return Err(error);
-                }
+            self.take(needs, input);
+            let bytes = &self.pending[..self.came];
+            let result = Header::decode_to(&mut self.header, bytes);
+            needs = result.inspect_err(|_| self.state = State::Lost)?;
+            if let Some(header) = self.header.as_ref().filter(|_| needs <= bytes.len()) {
+                self.state = State::Body(Body::behind(header, bytes));
+                self.came = 0;
+                return Ok(Progress::Header);
+            }
+            self.state = State::Header(needs);
+            if input.is_empty() {
+                return Ok(Progress::Needs);
             }
         }
     }
@@ -187,38 +245,21 @@ impl Parser {
             return None;
         }
         let [a, b, c, d, ..] = self.pending;
-        self.came = 0;
-        Some(self.ended(body, [a, b, c, d]))
-    }
-
-    /// Compares the checksum at the end of a frame.
-    #[inline]
-    fn ended(&mut self, body: &Body, checksum: [u8; CHECKSUM_LEN]) -> Result<(), Error> {
-        let verdict = body.verify(checksum);
+        let verdict = body.verify([a, b, c, d]);
         // A compact header has no checksum of its own: its length may be what is damaged.
         let is_lost = verdict.is_err() && body.is_compact;
         self.state = if is_lost { State::Lost } else { State::Header(1) };
-        verdict
+        self.came = 0;
+        Some(verdict)
     }
 
-    /// Right behind a header: the payload, if it is one piece and the whole frame is at the front of `input`.
-    #[inline]
-    pub(crate) fn whole_payload<'a>(&self, input: &&'a [u8]) -> Option<&'a [u8]> {
-        let State::Body(body) = &self.state else { return None };
-        let left = usize::try_from(body.left).ok().filter(|left| *left <= body.piece)?;
-        input[..input.len().checked_sub(body.checksum_len())?].get(..left)
-    }
-
-    /// Takes the rest of a frame, of which [`whole_payload`](Self::whole_payload) has returned the payload.
-    #[inline]
-    pub(crate) fn take_whole(&mut self, input: &mut &[u8]) -> Result<(), Error> {
-        let State::Body(mut body) = self.state else { return Err(Error::Lost) };
-        body.payload(input);
-        let mut checksum = [0; CHECKSUM_LEN];
-        if let Some((bytes, rest)) = input.split_first_chunk().filter(|_| body.has_checksum) {
-            (checksum, *input) = (*bytes, rest);
+    /// Takes the last header, which has this length, from the front of `input`.
+    pub(crate) fn enter(&mut self, header_len: usize, input: &mut &[u8]) {
+        if let Some(header) = &self.header {
+            let (bytes, rest) = input.split_at(header_len);
+            self.state = State::Body(Body::behind(header, bytes));
+            *input = rest;
         }
-        self.ended(&body, checksum)
     }
 
     /// Keeps bytes from the front of `input`, until `needs` bytes have arrived.
@@ -251,6 +292,11 @@ impl Parser {
     #[inline]
     pub(crate) fn passed(&mut self, header: Header) {
         self.header = Some(header);
+    }
+
+    /// Whether the parser is behind a header.
+    pub(crate) fn is_in_frame(&self) -> bool {
+        matches!(self.state, State::Body(_))
     }
 
     #[inline]
@@ -301,7 +347,7 @@ impl Header {
     /// As [`read`](Self::read), with what comes after the header.
     #[inline]
     pub(crate) fn read_with_body(input: &mut impl Read) -> Result<Option<(Self, Body)>, Error> {
-        let (mut bytes, mut came, mut needs) = ([0; Self::FULL_LEN], 0, 1);
+        let (mut header, mut bytes, mut came, mut needs) = (None, [0; Self::FULL_LEN], 0, 1);
         loop {
             came += fill(input, &mut bytes[came..needs])?;
             if came == 0 {
@@ -310,11 +356,9 @@ impl Header {
             if came < needs {
                 return Err(truncated_header(needs, came));
             }
-            match Self::decode(&bytes[..came])? {
-                Decoded::Header(header, len) => {
-                    return Ok(Some((header, Body::behind(&header, &bytes[..len]))));
-                }
-                Decoded::Needs(more) => needs = more,
+            needs = Self::decode_to(&mut header, &bytes[..came])?;
+            if let Some(header) = header {
+                return Ok(Some((header, Body::behind(&header, &bytes[..needs]))));
             }
         }
     }

@@ -4,4 +4,5 @@ pub use core;
 
 pub use dtype_runtime::AppendBytes;
 
+pub use crate::parser::Whole;
 pub use crate::quick::quick_tag;

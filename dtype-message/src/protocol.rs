@@ -5,7 +5,7 @@
 
 use core::fmt;
 use core::str::FromStr;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::Error;
 use crate::schema::{Difference, Schema, SchemaError};
@@ -100,44 +100,36 @@ impl Protocol {
 
     /// The differences between this side's protocol and the sender's, by tag. Empty if they are equal.
     pub fn differences(&self, sender: &Self) -> Vec<ProtocolDifference> {
-        let mut differences = BTreeMap::new();
-        for (&tag, here) in &self.schemas {
-            let name = here.type_name().to_owned();
-            match sender.schema(tag) {
-                None => {
-                    differences.insert(tag, ProtocolDifference::OnlyHere { tag, name });
-                }
-                Some(there) if there != here => {
-                    let found = here.differences(there);
-                    let records = ProtocolDifference::Records { tag, name, differences: found };
-                    differences.insert(tag, records);
-                }
-                Some(_) => {}
-            }
-        }
-        for (&tag, there) in &sender.schemas {
-            let name = there.type_name().to_owned();
-            if self.schema(tag).is_none() {
-                differences.insert(tag, ProtocolDifference::OnlyThere { tag, name });
-            }
-        }
-        differences.into_values().collect()
+        let name = |schema: &Schema| schema.type_name().to_owned();
+        let difference = |tag| match (self.schema(tag), sender.schema(tag)) {
+            (Some(here), Some(there)) if here != there => Some(ProtocolDifference::Records {
+                tag,
+                name: name(here),
+                differences: here.differences(there),
+            }),
+            (Some(here), None) => Some(ProtocolDifference::OnlyHere { tag, name: name(here) }),
+            (None, Some(there)) => Some(ProtocolDifference::OnlyThere { tag, name: name(there) }),
+            (Some(_), Some(_)) | (None, None) => None,
+        };
+        let mut tags = BTreeSet::new();
+        tags.extend(self.schemas.keys().chain(sender.schemas.keys()));
+        tags.into_iter().filter_map(difference).collect()
+    }
+
+    /// The schema of the records in a message with this tag. A type that is not an enum has one schema, and is sent and received
+    /// with any tag.
+    fn schema_of(&self, tag: u32) -> Option<&Schema> {
+        let only = || self.schemas.get(&0).filter(|_| self.schemas.len() == 1);
+        self.schema(tag).or_else(only)
     }
 
     /// Names the fields that differ in an [`Error::Mismatch`], if both sides know the tag. Other errors stay as they are.
     #[must_use]
     pub fn explain(&self, sender: &Self, error: Error) -> Error {
-        match error {
-            Error::Mismatch(mismatch) => {
-                let schemas = (self.schema(mismatch.tag), sender.schema(mismatch.tag));
-                Error::Mismatch(match schemas {
-                    (Some(here), Some(there)) => {
-                        Box::new(mismatch.with_sender(here.clone(), there.clone()))
-                    }
-                    _ => mismatch,
-                })
-            }
-            other => other,
+        let Error::Mismatch(mismatch) = error else { return error };
+        match (self.schema_of(mismatch.tag), sender.schema_of(mismatch.tag)) {
+            (Some(here), Some(there)) => mismatch.with_sender(here, there).into(),
+            _ => Error::Mismatch(mismatch),
         }
     }
 }

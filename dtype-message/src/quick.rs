@@ -100,9 +100,16 @@ pub(crate) fn take<M: Records>(input: &mut &[u8], limits: &Limits) -> Option<(M,
             return None;
         }
     }
+    let framing = Framing {
+        tag: u32::from(tag),
+        is_compact: true,
+        has_checksum,
+        has_signature,
+        has_schema: false,
+    };
+    let header = Header::of::<M::Record>(1, framing).ok()?;
     let record = M::try_unpack(packed)?;
     *input = rest;
-    let header = Header::compact::<M::Record>(u32::from(tag), has_checksum, has_signature);
     Some((record, header))
 }
 

@@ -110,7 +110,7 @@ impl<R: Read> Incoming<R> {
         let (mut buffer, mut taken) = (Vec::new(), 0);
         while taken < payload {
             let size = piece.min(payload - taken);
-            self.fill(&mut buffer, 0, size)?;
+            self.fill(&mut buffer, size)?;
             M::piece(&mut assembler, &buffer[..size])?;
             taken += size;
         }
@@ -163,8 +163,7 @@ impl<R: Read> Incoming<R> {
     /// `count`; returns their number. Gaps are not written. The payload is kept until the whole frame has been
     /// verified; nothing is written before that.
     ///
-    /// The memory consists of bytes. Whoever reads them decides what they mean, and whether a byte is a legal
-    /// `bool`, for example.
+    /// The memory consists of bytes. They are not checked: a byte for a `bool`, for example, may be neither 0 nor 1.
     ///
     /// # Errors
     ///
@@ -202,11 +201,11 @@ impl<R: Read> Incoming<R> {
     }
 
     /// As [`packed`](Self::packed), but allocates at once up to `room` bytes, the memory that the caller has for
-    /// the records. No header can make a caller have that much.
+    /// the records. A header cannot make that more.
     fn packed_in(mut self, room: usize) -> Result<Vec<u8>, Error> {
         let (mut packed, payload) = (Vec::new(), self.sizes.payload);
         grow(&mut packed, room.min(payload), payload)?;
-        self.fill(&mut packed, 0, self.sizes.payload)?;
+        self.fill(&mut packed, payload)?;
         self.finish()?;
         Ok(packed)
     }
@@ -217,18 +216,23 @@ impl<R: Read> Incoming<R> {
     ///
     /// As [`packed`](Self::packed).
     pub fn skip(mut self) -> Result<u64, Error> {
-        self.drain(&mut Vec::new())?;
+        let mut buffer = Vec::new();
+        while self.body.left() > 0 {
+            let size = usize::try_from(self.body.left()).unwrap_or(CHUNK).min(CHUNK);
+            self.fill(&mut buffer, size)?;
+        }
+        self.finish()?;
         Ok(self.header.payload_len())
     }
 
-    /// Fills `size` bytes of the buffer from `start` on. The buffer grows as the bytes arrive.
-    fn fill(&mut self, buffer: &mut Vec<u8>, start: usize, size: usize) -> Result<(), Error> {
-        let (mut filled, end) = (start, start + size);
-        while filled < end {
-            let step = filled + (end - filled).min(CHUNK);
+    /// Fills the first `size` bytes of the buffer. The buffer grows as the bytes arrive.
+    fn fill(&mut self, buffer: &mut Vec<u8>, size: usize) -> Result<(), Error> {
+        let mut filled = 0;
+        while filled < size {
+            let step = filled + (size - filled).min(CHUNK);
             if buffer.len() < step {
                 let more = step - buffer.len();
-                grow(buffer, more, end)?;
+                grow(buffer, more, size)?;
                 buffer.resize(step, 0);
             }
             self.next(&mut buffer[filled..step])?;
@@ -243,17 +247,6 @@ impl<R: Read> Incoming<R> {
         let mut arrived = &bytes[..came];
         while !self.body.payload(&mut arrived).is_empty() {}
         if came < bytes.len() { Err(self.body.truncated(0)) } else { Ok(()) }
-    }
-
-    /// Reads the frame to its end and verifies it.
-    fn drain(&mut self, buffer: &mut Vec<u8>) -> Result<(), Error> {
-        loop {
-            let size = usize::try_from(self.body.left()).unwrap_or(CHUNK).min(CHUNK);
-            if size == 0 {
-                return self.finish();
-            }
-            self.fill(buffer, 0, size)?;
-        }
     }
 
     /// Reads the checksum at the end and compares it.

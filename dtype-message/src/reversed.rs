@@ -80,11 +80,25 @@ fn reverse_each(width: usize, bytes: &mut [u8], every: Every) {
 }
 
 fn reverse_arrays<const WIDTH: usize>(bytes: &mut [u8], every: Every) {
-    let Some(bytes) = bytes.get_mut(every.first..) else { return };
-    for part in bytes.chunks_mut(every.distance).take(every.count) {
-        if let Some(value) = part.first_chunk_mut::<WIDTH>() {
+    let Every { first, distance, count } = every;
+    let Some(before_last) = count.checked_sub(1).map(|others| others * distance) else { return };
+    let bytes = bytes.get_mut(first..).unwrap_or_default();
+    let Some((parts, last)) = bytes.split_at_mut_checked(before_last) else { return };
+    if distance == WIDTH {
+        // The optimizer makes vectors of values that touch.
+        for value in parts.as_chunks_mut::<WIDTH>().0 {
             value.reverse();
         }
+    } else {
+        // Parts of one length: the loop compares none.
+        for part in parts.chunks_exact_mut(distance) {
+            if let Some(value) = part.first_chunk_mut::<WIDTH>() {
+                value.reverse();
+            }
+        }
+    }
+    if let Some(value) = last.first_chunk_mut::<WIDTH>() {
+        value.reverse();
     }
 }
 

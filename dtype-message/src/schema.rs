@@ -90,9 +90,11 @@ impl Schema {
             let (here, there) = (own(self.type_name()), own(sender.type_name()));
             differences.push(Difference::Name { here, there });
         }
-        let (here, there) = (self.first_fields(), sender.first_fields());
-        let mut seen = BTreeSet::new();
-        for (path, ty) in self.fields().filter(|(path, _)| seen.insert(*path)) {
+        // Not collected, for which a program needs a sort.
+        let (mut here, mut there) = (BTreeMap::new(), BTreeMap::new());
+        here.extend(self.first_fields());
+        there.extend(sender.first_fields());
+        for (path, ty) in self.first_fields() {
             match there.get(path) {
                 None => differences.push(Difference::OnlyHere { path: own(path), ty: own(ty) }),
                 Some(other) if *other != ty => differences.push(Difference::Type {
@@ -103,23 +105,22 @@ impl Schema {
                 Some(_) => {}
             }
         }
-        let more = sender.fields().filter(|(path, _)| !here.contains_key(path));
-        for (path, ty) in more.filter(|(path, _)| seen.insert(*path)) {
+        for (path, ty) in sender.first_fields().filter(|(path, _)| !here.contains_key(path)) {
             differences.push(Difference::OnlyThere { path: own(path), ty: own(ty) });
         }
-        if differences.is_empty() && self != sender {
-            differences.push(Difference::Order);
+        let ours = self.first_fields().filter(|(path, _)| there.contains_key(path));
+        let theirs = sender.first_fields().filter(|(path, _)| here.contains_key(path));
+        let mut pairs = ours.zip(theirs);
+        if let Some(((here, _), (there, _))) = pairs.find(|(ours, theirs)| ours.0 != theirs.0) {
+            differences.push(Difference::Order { here: own(here), there: own(there) });
         }
         differences
     }
 
-    /// The first type of each path.
-    fn first_fields(&self) -> BTreeMap<&str, &str> {
-        let mut fields = BTreeMap::new();
-        for (path, ty) in self.fields() {
-            fields.entry(path).or_insert(ty);
-        }
-        fields
+    /// The first field of each path.
+    fn first_fields(&self) -> impl Iterator<Item = (&str, &str)> {
+        let mut seen = BTreeSet::new();
+        self.fields().filter(move |(path, _)| seen.insert(*path))
     }
 }
 
@@ -157,8 +158,14 @@ pub enum Difference {
         /// The type of the field.
         ty: String,
     },
-    /// The fields are the same, in another order.
-    Order,
+    /// The fields that both have come in another order. These are the first two, and each comes where the other side has the
+    /// other one.
+    Order {
+        /// The path of the receiver's field.
+        here: String,
+        /// The path of the sender's field.
+        there: String,
+    },
 }
 
 impl fmt::Display for Difference {
@@ -172,7 +179,12 @@ impl fmt::Display for Difference {
             }
             Self::OnlyHere { path, ty } => write!(f, "`{path}: {ty}` is only here"),
             Self::OnlyThere { path, ty } => write!(f, "`{path}: {ty}` is only there"),
-            Self::Order => f.write_str("the fields have another order"),
+            Self::Order { here, there } => {
+                write!(
+                    f,
+                    "the fields have another order: `{there}` comes there where `{here}` comes here"
+                )
+            }
         }
     }
 }
@@ -445,7 +457,18 @@ mod tests {
         let texts = |there: &str| -> Vec<String> {
             here.differences(&schema(there)).iter().map(ToString::to_string).collect()
         };
-        assert_eq!(texts("S\nb: f32\na: u8\nc: u8\n"), ["the fields have another order"]);
+        assert_eq!(
+            texts("S\nb: f32\na: u8\nc: u8\n"),
+            ["the fields have another order: `b` comes there where `a` comes here"]
+        );
+        assert_eq!(
+            texts("S\na: u8\nd: u8\nc: u8\nb: f64\n"),
+            [
+                "`b` is f64 there and f32 here",
+                "`d: u8` is only there",
+                "the fields have another order: `c` comes there where `b` comes here"
+            ]
+        );
         assert_eq!(
             texts("T\na: u8\nb: f64\nd: u8\n"),
             [

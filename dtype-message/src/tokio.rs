@@ -183,13 +183,13 @@ const MAX_PROTOCOL_LEN: u64 = 1 << 20;
 /// # Errors
 ///
 /// As [`send`] and [`receive`], for a text of at most 1 MiB; [`Error::Io`] if the stream ends before the other side's protocol;
-/// [`Error::Protocol`] if it is none, or has the schema of a type with more than 64 KiB of text.
+/// [`Error::Protocol`] if the text is not a protocol, or has a schema of more than 64 KiB.
 pub async fn exchange<M: Messages>(
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin + ?Sized),
 ) -> Result<Protocol, Error> {
     let (mut input, mut output) = ::tokio::io::split(stream);
     let ours = Protocol::of::<M>().to_string();
-    // At the same time: two long texts that nobody reads may be more than the stream holds.
+    // At the same time: if both sides sent first, two long texts could fill the stream before either side reads.
     let mut sending = pin!(async {
         send(&mut output, &ours, Framing::new()).await?;
         Ok::<(), Error>(output.flush().await?)

@@ -160,6 +160,12 @@ impl KnownTypes {
         Self { given: given.into_iter().flat_map(Known::given).collect(), types: VecDeque::new() }
     }
 
+    /// The kinds of message that were given, with their tags.
+    fn messages(&self) -> String {
+        let kinds = self.given.iter().filter_map(|given| given.message.as_ref());
+        kinds.map(|Kind { tag, name, .. }| format!("{tag} {name}")).collect::<Vec<_>>().join(", ")
+    }
+
     /// The type of a frame's records: one that was given, for its tag or for all, or the last one in the file that fits. It
     /// is prepared for them; of those in the file, no other one stays prepared.
     pub(super) fn find(
@@ -167,8 +173,7 @@ impl KnownTypes {
         header: &Header,
     ) -> Result<Result<Option<Ready<'_>>, Error>, Failure> {
         let order = header.byte_order();
-        let mut refusal = (!self.given.is_empty())
-            .then(|| Error::UnknownTag { tag: header.tag(), expected: "TYPE" });
+        let mut refusal = None;
         let is_for =
             |given: &Known| given.message.as_ref().is_none_or(|kind| kind.tag == header.tag());
         let mut candidates = self.given.iter().enumerate().filter(|(_, given)| is_for(given));
@@ -190,6 +195,9 @@ impl KnownTypes {
             has_signature && header.record_size() == ty.size() && header.check_type(ty).is_ok()
         };
         let Some(number) = self.types.iter().position(is_meant) else {
+            let unknown =
+                || Error::UnknownTag { tag: header.tag(), expected: self.messages().into() };
+            let refusal = refusal.or_else(|| (!self.given.is_empty()).then(unknown));
             return Ok(refusal.map_or(Ok(None), Err));
         };
         let mut meant = None;

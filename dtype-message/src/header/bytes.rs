@@ -39,13 +39,6 @@ pub enum Decoded {
     Needs(usize),
 }
 
-const fn mark(order: ByteOrder) -> u8 {
-    match order {
-        ByteOrder::Little => 1,
-        ByteOrder::Big => 2,
-    }
-}
-
 impl Header {
     /// The header's bytes.
     #[inline]
@@ -57,7 +50,7 @@ impl Header {
         let mut bytes = [0; Self::FULL_LEN];
         bytes[..4].copy_from_slice(&MAGIC);
         bytes[4] = VERSION;
-        bytes[5] = mark(self.byte_order);
+        bytes[5] = if self.byte_order == ByteOrder::Little { 1 } else { 2 };
         bytes[8..16].copy_from_slice(&self.signature_hash.unwrap_or(0).to_le_bytes());
         bytes[16..24].copy_from_slice(&self.count.to_le_bytes());
         bytes[24..32].copy_from_slice(&self.record_size.to_le_bytes());
@@ -96,19 +89,10 @@ impl Header {
         header
     }
 
-    /// The checksum from which the payload's checksum continues, of the bytes of a header. A checksum must not cover another one:
-    /// data followed by their own CRC always have the same checksum.
+    /// The checksum of a header and of as much of the payload as follows it. The header's own checksum stands for the header,
+    /// because a checksum must not cover another one: data followed by their own CRC always have the same checksum.
     #[inline]
-    pub(crate) fn checksum(bytes: &[u8]) -> u32 {
-        match bytes.first_chunk() {
-            Some(full) if full[0] == MAGIC[0] => narrow(full, CHECKSUM),
-            _ => crc32c::crc32c(bytes),
-        }
-    }
-
-    /// The checksum at the end of a frame, of which `covered` is the rest.
-    #[inline]
-    pub(crate) fn frame_checksum(covered: &[u8]) -> u32 {
+    pub(crate) fn checksum(covered: &[u8]) -> u32 {
         match covered.split_first_chunk() {
             Some((header, payload)) if covered[0] == MAGIC[0] => {
                 crc32c::crc32c_append(narrow(header, CHECKSUM), payload)
@@ -177,11 +161,23 @@ impl Header {
     /// assert_eq!(Header::decode(&bytes[..3])?, Decoded::Needs(7));
     /// # Ok::<(), dtype_message::Error>(())
     /// ```
-    #[inline]
     pub fn decode(bytes: &[u8]) -> Result<Decoded, Error> {
+        let mut header = None;
+        let len = Self::decode_to(&mut header, bytes)?;
+        Ok(match header {
+            Some(header) => Decoded::Header(header, len),
+            None => Decoded::Needs(len),
+        })
+    }
+
+    /// As [`decode`](Self::decode), to the place where the header stays: copying it right after it was written takes longer than
+    /// decoding it. Returns the length of the header. If that is more than the bytes passed, it is a lower bound, and `to` is
+    /// unchanged.
+    #[inline(always)]
+    pub(crate) fn decode_to(to: &mut Option<Self>, bytes: &[u8]) -> Result<usize, Error> {
         match bytes {
-            [] => Ok(Decoded::Needs(1)),
-            [first, rest @ ..] if first & 0xC0 == COMPACT => Self::decode_compact(*first, rest),
+            [] => Ok(1),
+            [first, rest @ ..] if first & 0xC0 == COMPACT => Self::decode_compact(to, *first, rest),
             [a, b, c, d, ..] if [*a, *b, *c, *d] != MAGIC => {
                 Err(Error::Magic { actual: [*a, *b, *c, *d] })
             }
@@ -189,18 +185,18 @@ impl Header {
                 Err(Error::Version { actual: *version })
             }
             // The rest of the four bytes are for the error.
-            [_] | [_, _] | [_, _, _] if !MAGIC.starts_with(bytes) => {
-                Ok(Decoded::Needs(MAGIC.len()))
+            [_] | [_, _] | [_, _, _] if !MAGIC.starts_with(bytes) => Ok(MAGIC.len()),
+            _ => {
+                if let Some(header) = bytes.first_chunk() {
+                    *to = Some(Self::from_bytes(header)?);
+                }
+                Ok(Self::FULL_LEN)
             }
-            _ => match bytes.first_chunk() {
-                Some(header) => Ok(Decoded::Header(Self::from_bytes(header)?, Self::FULL_LEN)),
-                None => Ok(Decoded::Needs(Self::FULL_LEN)),
-            },
         }
     }
 
-    #[inline]
-    fn decode_compact(first: u8, rest: &[u8]) -> Result<Decoded, Error> {
+    #[inline(always)]
+    fn decode_compact(to: &mut Option<Self>, first: u8, rest: &[u8]) -> Result<usize, Error> {
         let has = |bit| first & bit != 0;
         if has(VERSION_BIT) || (has(HAS_SIGNATURE) && has(HAS_SCHEMA)) {
             return Err(Error::Reserved { offset: 0, actual: first.into() });
@@ -210,14 +206,14 @@ impl Header {
         let count_len = usize::from(has(HAS_COUNT));
         let mut at = 0;
         let Some(tag) = number(rest, &mut at)? else {
-            return Ok(Decoded::Needs(1 + at + count_len + 1 + hash_len));
+            return Ok(1 + at + count_len + 1 + hash_len);
         };
         let tag = u32::try_from(tag).map_err(|_| Error::Number { offset: 1 })?;
         let mut count = 1;
         if has(HAS_COUNT) {
             let offset = 1 + at;
             let Some(number) = number(rest, &mut at)? else {
-                return Ok(Decoded::Needs(1 + at + 1 + hash_len));
+                return Ok(1 + at + 1 + hash_len);
             };
             if number == 1 {
                 return Err(Error::Number { offset });
@@ -225,13 +221,13 @@ impl Header {
             count = number;
         }
         let Some(record_size) = number(rest, &mut at)? else {
-            return Ok(Decoded::Needs(1 + at + hash_len));
+            return Ok(1 + at + hash_len);
         };
         let Some(hash) = rest.get(at..at + hash_len) else {
-            return Ok(Decoded::Needs(1 + at + hash_len));
+            return Ok(1 + at + hash_len);
         };
         let hash = hash.first_chunk().map(|hash| u32::from_le_bytes(*hash).into());
-        let header = Self {
+        *to = Some(Self {
             is_compact: true,
             has_checksum: has(HAS_CHECKSUM),
             byte_order: if has(IS_BIG_ENDIAN) { ByteOrder::Big } else { ByteOrder::Little },
@@ -241,8 +237,8 @@ impl Header {
             count,
             record_size,
             payload_len: payload_len(count, record_size)?,
-        };
-        Ok(Decoded::Header(header, 1 + at + hash_len))
+        });
+        Ok(1 + at + hash_len)
     }
 }
 
@@ -275,10 +271,21 @@ impl fmt::Debug for HeaderBytes {
     }
 }
 
-/// Reads the number at `at` and moves `at` past it; `None`, with `at` at the end of the bytes, if the number is
+/// Reads the number at `at` and moves `at` past it; `None`, with `at` behind the end of the bytes, if the number is
 /// cut short.
-#[inline]
+#[inline(always)]
 fn number(bytes: &[u8], at: &mut usize) -> Result<Option<u64>, Error> {
+    match bytes.get(*at) {
+        Some(&byte) if byte < 0x80 => {
+            *at += 1;
+            Ok(Some(byte.into()))
+        }
+        _ => long_number(bytes, at),
+    }
+}
+
+/// As [`number`], for a number of more than one byte.
+fn long_number(bytes: &[u8], at: &mut usize) -> Result<Option<u64>, Error> {
     let start = *at;
     let (mut number, mut shift) = (0_u64, 0);
     while let Some(&byte) = bytes.get(*at) {

@@ -40,31 +40,32 @@ impl Header {
 
     #[inline]
     fn compare(&self, own: RecordKind, name: impl FnOnce() -> String) -> Result<(), Error> {
-        let reduced = |hash: u64| if self.is_compact { folded(hash) } else { hash };
+        // Only the hashes that the frame has are compared.
+        let reduced = |ours: Option<u64>, theirs: Option<u64>| {
+            let ours = ours.filter(|_| theirs.is_some());
+            if self.is_compact { ours.map(folded) } else { ours }
+        };
         let expected = RecordKind {
             size: own.size,
-            signature_hash: own.signature_hash.map(reduced),
-            schema_hash: own.schema_hash.map(reduced),
-        };
-        let agrees = |theirs: Option<u64>, ours| theirs.is_none() || theirs == ours;
-        if self.record_size == expected.size
-            && agrees(self.signature_hash, expected.signature_hash)
-            && agrees(self.schema_hash, expected.schema_hash)
-        {
-            return Ok(());
-        }
-        // Only the hashes that the frame has are compared, so only these are reported.
-        let expected = RecordKind {
-            size: expected.size,
-            signature_hash: expected.signature_hash.filter(|_| self.signature_hash.is_some()),
-            schema_hash: expected.schema_hash.filter(|_| self.schema_hash.is_some()),
+            signature_hash: reduced(own.signature_hash, self.signature_hash),
+            schema_hash: reduced(own.schema_hash, self.schema_hash),
         };
         let actual = RecordKind {
             size: self.record_size,
             signature_hash: self.signature_hash,
             schema_hash: self.schema_hash,
         };
-        Err(Mismatch::new(name(), self.tag, expected, actual).into())
+        if expected == actual {
+            return Ok(());
+        }
+        let mismatch = Mismatch {
+            type_name: name(),
+            tag: self.tag,
+            expected,
+            actual,
+            differences: Vec::new(),
+        };
+        Err(mismatch.into())
     }
 
     /// Checks whether the message is within the limits.

@@ -89,6 +89,50 @@ fn a_receiver_names_the_fields_and_goes_on() {
     assert!(receiver.next_message().unwrap().is_none());
 }
 
+#[test]
+fn a_type_that_is_no_enum_is_explained_whatever_the_tag() {
+    fn refusal<M: Messages>(tag: u32, sender: Protocol) -> String {
+        let mut stream = Vec::new();
+        let reading = v2::Reading { sensor: 1, value: 0.5, quality: 3 };
+        dtype_message::send(&mut stream, &reading, Framing::new().with_tag(tag)).unwrap();
+        let receiver = Receiver::<_, M>::new(&stream[..], Limits::new());
+        match receiver.with_sender(sender).next_message() {
+            Err(refusal) => refusal.to_string(),
+            Ok(_) => panic!("accepted"),
+        }
+    }
+    for refusal in [
+        refusal::<Reading>(1, Protocol::of::<v2::V2>()),
+        refusal::<Vec<Reading>>(7, Protocol::of::<v2::Reading>()),
+        refusal::<V1>(3, Protocol::of::<Vec<v2::Reading>>()),
+    ] {
+        assert!(refusal.ends_with(CHANGES), "{refusal}");
+    }
+    // Which of the enum's messages this is, is unknown.
+    let unexplained = refusal::<Reading>(9, Protocol::of::<v2::V2>());
+    assert!(!unexplained.contains("there"), "{unexplained}");
+}
+
+#[test]
+fn a_refusal_says_what_the_receiver_knows() {
+    #[derive(Datatype, Debug)]
+    struct Other {
+        id: u32,
+        value: f32,
+    }
+    let refusal = |frame: &[u8]| {
+        dtype_message::decode::<Reading>(&mut &frame[..], &Limits::new()).unwrap_err().to_string()
+    };
+    let mut frame = Vec::new();
+    dtype_message::encode(&mut frame, &(1_i32, 0.5_f32), Framing::new()).unwrap();
+    assert!(refusal(&frame).ends_with("; the fields have other types"), "{}", refusal(&frame));
+    frame.clear();
+    let other = Other { id: 1, value: 0.5 };
+    dtype_message::encode(&mut frame, &other, Framing::new().with_schema()).unwrap();
+    let text = refusal(&frame);
+    assert!(text.ends_with("; the fields have other names or types"), "{text}");
+}
+
 #[cfg(feature = "tokio")]
 #[test]
 fn both_sides_exchange_their_protocols() {

@@ -37,7 +37,7 @@ pub trait Records: Sized {
     ///
     /// # Errors
     ///
-    /// The bytes are no text.
+    /// The bytes are not UTF-8.
     ///
     /// # Panics
     ///
@@ -81,6 +81,7 @@ impl<T: Datatype> Records for Vec<T> {
         self
     }
 
+    #[inline]
     fn try_unpack(packed: &[u8]) -> Option<Self> {
         unpack(packed).ok()
     }
