@@ -50,16 +50,15 @@ impl Quads {
     )]
     pub(super) const fn new_if_faster(map: &ByteMap, stride: i64) -> Option<Self> {
         let (span, quads) = (map.span(), map.len / QUAD);
-        let is_whole = quads > 0 && map.len.is_multiple_of(QUAD);
         // Records that have bytes twice may have more quads than they span.
-        if !is_whole || quads > QUADS || span > QUADS * QUAD {
+        if quads == 0 || !map.len.is_multiple_of(QUAD) || quads > QUADS || span > QUADS * QUAD {
             return None;
         }
         let mut records = 1;
         // Only records that do not interleave: a part of a period is then a prefix of the register.
         if stride >= span as i64 && stride % QUAD as i64 == 0 {
             let (fit, lie) = (QUADS / quads, (QUADS * QUAD - span) / stride as usize + 1);
-            records = if fit < lie { fit } else { lie };
+            records = if fit <= lie { fit } else { lie };
         }
         let moves = records * map.moves;
         if moves < Self::MIN_MOVES {

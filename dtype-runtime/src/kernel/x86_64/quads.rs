@@ -175,3 +175,29 @@ fn before(bytes: usize, mask: __m256i) -> __m256i {
 fn records_of(bytes: usize, permutation: &Permutation) -> usize {
     permutation.record_of((bytes + permutation.size() - 1) as u64) as usize
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::ByteMap;
+
+    #[test]
+    fn a_part_of_a_register_is_whole_records() {
+        let mut map = ByteMap::new();
+        assert!(map.run(0, 4) && map.run(8, 8));
+        let all = Permutation::new(&map, 16).unwrap();
+        assert_eq!([1, 12, 13, 24, 25].map(|bytes| records_of(bytes, &all)), [1, 1, 2, 2, 3]);
+        if !std::is_x86_feature_detected!("avx2") {
+            return println!("left out: no AVX2 in this machine");
+        }
+        let selected = |bytes| {
+            // SAFETY: the machine has the instructions, and a register is eight numbers.
+            unsafe {
+                let quads = before(bytes, _mm256_set1_epi32(-1));
+                core::mem::transmute::<__m256i, [i32; 8]>(quads)
+            }
+        };
+        assert_eq!(selected(8), [-1, -1, 0, 0, 0, 0, 0, 0]);
+        assert_eq!([selected(0), selected(32)], [[0; 8], [-1; 8]]);
+    }
+}
