@@ -310,7 +310,7 @@ impl<'a> Compiler<'a> {
         let OpenBody { inner, stretch, .. } = open;
         let items = self.at.len - inner.start() - 1;
         self.build(items.min(MAX_ROTATED) + ROOM_FOR_ENDS, |builder| {
-            builder.end_loop(inner, count, stride)
+            builder.end_loop(inner, count, stride);
         });
         let written = self.written().get(inner.start()..).unwrap_or(&[]);
         if written.iter().all(|op| matches!(op, Op::Blocks(_))) {

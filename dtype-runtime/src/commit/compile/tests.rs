@@ -362,7 +362,9 @@ fn lists_have_the_shortest_entries() {
     let lists = |blocks: &mut dyn Iterator<Item = (i64, u64)>| {
         let all: Vec<Block> = blocks.map(|(disp, len)| Block { disp, len }).collect();
         let (ops, _) = made(None, true, &all, |compiler, all| {
-            all.iter().for_each(|block| compiler.elem(elem(*block)));
+            for block in all {
+                compiler.elem(elem(*block));
+            }
         });
         let list = |op: &Op| {
             if let Op::List(list) = op { Some((list.count(), list.kind)) } else { None }
