@@ -220,6 +220,12 @@ mod tests {
     }
 
     #[test]
+    fn debug_output_names_the_type() {
+        let ty = Type::basic(Basic::U8).commit();
+        assert_eq!(format!("{ty:?}"), format!("Committed {{ type: {:?}, .. }}", ty.as_type()));
+    }
+
+    #[test]
     fn what_is_known_of_a_single_instance() {
         let single = |ty: &Type| {
             let Single { reach, size, run, touches_next } = Single::of(ty);

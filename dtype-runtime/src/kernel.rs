@@ -432,3 +432,19 @@ unsafe fn any_operations<D: Direction>(
 fn offset(stride: i64, iteration: u64) -> isize {
     stride.wrapping_mul(iteration.cast_signed()) as isize
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_that_are_records_are_not_single() {
+        // Two blocks that the next instance continues, that touch its first block, and that do neither.
+        let blocks = Blocks { disp: 0, len: 4, count: 2, stride: 12 };
+        let is_single = [24, 16, 40].map(|extent| {
+            let plan = Plan::of_blocks(blocks, extent);
+            [1, 2].map(|count| single(&plan, count).is_some())
+        });
+        assert_eq!(is_single, [[true, true], [true, false], [true, true]]);
+    }
+}

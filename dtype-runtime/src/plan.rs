@@ -28,7 +28,6 @@ mod split;
 mod tables;
 mod values;
 
-use alloc::borrow::Cow;
 use alloc::boxed::Box;
 
 pub(crate) use byte_map::ByteMap;
@@ -75,7 +74,7 @@ struct Overview {
 
 /// The output of a compiler: the operations of a plan and the lists that they refer to.
 pub(crate) struct Written<'a> {
-    pub(crate) ops: Cow<'a, [Op]>,
+    pub(crate) ops: &'a [Op],
     /// Bytes from one instance to the next.
     pub(crate) extent: i64,
     pub(crate) lists: Option<Box<Lists>>,
@@ -97,10 +96,10 @@ impl Plan {
     pub(crate) fn of_program(written: Written<'_>, size: u64) -> Self {
         let Written { ops, extent, lists } = written;
         let tables = lists.as_deref().unwrap_or(Lists::none());
-        debug_assert_eq!(size, op::size(&ops, tables), "{ops:?}");
+        debug_assert_eq!(size, op::size(ops, tables), "{ops:?}");
         let overview = (ops.len() >= index::MIN_OPERATIONS).then(|| {
-            let segments = Segments::from_ops(&ops, tables);
-            Box::new(Overview { index: Index::new(&ops, tables), segments })
+            let segments = Segments::from_ops(ops, tables);
+            Box::new(Overview { index: Index::new(ops, tables), segments })
         });
         let program = Program::new(ops, size, extent, lists);
         Self { program, size, overview }

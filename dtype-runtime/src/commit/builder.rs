@@ -251,17 +251,11 @@ impl Rotation {
         let mut rotation = Self { head, body: [Op::NONE; MAX_ROTATED], len: 0, tail, seam };
         let mut i = first;
         while i < end {
-            if let Some(op) = ends.between(ops, i) {
-                rotation.push(op);
-            }
+            rotation.body[rotation.len] = ends.between(ops, i);
+            rotation.len += 1;
             i += 1;
         }
         Some(rotation)
-    }
-
-    const fn push(&mut self, op: Op) {
-        self.body[self.len] = op;
-        self.len += 1;
     }
 }
 
@@ -278,13 +272,8 @@ struct Ends {
 }
 
 impl Ends {
-    /// The ends of `ops[first..end]`, if the last run touches the first run of the next iteration, and the body is
-    /// short enough to be written twice.
+    /// The ends of `ops[first..end]`, if the last run touches the first run of the next iteration.
     const fn of(ops: &[Op], first: usize, end: usize, stride: i64) -> Option<Self> {
-        let items = end - first;
-        if items == 0 || items > MAX_ROTATED {
-            return None;
-        }
         // The last operation of the body must be a top-level one, not the end of an inner loop.
         let mut i = first;
         let mut last = first;
@@ -308,21 +297,16 @@ impl Ends {
         Some(Self { head, tail, first, last })
     }
 
-    /// The operation at an index, without the two runs.
-    const fn between(&self, ops: &[Op], index: usize) -> Option<Op> {
-        let op = ops[index];
-        let (is_first, is_last) = (index == self.first, index == self.last);
-        let Op::Blocks(mut blocks) = op else { return Some(op) };
-        if is_first {
+    /// The operation at an index, without the two runs: no blocks may be left of it.
+    const fn between(&self, ops: &[Op], index: usize) -> Op {
+        let Op::Blocks(mut blocks) = ops[index] else { return ops[index] };
+        if index == self.first {
             blocks = Blocks { disp: blocks.block(1), count: blocks.count - 1, ..blocks };
         }
-        if is_last {
+        if index == self.last {
             blocks.count -= 1;
         }
-        if !is_first && !is_last {
-            return Some(op);
-        }
-        if blocks.count > 0 { Some(Op::Blocks(blocks.normalized())) } else { None }
+        Op::Blocks(blocks)
     }
 
     /// The run that spans from one iteration into the next.

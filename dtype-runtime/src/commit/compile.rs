@@ -22,8 +22,15 @@ const MIN_BLOCKS_OF_LIST: u64 = 4;
 /// Room for what one run or one counted operation adds: it may be cut in two, and joined.
 const ROOM_FOR_BLOCKS: usize = 4;
 
+/// Room for what rotation adds to a copy of a loop's body: a loop around the first copy, and a run before, between and after
+/// the copies, of one operation at most each. Only an operation that is joined to another is cut in two.
+const ROOM_FOR_ENDS: usize = 2 * ROOM_FOR_BLOCKS;
+
 /// The number of operations that are written without an allocation.
 pub(super) const SCRATCH: usize = 16;
+
+/// The least number of operations that an allocation has room for.
+const MANY: usize = 4 * SCRATCH;
 
 pub(super) struct Compiler<'a> {
     /// The operations while they are few, followed by unused ones. (Borrowed, because an array would be filled elsewhere and
@@ -112,7 +119,6 @@ impl Sink for Compiler<'_> {
                 let len = self.at.len;
                 self.ops().copy_within(head + 1..len, head);
                 self.at.len -= 1;
-                self.stretch -= 1;
                 self.ended = None;
             } else {
                 self.end_loop();
@@ -157,11 +163,11 @@ impl<'a> Compiler<'a> {
     /// Makes room for at least `needed` operations.
     #[cold]
     fn grow(&mut self, needed: usize) {
-        if self.many.is_empty() {
-            self.many.reserve_exact(needed.max(4 * SCRATCH));
-            self.many.extend_from_slice(self.few);
+        let is_first = self.many.is_empty();
+        self.many.resize(needed.next_power_of_two().max(MANY), Op::NONE);
+        if is_first {
+            self.many[..SCRATCH].copy_from_slice(self.few);
         }
-        self.many.resize(needed.max(2 * self.many.len()), Op::NONE);
     }
 
     /// Lets the builder write at most `room` operations.
@@ -302,8 +308,10 @@ impl<'a> Compiler<'a> {
 
     fn end_loop_now(&mut self, Ended { open, count, stride }: Ended) {
         let OpenBody { inner, stretch, .. } = open;
-        let room = room_for_end(self.at.len - inner.start() - 1);
-        self.build(room, |builder| builder.end_loop(inner, count, stride));
+        let items = self.at.len - inner.start() - 1;
+        self.build(items.min(MAX_ROTATED) + ROOM_FOR_ENDS, |builder| {
+            builder.end_loop(inner, count, stride);
+        });
         let written = self.written().get(inner.start()..).unwrap_or(&[]);
         if written.iter().all(|op| matches!(op, Op::Blocks(_))) {
             self.stretch = stretch.min(self.at.len);
@@ -326,18 +334,8 @@ impl<'a> Compiler<'a> {
         self.end_loop();
         self.end_list();
         let lists = self.lists.finish();
-        Written { ops: self.written().into(), extent, lists }
+        Written { ops: self.written(), extent, lists }
     }
-}
-
-/// Room for what the end of a loop over `items` operations adds.
-fn room_for_end(items: usize) -> usize {
-    if items > MAX_ROTATED {
-        return 0;
-    }
-    // Rotation writes the body twice, with a loop around the first copy, and a run before, between and after them.
-    // Each adds one operation at most. Only an operation that is joined to another is cut in two.
-    items + 2 * ROOM_FOR_BLOCKS
 }
 
 #[cfg(test)]

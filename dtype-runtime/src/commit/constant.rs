@@ -88,7 +88,7 @@ const fn lower(map: &TypeMap, base: usize, what: What, out: &mut Builder<'_>) {
             }
             if count == 1 {
                 lower(element, base, what, out);
-            } else if count > 1 {
+            } else {
                 let open = out.begin_loop();
                 lower(element, base, what, out);
                 out.end_loop(open, count as u64, signed(element.stride()));
@@ -165,12 +165,10 @@ const fn first_from(fields: &[Field], end: usize) -> Option<&Field> {
     let mut i = 0;
     while i < fields.len() {
         let field = &fields[i];
-        let nearer = match first {
-            None => true,
-            Some(first) => field.offset() < first.offset(),
-        };
-        if occupied(field).is_some() && field.offset() >= end && nearer {
-            first = Some(field);
+        match first {
+            Some(first) if first.offset() <= field.offset() => {}
+            _ if occupied(field).is_some() && field.offset() >= end => first = Some(field),
+            _ => {}
         }
         i += 1;
     }

@@ -141,7 +141,7 @@ impl ConversionCompiler {
             Some(All::Reversed(width)) => How::Reversed(width),
             Some(All::Different) => {
                 let values = if self.widest == 0 { Values::from_ops(&self.ops) } else { None };
-                let written = Written { ops: self.ops.into(), extent, lists: None };
+                let written = Written { ops: &self.ops, extent, lists: None };
                 let plan = Plan::of_program(written, size);
                 How::Each(Box::new(Each { plan, values }))
             }
@@ -228,5 +228,45 @@ impl Sink for Dense {
         let extent = self.at - start;
         self.inner.end(open, loops, extent);
         self.at = start + extent * loops.cast_signed();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::basic::Basic;
+    use crate::representation::ByteOrder;
+
+    #[test]
+    fn a_conversion_is_as_simple_as_its_values() {
+        let order = if cfg!(target_endian = "little") { ByteOrder::Big } else { ByteOrder::Little };
+        let other = Architecture::HOST.with_byte_order(order);
+        let how = |ty: &Type| Converting::of(ty, ty.extent(), other).unwrap().how;
+        let [bytes, u16, u32] = [Basic::U8, Basic::U16, Basic::U32].map(Type::basic);
+        assert!(matches!(how(&Type::contiguous(3, &bytes).unwrap()), How::Same));
+        assert!(matches!(how(&Type::vector(3, 1, 2, &u32).unwrap()), How::Reversed(4)));
+        // The operations, and whether they are also a list.
+        let each = |ty: &Type| match how(ty) {
+            How::Each(all) => (all.plan.ops().len(), all.values.is_some()),
+            other => panic!("{other:?}"),
+        };
+        let both = |first: &Type| {
+            Type::structure(&[1, 1], &[0, 100], &[first.clone(), u32.clone()]).unwrap()
+        };
+        assert_eq!((each(&both(&u16)), each(&both(&bytes))), ((2, true), (2, true)));
+        // A loop over one value is no loop.
+        let column = Type::vector(3, 1, 2, &u16).unwrap();
+        assert_eq!(each(&both(&column)), (2, true));
+        assert_eq!(each(&both(&Type::vector(3, 1, 2, &both(&u16)).unwrap())), (4, true));
+    }
+
+    #[test]
+    fn a_value_that_no_kernel_reverses_is_converted_on_its_own() {
+        let of_all = |width| {
+            let mut compiler = ConversionCompiler::new(Architecture::EXTERNAL32);
+            compiler.note(Form::Reversed { width });
+            compiler.all
+        };
+        assert!(of_all(8) == Some(All::Reversed(8)) && of_all(12) == Some(All::Different));
     }
 }

@@ -23,7 +23,7 @@ use alloc::vec::Vec;
 use crate::plan::{Blocks, EntryKind, List, Lists, Moves};
 
 /// This many blocks of equal length at equal distances leave a list and become an operation.
-const REGULAR: u32 = 64;
+pub(super) const REGULAR: u32 = 64;
 
 /// This many consecutive blocks of equal length, at the end of a list of different lengths, become a list of their
 /// own, which is shorter and faster. That happens often: a single pair that touches turns a list of equal blocks
@@ -108,8 +108,7 @@ impl OpenList {
     pub(super) fn alike_at_end(&self) -> Option<u32> {
         let is_varied = matches!(self.list.kind, EntryKind::Varied | EntryKind::WideVaried);
         let number = self.alike.saturating_add(1);
-        (is_varied && number >= ALIKE_AT_END && u64::from(number) < self.list.count())
-            .then_some(number)
+        (is_varied && number >= ALIKE_AT_END).then_some(number)
     }
 
     /// Number of blocks in the table.

@@ -302,7 +302,7 @@ pub(crate) unsafe fn part<D: Way>(
 /// How many columns it pays to copy together, because they are narrow and a column is more than the cache keeps.
 fn together<D: Direction>(column: &Blocks, count: u64, stride: i64) -> usize {
     let apart = stride.unsigned_abs();
-    let is_narrow = 0 < apart && apart < ROW as u64 && column.len <= apart;
+    let is_narrow = apart <= ROW as u64 && column.len <= apart;
     // Each row lies in other cache lines than the row before.
     let is_far = column.stride.unsigned_abs() >= ROW as u64;
     let is_kept = column.count <= most_lines(column.stride.unsigned_abs());

@@ -70,21 +70,22 @@ struct Pair<V, const W: usize, const IN_PLACE: bool> {
     most: V,
 }
 
+/// The least number of each lane of `W` bytes.
+const fn lowest<const W: usize>() -> [u8; 32] {
+    let (mut all, mut last) = ([0; 32], W - 1);
+    while last < 32 {
+        all[last] = 0x80;
+        last += W;
+    }
+    all
+}
+
 impl<V: Vector, const W: usize, const IN_PLACE: bool> Pair<V, W, IN_PLACE> {
     /// # Safety
     ///
     /// The processor must have the instructions.
     #[inline(always)]
     unsafe fn new(low: &Load, high: &Load) -> Self {
-        /// The least number of a lane.
-        const fn lowest<const W: usize>() -> [u8; 32] {
-            let (mut all, mut last) = ([0; 32], W - 1);
-            while last < 32 {
-                all[last] = 0x80;
-                last += W;
-            }
-            all
-        }
         // SAFETY: arrays of 16 and of 32 bytes.
         unsafe {
             let both =
@@ -233,5 +234,18 @@ mod tests {
                 prop_assert_eq!(test(&tests, &bytes).is_some(), valid);
             }
         }
+    }
+
+    #[test]
+    fn the_least_number_of_a_lane_has_the_highest_bit_alone() {
+        fn lanes<const W: usize>() -> [[u8; W]; 2] {
+            let bytes = lowest::<W>();
+            let (all, _) = bytes.as_chunks::<W>();
+            assert!(all.iter().all(|lane| *lane == all[0]));
+            [all[0], all[all.len() - 1]]
+        }
+        assert_eq!(lanes::<1>(), [[0x80]; 2]);
+        assert_eq!(lanes::<4>(), [i32::MIN.to_le_bytes(); 2]);
+        assert_eq!(lanes::<8>(), [i64::MIN.to_le_bytes(); 2]);
     }
 }

@@ -114,7 +114,6 @@ unsafe fn unpack<V: Vector, K: ShuffledBy, const KEEPS_GAPS: bool>(
     mut memory: *mut u8,
     mut packed: *const u8,
 ) -> usize {
-    debug_assert!(K::SHUFFLE.unpacks());
     let (in_memory, in_packed) = K::SHUFFLE.bytes();
     let periods = count / K::SHUFFLE.records();
     for _ in 0..periods {
@@ -245,27 +244,24 @@ mod tests {
             // No longer than they must be, so that a sanitizer sees each byte before and after.
             let (mut packed, before) = (numbers(count * size, 251), numbers(count * stride, 241));
             let mut memory = before.clone();
-            if K::SHUFFLE.unpacks() {
-                let whole = count - count % K::SHUFFLE.records();
-                for _ in 0..2 {
-                    // SAFETY: both have the bytes of the records, which are unpacked so, and the processor has the
-                    // instructions.
-                    let done = unsafe {
-                        unpack_values::<K, true>(count, memory.as_mut_ptr(), packed.as_ptr())
-                    };
-                    let expected = by_bytes(runs, stride, &packed[..whole * size], &before);
-                    assert_eq!((done, &*memory), (whole, &*expected), "{runs:?} × {count}");
-                    packed.reverse();
-                }
-                let mut zeros = before.to_vec();
-                zeros[..whole * stride].fill(0);
-                // SAFETY: as above.
+            let whole = count - count % K::SHUFFLE.records();
+            for _ in 0..2 {
+                // SAFETY: both have the bytes of the records, which are unpacked so, and the processor has the
+                // instructions.
                 let done = unsafe {
-                    unpack_values::<K, false>(count, memory.as_mut_ptr(), packed.as_ptr())
+                    unpack_values::<K, true>(count, memory.as_mut_ptr(), packed.as_ptr())
                 };
-                let expected = by_bytes(runs, stride, &packed[..whole * size], &zeros);
+                let expected = by_bytes(runs, stride, &packed[..whole * size], &before);
                 assert_eq!((done, &*memory), (whole, &*expected), "{runs:?} × {count}");
+                packed.reverse();
             }
+            let mut zeros = before.to_vec();
+            zeros[..whole * stride].fill(0);
+            // SAFETY: as above.
+            let done =
+                unsafe { unpack_values::<K, false>(count, memory.as_mut_ptr(), packed.as_ptr()) };
+            let expected = by_bytes(runs, stride, &packed[..whole * size], &zeros);
+            assert_eq!((done, &*memory), (whole, &*expected), "{runs:?} × {count}");
             if K::SHUFFLE.packs() {
                 packed.fill(0xEE);
                 // SAFETY: both have the bytes of the records, which are packed so, and the processor has the instructions.

@@ -93,7 +93,7 @@ unsafe fn prepare_and_permute<D: Direction>(
     memory: *mut u8,
     packed: *mut u8,
 ) {
-    prefetch::prepare();
+    prefetch::FAR.ask();
     // SAFETY: passed on to the caller.
     unsafe { permute_prepared::<D>(permutation, range, memory, packed) };
 }
@@ -126,7 +126,7 @@ impl Registers for Avx512 {
     ) {
         // SAFETY: passed on to the caller.
         unsafe {
-            if prefetch::is_prepared() {
+            if prefetch::FAR.is_known() {
                 permute_prepared::<D>(all, range, memory, packed);
             } else {
                 prepare_and_permute::<D>(all, range, memory, packed);

@@ -75,6 +75,9 @@ impl ByteMap {
         if len > (WIDTH - self.len) as u64 {
             return false;
         }
+        if len == 0 {
+            return true;
+        }
         if self.len == 0 {
             self.first = disp;
         }
@@ -90,13 +93,13 @@ impl ByteMap {
             self.len += 1;
             i += 1;
         }
-        if len > 0 && from < self.least {
+        if from <= self.least {
             self.least = from;
         }
-        if len > 0 && to > self.greatest {
+        if to >= self.greatest {
             self.greatest = to;
         }
-        let in_two = len < 16 && !len.is_power_of_two();
+        let in_two = len <= 16 && !len.is_power_of_two();
         self.moves += if in_two { 2 } else { len.div_ceil(16) as usize };
         true
     }

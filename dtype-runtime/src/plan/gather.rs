@@ -86,7 +86,7 @@ impl Gather {
         let mut column = 0;
         while column < number {
             let fit = WIDTH / places[column].len;
-            if fit < records {
+            if fit <= records {
                 records = fit;
             }
             column += 1;
@@ -112,7 +112,7 @@ impl Gather {
                 byte += 1;
             }
             let fewest = all.width(column).div_ceil(len);
-            if fewest > all.fewest {
+            if fewest >= all.fewest {
                 all.fewest = fewest;
             }
             column += 1;

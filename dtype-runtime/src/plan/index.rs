@@ -77,7 +77,7 @@ impl Index {
             // A loop starts where its first operation starts.
             let leaf = ops[at..].iter().position(|op| !matches!(op, Op::Loop { .. }));
             let leaf = leaf.map_or(at, |inside| at + inside);
-            let joined = before.joined(&Segments::from_ops(&ops[leaf..=leaf], lists));
+            let joined = before.joined(&Segments::from_ops(&ops[leaf..=leaf], lists), 0);
             let index = from + at;
             self.starts[index] = start + bytes_before;
             self.numbers[index] = number + before.count - joined;
@@ -159,6 +159,7 @@ impl Index {
 #[cfg(test)]
 mod tests {
     use super::super::op::Blocks;
+    use super::super::{Plan, Written};
     use super::*;
 
     /// Displacement and length of each run that the operations copy.
@@ -233,5 +234,16 @@ mod tests {
         for all in [&nest[..], &example] {
             check(&Index::new(all, Lists::none()), all, &(0..all.len()));
         }
+    }
+
+    #[test]
+    fn a_plan_of_many_operations_has_an_index() {
+        let has_index = |runs: usize| {
+            let places = (0..).map(|k| 10 * k * k).take(runs);
+            let ops: Vec<Op> = places.map(|disp| Op::Blocks(Blocks::run(disp, 4))).collect();
+            let written = Written { ops: &ops, extent: 1 << 40, lists: None };
+            Plan::of_program(written, 4 * runs as u64).index().is_some()
+        };
+        assert_eq!([MIN_OPERATIONS - 1, MIN_OPERATIONS].map(has_index), [false, true]);
     }
 }

@@ -129,11 +129,10 @@ impl Entries<'_> {
 
     /// As [`find`](Self::find), for a position that is not before a block, which starts at `start`.
     pub(crate) fn find_from(&self, position: u64, block: usize, start: u64) -> (usize, u64) {
-        let bytes = position.saturating_sub(start);
         match *self {
             Self::Even(_, len) | Self::WideEven(_, len) => find_even(position, len),
-            Self::Varied(entries) => find(entries, position, block + expected(entries, bytes)),
-            Self::WideVaried(entries) => find(entries, position, block + expected(entries, bytes)),
+            Self::Varied(entries) => find_after(entries, position, block, start),
+            Self::WideVaried(entries) => find_after(entries, position, block, start),
         }
     }
 
@@ -193,6 +192,16 @@ fn expected<W: Number>(entries: &[[W; 2]], bytes: u64) -> usize {
     let blocks = entries.len().saturating_sub(1);
     let average = ((blocks as u64) << FRACTION).checked_div(span(entries, blocks)).unwrap_or(0);
     (bytes.wrapping_mul(average) >> FRACTION) as usize
+}
+
+/// The block that holds a position which is not before a block, which starts at `start`; and where it starts.
+fn find_after<W: Number>(
+    entries: &[[W; 2]],
+    position: u64,
+    block: usize,
+    start: u64,
+) -> (usize, u64) {
+    find(entries, position, block + expected(entries, position.saturating_sub(start)))
 }
 
 /// The last block that starts at a position or before it, and where it starts. The search doubles its steps from
@@ -358,6 +367,8 @@ impl Entries<'_> {
 
 #[cfg(test)]
 mod tests {
+    use core::cell::Cell;
+
     use super::*;
 
     #[test]
@@ -414,6 +425,38 @@ mod tests {
         assert_eq!([(1, 5), (3, 32)].map(moves), [UpTo32; 2]);
         assert_eq!([(1, 33), (15, 64)].map(moves), [UpTo64; 2]);
         assert_eq!([(1, 65), (31, 200)].map(moves), [Any; 2]);
+    }
+
+    #[test]
+    fn a_search_takes_few_steps() {
+        thread_local! {
+            static LOOKS: Cell<u32> = const { Cell::new(0) };
+        }
+        /// A number that counts how often any is looked at.
+        #[derive(Clone, Copy)]
+        struct Counted(u32);
+        impl From<Counted> for u64 {
+            fn from(number: Counted) -> Self {
+                LOOKS.set(LOOKS.get() + 1);
+                number.0.into()
+            }
+        }
+        // Blocks of one byte.
+        let table: Vec<[Counted; 2]> = (0..1 << 16).map(|k| [Counted(0), Counted(k)]).collect();
+        let looks = |position: u64, find: &dyn Fn() -> (usize, u64)| {
+            LOOKS.set(0);
+            assert_eq!(find(), (usize::try_from(position).unwrap(), position));
+            LOOKS.get()
+        };
+        // Up to twice the digits of the distance, and a few for the ends.
+        for distance in [0, 1, 100, 10_000_usize] {
+            let most = 2 * (usize::BITS - distance.leading_zeros()) + 8;
+            for hint in [20_000 - distance, 20_000 + distance] {
+                let looks = looks(20_000, &|| find(&table, 20_000, hint));
+                assert!(looks <= most, "{looks} for a distance of {distance}");
+            }
+        }
+        assert!(looks(60_000, &|| find_after(&table, 60_000, 50_000, 50_000)) <= 12);
     }
 
     #[test]

@@ -2,13 +2,12 @@
 //! because threads cannot wait for each other there.
 
 use alloc::boxed::Box;
-use core::fmt;
 #[cfg(feature = "std")]
 use std::sync::OnceLock;
 
 /// A value that follows from the fields beside it. It plays no part in comparisons. A clone has the value where
 /// the original has it.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(super) struct Once<T>(
     #[cfg(feature = "std")] OnceLock<Box<T>>,
     #[cfg(not(feature = "std"))] Option<Box<T>>,
@@ -72,9 +71,3 @@ impl<T> PartialEq for Once<T> {
 }
 
 impl<T> Eq for Once<T> {}
-
-impl<T: fmt::Debug> fmt::Debug for Once<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}

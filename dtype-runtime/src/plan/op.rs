@@ -103,15 +103,7 @@ pub(crate) const fn split_first(ops: &[Op]) -> Option<(&Op, &[Op], &[Op])> {
 }
 
 /// Packed bytes of operations, executed once. `lists` holds the lists among them.
-#[inline]
 pub(crate) fn size(ops: &[Op], lists: &Lists) -> u64 {
-    match ops {
-        [Op::Blocks(only)] => only.len * only.count,
-        _ => sum(ops, lists),
-    }
-}
-
-fn sum(ops: &[Op], lists: &Lists) -> u64 {
     let (mut sum, mut rest) = (0, ops);
     while let Some((op, body, after)) = split_first(rest) {
         rest = after;

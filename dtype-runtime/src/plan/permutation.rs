@@ -94,7 +94,7 @@ impl Window {
         // Only records that do not interleave: a part of a period is then a prefix of the window.
         if stride >= span && !is_wide {
             let (fit, lie) = (WIDTH / map.len, (WIDTH as i64 - span) / stride + 1);
-            records = if fit < lie as usize { fit } else { lie as usize };
+            records = if fit <= lie as usize { fit } else { lie as usize };
         }
         Some(Self { first: first as isize, records, is_wide })
     }
@@ -211,7 +211,7 @@ impl Permutation {
             period.signum() * Self::FAR
         } else {
             let steps = Self::FAR / period.saturating_abs();
-            period.wrapping_mul(if steps > Self::NEAR { steps } else { Self::NEAR })
+            period.wrapping_mul(if steps >= Self::NEAR { steps } else { Self::NEAR })
         };
         let mut all = Self {
             gather: [0; WIDTH],
@@ -355,6 +355,12 @@ mod tests {
             assert!(map.run(disp, len));
         }
         map
+    }
+
+    #[test]
+    fn debug_output_has_no_tables() {
+        let text = "Permutation(4 records of 13 bytes at once, 16 bytes apart)";
+        assert_eq!(format!("{:?}", Permutation::new(&bytes(&[(0, 13)]), 16).unwrap()), text);
     }
 
     #[test]

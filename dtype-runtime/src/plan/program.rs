@@ -1,6 +1,5 @@
 //! The operations of a plan with everything that they refer to: the lists and the permutations.
 
-use alloc::borrow::Cow;
 use alloc::boxed::Box;
 
 use super::flat::flat;
@@ -38,8 +37,7 @@ pub(crate) struct Program {
     ops: Ops,
     /// How one instance is copied.
     one: One,
-    /// The [runs](runs_of) of one instance, or 0 if they are counted when needed: to count many takes a good part of the time
-    /// of making a type.
+    /// The [runs](runs_of) of one instance.
     runs: u8,
     extent: i64,
     lists: Option<Box<Lists>>,
@@ -133,16 +131,6 @@ impl From<&[Op]> for Ops {
     }
 }
 
-impl From<Cow<'_, [Op]>> for Ops {
-    #[inline(always)]
-    fn from(ops: Cow<'_, [Op]>) -> Self {
-        match ops {
-            Cow::Owned(ops) if ops.len() > MAX_INLINE => Self::Boxed(ops.into()),
-            ops => Self::from(&ops[..]),
-        }
-    }
-}
-
 /// The number of runs, as [`MAX_FEW_RUNS`] counts them, of an instance that is a few short runs which do not touch those of the
 /// next instance; `u8::MAX` for others.
 #[inline(always)]
@@ -168,7 +156,7 @@ fn runs_of(instance: &[Op], extent: i64) -> u8 {
 static EMPTY: Program = Program {
     ops: Ops::Inline([Op::NONE; MAX_INLINE], 0),
     one: One::Operations,
-    runs: 0,
+    runs: u8::MAX,
     extent: 0,
     lists: None,
     tables: Once::new(),
@@ -188,7 +176,7 @@ impl Program {
         } else {
             TwoRuns::from_ops(instance).map_or(One::Operations, One::Two)
         };
-        let runs = if instance.len() <= MAX_INLINE { runs_of(instance, extent) } else { 0 };
+        let runs = runs_of(instance, extent);
         let (ops, tables) = (ops.into(), Once::new());
         let mut program = Self { ops, one, runs, extent, lists, tables };
         if Once::<Tables>::IS_PREPARED {
@@ -303,17 +291,7 @@ impl Program {
     /// machine does not execute permutations.
     #[inline(always)]
     pub(crate) fn is_few_runs(&self, count: u64) -> bool {
-        let of_all = |of_one: u64| of_one.saturating_mul(count);
-        let runs = match self.runs {
-            // Each operation is a run or more.
-            0 if of_all(self.instance().len() as u64) > MAX_FEW_RUNS => return false,
-            0 => runs_of(self.instance(), self.extent),
-            counted => counted,
-        };
-        match runs {
-            u8::MAX => false,
-            _ => of_all(u64::from(runs)) <= MAX_FEW_RUNS,
-        }
+        u64::from(self.runs).saturating_mul(count) <= MAX_FEW_RUNS
     }
 
     /// The tables. The call that needs them first computes them.
@@ -416,8 +394,9 @@ mod tests {
 
     #[test]
     fn prepared_tables_are_not_computed_again() {
-        let program = program(&[Op::Blocks(Blocks::run(0, 4))]);
-        program.prepare();
-        assert!(program.tables.get(|| unreachable!("they are known")).is_some());
+        let committed = crate::Type::basic(crate::Basic::U32).commit();
+        committed.prepare();
+        let tables = &committed.plan().program().tables;
+        assert!(tables.get(|| unreachable!("they are known")).is_some());
     }
 }

@@ -76,10 +76,9 @@ impl Segments {
         }
     }
 
-    /// 1 if the first segment of `next` continues the last segment of `self`, else 0.
-    pub(crate) fn joined(&self, next: &Self) -> u64 {
-        let touch = self.end == next.first && self.count > 0 && next.count > 0;
-        u64::from(touch)
+    /// 1 if the first segment of `next`, moved by `by`, continues the last segment of `self`, else 0.
+    pub(crate) fn joined(&self, next: &Self, by: i64) -> u64 {
+        u64::from(self.count > 0 && self.end == next.first.wrapping_add(by))
     }
 
     /// The segments of `self` followed by `next`.
@@ -90,21 +89,15 @@ impl Segments {
         if next.count == 0 {
             return self;
         }
-        let count = self.count + next.count - self.joined(&next);
+        let count = self.count + next.count - self.joined(&next, 0);
         Self { count, end: next.end, ..self }
-    }
-
-    /// The same segments with all displacements moved by `by`.
-    pub(crate) fn shifted(self, by: i64) -> Self {
-        Self { first: self.first.wrapping_add(by), end: self.end.wrapping_add(by), ..self }
     }
 
     /// `count` iterations over these segments.
     pub(crate) fn repeated(self, count: u64, stride: i64) -> Self {
         let Some(more) = count.checked_sub(1) else { return Self::EMPTY };
-        let joined = if more > 0 { self.joined(&self.shifted(stride)) } else { 0 };
         let distance = stride.wrapping_mul(more.cast_signed());
-        let count = self.count * count - joined * more;
+        let count = self.count * count - self.joined(&self, stride) * more;
         Self { count, end: self.end.wrapping_add(distance), ..self }
     }
 }
@@ -122,7 +115,7 @@ impl Numbering {
     /// The numbering for iterations that are `stride` bytes apart.
     pub(crate) fn of(once: &Segments, stride: i64) -> Self {
         let first = once.count;
-        Self { first, step: first - once.joined(&once.shifted(stride)) }
+        Self { first, step: first - once.joined(once, stride) }
     }
 
     /// The numbering for `count` iterations that make `segments` together. Either no iteration is joined to the

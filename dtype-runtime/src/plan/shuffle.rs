@@ -54,9 +54,9 @@ const fn with_bytes(index: Index, at: usize, first: usize, len: usize) -> Index 
 /// - If it [packs](Self::packs), each half stores its data at their place in the packed bytes, each packed byte is stored so by
 ///   one half, and the halves are in the order of these places: what follows the data of one is overwritten by the next, and
 ///   what follows those of the last one has no more bytes than a half.
-/// - If it [unpacks](Self::unpacks), each half loads [`HALF`] of a period's packed bytes, of which there are no fewer, and each
-///   byte of data is moved to its place.
-/// - It is worth packing or unpacking records only if it does.
+/// - To unpack, each half loads [`HALF`] of a period's packed bytes, of which there are no fewer, and each byte of data is moved
+///   to its place.
+/// - It is worth packing records only if it packs.
 #[derive(Debug)]
 pub(crate) struct Shuffle {
     /// Two for each register.
@@ -70,7 +70,6 @@ pub(crate) struct Shuffle {
     /// Bytes of memory from one record to the next.
     stride: usize,
     packs: bool,
-    unpacks: bool,
     /// From how many records on packing them so is faster than inlined moves.
     worth_packing: usize,
     /// The same for unpacking them, where gaps become zeros and where they are kept.
@@ -98,7 +97,7 @@ impl Half {
     /// Says where `len` bytes come from, to unpack: those from `at` on are the packed ones from `byte` on. Returns false if
     /// these are not among the bytes that are loaded. The data are added in packed order.
     const fn unpack(&mut self, at: usize, byte: usize, len: usize) -> bool {
-        if byte < self.from {
+        if byte <= self.from {
             self.from = byte;
         }
         let first = byte - self.from;
@@ -115,13 +114,13 @@ impl Half {
         if byte + len <= end {
             return Some(end);
         }
-        let place = end - self.to;
-        if byte > end || place + len > HALF + (end - byte) {
+        let Some(skipped) = end.checked_sub(byte) else { return None };
+        let (place, len) = (end - self.to, len - skipped);
+        if place + len > HALF {
             return None;
         }
-        let skipped = end - byte;
-        self.gather = with_bytes(self.gather, place, at + skipped, len - skipped);
-        Some(byte + len)
+        self.gather = with_bytes(self.gather, place, at + skipped, len);
+        Some(end + len)
     }
 }
 
@@ -139,7 +138,6 @@ impl Shuffle {
         size: 0,
         stride: 0,
         packs: false,
-        unpacks: false,
         worth_packing: Self::NEVER,
         worth_unpacking: [Self::NEVER; 2],
     };
@@ -152,25 +150,23 @@ impl Shuffle {
         stride: usize,
         moves: usize,
     ) -> Option<Self> {
-        let Some(records) = Self::records_of(size, stride) else { return None };
-        let number = (records * stride).div_ceil(REGISTER);
-        // The least that it takes, before the tables are made.
-        if !Self::is_faster(costs::SHUFFLE_UNPACKS.step * number, moves * records) {
+        let Some(mut all) = Self::of_period(size, stride) else { return None };
+        // Nothing else takes as little time as to unpack to new values. This is known before the tables are.
+        let new = all.fewest(moves, costs::SHUFFLE_UNPACKS);
+        if new == Self::NEVER || !all.fill(runs) {
             return None;
         }
-        let Some(mut all) = Self::new(runs, size, stride) else { return None };
+        // What was stored a moment ago in two parts is not loaded again in one.
+        let kept = if all.bytes().0.is_multiple_of(REGISTER) {
+            all.fewest(moves, costs::SHUFFLE_KEEPS)
+        } else {
+            Self::NEVER
+        };
+        all.worth_unpacking = [new, kept];
         if all.packs {
             all.worth_packing = all.fewest(moves, costs::SHUFFLE_PACKS);
         }
-        if all.unpacks {
-            all.worth_unpacking[0] = all.fewest(moves, costs::SHUFFLE_UNPACKS);
-            // What was stored a moment ago in two parts is not loaded again in one.
-            if (records * stride).is_multiple_of(REGISTER) {
-                all.worth_unpacking[1] = all.fewest(moves, costs::SHUFFLE_KEEPS);
-            }
-        }
-        let ([new, kept], pack) = (all.worth_unpacking, all.worth_packing);
-        if new < Self::NEVER || kept < Self::NEVER || pack < Self::NEVER { Some(all) } else { None }
+        Some(all)
     }
 
     /// From how many records on a call is faster than such moves.
@@ -188,46 +184,64 @@ impl Shuffle {
         7 * ours <= 6 * theirs
     }
 
-    /// The same, faster or not, as long as it packs or unpacks.
+    /// The same, faster or not.
+    #[cfg(test)]
     pub(crate) const fn new(runs: &RunList, size: usize, stride: usize) -> Option<Self> {
+        let Some(mut all) = Self::of_period(size, stride) else { return None };
+        if all.fill(runs) { Some(all) } else { None }
+    }
+
+    /// A period, of which nothing is known yet but how many records and registers it has.
+    const fn of_period(size: usize, stride: usize) -> Option<Self> {
         let Some(records) = Self::records_of(size, stride) else { return None };
-        if !lie_within(runs, stride) {
-            return None;
+        let number = (records * stride).div_ceil(REGISTER);
+        Some(Self { number, records, size, stride, ..Self::NOTHING })
+    }
+
+    /// Says how each half is copied. Returns whether it can be unpacked: what can be packed can.
+    const fn fill(&mut self, runs: &RunList) -> bool {
+        if !lie_within(runs, self.stride) {
+            return false;
         }
-        let (memory, packed) = (records * stride, records * size);
-        let number = memory.div_ceil(REGISTER);
-        let mut all =
-            Self { number, records, size, stride, packs: true, unpacks: true, ..Self::NOTHING };
+        let (memory, packed) = self.bytes();
+        self.packs = true;
         let (mut position, mut k) = (0, 0);
-        while k < 2 * number {
+        while k < 2 * self.number {
             let end = (k / 2 + 1) * REGISTER;
-            let place = if end < memory { end } else { memory } - REGISTER + k % 2 * HALF;
+            let place = if end <= memory { end } else { memory } - REGISTER + k % 2 * HALF;
             // No further than 16 bytes before the end of the period.
-            all.halves[k] = Half { place, to: position, from: packed - HALF, ..Half::NOTHING };
-            position = all.half(k, runs, position);
+            self.halves[k] = Half { place, to: position, from: packed - HALF, ..Half::NOTHING };
+            match self.half(k, runs, position) {
+                Some(end) => position = end,
+                None => return false,
+            }
             k += 1;
         }
-        all.packs &= position == packed;
-        if all.packs || all.unpacks { Some(all) } else { None }
+        self.packs &= position == packed;
+        true
     }
 
     /// Says how half a register is copied. Up to packed byte `position`, all are packed by the halves before. Returns to where
-    /// they are packed by this one as well.
-    const fn half(&mut self, k: usize, runs: &RunList, position: usize) -> usize {
+    /// they are packed by this one as well; `None` if it cannot be unpacked.
+    const fn half(&mut self, k: usize, runs: &RunList, position: usize) -> Option<usize> {
         let half = &mut self.halves[k];
         let (start, mut end) = (half.place, position);
         let (runs, mut record) = (runs.all(), start / self.stride);
-        while record < self.records && record * self.stride < start + HALF {
+        // The period ends no earlier than the half.
+        let next = (start + HALF).div_ceil(self.stride);
+        while record != next {
             let (mut byte, mut j) = (record * self.size, 0);
             while j < runs.len() {
                 let Run { disp, len } = runs[j];
                 // The part of the run that lies in the half.
                 let place = record * self.stride + disp.unsigned_abs();
-                let from = if place < start { start } else { place };
-                let to = if place + len < start + HALF { place + len } else { start + HALF };
+                let from = if place <= start { start } else { place };
+                let to = if place + len <= start + HALF { place + len } else { start + HALF };
                 if from < to {
                     let (at, byte, len) = (from - start, byte + (from - place), to - from);
-                    self.unpacks = self.unpacks && half.unpack(at, byte, len);
+                    if !half.unpack(at, byte, len) {
+                        return None;
+                    }
                     if self.packs {
                         match half.pack(at, byte, len, end) {
                             Some(next) => end = next,
@@ -239,7 +253,7 @@ impl Shuffle {
             }
             record += 1;
         }
-        end
+        Some(end)
     }
 
     /// The number of records that fill the fewest registers each; `None` if none fill as many as there may be.
@@ -311,11 +325,6 @@ impl Shuffle {
     /// Whether records can be packed so.
     pub(crate) const fn packs(&self) -> bool {
         self.packs
-    }
-
-    /// Whether records can be unpacked so.
-    pub(crate) const fn unpacks(&self) -> bool {
-        self.unpacks
     }
 
     /// How many periods of `count` records are followed by as many packed bytes as are stored after their data.
@@ -439,9 +448,7 @@ mod tests {
             for runs in shapes {
                 let Some(all) = of(runs, stride) else { continue };
                 let expected = expected(runs, stride, all.records());
-                if all.unpacks() {
-                    assert_eq!(unpacked(&all), expected, "{runs:?}, {stride}");
-                }
+                assert_eq!(unpacked(&all), expected, "{runs:?}, {stride}");
                 if all.packs() {
                     let packed = packed(&all);
                     for (place, byte) in expected.iter().enumerate() {

@@ -276,6 +276,8 @@ mod tests {
         let rows = [each(3, 1000, 4), each(20, 24, 2), run(0, 4), run(8, 4), run(900, 4)];
         assert_eq!(tables(&rows, 3000).has_records(&rows), ARE_EXECUTED);
         assert!(tables(&rows, 3000).iterations().is_none());
+        // Neither a permutation nor a body with records in it needs a list.
+        assert!(tables(&rows, 3000).bodies.iter().all(|body| body.list.is_none()));
     }
 
     #[test]

@@ -157,6 +157,7 @@ mod tests {
     fn some_records_have_too_many_values() {
         let pairs = |count| [Op::Loop { count, stride: 16, items: 2 }, value(0, 4), value(8, 8)];
         assert_eq!(places(&pairs(128)).unwrap().len(), 256);
+        assert_eq!(places(&[&pairs(128)[..], &[value(-9, 2)]].concat()), None);
         assert_eq!(places(&pairs(129)), None);
         assert_eq!(places(&[Op::Loop { count: u64::MAX, stride: 0, items: 0 }]), None);
         let one = |count| [Op::Loop { count, stride: 4, items: 1 }, value(0, 4)];

@@ -111,6 +111,25 @@ fn the_end_of_a_repetition_is_joined_to_the_start_of_the_next() {
 }
 
 #[test]
+fn the_longest_body_that_is_rotated() {
+    // Two blocks at each end, and runs between them. The last block ends where the next iteration starts.
+    let ops = |runs: i64| {
+        program(|b| {
+            let open = b.begin_loop();
+            b.blocks(Blocks { disp: 0, len: 4, count: 2, stride: 6 });
+            (0..runs).for_each(|i| b.run(20 + 3 * i * i, 1 + (i % 2).cast_unsigned()));
+            b.blocks(Blocks { disp: 1000, len: 4, count: 2, stride: 8 });
+            b.end_loop(open, 3, 1012);
+        })
+    };
+    let most = i64::try_from(MAX_ROTATED).unwrap() - 2;
+    let (rotated, whole) = (ops(most), ops(most + 1));
+    assert_eq!((rotated.len(), whole.len()), (2 * MAX_ROTATED + 3, MAX_ROTATED + 2));
+    assert!(matches!((rotated[0], whole[0]), (Op::Blocks(_), Op::Loop { count: 3, .. })));
+    assert_eq!(bytes_of_ops(&rotated, 0)[..6], [0, 1, 2, 3, 6, 7]);
+}
+
+#[test]
 fn a_program_that_does_not_fit_says_so() {
     let mut ops = [Op::NONE; 2];
     let mut at = Position::START;

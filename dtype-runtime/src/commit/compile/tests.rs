@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::commit::builder::tests::bytes_of_ops;
+use crate::commit::irregular::REGULAR;
 use crate::numbers::Numbers;
-use crate::plan::{MAX_RECORD_DISTANCE, Plan};
+use crate::plan::{EntryKind, MAX_RECORD_DISTANCE, Plan};
 use crate::types::Order;
 use crate::{Basic, Committed};
 
@@ -66,6 +67,22 @@ fn made(
     (made.ops.to_vec(), made.lists)
 }
 
+/// The entries of the lists among these operations: one for each block, and one behind blocks of different lengths.
+fn entries(ops: &[Op]) -> usize {
+    let of = |op: &Op| match op {
+        Op::List(list) => list.count as usize + usize::from(list.block_len().is_none()),
+        _ => 0,
+    };
+    ops.iter().map(of).sum()
+}
+
+/// The entries in tables.
+fn kept(lists: Option<&Lists>) -> usize {
+    lists.map_or(0, |all| {
+        all.even.len() + all.varied.len() + all.wide_even.len() + all.wide_varied.len()
+    })
+}
+
 fn elem(Block { disp, len }: Block) -> Elem {
     Elem { basic: Basic::U8, count: len, disp, extent: 1 }
 }
@@ -92,6 +109,10 @@ fn blocks_that_come_at_once_become_what_they_become_one_by_one() {
         });
         // A failure message with thousands of blocks would not help a reader.
         assert!(actual == expected, "case {case}, {at_once} at once");
+        assert!(
+            in_loop || entries(&actual.0) == kept(actual.1.as_deref()),
+            "case {case}, unused entries"
+        );
         with_lists += u32::from(expected.1.is_some());
         regular += u32::from(
             expected.0.iter().any(|op| matches!(op, Op::Blocks(blocks) if blocks.count >= 64)),
@@ -306,4 +327,87 @@ fn many_irregular_operations_of_few_blocks_each_are_a_list() {
     assert!(is_list(&counts));
     counts[3] += 1;
     assert!(!is_list(&counts));
+}
+
+#[test]
+fn few_operations_need_no_allocation() {
+    // Runs before a loop over runs, all of different lengths.
+    let allocated = |before: u64, items: u64| {
+        let mut few = [Op::NONE; SCRATCH];
+        let mut compiler = Compiler::new(&mut few);
+        let block = |i: u64| Block { disp: (100 * i).cast_signed(), len: 1 + i };
+        (0..before).for_each(|i| compiler.elem(elem(block(i))));
+        let open = compiler.begin();
+        (0..items).for_each(|i| compiler.elem(elem(block(i))));
+        compiler.end(open, 3, 1 << 30);
+        compiler.finish(1 << 40);
+        compiler.many.len()
+    };
+    // The end of the loop needs room for its body again, and for what joins the two.
+    assert_eq!([(1, 3), (1, 4), (3, 2), (4, 2)].map(|(n, m)| allocated(n, m)), [0, MANY, 0, MANY]);
+    let with_room = |room| {
+        let mut few = [Op::NONE; SCRATCH];
+        let mut compiler = Compiler::new(&mut few);
+        compiler.elem(elem(Block { disp: 7, len: 3 }));
+        compiler.build(room - 1, |_| ());
+        assert_eq!(compiler.written(), [Op::Blocks(Blocks::run(7, 3))]);
+        compiler.many.len()
+    };
+    assert_eq!([SCRATCH, SCRATCH + 1, MANY, MANY + 1].map(with_room), [0, MANY, MANY, 2 * MANY]);
+}
+
+#[test]
+fn lists_have_the_shortest_entries() {
+    // The lists of blocks in these places and of these lengths: number of blocks, and the form of the entries.
+    let lists = |blocks: &mut dyn Iterator<Item = (i64, u64)>| {
+        let all: Vec<Block> = blocks.map(|(disp, len)| Block { disp, len }).collect();
+        let (ops, _) = made(None, true, &all, |compiler, all| {
+            for block in all {
+                compiler.elem(elem(*block));
+            }
+        });
+        let list = |op: &Op| {
+            if let Op::List(list) = op { Some((list.count(), list.kind)) } else { None }
+        };
+        ops.iter().filter_map(list).collect::<Vec<_>>()
+    };
+    let places = |step: i64| (0..100).map(move |i| step * i * (i + 3));
+    // Forwards, backwards, and too far away.
+    assert_eq!(lists(&mut places(8).map(|disp| (disp, 4))), [(100, EntryKind::Even)]);
+    assert_eq!(lists(&mut places(-8).map(|disp| (disp, 4))), [(100, EntryKind::Even)]);
+    assert_eq!(lists(&mut places(1 << 30).map(|disp| (disp, 4))), [(100, EntryKind::WideEven)]);
+    // The sum of the lengths matters, and no product.
+    let lengths = |unit: u64| (0..100).map(move |i| unit * (1 + i % 3));
+    let far = |unit| lists(&mut places(1 << 14).zip(lengths(unit)));
+    assert_eq!(far(5000), [(100, EntryKind::Varied)]);
+    // Pairs that touch are blocks of one length.
+    let pairs = places(8).flat_map(|disp| [(disp, 2), (disp + 2, 2)]);
+    assert_eq!(lists(&mut pairs.take(80)), [(40, EntryKind::Even)]);
+}
+
+#[test]
+fn equal_blocks_that_nothing_happens_to_are_added_at_once() {
+    let place = |i: i64| 8 * i * (i + 3);
+    let at = |disp| Block { disp, len: 4 };
+    // A list of `known` blocks, and whether the next ones are added to it, until there are none.
+    let added = |known: i64, next: &[Block]| {
+        let mut lists = Lists::new();
+        let mut open = OpenList::new(at(place(0)));
+        lists.extend(&mut open, (1..known).map(|i| at(place(i)))).unwrap();
+        let mut rest = next.iter().copied();
+        let added = lists.extend_plainly(&mut open, &mut rest);
+        // The last block stays outside.
+        let (more, left) = if added { (next.len(), 0) } else { (0, next.len()) };
+        let in_table = usize::try_from(known).unwrap() + more - 1;
+        assert_eq!((open.count(), kept(lists.finish().as_deref())), (in_table as u64, in_table));
+        assert_eq!(rest.len(), left);
+        added
+    };
+    let next: Vec<Block> = (2..100).map(|i| at(place(i))).collect();
+    assert!(added(2, &next) && added(2, &next[..1]));
+    assert!(!added(1, &next) && !added(2, &[]));
+    // Another length, a block that touches, and blocks that become an operation.
+    let longer = Block { len: 5, ..next[0] };
+    let regular: Vec<Block> = (0..2 + i64::from(REGULAR)).map(|i| at(place(2) + 8 * i)).collect();
+    assert!(!added(2, &[longer]) && !added(2, &[at(place(1) + 4)]) && !added(2, &regular));
 }

@@ -9,6 +9,7 @@ use crate::basic::Basic;
 use crate::commit::builder::tests::bytes_of_ops;
 use crate::datatype::Datatype;
 use crate::numbers::Numbers;
+use crate::plan::Blocks;
 use crate::typemap::Markers;
 
 /// The offsets of the data bytes, in the order of the type map.
@@ -122,6 +123,35 @@ fn operations_that_are_too_many_are_refused() {
     assert!(ConstantOps::<1>::packed(Many::TYPE_MAP).ops().is_none());
     assert_eq!(ConstantOps::<1>::data(Many::TYPE_MAP).ops().unwrap().len(), 1);
     assert!(ConstantOps::<1>::gaps(Many::TYPE_MAP).ops().unwrap().is_empty());
+    // A structure is one entry more than its fields.
+    let is_compiled = |fields: usize| {
+        let field = |offset| Field::new("field", offset, <u8>::TYPE_MAP);
+        let fields = (0..fields).map(field).collect::<Vec<_>>().leak();
+        KEPT.lock().unwrap().1.push(fields);
+        let map = TypeMap::structure::<[u8; MAX_ENTRIES]>("S", fields, Markers::NONE);
+        ConstantOps::<1>::packed(&map).ops().is_some()
+    };
+    assert_eq!([MAX_ENTRIES - 1, MAX_ENTRIES].map(is_compiled), [true, false]);
     // An array is one entry, however long it is.
     assert!(ConstantOps::<4>::packed(<[Spread; 100_000]>::TYPE_MAP).ops().is_some());
+}
+
+#[test]
+fn parts_of_which_nothing_or_everything_is_written_are_not_looked_into() {
+    // Each has room for what is written, and not for the loop inside.
+    assert_eq!(ConstantOps::<0>::packed(<[(); 4]>::TYPE_MAP).ops(), Some(&[][..]));
+    assert_eq!(ConstantOps::<0>::gaps(<[u32; 4]>::TYPE_MAP).ops(), Some(&[][..]));
+    let all = ConstantOps::<1>::data(<[u32; 4]>::TYPE_MAP);
+    assert_eq!(all.ops(), Some(&[Op::Blocks(Blocks::run(0, 16))][..]));
+}
+
+#[test]
+fn most_fields_lie_in_the_order_of_their_declaration() {
+    let in_order = |fields: [(usize, &'static TypeMap); 2]| {
+        is_ascending(&fields.map(|(offset, map)| Field::new("field", offset, map)))
+    };
+    let (byte, word) = (<u8>::TYPE_MAP, <u32>::TYPE_MAP);
+    assert!(in_order([(0, word), (4, byte)]) && in_order([(8, word), (12, byte)]));
+    assert!(in_order([(0, byte), (4, word)]));
+    assert!(!in_order([(4, byte), (0, word)]) && !in_order([(0, word), (3, byte)]));
 }

@@ -90,7 +90,7 @@ impl Body<'_> {
                 return (self.first, 0, 0);
             }
             let own = Segments::from_ops(op, lists);
-            let first = before.count - before.joined(&own);
+            let first = before.count - before.joined(&own, 0);
             let end = start + size(op, lists);
             if next >= self.end || is_it(end, first, &own) {
                 return (self.first + at, start, first);

@@ -22,7 +22,7 @@
 //! longer. That happens to arrays that end less than 64 bytes before such a page, for example at the end of the heap.
 //!
 //! Memory is prefetched a few steps ahead, and further on processors that do not do so by themselves for masked accesses:
-//! see [`looks_far_ahead`].
+//! see [`FAR`].
 
 use core::arch::x86_64::{
     __m512i, __mmask64, _MM_HINT_T0, _bzhi_u64, _mm_prefetch, _mm512_cmple_epu8_mask,
@@ -33,7 +33,7 @@ use core::arch::x86_64::{
 
 use core::ops::Range;
 
-use super::prefetch::looks_far_ahead;
+use super::prefetch::FAR;
 use super::{WIDTH, first, vector};
 use crate::plan::Permutation;
 
@@ -69,7 +69,7 @@ impl<const V: usize> Steps<V> {
     #[inline(always)]
     fn new(permutation: &Permutation) -> Self {
         let (memory, packed) = permutation.period();
-        let ahead = if looks_far_ahead() {
+        let ahead = if FAR.is_needed() {
             permutation.far()
         } else {
             memory.wrapping_mul(Permutation::NEAR)
@@ -113,13 +113,14 @@ impl<const V: usize> Steps<V> {
     #[expect(clippy::cast_possible_truncation, reason = "bytes of a vector")]
     fn touched(&self, all: &Permutation, bytes: usize) -> [__mmask64; V] {
         let mut data = self.data;
-        if bytes < self.packed {
-            // In 32 bits, where a division is faster. If there are several records in a period, they lie one after
-            // another in a single vector; otherwise nothing is cut off.
-            let records = (bytes as u32).div_ceil(all.size() as u32);
-            if (records as usize) < all.records() {
-                data[0] = _bzhi_u64(data[0], records * all.stride().unsigned_abs() as u32);
-            }
+        if bytes >= self.packed {
+            return data;
+        }
+        // In 32 bits, where a division is faster. If there are several records in a period, they lie one after another in a
+        // single vector; otherwise nothing is cut off.
+        let records = (bytes as u32).div_ceil(all.size() as u32);
+        if all.records() > 1 {
+            data[0] = _bzhi_u64(data[0], records * all.stride().unsigned_abs() as u32);
         }
         data
     }
@@ -137,10 +138,11 @@ impl<const V: usize> Steps<V> {
     /// Prefetches the memory that lies `ahead` bytes after a window. It need not exist.
     #[inline(always)]
     fn prefetch(window: *const u8, ahead: isize) {
-        for vector in 0..V {
-            let place = window.wrapping_offset(ahead).wrapping_add(vector * WIDTH);
+        let mut place = window.wrapping_offset(ahead);
+        for _ in 0..V {
             // SAFETY: a hint, whatever the address.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) };
+            place = place.wrapping_add(WIDTH);
         }
     }
 }
@@ -433,5 +435,60 @@ pub(super) unsafe fn copy<const V: usize>(
         to = to.wrapping_offset(steps.memory);
         left -= bytes;
         start = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::ByteMap;
+
+    /// Records of 13 bytes.
+    fn records(stride: i64) -> Permutation {
+        let mut map = ByteMap::new();
+        assert!(map.run(0, 13));
+        Permutation::new(&map, stride).unwrap()
+    }
+
+    #[test]
+    fn a_first_step_ends_a_record_or_aligns_windows() {
+        // The records of a step from each of these bytes of a record on, where the window starts `past` bytes after a line does.
+        let first = |stride, past: usize, left| {
+            let all = records(stride);
+            let window = core::ptr::without_provenance(4096 + past);
+            [0, 3].map(|start| Steps::<1>::new(&all).first_records(&all, window, start, left))
+        };
+        // Four records fill a window. Only whole records can lie before the next line.
+        let many = 1 << 20;
+        assert_eq!(
+            [0, 8, 16, 48].map(|past| first(16, past, many)),
+            [[0, 4], [0, 4], [3, 3], [1, 1]]
+        );
+        let few = FEWEST_ALIGNED.map(|windows| [windows * 52 - 1, windows * 52]);
+        assert_eq!(few[0].map(|left| first(16, 16, left)), [[0, 4], [0, 3]]);
+        assert_eq!(few[1].map(|left| first(16, 16, left)), [[0, 3], [3, 3]]);
+        // Windows of three records, which are not next to each other.
+        assert_eq!(first(24, 24, many), [0, 3]);
+    }
+
+    #[test]
+    fn records_without_a_packed_byte_are_not_touched() {
+        if !std::is_x86_feature_detected!("bmi2") {
+            return println!("left out: no BMI2 in this machine");
+        }
+        let touched = |stride, bytes| {
+            let all = records(stride);
+            let steps = Steps::<1>::new(&all);
+            // SAFETY: the machine has the instruction.
+            let [data] = unsafe { steps.touched(&all, bytes) };
+            (steps.data[0] & data, steps.data[0] & !data)
+        };
+        let one = (1 << 13) - 1;
+        let (two, four) = (one | one << 16, one | one << 16 | one << 32 | one << 48);
+        assert_eq!([1, 13].map(|bytes| touched(16, bytes)), [(one, four ^ one); 2]);
+        assert_eq!([14, 26].map(|bytes| touched(16, bytes)), [(two, four ^ two); 2]);
+        assert_eq!([40, 52, 1 << 40].map(|bytes| touched(16, bytes)), [(four, 0); 3]);
+        // A single record, of which the next one has bytes, too.
+        assert_eq!([1, 13].map(|bytes| touched(8, bytes)), [(one, 0); 2]);
     }
 }
