@@ -5,7 +5,9 @@ use core::ops::Range;
 
 use super::cursor::{Level, Repeated, Splittable};
 use crate::kernel::{self, Way};
-use crate::plan::{Cut, Instances, List, Lists, Op, Permutation, Plan, Program, Split, split};
+use crate::plan::{
+    Cut, Flat, Instances, List, Lists, Op, Permutation, Plan, Program, Split, split,
+};
 
 /// A displacement as an address.
 #[expect(clippy::cast_possible_truncation, reason = "displacements of data, in memory")]
@@ -142,10 +144,9 @@ pub(super) unsafe fn part_of_instances<D: Way>(
 ) -> bool {
     let (program, bytes) = (plan.program(), range.end - range.start);
     if count == 1 {
+        let Some(cut) = program.part_of_one(bytes) else { return false };
         // SAFETY: passed on to the caller.
-        return program.part_of_one(bytes).is_some_and(|cut| unsafe {
-            part_of_one::<D>(cut, program, range, memory, packed, near)
-        });
+        return unsafe { part_of_one::<D>(cut, program, range, memory, packed, near) };
     }
     // SAFETY: passed on to the caller. The permutation is that of the instances, or of their iterations.
     unsafe {
@@ -154,9 +155,7 @@ pub(super) unsafe fn part_of_instances<D: Way>(
         {
             return true;
         }
-        if D::IS_PACKED
-            && let Some(records) = program.records()
-        {
+        if let Some(records) = program.records() {
             let (disp, from) = records.find(range.start);
             let first = memory.wrapping_offset(disp);
             kernel::part_of_records::<D>(records, from, length(bytes), first, packed);
@@ -184,8 +183,7 @@ unsafe fn part_of_columns<D: Way>(
     memory: *mut u8,
     packed: *mut u8,
 ) -> bool {
-    // Converted values are as fast column by column, and code for each conversion would be large.
-    let ([Op::Blocks(column)], true) = (ops, D::IS_PACKED) else { return false };
+    let [Op::Blocks(column)] = ops else { return false };
     // SAFETY: passed on to the caller.
     unsafe { kernel::part_of_grid::<D>(column, count, stride, range, memory, packed) }
 }
@@ -207,7 +205,6 @@ unsafe fn part_of_several<D: Way>(
     let (program, size, extent) = (plan.program(), plan.size(), plan.extent());
     // Less than an instance is cut.
     let bytes = (range.end - range.start).min(size);
-    // Looked up here: a caller that passed it on would copy it, and load at once what was just stored in parts.
     let Some(cut) = program.part_of_one(bytes) else { return false };
     let instance = |item: u64| at(memory, extent.wrapping_mul(item.cast_signed()));
     let Split { head, whole, tail } = split(range, size);
@@ -263,7 +260,11 @@ unsafe fn part_of_one<D: Way>(
                 kernel::part_of_blocks::<D>(all, program, range, memory, packed);
                 true
             }
-            Cut::List(list, lists) => {
+            Cut::List(list) => {
+                part_of_list::<D>(list, program.lists(), range, memory, packed, near);
+                true
+            }
+            Cut::Flat(Flat { list, lists, .. }) => {
                 part_of_list::<D>(list, lists, range, memory, packed, near);
                 true
             }

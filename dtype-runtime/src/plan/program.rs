@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use super::flat::flat;
+use super::flat::{Flat, flat};
 use super::list::{Entries, List, Lists};
 use super::once::Once;
 use super::op::{Blocks, Op};
@@ -84,15 +84,18 @@ impl TwoRuns {
     }
 }
 
-/// What an instance is, where that is one level instead of several: what a part of it is found and copied by.
+/// What an instance is, where that is one level instead of several: what a part of it is found and copied by. It has the size
+/// of two registers, in which a function returns it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Cut<'a> {
     /// Blocks at equal distances.
     Blocks(&'a Blocks),
     /// Records that are a permutation.
     Records(&'a Permutation),
-    /// A list, and its tables.
-    List(&'a List, &'a Lists),
+    /// A list of the program.
+    List(&'a List),
+    /// A list with tables of its own.
+    Flat(&'a Flat),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -250,13 +253,17 @@ impl Program {
 
     /// What finds and copies a part of one instance faster than its operations do, if the part has `bytes` bytes. Without the
     /// standard library, there is never a list.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn part_of_one(&self, bytes: u64) -> Option<Cut<'_>> {
         match self.instance() {
-            [Op::Blocks(all)] => return Some(Cut::Blocks(all)),
-            [Op::List(list)] => return Some(Cut::List(list, self.lists())),
-            _ => {}
+            [Op::Blocks(all)] => Some(Cut::Blocks(all)),
+            [Op::List(list)] => Some(Cut::List(list)),
+            _ => self.part_by_table(bytes),
         }
+    }
+
+    /// As [`part_of_one`](Self::part_of_one), for an instance of several operations.
+    fn part_by_table(&self, bytes: u64) -> Option<Cut<'_>> {
         let tables = self.tables()?;
         if selected().permutes()
             && let Some(permutation) = tables.iterations()
@@ -268,8 +275,7 @@ impl Program {
             flat.has_rows |= tables.has_records(self.instance());
             Some(flat)
         });
-        let flat = flat?.as_ref().filter(|flat| flat.is_for(bytes))?;
-        Some(Cut::List(&flat.list, &flat.lists))
+        flat?.as_ref().filter(|flat| flat.is_for(bytes)).map(Cut::Flat)
     }
 
     /// A loop's body that is repeated `count` times, `stride` bytes apart, if there is a faster way to copy it than by its
@@ -375,14 +381,14 @@ mod tests {
         assert!(matches!(blocks.part_of_one(1), Some(Cut::Blocks(_))));
         let (nest, long) = (rows(3), rows(40));
         for bytes in [1, 1 << 20] {
-            let is_list = matches!(nest.part_of_one(bytes), Some(Cut::List(..)));
+            let is_list = matches!(nest.part_of_one(bytes), Some(Cut::Flat(_)));
             assert_eq!(is_list, !Once::<Tables>::IS_PREPARED);
         }
         assert!(long.part_of_one(1 << 20).is_none());
         let list = List { disp: 0, len: 4, first: 0, count: 2, kind: Even, moves: Moves::Any };
         let lists = Lists { even: alloc::vec![0, 9], ..Lists::new() };
         let list = Program::new([Op::List(list)], 8, 1 << 40, Some(Box::new(lists)));
-        assert!(matches!(list.part_of_one(1), Some(Cut::List(..))));
+        assert!(matches!(list.part_of_one(1), Some(Cut::List(_))));
         // Rows, and records that a permutation copies.
         let rows = Op::Blocks(Blocks { disp: 5000, len: 4, count: 2000, stride: 8 });
         let records = Op::Loop { count: 40, stride: 24, items: 2 };
