@@ -349,6 +349,10 @@ pub enum Error {
         /// Bytes asked for.
         bytes: usize,
     },
+    /// The device or its driver refuses to pack or unpack a [message](crate::DeviceMessage).
+    #[cfg(feature = "gpu")]
+    #[error(transparent)]
+    Device(#[from] dtype_gpu::Error),
     /// `dtype-runtime` refuses to build or decode the datatype, or the bytes are not valid values.
     #[error(transparent)]
     Type(#[from] dtype_runtime::Error),
