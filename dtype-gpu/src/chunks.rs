@@ -41,13 +41,18 @@ impl Chunks {
         }
         let words = u32::try_from(layout.size / word).ok().filter(|words| *words < 1 << 31)?;
         let (offsets, unit, least) = short_offsets(blocks)?;
-        let scaled = |offset: u32| u32::try_from(u64::from(offset) * (unit / word)).ok();
-        let offsets: Vec<u32> = offsets.into_iter().map(scaled).collect::<Option<_>>()?;
         let mut starts = vec![0];
         for block in blocks {
             // The last of them is the number of all words.
             starts.push(starts[starts.len() - 1] + (block.len / word) as u32);
         }
+        let shift = |(offset, start): (u32, &u32)| {
+            let offset = u32::try_from(u64::from(offset) * (unit / word)).ok()?;
+            // The offsets of all words of the block have 32 bits, too.
+            offset.checked_add(words).map(|_| offset.wrapping_sub(*start))
+        };
+        let shifts: Vec<u32> =
+            offsets.into_iter().zip(&starts).map(shift).collect::<Option<_>>()?;
         let (mut table, mut block) = (Vec::new(), 0);
         for first in (0..words).step_by(CHUNK as usize) {
             while starts[block + 1] <= first {
@@ -57,7 +62,7 @@ impl Chunks {
         }
         table.push(blocks.len() as u32 - 1);
         table.extend(starts);
-        table.extend(offsets);
+        table.extend(shifts);
         let (disp, stride) = (layout.disp.wrapping_add(least), layout.stride);
         Some(Self { disp, stride, word, words: words.into(), blocks: blocks.len(), table })
     }

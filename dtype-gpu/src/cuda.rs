@@ -218,7 +218,8 @@ impl Drop for Event {
     }
 }
 
-// SAFETY: the driver has these rules for streams and events; memory is freed by calls that return when the device does not use it.
+// SAFETY: the driver has these rules for streams and events; memory is freed by calls that return when the device does not use
+// it.
 unsafe impl Driver for Cuda {
     const DIALECT: Dialect = Dialect::CudaCpp;
 

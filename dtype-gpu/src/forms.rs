@@ -40,11 +40,14 @@ impl Forms {
         let records = Records::of(layout).map(|form| Box::new(form) as Box<dyn Special>);
         let transpose = || Some(Box::new(Transpose::of(layout)?) as Box<dyn Special>);
         let chunks = || Some(Box::new(Chunks::of(layout)?) as Box<dyn Special>);
+        // Of records only the parts at the ends of a range move by words. The kernel of any layout does for these few bytes,
+        // and is compiled once for all types.
+        let nest = if records.is_some() { None } else { Nest::of(layout) };
         Self {
             unit: layout.unit(),
             iteration: (layout.size, layout.stride),
             copy: layout.is_run().then_some(layout.disp),
-            nest: Nest::of(layout),
+            nest,
             special: records.or_else(transpose).or_else(chunks),
         }
     }

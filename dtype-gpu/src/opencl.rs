@@ -92,7 +92,8 @@ impl OpenCl {
     }
 }
 
-// SAFETY: the library has these rules for memory objects, events and mappings: a released object stays until its commands have ended.
+// SAFETY: the library has these rules for memory objects, events and mappings: a released object stays until its commands have
+// ended.
 unsafe impl Driver for OpenCl {
     const DIALECT: Dialect = Dialect::OpenClC;
 

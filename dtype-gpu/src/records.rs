@@ -29,14 +29,20 @@ pub(crate) struct Records {
     span: u64,
     /// For each packed byte, how many bytes past `disp` it is.
     places: Vec<u64>,
+    /// The widest word, in bytes, that divides all runs, their places and the extent.
+    unit: u64,
 }
 
 impl Records {
-    /// The records that a layout is; `None` if it is another one, or if words of four bytes copy it well.
+    /// The records that a layout is; `None` if it is another one, or if each record is a run that is copied well word by word:
+    /// by words of eight bytes or more, or as a single one of four.
     pub(crate) fn of(layout: &Repeat) -> Option<Self> {
         let extent = u64::try_from(layout.stride).ok().filter(|extent| *extent <= FURTHEST)?;
         let runs = layout.runs(FURTHEST as usize)?;
-        if runs.len() == 1 && layout.unit() >= 4 {
+        let unit = widest_word([layout.unit(), extent]);
+        if let [run] = runs.as_slice()
+            && (unit >= 8 || unit == 4 && run.len == 4)
+        {
             return None;
         }
         let least = runs.iter().map(|run| run.disp).min()?;
@@ -51,14 +57,15 @@ impl Records {
         let span = places.iter().max()? + 1;
         let (disp, size) = (layout.disp.wrapping_add(least), places.len() as u64);
         // A byte that is named twice needs room that the tables do not have.
-        (size <= extent).then_some(Self { disp, extent, size, span, places })
+        (size <= extent).then_some(Self { disp, extent, size, span, places, unit })
     }
 
-    /// Records of a group of threads.
-    fn of_group(&self, direction: Direction) -> u64 {
+    /// Records of a group of threads in a variant of the kernel.
+    fn of_group(&self, direction: Direction, variant: u64) -> u64 {
         let memory = match direction {
             Direction::Pack if self.extent <= 128 => 8192,
             Direction::Pack => 16384,
+            Direction::Unpack if variant >= 4 => 8192,
             Direction::Unpack => 4096,
         };
         // Packing keeps both sides in local memory, of which each device has at least this much.
@@ -67,11 +74,11 @@ impl Records {
         ((memory / self.extent).min(most) / 16 * 16).max(16)
     }
 
-    fn constants(&self, direction: Direction) -> String {
+    fn constants(&self, direction: Direction, variant: u64) -> String {
         define("EXTENT", self.extent)
             + &define("SIZE", self.size)
             + &define("SPAN", self.span)
-            + &define("RECORDS", self.of_group(direction))
+            + &define("RECORDS", self.of_group(direction, variant))
     }
 
     /// The least number of records that are whole words of four bytes on both sides.
@@ -107,8 +114,8 @@ impl Records {
             let bytes = [0, 1, 2, 3].map(|k| source(4 * word + k));
             let _ = writeln!(steps, "        p[{word}] = {};", gathered(bytes, words));
         }
-        let mut body =
-            include_str!("kernels/staging.c").to_owned() + &self.constants(Direction::Pack);
+        let mut body = include_str!("kernels/staging.c").to_owned()
+            + &self.constants(Direction::Pack, misaligned);
         body += &define("JOINED", joined);
         body += &define("READ", self.read());
         body += &define("MISALIGNED", misaligned);
@@ -117,17 +124,19 @@ impl Records {
         Source { name: "gather", threads: THREADS, body }
     }
 
-    /// The kernel that unpacks.
-    fn scatter(&self) -> Source {
-        let mut inverse = vec![-1; self.extent as usize];
-        for (packed, place) in (0..).zip(&self.places) {
-            inverse[*place as usize] = packed;
+    /// The kernel that unpacks by words of so many bytes, which divide the runs and the addresses of both sides.
+    fn scatter(&self, bytes: u64) -> Source {
+        let words = (self.extent / bytes) as usize;
+        let mut inverse = vec![-1; words];
+        for (packed, place) in (0..).zip(&self.places).step_by(bytes as usize) {
+            inverse[(place / bytes) as usize] = packed;
         }
-        let mut body =
-            include_str!("kernels/staging.c").to_owned() + &self.constants(Direction::Unpack);
+        let mut body = include_str!("kernels/staging.c").to_owned()
+            + &self.constants(Direction::Unpack, bytes)
+            + &define("WORD", format_args!("u{}", 8 * bytes));
         let _ = writeln!(body, "CONSTANT short packed_place[] = {{{}}};", list(&inverse));
         body += include_str!("kernels/scatter.c");
-        let threads = self.extent as u32 * (THREADS / self.extent as u32);
+        let threads = words as u32 * (THREADS / words as u32);
         Source { name: "scatter", threads, body }
     }
 }
@@ -148,15 +157,18 @@ impl Special for Records {
         let origin = origin.wrapping_add(before.wrapping_mul(extent));
         let at = start.wrapping_add(range.start);
         let records = range.end / size - before;
-        let groups = records.div_ceil(self.of_group(direction));
-        let variant = if direction == Direction::Pack { origin % self.read() } else { 0 };
+        let variant = match direction {
+            Direction::Pack => origin % self.read(),
+            Direction::Unpack => widest_word([self.unit, origin, at]),
+        };
+        let groups = records.div_ceil(self.of_group(direction, variant));
         Launch { variant, groups, origin, at, numbers: vec![records] }
     }
 
     fn source(&self, direction: Direction, variant: u64) -> Source {
         match direction {
             Direction::Pack => self.gather(variant),
-            Direction::Unpack => self.scatter(),
+            Direction::Unpack => self.scatter(variant),
         }
     }
 }

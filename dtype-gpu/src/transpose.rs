@@ -51,9 +51,9 @@ impl Transpose {
         (has_words && is_wide && is_aligned && fits).then_some(all)
     }
 
-    /// Rows and columns of a tile.
+    /// Rows and columns of a tile: as many words as 256 bytes have, at most 64.
     fn side(&self) -> u64 {
-        if self.word == WIDEST { 16 } else { 32 }
+        (256 / self.word).min(64)
     }
 }
 

@@ -349,6 +349,10 @@ pub enum Error {
         /// The number of bytes that could not be allocated.
         bytes: usize,
     },
+    /// The device or its driver refuses to pack or unpack a [message](crate::DeviceMessage).
+    #[cfg(feature = "gpu")]
+    #[error(transparent)]
+    Device(#[from] dtype_gpu::Error),
     /// `dtype-runtime` refuses to build or decode the datatype, or the bytes are not valid values.
     #[error(transparent)]
     Type(#[from] dtype_runtime::Error),

@@ -58,6 +58,7 @@
 //! | reduce structs of numbers with the library's operations | [`flatten`], [`flatten_mut`] |
 //! | count the elements that were received | [`Received`]; [`received_count`] for the status of the [`mpi`] crate |
 //! | send and receive types made at run time | [`Layout::packer`], [`Layout::unpacker`], [`send_stream`](traits::PackedDestination::send_stream), [`recv_stream`](traits::PackedSource::recv_stream) |
+//! | send and receive what is in the memory of a device | `DeviceMessage`, with the feature `gpu` |
 //! | call the library with your own datatype | [`Datatype::of`], [`Datatype::new`], [`Memory`] |
 //! | convert a library's datatype to a [`Type`](dtype_runtime::Type) | [`Datatype::to_type`], [`decode`] |
 //!
@@ -113,6 +114,9 @@ mod checked;
 mod collective;
 #[expect(unsafe_code, reason = "uses handles that MPI returned")]
 mod decode;
+#[cfg(feature = "gpu")]
+#[expect(unsafe_code, reason = "lends pinned memory to MPI")]
+mod device;
 mod encode;
 mod error;
 mod exchange;
@@ -140,6 +144,8 @@ mod values;
 pub use buffer::{Layout, ReceiveBuffer, SendBuffer};
 pub use collective::Gathered;
 pub use decode::decode;
+#[cfg(feature = "gpu")]
+pub use device::DeviceMessage;
 pub use error::Error;
 pub use exchange::{Exchange, Neighbours, Part, Started};
 pub use flatten::{flatten, flatten_mut};

@@ -14,6 +14,7 @@ use dtype_gpu::source::Source;
 use dtype_gpu::{Buffer, Device, Queue};
 
 use crate::hand::{Direction, Form, Hand};
+use crate::layouts::{Layout, Planes, Rows};
 
 /// Bytes on both sides of everything that a kernel writes.
 pub(crate) const GUARD: usize = 4096;
@@ -152,18 +153,37 @@ impl Gpu {
         check(unsafe { sys::cuMemcpyAsync(to, from, bytes, self.stream()) })
     }
 
-    /// The driver's copy of rows between memory and packed bytes.
-    pub(crate) fn copy_rows(
+    /// The driver's copies of rows between memory and packed bytes, for `count` instances, the first at `at.0`.
+    pub(crate) fn copy_instances(
         &self,
         direction: Direction,
-        (memory, pitch): (CUdeviceptr, usize),
-        packed: CUdeviceptr,
-        (width, height): (usize, usize),
+        layout: &Layout,
+        rows: Rows,
+        at: (usize, usize),
+        count: usize,
     ) -> Result<()> {
-        let ((from, from_pitch), (to, to_pitch)) = match direction {
-            Direction::Pack => ((memory, pitch), (packed, width)),
-            Direction::Unpack => ((packed, width), (memory, pitch)),
+        let (memory, packed) = (self.memory_at(at.0), self.packed_at(at.1));
+        let Some(planes) = rows.planes else {
+            return self.copy_rows(direction, memory, packed, rows, count);
         };
+        let (extent, size) = (layout.extent() as u64, layout.ty.size());
+        (0..count as u64).try_for_each(|instance| {
+            let (memory, packed) = (memory + instance * extent, packed + instance * size);
+            self.copy_planes(direction, memory, packed, rows, planes)
+        })
+    }
+
+    /// All rows in one call.
+    fn copy_rows(
+        &self,
+        direction: Direction,
+        memory: CUdeviceptr,
+        packed: CUdeviceptr,
+        rows: Rows,
+        count: usize,
+    ) -> Result<()> {
+        let ends = [(memory, rows.pitch), (packed, rows.width)];
+        let [(from, from_pitch), (to, to_pitch)] = in_order(direction, ends);
         let copy = sys::CUDA_MEMCPY2D {
             srcXInBytes: 0,
             srcY: 0,
@@ -179,11 +199,62 @@ impl Gpu {
             dstDevice: to,
             dstArray: std::ptr::null_mut(),
             dstPitch: to_pitch,
-            WidthInBytes: width,
-            Height: height,
+            WidthInBytes: rows.width,
+            Height: rows.number * count,
         };
         // SAFETY: the callers name ranges of the buffers.
         check(unsafe { sys::cuMemcpy2DAsync_v2(&raw const copy, self.stream()) })
+    }
+
+    /// The planes of an instance in one call.
+    fn copy_planes(
+        &self,
+        direction: Direction,
+        memory: CUdeviceptr,
+        packed: CUdeviceptr,
+        rows: Rows,
+        planes: Planes,
+    ) -> Result<()> {
+        let ends = [(memory, rows.pitch, planes.height), (packed, rows.width, rows.number)];
+        let [(from, from_pitch, from_height), (to, to_pitch, to_height)] =
+            in_order(direction, ends);
+        let copy = sys::CUDA_MEMCPY3D {
+            srcXInBytes: 0,
+            srcY: 0,
+            srcZ: 0,
+            srcLOD: 0,
+            srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            srcHost: std::ptr::null(),
+            srcDevice: from,
+            srcArray: std::ptr::null_mut(),
+            reserved0: std::ptr::null_mut(),
+            srcPitch: from_pitch,
+            srcHeight: from_height,
+            dstXInBytes: 0,
+            dstY: 0,
+            dstZ: 0,
+            dstLOD: 0,
+            dstMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            dstHost: std::ptr::null_mut(),
+            dstDevice: to,
+            dstArray: std::ptr::null_mut(),
+            reserved1: std::ptr::null_mut(),
+            dstPitch: to_pitch,
+            dstHeight: to_height,
+            WidthInBytes: rows.width,
+            Height: rows.number,
+            Depth: planes.number,
+        };
+        // SAFETY: the callers name ranges of the buffers.
+        check(unsafe { sys::cuMemcpy3DAsync_v2(&raw const copy, self.stream()) })
+    }
+}
+
+/// Memory and packed bytes as source and target.
+fn in_order<T: Copy>(direction: Direction, [memory, packed]: [T; 2]) -> [T; 2] {
+    match direction {
+        Direction::Pack => [memory, packed],
+        Direction::Unpack => [packed, memory],
     }
 }
 

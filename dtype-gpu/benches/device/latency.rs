@@ -28,7 +28,7 @@ pub(crate) fn run(
     );
     report.line(&format!(
         "{:<38}{:>8}{:>16}{:>16}{:>16}{:>24}",
-        "", "KiB", "dtype", "by hand", "cuMemcpy2D", "a copy a block"
+        "", "KiB", "dtype", "by hand", "cuMemcpy2D/3D", "a copy a block"
     ));
     report.line(&format!(
         "{:<46}{}",
@@ -74,10 +74,9 @@ fn line(report: &mut Report, gpu: &Gpu, layout: &Layout, count: usize) -> Result
         add(best, 8);
     }
     for direction in DIRECTIONS {
-        let time = |rows: crate::layouts::Rows| {
-            let (memory, packed) = (gpu.memory_at(memory), gpu.packed_at(GUARD));
-            let size = (rows.width, rows.number * count);
-            gpu.latency(30, || gpu.copy_rows(direction, (memory, rows.pitch), packed, size))
+        let time = |rows| {
+            let at = (memory, GUARD);
+            gpu.latency(30, || gpu.copy_instances(direction, layout, rows, at, count))
         };
         add(layout.rows.map(time).transpose()?, 8);
     }

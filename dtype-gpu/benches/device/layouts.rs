@@ -12,8 +12,25 @@ use crate::hand::{Hand, Words, chunks, records, transpose};
 pub(crate) struct Rows {
     pub(crate) width: usize,
     pub(crate) pitch: usize,
-    /// Their number in an instance.
+    /// Their number in an instance, or in a plane of it.
     pub(crate) number: usize,
+    /// `None` if the rows of all instances are at equal distances: then one call copies them all, otherwise an instance.
+    pub(crate) planes: Option<Planes>,
+}
+
+/// The planes of an instance.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Planes {
+    /// Rows in memory from one plane to the next.
+    pub(crate) height: usize,
+    pub(crate) number: usize,
+}
+
+impl Rows {
+    /// The driver's function.
+    pub(crate) fn function(&self) -> &'static str {
+        if self.planes.is_some() { "cuMemcpy3D" } else { "cuMemcpy2D" }
+    }
 }
 
 /// Instances of a type that is measured.
@@ -125,7 +142,7 @@ fn strided() -> Result<Vec<Layout>> {
         let hand = Words::new(unit(&[block, stride])).strided(0, block, &[(1, 0)]).hand(stride);
         let mut layout = Layout::of("blocks", format!("{block} of {stride} B"), &ty, hand);
         let (width, pitch) = (block as usize, stride as usize);
-        layout.rows = Some(Rows { width, pitch, number: 1 });
+        layout.rows = Some(Rows { width, pitch, number: 1, planes: None });
         Ok(layout)
     };
     all.into_iter().map(layout).collect()
@@ -228,6 +245,7 @@ impl Visitor for Largest {
         let name = format!("{} {}", pattern.family, pattern.parameters);
         let mut layout = Layout::of(pattern.family, name, &ty, hand);
         layout.base = pattern.base * size;
+        layout.rows = planes(pattern.family);
         match self.0.iter_mut().find(|other| other.group == layout.group) {
             Some(other) if other.ty.size() > layout.ty.size() => (),
             Some(other) => *other = layout,
@@ -235,6 +253,18 @@ impl Visitor for Largest {
         }
         Ok(())
     }
+}
+
+/// The face of a grid that the largest pattern of a family is.
+fn planes(family: &str) -> Option<Rows> {
+    let (width, number, planes) = match family {
+        "NAS_MG_x" => (8, 256, 256),
+        "NAS_MG_y" => (512 * 8, 1, 256),
+        "NAS_MG_z" => (512 * 8, 256, 1),
+        _ => return None,
+    };
+    let planes = Some(Planes { height: 258, number: planes });
+    Some(Rows { width, pitch: 514 * 8, number, planes })
 }
 
 /// The kernel for the largest pattern of a family; wrong for the others, for which it is not used.

@@ -28,7 +28,7 @@ use dtype_gpu::{Packing, PrepareOn as _};
 use crate::check::{Noise, Way};
 use crate::gpu::{COPIES, GUARD, Gpu, Ready};
 use crate::hand::Direction;
-use crate::layouts::Layout;
+use crate::layouts::{Layout, Rows};
 use crate::report::Report;
 use crate::sectors::Traffic;
 
@@ -223,14 +223,13 @@ fn measure(
         report.row(gpu, name, "by hand", direction, traffic, time, None, verdict);
     }
     // Rows of a few bytes take the driver long.
-    if let Some(rows) = layout.rows.filter(|rows| rows.width >= 24 || count < 1 << 20) {
+    let fits = |rows: &Rows| rows.planes.is_some() || rows.width >= 24 || count < 1 << 20;
+    if let Some(rows) = layout.rows.filter(fits) {
         let time = gpu.time(|turn| {
             let (memory, packed) = places(turn);
-            let (memory, packed) = (gpu.memory_at(memory), gpu.packed_at(packed));
-            let height = rows.number * count;
-            gpu.copy_rows(direction, (memory, rows.pitch), packed, (rows.width, height))
+            gpu.copy_instances(direction, layout, rows, (memory, packed), count)
         })?;
-        report.row(gpu, name, "cuMemcpy2D", direction, traffic, time, None, "");
+        report.row(gpu, name, rows.function(), direction, traffic, time, None, "");
     }
     Ok(())
 }

@@ -59,8 +59,10 @@ fn structs() {
     if !is_present("structs, compiled for CUDA") {
         return;
     }
-    let structs: [Struct<'_>; 4] = [
+    let structs: [Struct<'_>; 6] = [
         (&[1, 1], &[0, 8], &[Basic::U8, Basic::U64], 16),
+        (&[3], &[0], &[Basic::F32], 16),
+        (&[2, 2], &[32, 0], &[Basic::F64, Basic::F64], 48),
         (&[1, 1, 3], &[0, 4, 6], &[Basic::F32, Basic::U8, Basic::U8], 11),
         (&[6, 1, 1], &[0, 48, 52], &[Basic::F64, Basic::F32, Basic::U8], 56),
         (

@@ -88,6 +88,18 @@ fn records_are_permutations_by_constants() -> Result<(), Error> {
     );
     let inverse = "packed_place[] = {0, -1, -1, -1, -1, -1, -1, -1, 1, 2, 3, 4, 5, 6, 7, 8};";
     assert_has(&record, Direction::Unpack, "scatter", inverse);
+
+    // Three words of four.
+    let record = Type::resized(&Type::contiguous(3, &Type::basic(Basic::F32))?, 0, 16)?;
+    let expected = "\
+        u128 q0 = ((LOCAL const u128 *)w)[0];
+        p[0] = q0.x;
+        p[1] = q0.y;
+        p[2] = q0.z;
+";
+    assert_has(&record, Direction::Pack, "gather", expected);
+    let inverse = "#define WORD u32\nCONSTANT short packed_place[] = {0, 4, 8, -1};";
+    assert_has(&record, Direction::Unpack, "scatter", inverse);
     Ok(())
 }
 
@@ -95,7 +107,7 @@ fn records_are_permutations_by_constants() -> Result<(), Error> {
 fn a_column_of_each_matrix_is_not_a_transpose() -> Result<(), Error> {
     let column = Type::vector(64, 1, 32, &Type::basic(Basic::F32))?;
     let columns = Type::resized(&column, 0, 4)?;
-    let tiles = "#define SIDE 32\n#define ROWS 64\n#define ROW_TILES 2\n#define STRIDE (u64)0x80\n";
+    let tiles = "#define SIDE 64\n#define ROWS 64\n#define ROW_TILES 1\n#define STRIDE (u64)0x80\n";
     assert_has(&columns, Direction::Pack, "transpose", tiles);
     let names: Vec<_> =
         sources(&column.commit(), Direction::Pack).iter().map(|source| source.name).collect();

@@ -109,6 +109,43 @@ impl<'c> OnCommunicator<'c> {
         check(call, unsafe { MPI_Send(sending(bytes), count, packed, to, tag, self.handle()) })
     }
 
+    /// Sends bytes as one message while `meanwhile` runs (`MPI_Isend`, `MPI_Wait`).
+    #[cfg(feature = "gpu")]
+    pub(crate) fn send_while<R>(
+        &self,
+        bytes: &[u8],
+        to: Rank,
+        tag: Tag,
+        meanwhile: impl FnOnce() -> R,
+    ) -> Result<R, Error> {
+        /// Dropped, if `meanwhile` panics, it waits as well: until then the library may read the bytes.
+        struct Sending(MPI_Request);
+        impl Sending {
+            fn wait(&mut self) -> Result<(), Error> {
+                let mut status = blank();
+                // SAFETY: the request is alive, or the null handle, for which the call returns at once; `status` lives
+                // through the call.
+                check("MPI_Wait", unsafe { ffi::MPI_Wait(&raw mut self.0, &raw mut status) })
+            }
+        }
+        impl Drop for Sending {
+            fn drop(&mut self) {
+                let _ = self.wait();
+            }
+        }
+
+        let call = "MPI_Isend";
+        let (count, packed) = (number(call, bytes.len())?, names::packed()?);
+        let (at, mut under_way) = (sending(bytes), Sending(no_request()));
+        let request = &raw mut under_way.0;
+        // SAFETY: the pointer and the length are from a slice, which is borrowed until this function returns, and
+        // `under_way` is waited for before, in any case; the communicator is alive.
+        check(call, unsafe { MPI_Isend(at, count, packed, to, tag, self.handle(), request) })?;
+        let result = meanwhile();
+        under_way.wait()?;
+        Ok(result)
+    }
+
     /// Sends instances of a datatype (`MPI_Send`).
     ///
     /// # Safety

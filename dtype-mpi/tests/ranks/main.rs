@@ -11,6 +11,8 @@
 
 mod buffers;
 mod collectives;
+#[cfg(feature = "gpu")]
+mod devices;
 mod exchanges;
 mod finalize;
 mod handles;
@@ -90,6 +92,10 @@ const TESTS: &[Test] = &[
     ("messages of layouts", layouts::messages),
     ("messages of scattered layouts", layouts::scattered),
     ("messages of layouts that are refused", layouts::refused_messages),
+    #[cfg(feature = "gpu")]
+    ("device memory", devices::exchanges),
+    #[cfg(feature = "gpu")]
+    ("device memory: messages that are refused", devices::refused),
     ("one datatype for each type, whichever thread asks", together::cache),
     ("threads that send at the same time", together::threads),
 ];
