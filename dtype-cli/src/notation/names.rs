@@ -3,48 +3,9 @@
 use dtype_runtime::types::{Named, Pair};
 use dtype_runtime::{Basic, Type};
 
-/// The C names of some types. C allows the words of a name in any order; here they are in the usual one.
-const C_NAMES: &[(&str, Basic)] = &[
-    ("signed char", Basic::SignedChar),
-    ("unsigned char", Basic::UnsignedChar),
-    ("short", Basic::Short),
-    ("short int", Basic::Short),
-    ("unsigned short", Basic::UnsignedShort),
-    ("unsigned short int", Basic::UnsignedShort),
-    ("int", Basic::Int),
-    ("signed", Basic::Int),
-    ("signed int", Basic::Int),
-    ("unsigned", Basic::Unsigned),
-    ("unsigned int", Basic::Unsigned),
-    ("long", Basic::Long),
-    ("long int", Basic::Long),
-    ("unsigned long", Basic::UnsignedLong),
-    ("unsigned long int", Basic::UnsignedLong),
-    ("long long", Basic::LongLong),
-    ("long long int", Basic::LongLong),
-    ("unsigned long long", Basic::UnsignedLongLong),
-    ("unsigned long long int", Basic::UnsignedLongLong),
-    ("float", Basic::F32),
-    ("double", Basic::F64),
-    ("long double", Basic::LongDouble),
-    ("float _Complex", Basic::C32),
-    ("double _Complex", Basic::C64),
-    ("long double _Complex", Basic::LongDoubleComplex),
-    ("_Bool", Basic::Bool),
-    ("wchar_t", Basic::WideChar),
-    ("int8_t", Basic::I8),
-    ("int16_t", Basic::I16),
-    ("int32_t", Basic::I32),
-    ("int64_t", Basic::I64),
-    ("uint8_t", Basic::U8),
-    ("uint16_t", Basic::U16),
-    ("uint32_t", Basic::U32),
-    ("uint64_t", Basic::U64),
-    ("size_t", USIZE),
-    ("ptrdiff_t", ISIZE),
-    ("usize", USIZE),
-    ("isize", ISIZE),
-];
+/// The names of a pointer's width.
+const POINTERS: &[(&str, Basic)] =
+    &[("size_t", USIZE), ("ptrdiff_t", ISIZE), ("usize", USIZE), ("isize", ISIZE)];
 
 /// The integers of a pointer's width: Rust's `usize` and `isize` count as these.
 pub(crate) const USIZE: Basic = if size_of::<usize>() == 8 { Basic::U64 } else { Basic::U32 };
@@ -66,10 +27,8 @@ pub(super) fn find(name: &str) -> Option<Type> {
     let marker = MARKERS.iter().find(|(known, _)| *known == name).map(|(_, marker)| *marker);
     // Any number of spaces may separate the words of C names.
     let in_c = || {
-        let mut words = name.split_whitespace();
-        let first = words.next()?;
-        let joined = words.fold(first.to_owned(), |all, word| all + " " + word);
-        C_NAMES.iter().find(|(known, _)| *known == joined).map(|(_, basic)| *basic)
+        let joined = name.split_whitespace().collect::<Vec<_>>().join(" ");
+        c_names().find(|(known, _)| *known == joined).map(|(_, basic)| basic)
     };
     let basic = Basic::ALL.iter().copied().find(|basic| basic.name() == name).or_else(in_c);
     let pair = || Pair::ALL.iter().copied().find(|pair| pair.name() == name).map(Named::Pair);
@@ -77,10 +36,17 @@ pub(super) fn find(name: &str) -> Option<Type> {
     named.or_else(|| Named::from_mpi_name(name)).map(Named::datatype)
 }
 
+/// The C names, with the words in the usual order.
+fn c_names() -> impl Iterator<Item = (&'static str, Basic)> {
+    let all = Basic::ALL.iter();
+    let all = all.flat_map(|basic| basic.c_names().iter().map(|name| (*name, *basic)));
+    all.chain(POINTERS.iter().copied())
+}
+
 /// Every name of a predefined datatype.
 pub fn all() -> impl Iterator<Item = &'static str> {
     let rust = Basic::ALL.iter().map(|basic| basic.name());
-    let c = C_NAMES.iter().map(|(name, _)| *name);
+    let c = c_names().map(|(name, _)| name);
     let mpi = Basic::ALL.iter().filter_map(|basic| basic.mpi_name());
     let pairs = Pair::ALL.iter().flat_map(|pair| [pair.name(), pair.mpi_name()]);
     let markers = MARKERS.iter().map(|(name, _)| *name);

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::parts::{Parts, same_length};
-use super::{Constructor, Type};
+use super::{Constructor, Member, Type};
 use crate::error::Error;
 
 /// How an array lies in memory.
@@ -192,22 +192,23 @@ impl Share {
                 .and_then(|elements| elements.checked_mul(old.extent()))
                 .ok_or_else(overflow)
         };
-        let mut types = Vec::new();
-        let mut displacements = Vec::new();
+        let mut members = Vec::new();
+        let mut add = |ty, start| {
+            let displacement = bytes(start)?;
+            members.push(Member { blocklength: 1, displacement, ty });
+            Ok::<_, Error>(())
+        };
         if self.whole > 0 {
             let step = if self.whole > 1 { bytes(self.step)? } else { 0 };
-            types.push(Type::hvector(self.whole, self.length, step, old)?);
-            displacements.push(bytes(self.start)?);
+            add(Type::hvector(self.whole, self.length, step, old)?, self.start)?;
         }
         if self.rest > 0 {
             // This follows the whole blocks, all of which are within the dimension.
             let start = self.start + if self.whole > 0 { self.whole * self.step } else { 0 };
-            types.push(Type::contiguous(self.rest, old)?);
-            displacements.push(bytes(start)?);
+            add(Type::contiguous(self.rest, old)?, start)?;
         }
-        let ones = [1, 1];
         // Two different constructors made the parts, so no two of them are equal.
-        let share = Type::structure_by(&ones[..types.len()], &displacements, &types, |_| false)?;
+        let share = Type::structure_of(members.into(), |_| false)?;
         Type::resized(&share, 0, bytes(self.global)?)
     }
 }

@@ -114,25 +114,29 @@ impl Type {
         types: &[T],
         are_equal: fn(&[&Self]) -> bool,
     ) -> Result<Self, Error> {
-        let mut parts = Parts::new("structure");
         let expected = blocklengths.len();
         same_length("structure", "array_of_displacements", expected, displacements.len())?;
         same_length("structure", "array_of_types", expected, types.len())?;
-        // The strongest rule among all parts, before any part is added.
-        parts.rules = types.iter().map(|ty| ty.borrow().bounds_rule()).max().unwrap_or_default();
-        for ((&blocklength, &displacement), ty) in blocklengths.iter().zip(displacements).zip(types)
-        {
-            let ty = ty.borrow();
-            parts.add(&Copies { blocks: 1, stride: 0, blocklength, displacement, old: ty })?;
-        }
         let members = blocklengths.iter().zip(displacements).zip(types);
-        let members: Box<[Member]> = members
-            .map(|((&blocklength, &displacement), ty)| Member {
-                blocklength,
-                displacement,
-                ty: ty.borrow().clone(),
-            })
-            .collect();
+        let members = members.map(|((&blocklength, &displacement), ty)| Member {
+            blocklength,
+            displacement,
+            ty: ty.borrow().clone(),
+        });
+        Self::structure_of(members.collect(), are_equal)
+    }
+
+    /// The structure with these members.
+    pub(super) fn structure_of(
+        members: Box<[Member]>,
+        are_equal: fn(&[&Self]) -> bool,
+    ) -> Result<Self, Error> {
+        let mut parts = Parts::new("structure");
+        // The strongest rule among all parts, before any part is added.
+        parts.rules = members.iter().map(|it| it.ty.bounds_rule()).max().unwrap_or_default();
+        for &Member { blocklength, displacement, ty: ref old } in &members {
+            parts.add(&Copies { blocks: 1, stride: 0, blocklength, displacement, old })?;
+        }
         if parts.rules == BoundsRule::Mpich {
             rules::structure(&mut parts, &members, are_equal);
         }

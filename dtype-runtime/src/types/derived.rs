@@ -2,8 +2,9 @@
 
 use alloc::vec::Vec;
 
-use super::Type;
+use super::equality::all_equal;
 use super::parts::MAX_ENTRIES;
+use super::{Member, Type};
 use crate::datatype::Datatype;
 use crate::error::Error;
 use crate::typemap::{Field, Node, TypeMap};
@@ -68,14 +69,9 @@ impl Type {
                 }
             }
             Node::Structure { fields, markers, .. } => {
-                let mut call = StructureCall::of_fields(fields)?;
-                if let Some(lb) = markers.lb() {
-                    call.push(1, lb, Self::lb_marker());
-                }
-                if let Some(ub) = markers.ub() {
-                    call.push(1, ub, Self::ub_marker());
-                }
-                let natural = call.make()?;
+                let lb = markers.lb().map(|lb| member(1, lb, Self::lb_marker()));
+                let ub = markers.ub().map(|ub| member(1, ub, Self::ub_marker()));
+                let natural = structure(fields, lb.into_iter().chain(ub))?;
                 if let Some((lb, extent)) = markers.resize() {
                     return Self::resized(&natural, lb, extent);
                 }
@@ -93,7 +89,7 @@ impl Type {
                 Self::contiguous(count as u64, &Self::from_record(element)?)
             }
             Node::Structure { fields, .. } => {
-                StructureCall::of_fields(fields)?.make()?.with_bounds(0, signed(map.stride()))
+                structure(fields, [])?.with_bounds(0, signed(map.stride()))
             }
         }
     }
@@ -123,49 +119,30 @@ fn made_of<T: Datatype>(make: fn(&'static TypeMap) -> Result<Type, Error>) -> Ty
     }
 }
 
-/// The arguments of a `structure` call.
-#[derive(Default)]
-struct StructureCall {
-    blocklengths: Vec<u64>,
-    displacements: Vec<i64>,
-    types: Vec<Type>,
-}
-
-impl StructureCall {
-    fn of_fields(fields: &[Field]) -> Result<Self, Error> {
-        let mut call = Self::default();
-        for field in fields {
-            call.field(field)?;
-        }
-        Ok(call)
-    }
-
-    fn push(&mut self, blocklength: u64, displacement: i64, ty: Type) {
-        self.blocklengths.push(blocklength);
-        self.displacements.push(displacement);
-        self.types.push(ty);
-    }
-
-    fn field(&mut self, field: &Field) -> Result<(), Error> {
-        let Some(map) = field.map() else { return Ok(()) };
+/// The structure of the fields with data, and of these markers.
+fn structure(fields: &[Field], markers: impl IntoIterator<Item = Member>) -> Result<Type, Error> {
+    let mut members = Vec::with_capacity(fields.len());
+    for field in fields {
+        let Some(map) = field.map() else { continue };
         let displacement = signed(field.offset());
-        if let Node::Array { count, element } = *map.node() {
+        members.push(if let Node::Array { count, element } = *map.node() {
             let old = Type::from_map(element)?;
             let (count, stride) = (count as u64, signed(element.stride()));
             if old.extent() == stride {
-                self.push(count, displacement, old);
+                member(count, displacement, old)
             } else {
-                self.push(1, displacement, Type::hvector(count, 1, stride, &old)?);
+                member(1, displacement, Type::hvector(count, 1, stride, &old)?)
             }
-            return Ok(());
-        }
-        self.push(1, displacement, Type::from_map(map)?);
-        Ok(())
+        } else {
+            member(1, displacement, Type::from_map(map)?)
+        });
     }
+    members.extend(markers);
+    Type::structure_of(members.into(), all_equal)
+}
 
-    fn make(&self) -> Result<Type, Error> {
-        Type::structure(&self.blocklengths, &self.displacements, &self.types)
-    }
+const fn member(blocklength: u64, displacement: i64, ty: Type) -> Member {
+    Member { blocklength, displacement, ty }
 }
 
 /// Offsets and strides inside an object, which is never larger than `isize::MAX`.

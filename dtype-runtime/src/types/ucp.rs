@@ -2,8 +2,9 @@
 
 use alloc::vec::Vec;
 
-use super::Type;
+use super::equality::all_equal;
 use super::parts::MAX_ENTRIES;
+use super::{Member, Type};
 use crate::error::Error;
 
 const CALL: &str = "ucp_struct";
@@ -68,7 +69,7 @@ impl Type {
             None => written_out(fields, repeat),
         };
         made.map_err(|error| match error {
-            // The caller asked for a structure and did not call `hvector`.
+            // The caller called `ucp_struct`, not `hvector`.
             Error::Overflow { quantity, .. } => Error::Overflow { call: CALL, quantity },
             other => other,
         })
@@ -84,9 +85,12 @@ fn common_extent(fields: &[UcpField]) -> Option<i64> {
 
 /// The first repetition, with blocks of this length.
 fn once(fields: &[UcpField], blocklength: u64) -> Result<Type, Error> {
-    let displacements: Vec<i64> = fields.iter().map(|field| field.displacement).collect();
-    let types: Vec<Type> = fields.iter().map(|field| field.ty.clone()).collect();
-    Type::structure(&alloc::vec![blocklength; fields.len()], &displacements, &types)
+    let members = fields.iter().map(|UcpField { displacement, ty, .. }| Member {
+        blocklength,
+        displacement: *displacement,
+        ty: ty.clone(),
+    });
+    Type::structure_of(members.collect(), all_equal)
 }
 
 /// Every repetition of every field as a member of one structure.
@@ -99,7 +103,7 @@ fn written_out(fields: &[UcpField], repeat: u64) -> Result<Type, Error> {
     if entries > MAX_ENTRIES {
         return Err(Error::TooManyEntries { entries, limit: MAX_ENTRIES });
     }
-    let (mut displacements, mut types) = (Vec::new(), Vec::new());
+    let mut members = Vec::new();
     for repetition in 0..repeat {
         for UcpField { displacement, extent, ty } in fields {
             let place = i64::try_from(repetition)
@@ -112,9 +116,8 @@ fn written_out(fields: &[UcpField], repeat: u64) -> Result<Type, Error> {
                 None if !ty.has_bounds() => 0,
                 None => return Err(Error::Overflow { call: CALL, quantity: "displacement" }),
             };
-            displacements.push(place);
-            types.push(ty.clone());
+            members.push(Member { blocklength: 1, displacement: place, ty: ty.clone() });
         }
     }
-    Type::structure(&alloc::vec![1; types.len()], &displacements, &types)
+    Type::structure_of(members.into(), all_equal)
 }

@@ -4,16 +4,8 @@ use dtype_runtime::Basic;
 
 use crate::notation::{ISIZE, USIZE};
 
-/// The names of C's and POSIX's headers, and other usual ones.
+/// Names of C's and POSIX's headers, and other usual ones, beside the [usual names](Basic::c_names) of the basic datatypes.
 const HEADER_NAMES: &[(&str, Basic)] = &[
-    ("int8_t", Basic::I8),
-    ("int16_t", Basic::I16),
-    ("int32_t", Basic::I32),
-    ("int64_t", Basic::I64),
-    ("uint8_t", Basic::U8),
-    ("uint16_t", Basic::U16),
-    ("uint32_t", Basic::U32),
-    ("uint64_t", Basic::U64),
     ("int_least8_t", Basic::I8),
     ("int_least16_t", Basic::I16),
     ("int_least32_t", Basic::I32),
@@ -31,16 +23,11 @@ const HEADER_NAMES: &[(&str, Basic)] = &[
     ("uintptr_t", USIZE),
     ("time_t", Basic::Long),
     ("off_t", Basic::Long),
-    ("wchar_t", Basic::WideChar),
     ("char8_t", Basic::U8),
     ("char16_t", Basic::U16),
     ("char32_t", Basic::U32),
-    ("bool", Basic::Bool),
-    ("_Bool", Basic::Bool),
-    ("_Float16", Basic::F16),
     ("_Float32", Basic::F32),
     ("_Float64", Basic::F64),
-    ("_Float128", Basic::Real16),
     ("__float128", Basic::Real16),
     ("__bf16", Basic::Bf16),
     ("float32_t", Basic::F32),
@@ -79,9 +66,6 @@ const HEADER_NAMES: &[(&str, Basic)] = &[
     ("ushort", Basic::UnsignedShort),
     ("uint", Basic::Unsigned),
     ("ulong", Basic::UnsignedLong),
-    ("MPI_Aint", Basic::Aint),
-    ("MPI_Offset", Basic::Offset),
-    ("MPI_Count", Basic::Count),
 ];
 
 /// Names of POSIX's headers whose types are the same on all systems.
@@ -123,15 +107,17 @@ pub(crate) fn header(name: &str) -> Option<Basic> {
     named().find(|(known, _)| *known == name).map(|(_, basic)| basic)
 }
 
-/// Names from headers.
+/// Names that are single words.
 fn named() -> impl Iterator<Item = (&'static str, Basic)> {
-    HEADER_NAMES.iter().chain(POSIX_NAMES).chain(LINUX_NAMES).copied()
+    let usual = Basic::ALL.iter();
+    let usual = usual.flat_map(|basic| basic.c_names().iter().map(|name| (*name, *basic)));
+    let others = HEADER_NAMES.iter().chain(POSIX_NAMES).chain(LINUX_NAMES).copied();
+    others.chain(usual.filter(|(name, _)| !name.contains(' ')))
 }
 
 /// All names of types that are single words.
 pub(super) fn all() -> impl Iterator<Item = &'static str> {
-    let words = ["char", "short", "int", "long", "float", "double", "unsigned", "signed"];
-    named().map(|(name, _)| name).chain(words)
+    named().map(|(name, _)| name)
 }
 
 /// The words that form the names of number types, in any order.

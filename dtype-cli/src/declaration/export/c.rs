@@ -53,52 +53,14 @@ const HEADERS: &[(&str, &str)] = &[
 
 /// The type for a basic datatype.
 fn basic(basic: Basic) -> Option<&'static str> {
-    // Types of Fortran and C++ are those of C that they count as.
-    let exact = |basic: Basic| {
-        Some(match basic {
-            Basic::I8 => "int8_t",
-            Basic::I16 => "int16_t",
-            // A Fortran logical has the same bytes.
-            Basic::I32 | Basic::Logical => "int32_t",
-            Basic::I64 => "int64_t",
-            Basic::I128 => "__int128",
-            Basic::U8 => "uint8_t",
-            // Not every compiler has a type for bf16.
-            Basic::U16 | Basic::Bf16 => "uint16_t",
-            Basic::U32 => "uint32_t",
-            Basic::U64 => "uint64_t",
-            Basic::U128 => "unsigned __int128",
-            Basic::F16 => "_Float16",
-            Basic::F32 => "float",
-            Basic::F64 => "double",
-            Basic::C32 => "float _Complex",
-            Basic::C64 => "double _Complex",
-            Basic::Bool => "bool",
-            Basic::Char => "char32_t",
-            Basic::Aint => "MPI_Aint",
-            Basic::Offset => "MPI_Offset",
-            Basic::Count => "MPI_Count",
-            Basic::CChar => "char",
-            Basic::SignedChar => "signed char",
-            Basic::UnsignedChar => "unsigned char",
-            Basic::WideChar => "wchar_t",
-            Basic::Short => "short",
-            Basic::UnsignedShort => "unsigned short",
-            Basic::Int => "int",
-            Basic::Unsigned => "unsigned int",
-            Basic::Long => "long",
-            Basic::UnsignedLong => "unsigned long",
-            Basic::LongLong => "long long",
-            Basic::UnsignedLongLong => "unsigned long long",
-            Basic::LongDouble => "long double",
-            Basic::LongDoubleComplex => "long double _Complex",
-            Basic::Real16 => "_Float128",
-            _ => return None,
-        })
-    };
-    match basic.kind() {
-        Kind::Bytes => Some("unsigned char"),
-        _ => exact(basic).or_else(|| exact(basic.canonical())),
+    match (basic, basic.kind()) {
+        // A Fortran logical has the same bytes.
+        (Basic::Logical, _) => Some("int32_t"),
+        // Not every compiler has a type for bf16.
+        (Basic::Bf16, _) => Some("uint16_t"),
+        (_, Kind::Bytes) => Some("unsigned char"),
+        // Types of Fortran and C++ are those of C that they count as.
+        _ => [basic, basic.canonical()].iter().find_map(|it| it.c_names().first().copied()),
     }
 }
 

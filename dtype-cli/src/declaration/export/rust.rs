@@ -35,48 +35,15 @@ fn is_reserved_type(word: &str) -> bool {
 
 /// The type for a basic datatype.
 fn basic(basic: Basic) -> Option<&'static str> {
-    // Types of Fortran and C++ are those that they count as.
-    let exact = |basic: Basic| {
-        Some(match basic {
-            Basic::I8 => "i8",
-            Basic::I16 => "i16",
-            // A Fortran logical has the same bytes.
-            Basic::I32 | Basic::Logical => "i32",
-            Basic::I64 => "i64",
-            Basic::I128 => "i128",
-            Basic::U8 => "u8",
-            Basic::U16 => "u16",
-            Basic::U32 => "u32",
-            Basic::U64 => "u64",
-            Basic::U128 => "u128",
-            Basic::F16 => "half::f16",
-            Basic::Bf16 => "half::bf16",
-            Basic::F32 => "f32",
-            Basic::F64 => "f64",
-            Basic::C32 => "num_complex::Complex<f32>",
-            Basic::C64 => "num_complex::Complex<f64>",
-            Basic::Bool => "bool",
-            Basic::Char => "char",
-            Basic::CChar => "std::ffi::c_char",
-            Basic::SignedChar => "std::ffi::c_schar",
-            Basic::UnsignedChar => "std::ffi::c_uchar",
-            Basic::Short => "std::ffi::c_short",
-            Basic::UnsignedShort => "std::ffi::c_ushort",
-            Basic::Int => "std::ffi::c_int",
-            Basic::Unsigned => "std::ffi::c_uint",
-            Basic::Long => "std::ffi::c_long",
-            Basic::UnsignedLong => "std::ffi::c_ulong",
-            Basic::LongLong => "std::ffi::c_longlong",
-            Basic::UnsignedLongLong => "std::ffi::c_ulonglong",
-            // The same bytes.
-            Basic::Aint => "isize",
-            _ => return None,
-        })
-    };
-    match (basic.kind(), basic.size()) {
-        (Kind::Bytes, 1) => Some("u8"),
-        _ if basic == Basic::WideChar => Some(if basic.size() == 4 { "u32" } else { "u16" }),
-        _ => exact(basic).or_else(|| exact(basic.canonical())),
+    match (basic, basic.kind(), basic.size()) {
+        // The same bytes.
+        (Basic::Logical, ..) => Some("i32"),
+        (Basic::Aint, ..) => Some("isize"),
+        (Basic::WideChar, _, 4) => Some("u32"),
+        (Basic::WideChar, ..) => Some("u16"),
+        (_, Kind::Bytes, 1) => Some("u8"),
+        // Types of Fortran and C++ are those that they count as.
+        _ => [basic, basic.canonical()].iter().find_map(|it| it.rust_names().first().copied()),
     }
 }
 

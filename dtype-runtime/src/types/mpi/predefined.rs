@@ -293,20 +293,11 @@ impl Type {
     /// ```
     #[doc(alias = "MPI_Type_match_size")]
     pub fn match_size(class: TypeClass, size: u64) -> Result<Self, Error> {
-        let candidates: &[Basic] = match class {
-            TypeClass::Integer => &[
-                Basic::Integer1,
-                Basic::Integer2,
-                Basic::Integer4,
-                Basic::Integer8,
-                Basic::Integer16,
-            ],
-            TypeClass::Real => &[Basic::Real2, Basic::Real4, Basic::Real8, Basic::Real16],
-            TypeClass::Complex => {
-                &[Basic::Complex4, Basic::Complex8, Basic::Complex16, Basic::Complex32]
-            }
-        };
-        let found = candidates.iter().find(|basic| basic.size() as u64 == size);
+        // Fortran's types, with the size in the name.
+        let found = Basic::ALL.iter().find(|basic| {
+            let number = basic.name().strip_prefix(class.name());
+            number.is_some_and(|number| number.parse() == Ok(size))
+        });
         found.map(|basic| Self::basic(*basic)).ok_or(Error::NoMatch { class: class.name(), size })
     }
 }

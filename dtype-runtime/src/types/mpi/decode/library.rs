@@ -9,10 +9,45 @@ use crate::typemap::MAX_DEPTH;
 use crate::types::Type;
 
 /// An MPI library whose datatypes [`Type::decode`] reads.
+///
+/// ```
+/// use dtype_runtime::types::{Combiner, Contents, Decoded, Library};
+/// use dtype_runtime::{Basic, Error, Type};
+///
+/// /// Its datatypes are numbers: 0 is a `double`, and each other one is made of two of the one before.
+/// struct Doubling;
+///
+/// impl Library for Doubling {
+///     type Datatype = i32;
+///     type Key = i32;
+///     type Error = Error;
+///
+///     fn key(&self, datatype: &i32) -> i32 {
+///         *datatype
+///     }
+///
+///     fn read(&mut self, datatype: &i32) -> Result<Decoded<i32>, Error> {
+///         Ok(match datatype {
+///             0 => Decoded::Named(Type::basic(Basic::F64)),
+///             number => Decoded::Made(Contents {
+///                 combiner: Combiner::Contiguous,
+///                 integers: vec![2],
+///                 addresses: vec![],
+///                 large_counts: vec![],
+///                 datatypes: vec![number - 1],
+///             }),
+///         })
+///     }
+/// }
+///
+/// assert_eq!(Type::decode(&mut Doubling, &10)?.size(), 1024 * 8);
+/// assert!(matches!(Type::decode(&mut Doubling, &-1), Err(Error::TooDeep { .. })));
+/// # Ok::<(), Error>(())
+/// ```
 pub trait Library {
     /// A datatype of the library: a handle, or a value that owns one.
     type Datatype;
-    /// What equals only the keys of the same datatype, among the datatypes that are alive.
+    /// A value that tells apart the datatypes that are alive.
     type Key: Ord;
     /// The reason why a datatype has no [`Type`].
     type Error: From<Error>;
@@ -28,24 +63,26 @@ pub trait Library {
     /// The datatype's key.
     fn key(&self, datatype: &Self::Datatype) -> Self::Key;
 
-    /// Envelope and contents of a datatype. It is called once for each datatype.
+    /// Envelope and contents of a datatype. [`Type::decode`] calls it once for each key.
     ///
     /// # Errors
     ///
-    /// Whatever prevents it. The decoding ends with this error.
+    /// Any error ends the decoding.
     fn read(&mut self, datatype: &Self::Datatype) -> Result<Decoded<Self::Datatype>, Self::Error>;
 
-    /// The type of a datatype, from the one that its contents make: a library with rules of its own for bounds replaces them.
+    /// The type of a datatype, from the type `ty` that its contents make. A library with rules of its own for bounds replaces the
+    /// bounds.
     ///
     /// # Errors
     ///
     /// As [`read`](Self::read).
-    fn adjust(&mut self, _: &Self::Datatype, ty: Type) -> Result<Type, Self::Error> {
+    fn adjust(&mut self, datatype: &Self::Datatype, ty: Type) -> Result<Type, Self::Error> {
+        let _ = datatype;
         Ok(ty)
     }
 
-    /// Takes back a part from the contents that [`read`](Self::read) returned. Parts are alive until the end, also that of a
-    /// decoding that fails, because a library may give the handle of a freed datatype to another one.
+    /// Frees a datatype that [`read`](Self::read) returned in contents. It is called at the end of the decoding, even if that
+    /// fails: a library may give the handle of a freed datatype to another one.
     fn free(&mut self, part: Self::Datatype) {
         drop(part);
     }
@@ -54,9 +91,9 @@ pub trait Library {
 /// How a datatype of a library was made.
 #[derive(Debug)]
 pub enum Decoded<T> {
-    /// It is predefined.
+    /// The datatype is predefined.
     Named(Type),
-    /// By a call with these arguments. Constants have the numbers of the MPI-5.0 ABI.
+    /// A call with these arguments made it. Constants have the numbers of the MPI-5.0 ABI.
     Made(Contents<T>),
 }
 
@@ -76,7 +113,7 @@ impl Type {
 
 struct Walk<'a, L: Library> {
     library: &'a mut L,
-    /// The datatypes decoded so far. Types share their parts, and the tree can be exponentially larger than its memory.
+    /// The types decoded so far. Datatypes share their parts, and the tree can be exponentially larger than its memory.
     known: BTreeMap<L::Key, Type>,
     parts: Vec<L::Datatype>,
 }
