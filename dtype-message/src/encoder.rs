@@ -54,8 +54,8 @@ enum Source<'a> {
     None,
     /// Records of one type that are not longer than a piece.
     Records(RecordPacker<'a>),
-    /// Anything else, and [`Packer::pack`]. A program that makes no such source has no reference to that function, and so no
-    /// engine in it.
+    /// Anything else, with the function that packs it: a program that makes no such source has no reference to
+    /// [`Packer::pack`], and so no engine in it.
     Stream(Packer<'a>, PackStream),
 }
 

@@ -112,7 +112,8 @@ pub enum Error {
     /// A compact frame has the hash of a schema instead of that of a signature, and the receiver's type, made at run time, has
     /// no schema to compare.
     #[error(
-        "the message with tag {tag} has a schema instead of a signature, expected a signature: a type made at run time has no schema"
+        "the message with tag {tag} has a schema instead of a signature, expected a signature: a type made at run time has \
+         no schema"
     )]
     NoSignature {
         /// The tag of the message.
@@ -186,8 +187,8 @@ pub struct Mismatch {
     pub expected: RecordKind,
     /// The records that the header announces.
     pub actual: RecordKind,
-    /// What differs, if the sender's schema is known: see [`with_sender`](Self::with_sender). The error that is shown does not
-    /// compare schemas, so a program without schemas has no code for it.
+    /// What differs, if the sender's schema is known: see [`with_sender`](Self::with_sender). It is found there and not when
+    /// the error is shown, so a program without schemas has no code for it.
     pub(crate) differences: Vec<Difference>,
 }
 

@@ -96,8 +96,8 @@
 //! # Ok::<(), dtype_message::Error>(())
 //! ```
 //!
-//! If all you need is an error that names the fields that differ, exchange the [`Protocol`] of each side when they connect, or send
-//! the [`Schema`] of one type: see [`Mismatch::with_sender`].
+//! If all you need is an error that names the fields that differ, exchange the [`Protocol`] of each side when they connect, or
+//! send the [`Schema`] of one type: see [`Mismatch::with_sender`].
 //!
 //! # The bytes of a full frame
 //!

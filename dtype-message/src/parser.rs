@@ -1,5 +1,5 @@
-//! Finds where each header, payload and checksum of a stream begins and ends. A reader of a stream reads a header, and then what
-//! the [`Body`] tells it to read. The [`Parser`] is for bytes that arrive in pieces of any size.
+//! Finds where each header, payload and checksum of a stream begins and ends. A reader of a stream reads a header, and then
+//! what the [`Body`] tells it to read. The [`Parser`] is for bytes that arrive in pieces of any size.
 
 use std::io::Read;
 
@@ -191,8 +191,8 @@ impl Parser {
         }
     }
 
-    /// The next frame, if all of its bytes are at the front of `input`, where they stay. Otherwise [`feed`](Self::feed) continues,
-    /// behind the header if the header has arrived.
+    /// The next frame, if all of its bytes are at the front of `input`, where they stay. Otherwise [`feed`](Self::feed)
+    /// continues, behind the header if the header has arrived.
     ///
     /// # Errors
     ///

@@ -1,4 +1,5 @@
-//! The names that the output of `#[derive(Messages)]` uses. They are not public API: they may change with any version of the derive.
+//! The names that the output of `#[derive(Messages)]` uses. They are not public API: they may change with any version of the
+//! derive.
 
 pub use core;
 

@@ -1,7 +1,7 @@
 //! The kinds of message of a stream, which the two sides tell each other when they connect.
 //!
-//! As text it is one block for each kind: a line with a tab and the tag, and then the text of the [`Schema`], whose lines have no
-//! tabs.
+//! As text it is one block for each kind: a line with a tab and the tag, and then the text of the [`Schema`], whose lines have
+//! no tabs.
 
 use core::fmt;
 use core::str::FromStr;
@@ -13,8 +13,8 @@ use crate::schema::{Difference, Schema, SchemaError};
 /// The kinds of message that one side of a stream knows: for each tag, the [`Schema`] of its records.
 ///
 /// Both sides exchange their protocols when they connect, with [`tokio::exchange`](crate::tokio::exchange), or as text in a
-/// message. Then [`differences`](Self::differences) tells what another version changed before the first message is refused, and a
-/// receiver [with the sender's protocol](crate::Receiver::with_sender) names the fields when it refuses one.
+/// message. Then [`differences`](Self::differences) tells what another version changed before the first message is refused, and
+/// a receiver [with the sender's protocol](crate::Receiver::with_sender) names the fields when it refuses one.
 ///
 /// ```
 /// use dtype_message::{Messages, Protocol};
@@ -116,8 +116,8 @@ impl Protocol {
         tags.into_iter().filter_map(difference).collect()
     }
 
-    /// The schema of the records in a message with this tag. A type that is not an enum has one schema, and is sent and received
-    /// with any tag.
+    /// The schema of the records in a message with this tag. A type that is not an enum has one schema, and is sent and
+    /// received with any tag.
     fn schema_of(&self, tag: u32) -> Option<&Schema> {
         let only = || self.schemas.get(&0).filter(|_| self.schemas.len() == 1);
         self.schema(tag).or_else(only)

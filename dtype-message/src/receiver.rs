@@ -108,8 +108,8 @@ pub(crate) struct Buffered<M: Messages> {
     explain: Option<Explain>,
 }
 
-/// Names the fields that differ, by the protocols of both sides. A function in a box: a program that knows no protocols has no code
-/// for them.
+/// Names the fields that differ, by the protocols of both sides. A function in a box: a program that knows no protocols has no
+/// code for them.
 struct Explain(Box<dyn Fn(Error) -> Error + Send + Sync>);
 
 impl fmt::Debug for Explain {

@@ -11,8 +11,8 @@
 //! trail[0..8].x: f32
 //! ```
 //!
-//! Control characters and backslashes in names are escaped as in Rust, `\n`, so that each line is a field. So are a colon and an
-//! opening bracket in the name of a field: a colon ends the path, and a bracket begins the number of elements.
+//! Control characters and backslashes in names are escaped as in Rust, `\n`, so that each line is a field. So are a colon and
+//! an opening bracket in the name of a field: a colon ends the path, and a bracket begins the number of elements.
 //!
 //! One `const` walk over the type map produces the text. At run time it writes the text. In `const` evaluation it
 //! has no room to write and only hashes the text, so the hash costs no time for each message.
@@ -391,8 +391,8 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// The name that a leaf has on every machine: an enum's own name, `Timestamp<ns>` for a time, whose number says nothing without
-    /// its unit, otherwise the name of the basic datatype.
+    /// The name that a leaf has on every machine: an enum's own name, `Timestamp<ns>` for a time, whose number says nothing
+    /// without its unit, otherwise the name of the basic datatype.
     const fn type_of(&mut self, map: &TypeMap) {
         match map.node() {
             Node::Basic { validity: Validity::Enum(_), name, .. }

@@ -170,9 +170,9 @@ impl Header {
         })
     }
 
-    /// As [`decode`](Self::decode), to the place where the header stays: copying it right after it was written takes longer than
-    /// decoding it. Returns the length of the header. If that is more than the bytes passed, it is a lower bound, and `to` is
-    /// unchanged.
+    /// As [`decode`](Self::decode), to the place where the header stays: copying it right after it was written takes longer
+    /// than decoding it. Returns the length of the header. If that is more than the bytes passed, it is a lower bound, and `to`
+    /// is unchanged.
     #[inline(always)]
     pub(crate) fn decode_to(to: &mut Option<Self>, bytes: &[u8]) -> Result<usize, Error> {
         match bytes {
