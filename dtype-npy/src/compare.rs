@@ -106,8 +106,8 @@ impl Dtype {
     ///
     /// # Errors
     ///
-    /// [`NpyError::Dtype`] if the fields are not those of `T`; [`NpyError::Records`] for a value that the dtype does not have: a text
-    /// that is too long, or that ends with a zero byte.
+    /// [`NpyError::Dtype`] if the fields are not those of `T`; [`NpyError::Records`] for a value that the dtype does not have: a
+    /// text that is too long, or that ends with a zero byte.
     ///
     /// ```
     /// use dtype_npy::{Dtype, NumpyOptions};

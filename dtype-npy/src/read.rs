@@ -182,8 +182,8 @@ impl<T: Datatype, R: Read> Reader<T, R> {
     ///
     /// # Errors
     ///
-    /// As for [`read_with`]; an error counts the records of the file. `records` is then unchanged, and the reader is lost between
-    /// two records.
+    /// As for [`read_with`]; an error counts the records of the file. `records` is then unchanged, and the reader is lost
+    /// between two records.
     pub fn read_onto(&mut self, most: usize, records: &mut Vec<T>) -> Result<usize, NpyError> {
         let Items { fit, count, bytes, .. } = &self.items;
         let rest = count - self.done;
