@@ -431,7 +431,7 @@ pub(crate) struct Texts {
     pub(crate) limit: usize,
 }
 
-/// Bytes that the texts of a piece may have beyond their limit, so that a text that is too long is an error with its own record.
+/// Bytes that the texts of a piece may have beyond their limit. A text that is too long is an error with its own record then.
 const MAX_EXCESS: usize = 16 << 20;
 
 /// Reads `count` items of a part of the dataset as they are in memory: `datatype` is the dataset's own, or some of its fields.
@@ -461,8 +461,8 @@ pub(crate) fn read_items(
         return Ok(());
     }
     let memory = Dataspace::try_new(count)?;
-    // SAFETY: it makes a property list, whose handle belongs to the value that is made of it alone. The arena lives until the list
-    // has been used for the last time, and nothing uses it while the library reads.
+    // SAFETY: it makes a property list, whose handle belongs to the value that is made of it alone. The arena lives until the
+    // list has been used for the last time, and nothing else uses it while the library reads.
     let transfer: PropertyList = unsafe {
         let list: PropertyList = hdf5_metno::from_id(H5Pcreate(*H5P_DATASET_XFER))?;
         let (allocate, free): (H5MM_allocate_t, H5MM_free_t) =
@@ -485,8 +485,8 @@ pub(crate) fn read_items(
     for (index, place) in pointers(bytes, stride, &texts.places).enumerate() {
         let address = mem::replace(place, index.to_ne_bytes());
         let text: *const c_char = ptr::with_exposed_provenance(usize::from_ne_bytes(address));
-        // SAFETY: where the datatype has a string of variable length, the library has just written a null pointer, or a pointer to
-        // a string with its terminator, in the arena.
+        // SAFETY: where the datatype has a string of variable length, the library has just written a null pointer, or a pointer
+        // to a string with its terminator in the arena, which is still there.
         let text = (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) });
         scratch.texts.push(text.map_or_else(Vec::new, |text| text.to_bytes().to_vec()));
     }
