@@ -16,6 +16,8 @@ use std::path::Path;
 use dtype_runtime::Representation;
 
 use crate::arguments::{Dump, DumpForm, Values as Represented};
+#[cfg(feature = "hdf5")]
+use crate::dataset;
 use crate::failure::{Failure, shown};
 use crate::forward::Forward;
 use crate::input::{self, StandardInput};
@@ -47,7 +49,14 @@ pub(crate) fn dump(
         let source = Source { parsed, origin: options.origin, representation, items: None };
         (source, Forward::open(path, stdin)?)
     } else {
-        let mut input = Forward::open(path, stdin)?;
+        #[cfg(feature = "hdf5")]
+        let dataset = dataset::open(path)?.map(|dataset| Forward::over(dataset, path));
+        #[cfg(not(feature = "hdf5"))]
+        let dataset = None;
+        let mut input = match dataset {
+            Some(dataset) => dataset,
+            None => Forward::open(path, stdin)?,
+        };
         (own_type(options, path, &mut input)?, input)
     };
     let Source { parsed, origin, representation, items } = source;

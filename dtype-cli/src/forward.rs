@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, StdinLock};
 use std::path::{Path, PathBuf};
 
+#[cfg(feature = "hdf5")]
+use crate::dataset::Dataset;
 use crate::failure::Failure;
 use crate::input::StandardInput;
 
@@ -29,6 +31,8 @@ enum Input {
     File(File),
     Pipe(File),
     Standard(StdinLock<'static>),
+    #[cfg(feature = "hdf5")]
+    Dataset(Dataset),
 }
 
 impl Forward {
@@ -42,8 +46,18 @@ impl Forward {
             let is_file = file.metadata().map_err(failed)?.is_file();
             if is_file { Input::File(file) } else { Input::Pipe(file) }
         };
+        Ok(Self::new(input, path))
+    }
+
+    /// The items of a dataset, with a header.
+    #[cfg(feature = "hdf5")]
+    pub(crate) fn over(dataset: Dataset, path: &Path) -> Self {
+        Self::new(Input::Dataset(dataset), path)
+    }
+
+    fn new(input: Input, path: &Path) -> Self {
         let path = path.to_path_buf();
-        Ok(Self { input, path, buffer: Vec::new(), first: 0, last: 0, offset: 0, has_ended: false })
+        Self { input, path, buffer: Vec::new(), first: 0, last: 0, offset: 0, has_ended: false }
     }
 
     /// The bytes from `start` to `end`, fewer if the input ends before. `start` must not be less than in an earlier
@@ -136,6 +150,8 @@ impl Read for Input {
         match self {
             Self::File(file) | Self::Pipe(file) => file.read(out),
             Self::Standard(stdin) => stdin.read(out),
+            #[cfg(feature = "hdf5")]
+            Self::Dataset(dataset) => dataset.read(out),
         }
     }
 }

@@ -66,6 +66,8 @@
 mod arguments;
 mod compare;
 mod convert;
+#[cfg(feature = "hdf5")]
+mod dataset;
 pub mod debug_info;
 pub mod declaration;
 mod dump;

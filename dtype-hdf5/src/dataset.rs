@@ -10,7 +10,7 @@ use hdf5_metno_sys::LOCK;
 
 use crate::descriptor::packed_datatype;
 use crate::error::Error;
-use crate::library::{Items, created, read_items, selected, stored, write_items};
+use crate::library::{Items, Texts, created, read_items, selected, stored, write_items};
 use crate::part::{Part, axis, range, whole};
 use crate::storage::{check_space, check_written};
 
@@ -177,6 +177,7 @@ pub fn append<T: Datatype>(dataset: &Dataset, records: &[T]) -> Result<(), Error
 ///   [`Error::MixedByteOrder`] and [`Error::Malformed`] if the fields are not those of `T`; [`Error::NoData`],
 ///   [`Error::NoEquivalent`];
 /// - [`Error::TooManyItems`], and [`Error::NotStored`] if the file does not have the items;
+/// - [`Error::Texts`] for strings of variable length that are far longer than the records have room for;
 /// - [`Error::Unnamed`] for a value of an enumeration that is no member;
 /// - [`Error::Records`] for an invalid `bool`, `char`, `NonZero` or enum, and if the records do not fit in memory;
 /// - [`Error::Hdf5`].
@@ -224,7 +225,7 @@ pub fn read_with<T: Datatype>(
     read_part(dataset, *options, || whole(dataset))
 }
 
-/// Reads the records of a part of a dataset with one axis.
+/// Reads the records of a part of a dataset with one axis. An error has the number of the item in the dataset.
 ///
 /// # Errors
 ///
@@ -346,7 +347,7 @@ fn write_pieces<T: Datatype>(
     if expected != actual {
         return Err(Error::Length { expected: actual, actual: expected });
     }
-    let (texts, mut items) = (fit.texts_elsewhere(), Items::default());
+    let (texts, mut items) = (stored(datatype)?.texts(), Items::default());
     part.pieces(dataset, datatype.size(), |space, piece| {
         let count = piece.len();
         fit.pack_into(&records[piece], &mut items.scratch, &mut items.bytes)?;
@@ -390,11 +391,14 @@ fn read_part<T: Datatype>(
     let mut records = Vec::new();
     let refused = |_| RecordError::Allocation { count: part.count, stride: size_of::<T>() };
     records.try_reserve_exact(part.count).map_err(refused)?;
-    let (texts, mut items) = (fit.texts_elsewhere(), Items::default());
-    part.pieces(dataset, memory.size(), |space, piece| {
-        let count = piece.len();
-        read_items(dataset, &memory, (space, count), &texts, &mut items)?;
-        Ok(fit.unpack_onto(&items.bytes, count, &mut items.scratch, &mut records)?)
+    // A text is not longer than its place in a record, with its length, or is an error.
+    let texts = Texts { places: stored(&memory)?.texts(), limit: T::TYPE_MAP.size() };
+    let (size, mut items) = (memory.size().max(T::TYPE_MAP.size()), Items::default());
+    part.pieces(dataset, size, |space, piece| {
+        read_items(dataset, &memory, (space, piece.len()), &texts, &mut items)?;
+        // With one axis, a record has the number of its item in the dataset.
+        let numbers = part.first + piece.start..part.first + piece.end;
+        Ok(fit.unpack_onto(&items.bytes, numbers, &mut items.scratch, &mut records)?)
     })?;
     Ok(Loaded { records, left_out })
 }

@@ -137,6 +137,15 @@ pub enum Error {
         /// Bytes of the dataset in the file.
         stored: u64,
     },
+    /// The strings of variable length of the items that are read at a time are far longer than the records have room for: many
+    /// items can refer to one string.
+    #[error("the strings of {items} items have more than {limit} bytes")]
+    Texts {
+        /// The number of items.
+        items: usize,
+        /// The bytes that their strings may have.
+        limit: usize,
+    },
     /// The dataset has another number of items than there are records.
     #[error("the dataset has {actual} items, expected {expected} as there are records")]
     Length {

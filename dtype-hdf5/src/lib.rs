@@ -31,6 +31,7 @@
 //! | read records | [`read`], [`read_range`] |
 //! | read some of the fields, or numbers of another width | [`read_with`], [`read_range_with`] |
 //! | read records piece by piece | [`batches`] |
+//! | read any items, without a Rust type | [`items`](items()) |
 //! | describe records | [`descriptor`], [`packed_descriptor`] |
 //!
 //! # Datatypes
@@ -72,6 +73,7 @@ mod compare;
 mod dataset;
 mod descriptor;
 mod error;
+mod items;
 mod leaf;
 #[expect(unsafe_code, reason = "calls the HDF5 library, which reads and writes memory")]
 mod library;
@@ -85,6 +87,7 @@ pub use dataset::{
 pub use descriptor::{datatype, descriptor, packed_datatype, packed_descriptor};
 pub use dtype_runtime::stored::{Loaded, ReadOptions};
 pub use error::Error;
+pub use items::{ItemReader, items};
 
 /// The code in the README is compiled with the documentation tests.
 #[cfg(doctest)]

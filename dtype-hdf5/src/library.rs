@@ -3,22 +3,26 @@
 //! The library is not safe for threads, so every call is made under the lock that `hdf5-metno` takes for its own. It checks the
 //! handles that it is given: a call with the handle of a closed object fails.
 
+mod arena;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{CStr, CString, c_char, c_int, c_uint};
-use std::ptr;
+use std::{mem, ptr};
 
 use dtype_runtime::Error as RecordError;
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::stored::{Scratch, TextEnd, joined};
 use dtype_runtime::typemap::{Meaning, Node, TypeMap};
 use hdf5_metno::datatype::ByteOrder as StoredOrder;
-use hdf5_metno::plist::{DatasetCreate, LinkCreate};
+use hdf5_metno::globals::H5P_DATASET_XFER;
+use hdf5_metno::plist::{DatasetCreate, LinkCreate, PropertyList};
 use hdf5_metno::types::{CompoundField, TypeDescriptor};
 use hdf5_metno::{Dataset, Dataspace, Datatype, Group};
 use hdf5_metno_sys::LOCK;
 use hdf5_metno_sys::h5::{H5free_memory, hsize_t};
-use hdf5_metno_sys::h5d::{H5Dcreate2, H5Dread, H5Dvlen_reclaim, H5Dwrite};
-use hdf5_metno_sys::h5p::H5P_DEFAULT;
+use hdf5_metno_sys::h5d::{H5Dcreate2, H5Dread, H5Dwrite};
+use hdf5_metno_sys::h5mm::{H5MM_allocate_t, H5MM_free_t};
+use hdf5_metno_sys::h5p::{H5P_DEFAULT, H5Pcreate, H5Pset_vlen_mem_manager};
 use hdf5_metno_sys::h5s::{H5Sget_simple_extent_dims, H5Sget_simple_extent_ndims};
 use hdf5_metno_sys::h5t::{
     H5T_class_t, H5T_norm_t, H5T_sign_t, H5T_str_t, H5Tarray_create2, H5Tcreate,
@@ -27,6 +31,8 @@ use hdf5_metno_sys::h5t::{
     H5Tget_member_value, H5Tget_nmembers, H5Tget_norm, H5Tget_offset, H5Tget_precision,
     H5Tget_sign, H5Tget_strpad, H5Tget_super, H5Tinsert, H5Tis_variable_str,
 };
+
+use arena::Arena;
 
 use crate::error::Error;
 use crate::stored::{Form, Stored, StoredField};
@@ -410,14 +416,26 @@ fn made_array(element: &Datatype, lengths: &[hsize_t]) -> Result<Datatype, Error
 }
 
 /// Bytes of items in memory, which the library reads and writes, and their texts that are elsewhere.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Items {
     pub(crate) bytes: Vec<u8>,
     pub(crate) scratch: Scratch,
 }
 
+/// Strings of variable length.
+#[derive(Debug)]
+pub(crate) struct Texts {
+    /// Where they are in an item, in ascending order.
+    pub(crate) places: Vec<usize>,
+    /// Bytes that those of an item have, at most on average over the items of a piece.
+    pub(crate) limit: usize,
+}
+
+/// Bytes that the texts of a piece may have beyond their limit. A text that is too long is an error with its own record then.
+const MAX_EXCESS: usize = 16 << 20;
+
 /// Reads `count` items of a part of the dataset as they are in memory: `datatype` is the dataset's own, or some of its fields.
-/// `texts` are the places of strings of variable length in an item; each becomes the index of a text.
+/// Each of the texts becomes an index among those of the scratch memory.
 ///
 /// The lock is held: another thread might make the dataset shorter after its length was asked, and the library reads fill
 /// values where a dataset has ended. Other bytes that are not in the file, because nothing was ever written there, are zeros or
@@ -426,12 +444,14 @@ pub(crate) fn read_items(
     dataset: &Dataset,
     datatype: &Datatype,
     (space, count): (&Dataspace, usize),
-    texts: &[usize],
+    texts: &Texts,
     items: &mut Items,
 ) -> Result<(), Error> {
     let _guard = LOCK.lock();
     let Items { bytes, scratch } = items;
     let stride = datatype.size();
+    let limit = count.saturating_mul(texts.limit).saturating_add(MAX_EXCESS);
+    let mut arena = Arena::new(limit);
     let refused = || RecordError::Allocation { count, stride };
     let size = count.checked_mul(stride).ok_or_else(refused)?;
     bytes.clear();
@@ -441,37 +461,34 @@ pub(crate) fn read_items(
         return Ok(());
     }
     let memory = Dataspace::try_new(count)?;
+    // SAFETY: it makes a property list, whose handle belongs to the value that is made of it alone. The arena lives until the
+    // list has been used for the last time, and nothing else uses it while the library reads.
+    let transfer: PropertyList = unsafe {
+        let list: PropertyList = hdf5_metno::from_id(H5Pcreate(*H5P_DATASET_XFER))?;
+        let (allocate, free): (H5MM_allocate_t, H5MM_free_t) =
+            (Some(Arena::allocate), Some(Arena::free));
+        let arena = (&raw mut arena).cast();
+        done(H5Pset_vlen_mem_manager(list.id(), allocate, arena, free, arena))?;
+        list
+    };
     // SAFETY: the library checks the handles, and that both dataspaces have the same number of items. It writes to those of
     // `memory`, as values of `datatype`: these are the bytes of the vector.
-    done(unsafe {
-        H5Dread(
-            dataset.id(),
-            datatype.id(),
-            memory.id(),
-            space.id(),
-            H5P_DEFAULT,
-            bytes.as_mut_ptr().cast(),
-        )
-    })?;
-    if texts.is_empty() {
-        return Ok(());
+    let read = done(unsafe {
+        let (to, from) = (memory.id(), space.id());
+        H5Dread(dataset.id(), datatype.id(), to, from, transfer.id(), bytes.as_mut_ptr().cast())
+    });
+    if arena.is_full() {
+        return Err(Error::Texts { items: count, limit });
     }
+    read?;
     scratch.texts.clear();
-    for place in pointers(bytes, stride, texts) {
-        let text: *const c_char = ptr::with_exposed_provenance(usize::from_ne_bytes(*place));
-        // SAFETY: where the datatype has a string of variable length, the library has just written a pointer to one with its
-        // terminator, which is there until it is freed below, or a null pointer.
+    for (index, place) in pointers(bytes, stride, &texts.places).enumerate() {
+        let address = mem::replace(place, index.to_ne_bytes());
+        let text: *const c_char = ptr::with_exposed_provenance(usize::from_ne_bytes(address));
+        // SAFETY: where the datatype has a string of variable length, the library has just written a null pointer, or a pointer
+        // to a string with its terminator in the arena, which is still there.
         let text = (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) });
         scratch.texts.push(text.map_or_else(Vec::new, |text| text.to_bytes().to_vec()));
-    }
-    // SAFETY: the library checks the handles, and frees what it has allocated for the values of `datatype` in the bytes: these
-    // are as it wrote them, and their pointers are not used any more.
-    #[allow(deprecated, reason = "its successor is in newer libraries only")]
-    done(unsafe {
-        H5Dvlen_reclaim(datatype.id(), memory.id(), H5P_DEFAULT, bytes.as_mut_ptr().cast())
-    })?;
-    for (index, place) in pointers(bytes, stride, texts).enumerate() {
-        *place = index.to_ne_bytes();
     }
     Ok(())
 }

@@ -18,7 +18,7 @@ pub(crate) struct Part {
     pub(crate) shape: Vec<hsize_t>,
     pub(crate) count: usize,
     /// The first item along the outermost axis.
-    first: usize,
+    pub(crate) first: usize,
 }
 
 /// The number of items of a shape. The library's own number is cut to 64 bits.
@@ -48,6 +48,22 @@ pub(crate) fn axis(dataset: &Dataset) -> Result<usize, Error> {
     }
 }
 
+/// Some rows of a dataset, along the outermost axis.
+pub(crate) fn rows(dataset: &Dataset, rows: Range<usize>) -> Result<Part, Error> {
+    let space = dataset.space()?;
+    let mut shape = shape(&space)?;
+    let Range { start, end } = rows;
+    match shape.first_mut() {
+        // A single item.
+        None if (start, end) == (0, 1) => {}
+        Some(len) if start <= end && end as u64 <= *len => *len = (end - start) as u64,
+        // Another thread made the dataset shorter.
+        _ => return Err(Error::Range { start, end, len: count_of(&shape)? }),
+    }
+    let count = count_of(&shape)?;
+    Ok(Part { space, shape, count, first: start })
+}
+
 /// Some items of a dataset with one axis.
 pub(crate) fn range(dataset: &Dataset, items: Range<usize>) -> Result<Part, Error> {
     let len = axis(dataset)?;
@@ -55,12 +71,29 @@ pub(crate) fn range(dataset: &Dataset, items: Range<usize>) -> Result<Part, Erro
     if start > end || end > len {
         return Err(Error::Range { start, end, len });
     }
-    let count = end - start;
-    let space = dataset.space()?;
-    Ok(Part { space, shape: vec![count as u64], count, first: start })
+    self::rows(dataset, start..end)
+}
+
+/// How many rows of so many bytes are read at a time, and those of a chunk. Chunks are read once if pieces end where they end.
+pub(crate) fn rows_at_once(dataset: &Dataset, bytes: usize) -> (usize, usize) {
+    let chunk = dataset.chunk().and_then(|chunk| chunk.first().copied()).unwrap_or(1).max(1);
+    let most = (AT_ONCE / bytes.max(1) / chunk).max(1).saturating_mul(chunk);
+    (most, chunk)
 }
 
 impl Part {
+    /// These rows of the dataset.
+    pub(crate) fn select(&self, rows: Range<usize>) -> Result<Dataspace, Error> {
+        if self.shape.is_empty() {
+            return Ok(self.space.clone());
+        }
+        let mut axes = vec![SliceOrIndex::from(rows)];
+        for length in self.shape.get(1..).unwrap_or_default() {
+            axes.push((0..count_of(&[*length])?).into());
+        }
+        Ok(self.space.select(Hyperslab::from(axes))?)
+    }
+
     /// Calls `each` with some of the items at a time, in their order: whole rows of the outermost axis, and whole chunks of the
     /// dataset, if it has any. They take a few megabytes, unless a row or a chunk is longer.
     pub(crate) fn pieces(
@@ -73,21 +106,14 @@ impl Part {
             return if self.count == 0 { Ok(()) } else { each(&self.space, 0..self.count) };
         };
         let (rows, row) = (count_of(&[*outer])?, count_of(inner)?);
-        let chunk = dataset.chunk().and_then(|chunk| chunk.first().copied()).unwrap_or(1).max(1);
-        let most = AT_ONCE / row.saturating_mul(item).max(1);
-        // Chunks are read once if pieces end where they end.
-        let most = (most / chunk).max(1).saturating_mul(chunk);
+        let (most, chunk) = rows_at_once(dataset, row.saturating_mul(item));
         let mut done = 0;
         while done < rows {
             let start = self.first + done;
             let end = (start / chunk).saturating_mul(chunk).saturating_add(most);
             let end = end.min(self.first + rows);
-            let mut axes = vec![SliceOrIndex::from(start..end)];
-            for length in inner {
-                axes.push((0..count_of(&[*length])?).into());
-            }
             let next = end - self.first;
-            each(&self.space.select(Hyperslab::from(axes))?, done * row..next * row)?;
+            each(&self.select(start..end)?, done * row..next * row)?;
             done = next;
         }
         Ok(())

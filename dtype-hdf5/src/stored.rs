@@ -57,6 +57,33 @@ impl Stored {
         (all, item)
     }
 
+    /// The places of strings of variable length in an item, in ascending order. Everything must lie in an item.
+    pub(crate) fn texts(&self) -> Vec<usize> {
+        let bytes = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        let mut all = Vec::new();
+        match &self.form {
+            Form::VariableText => all.push(0),
+            Form::Compound(fields) => {
+                for field in fields {
+                    let inner = field.datatype.texts();
+                    all.extend(
+                        inner.iter().map(|place| bytes(field.offset).saturating_add(*place)),
+                    );
+                }
+                all.sort_unstable();
+            }
+            Form::Array { element, .. } => {
+                let inner = element.texts();
+                let starts = (0..bytes(self.size)).step_by(bytes(element.size).max(1));
+                for start in starts.filter(|_| !inner.is_empty()) {
+                    all.extend(inner.iter().map(|place| start + place));
+                }
+            }
+            _ => {}
+        }
+        all
+    }
+
     /// The byte order, if this is a complex number as h5py and this crate write it: a compound of the floats `r` and `i`.
     pub(crate) fn complex(&self) -> Option<ByteOrder> {
         let Form::Compound(parts) = &self.form else { return None };

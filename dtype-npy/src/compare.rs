@@ -98,8 +98,30 @@ impl Dtype {
     ) -> Result<Loaded<T>, NpyError> {
         let fit = Fit::<T>::new(self, Access::Read, *options)?;
         let mut records = Vec::new();
-        fit.unpack_onto(items, count, &mut Scratch::default(), &mut records)?;
+        fit.unpack_onto(items, 0..count, &mut Scratch::default(), &mut records)?;
         Ok(Loaded { records, left_out: fit.left_out().to_vec() })
+    }
+
+    /// The items of records, with zeros between the fields: what [`unpack`](Self::unpack) reads.
+    ///
+    /// # Errors
+    ///
+    /// [`NpyError::Dtype`] if the fields are not those of `T`; [`NpyError::Records`] for a value that the dtype does not have: a
+    /// text that is too long, or that ends with a zero byte.
+    ///
+    /// ```
+    /// use dtype_npy::{Dtype, NumpyOptions};
+    /// use dtype_runtime::FixedStr;
+    /// let dtype = Dtype::of::<FixedStr<3>>(&NumpyOptions::file());
+    /// let items = dtype.pack::<FixedStr<3>>(&["ab".parse()?])?;
+    /// assert_eq!(items, dtype_runtime::pack(&[u32::from('a'), u32::from('b'), 0]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn pack<T: Datatype>(&self, records: &[T]) -> Result<Vec<u8>, NpyError> {
+        let fit = Fit::<T>::new(self, Access::Write, ReadOptions::strict())?;
+        let mut items = Vec::new();
+        fit.pack_into(records, &mut Scratch::default(), &mut items)?;
+        Ok(items)
     }
 }
 

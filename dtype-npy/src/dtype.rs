@@ -314,6 +314,29 @@ impl Dtype {
             Kind::Structure { .. } => "a structure".to_string(),
         }
     }
+
+    /// The argument of `np.dtype`, in which each field has its offset.
+    pub(crate) fn expression(&self) -> String {
+        match &self.kind {
+            Kind::Scalar { letter: 'b', .. } => "'?'".to_string(),
+            Kind::Scalar { .. } => format!("'{}'", self.format().trim_start_matches('|')),
+            Kind::Array { lengths, element } => {
+                format!("({}, {})", element.expression(), Tuple(lengths))
+            }
+            Kind::Structure { fields } => {
+                let list = |text: fn(&DtypeField) -> String| {
+                    fields.iter().map(text).collect::<Vec<_>>().join(", ")
+                };
+                format!(
+                    "{{'names': [{}], 'formats': [{}], 'offsets': [{}], 'itemsize': {}}}",
+                    list(|field| Quoted(&field.name).to_string()),
+                    list(|field| field.dtype.expression()),
+                    list(|field| field.offset.to_string()),
+                    self.itemsize
+                )
+            }
+        }
+    }
 }
 
 /// The basic datatype that a scalar holds, or is made of.

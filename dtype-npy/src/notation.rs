@@ -1,14 +1,14 @@
 //! The NumPy dtype that reads the same bytes.
 
-mod expression;
+mod builder;
 
 use core::fmt;
 
 use crate::options::{NumpyLayout, NumpyOptions};
+use builder::Builder;
 use dtype_runtime::__private::Source;
 use dtype_runtime::Datatype;
 use dtype_runtime::{Flags, Type};
-use expression::Writer;
 
 /// The reason why NumPy does not have a dtype for a layout.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -32,6 +32,9 @@ pub enum NumpyError {
     /// A byte is named more than once.
     #[error("no dtype: a byte is named more than once")]
     Overlap,
+    /// An item is larger than memory can address.
+    #[error("no dtype: an item of more than {} bytes", i64::MAX)]
+    TooLarge,
     /// The dtype would have more fields than the limit.
     #[error("no dtype: more than {limit} fields")]
     TooManyFields {
@@ -131,8 +134,8 @@ impl NumpyDtype {
     }
 }
 
-/// As [`NumpyDtype::of_type`], for a Rust type, with the names of its fields. An item in memory is an element of a slice: it has
-/// the size of `T`, also if the type is resized.
+/// [`Dtype::of`](crate::Dtype::of) as an expression of Python, with the names of the fields. An item in memory is an element
+/// of a slice: it has the size of `T`, also if the type is resized.
 ///
 /// # Errors
 ///
@@ -168,9 +171,9 @@ fn dtype(
     options: NumpyOptions,
     name: &dyn Fn(&Type, usize) -> Option<String>,
 ) -> Result<NumpyDtype, NumpyError> {
-    let mut writer = Writer { order: options.order, names: 0, name };
-    let (expression, start, itemsize) = match options.layout {
-        NumpyLayout::Packed => (writer.packed(source)?, 0, ty.size()),
+    let mut builder = Builder { options, names: 0, name };
+    let (dtype, start) = match options.layout {
+        NumpyLayout::Packed => (builder.packed(source)?, 0),
         NumpyLayout::Memory => {
             let (lb, extent) = (ty.lb(), ty.extent());
             let (true_lb, true_ub) = (ty.true_lb(), ty.true_ub());
@@ -185,9 +188,9 @@ fn dtype(
             if ty.flags().contains(Flags::OVERLAP) {
                 return Err(NumpyError::Overlap);
             }
-            let itemsize = extent.unsigned_abs();
-            (writer.memory(source, start.into(), itemsize.into())?, start, itemsize)
+            (builder.memory(source, start.into(), extent.into())?, start)
         }
     };
-    Ok(NumpyDtype { expression: format!("np.dtype({expression})"), start, itemsize })
+    let expression = format!("np.dtype({})", dtype.expression());
+    Ok(NumpyDtype { expression, start, itemsize: dtype.itemsize() })
 }

@@ -182,7 +182,8 @@ impl<T: Datatype, R: Read> Reader<T, R> {
     ///
     /// # Errors
     ///
-    /// As for [`read_with`]. `records` is then unchanged, and the reader is lost between two records.
+    /// As for [`read_with`]; an error counts the records of the file. `records` is then unchanged, and the reader is lost
+    /// between two records.
     pub fn read_onto(&mut self, most: usize, records: &mut Vec<T>) -> Result<usize, NpyError> {
         let Items { fit, count, bytes, .. } = &self.items;
         let rest = count - self.done;
@@ -201,12 +202,8 @@ impl<T: Datatype, R: Read> Reader<T, R> {
         if records.capacity() - records.len() < number {
             records.try_reserve_exact(more).map_err(refused)?;
         }
-        let before = records.len();
-        let unpacked = fit.unpack_onto(&self.bytes, number, &mut self.scratch, records);
-        unpacked.map_err(|error| match self.done.checked_sub(before) {
-            Some(earlier) => error.records_later(earlier),
-            None => error,
-        })?;
+        let numbers = self.done..self.done + number;
+        fit.unpack_onto(&self.bytes, numbers, &mut self.scratch, records)?;
         self.done += number;
         Ok(number)
     }

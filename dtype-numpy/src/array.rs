@@ -1,17 +1,18 @@
 //! Arrays from records, and records from arrays.
 
-use dtype_npy::ReadOptions;
-use dtype_runtime::{Datatype, pack};
+use dtype_npy::{Dtype, NumpyOptions, ReadOptions};
+use dtype_runtime::Datatype;
 use numpy::{PyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::dtype::{check_data, item_dtype_of, packed_item_dtype_of, read_dtype};
+use crate::dtype::{check_data, check_item, item_dtype_of, made, read_dtype};
 use crate::error::ArrayError;
 use crate::record::Record;
 
 /// The vector's memory as an array with one axis, without a copy. The padding of the records is zeroed, so that Python sees
-/// no uninitialised byte.
+/// no uninitialised byte. A [`FixedStr`](dtype_runtime::FixedStr) is its memory, `len` and `bytes`:
+/// `a['name']['bytes'].view('S8')` is the text of a `FixedStr<8>`, in UTF-8.
 ///
 /// A type that skips fields does not compile here, nor does one that needs to be dropped.
 ///
@@ -28,20 +29,23 @@ pub fn into_array<T: Datatype + Send + Sync>(
     Ok(PyArray1::from_vec(py, Record::from_vec(records)))
 }
 
-/// The packed records as an array with one axis, whose dtype has no padding. It may have skipped fields: these are not in the
-/// dtype.
+/// A copy of the records as an array with one axis, whose dtype has no padding, as in a [new file](dtype_npy::write()): a
+/// [`FixedStr`](dtype_runtime::FixedStr) is a `U`, which Python reads as a `str`. `T` may have skipped fields: these are not
+/// in the dtype.
 ///
 /// # Errors
 ///
-/// As for [`into_array`].
+/// As for [`into_array`]; [`ArrayError::Records`] for a text that ends with a zero byte, which NumPy would not tell from
+/// padding.
 pub fn packed_array<'py, T: Datatype>(
     py: Python<'py>,
     records: &[T],
 ) -> Result<Bound<'py, PyUntypedArray>, ArrayError> {
     check_data::<T>()?;
-    let dtype = packed_item_dtype_of::<T>(py)?;
-    let bytes = PyArray1::from_vec(py, pack(records));
-    let array = bytes.call_method1("view", (dtype,))?;
+    let dtype = Dtype::of::<T>(&NumpyOptions::file());
+    let items = check_item(made(py, &dtype)?)?;
+    let bytes = PyArray1::from_vec(py, dtype.pack(records)?);
+    let array = bytes.call_method1("view", (items,))?;
     Ok(array.cast_into::<PyUntypedArray>().map_err(PyErr::from)?)
 }
 

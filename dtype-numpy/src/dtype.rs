@@ -19,16 +19,17 @@ const MAX_NESTING: usize = 64;
 ///
 /// [`ArrayError::Python`]: an item is too large for NumPy, for instance.
 pub fn dtype_of<T: Datatype>(py: Python<'_>) -> Result<Bound<'_, PyArrayDescr>, ArrayError> {
-    made::<T>(py, NumpyOptions::memory())
+    made(py, &Dtype::of::<T>(&NumpyOptions::memory()))
 }
 
-/// The dtype of the packed records of `T`, without padding.
+/// The dtype of the packed records of `T`, without padding: of the bytes that [`pack`](dtype_runtime::pack()) returns, in which
+/// a text is its length and its bytes.
 ///
 /// # Errors
 ///
 /// As for [`dtype_of`].
 pub fn packed_dtype_of<T: Datatype>(py: Python<'_>) -> Result<Bound<'_, PyArrayDescr>, ArrayError> {
-    made::<T>(py, NumpyOptions::packed())
+    made(py, &Dtype::of::<T>(&NumpyOptions::packed()))
 }
 
 /// The dtype of the memory of `T`, if the items of an array can have it: NumPy replaces that of an array by the dtype of the
@@ -39,14 +40,10 @@ pub(crate) fn item_dtype_of<T: Datatype>(
     check_item(dtype_of::<T>(py)?)
 }
 
-/// [`packed_dtype_of`], likewise.
-pub(crate) fn packed_item_dtype_of<T: Datatype>(
-    py: Python<'_>,
+/// A dtype of items, likewise.
+pub(crate) fn check_item(
+    dtype: Bound<'_, PyArrayDescr>,
 ) -> Result<Bound<'_, PyArrayDescr>, ArrayError> {
-    check_item(packed_dtype_of::<T>(py)?)
-}
-
-fn check_item(dtype: Bound<'_, PyArrayDescr>) -> Result<Bound<'_, PyArrayDescr>, ArrayError> {
     if dtype.has_subarray() { Err(ArrayError::Subarray) } else { Ok(dtype) }
 }
 
@@ -55,12 +52,11 @@ pub(crate) fn check_data<T: Datatype>() -> Result<(), ArrayError> {
     if T::TYPE_MAP.size() == 0 { Err(ArrayError::NoData) } else { Ok(()) }
 }
 
-fn made<T: Datatype>(
-    py: Python<'_>,
-    options: NumpyOptions,
-) -> Result<Bound<'_, PyArrayDescr>, ArrayError> {
-    let argument = argument(py, &Dtype::of::<T>(&options))?;
-    Ok(PyArrayDescr::new(py, argument)?)
+pub(crate) fn made<'py>(
+    py: Python<'py>,
+    dtype: &Dtype,
+) -> Result<Bound<'py, PyArrayDescr>, ArrayError> {
+    Ok(PyArrayDescr::new(py, argument(py, dtype)?)?)
 }
 
 /// The argument of `numpy.dtype` that makes a dtype.

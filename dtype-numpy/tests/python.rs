@@ -98,6 +98,19 @@ assert arrays['matrix'].tolist() == [[[1, 2, 3], [4, 5, 6]]] * 2 and arrays['gr�
 assert np.concatenate([packed, np.zeros(1, fields)]).dtype == packed.dtype
 assert unusual.are_arrays(arrays) and unusual.are_arrays(packed)
 
+# A text is a string; in memory layout, its bytes are one.
+packed, memory = unusual.named('Aïda', True), unusual.named('Aïda', False)
+assert packed.dtype == np.dtype([('id', 'u1'), ('name', 'U6'), ('tags', 'U2', (2,))])
+assert packed[1].tolist()[:2] == (7, 'Aïda') and packed['tags'].tolist() == [['a', 'é']] * 2
+assert memory['name']['bytes'].view('S6')[:, 0].tolist() == ['Aïda'.encode()] * 2
+assert unusual.are_named(packed, 'Aïda') and unusual.are_named(memory, 'Aïda')
+packed['name'][0] = 'Tosca'
+assert not unusual.are_named(packed, 'Aïda')
+packed['name'] = 'Toscàà'
+assert refused(unusual.are_named, packed, '') == \
+    'record 0, field name: not a valid text: its length is 8, and the capacity 6'
+assert 'it has a zero or a blank where' in refused(unusual.named, 'a\0', True)
+
 # The items of a resized type are where Rust has them.
 spaced = unusual.spaced()
 assert spaced.dtype.itemsize == spaced.strides[0] == 16

@@ -13,8 +13,8 @@
 //! | `[T; N]` | `FixedSizeList` of `N`; the buffer is that of the innermost elements |
 //! | 128-bit integers, `bf16`, other basic datatypes | `FixedSizeBinary` |
 //!
-//! Nothing is null here. With the feature `arrow-array`, `to_batch` and `from_batch` make a `RecordBatch` of records and back, with
-//! strings, nulls, times and structs.
+//! Such columns have no nulls; [`from_arrow`] takes those of other writers, as [`Maybe`](crate::Maybe). [`to_batch`] and
+//! [`from_batch`] make a `RecordBatch` of records and back, with strings, lists, nulls, times and structs.
 //!
 //! A type with an array of more than `i32::MAX` elements does not compile here: Arrow's lists of fixed size
 //! are not longer.
@@ -31,11 +31,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-#[cfg(feature = "arrow-array")]
 mod batch;
-#[cfg(feature = "arrow-array")]
 mod read;
-#[cfg(feature = "arrow-array")]
 mod write;
 
 use alloc::string::{String, ToString};
@@ -43,17 +40,20 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
-use arrow_buffer::{BooleanBuffer, Buffer};
+use arrow_array::{ArrayRef, make_array};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
+use arrow_data::ArrayData;
 use arrow_schema::{DataType, Field, FieldRef, Schema};
 
 use crate::basic::Basic;
 use crate::columns::{ColumnField, Columns};
 use crate::datatype::Datatype;
 use crate::error::Error;
+use crate::stored::ReadOptions;
 use crate::typemap::{Node, TypeMap};
 
-#[cfg(feature = "arrow-array")]
 pub use batch::{BatchOptions, batch_schema, from_batch, to_batch};
+use read::Table;
 
 /// A column: a field of a schema, and the values.
 #[derive(Clone, Debug)]
@@ -65,6 +65,63 @@ pub struct ArrowColumn {
     /// The values; those of the innermost elements, if the field is a list of fixed size. The first record's come first: cut
     /// the buffer of a slice that begins inside of it, with `Buffer::slice` or `BooleanBuffer::sliced`.
     pub buffer: Buffer,
+    /// Which records have a value, if not all do: as many as there are.
+    pub nulls: Option<NullBuffer>,
+}
+
+impl ArrowColumn {
+    /// The column as an array, which needs values of a fixed width.
+    fn array(&self, records: usize) -> Result<ArrayRef, ArrowError> {
+        let path = self.field.name();
+        for actual in [self.len, self.nulls.as_ref().map_or(self.len, NullBuffer::len)] {
+            if actual != records {
+                let (path, expected) = (path.clone(), records);
+                return Err(ArrowError::Length { path, expected, actual });
+            }
+        }
+        let Some(expected) = needed(self.field.data_type(), self.len) else {
+            let (expected, actual) = ("values of a fixed width".into(), self.field.to_string());
+            return Err(ArrowError::Type { path: path.clone(), expected, actual });
+        };
+        let actual = self.buffer.len();
+        if actual < expected {
+            return Err(ArrowError::Buffer { path: path.clone(), expected, actual });
+        }
+        let Self { field, len, buffer, nulls } = self.clone();
+        let data = data_of(field.data_type(), len, buffer, nulls);
+        Ok(make_array(data.map_err(|error| ArrowError::Array { message: error.to_string() })?))
+    }
+}
+
+/// The bytes of so many values, at most `usize::MAX`. `None` if they have no fixed width, or none at all.
+fn needed(ty: &DataType, len: usize) -> Option<usize> {
+    let width = |width| usize::try_from(width).ok().filter(|width: &usize| *width > 0);
+    match ty {
+        DataType::FixedSizeList(item, length) => {
+            needed(item.data_type(), len.saturating_mul(width(*length)?))
+        }
+        DataType::Boolean => Some(len.div_ceil(8)),
+        DataType::FixedSizeBinary(size) => Some(len.saturating_mul(width(*size)?)),
+        _ => Some(len.saturating_mul(ty.primitive_width()?)),
+    }
+}
+
+/// The array of a buffer that has all the bytes.
+fn data_of(
+    ty: &DataType,
+    len: usize,
+    buffer: Buffer,
+    nulls: Option<NullBuffer>,
+) -> Result<ArrayData, arrow_schema::ArrowError> {
+    let data = ArrayData::builder(ty.clone()).len(len).nulls(nulls).align_buffers(true);
+    match ty {
+        DataType::FixedSizeList(item, length) => {
+            // `needed` has found a length.
+            let len = len.saturating_mul(usize::try_from(*length).unwrap_or(0));
+            data.add_child_data(data_of(item.data_type(), len, buffer, None)?).build()
+        }
+        _ => data.add_buffer(buffer).build(),
+    }
 }
 
 /// Why columns of Arrow do not fit a type.
@@ -78,7 +135,7 @@ pub enum ArrowError {
         /// The number of columns with this name.
         found: usize,
     },
-    /// A column has another type, or it or its lists may have nulls.
+    /// A column has another type.
     Type {
         /// The path.
         path: String,
@@ -166,6 +223,20 @@ impl fmt::Display for ArrowError {
 
 impl core::error::Error for ArrowError {}
 
+impl ArrowError {
+    /// The error of an item, which is in this record.
+    fn in_record(self, of: impl Fn(usize) -> usize) -> Self {
+        match self {
+            Self::Null { path, record } => Self::Null { path, record: of(record) },
+            Self::Records(Error::CheckFailed { record, path, of: what, reason }) => {
+                let record = of(record);
+                Self::Records(Error::CheckFailed { record, path, of: what, reason })
+            }
+            other => other,
+        }
+    }
+}
+
 impl From<Error> for ArrowError {
     fn from(error: Error) -> Self {
         Self::Records(error)
@@ -206,7 +277,7 @@ pub fn into_arrow<T: Datatype>(mut columns: Columns<T>) -> Result<Vec<ArrowColum
         } else {
             values
         };
-        Ok(ArrowColumn { field: Arc::new(arrow_field(&field)), len, buffer })
+        Ok(ArrowColumn { field: Arc::new(arrow_field(&field)), len, buffer, nulls: None })
     };
     Columns::<T>::all_fields().enumerate().map(column).collect()
 }
@@ -226,78 +297,41 @@ fn take_column<T: Datatype>(
     })
 }
 
-/// The columns of `T` from Arrow's fields and buffers, in any order, found by their names. The values are checked when records
-/// are made of them. There are as many records as in the first column, which need not be one of `T`.
+/// The columns of `T` from Arrow's fields and buffers, in any order, found by their names as [`from_batch`] does. The values
+/// are checked when records are made of them. There are as many records as in the first column, which need not be one of `T`.
 ///
 /// # Errors
 ///
-/// [`ArrowError`] if a column is missing, is there twice, has another type or length, or its buffer is too short; and if there
-/// is no column at all for records without data.
+/// - [`ArrowError::Column`] and [`ArrowError::Type`] if the columns are not those of `T`;
+/// - [`ArrowError::Length`] and [`ArrowError::Buffer`] if a column has another length, or its buffer is too short;
+/// - [`ArrowError::Null`] for a null where `T` has no [`Maybe`](crate::Maybe);
+/// - [`ArrowError::NoColumn`] if there is no column at all for records without data.
 ///
 /// ```
 /// use dtype_runtime::arrow::{self, ArrowError};
+/// use dtype_runtime::Maybe;
+/// // A column of another writer, with a null.
+/// let mut all = arrow::into_arrow(dtype_runtime::columns(&[(7_u8,), (0,)]))?;
+/// all[0].nulls = Some(vec![true, false].into());
+/// let records = arrow::from_arrow::<(Maybe<u8>,)>(&all)?.to_records()?;
+/// assert_eq!(records, [(Maybe::some(7),), (Maybe::none(),)]);
+/// let null = ArrowError::Null { path: "0".into(), record: 1 };
+/// assert_eq!(arrow::from_arrow::<(u8,)>(&all).map(drop), Err(null));
+///
 /// // Three records without data have no column that would have three values.
 /// let none = arrow::into_arrow(dtype_runtime::columns(&[(); 3]))?;
 /// assert_eq!(arrow::from_arrow::<()>(&none).map(drop), Err(ArrowError::NoColumn));
-/// # Ok::<(), dtype_runtime::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn from_arrow<T: Datatype>(columns: &[ArrowColumn]) -> Result<Columns<T>, ArrowError> {
     const { refuse_long_lists(T::TYPE_MAP, 0) }
-    if columns.is_empty() && Columns::<T>::all_fields().len() == 0 {
+    if columns.is_empty() && T::TYPE_MAP.size() == 0 {
         return Err(ArrowError::NoColumn);
     }
-    let len = columns.first().map_or(0, |column| column.len);
-    // All are checked before there is memory for as many records as they claim to have.
-    let fields = Columns::<T>::all_fields().map(|field| {
-        let values = values_of_column(columns, &field, len)?;
-        Ok((field, values))
-    });
-    let fields = fields.collect::<Result<Vec<_>, ArrowError>>()?;
-    let mut columns = Columns::<T>::zeroed(len)?;
-    for (index, (field, (elements, bytes))) in fields.into_iter().enumerate() {
-        if field.basic.canonical() == Basic::Bool {
-            let values: Vec<u8> = (0..elements).map(|i| bytes[i / 8] >> (i % 8) & 1).collect();
-            columns.set_raw(index, &values)?;
-        } else {
-            columns.set_raw(index, bytes)?;
-        }
-    }
-    Ok(columns)
-}
-
-/// The column of a field in `len` records: the number of its elements, and their bytes.
-fn values_of_column<'a>(
-    columns: &'a [ArrowColumn],
-    field: &ColumnField,
-    len: usize,
-) -> Result<(usize, &'a [u8]), ArrowError> {
-    let path = &field.path;
-    let mut found = columns.iter().filter(|column| column.field.name() == path);
-    let (Some(column), 0) = (found.next(), found.clone().count()) else {
-        let found = columns.iter().filter(|column| column.field.name() == path).count();
-        return Err(ArrowError::Column { path: path.clone(), found });
-    };
-    let expected = arrow_field(field);
-    // The name of a list's items does not count: files of Parquet have another one.
-    let is_same = column.field.data_type().equals_datatype(expected.data_type());
-    if !is_same || column.field.is_nullable() {
-        let (expected, actual) = (expected.to_string(), column.field.to_string());
-        return Err(ArrowError::Type { path: path.clone(), expected, actual });
-    }
-    if column.len != len {
-        let (expected, actual) = (len, column.len);
-        return Err(ArrowError::Length { path: path.clone(), expected, actual });
-    }
-    // More bytes than can be counted are more than the buffer has.
-    let elements = field.lengths.iter().product::<usize>().saturating_mul(len);
-    let is_bits = field.basic.canonical() == Basic::Bool;
-    let expected =
-        if is_bits { elements.div_ceil(8) } else { elements.saturating_mul(field.basic.size()) };
-    let bytes = column.buffer.as_slice();
-    match bytes.get(..expected) {
-        Some(bytes) => Ok((elements, bytes)),
-        None => Err(ArrowError::Buffer { path: path.clone(), expected, actual: bytes.len() }),
-    }
+    let records = columns.first().map_or(0, |column| column.len);
+    let names = columns.iter().map(|column| column.field.name().as_str()).collect();
+    let array = |index: usize| columns[index].array(records);
+    Table { records, names, array: &array }.columns(ReadOptions::strict())
 }
 
 /// Refuses, at compile time, columns with more elements on an axis than Arrow's lists have. `longest` is the longest array

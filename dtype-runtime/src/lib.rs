@@ -144,8 +144,7 @@
 //! |---|---|---|
 //! | `derive` | yes | `#[derive(Datatype)]` |
 //! | `std` | yes | `Read`, `Write` and `Seek` for the convertor; without it the crate is `no_std` with `alloc` |
-//! | `arrow` | no | the module `arrow`: columns of records as Arrow's fields and buffers |
-//! | `arrow-array` | no | `arrow::to_batch` and `arrow::from_batch`: records as a `RecordBatch`, with strings, nulls, times and structs |
+//! | `arrow` | no | the module `arrow`: records as a `RecordBatch` of Arrow and back; columns as its buffers |
 //! | `crc32c` | no | `convertor::Crc32c`, a checksum over the packed stream |
 //! | `rayon` | no | `Packer::par_pack` and `Unpacker::par_unpack`: large messages on all cores |
 //! | `bytes` | no | `Packer` is a `bytes::Buf`, `Unpacker::buf_mut` lends a `bytes::BufMut` |

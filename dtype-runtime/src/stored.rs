@@ -27,7 +27,7 @@ use crate::error::Error;
 use crate::representation::ByteOrder;
 use crate::typemap::TypeMap;
 
-#[cfg(feature = "arrow-array")]
+#[cfg(feature = "arrow")]
 pub(crate) use convert::convert_number;
 pub use records::{Fit, Scratch};
 

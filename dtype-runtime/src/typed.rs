@@ -224,15 +224,27 @@ pub fn unpack_onto<T: Datatype>(
     items: &mut Vec<T>,
 ) -> Result<(), Error> {
     const { refuse_skipped_fields::<T>(NOT_READ) }
+    let before = items.len();
+    unpack_after(bytes, count, items).map_err(|error| error.records_later(before))
+}
+
+/// As [`unpack_onto`], but an error counts the new records only.
+#[inline]
+pub(crate) fn unpack_after<T: Datatype>(
+    bytes: &[u8],
+    count: usize,
+    items: &mut Vec<T>,
+) -> Result<(), Error> {
+    const { refuse_skipped_fields::<T>(NOT_READ) }
     check_length::<T>(bytes, count)?;
-    let (before, stride) = (items.len(), size_of::<T>());
+    let stride = size_of::<T>();
     if items.capacity() == 0 {
         *items = with_room(count)?;
     } else {
         items.try_reserve_exact(count).map_err(|_| Error::Allocation { count, stride })?;
     }
     // SAFETY: as just reserved and checked, and a type that skips fields was refused.
-    unsafe { append_checked(bytes, count, items) }.map_err(|error| error.records_later(before))
+    unsafe { append_checked(bytes, count, items) }
 }
 
 /// An empty vector with room for `count` records.

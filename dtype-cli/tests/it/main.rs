@@ -11,6 +11,8 @@ mod declarations;
 mod dump;
 mod files;
 mod frame;
+#[cfg(feature = "hdf5")]
+mod hdf5;
 mod names;
 mod notation;
 mod npy;

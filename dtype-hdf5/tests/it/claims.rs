@@ -4,9 +4,10 @@ use std::ffi::{CString, c_int};
 use std::path::Path;
 
 use dtype_hdf5::Error;
+use dtype_runtime::FixedStr;
 use hdf5_metno::dataset::Layout;
 use hdf5_metno::plist::DatasetCreate;
-use hdf5_metno::types::{EnumMember, EnumType, IntSize, TypeDescriptor};
+use hdf5_metno::types::{EnumMember, EnumType, IntSize, TypeDescriptor, VarLenUnicode};
 use hdf5_metno::{Dataset, Datatype, File};
 use hdf5_metno_sys::LOCK;
 use hdf5_metno_sys::h5::hsize_t;
@@ -198,6 +199,39 @@ fn members_that_are_there_twice_are_an_error() {
     }
 }
 
+/// Many items can refer to one long string, of which the library would make a copy for each.
+#[test]
+fn a_string_that_all_items_share_is_copied_only_so_often() {
+    let folder = tempfile::tempdir().unwrap();
+    let shared = |name: &str, text: &str, items: usize| {
+        let path = folder.path().join(name);
+        let place = {
+            let file = File::create(&path).unwrap();
+            let mut texts = vec![VarLenUnicode::new(); items];
+            texts[0] = text.parse().unwrap();
+            let dataset = file.new_dataset_builder().with_data(&texts).create("texts").unwrap();
+            usize::try_from(dataset.offset().unwrap()).unwrap()
+        };
+        // A reference: the length, the place in the file, and a number there.
+        let mut bytes = std::fs::read(&path).unwrap();
+        let one = bytes[place..place + 16].to_vec();
+        bytes[place..place + 16 * items].copy_from_slice(&one.repeat(items));
+        std::fs::write(&path, bytes).unwrap();
+        File::open(&path).unwrap().dataset("texts").unwrap()
+    };
+    let short = shared("short.h5", "Aïda", 5000);
+    let texts = dtype_hdf5::read::<FixedStr<5>>(&short).unwrap();
+    assert!(texts.len() == 5000 && texts.iter().all(|text| text == "Aïda"));
+    // A mebibyte five thousand times.
+    let long = shared("long.h5", &"x".repeat(1 << 20), 5000);
+    let error = dtype_hdf5::read::<FixedStr<5>>(&long).unwrap_err();
+    let expected = (16 << 20) + 5000 * 9;
+    assert!(matches!(error, Error::Texts { items: 5000, limit } if limit == expected), "{error}");
+    // Some of them are read, and one of those has the first text that is too long.
+    let error = dtype_hdf5::read_range::<FixedStr<5>>(&long, 7..9).unwrap_err().to_string();
+    assert_eq!(error, "record 7: not a valid text: its length is 1048576, and the capacity 5");
+}
+
 /// A short text in a file can be a long one in memory.
 #[test]
 fn items_that_were_never_written_are_no_gibibytes_of_records() {
@@ -206,7 +240,7 @@ fn items_that_were_never_written_are_no_gibibytes_of_records() {
     let datatype = Datatype::from_descriptor(&TypeDescriptor::FixedAscii(1)).unwrap();
     let builder = file.new_dataset_builder().empty_as(&datatype);
     let texts = builder.shape(1 << 20).create("texts").unwrap();
-    let read = dtype_hdf5::read::<dtype_runtime::FixedStr<1100>>(&texts);
+    let read = dtype_hdf5::read::<FixedStr<1100>>(&texts);
     assert!(matches!(read, Err(Error::NotStored { stored: 0, .. })));
-    assert_eq!(dtype_hdf5::read::<dtype_runtime::FixedStr<9>>(&texts).unwrap().len(), 1 << 20);
+    assert_eq!(dtype_hdf5::read::<FixedStr<9>>(&texts).unwrap().len(), 1 << 20);
 }

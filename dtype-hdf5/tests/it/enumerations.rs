@@ -1,7 +1,7 @@
 //! Enumerations: what a value means is the name of its member, not its number.
 
 use dtype_hdf5::Error;
-use dtype_runtime::Datatype;
+use dtype_runtime::{Datatype, FixedVec, Maybe};
 use hdf5_metno::types::{
     CompoundField, CompoundType, EnumMember, EnumType, FloatSize, IntSize, TypeDescriptor,
 };
@@ -271,4 +271,64 @@ fn an_enum_may_have_the_names_of_truth_values() {
     assert_eq!(dtype_hdf5::read::<Switch>(&dataset).unwrap(), [Switch::On, Switch::Off]);
     dtype_hdf5::write(&dataset, &[Switch::Off, Switch::On]).unwrap();
     assert_eq!(dtype_hdf5::read::<bool>(&dataset).unwrap(), [false, true]);
+}
+
+/// A value that is absent, or beyond the end of a list, is none, whatever its number is.
+#[test]
+fn optional_values_and_lists_are_converted_by_name() {
+    #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+    struct Some<K: Copy> {
+        one: Maybe<K>,
+        many: FixedVec<K, 3>,
+        maybes: [Maybe<[K; 2]>; 2],
+    }
+    fn all<K: Copy>([a, b, c]: [K; 3]) -> [Some<K>; 2] {
+        [
+            Some {
+                one: Maybe::some(b),
+                many: FixedVec::from_slice(&[a, c]).unwrap(),
+                maybes: [Maybe::none(), Maybe::some([c, b])],
+            },
+            Some {
+                one: Maybe::none(),
+                many: FixedVec::from_slice(&[c, b, a]).unwrap(),
+                maybes: [Maybe::some([a, a]), Maybe::none()],
+            },
+        ]
+    }
+    let compound = |fields: &[(&str, TypeDescriptor)]| {
+        let mut offset = 0;
+        let fields = fields.iter().enumerate().map(|(index, (name, ty))| {
+            offset += ty.size();
+            CompoundField::new(name, ty.clone(), offset - ty.size(), index)
+        });
+        let fields: Vec<_> = fields.collect();
+        TypeDescriptor::Compound(CompoundType { fields, size: offset })
+    };
+    let array = |of, length| TypeDescriptor::FixedArray(Box::new(of), length);
+    let kind = || members(IntSize::U4, &[("A", 1), ("B", 2), ("C", 5)]);
+    let maybe = |of| compound(&[("present", TypeDescriptor::Boolean), ("value", of)]);
+    let list =
+        compound(&[("len", TypeDescriptor::Unsigned(IntSize::U4)), ("items", array(kind(), 3))]);
+    let datatype = compound(&[
+        ("one", maybe(kind())),
+        ("many", list),
+        ("maybes", array(maybe(array(kind(), 2)), 2)),
+    ]);
+    let file = file();
+    let datatype = hdf5_metno::Datatype::from_descriptor(&datatype).unwrap();
+    let dataset = file.new_dataset_builder().empty_as(datatype).shape(2).create("some").unwrap();
+    dtype_hdf5::write(&dataset, &all([1, 2, 5])).unwrap();
+    let kinds = dtype_hdf5::read::<Some<Kind>>(&dataset).unwrap();
+    assert_eq!(kinds, all([A, B, C]));
+    dtype_hdf5::write(&dataset, &all([C, A, B])).unwrap();
+    assert_eq!(dtype_hdf5::read::<Some<i32>>(&dataset).unwrap(), all([5, 1, 2]));
+    // A number without a name is an error where there is a value.
+    let mut wrong = all([1, 2, 5]);
+    wrong[1].many.as_mut_slice()[2] = 3;
+    dtype_hdf5::write(&dataset, &wrong).unwrap();
+    let error = dtype_hdf5::read::<Some<Kind>>(&dataset).unwrap_err().to_string();
+    let message =
+        "record 1, field many.items[2]: no member of the dataset's enumeration has the number 0x3";
+    assert_eq!(error, message);
 }

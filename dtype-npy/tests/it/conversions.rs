@@ -14,7 +14,7 @@ use std::process::Command;
 use dtype_npy::{Dtype, NpyError, NumpyOptions, NumpyText, ReadOptions, Reader, Writer};
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::time::{Milliseconds, Nanoseconds};
-use dtype_runtime::{Datatype, FixedStr, Maybe, TimeSpan, Timestamp};
+use dtype_runtime::{Datatype, FixedStr, FixedVec, Maybe, TimeSpan, Timestamp};
 
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
 struct Sample {
@@ -298,6 +298,13 @@ fn an_error_counts_the_records_before_its_batch() {
     assert_eq!(error, "record 150: 0x2 is not a valid bool");
     let error = dtype_npy::read::<bool>(&file[..]).unwrap_err().to_string();
     assert_eq!(error, "record 150: 0x2 is not a valid bool");
+    // Also where the records of the file are appended to others.
+    let mut reader = Reader::<bool, _>::new(&file[..], &ReadOptions::strict()).unwrap();
+    let mut records = vec![false; 170];
+    assert_eq!(reader.read_onto(120, &mut records).unwrap(), 120);
+    records.extend([true; 7]);
+    let error = reader.read_onto(120, &mut records).unwrap_err().to_string();
+    assert_eq!(error, "record 150: 0x2 is not a valid bool");
 }
 
 #[test]
@@ -336,4 +343,42 @@ fn items_of_a_dtype_are_unpacked() {
         (vec![Number { n: 258 }, Number { n: 1 }], "more".into())
     );
     assert!(dtype.unpack::<Number>(&[1, 2, 9, 0], 2, &options).is_err());
+}
+
+/// A text is checked where there is one.
+#[test]
+fn a_text_below_an_absent_value_is_not_checked() {
+    #[derive(Datatype, Debug, PartialEq)]
+    struct Named {
+        name: Maybe<FixedStr<2>>,
+        all: FixedVec<FixedStr<1>, 2>,
+    }
+    let dtype = "[('name', [('present', 'b1'), ('value', 'S3')]), ('all', [('len', '>u4'), ('items', 'U2', (2,))])]";
+    let dtype = Dtype::parse(dtype).unwrap();
+    let item = |present, name: [u8; 3], len: u8, items: [char; 4]| {
+        let mut item = vec![present];
+        item.extend(name);
+        item.extend(u32::from(len).to_be_bytes());
+        item.extend(items.iter().flat_map(|c| u32::from(*c).to_ne_bytes()));
+        item
+    };
+    let read = |item: &[u8]| dtype.unpack::<Named>(item, 1, &ReadOptions::strict());
+    let some = read(&item(1, *b"ab\0", 1, ['c', '\0', 'd', 'e'])).unwrap().records.remove(0);
+    assert_eq!(
+        (some.name.unwrap_or_default(), &some.all[..]),
+        ("ab".parse().unwrap(), &["c".parse().unwrap()][..])
+    );
+    let none = read(&item(0, *b"abc", 0, ['c', 'd', 'e', 'f'])).unwrap().records.remove(0);
+    assert!(none.name.is_none() && none.all.is_empty());
+    // An absent value is zeros.
+    assert!(dtype_runtime::pack(&[none]).iter().all(|byte| *byte == 0));
+    let error = |item: &[u8]| read(item).unwrap_err().to_string();
+    assert_eq!(
+        error(&item(1, *b"abc", 0, ['c'; 4])),
+        "record 0, field name.value: not a valid text: its length is 3, and the capacity 2"
+    );
+    assert_eq!(
+        error(&item(0, *b"abc", 2, ['c', '\0', 'd', 'e'])),
+        "record 0, field all.items[1]: not a valid text: its length is 2, and the capacity 1"
+    );
 }

@@ -8,10 +8,13 @@ use std::fmt::Write as _;
 use crate::model::trees_with_lists;
 use crate::program::{hex, output};
 use crate::tags::{Kind, Tag};
-use dtype_npy::{NumpyDtype, NumpyError, NumpyOptions, numpy_dtype};
+use dtype_npy::{Dtype, NumpyDtype, NumpyError, NumpyOptions, numpy_dtype};
 use dtype_runtime::representation::ByteOrder;
+use dtype_runtime::time::Nanoseconds;
 use dtype_runtime::types::{Order, Pair};
-use dtype_runtime::{Basic, Buffer, Datatype, Flags, Packer, Representation, Type, pack};
+use dtype_runtime::{
+    Basic, Buffer, Datatype, FixedStr, Flags, Packer, Representation, Timestamp, Type, pack,
+};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 
@@ -113,6 +116,20 @@ fn arrays_of_rust_have_all_their_axes() {
     assert_eq!(packed.expression, expected(3, 11, 17));
     let nested = numpy_dtype::<[[[u8; 4]; 1]; 2]>(&NumpyOptions::packed()).unwrap();
     assert_eq!(nested.expression, "np.dtype(('u1', (2, 1, 4)))");
+}
+
+/// The expression is that of the file that [`dtype_npy::write`] makes.
+#[test]
+fn texts_and_times_are_those_of_a_file() {
+    type Record = (Timestamp<Nanoseconds>, FixedStr<4>);
+    let options = NumpyOptions::file().with_order(ByteOrder::Big);
+    let dtype = numpy_dtype::<Record>(&options).unwrap();
+    assert_eq!(
+        dtype.expression,
+        "np.dtype({'names': ['0', '1'], 'formats': ['>M8[ns]', '>U4'], 'offsets': [0, 8], 'itemsize': 24})"
+    );
+    assert_eq!(Dtype::parse(&dtype.expression).unwrap(), Dtype::of::<Record>(&options));
+    assert_eq!((dtype.start, dtype.itemsize), (0, 24));
 }
 
 /// Reads a dtype, the bytes of items and their packed values, and prints the dtypes for which it finds other

@@ -1,7 +1,7 @@
 //! A Python module with records that are no items, and arrays that are not what they seem. `tests/python.rs` imports it.
 
 use dtype_numpy::{Record, Records, into_array, packed_array, to_vec};
-use dtype_runtime::Datatype;
+use dtype_runtime::{Datatype, FixedStr};
 use numpy::{PyArray1, PyUntypedArray};
 use pyo3::pymodule;
 
@@ -34,6 +34,14 @@ struct Spaced {
     second: u8,
 }
 
+/// A text beside padding.
+#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+struct Named {
+    id: u8,
+    name: FixedStr<6>,
+    tags: [FixedStr<2>; 2],
+}
+
 /// A record that is an array.
 type Point = [f64; 3];
 
@@ -45,8 +53,8 @@ mod unusual {
     use pyo3::prelude::*;
 
     use super::{
-        Arrays, POINTS, Pair, Point, PyArray1, PyUntypedArray, Record, Records, Spaced, Unit,
-        into_array, packed_array, to_vec,
+        Arrays, FixedStr, Named, POINTS, Pair, Point, PyArray1, PyUntypedArray, Record, Records,
+        Spaced, Unit, into_array, packed_array, to_vec,
     };
 
     const ARRAYS: Arrays =
@@ -112,6 +120,28 @@ mod unusual {
     #[pyfunction]
     fn count_borrowed_units(array: &Bound<'_, PyAny>) -> PyResult<usize> {
         Ok(Records::<Unit>::new(array)?.len())
+    }
+
+    fn named_record(id: u8, name: &str) -> Result<Named, dtype_runtime::Error> {
+        Ok(Named { id, name: name.parse()?, tags: [FixedStr::new("a")?, FixedStr::new("é")?] })
+    }
+
+    /// Packed, or in memory layout.
+    #[pyfunction]
+    fn named(py: Python<'_>, name: &str, is_packed: bool) -> PyResult<Py<PyAny>> {
+        let record = named_record(7, name).map_err(dtype_numpy::ArrayError::from)?;
+        Ok(if is_packed {
+            packed_array(py, &[record; 2])?.into_any().unbind()
+        } else {
+            into_array(py, vec![record; 2])?.into_any().unbind()
+        })
+    }
+
+    /// Whether an array has two such records.
+    #[pyfunction]
+    fn are_named(array: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
+        let record = named_record(7, name).map_err(dtype_numpy::ArrayError::from)?;
+        Ok(to_vec::<Named>(array)? == [record; 2])
     }
 
     /// The pairs of an array.

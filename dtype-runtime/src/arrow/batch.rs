@@ -3,6 +3,7 @@
 //! | Rust | Arrow |
 //! |---|---|
 //! | [`FixedStr`](crate::FixedStr) | `Utf8`; `LargeUtf8` and `Utf8View` are read, too |
+//! | [`FixedVec`](crate::FixedVec) | `List`; `LargeList` is read, too |
 //! | [`Maybe`](crate::Maybe) | the column of the value, with nulls |
 //! | [`Timestamp`](crate::Timestamp), [`TimeSpan`](crate::TimeSpan) | `Timestamp` in UTC, `Duration` |
 //! | a struct in a struct | columns with dots in their names, or with [`BatchOptions::with_structs`] a `Struct` |
@@ -16,7 +17,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::Schema;
 
 use super::ArrowError;
-use super::read::Reading;
+use super::read::Table;
 use super::write::{Made, Writing};
 use crate::columns::{Columns, columns};
 use crate::datatype::Datatype;
@@ -52,7 +53,8 @@ impl BatchOptions {
 ///
 /// - [`ArrowError::Column`] for records that are a single value, which has no name for a column;
 /// - [`ArrowError::Nested`] for a `Maybe` in a `Maybe`;
-/// - [`ArrowError::Array`] for records without data, and for more than two gigabytes of text in one column.
+/// - [`ArrowError::Array`] for records without data, and for a column with more text, or more items of lists, than an `i32`
+///   counts.
 ///
 /// ```
 /// use dtype_runtime::arrow::{self, BatchOptions};
@@ -100,8 +102,9 @@ pub fn batch_schema<T: Datatype>(options: &BatchOptions) -> Result<Schema, Arrow
     Ok(to_batch::<T>(&[], options)?.schema().as_ref().clone())
 }
 
-/// The records of a `RecordBatch`, whose columns are found by name: a struct in a record is a `Struct`, or columns with dots in
-/// their names. Other columns are ignored. A column without nulls may be nullable, and so may the items of its lists.
+/// The records of a `RecordBatch`, whose columns are found by name. A struct in a record is a `Struct`, or columns with dots in
+/// their names; so is a string, a list or an optional value that is not a column of its own. Other columns are ignored. A
+/// column without nulls may be nullable, and so may the items of its lists.
 ///
 /// Of the options, [`number_conversion`](ReadOptions::number_conversion) counts.
 ///
@@ -115,54 +118,11 @@ pub fn from_batch<T: Datatype>(
     options: &ReadOptions,
 ) -> Result<Vec<T>, ArrowError> {
     const { super::refuse_long_lists(T::TYPE_MAP, 0) }
-    let mut reading = Reading::new(*options, batch.num_rows());
-    of_batch(batch, T::TYPE_MAP, "", &mut Vec::new(), &mut reading)?;
-    let mut columns = Columns::<T>::zeroed(batch.num_rows())?;
-    for (index, bytes) in reading.leaves.into_iter().enumerate() {
-        columns.set_raw(index, &bytes)?;
-    }
-    Ok(columns.to_records()?)
-}
-
-/// Reads the columns of a part of a record, which is in arrays of these lengths.
-fn of_batch(
-    batch: &RecordBatch,
-    map: &TypeMap,
-    path: &str,
-    lengths: &mut Vec<usize>,
-    reading: &mut Reading,
-) -> Result<(), ArrowError> {
-    if map.size() == 0 {
-        return Ok(());
-    }
-    let schema = batch.schema_ref();
-    // Only the record itself has no path. A column without a name is another one: CSV files have them.
-    let is_it = |name: &str| name == path && !path.is_empty();
-    let mut found = (0..).zip(schema.fields()).filter(|(_, field)| is_it(field.name()));
-    if let Some((index, _)) = found.next() {
-        let more = found.count();
-        if more > 0 {
-            return Err(ArrowError::Column { path: path.to_string(), found: more + 1 });
-        }
-        return reading.lists(batch.column(index).as_ref(), map, lengths, path);
-    }
-    match *map.node() {
-        Node::Array { count, element } => {
-            lengths.push(count);
-            of_batch(batch, element, path, lengths, reading)?;
-            lengths.pop();
-            Ok(())
-        }
-        Node::Structure { fields, .. } if map.meaning().is_none() => {
-            for field in fields {
-                if let Some(map) = field.map() {
-                    of_batch(batch, map, &joined(path, field.name()), lengths, reading)?;
-                }
-            }
-            Ok(())
-        }
-        _ => Err(ArrowError::Column { path: path.to_string(), found: 0 }),
-    }
+    let fields = batch.schema_ref().fields();
+    let names = fields.iter().map(|field| field.name().as_str()).collect();
+    let array = |index: usize| Ok(batch.column(index).clone());
+    let table = Table { records: batch.num_rows(), names, array: &array };
+    Ok(table.columns::<T>(*options)?.to_records()?)
 }
 
 /// The columns: for each, its path, the lengths of the arrays around its values, and what these are.

@@ -1,38 +1,114 @@
-//! Reads the leaves of columns from arrays of Arrow.
+//! Columns out of arrays of Arrow.
 
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
+use core::ops::Range;
+use core::{iter, mem};
 
-use arrow_array::Array;
 use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, OffsetSizeTrait};
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use arrow_schema::DataType;
 
-use super::write::time_of;
+use super::write::{list_parts, time_of};
 use super::{ArrowError, value_type};
 use crate::basic::Basic;
+use crate::datatype::Datatype;
 use crate::error::Error;
 use crate::representation::ByteOrder;
-use crate::stored::{Number, NumberKind, ReadOptions, convert_number};
+use crate::stored::{Number, ReadOptions, convert_number, joined};
+use crate::typed::Columns;
 use crate::typemap::{Field, Meaning, Node, TypeMap};
 
-/// The leaves that were read, in their order.
-pub(super) struct Reading {
+/// Arrays with names.
+pub(super) struct Table<'a> {
+    /// The number of values in each array.
+    pub(super) records: usize,
+    pub(super) names: Vec<&'a str>,
+    /// The array of a name.
+    pub(super) array: &'a dyn Fn(usize) -> Result<ArrayRef, ArrowError>,
+}
+
+impl Table<'_> {
+    /// The columns of `T`.
+    pub(super) fn columns<T: Datatype>(
+        &self,
+        options: ReadOptions,
+    ) -> Result<Columns<T>, ArrowError> {
+        let mut reading = Reading { options, records: self.records, leaves: Vec::new() };
+        self.read(T::TYPE_MAP, "", &mut Vec::new(), &mut reading)?;
+        // All were checked before there is memory for as many records as there are said to be.
+        let mut columns = Columns::<T>::zeroed(self.records)?;
+        for (index, bytes) in reading.leaves.into_iter().enumerate() {
+            if !bytes.is_empty() {
+                columns.set_raw(index, &bytes)?;
+            }
+        }
+        Ok(columns)
+    }
+
+    /// Reads the columns of a part of a record, which is in arrays of these lengths.
+    fn read(
+        &self,
+        map: &TypeMap,
+        path: &str,
+        lengths: &mut Vec<usize>,
+        reading: &mut Reading,
+    ) -> Result<(), ArrowError> {
+        if map.size() == 0 {
+            return Ok(());
+        }
+        let mut element = map;
+        while let Node::Array { element: inner, .. } = *element.node() {
+            element = inner;
+        }
+        // A record that is a struct has no path. A column without a name is another one: CSV files have them.
+        let is_value = matches!(element.node(), Node::Basic { .. });
+        let is_it = |name: &&str| **name == *path && (is_value || !path.is_empty());
+        let mut found = (0..).zip(&self.names).filter(|(_, name)| is_it(name));
+        if let Some((index, _)) = found.next() {
+            let more = found.count();
+            if more > 0 {
+                return Err(ArrowError::Column { path: path.to_string(), found: more + 1 });
+            }
+            return reading.lists((self.array)(index)?.as_ref(), map, lengths, path);
+        }
+        let is_there = |field: &Field| self.names.contains(&&*joined(path, field.name()));
+        match *map.node() {
+            Node::Array { count, element } => {
+                lengths.push(count);
+                self.read(element, path, lengths, reading)?;
+                lengths.pop();
+                Ok(())
+            }
+            Node::Structure { fields, .. }
+                if map.meaning().is_none() || fields.first().is_some_and(is_there) =>
+            {
+                for field in fields {
+                    if let Some(map) = field.map() {
+                        self.read(map, &joined(path, field.name()), lengths, reading)?;
+                    }
+                }
+                Ok(())
+            }
+            _ => Err(ArrowError::Column { path: path.to_string(), found: 0 }),
+        }
+    }
+}
+
+/// The leaves that were read, in their order. One without bytes is zeros: no list has an item.
+struct Reading {
     options: ReadOptions,
     /// The number of records.
     records: usize,
-    pub(super) leaves: Vec<Buffer>,
+    leaves: Vec<Buffer>,
 }
 
 impl Reading {
-    pub(super) fn new(options: ReadOptions, records: usize) -> Self {
-        Self { options, records, leaves: Vec::new() }
-    }
-
     /// The values of a map in lists of these lengths.
-    pub(super) fn lists(
+    fn lists(
         &mut self,
         array: &dyn Array,
         map: &TypeMap,
@@ -61,6 +137,9 @@ impl Reading {
             return self.optional(array, value, absent, path);
         }
         self.check_nulls(array, absent, path)?;
+        if let Some(parts) = list_parts(map) {
+            return self.some(array, parts, absent, path);
+        }
         match (map.meaning(), *map.node()) {
             (Some(Meaning::Text), _) => self.texts(array, map.size(), absent, path),
             (_, Node::Basic { basic, .. }) => self.leaf(array, map, basic, absent, path),
@@ -73,7 +152,7 @@ impl Reading {
                 let of = array.as_struct_opt().ok_or_else(wrong)?;
                 for field in fields {
                     let Some(map) = field.map().filter(|map| map.size() > 0) else { continue };
-                    let path = crate::stored::joined(path, field.name());
+                    let path = joined(path, field.name());
                     let missing = || ArrowError::Column { path: path.clone(), found: 0 };
                     let child = of.column_by_name(field.name()).ok_or_else(missing)?;
                     self.values(child.as_ref(), map, absent, &path)?;
@@ -112,6 +191,57 @@ impl Reading {
                 }
             }
             *leaf = Buffer::from_vec(values);
+        }
+        Ok(())
+    }
+
+    /// Lists of at most so many items.
+    fn some(
+        &mut self,
+        array: &dyn Array,
+        (capacity, element): (usize, &TypeMap),
+        absent: Option<&NullBuffer>,
+        path: &str,
+    ) -> Result<(), ArrowError> {
+        let list = list_of_any_length::<i32>(array).or_else(|| list_of_any_length::<i64>(array));
+        let (offsets, items) = list.ok_or_else(|| wrong(array, "a List".to_string(), path))?;
+        let is_present = |i| absent.is_none_or(|absent| absent.is_valid(i));
+        let lists = || offsets.windows(2).map(|ends| ends[0]..ends[1]);
+        let mut lengths = Vec::with_capacity(4 * array.len());
+        for (i, list) in lists().enumerate() {
+            let len = if is_present(i) { list.len() } else { 0 };
+            if len > capacity {
+                let reason = format!("its length is {len}, and the capacity {capacity}");
+                return Err(invalid(self.record_of(i, array.len()), path, "list".into(), reason));
+            }
+            lengths.extend_from_slice(&u32::try_from(len).unwrap_or(u32::MAX).to_ne_bytes());
+        }
+        self.leaves.push(Buffer::from_vec(lengths));
+        let first = self.leaves.len();
+        let are_present =
+            |(i, list): (usize, Range<usize>)| iter::repeat_n(is_present(i), list.len());
+        let absent_items: Option<NullBuffer> =
+            absent.map(|_| lists().enumerate().flat_map(are_present).collect::<Vec<bool>>().into());
+        // The records of the items are the items, and an error has the record of the list.
+        let records = mem::replace(&mut self.records, items.len());
+        let read = self.values(items.as_ref(), element, absent_items.as_ref(), path);
+        self.records = records;
+        let list_of = |item| offsets.partition_point(|end| *end <= item).saturating_sub(1);
+        read.map_err(|error| error.in_record(|item| self.record_of(list_of(item), array.len())))?;
+        for leaf in &mut self.leaves[first..] {
+            let size = leaf.len().checked_div(items.len()).unwrap_or(0);
+            let (count, stride) = (array.len(), capacity.saturating_mul(size));
+            let (mut all, bytes) = (Vec::<u8>::new(), count.saturating_mul(stride));
+            all.try_reserve_exact(bytes).map_err(|_| Error::Allocation { count, stride })?;
+            all.resize(bytes, 0);
+            let places = all.chunks_exact_mut(stride.max(1));
+            for (i, (place, list)) in places.zip(lists()).enumerate() {
+                if is_present(i) {
+                    let used = &leaf[list.start * size..list.end * size];
+                    place[..used.len()].copy_from_slice(used);
+                }
+            }
+            *leaf = Buffer::from_vec(all);
         }
         Ok(())
     }
@@ -244,6 +374,16 @@ fn list<'a>(array: &'a dyn Array, length: usize, path: &str) -> Result<&'a dyn A
     }
 }
 
+/// Where lists begin and end, and their items: those from the first list on.
+fn list_of_any_length<O: OffsetSizeTrait>(array: &dyn Array) -> Option<(Vec<usize>, ArrayRef)> {
+    let list = array.as_list_opt::<O>()?;
+    let offsets = list.value_offsets();
+    let first = offsets.first().map_or(0, |first| first.as_usize());
+    let ends: Vec<usize> = offsets.iter().map(|end| end.as_usize() - first).collect();
+    let len = ends.last().copied().unwrap_or(0);
+    Some((ends, list.values().slice(first, len)))
+}
+
 /// The bytes of the values of an array, of this size each.
 fn values_of(array: &dyn Array, size: usize) -> Buffer {
     let data = array.to_data();
@@ -261,20 +401,8 @@ fn is_same(found: &DataType, needed: &DataType) -> bool {
 }
 
 fn number_of(ty: &DataType) -> Option<Number> {
-    let (kind, size) = match ty {
-        DataType::UInt8 => (NumberKind::Unsigned, 1),
-        DataType::UInt16 => (NumberKind::Unsigned, 2),
-        DataType::UInt32 => (NumberKind::Unsigned, 4),
-        DataType::UInt64 => (NumberKind::Unsigned, 8),
-        DataType::Int8 => (NumberKind::Signed, 1),
-        DataType::Int16 => (NumberKind::Signed, 2),
-        DataType::Int32 => (NumberKind::Signed, 4),
-        DataType::Int64 => (NumberKind::Signed, 8),
-        DataType::Float32 => (NumberKind::Float, 4),
-        DataType::Float64 => (NumberKind::Float, 8),
-        _ => return None,
-    };
-    Some(Number { kind, size, order: ByteOrder::NATIVE })
+    let same = Basic::ALL.iter().filter(|basic| value_type(**basic) == *ty);
+    same.copied().find_map(|basic| Number::of(basic, ByteOrder::NATIVE))
 }
 
 fn wrong(array: &dyn Array, expected: String, path: &str) -> ArrowError {

@@ -1,12 +1,15 @@
 //! Makes arrays of Arrow from the leaves of columns.
 
+use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::str;
 
 use arrow_array::{ArrayRef, make_array};
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use arrow_data::ArrayData;
+use arrow_data::transform::MutableArrayData;
 use arrow_schema::{DataType, Field, Fields, TimeUnit as ArrowUnit};
 
 use super::{ArrowError, list_of, take_column, value_type};
@@ -51,6 +54,9 @@ impl Writing {
 
     /// `count` values.
     fn values(&mut self, map: &TypeMap, count: usize, path: &str) -> Result<Made, ArrowError> {
+        if let Some(parts) = list_parts(map) {
+            return self.some(parts, count, path);
+        }
         match (map.meaning(), *map.node()) {
             (Some(Meaning::Text), _) => self.texts(map.size(), count),
             (Some(Meaning::Optional), Node::Structure { fields, .. }) => {
@@ -91,6 +97,33 @@ impl Writing {
         }
     }
 
+    /// Lists of the items in use.
+    fn some(
+        &mut self,
+        (capacity, element): (usize, &TypeMap),
+        count: usize,
+        path: &str,
+    ) -> Result<Made, ArrowError> {
+        let lengths = self.leaf();
+        let Made { array, nullable } =
+            self.values(element, count.saturating_mul(capacity), path)?;
+        let all = array.to_data();
+        let mut used = MutableArrayData::new(Vec::from([&all]), false, 0);
+        let mut offsets = Vec::with_capacity(count + 1);
+        offsets.push(0_i32);
+        for (i, len) in lengths.typed_data::<u32>().iter().enumerate().take(count) {
+            // The length of an absent list may be any number.
+            let len = usize::try_from(*len).unwrap_or(capacity).min(capacity);
+            let extended = used.try_extend(0, i * capacity, i * capacity + len);
+            extended.map_err(|error| failed(&error))?;
+            offsets.push(offset(used.len(), "items of lists")?);
+        }
+        let item = Field::new("item", all.data_type().clone(), nullable);
+        let data = ArrayData::builder(DataType::List(Arc::new(item))).len(count);
+        let data = data.add_buffer(Buffer::from_vec(offsets)).add_child_data(used.freeze());
+        Ok(Made { array: built(data.build())?, nullable: false })
+    }
+
     fn leaf(&mut self) -> Buffer {
         // There are as many as the map has.
         self.leaves.next().unwrap_or_else(|| Buffer::from_vec(Vec::<u8>::new()))
@@ -127,19 +160,35 @@ impl Writing {
         let bytes = if capacity > 0 { self.leaf() } else { Buffer::from_vec(Vec::<u8>::new()) };
         let (mut offsets, mut all) = (Vec::with_capacity(count + 1), Vec::new());
         offsets.push(0_i32);
-        let too_long = || ArrowError::Array { message: "more than 2 GiB of text".to_string() };
         for (i, len) in lengths.typed_data::<u32>().iter().enumerate().take(count) {
             let text = bytes.get(i * capacity..(i + 1) * capacity);
             let text = text.and_then(|text| text.get(..usize::try_from(*len).ok()?));
             // Bytes that are no text are not a value: those of an absent one.
             let text = text.filter(|text| str::from_utf8(text).is_ok()).unwrap_or_default();
             all.extend_from_slice(text);
-            offsets.push(i32::try_from(all.len()).map_err(|_| too_long())?);
+            offsets.push(offset(all.len(), "bytes of text")?);
         }
         let data = ArrayData::builder(DataType::Utf8).len(count);
         let data = data.add_buffer(Buffer::from_vec(offsets)).add_buffer(Buffer::from_vec(all));
         Ok(Made { array: built(data.build())?, nullable: false })
     }
+}
+
+/// The capacity and the element of a list of at most so many items; `None` for any other map, and without data in the items.
+pub(super) fn list_parts(map: &TypeMap) -> Option<(usize, &'static TypeMap)> {
+    let (Some(Meaning::List), Node::Structure { fields, .. }) = (map.meaning(), *map.node()) else {
+        return None;
+    };
+    match *fields.get(1)?.map().filter(|items| items.size() > 0)?.node() {
+        Node::Array { count, element } => Some((count, element)),
+        _ => None,
+    }
+}
+
+/// Where a list or a text ends in its column.
+fn offset(end: usize, what: &str) -> Result<i32, ArrowError> {
+    let message = || format!("{end} {what} in a column, expected at most {}", i32::MAX);
+    i32::try_from(end).map_err(|_| ArrowError::Array { message: message() })
 }
 
 /// Lists of this length.

@@ -275,6 +275,7 @@ unsafe impl<T: Datatype + Copy, const N: usize> Datatype for FixedVec<T, N> {
                 _ => reason(error),
             })
         })
+        .meaning_of(Meaning::List)
     };
 }
 

@@ -26,7 +26,21 @@ pub(super) struct Conversion {
     pub(super) packed: usize,
     /// The arrays that the field is in, the outermost first.
     pub(super) axes: Vec<Axis>,
+    /// The structures that the field is in and that count their values, the outermost first.
+    pub(super) counts: Vec<Count>,
     pub(super) what: What,
+}
+
+/// How many values an optional value or a list has. The others are not values, whatever their bytes are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Count {
+    /// Bytes from the start of the packed record to the first such number.
+    pub(super) packed: usize,
+    pub(super) size: usize,
+    /// The number of arrays around it.
+    pub(super) axes: usize,
+    /// Whether the next array is the list that it counts. Otherwise it counts a single value.
+    pub(super) is_list: bool,
 }
 
 /// An axis of an array in an item.
@@ -97,20 +111,6 @@ pub(super) struct Sides<'a> {
 }
 
 impl Conversion {
-    /// The places in an item of its texts, if they are elsewhere.
-    pub(super) fn texts_elsewhere(&self) -> Vec<usize> {
-        let mut all = Vec::new();
-        if matches!(self.what, What::Text { text: Text::Index, .. }) {
-            let mut add = |stored, _| {
-                all.push(stored);
-                Ok(())
-            };
-            // Adding does not fail.
-            let _ = visit(self.stored, self.packed, &self.axes, &mut Vec::new(), &mut add);
-        }
-        all
-    }
-
     /// Writes the values of the items into packed records.
     pub(super) fn load(
         &self,
@@ -120,7 +120,13 @@ impl Conversion {
     ) -> Result<(), ValueError> {
         for (record, packed) in packed.chunks_exact_mut(sides.record.max(1)).enumerate() {
             let item = &items[record * sides.item..][..sides.item];
-            self.each(record, |from, to| self.load_one(&item[from..], &mut packed[to..], sides))?;
+            // What is absent stays zeros.
+            self.each(record, |from, to, indexes| {
+                if self.is_absent(packed, indexes, sides) {
+                    return Ok(());
+                }
+                self.load_one(&item[from..], &mut packed[to..], sides)
+            })?;
         }
         Ok(())
     }
@@ -134,16 +140,34 @@ impl Conversion {
     ) -> Result<(), ValueError> {
         for (record, packed) in packed.chunks_exact(sides.record.max(1)).enumerate() {
             let item = &mut items[record * sides.item..][..sides.item];
-            self.each(record, |to, from| self.store_one(&packed[from..], &mut item[to..], sides))?;
+            self.each(record, |to, from, indexes| {
+                let item = &mut item[to..];
+                match (&self.what, self.is_absent(packed, indexes, sides)) {
+                    (_, false) => self.store_one(&packed[from..], item, sides),
+                    (What::Text { text, .. }, true) => store_text(*text, "", item, sides.texts),
+                    (_, true) => Ok(()),
+                }
+            })?;
         }
         Ok(())
     }
 
-    /// Calls `one` with the displacements of each value in the item and in the packed record.
+    /// Whether the value with these indexes is absent from a packed record, whose counts are there already.
+    fn is_absent(&self, packed: &[u8], indexes: &[usize], sides: &Sides<'_>) -> bool {
+        self.counts.iter().any(|count| {
+            let outer = self.axes.iter().zip(indexes).take(count.axes);
+            let place =
+                outer.fold(count.packed, |place, (axis, index)| place + index * axis.packed);
+            let index = if count.is_list { indexes[count.axes] } else { 0 };
+            number(&packed[place..][..count.size], sides.order) <= index as u128
+        })
+    }
+
+    /// Calls `one` with the displacements of each value in the item and in the packed record, and with its indexes.
     fn each(
         &self,
         record: usize,
-        mut one: impl FnMut(usize, usize) -> Result<(), Refusal>,
+        mut one: impl FnMut(usize, usize, &[usize]) -> Result<(), Refusal>,
     ) -> Result<(), ValueError> {
         let mut indexes = Vec::new();
         visit(self.stored, self.packed, &self.axes, &mut indexes, &mut one).map_err(|refusal| {
@@ -195,7 +219,6 @@ impl Conversion {
             What::Text { text, capacity } => {
                 let len = usize::try_from(number(&packed[..LENGTH], sides.order));
                 let bytes = packed[LENGTH..][..*capacity].get(..len.unwrap_or(usize::MAX));
-                // Bytes that are no text are not a value: those of an absent one.
                 let value = bytes.and_then(|bytes| str::from_utf8(bytes).ok()).unwrap_or_default();
                 store_text(*text, value, item, sides.texts)
             }
@@ -226,10 +249,10 @@ fn visit(
     packed: usize,
     axes: &[Axis],
     indexes: &mut Vec<usize>,
-    one: &mut impl FnMut(usize, usize) -> Result<(), Refusal>,
+    one: &mut impl FnMut(usize, usize, &[usize]) -> Result<(), Refusal>,
 ) -> Result<(), Refusal> {
     // The datatype of the item was compared: everything lies in it, and in the packed record.
-    let Some((axis, inner)) = axes.split_first() else { return one(stored, packed) };
+    let Some((axis, inner)) = axes.split_first() else { return one(stored, packed, indexes) };
     for index in 0..axis.length {
         indexes.push(index);
         let (stored, packed) = (stored + index * axis.stored, packed + index * axis.packed);

@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::convert::{Axis, Conversion, What};
+use super::convert::{Axis, Conversion, Count, What};
 use super::{Access, Item, Misfit, Number, NumberKind, ReadOptions, StoredField, joined};
 use crate::basic::Basic;
 use crate::representation::ByteOrder;
@@ -31,6 +31,8 @@ pub(super) struct Walk {
     packed: usize,
     /// The arrays around it, the outermost first.
     axes: Vec<Axis>,
+    /// The structures around it that count their values, the outermost first.
+    counts: Vec<Count>,
     pub(super) conversions: Vec<Conversion>,
     pub(super) left_out: Vec<String>,
 }
@@ -45,6 +47,7 @@ impl Walk {
             stored: 0,
             packed: 0,
             axes: Vec::new(),
+            counts: Vec::new(),
             conversions: Vec::new(),
             left_out: Vec::new(),
         }
@@ -148,6 +151,7 @@ impl Walk {
             stored: usize::try_from(self.stored).map_err(|_| malformed())?,
             packed: self.packed,
             axes: self.axes.clone(),
+            counts: self.counts.clone(),
             what,
         });
         Ok(())
@@ -178,9 +182,9 @@ impl Walk {
                 .filter_map(|field| Some((field.name(), field.map()?)))
                 .filter(|(_, map)| map.size() > 0)
         };
-        let (mut found, mut position) = (0, 0);
+        let (meaning, mut found, mut position) = (map.meaning(), 0, 0);
         let (mut stored, mut packed) = (Members::default(), Members::default());
-        let (outer, outer_packed) = (self.stored, self.packed);
+        let (outer, outer_packed, outer_counts) = (self.stored, self.packed, self.counts.len());
         for (name, map) in ours() {
             let path = joined(path, name);
             let is_it = |their: &&StoredField<'_, I>| their.name == name;
@@ -201,9 +205,19 @@ impl Walk {
                 stored.add(displacement, moved.stored);
                 packed.add(position.cast_signed() as i64, moved.packed);
             }
+            // The first field of a structure that counts its values is their number.
+            if let (0, Some(of @ (Meaning::Optional | Meaning::List))) = (position, meaning) {
+                self.counts.push(Count {
+                    packed: outer_packed,
+                    size: map.size(),
+                    axes: self.axes.len(),
+                    is_list: of == Meaning::List,
+                });
+            }
             position += map.size();
         }
         (self.stored, self.packed) = (outer, outer_packed);
+        self.counts.truncate(outer_counts);
         // As many, and each of ours is there: no other is, unless a name is there twice.
         if theirs.len() != found {
             self.others(&theirs, |name| ours().any(|(field, _)| field == name), path)?;

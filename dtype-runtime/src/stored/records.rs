@@ -4,6 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
+use core::ops::Range;
 
 use super::convert::{Conversion, Sides};
 use super::fit::{Moved, Walk};
@@ -14,7 +15,7 @@ use crate::datatype::Datatype;
 use crate::error::Error;
 use crate::representation::ByteOrder;
 use crate::typed::{NOT_INITIALISED, pack_as, pack_onto, refuse_skipped_fields};
-use crate::typed::{unpack_as, unpack_onto};
+use crate::typed::{unpack_after, unpack_as};
 use crate::types::Type;
 
 /// A stored datatype whose items hold the fields of `T`, wherever they are.
@@ -110,15 +111,8 @@ impl<T: Datatype> Fit<T> {
         self.stored.as_deref()
     }
 
-    /// The places of the [texts that are not in the items](super::Text::Index): displacements in an item, in ascending order.
-    pub fn texts_elsewhere(&self) -> Vec<usize> {
-        let all = self.conversions.iter().flat_map(Conversion::texts_elsewhere);
-        let mut all: Vec<usize> = all.collect();
-        all.sort_unstable();
-        all
-    }
-
-    /// Appends the records of `count` items, and checks them. The records are unchanged on an error, which counts them, too.
+    /// Appends the records of some items, and checks them. The records are unchanged on an error, which has the number of the
+    /// record: `numbers` are those of the items.
     ///
     /// A type that skips fields does not compile here, because nothing would initialise them.
     ///
@@ -126,29 +120,27 @@ impl<T: Datatype> Fit<T> {
     ///
     /// [`ValueError::Unnamed`] for a value of an enumeration that has no name; [`ValueError::Record`] for any other value that
     /// `T` does not have, if there are more or fewer bytes than those of the items, and if the records do not fit in memory.
-    ///
     pub fn unpack_onto(
         &self,
         items: &[u8],
-        count: usize,
+        numbers: Range<usize>,
         scratch: &mut Scratch,
         records: &mut Vec<T>,
     ) -> Result<(), ValueError> {
         const { refuse_skipped_fields::<T>(NOT_INITIALISED) }
+        let (first, count) = (numbers.start, numbers.len());
         let (expected, actual) = (self.size.saturating_mul(count) as u64, items.len() as u64);
         if expected != actual {
             return Err(Error::PackedLength { expected, actual }.into());
         }
-        let before = records.len();
         let packed = self.packed_of(items, count, scratch);
-        let packed = packed.map_err(|error| error.records_later(before))?;
-        if self.order == ByteOrder::NATIVE {
-            unpack_onto(packed, count, records)?;
+        let packed = packed.map_err(|error| error.records_later(first))?;
+        let appended = if self.order == ByteOrder::NATIVE {
+            unpack_after(packed, count, records)
         } else {
-            let more = unpack_as(packed, self.order.into());
-            records.append(&mut more.map_err(|error| error.records_later(before))?);
-        }
-        Ok(())
+            unpack_as(packed, self.order.into()).map(|mut more| records.append(&mut more))
+        };
+        Ok(appended.map_err(|error| error.records_later(first))?)
     }
 
     /// The packed records of items, in the byte order of the items.

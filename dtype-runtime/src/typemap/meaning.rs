@@ -8,6 +8,8 @@ pub enum Meaning {
     Text,
     /// A value that may be absent: a structure of a `bool` and the value, as [`Maybe`](crate::Maybe).
     Optional,
+    /// A list of at most so many values: a structure of their number, a `u32`, and an array, as [`FixedVec`](crate::FixedVec).
+    List,
     /// A point in time: an `i64` of these units since the beginning of 1970, UTC, as [`Timestamp`](crate::Timestamp).
     Time(TimeUnit),
     /// A span of time: an `i64` of these units, as [`TimeSpan`](crate::TimeSpan).

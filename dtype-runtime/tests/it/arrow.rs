@@ -8,7 +8,7 @@ use crate::tags::Kind;
 use arrow_buffer::Buffer;
 use arrow_schema::{DataType, Field};
 use dtype_runtime::arrow::{ArrowColumn, ArrowError, from_arrow, into_arrow, schema};
-use dtype_runtime::{Datatype, Error, columns};
+use dtype_runtime::{Datatype, Error, FixedVec, Maybe, columns, pack};
 
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
 struct Body {
@@ -72,6 +72,11 @@ fn columns_are_fields_and_buffers() {
     let position = list(list(DataType::Float64, 3), 2);
     others[4].field = Arc::new(Field::new("position", position, false));
     assert_eq!(from_arrow::<Body>(&others).unwrap().to_records().unwrap(), bodies);
+    // Columns that may have nulls, and have none; and a buffer at any address.
+    let lists = |of| DataType::FixedSizeList(Arc::new(Field::new("", of, true)), 2);
+    others[3].field = Arc::new(Field::new("flags.0", lists(DataType::Boolean), true));
+    others[1].buffer = Buffer::from_vec([&[0][..], &others[1].buffer].concat()).slice(1);
+    assert_eq!(from_arrow::<Body>(&others).unwrap().to_records().unwrap(), bodies);
     let none = into_arrow(columns::<Body>(&[])).unwrap();
     assert_eq!(from_arrow::<Body>(&none).unwrap().to_records().unwrap(), []);
 }
@@ -101,8 +106,16 @@ fn foreign_columns_are_refused_by_name() {
     assert_eq!(twice.to_string(), "field `letter` is there 2 times, expected once");
     let other = says(&|all| all[0].field = Arc::new(Field::new("charge", DataType::UInt8, false)));
     assert!(matches!(other, ArrowError::Type { path, .. } if path == "charge"));
-    let null = says(&|all| all[0].field = Arc::new(Field::new("charge", DataType::Int8, true)));
-    assert!(matches!(null, ArrowError::Type { path, .. } if path == "charge"));
+    let null = says(&|all| all[2].nulls = Some((0..10).map(|i| i != 4).collect()));
+    assert_eq!(null.to_string(), "record 4, field `flags.0`: null, expected a value");
+    let texts = says(&|all| all[0].field = Arc::new(Field::new("charge", DataType::Utf8, false)));
+    assert!(matches!(texts, ArrowError::Type { path, .. } if path == "charge"));
+    let negative = DataType::FixedSizeList(Arc::new(Field::new("", DataType::UInt8, false)), -1);
+    let negative =
+        says(&|all| all[3].field = Arc::new(Field::new("flags.1", negative.clone(), false)));
+    assert!(matches!(negative, ArrowError::Type { path, .. } if path == "flags.1"));
+    let shorter = says(&|all| all[0].nulls = Some(vec![true; 9].into()));
+    assert!(matches!(shorter, ArrowError::Length { expected: 10, actual: 9, .. }));
     let longer = says(&|all| all[3].len = 11);
     assert_eq!(
         longer.to_string(),
@@ -160,6 +173,7 @@ fn any_number_of_records_without_data() {
         field: Arc::new(Field::new("", DataType::UInt8, false)),
         len: usize::MAX,
         buffer: Buffer::from_vec(Vec::<u8>::new()),
+        nulls: None,
     };
     // A column that no field asks for gives the length, too.
     all.insert(0, empty);
@@ -185,4 +199,33 @@ fn records_without_data_need_a_column_that_counts_them() {
     // A column that is missing is said to be missing.
     let missing = from_arrow::<u8>(&none).map(drop).unwrap_err();
     assert!(matches!(missing, ArrowError::Column { found: 0, .. }));
+}
+
+/// A `Maybe` is the column of its value with nulls, or the two columns that [`into_arrow`] makes of it.
+#[test]
+fn optional_values_have_one_column_or_two() {
+    #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+    struct Reading {
+        value: Maybe<[i16; 2]>,
+        list: FixedVec<u32, 2>,
+    }
+    let list = FixedVec::from_slice(&[7]).unwrap();
+    let readings = [Maybe::some([1, 2]), Maybe::none(), Maybe::some([5, 6])]
+        .map(|value| Reading { value, list });
+    let two = into_arrow(columns(&readings)).unwrap();
+    let names: Vec<_> = two.iter().map(|column| column.field.name().as_str()).collect();
+    assert_eq!(names, ["value.present", "value.value", "list.len", "list.items"]);
+    assert_eq!(from_arrow::<Reading>(&two).unwrap().to_records().unwrap(), readings);
+    let values = DataType::FixedSizeList(Arc::new(Field::new("", DataType::Int16, true)), 2);
+    let one = ArrowColumn {
+        field: Arc::new(Field::new("value", values, true)),
+        len: 3,
+        buffer: Buffer::from_vec(vec![1_i16, 2, 3, 4, 5, 6]),
+        nulls: Some(vec![true, false, true].into()),
+    };
+    let one = [&[one][..], &two[2..]].concat();
+    let found = from_arrow::<Reading>(&one).unwrap().to_records().unwrap();
+    assert_eq!(found, readings);
+    // An absent value is zeros.
+    assert_eq!(pack(&found), pack(&readings));
 }

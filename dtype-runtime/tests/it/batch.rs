@@ -6,17 +6,17 @@ use std::sync::Arc;
 
 use arrow_array::builder::{FixedSizeListBuilder, Float64Builder};
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, TimestampNanosecondType};
+use arrow_array::types::{Float64Type, Int32Type, TimestampNanosecondType, UInt16Type};
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray, RecordBatch,
-    StringArray, StringViewArray, StructArray, TimestampNanosecondArray, UInt8Array, UInt32Array,
-    UInt64Array,
+    Array, ArrayRef, BooleanArray, Float64Array, Int64Array, LargeListArray, LargeStringArray,
+    ListArray, RecordBatch, StringArray, StringViewArray, StructArray, TimestampNanosecondArray,
+    UInt8Array, UInt32Array, UInt64Array,
 };
 use arrow_schema::{DataType, Field};
 use dtype_runtime::arrow::{ArrowError, BatchOptions, batch_schema, from_batch, to_batch};
 use dtype_runtime::stored::ReadOptions;
 use dtype_runtime::time::{Microseconds, Nanoseconds};
-use dtype_runtime::{Datatype, FixedStr, Maybe, TimeSpan, Timestamp};
+use dtype_runtime::{Datatype, FixedStr, FixedVec, Maybe, TimeSpan, Timestamp};
 
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
 struct Header {
@@ -53,6 +53,13 @@ struct Event {
     wide: u128,
     letter: char,
     empty: FixedStr<0>,
+    some: FixedVec<Maybe<u16>, 3>,
+    lists: [Maybe<FixedVec<FixedStr<2>, 2>>; 2],
+    none: FixedVec<u8, 0>,
+}
+
+fn text2(text: &str) -> FixedStr<2> {
+    text.parse().unwrap()
 }
 
 fn events(count: u32) -> Vec<Event> {
@@ -75,6 +82,20 @@ fn events(count: u32) -> Vec<Event> {
             wide: u128::MAX - u128::from(i),
             letter: 'ß',
             empty: FixedStr::EMPTY,
+            some: (1..=i as u16 % 4).map(|i| Maybe::from((i != 2).then_some(i))).fold(
+                FixedVec::new(),
+                |mut all, item| {
+                    all.push(item).unwrap();
+                    all
+                },
+            ),
+            lists: [
+                (i % 3 > 0)
+                    .then(|| FixedVec::from_slice(&[text2("é"); 2][..i as usize % 3]).unwrap())
+                    .into(),
+                Some(FixedVec::new()).into(),
+            ],
+            none: FixedVec::new(),
         })
         .collect()
 }
@@ -101,7 +122,7 @@ fn columns_have_the_types_that_tables_have() {
     let flat = to_batch(&events(6), &BatchOptions::flat()).unwrap();
     let names: Vec<_> =
         flat.schema_ref().fields().iter().map(|field| field.name().clone()).collect();
-    let expected = "header.run header.site name note at took position tags parts.weight parts.on before kind wide letter empty";
+    let expected = "header.run header.site name note at took position tags parts.weight parts.on before kind wide letter empty some lists none";
     assert_eq!(names.join(" "), expected);
     let column = |name: &str| flat.column_by_name(name).unwrap();
     assert_eq!(column("name").as_string::<i32>().value(5), "Fidelio!");
@@ -114,13 +135,18 @@ fn columns_have_the_types_that_tables_have() {
     assert_eq!(tags.values().as_string::<i32>().value(3), "é");
     let weights = column("parts.weight").as_fixed_size_list();
     assert_eq!((weights.null_count(), weights.values().null_count()), (0, 6));
+    let some = column("some").as_list::<i32>();
+    assert_eq!(some.value_offsets(), [0, 0, 1, 3, 6, 6, 7]);
+    assert_eq!(some.values().as_primitive::<UInt16Type>().null_count(), 2);
+    let lists = column("lists").as_fixed_size_list().values().as_list::<i32>().clone();
+    assert_eq!((lists.null_count(), lists.values().len()), (2, 6));
     let before = column("before").as_struct();
     assert_eq!(before.null_count(), 3);
     let field = |name: &str| flat.schema_ref().field_with_name(name).unwrap().is_nullable();
     assert!(field("note") && field("before") && !field("name"));
 
     let nested = to_batch(&events(6), &BatchOptions::flat().with_structs()).unwrap();
-    assert_eq!(nested.num_columns(), 13);
+    assert_eq!(nested.num_columns(), 16);
     let header = nested.column_by_name("header").unwrap().as_struct();
     assert_eq!(header.column_by_name("site").unwrap().as_string::<i32>().value(0), "Süd");
     let parts = nested.column_by_name("parts").unwrap().as_fixed_size_list();
@@ -325,5 +351,68 @@ fn values_below_nulls_do_not_count() {
             .as_primitive::<Float64Type>()
             .null_count(),
         1
+    );
+}
+
+/// Lists of any length, of which the longest must fit.
+#[test]
+fn lists_of_other_writers() {
+    #[derive(Datatype, Debug, PartialEq)]
+    struct Lists {
+        id: u8,
+        of: Maybe<FixedVec<i32, 3>>,
+    }
+    let batch = |lists: ArrayRef| {
+        let ids: ArrayRef =
+            Arc::new((0..lists.len()).map(|i| Some(i as u8)).collect::<UInt8Array>());
+        RecordBatch::try_from_iter([("id", ids), ("of", lists)]).unwrap()
+    };
+    let list = |items: &[i32]| Maybe::some(FixedVec::from_slice(items).unwrap());
+    let expected: Vec<Lists> = [list(&[1, 2]), Maybe::none(), list(&[]), list(&[3, 4, 5])]
+        .into_iter()
+        .enumerate()
+        .map(|(i, of)| Lists { id: i as u8, of })
+        .collect();
+    let some = |items: &[i32]| Some(items.iter().copied().map(Some).collect::<Vec<_>>());
+    let lists = [some(&[1, 2]), None, some(&[]), some(&[3, 4, 5])];
+    let small: ArrayRef =
+        Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>(lists.clone()));
+    let large: ArrayRef = Arc::new(LargeListArray::from_iter_primitive::<Int32Type, _, _>(lists));
+    for lists in [&small, &large] {
+        assert_eq!(from_batch::<Lists>(&batch(lists.clone()), &STRICT).unwrap(), expected);
+        let part = from_batch::<Lists>(&batch(lists.clone()).slice(2, 2), &STRICT).unwrap();
+        assert_eq!(part, expected[2..]);
+    }
+    // A null may have items, which are none.
+    let (item, ends, items) = (
+        Arc::new(Field::new("item", DataType::Int64, true)),
+        arrow_buffer::OffsetBuffer::new(vec![0, 4, 5, 7].into()),
+        Arc::new(Int64Array::from(vec![None, Some(1 << 40), None, None, Some(1), Some(2), None])),
+    );
+    let nulls = Some(vec![false, true, true].into());
+    let below: ArrayRef = Arc::new(ListArray::new(item, ends, items, nulls));
+    let converting = STRICT.with_number_conversion();
+    let found = from_batch::<Lists>(&batch(below.slice(0, 2)), &converting).unwrap();
+    assert_eq!(found[1].of, list(&[1]));
+    assert!(found[0].of.is_none());
+    // Errors have the record of the list.
+    let error = |lists: ArrayRef| from_batch::<Lists>(&batch(lists), &converting).unwrap_err();
+    let null = ArrowError::Null { path: "of".to_owned(), record: 2 };
+    assert_eq!(error(below), null);
+    let wide = [some(&[1, 2]), some(&[]), some(&[]), some(&[1, 2, 3, 4])];
+    let wide: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>(wide));
+    assert_eq!(
+        error(wide).to_string(),
+        "record 3, field of: not a valid list: its length is 4, and the capacity 3"
+    );
+    let items = [Some(vec![Some(1_i64)]), Some(vec![]), Some(vec![Some(2), Some(1 << 31)])];
+    let items = ListArray::from_iter_primitive::<arrow_array::types::Int64Type, _, _>(items);
+    assert_eq!(
+        error(Arc::new(items)).to_string(),
+        "record 2, field of: not a valid i32: 2147483648 is not one of its numbers"
+    );
+    assert_eq!(
+        error(Arc::new(UInt8Array::from(vec![1]))).to_string(),
+        "field `of` is UInt8, expected a List"
     );
 }

@@ -29,7 +29,7 @@ mod tags;
 #[cfg(all(feature = "arrow", feature = "derive"))]
 mod arrow;
 mod backend;
-#[cfg(all(feature = "arrow-array", feature = "derive"))]
+#[cfg(all(feature = "arrow", feature = "derive"))]
 mod batch;
 mod bounds;
 #[cfg(feature = "bytes")]

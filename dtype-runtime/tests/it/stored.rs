@@ -126,18 +126,18 @@ fn items_become_records() {
         assert_eq!(fit.first_converted(), Some("id"));
         let mut records = Vec::new();
         let items = [stored, stored].concat();
-        fit.unpack_onto(&items, 2, &mut Scratch::default(), &mut records).unwrap();
+        fit.unpack_onto(&items, 0..2, &mut Scratch::default(), &mut records).unwrap();
         let names = ["a".parse().unwrap(), "b c".parse().unwrap()];
         let expected = Record { id: 256, names, small: -2 };
         assert_eq!(records, [expected.clone(), expected]);
-        let wrong = fit.unpack_onto(&items, 1, &mut Scratch::default(), &mut records);
+        let wrong = fit.unpack_onto(&items, 0..1, &mut Scratch::default(), &mut records);
         let length = Error::PackedLength { expected: 18, actual: 36 };
         assert_eq!(wrong, Err(ValueError::Record(length)));
         // The same items again, but for what the records do not have.
         let mut again = Vec::new();
         fit.pack_into(&records, &mut Scratch::default(), &mut again).unwrap();
         let mut back = Vec::new();
-        fit.unpack_onto(&again, 2, &mut Scratch::default(), &mut back).unwrap();
+        fit.unpack_onto(&again, 0..2, &mut Scratch::default(), &mut back).unwrap();
         assert_eq!(back, records);
         assert_eq!((again[2], again[17]), (0, 0));
     }
@@ -149,8 +149,8 @@ fn an_error_has_the_record_and_the_field() {
     let mut items = vec![0; 3 * 18];
     items[18 + 3 + 5..][..5].copy_from_slice(b"five!");
     let mut records = vec![Record { id: 0, names: [FixedStr::EMPTY; 2], small: 0 }];
-    let error = fit.unpack_onto(&items, 3, &mut Scratch::default(), &mut records).unwrap_err();
-    // Counted with the record before.
+    let error = fit.unpack_onto(&items, 1..4, &mut Scratch::default(), &mut records).unwrap_err();
+    // The second of the items has the number 2.
     assert_eq!(
         error.to_string(),
         "record 2, field names[1]: not a valid text: its length is 5, and the capacity 4"

@@ -1,30 +1,27 @@
-//! Writes a dtype as an expression of Python, from the innermost part on.
+//! The dtype of a layout, from the innermost part on.
 
 use std::collections::BTreeSet;
 
 use super::{MAX_NAMES, NumpyError};
-use crate::repr::Quoted;
+use crate::dtype::{Dtype, DtypeField, Kind};
+use crate::options::NumpyOptions;
 use dtype_runtime::__private::{AT_ONCE, Names, Parts, Repetition, Source};
-use dtype_runtime::Basic;
 use dtype_runtime::Type;
-use dtype_runtime::representation::ByteOrder;
+use dtype_runtime::typemap::TypeMap;
 
-/// Writes expressions.
-pub(super) struct Writer<'a> {
-    pub(super) order: ByteOrder,
+/// Makes dtypes.
+pub(super) struct Builder<'a> {
+    pub(super) options: NumpyOptions,
     /// The number of names so far.
     pub(super) names: usize,
     /// The name of a structure's member, if it has one.
     pub(super) name: &'a dyn Fn(&Type, usize) -> Option<String>,
 }
 
-/// A NumPy structure.
+/// The fields of a structure.
 #[derive(Default)]
 struct Fields {
-    names: Vec<String>,
-    formats: Vec<String>,
-    /// In bytes, none of them negative.
-    offsets: Vec<i128>,
+    all: Vec<DtypeField>,
     /// The names of members, as the caller chose them, and of their instances.
     taken: BTreeSet<String>,
 }
@@ -41,53 +38,38 @@ impl Fields {
         name
     }
 
-    fn finish(self, itemsize: i128) -> String {
-        let list = |items: Vec<String>| items.join(", ");
-        let names = self.names.iter().map(|name| Quoted(name).to_string()).collect();
-        let offsets = self.offsets.iter().map(ToString::to_string).collect();
-        format!(
-            "{{'names': [{}], 'formats': [{}], 'offsets': [{}], 'itemsize': {itemsize}}}",
-            list(names),
-            list(self.formats),
-            list(offsets)
-        )
+    fn finish(self, itemsize: i128) -> Result<Dtype, NumpyError> {
+        let itemsize = u64::try_from(itemsize).map_err(|_| NumpyError::TooLarge)?;
+        Dtype::structure(self.all, itemsize).ok_or(NumpyError::TooLarge)
     }
 }
 
 /// This number of consecutive items. One instance of a [`Type`] has no axis; Rust's arrays have all of theirs.
-fn subarray(of: Source<'_>, format: String, count: u64) -> String {
+fn subarray(of: Source<'_>, one: Dtype, count: u64) -> Result<Dtype, NumpyError> {
     if count == 1 && matches!(of, Source::Type(_)) {
-        return format;
+        return Ok(one);
     }
-    // NumPy keeps an array of arrays apart from an array with the axes of both.
-    match format.strip_prefix('(').and_then(|format| format.rsplit_once(", (")) {
-        Some((element, axes)) => {
-            let axes = axes.trim_end_matches([',', ')']);
-            format!("({element}, ({count}, {axes}))")
-        }
-        None => format!("({format}, ({count},))"),
+    Dtype::array(&[count], one).ok_or(NumpyError::TooLarge)
+}
+
+/// The number of names in a dtype.
+fn names(dtype: &Dtype) -> usize {
+    match dtype.axes().1.kind() {
+        Kind::Structure { fields } => fields.iter().map(|field| 1 + names(&field.dtype)).sum(),
+        _ => 0,
     }
 }
 
-impl Writer<'_> {
-    fn leaf(&self, basic: Basic) -> String {
-        let (kind, size) = (basic.numpy_kind(), basic.size());
-        let number = match kind {
-            'b' => return "'?'".to_string(),
-            'S' | 'V' => return format!("'{kind}{size}'"),
-            'U' => 1,
-            _ => size,
-        };
-        let order = match (self.order, size) {
-            (_, 1) => "",
-            (ByteOrder::Little, _) => "<",
-            (ByteOrder::Big, _) => ">",
-        };
-        format!("'{order}{kind}{number}'")
+impl Builder<'_> {
+    /// The dtype of a Rust type.
+    fn map(&mut self, map: &TypeMap) -> Result<Dtype, NumpyError> {
+        let dtype = Dtype::of_map(map, self.options);
+        self.count(names(&dtype))?;
+        Ok(dtype)
     }
 
-    fn name(&mut self) -> Result<(), NumpyError> {
-        self.names += 1;
+    fn count(&mut self, names: usize) -> Result<(), NumpyError> {
+        self.names += names;
         if self.names > MAX_NAMES {
             return Err(NumpyError::TooManyFields { limit: MAX_NAMES });
         }
@@ -104,53 +86,39 @@ impl Writer<'_> {
     }
 
     /// Packed bytes: everything is consecutive.
-    pub(super) fn packed(&mut self, source: Source<'_>) -> Result<String, NumpyError> {
-        match source.parts() {
-            _ if source.size() == 0 => Ok(Fields::default().finish(0)),
-            Parts::Nothing => Ok(Fields::default().finish(0)),
-            Parts::Leaf(basic) => Ok(self.leaf(basic)),
-            Parts::Same(inner) => self.packed(inner),
-            Parts::Array { old, .. } => self.repeated(Source::Type(old), source.size()),
-            Parts::Grid { of, .. } => self.repeated(of, source.size()),
-            Parts::List(list) => self.repeated(Source::Type(list.old), source.size()),
-            Parts::Members(members, names) => {
+    pub(super) fn packed(&mut self, source: Source<'_>) -> Result<Dtype, NumpyError> {
+        match (source, source.parts()) {
+            _ if source.size() == 0 => Fields::default().finish(0),
+            (Source::Map(map), _) => self.map(map),
+            // Only a map has fields.
+            (_, Parts::Nothing | Parts::Fields(_)) => Fields::default().finish(0),
+            (_, Parts::Leaf(basic)) => Ok(Dtype::of_basic(basic, self.options.order)),
+            (_, Parts::Same(inner)) => self.packed(inner),
+            (_, Parts::Array { old, .. }) => self.repeated(Source::Type(old), source.size()),
+            (_, Parts::Grid { of, .. }) => self.repeated(of, source.size()),
+            (_, Parts::List(list)) => self.repeated(Source::Type(list.old), source.size()),
+            (_, Parts::Members(members, names)) => {
                 let (mut fields, mut at) = (Fields::default(), 0);
                 for (i, member) in members.iter().enumerate() {
                     let of = Source::Type(&member.ty);
                     let size = of.size() * member.blocklength;
                     if size > 0 {
-                        self.name()?;
                         let name = self.member(&mut fields, source, names, i);
-                        fields.names.push(name);
-                        fields.formats.push(self.repeated(of, size)?);
-                        fields.offsets.push(at);
+                        let dtype = self.repeated(of, size)?;
+                        let size = dtype.itemsize();
+                        self.add(&mut fields, &name, dtype, at)?;
                         at += i128::from(size);
                     }
                 }
-                Ok(fields.finish(at))
-            }
-            Parts::Fields(all) => {
-                let (mut fields, mut at) = (Fields::default(), 0);
-                for field in all {
-                    if let Some(map) = field.map()
-                        && map.size() > 0
-                    {
-                        self.name()?;
-                        fields.names.push(field.name().to_string());
-                        fields.formats.push(self.packed(Source::Map(map))?);
-                        fields.offsets.push(at);
-                        at += map.size() as i128;
-                    }
-                }
-                Ok(fields.finish(at))
+                fields.finish(at)
             }
         }
     }
 
     /// The instances of a part that have this number of packed bytes.
-    fn repeated(&mut self, of: Source<'_>, size: u64) -> Result<String, NumpyError> {
+    fn repeated(&mut self, of: Source<'_>, size: u64) -> Result<Dtype, NumpyError> {
         let one = self.packed(of)?;
-        Ok(subarray(of, one, size.checked_div(of.size()).unwrap_or(0)))
+        subarray(of, one, size.checked_div(of.size()).unwrap_or(0))
     }
 
     /// An instance in memory as an item of this number of bytes, the first of which is at displacement `origin`.
@@ -159,24 +127,28 @@ impl Writer<'_> {
         source: Source<'_>,
         origin: i128,
         itemsize: i128,
-    ) -> Result<String, NumpyError> {
+    ) -> Result<Dtype, NumpyError> {
         let mut fields = Fields::default();
         if source.size() == 0 {
-            return Ok(fields.finish(itemsize));
+            return fields.finish(itemsize);
         }
-        match source.parts() {
-            Parts::Nothing => Ok(fields.finish(itemsize)),
-            Parts::Leaf(basic) => {
-                let format = self.leaf(basic);
-                if origin == 0 && itemsize == basic.size() as i128 {
-                    return Ok(format);
-                }
-                self.add(&mut fields, "f0", format, -origin)?;
-                Ok(fields.finish(itemsize))
+        match (source, source.parts()) {
+            (Source::Map(map), _) if origin == 0 && itemsize == map.stride() as i128 => {
+                return self.map(map);
             }
-            Parts::Same(inner) => self.memory(inner, origin, itemsize),
-            Parts::Array { built, .. } => self.memory(Source::Type(built), origin, itemsize),
-            Parts::Grid { blocks, block, of } => {
+            (_, Parts::Nothing) => {}
+            (_, Parts::Leaf(basic)) => {
+                let leaf = Dtype::of_basic(basic, self.options.order);
+                if origin == 0 && itemsize == basic.size() as i128 {
+                    return Ok(leaf);
+                }
+                self.add(&mut fields, "f0", leaf, -origin)?;
+            }
+            (_, Parts::Same(inner)) => return self.memory(inner, origin, itemsize),
+            (_, Parts::Array { built, .. }) => {
+                return self.memory(Source::Type(built), origin, itemsize);
+            }
+            (_, Parts::Grid { blocks, block, of }) => {
                 // One subarray, if that is enough.
                 let touching = blocks.count == 1
                     || i128::from(blocks.stride)
@@ -186,16 +158,15 @@ impl Writer<'_> {
                     && origin == 0
                     && i128::from(count) * i128::from(block.stride) == itemsize;
                 let all = Repetition { count, ..block };
-                if is_all && let Some(format) = self.array(of, all, itemsize)? {
-                    return Ok(format);
+                if is_all && let Some(all) = self.array(of, all, itemsize)? {
+                    return Ok(all);
                 }
                 for k in 0..blocks.count {
                     let at = i128::from(blocks.stride) * i128::from(k) - origin;
                     self.block(&mut fields, &format!("b{k}"), of, block, at, itemsize)?;
                 }
-                Ok(fields.finish(itemsize))
             }
-            Parts::List(list) => {
+            (_, Parts::List(list)) => {
                 let of = Source::Type(list.old);
                 let stride = of.extent();
                 for from in (0..list.len()).step_by(AT_ONCE) {
@@ -205,9 +176,8 @@ impl Writer<'_> {
                         self.block(&mut fields, &name, of, block, place - origin, itemsize)?;
                     }
                 }
-                Ok(fields.finish(itemsize))
             }
-            Parts::Members(members, names) => {
+            (_, Parts::Members(members, names)) => {
                 for (i, member) in members.iter().enumerate() {
                     let of = Source::Type(&member.ty);
                     let block = Repetition { count: member.blocklength, stride: of.extent() };
@@ -215,38 +185,31 @@ impl Writer<'_> {
                     let name = self.member(&mut fields, source, names, i);
                     self.block(&mut fields, &name, of, block, at, itemsize)?;
                 }
-                Ok(fields.finish(itemsize))
             }
-            Parts::Fields(all) => {
+            (_, Parts::Fields(all)) => {
                 for field in all {
                     if let Some(map) = field.map()
                         && map.size() > 0
                     {
-                        let format = self.memory(Source::Map(map), 0, map.stride() as i128)?;
-                        self.add(
-                            &mut fields,
-                            field.name(),
-                            format,
-                            field.offset() as i128 - origin,
-                        )?;
+                        let (dtype, at) = (self.map(map)?, field.offset() as i128 - origin);
+                        self.add(&mut fields, field.name(), dtype, at)?;
                     }
                 }
-                Ok(fields.finish(itemsize))
             }
         }
+        fields.finish(itemsize)
     }
 
     fn add(
         &mut self,
         fields: &mut Fields,
         name: &str,
-        format: String,
+        dtype: Dtype,
         offset: i128,
     ) -> Result<(), NumpyError> {
-        self.name()?;
-        fields.names.push(name.to_string());
-        fields.formats.push(format);
-        fields.offsets.push(offset);
+        self.count(1)?;
+        let offset = u64::try_from(offset).map_err(|_| NumpyError::TooLarge)?;
+        fields.all.push(DtypeField { name: name.to_string(), offset, dtype });
         Ok(())
     }
 
@@ -266,8 +229,8 @@ impl Writer<'_> {
         let (from, to) = of.span();
         if block.count > 1 && at >= 0 {
             // The gap after the last instance needs room as well.
-            if let Some(format) = self.array(of, block, itemsize - at)? {
-                return self.add(fields, name, format, at);
+            if let Some(all) = self.array(of, block, itemsize - at)? {
+                return self.add(fields, name, all, at);
             }
         }
         for k in 0..block.count {
@@ -280,8 +243,8 @@ impl Writer<'_> {
             let origin = if at < 0 { from } else { from.min(0) };
             let room = itemsize - (at + origin);
             let extent = i128::from(of.extent()).max(to) - origin;
-            let format = self.memory(of, origin, extent.min(room).max(to - origin))?;
-            self.add(fields, &name, format, at + origin)?;
+            let one = self.memory(of, origin, extent.min(room).max(to - origin))?;
+            self.add(fields, &name, one, at + origin)?;
         }
         Ok(())
     }
@@ -292,13 +255,13 @@ impl Writer<'_> {
         of: Source<'_>,
         Repetition { count, stride }: Repetition,
         room: i128,
-    ) -> Result<Option<String>, NumpyError> {
+    ) -> Result<Option<Dtype>, NumpyError> {
         let (from, to) = of.span();
         let stride = i128::from(stride);
         if from < 0 || stride < to || stride <= 0 || stride * i128::from(count) > room {
             return Ok(None);
         }
         let one = self.memory(of, 0, stride)?;
-        Ok(Some(subarray(of, one, count)))
+        subarray(of, one, count).map(Some)
     }
 }
