@@ -19,7 +19,7 @@ use arrow_schema::Schema;
 use super::ArrowError;
 use super::read::Table;
 use super::write::{Made, Writing};
-use crate::columns::{Columns, columns};
+use crate::columns::columns;
 use crate::datatype::Datatype;
 use crate::stored::{ReadOptions, joined};
 use crate::typemap::{Node, TypeMap};

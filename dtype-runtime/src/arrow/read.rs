@@ -15,11 +15,11 @@ use arrow_schema::DataType;
 use super::write::{list_parts, time_of};
 use super::{ArrowError, value_type};
 use crate::basic::Basic;
+use crate::columns::Columns;
 use crate::datatype::Datatype;
 use crate::error::Error;
 use crate::representation::ByteOrder;
 use crate::stored::{Number, ReadOptions, convert_number, joined};
-use crate::typed::Columns;
 use crate::typemap::{Field, Meaning, Node, TypeMap};
 
 /// Arrays with names.
