@@ -195,7 +195,9 @@ impl Mpich {
         let addresses = addresses.into_iter().map(|address| address as i64).collect();
         let datatypes: Vec<Alive> = handles.into_iter().map(Alive).collect();
         if renumber(combiner, &mut integers).is_none() {
-            datatypes.into_iter().for_each(|part| self.free(part));
+            for part in datatypes {
+                self.free(part);
+            }
             return None;
         }
         Some(Contents { combiner, integers, addresses, large_counts, datatypes })

@@ -106,7 +106,9 @@ impl Type {
     pub fn decode<L: Library>(library: &mut L, datatype: &L::Datatype) -> Result<Self, L::Error> {
         let mut walk = Walk { library, known: BTreeMap::new(), parts: Vec::new() };
         let decoded = walk.level(datatype, 0);
-        walk.parts.into_iter().for_each(|part| walk.library.free(part));
+        for part in walk.parts {
+            walk.library.free(part);
+        }
         decoded
     }
 }
