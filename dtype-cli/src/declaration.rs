@@ -12,7 +12,6 @@ pub(crate) mod layout;
 mod numpy;
 mod recognize;
 mod rust;
-mod token;
 
 use std::ops::Range;
 

@@ -14,8 +14,8 @@ const C_NAMES: &[(&str, Basic)] = &[
     ("int", Basic::Int),
     ("signed", Basic::Int),
     ("signed int", Basic::Int),
-    ("unsigned", Basic::Unsigned),
     ("unsigned int", Basic::Unsigned),
+    ("unsigned", Basic::Unsigned),
     ("long", Basic::Long),
     ("long int", Basic::Long),
     ("unsigned long", Basic::UnsignedLong),
@@ -75,6 +75,11 @@ pub(super) fn find(name: &str) -> Option<Type> {
     let pair = || Pair::ALL.iter().copied().find(|pair| pair.name() == name).map(Named::Pair);
     let named = marker.or_else(|| basic.map(Named::Basic)).or_else(pair);
     named.or_else(|| Named::from_mpi_name(name)).map(Named::datatype)
+}
+
+/// The usual name of a type of C.
+pub(crate) fn c_name(basic: Basic) -> Option<&'static str> {
+    C_NAMES.iter().find(|(_, known)| *known == basic).map(|(name, _)| *name)
 }
 
 /// Every name of a predefined datatype.

@@ -84,54 +84,20 @@ const HEADER_NAMES: &[(&str, Basic)] = &[
     ("MPI_Count", Basic::Count),
 ];
 
-/// Names of POSIX's headers whose types are the same on all systems.
-const POSIX_NAMES: &[(&str, Basic)] = if cfg!(unix) {
-    &[
-        ("pid_t", Basic::Int),
-        ("uid_t", Basic::Unsigned),
-        ("gid_t", Basic::Unsigned),
-        ("id_t", Basic::Unsigned),
-        ("socklen_t", Basic::Unsigned),
-        ("in_addr_t", Basic::U32),
-        ("in_port_t", Basic::U16),
-    ]
-} else {
-    &[]
-};
-
-/// Names of POSIX's headers whose types other systems than Linux may have differently.
-const LINUX_NAMES: &[(&str, Basic)] = if cfg!(all(target_os = "linux", target_pointer_width = "64"))
-{
-    &[
-        ("mode_t", Basic::Unsigned),
-        ("dev_t", Basic::UnsignedLong),
-        ("ino_t", Basic::UnsignedLong),
-        ("blkcnt_t", Basic::Long),
-        ("clock_t", Basic::Long),
-        ("clockid_t", Basic::Int),
-        ("suseconds_t", Basic::Long),
-        ("useconds_t", Basic::Unsigned),
-        ("key_t", Basic::Int),
-        ("sa_family_t", Basic::UnsignedShort),
-    ]
-} else {
-    &[]
-};
-
 /// The type with a name from a header.
 pub(crate) fn header(name: &str) -> Option<Basic> {
-    named().find(|(known, _)| *known == name).map(|(_, basic)| basic)
+    HEADER_NAMES.iter().find(|(known, _)| *known == name).map(|(_, basic)| *basic)
 }
 
-/// Names from headers.
-fn named() -> impl Iterator<Item = (&'static str, Basic)> {
-    HEADER_NAMES.iter().chain(POSIX_NAMES).chain(LINUX_NAMES).copied()
+/// The name from a header of a type.
+pub(in crate::declaration) fn of(basic: Basic) -> Option<&'static str> {
+    HEADER_NAMES.iter().find(|(_, known)| *known == basic).map(|(name, _)| *name)
 }
 
 /// All names of types that are single words.
 pub(super) fn all() -> impl Iterator<Item = &'static str> {
     let words = ["char", "short", "int", "long", "float", "double", "unsigned", "signed"];
-    named().map(|(name, _)| name).chain(words)
+    HEADER_NAMES.iter().map(|(name, _)| *name).chain(words)
 }
 
 /// The words that form the names of number types, in any order.
