@@ -6,6 +6,8 @@ use dtype_runtime::Basic;
 use dtype_runtime::basic::Kind;
 
 use super::definition::{Definition, Target};
+use crate::declaration::c::names;
+use crate::notation::c_name;
 
 pub(super) const LANGUAGE: Target =
     Target { name: "C", basic, is_reserved: is_keyword, is_taken: is_keyword };
@@ -52,54 +54,25 @@ const HEADERS: &[(&str, &str)] = &[
 ];
 
 /// The type for a basic datatype.
-fn basic(basic: Basic) -> Option<&'static str> {
+fn basic(basic: Basic) -> Option<String> {
     // Types of Fortran and C++ are those of C that they count as.
-    let exact = |basic: Basic| {
-        Some(match basic {
-            Basic::I8 => "int8_t",
-            Basic::I16 => "int16_t",
-            // A Fortran logical has the same bytes.
-            Basic::I32 | Basic::Logical => "int32_t",
-            Basic::I64 => "int64_t",
-            Basic::I128 => "__int128",
-            Basic::U8 => "uint8_t",
-            // Not every compiler has a type for bf16.
-            Basic::U16 | Basic::Bf16 => "uint16_t",
-            Basic::U32 => "uint32_t",
-            Basic::U64 => "uint64_t",
-            Basic::U128 => "unsigned __int128",
-            Basic::F16 => "_Float16",
-            Basic::F32 => "float",
-            Basic::F64 => "double",
-            Basic::C32 => "float _Complex",
-            Basic::C64 => "double _Complex",
-            Basic::Bool => "bool",
-            Basic::Char => "char32_t",
-            Basic::Aint => "MPI_Aint",
-            Basic::Offset => "MPI_Offset",
-            Basic::Count => "MPI_Count",
-            Basic::CChar => "char",
-            Basic::SignedChar => "signed char",
-            Basic::UnsignedChar => "unsigned char",
-            Basic::WideChar => "wchar_t",
-            Basic::Short => "short",
-            Basic::UnsignedShort => "unsigned short",
-            Basic::Int => "int",
-            Basic::Unsigned => "unsigned int",
-            Basic::Long => "long",
-            Basic::UnsignedLong => "unsigned long",
-            Basic::LongLong => "long long",
-            Basic::UnsignedLongLong => "unsigned long long",
-            Basic::LongDouble => "long double",
-            Basic::LongDoubleComplex => "long double _Complex",
-            Basic::Real16 => "_Float128",
-            _ => return None,
-        })
+    let exact = |basic: Basic| match basic {
+        // A Fortran logical has the same bytes.
+        Basic::Logical => Some("int32_t"),
+        // Not every compiler has a type for bf16.
+        Basic::Bf16 => Some("uint16_t"),
+        Basic::Bool => Some("bool"),
+        Basic::Char => Some("char32_t"),
+        Basic::CChar => Some("char"),
+        Basic::I128 => Some("__int128"),
+        Basic::U128 => Some("unsigned __int128"),
+        other => c_name(other).or_else(|| names::of(other)),
     };
-    match basic.kind() {
+    let name = match basic.kind() {
         Kind::Bytes => Some("unsigned char"),
         _ => exact(basic).or_else(|| exact(basic.canonical())),
-    }
+    };
+    name.map(str::to_owned)
 }
 
 /// The header.

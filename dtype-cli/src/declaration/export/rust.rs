@@ -6,6 +6,7 @@ use dtype_runtime::Basic;
 use dtype_runtime::basic::Kind;
 
 use super::definition::{Definition, Target};
+use crate::declaration::rust::names;
 
 pub(super) const LANGUAGE: Target =
     Target { name: "Rust", basic, is_reserved: is_reserved_type, is_taken: is_never_a_name };
@@ -34,48 +35,29 @@ fn is_reserved_type(word: &str) -> bool {
 }
 
 /// The type for a basic datatype.
-fn basic(basic: Basic) -> Option<&'static str> {
+fn basic(basic: Basic) -> Option<String> {
     // Types of Fortran and C++ are those that they count as.
     let exact = |basic: Basic| {
-        Some(match basic {
-            Basic::I8 => "i8",
-            Basic::I16 => "i16",
-            // A Fortran logical has the same bytes.
-            Basic::I32 | Basic::Logical => "i32",
-            Basic::I64 => "i64",
-            Basic::I128 => "i128",
-            Basic::U8 => "u8",
-            Basic::U16 => "u16",
-            Basic::U32 => "u32",
-            Basic::U64 => "u64",
-            Basic::U128 => "u128",
-            Basic::F16 => "half::f16",
-            Basic::Bf16 => "half::bf16",
-            Basic::F32 => "f32",
-            Basic::F64 => "f64",
+        let name = match basic {
+            // A Fortran logical has the same bytes, and so has an address.
+            Basic::Logical => "i32",
+            Basic::Aint => "isize",
             Basic::C32 => "num_complex::Complex<f32>",
             Basic::C64 => "num_complex::Complex<f64>",
-            Basic::Bool => "bool",
-            Basic::Char => "char",
-            Basic::CChar => "std::ffi::c_char",
-            Basic::SignedChar => "std::ffi::c_schar",
-            Basic::UnsignedChar => "std::ffi::c_uchar",
-            Basic::Short => "std::ffi::c_short",
-            Basic::UnsignedShort => "std::ffi::c_ushort",
-            Basic::Int => "std::ffi::c_int",
-            Basic::Unsigned => "std::ffi::c_uint",
-            Basic::Long => "std::ffi::c_long",
-            Basic::UnsignedLong => "std::ffi::c_ulong",
-            Basic::LongLong => "std::ffi::c_longlong",
-            Basic::UnsignedLongLong => "std::ffi::c_ulonglong",
-            // The same bytes.
-            Basic::Aint => "isize",
-            _ => return None,
-        })
+            // It has no name in stable Rust.
+            Basic::Real16 => return None,
+            other => names::of(other)?,
+        };
+        let path = match name {
+            "f16" | "bf16" => "half::",
+            name if name.starts_with("c_") => "std::ffi::",
+            _ => "",
+        };
+        Some(format!("{path}{name}"))
     };
     match (basic.kind(), basic.size()) {
-        (Kind::Bytes, 1) => Some("u8"),
-        _ if basic == Basic::WideChar => Some(if basic.size() == 4 { "u32" } else { "u16" }),
+        (Kind::Bytes, 1) => Some("u8".into()),
+        _ if basic == Basic::WideChar => Some(if basic.size() == 4 { "u32" } else { "u16" }.into()),
         _ => exact(basic).or_else(|| exact(basic.canonical())),
     }
 }

@@ -4,38 +4,11 @@ use dtype_runtime::Basic;
 
 use crate::notation::{ISIZE, USIZE};
 
-/// Types of the language, of `core::ffi` and of crates for numbers.
-const NAMES: &[(&str, Basic)] = &[
-    ("i8", Basic::I8),
-    ("i16", Basic::I16),
-    ("i32", Basic::I32),
-    ("i64", Basic::I64),
-    ("i128", Basic::I128),
-    ("u8", Basic::U8),
-    ("u16", Basic::U16),
-    ("u32", Basic::U32),
-    ("u64", Basic::U64),
-    ("u128", Basic::U128),
+/// Types that the library calls otherwise, or that are names for others.
+const OTHERS: &[(&str, Basic)] = &[
     ("isize", ISIZE),
     ("usize", USIZE),
-    ("f16", Basic::F16),
-    ("bf16", Basic::Bf16),
-    ("f32", Basic::F32),
-    ("f64", Basic::F64),
     ("f128", Basic::Real16),
-    ("bool", Basic::Bool),
-    ("char", Basic::Char),
-    ("c_char", Basic::CChar),
-    ("c_schar", Basic::SignedChar),
-    ("c_uchar", Basic::UnsignedChar),
-    ("c_short", Basic::Short),
-    ("c_ushort", Basic::UnsignedShort),
-    ("c_int", Basic::Int),
-    ("c_uint", Basic::Unsigned),
-    ("c_long", Basic::Long),
-    ("c_ulong", Basic::UnsignedLong),
-    ("c_longlong", Basic::LongLong),
-    ("c_ulonglong", Basic::UnsignedLongLong),
     ("c_float", Basic::F32),
     ("c_double", Basic::F64),
     ("size_t", USIZE),
@@ -44,17 +17,39 @@ const NAMES: &[(&str, Basic)] = &[
     ("Complex64", Basic::C64),
 ];
 
+/// Types of the language, of `core::ffi` and of crates for numbers.
+fn named() -> impl Iterator<Item = (&'static str, Basic)> {
+    let basics = Basic::ALL.iter().filter(|basic| is_rust(**basic));
+    basics.map(|basic| (basic.name(), *basic)).chain(OTHERS.iter().copied())
+}
+
+/// Whether a basic datatype has the name of a type in Rust.
+fn is_rust(basic: Basic) -> bool {
+    let name = basic.name();
+    let has_width = |name: &str| name.parse::<u8>().is_ok();
+    match basic {
+        Basic::Bool | Basic::Char | Basic::Bf16 => true,
+        Basic::WideChar | Basic::LongDouble | Basic::LongDoubleComplex => false,
+        _ => name.starts_with("c_") || name.strip_prefix(['i', 'u', 'f']).is_some_and(has_width),
+    }
+}
+
 /// The type with a name.
 pub(super) fn primitive(name: &str) -> Option<Basic> {
     let integer = name.strip_prefix("NonZero").filter(|rest| rest.starts_with(['I', 'U']));
     let lower = integer.map(str::to_lowercase);
     let name = lower.as_deref().unwrap_or(name);
-    NAMES.iter().find(|(known, _)| *known == name).map(|(_, basic)| *basic)
+    named().find(|(known, _)| *known == name).map(|(_, basic)| basic)
+}
+
+/// The name of a type.
+pub(in crate::declaration) fn of(basic: Basic) -> Option<&'static str> {
+    named().find(|(_, known)| *known == basic).map(|(name, _)| name)
 }
 
 /// All names.
 pub(super) fn all() -> impl Iterator<Item = &'static str> {
-    NAMES.iter().map(|(name, _)| *name)
+    named().map(|(name, _)| name)
 }
 
 /// Types that keep their data elsewhere, or whose layout is not fixed: what each is, and what to write instead.
