@@ -11,7 +11,7 @@ pub(crate) enum Kind {
     Word,
     /// A word that starts with a digit.
     Number,
-    /// A text in double or single quotes, with these.
+    /// A text in double or single quotes, which are part of the token.
     Text,
     /// One character.
     Sign,

@@ -21,8 +21,8 @@ pub(super) struct Attributes {
 }
 
 impl Attributes {
-    /// Adds the attributes that follow these, at a place of the text. Which of two alignments counts depends on what has
-    /// them.
+    /// Adds the attributes that follow these; both belong to what stands at `span`. Two alignments are refused: which of them
+    /// counts depends on what is declared.
     pub(super) fn join(&mut self, other: Self, span: &Range<usize>) {
         self.is_packed |= other.is_packed;
         self.problem = self.problem.take().or(other.problem);
@@ -101,7 +101,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// `(number)`. Anything else is a mistake of what has the attribute.
+    /// Reads `(number)`. Anything else is a mistake of the type or the field that has the attribute.
     fn alignment(&mut self, attributes: &mut Attributes) -> Read<()> {
         let open = self.text.cursor.index();
         self.text.cursor.expect("(")?;

@@ -89,7 +89,7 @@ pub(crate) fn header(name: &str) -> Option<Basic> {
     HEADER_NAMES.iter().find(|(known, _)| *known == name).map(|(_, basic)| *basic)
 }
 
-/// The name from a header of a type.
+/// The name that a header gives a type.
 pub(in crate::declaration) fn of(basic: Basic) -> Option<&'static str> {
     HEADER_NAMES.iter().find(|(_, known)| *known == basic).map(|(name, _)| *name)
 }
