@@ -7,6 +7,7 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::error::{ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use dtype_runtime::Representation;
 
 use crate::declaration::Language;
 use crate::notation::GRAMMAR;
@@ -251,6 +252,17 @@ pub(crate) enum Values {
     Little,
     /// This machine's widths, big-endian.
     Big,
+}
+
+impl Values {
+    pub(crate) fn representation(self) -> Representation {
+        match self {
+            Self::Native => Representation::Native,
+            Self::External32 => Representation::External32,
+            Self::Little => Representation::LittleEndian,
+            Self::Big => Representation::BigEndian,
+        }
+    }
 }
 
 /// The forms in which records are printed.

@@ -7,29 +7,27 @@
 mod memory;
 mod progress;
 mod sink;
-mod source;
 mod windows;
 
 use std::io::Write;
 use std::path::Path;
 
 use dtype_runtime::{Buffer, BufferMut, convertor::Conversion};
-use dtype_runtime::{Error, Representation, Type};
+use dtype_runtime::{Error, Type};
 
-use crate::arguments::{Layout, Values};
+use crate::arguments::Layout;
 use crate::failure::Failure;
 use crate::forward::Forward;
 use crate::input::{self, StandardInput};
 use memory::Memory;
 use progress::Progress;
 use sink::Sink;
-use source::Source;
 use windows::{Window, Windows};
 
 /// The number of packed bytes to convert at once.
 const FRAGMENT: usize = 1 << 20;
 
-/// Packs a file.
+/// Packs a file, or instances as they arrive.
 pub(crate) fn pack(
     layout: &Layout,
     stdin: &mut StandardInput,
@@ -37,48 +35,23 @@ pub(crate) fn pack(
 ) -> Result<(), Failure> {
     let Prepared { ty, conversion } = Prepared::of("pack", layout, stdin)?;
     let refused = |error| Failure::refused("pack", error);
-    if windows::are_apart(&ty) && !source::is_file(&layout.input) {
-        return pack_stream(layout, &ty, &conversion, stdin, stdout);
-    }
-    let needed = layout.count.map(|count| Windows::of(&ty, layout.origin, count).end());
-    let mut memory = Source::open(&layout.input, needed, stdin)?;
-    let count = match layout.count {
-        Some(count) => count,
-        None => windows::fitting(&ty, layout.origin, memory.len()),
+    let out_of_bounds = |error| outside("pack", error, layout.origin);
+    let of = |count| Windows::of(&ty, layout.origin, count);
+    let mut input = Forward::open(&layout.input, stdin)?;
+    let len = match (input.file_len()?, layout.count) {
+        // The window of instances that interleave has all of them.
+        (None, None) if !windows::are_apart(&ty) => Some(input.bytes(0, u64::MAX)?.len() as u64),
+        (len, _) => len,
     };
-    let windows = Windows::of(&ty, layout.origin, count);
-    windows.check(memory.len()).map_err(|error| outside("pack", error, layout.origin))?;
-    let total = packed_size(&conversion, count).map_err(refused)?;
-    let progress = Progress::new("packing", Some(total));
-    if layout.count.is_none() {
-        note_rest(&windows, memory.len(), &progress);
+    let count = layout.count.or(len.map(|len| windows::fitting(&ty, layout.origin, len)));
+    of(count.unwrap_or(1)).check(len.unwrap_or(u64::MAX)).map_err(out_of_bounds)?;
+    let total = count.map(|count| packed_size(&conversion, count)).transpose();
+    let progress = Progress::new("packing", total.map_err(refused)?);
+    let mut windows = of(count.unwrap_or(u64::MAX));
+    if let (Some(len), None) = (len, layout.count) {
+        note_rest(&windows, len, &progress);
     }
     let mut packing = Packing::new(&conversion, Sink::create(&layout.output, stdout)?, progress);
-    let mut bytes = Vec::new();
-    for window in windows {
-        memory.read(window.start, resized(&mut bytes, window.len)?, &layout.input)?;
-        packing.window(&window, &bytes)?;
-    }
-    packing.sink.finish()
-}
-
-/// Packs instances as they arrive, each after the previous one.
-fn pack_stream(
-    layout: &Layout,
-    ty: &Type,
-    conversion: &Conversion,
-    stdin: &mut StandardInput,
-    stdout: &mut impl Write,
-) -> Result<(), Failure> {
-    let refused = |error| Failure::refused("pack", error);
-    let out_of_bounds = |error| outside("pack", error, layout.origin);
-    let of = |count| Windows::of(ty, layout.origin, count);
-    of(layout.count.unwrap_or(1)).check(u64::MAX).map_err(out_of_bounds)?;
-    let total = layout.count.map(|count| packed_size(conversion, count)).transpose();
-    let progress = Progress::new("packing", total.map_err(refused)?);
-    let mut windows = of(layout.count.unwrap_or(u64::MAX));
-    let mut input = Forward::open(&layout.input, stdin)?;
-    let mut packing = Packing::new(conversion, Sink::create(&layout.output, stdout)?, progress);
     while let Some(next) = windows.clone().next() {
         let bytes = input.bytes(next.start, next.start.saturating_add(next.len))?;
         if bytes.len() as u64 == next.len {
@@ -88,7 +61,7 @@ fn pack_stream(
         }
         // The input ends in this window.
         let len = input.end();
-        let count = layout.count.unwrap_or_else(|| windows::fitting(ty, layout.origin, len));
+        let count = count.unwrap_or_else(|| windows::fitting(&ty, layout.origin, len));
         of(count).check(len).map_err(out_of_bounds)?;
         if let Some(window) = windows.window(count.saturating_sub(windows.done())) {
             let bytes = input.bytes(window.start, window.start + window.len)?;
@@ -146,7 +119,7 @@ impl<'a, W: Write> Packing<'a, W> {
     }
 }
 
-/// Unpacks a file. Gaps keep the bytes of another file.
+/// Unpacks a file, or instances as they arrive. Gaps keep the bytes of another file.
 pub(crate) fn unpack(
     layout: &Layout,
     over: Option<&Path>,
@@ -155,110 +128,65 @@ pub(crate) fn unpack(
 ) -> Result<(), Failure> {
     let Prepared { ty, conversion } = Prepared::of("unpack", layout, stdin)?;
     let refused = |error| Failure::refused("unpack", error);
+    let of = |count| Windows::of(&ty, layout.origin, count);
     let record = packed_size(&conversion, 1).map_err(refused)?;
-    if record > 0 && windows::are_apart(&ty) && !source::is_file(&layout.input) {
-        return unpack_stream(layout, over, &ty, &conversion, stdin, stdout);
-    }
     let given = layout.count.map(|count| packed_size(&conversion, count)).transpose();
     let given = given.map_err(refused)?;
-    let packed =
-        Source::open(&layout.input, given.map(|size| size.saturating_add(1).into()), stdin)?;
-    let count = match (layout.count, packed.len().checked_rem(record)) {
-        (Some(count), _) => count,
-        (None, Some(0)) => packed.len() / record,
-        (None, None) if packed.len() == 0 => 0,
-        (None, _) => {
-            return Err(refused(Error::PartialRecord { actual: packed.len(), record }));
+    let in_order = windows::are_apart(&ty);
+    let mut input = Forward::open(&layout.input, stdin)?;
+    let len = match input.file_len()? {
+        // The window of instances that interleave has all of them.
+        None if record == 0 || !in_order => {
+            let end = given.map_or(u64::MAX, |given| given.saturating_add(1));
+            Some(input.bytes(0, end)?.len() as u64)
         }
+        len => len,
     };
-    let (expected, actual) = (packed_size(&conversion, count).map_err(refused)?, packed.len());
-    if expected != actual {
-        return Err(refused(Error::PackedLength { expected, actual }));
+    let partial = |actual| match actual {
+        0 => Ok(0),
+        _ if record == 0 || actual % record != 0 => Err(Error::PartialRecord { actual, record }),
+        _ => Ok(actual / record),
+    };
+    let count = match (layout.count, len) {
+        (Some(count), _) => Some(count),
+        (None, len) => len.map(partial).transpose().map_err(refused)?,
+    };
+    let expected = count.map(|count| packed_size(&conversion, count)).transpose();
+    let expected = expected.map_err(refused)?;
+    let mismatch = |expected, actual| Err(refused(Error::PackedLength { expected, actual }));
+    if let (Some(expected), Some(actual)) = (expected, len.filter(|len| Some(*len) != expected)) {
+        return mismatch(expected, actual);
     }
-    let windows = Windows::of(&ty, layout.origin, count);
-    windows.check(u64::MAX).map_err(|error| outside("unpack", error, layout.origin))?;
-    let (len, in_order) = (windows.span_end(&ty), windows::are_apart(&ty));
-    let progress = Progress::new("unpacking", Some(expected));
+    let checked = of(count.unwrap_or(1)).check(u64::MAX);
+    checked.map_err(|error| outside("unpack", error, layout.origin))?;
+    let progress = Progress::new("unpacking", expected);
+    let mut windows = of(count.unwrap_or(u64::MAX));
     let memory = Memory::create(&layout.output, stdout, in_order, over)?;
     let mut unpacking = Unpacking::new(&conversion, memory, progress);
-    let mut packed = Fragments { source: packed, path: &layout.input, fragment: Vec::new() };
-    for window in windows {
-        unpacking.window(&window, &mut packed)?;
-    }
-    unpacking.memory.finish(len)
-}
-
-/// Unpacks instances as they arrive, each after the previous one.
-fn unpack_stream(
-    layout: &Layout,
-    over: Option<&Path>,
-    ty: &Type,
-    conversion: &Conversion,
-    stdin: &mut StandardInput,
-    stdout: &mut impl Write,
-) -> Result<(), Failure> {
-    let refused = |error| Failure::refused("unpack", error);
-    let of = |count| Windows::of(ty, layout.origin, count);
-    let record = packed_size(conversion, 1).map_err(refused)?;
-    let given = layout.count.map(|count| packed_size(conversion, count)).transpose();
-    let given = given.map_err(refused)?;
-    let checked = of(layout.count.unwrap_or(1)).check(u64::MAX);
-    checked.map_err(|error| outside("unpack", error, layout.origin))?;
-    let progress = Progress::new("unpacking", given);
-    let mut windows = of(layout.count.unwrap_or(u64::MAX));
-    let mut input = Forward::open(&layout.input, stdin)?;
-    let memory = Memory::create(&layout.output, stdout, true, over)?;
-    let mut unpacking = Unpacking::new(conversion, memory, progress);
     loop {
-        let (position, next) = (unpacking.position, windows.next_count());
-        let end = position.saturating_add(next.saturating_mul(record));
-        let here = input.bytes(position, end)?.len() as u64;
-        if position + here < end {
-            let actual = input.end();
-            if let Some(expected) = given {
-                return Err(refused(Error::PackedLength { expected, actual }));
-            }
-            if actual % record != 0 {
-                return Err(refused(Error::PartialRecord { actual, record }));
+        let (position, mut next) = (unpacking.position, windows.next_count());
+        if len.is_none() {
+            let end = position.saturating_add(next.saturating_mul(record));
+            let here = input.bytes(position, end)?.len() as u64;
+            if position + here < end {
+                let actual = input.end();
+                if let Some(expected) = expected {
+                    return mismatch(expected, actual);
+                }
+                partial(actual).map_err(refused)?;
+                next = here / record;
             }
         }
-        let Some(window) = windows.window(here / record) else { break };
+        let Some(window) = windows.window(next) else { break };
         unpacking.window(&window, &mut input)?;
     }
-    if let Some(expected) = given
+    if let Some(expected) = expected
         && !input.bytes(expected, expected.saturating_add(1))?.is_empty()
     {
-        return Err(refused(Error::PackedLength { expected, actual: expected + 1 }));
+        return mismatch(expected, expected + 1);
     }
-    let len = of(windows.done()).span_end(ty);
+    let len = of(windows.done()).span_end(&ty);
     unpacking.memory.finish(len)
-}
-
-/// Packed bytes that are read one after another.
-trait PackedBytes {
-    /// The `len` bytes at a position, which must be in the input.
-    fn bytes(&mut self, position: u64, len: usize) -> Result<&[u8], Failure>;
-}
-
-impl PackedBytes for Forward {
-    fn bytes(&mut self, position: u64, len: usize) -> Result<&[u8], Failure> {
-        Self::bytes(self, position, position.saturating_add(len as u64))
-    }
-}
-
-/// The packed bytes of a source.
-struct Fragments<'a> {
-    source: Source,
-    path: &'a Path,
-    fragment: Vec<u8>,
-}
-
-impl PackedBytes for Fragments<'_> {
-    fn bytes(&mut self, position: u64, len: usize) -> Result<&[u8], Failure> {
-        let fragment = resized(&mut self.fragment, len as u64)?;
-        self.source.read(position, fragment, self.path)?;
-        Ok(fragment)
-    }
 }
 
 /// Unpacks windows one after another.
@@ -277,7 +205,7 @@ impl<'a, W: Write> Unpacking<'a, W> {
     }
 
     /// Unpacks the instances of a window.
-    fn window(&mut self, window: &Window, packed: &mut impl PackedBytes) -> Result<(), Failure> {
+    fn window(&mut self, window: &Window, packed: &mut Forward) -> Result<(), Failure> {
         let refused = |error| Failure::refused("unpack", error);
         let &Window { start, len, origin, count } = window;
         self.memory.read(start, resized(&mut self.bytes, len)?)?;
@@ -286,7 +214,14 @@ impl<'a, W: Write> Unpacking<'a, W> {
         let first = self.position;
         while !unpacker.is_complete() {
             let room = usize::try_from(unpacker.remaining()).unwrap_or(FRAGMENT).min(FRAGMENT);
-            let unpacked = unpacker.unpack(packed.bytes(self.position, room)?);
+            let end = self.position.saturating_add(room as u64);
+            let bytes = packed.bytes(self.position, end)?;
+            if bytes.is_empty() {
+                // The file has become shorter.
+                let (expected, actual) = (end, self.position);
+                return Err(refused(Error::PackedLength { expected, actual }));
+            }
+            let unpacked = unpacker.unpack(bytes);
             let unpacked = unpacked.map_err(|error| refused(later(error, first)))?;
             self.position += unpacked as u64;
             self.progress.at(self.position);
@@ -309,13 +244,7 @@ impl Prepared {
         stdin: &mut StandardInput,
     ) -> Result<Self, Failure> {
         let ty = input::ty(&layout.ty, "TYPE", stdin)?.ty;
-        let representation = match layout.representation {
-            Values::Native => Representation::Native,
-            Values::External32 => Representation::External32,
-            Values::Little => Representation::LittleEndian,
-            Values::Big => Representation::BigEndian,
-        };
-        let conversion = ty.commit().conversion(representation);
+        let conversion = ty.commit().conversion(layout.representation.representation());
         let conversion = conversion.map_err(|error| Failure::refused(action, error))?;
         Ok(Self { ty, conversion })
     }

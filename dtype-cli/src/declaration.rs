@@ -12,7 +12,6 @@ pub(crate) mod layout;
 mod numpy;
 mod recognize;
 mod rust;
-mod token;
 
 use std::ops::Range;
 
@@ -51,8 +50,6 @@ pub(crate) struct Message {
     pub(crate) name: String,
     /// Whether its records are the bytes of a text.
     pub(crate) is_text: bool,
-    /// The type of its records.
-    pub(crate) parsed: Parsed,
 }
 
 /// A struct that a text declares.
@@ -125,8 +122,8 @@ pub(crate) fn of_dtype(dtype: &Dtype) -> Result<Parsed, Error> {
     Ok(Parsed { ty: layout.ty, fields })
 }
 
-/// The messages that an enum with `#[derive(Messages)]` describes: the one called `wanted`, or the only one of the text;
-/// `None` if there is none.
+/// The messages that an enum with `#[derive(Messages)]` describes, with the types of their records: those of the enum called
+/// `wanted`, or of the only one of the text; `None` if there is none.
 ///
 /// # Errors
 ///
@@ -134,7 +131,7 @@ pub(crate) fn of_dtype(dtype: &Dtype) -> Result<Parsed, Error> {
 pub(crate) fn messages(
     source: &str,
     wanted: Option<&str>,
-) -> Result<Option<Vec<Message>>, Vec<Problem>> {
+) -> Result<Option<Vec<(Message, Parsed)>>, Vec<Problem>> {
     check_length(source)?;
     rust::messages(source, wanted)
 }

@@ -9,6 +9,7 @@ mod json;
 mod meant;
 mod npy;
 mod table;
+mod values;
 
 use std::io::Write;
 use std::path::Path;
@@ -26,8 +27,8 @@ use crate::range::RecordRange;
 use crate::records::{Place, Places, Values};
 use crate::shape::Shape;
 
-pub(crate) use json::write_value as write_json;
 pub(crate) use table::Table;
+pub(crate) use values::ValueWriter;
 
 /// Prints the records of a file.
 pub(crate) fn dump(
@@ -40,12 +41,7 @@ pub(crate) fn dump(
     let (source, mut input) = if let Some(ty) = ty {
         let read = if options.packed { input::packed_ty } else { input::ty };
         let parsed = read(ty, "TYPE", stdin)?;
-        let representation = match options.representation {
-            Represented::Native => Representation::Native,
-            Represented::External32 => Representation::External32,
-            Represented::Little => Representation::LittleEndian,
-            Represented::Big => Representation::BigEndian,
-        };
+        let representation = options.representation.representation();
         let source = Source { parsed, origin: options.origin, representation, items: None };
         (source, Forward::open(path, stdin)?)
     } else {
@@ -71,18 +67,19 @@ pub(crate) fn dump(
         let values = Values::in_memory(&parsed.ty, &shape, representation)?;
         (Places::in_memory(&parsed.ty, origin)?, values)
     };
-    let mut printer = match if options.json { DumpForm::Json } else { options.form } {
-        DumpForm::Table => Printer::Table(Table::new(&shape, colour)?),
-        DumpForm::Csv => Printer::Csv(csv::Lines::new(&shape)?),
-        DumpForm::Json => Printer::Json(json::Lines::new(&shape)),
+    let mut printer: Box<dyn Printer> = match options.form {
+        _ if options.json => Box::new(json::Lines::new(&shape)),
+        DumpForm::Table => Box::new(Table::new(&shape, colour)?),
+        DumpForm::Csv => Box::new(csv::Lines::new(&shape)?),
+        DumpForm::Json => Box::new(json::Lines::new(&shape)),
         DumpForm::Hex => {
             let packed = options.packed.then_some(representation);
-            Printer::Hex(hex::View::new(&parsed, &shape, &places, packed, colour)?)
+            Box::new(hex::View::new(&parsed, &shape, &places, packed, colour)?)
         }
     };
     let range = options.records.unwrap_or_default();
     let mut records = Records { parsed: &parsed, places, values, range, items };
-    let result = records.print(&mut input, &mut printer, out);
+    let result = records.print(&mut input, &mut *printer, out);
     // What came before a mistake is printed as well.
     printer.finish(out)?;
     result
@@ -126,8 +123,8 @@ impl Records<'_> {
     fn print(
         &mut self,
         input: &mut Forward,
-        printer: &mut Printer,
-        out: &mut impl Write,
+        printer: &mut dyn Printer,
+        out: &mut dyn Write,
     ) -> Result<(), Failure> {
         printer.begin(out)?;
         let RecordRange { start, end } = self.range;
@@ -200,35 +197,16 @@ pub(crate) struct Record<'a> {
 }
 
 /// Where records go.
-enum Printer {
-    Table(Table),
-    Csv(csv::Lines),
-    Json(json::Lines),
-    Hex(hex::View),
-}
-
-impl Printer {
-    fn begin(&mut self, out: &mut impl Write) -> Result<(), Failure> {
-        match self {
-            Self::Csv(csv) => csv.begin(out),
-            Self::Hex(view) => view.begin(out),
-            Self::Table(_) | Self::Json(_) => Ok(()),
-        }
+trait Printer {
+    /// What precedes the records.
+    fn begin(&mut self, _out: &mut dyn Write) -> Result<(), Failure> {
+        Ok(())
     }
 
-    fn record(&mut self, record: &Record<'_>, out: &mut impl Write) -> Result<(), Failure> {
-        match self {
-            Self::Table(table) => table.record(record.number, record.values, out),
-            Self::Csv(csv) => csv.record(record.values, out),
-            Self::Json(json) => json.record(record.values, out),
-            Self::Hex(view) => view.record(record, out),
-        }
-    }
+    fn record(&mut self, record: &Record<'_>, out: &mut dyn Write) -> Result<(), Failure>;
 
-    fn finish(&mut self, out: &mut impl Write) -> Result<(), Failure> {
-        match self {
-            Self::Table(table) => table.finish(out),
-            Self::Csv(_) | Self::Json(_) | Self::Hex(_) => Ok(()),
-        }
+    /// Prints what is held until the end of the records.
+    fn finish(&mut self, _out: &mut dyn Write) -> Result<(), Failure> {
+        Ok(())
     }
 }

@@ -5,23 +5,18 @@ use std::collections::HashMap;
 use dtype_runtime::Type;
 use dtype_show::Diagram;
 
-use crate::notation::Parsed;
+use crate::notation::{Block, FieldNames, Parsed};
 
 /// The maximum number of bytes of the paths of a type's fields, all together. Each path repeats the names of the
 /// structs around its field, so they can be far longer than the text of the type.
 pub(crate) const MAX_NAME_BYTES: usize = 16 << 20;
 
-/// Data about the structure that a type is, or repeats.
-struct Structure {
-    /// The members with their names, if the type is a structure.
-    members: Vec<(Option<String>, Type)>,
-}
-
 /// Translates paths such as `0[].1` to `cells[].mass`.
 pub(crate) struct FieldPaths<'a> {
     parsed: &'a Parsed,
-    /// Keyed by the address of the type. A picture has many fields of one structure.
-    structures: HashMap<usize, Structure>,
+    /// The members of the structure that a type is or repeats, by the address of the type. A picture has many fields of
+    /// one structure.
+    structures: HashMap<usize, Vec<Block>>,
 }
 
 impl<'a> FieldPaths<'a> {
@@ -67,31 +62,25 @@ impl<'a> FieldPaths<'a> {
 
     /// The name and the type of a member of the structure that a type is or repeats.
     fn member(&mut self, ty: &Type, number: usize) -> Option<(Option<String>, Type)> {
+        let names = &self.parsed.fields;
         let key = ty.as_ptr().addr();
-        if !self.structures.contains_key(&key) {
-            let structure = self.structure(ty);
-            self.structures.insert(key, structure);
-        }
-        let structure = self.structures.get(&key)?;
-        structure.members.get(number).cloned()
+        let members = self.structures.entry(key).or_insert_with(|| members(names, ty));
+        members.get(number).map(|member| (member.name.clone(), member.ty.clone()))
     }
+}
 
-    fn structure(&self, ty: &Type) -> Structure {
-        let mut at = ty.clone();
-        // Constructors with one type argument only repeat it or change its bounds.
-        let members = loop {
-            let Ok(contents) = at.contents() else { break Vec::new() };
-            if contents.combiner == dtype_runtime::Combiner::Structure {
-                let names = self.parsed.fields.of(&at).unwrap_or(&[]);
-                let names = names.iter().cloned().chain(std::iter::repeat(None));
-                break names.zip(contents.datatypes).collect();
-            }
-            match contents.datatypes.into_iter().next() {
-                Some(inner) => at = inner,
-                None => break Vec::new(),
-            }
-        };
-        Structure { members }
+fn members(names: &FieldNames, ty: &Type) -> Vec<Block> {
+    let mut at = ty.clone();
+    // Constructors with one type argument only repeat it or change its bounds.
+    loop {
+        if let Some(members) = names.members(&at) {
+            return members;
+        }
+        let inner = at.call().and_then(|call| call.types().next().map(|inner| Type::clone(inner)));
+        match inner {
+            Some(inner) => at = inner,
+            None => return Vec::new(),
+        }
     }
 }
 

@@ -24,6 +24,8 @@ pub(crate) struct Forward {
     last: usize,
     offset: u64,
     has_ended: bool,
+    /// The number of bytes before them that are kept.
+    kept: usize,
 }
 
 #[derive(Debug)]
@@ -32,7 +34,7 @@ enum Input {
     Pipe(File),
     Standard(StdinLock<'static>),
     #[cfg(feature = "hdf5")]
-    Dataset(Dataset),
+    Dataset(Box<Dataset>),
 }
 
 impl Forward {
@@ -52,12 +54,17 @@ impl Forward {
     /// The items of a dataset, with a header.
     #[cfg(feature = "hdf5")]
     pub(crate) fn over(dataset: Dataset, path: &Path) -> Self {
-        Self::new(Input::Dataset(dataset), path)
+        Self::new(Input::Dataset(Box::new(dataset)), path)
     }
 
     fn new(input: Input, path: &Path) -> Self {
-        let path = path.to_path_buf();
-        Self { input, path, buffer: Vec::new(), first: 0, last: 0, offset: 0, has_ended: false }
+        let (path, buffer) = (path.to_path_buf(), Vec::new());
+        Self { input, path, buffer, first: 0, last: 0, offset: 0, has_ended: false, kept: 0 }
+    }
+
+    /// Keeps that many bytes, so that [`rewind`](Self::rewind) can go back to them in a pipe, too.
+    pub(crate) fn keeping(self, kept: usize) -> Self {
+        Self { kept, ..self }
     }
 
     /// The bytes from `start` to `end`, fewer if the input ends before. `start` must not be less than in an earlier
@@ -78,13 +85,27 @@ impl Forward {
     }
 
     /// Goes back to an offset, so that the next call of [`bytes`](Self::bytes) can start there. Returns whether it can: a
-    /// pipe cannot be read again.
+    /// pipe cannot be read again where its bytes are not kept.
     pub(crate) fn rewind(&mut self, start: u64) -> Result<bool, Failure> {
+        let Some(back) = self.offset.checked_sub(start) else { return Ok(true) };
+        let back = usize::try_from(back).unwrap_or(usize::MAX);
+        if back <= self.kept.min(self.first) {
+            self.first -= back;
+            self.offset = start;
+            return Ok(true);
+        }
         let Input::File(file) = &mut self.input else { return Ok(false) };
         let sought = file.seek(SeekFrom::Start(start));
         sought.map_err(|error| Failure::file("read", &self.path, error))?;
         (self.first, self.last, self.offset, self.has_ended) = (0, 0, start, false);
         Ok(true)
+    }
+
+    /// The length of a file; `None` for a pipe, which says it only at its end.
+    pub(crate) fn file_len(&self) -> Result<Option<u64>, Failure> {
+        let Input::File(file) = &self.input else { return Ok(None) };
+        let metadata = file.metadata().map_err(|error| Failure::file("read", &self.path, error))?;
+        Ok(Some(metadata.len()))
     }
 
     fn buffered(&self) -> usize {
@@ -103,11 +124,14 @@ impl Forward {
                 return Ok(());
             }
             // Nothing is buffered. A file is not read where it is skipped, except at its end, if that comes first.
-            if let Input::File(file) = &mut self.input {
+            let len = self.file_len()?;
+            if let (Input::File(file), Some(len)) = (&mut self.input, len) {
                 let failed = |error| Failure::file("read", &self.path, error);
-                let len = file.metadata().map_err(failed)?.len();
                 let next = start.min(len).max(self.offset);
-                file.seek(SeekFrom::Start(next)).map_err(failed)?;
+                if next > self.offset {
+                    file.seek(SeekFrom::Start(next)).map_err(failed)?;
+                    (self.first, self.last) = (0, 0);
+                }
                 ahead -= next - self.offset;
                 self.offset = next;
                 if ahead == 0 {
@@ -120,12 +144,14 @@ impl Forward {
 
     /// Reads some bytes, no more than are wanted or worth reading ahead.
     fn fill(&mut self, wanted: usize) -> Result<(), Failure> {
-        if self.first > 0 {
-            self.buffer.copy_within(self.first..self.last, 0);
-            (self.first, self.last) = (0, self.last - self.first);
+        // Bytes are moved once for each of those that are kept, not for each that is read.
+        if self.first > 2 * self.kept {
+            let start = self.first - self.kept;
+            self.buffer.copy_within(start..self.last, 0);
+            (self.first, self.last) = (self.kept, self.last - start);
         }
         // Small requests are read ahead, so that not each of them is a call of the system.
-        let room = wanted.saturating_sub(self.last).clamp(PIECE / 16, PIECE);
+        let room = wanted.saturating_sub(self.buffered()).clamp(PIECE / 16, PIECE);
         let needed = self.last + room;
         if needed > self.buffer.len() {
             let more = needed - self.buffer.len();

@@ -3,9 +3,9 @@
 //! Frames are read piece by piece, so that the memory in use does not depend on what a header announces. After a damaged
 //! frame, the next one is found where the format allows it: after the frame, if only its payload is damaged and its header
 //! has a checksum of its own; otherwise at the next full frame, which starts with four known bytes and has a header with
-//! the right checksum. If bytes of a full frame are missing, that frame is inside of it. The first megabyte of a frame is
-//! held, so that this search starts after the first byte of the damaged frame; a longer one is read again if the input is
-//! a file. In a pipe, the search starts after its end.
+//! the right checksum. If bytes of a full frame are missing, that frame is inside of it. The last megabyte is kept, so that
+//! this search starts after the first byte of the damaged frame; a longer frame is read again if the input is a file. In a
+//! pipe, the search starts after its end.
 
 mod known;
 mod report;
@@ -24,8 +24,8 @@ use crate::value::{json_string, printable};
 use known::{KnownTypes, Ready};
 use report::{Found, Report};
 
-/// Bytes of a frame that are held until it has been verified.
-const HELD: u64 = 1 << 20;
+/// Bytes of the input that are kept to search them for a frame.
+const KEPT: usize = 1 << 20;
 
 /// The number of bytes that may be searched after they were read as a damaged frame, and how many more for each byte of
 /// the input so far: in a hostile file, each of many headers announces a frame of the whole rest.
@@ -54,8 +54,7 @@ pub(crate) fn frame(
     let (types, input) = options.types_and_input()?;
     let given = types.iter().map(|ty| input::records(ty, stdin)).collect::<Result<Vec<_>, _>>()?;
     let mut frames = Frames {
-        input: Forward::open(input, stdin)?,
-        held: Vec::new(),
+        input: Forward::open(input, stdin)?.keeping(KEPT),
         again: 0,
         furthest: 0,
         types: KnownTypes::new(given),
@@ -74,8 +73,6 @@ pub(crate) fn frame(
 /// The frames of an input.
 struct Frames {
     input: Forward,
-    /// The current frame, if it is short.
-    held: Vec<u8>,
     /// The number of bytes that were searched again.
     again: u64,
     /// One past the last byte of the frames so far.
@@ -93,8 +90,15 @@ struct Span {
     payload: u64,
     payload_end: u64,
     end: u64,
-    /// Whether all of it that exists is held.
-    is_held: bool,
+}
+
+impl Span {
+    fn of(start: u64, header: &Header, len: u64) -> Self {
+        let payload = start.saturating_add(len);
+        let payload_end = payload.saturating_add(header.payload_len());
+        let end = payload_end.saturating_add(header.checksum_len() as u64);
+        Self { start, payload, payload_end, end }
+    }
 }
 
 impl Frames {
@@ -117,7 +121,7 @@ impl Frames {
                 return self.search(start, start + 1, out);
             }
         };
-        let span = self.span(start, &header, len as u64)?;
+        let span = Span::of(start, &header, len as u64);
         let mut found =
             Found { offset: start, header, checksum: None, content: None, message: None };
         self.report.begin(&found, out)?;
@@ -157,29 +161,12 @@ impl Frames {
 
     /// Whether a full frame or nothing follows a frame.
     fn is_followed(&mut self, span: Span) -> Result<bool, Failure> {
-        // A frame that is held is still in the input.
-        let from = if span.is_held { span.start } else { span.end };
-        let bytes = self.input.bytes(from, span.end.saturating_add(Header::FULL_LEN as u64))?;
-        let next = usize::try_from(span.end - from).ok().and_then(|at| bytes.get(at..));
-        let is_followed = next.is_some_and(|next| next.is_empty() || is_full(next));
+        let next = self.input.bytes(span.end, span.end.saturating_add(Header::FULL_LEN as u64))?;
+        let is_followed = next.is_empty() || is_full(next);
         Ok(is_followed && self.input.end() >= span.end)
     }
 
-    /// Where a frame is. Holds it, if it is short or the input ends soon.
-    fn span(&mut self, start: u64, header: &Header, len: u64) -> Result<Span, Failure> {
-        let payload = start.saturating_add(len);
-        let payload_end = payload.saturating_add(header.payload_len());
-        let end = payload_end.saturating_add(header.checksum_len() as u64);
-        let bytes = self.input.bytes(start, end.min(start.saturating_add(HELD)))?;
-        let is_held = end - start <= HELD || (bytes.len() as u64) < HELD;
-        self.held.clear();
-        if is_held {
-            self.held.extend_from_slice(bytes);
-        }
-        Ok(Span { start, payload, payload_end, end, is_held })
-    }
-
-    /// Whether a frame that was read can be searched for others. Goes back to its start, if it is not held.
+    /// Goes back to the start of a frame that was read, if it can be searched for others.
     fn can_search(&mut self, span: Span) -> Result<bool, Failure> {
         let end = span.end.min(self.input.end());
         self.furthest = self.furthest.max(end);
@@ -188,7 +175,7 @@ impl Frames {
             return Ok(false);
         }
         self.again = again;
-        Ok(span.is_held || self.input.rewind(span.start)?)
+        self.input.rewind(span.start)
     }
 
     /// Reads the payload and the checksum of a frame, and prints its records.
@@ -199,8 +186,7 @@ impl Frames {
         found: &mut Found,
         out: &mut impl Write,
     ) -> Result<Result<(), Error>, Failure> {
-        let Self { input, held, types, prints_records, report, colour, .. } = self;
-        let mut pieces = Pieces { input, held, span };
+        let Self { input, types, prints_records, report, colour, .. } = self;
         let mut crc = Crc32c::new();
         // A full header's own checksum is not summed again.
         let head = header.to_bytes();
@@ -227,7 +213,7 @@ impl Frames {
         let mut at = span.payload;
         while at < span.payload_end {
             let to = at.saturating_add(step).min(span.payload_end);
-            let bytes = pieces.bytes(at, to)?;
+            let bytes = input.bytes(at, to)?;
             crc.update(bytes);
             if let Some(text) = &mut text {
                 text.extend_from_slice(bytes);
@@ -250,7 +236,7 @@ impl Frames {
             refusal.get_or_insert(error);
         }
         if header.checksum_len() > 0 {
-            let bytes = pieces.bytes(span.payload_end, span.end)?;
+            let bytes = input.bytes(span.payload_end, span.end)?;
             let Some(sum) = bytes.first_chunk() else {
                 let (expected, actual) = (CHECKSUM_LEN, bytes.len() as u64);
                 return Ok(Err(Error::Truncated { part: Part::Checksum, expected, actual }));
@@ -302,26 +288,6 @@ impl Frames {
             }
         }
         Ok(None)
-    }
-}
-
-/// The bytes of a frame.
-struct Pieces<'a> {
-    input: &'a mut Forward,
-    held: &'a [u8],
-    span: Span,
-}
-
-impl Pieces<'_> {
-    /// The bytes between two offsets, fewer if the input ends before.
-    fn bytes(&mut self, from: u64, to: u64) -> Result<&[u8], Failure> {
-        if !self.span.is_held {
-            return self.input.bytes(from, to);
-        }
-        let index = |offset: u64| {
-            usize::try_from(offset - self.span.start).unwrap_or(usize::MAX).min(self.held.len())
-        };
-        Ok(&self.held[index(from)..index(to)])
     }
 }
 
@@ -407,7 +373,7 @@ impl<'a> Printer<'a> {
             match self {
                 Self::Table(ready, table, _, number) => {
                     match ready.values(record) {
-                        Ok(values) => table.record(*number, values, out)?,
+                        Ok(values) => table.row(*number, values, out)?,
                         Err(error) => return Ok(Err(error.into())),
                     }
                     *number += 1;
@@ -431,7 +397,7 @@ fn finish(
     out: &mut impl Write,
 ) -> Result<Result<(), Error>, Failure> {
     let (bytes, frame) = match printer {
-        Some(Printer::Table(_, mut table, ..)) => return table.finish(out).map(Ok),
+        Some(Printer::Table(_, mut table, ..)) => return table.flush(out).map(Ok),
         Some(Printer::Text(bytes, frame)) => (bytes, frame),
         _ => return Ok(Ok(())),
     };

@@ -60,8 +60,8 @@ pub(crate) fn packed_ty(
 #[derive(Clone, Debug)]
 pub(crate) enum Given {
     Type(Parsed),
-    /// Those of an enum, each with its tag.
-    Messages(Vec<Message>),
+    /// Those of an enum.
+    Messages(Vec<(Message, Parsed)>),
 }
 
 /// The types given by an argument, for the records of frames.

@@ -89,6 +89,7 @@ mod run;
 mod shape;
 mod show;
 mod temporary;
+mod token;
 mod types;
 mod value;
 

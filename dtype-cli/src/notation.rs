@@ -7,7 +7,6 @@ mod grammar;
 mod hints;
 mod names;
 mod print;
-mod token;
 mod tree;
 
 use dtype_runtime::Type;
@@ -15,7 +14,7 @@ use dtype_runtime::Type;
 use crate::problem::Problem;
 
 pub use fields::FieldNames;
-pub(crate) use fields::{Meaning, Span};
+pub(crate) use fields::{Block, Meaning, Span};
 pub use grammar::MAX_NESTING;
 pub(crate) use names::{ISIZE, USIZE};
 pub use names::{all as predefined_names, nearest};
@@ -60,8 +59,7 @@ pub fn parse(source: &str) -> Result<Parsed, Vec<Problem>> {
         let message = format!("the text has {} bytes, expected at most {MAX_LENGTH}", source.len());
         return Err(vec![Problem::new(message, 0..0, "")]);
     }
-    let tokens = token::tokens(source);
-    let program = grammar::parse(&tokens).map_err(|problem| vec![*problem])?;
+    let program = grammar::parse(source).map_err(|problem| vec![*problem])?;
     let (ty, fields) = evaluate::evaluate(source, &program)?;
     Ok(Parsed { ty, fields })
 }

@@ -11,10 +11,9 @@
 use std::cmp::Reverse;
 
 use dtype_runtime::Flags;
-use dtype_runtime::types::{Argument, Combiner};
 use serde::Serialize;
 
-use crate::notation::{Parsed, Span};
+use crate::notation::{Block, Parsed, Span};
 use crate::value::bytes;
 
 /// Bytes of a cache line.
@@ -148,29 +147,23 @@ fn list(items: Vec<String>) -> String {
 /// The fields of a structure.
 fn fields(parsed: &Parsed) -> Option<Vec<Span>> {
     let ty = &parsed.ty;
-    let call = ty.call().filter(|call| call.combiner == Combiner::Structure)?;
     if ty.flags().contains(Flags::USER_LB) || ty.flags().contains(Flags::USER_UB) {
         return None;
     }
-    let [Argument::Counts(lengths), Argument::Offsets(offsets), _] = &*call.arguments else {
-        return None;
-    };
-    let names = parsed.fields.of(ty).unwrap_or(&[]).iter().cloned();
-    let names = names.chain(std::iter::repeat(None));
     let mut fields = Vec::new();
-    let members = call.types().zip(&**lengths).zip(&**offsets).zip(names);
-    for (number, (((member, length), offset), name)) in members.enumerate() {
-        if member.size() == 0 || *length == 0 {
+    for (number, block) in parsed.fields.members(ty)?.into_iter().enumerate() {
+        let Block { name, length, displacement, ty: member } = block;
+        if member.size() == 0 || length == 0 {
             continue;
         }
         let (extent, align) = (u64::try_from(member.extent()).ok()?, member.align());
-        let offset = u64::try_from(*offset).ok()?;
+        let offset = u64::try_from(displacement).ok()?;
         // Only what lies inside its bounds can be moved as a block.
         let is_block = member.lb() == 0 && member.true_lb() >= 0 && member.true_ub() <= member.ub();
         if !is_block {
             return None;
         }
-        let size = extent.checked_mul(*length)?;
+        let size = extent.checked_mul(length)?;
         let name = name.unwrap_or_else(|| number.to_string());
         fields.push(Span { name, offset, size, align });
     }

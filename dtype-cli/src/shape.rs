@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use dtype_runtime::types::{Argument, Combiner, Named};
+use dtype_runtime::types::Named;
 use dtype_runtime::{Basic, Type};
 
 use crate::notation::{FieldNames, Meaning, Parsed};
@@ -92,23 +92,16 @@ impl Shapes<'_> {
         if let Some(Named::Basic(basic)) = ty.named() {
             return Rc::new(Shape::Value(basic));
         }
-        let Some(call) = ty.call() else { return basics(ty) };
-        if call.combiner == Combiner::Structure {
-            let lengths = call.arguments.iter().find_map(|argument| match argument {
-                Argument::Counts(lengths) => Some(lengths),
-                _ => None,
-            });
-            let lengths = lengths.map_or(&[][..], |lengths| lengths);
-            let names = self.names.of(ty).unwrap_or(&[]).iter().cloned();
-            let names = names.chain(std::iter::repeat(None));
-            let members = call.types().zip(lengths).zip(names).enumerate();
-            let members = members.filter(|(_, ((ty, length), _))| ty.size() > 0 && **length > 0);
-            let members = members.map(|(number, ((ty, length), name))| Member {
-                name: name.unwrap_or_else(|| number.to_string()),
-                shape: repeated(*length, self.of(ty)),
+        if let Some(members) = self.names.members(ty) {
+            let members = members.into_iter().enumerate();
+            let members = members.filter(|(_, block)| block.ty.size() > 0 && block.length > 0);
+            let members = members.map(|(number, block)| Member {
+                name: block.name.unwrap_or_else(|| number.to_string()),
+                shape: repeated(block.length, self.of(&block.ty)),
             });
             return Rc::new(Shape::Structure(members.collect()));
         }
+        let Some(call) = ty.call() else { return basics(ty) };
         // All other constructors repeat one type or change its bounds, but for pairs and Fortran's types.
         let mut types = call.types();
         match (types.next(), types.next()) {

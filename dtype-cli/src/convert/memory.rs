@@ -34,15 +34,7 @@ pub(super) struct Stream<'a, W> {
     /// The number of bytes written.
     position: u64,
     /// The file whose bytes are kept, which is read as far as the output is written, or as the current window reaches.
-    before: Option<Before>,
-}
-
-/// A file that is read from the front to its end.
-#[derive(Debug)]
-struct Before {
-    file: io::BufReader<File>,
-    path: PathBuf,
-    has_ended: bool,
+    before: Option<(io::BufReader<File>, PathBuf)>,
 }
 
 impl<'a, W: Write> Memory<'a, W> {
@@ -66,11 +58,7 @@ impl<'a, W: Write> Memory<'a, W> {
                 Ok(Self::File { file, zeros })
             }
             sink if in_order => {
-                let before = before.zip(over).map(|(file, path)| Before {
-                    file: io::BufReader::new(file),
-                    path: path.into(),
-                    has_ended: false,
-                });
+                let before = before.map(io::BufReader::new).zip(over.map(Path::to_path_buf));
                 Ok(Self::Stream(Stream { sink, position: 0, before }))
             }
             sink => {
@@ -185,23 +173,15 @@ impl<W: Write> Stream<'_, W> {
     }
 
     /// Fills `out` with the next bytes that are kept, and with zeros after them. Returns the number that are kept.
-    fn kept(&mut self, out: &mut [u8]) -> Result<usize, Failure> {
-        let mut kept = 0;
-        if let Some(before) = self.before.as_mut().filter(|before| !before.has_ended) {
-            while kept < out.len() {
-                match before.file.read(&mut out[kept..]) {
-                    Ok(0) => {
-                        before.has_ended = true;
-                        break;
-                    }
-                    Ok(count) => kept += count,
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    Err(error) => return Err(Failure::file("read", &before.path, error)),
-                }
-            }
+    fn kept(&mut self, mut out: &mut [u8]) -> Result<usize, Failure> {
+        let len = out.len();
+        if let Some((before, path)) = &mut self.before {
+            // What is copied is cut off from `out`.
+            let copied = io::copy(&mut before.take(len as u64), &mut out);
+            copied.map_err(|error| Failure::file("read", path, error))?;
         }
-        out[kept..].fill(0);
-        Ok(kept)
+        out.fill(0);
+        Ok(len - out.len())
     }
 }
 

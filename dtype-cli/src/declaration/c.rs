@@ -19,14 +19,13 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::hints::Hints;
-use super::layout::{Base, Layout};
-use super::token::{Kind, Token};
+use super::layout::Base;
 use super::{Declared, MAX_NESTING, MAX_PROBLEMS};
 use crate::notation::FieldNames;
 use crate::problem::{Problem, quoted};
-use constants::{Constant, Value, constant};
+use crate::token::{Kind, Token};
+use constants::constant;
 use directives::Text;
-use names::Words;
 
 /// A mistake, after which a declaration cannot be read on.
 type Read<T> = Result<T, Box<Problem>>;
@@ -109,7 +108,7 @@ impl Named<'_> {
 struct Reader<'s, 'f> {
     text: Text<'s>,
     /// Macros that are numbers, and the constants of enums.
-    values: HashMap<&'s str, Value>,
+    values: HashMap<&'s str, i128>,
     fields: &'f mut FieldNames,
     /// Structs, unions and enums whose bodies were read.
     tags: HashMap<&'s str, Named<'s>>,
@@ -243,34 +242,12 @@ impl<'s> Reader<'s, '_> {
     }
 
     /// The value of the constant expression here.
-    fn constant(&mut self) -> Read<Value> {
-        let (values, tags, types) = (&self.values, &self.tags, &self.types);
-        let known = &mut |constant: Constant<'_, 's>| match constant {
-            Constant::Name(name) => values.get(name).copied(),
-            Constant::Size(words) => {
-                let named = match words {
-                    [keyword, tag] if matches!(keyword.text, "struct" | "enum") => {
-                        tags.get(tag.text)
-                    }
-                    [name] => types.get(name.text),
-                    _ => None,
-                };
-                let mut names = Words::default();
-                let is_number = !words.is_empty() && words.iter().all(|word| names.add(word.text));
-                let basic = if is_number { names.basic() } else { None };
-                let basic = basic.or_else(|| match words {
-                    [name] => names::header(name.text),
-                    _ => None,
-                });
-                let size = match (named.map(|named| &named.base), basic) {
-                    (Some(Base::Known(layout)), _) => layout.size,
-                    (None, Some(basic)) => Layout::basic(basic).size,
-                    _ => return None,
-                };
-                Some(Value { number: size.into(), is_unsigned: true })
-            }
-        };
-        constant(&mut self.text.cursor, known)
+    fn constant(&mut self) -> Read<i128> {
+        let value = constant(&mut self.text.cursor, &|name| self.values.get(name).copied());
+        value.map_err(|problem| match problem.help {
+            Some(_) => problem,
+            None => Box::new(by_compiler(*problem)),
+        })
     }
 
     /// Marks a struct as part of another.

@@ -1,7 +1,7 @@
 //! Which language a text is in.
 
 use super::language::Language;
-use super::token::{Comments, Cursor, Kind};
+use crate::token::{Blank, Cursor, Kind, tokens};
 
 /// Words with which only declarations in C start.
 const C_WORDS: &[&str] = &[
@@ -47,7 +47,7 @@ pub fn recognize(source: &str) -> Language {
     }
     // The notation does not have comments with slashes.
     let has_comment = source.starts_with("//") || source.starts_with("/*");
-    let mut cursor = Cursor::new(source, Comments::C);
+    let mut cursor = Cursor::new(tokens(source, Blank::C), source);
     loop {
         let token = cursor.peek();
         if token.kind == Kind::Directive {

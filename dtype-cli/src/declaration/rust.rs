@@ -8,7 +8,7 @@ mod attributes;
 mod constants;
 mod items;
 mod messages;
-mod names;
+pub(super) mod names;
 mod nesting;
 mod ours;
 mod types;

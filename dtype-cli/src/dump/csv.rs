@@ -4,6 +4,8 @@ use std::io::Write;
 use std::rc::Rc;
 
 use super::columns::{self, Column};
+use super::values::ValueWriter;
+use super::{Printer, Record};
 use crate::failure::Failure;
 use crate::shape::Shape;
 use crate::value::printable;
@@ -20,8 +22,10 @@ impl Lines {
         let columns = columns::of(shape, false)?;
         Ok(Self { columns, line: String::new(), field: String::new() })
     }
+}
 
-    pub(super) fn begin(&mut self, out: &mut impl Write) -> Result<(), Failure> {
+impl Printer for Lines {
+    fn begin(&mut self, out: &mut dyn Write) -> Result<(), Failure> {
         self.line.clear();
         for (index, column) in self.columns.iter().enumerate() {
             push(&printable(&column.name), index, &mut self.line);
@@ -30,13 +34,14 @@ impl Lines {
         Ok(out.write_all(self.line.as_bytes())?)
     }
 
-    pub(super) fn record(&mut self, values: &[u8], out: &mut impl Write) -> Result<(), Failure> {
-        let mut values = values;
+    fn record(&mut self, record: &Record<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+        let mut values = record.values;
         self.line.clear();
         for (index, column) in self.columns.iter().enumerate() {
             self.field.clear();
             // An invalid value says so itself.
-            let _ = columns::write(&column.shape, &mut values, u64::MAX, &mut self.field);
+            let _ =
+                ValueWriter::plain(u64::MAX, &mut self.field).write(&column.shape, &mut values)?;
             push(&self.field, index, &mut self.line);
         }
         self.line.push('\n');

@@ -10,11 +10,10 @@
 
 use std::fmt::Write as _;
 use std::io::Write;
-use std::rc::Rc;
 
 use dtype_runtime::{Basic, Representation};
 
-use super::Record;
+use super::{Printer, Record};
 use crate::failure::Failure;
 use crate::field_paths::MAX_NAME_BYTES;
 use crate::notation::Parsed;
@@ -66,20 +65,11 @@ struct Field {
     count: u64,
 }
 
-/// Fields in the order of the type map.
-enum Slot {
-    Field(u16, Basic),
-    Repeated(u64, Box<Slot>),
-    Members(Vec<Slot>),
-    /// Fields beyond the limit: their shape.
-    Other(Rc<Shape>),
-}
-
 impl View {
     /// A view of records in memory, or of records that are packed in a representation.
     pub(super) fn new(
         parsed: &Parsed,
-        shape: &Rc<Shape>,
+        shape: &Shape,
         places: &Places,
         packed: Option<Representation>,
         colour: bool,
@@ -93,32 +83,61 @@ impl View {
             )));
         };
         let mut fields = Fields { all: Vec::new(), name_bytes: 0 };
-        let slot = fields.slot(shape, String::new(), 1);
-        let fields = fields.all;
-        let mut painter = Painter { marks: vec![PADDING; len], at: 0 };
-        if let Some(representation) = packed {
-            painter.paint(&slot, &mut |at, basic| {
-                let width = match representation {
-                    Representation::External32 => basic.external32_size(),
-                    _ => basic.size(),
-                };
-                let here = *at;
-                *at += width;
-                (here, width)
-            });
-        } else {
-            let mut entries = parsed.ty.type_map();
-            painter.paint(&slot, &mut |_, basic| {
-                // The type map has an entry for each value.
-                let displacement = entries.next().map_or(0, |entry| entry.displacement);
-                let here = usize::try_from(i128::from(displacement) - start);
-                (here.unwrap_or(usize::MAX), basic.size())
-            });
-        }
-        Ok(Self { fields, marks: painter.marks, start, colour, row: String::new() })
+        fields.add(shape, String::new(), 1);
+        let mut marks = vec![PADDING; len];
+        let (mut at, mut entries) = (0, parsed.ty.type_map());
+        each_value(shape, 0, &mut |number, basic| {
+            let (start, width) = match packed {
+                Some(Representation::External32) => (at, basic.external32_size()),
+                Some(_) => (at, basic.size()),
+                None => {
+                    // The type map has an entry for each value.
+                    let displacement = entries.next().map_or(0, |entry| entry.displacement);
+                    let here = usize::try_from(i128::from(displacement) - start);
+                    (here.unwrap_or(usize::MAX), basic.size())
+                }
+            };
+            at += width;
+            let end = start.saturating_add(width).min(len);
+            if let Some(marks) = marks.get_mut(start..end) {
+                let is_listed = number < fields.all.len();
+                marks.fill(u16::try_from(number).ok().filter(|_| is_listed).unwrap_or(OTHER));
+            }
+        });
+        Ok(Self { fields: fields.all, marks, start, colour, row: String::new() })
     }
 
-    pub(super) fn begin(&mut self, out: &mut impl Write) -> Result<(), Failure> {
+    /// Writes the positions of a row, with the style of their marks.
+    fn styled(&self, marks: &[u16], row: &mut String, mut one: impl FnMut(usize, &mut String)) {
+        let mut current = None;
+        for position in 0..ROW {
+            let mark = marks.get(position).copied();
+            if self.colour && mark != current {
+                row.push_str(current.map_or("", |mark| self.style(mark).1));
+                row.push_str(&mark.map_or(String::new(), |mark| self.style(mark).0));
+                current = mark;
+            }
+            one(position, row);
+        }
+        if self.colour {
+            row.push_str(current.map_or("", |mark| self.style(mark).1));
+        }
+    }
+
+    /// The escape sequences around a mark's bytes.
+    fn style(&self, mark: u16) -> (String, &'static str) {
+        let on = match mark {
+            _ if !self.colour => return (String::new(), ""),
+            PADDING => "\x1b[2m".to_owned(),
+            OTHER => "\x1b[1m".to_owned(),
+            _ => format!("\x1b[38;5;{}m", COLOURS[usize::from(mark) % COLOURS.len()]),
+        };
+        (on, "\x1b[0m")
+    }
+}
+
+impl Printer for View {
+    fn begin(&mut self, out: &mut dyn Write) -> Result<(), Failure> {
         let width = |field: &Field| field.path.chars().count();
         let widest = self.fields.iter().map(width).filter(|width| *width <= MAX_WIDTH).max();
         let widest = widest.unwrap_or(0);
@@ -142,11 +161,7 @@ impl View {
         Ok(())
     }
 
-    pub(super) fn record(
-        &mut self,
-        record: &Record<'_>,
-        out: &mut impl Write,
-    ) -> Result<(), Failure> {
+    fn record(&mut self, record: &Record<'_>, out: &mut dyn Write) -> Result<(), Failure> {
         // The mark of the first byte that was read: bytes before the start of the input are missing.
         let first = i128::from(record.from) - record.place.base - self.start;
         let first = usize::try_from(first).unwrap_or(0).min(self.marks.len());
@@ -184,34 +199,6 @@ impl View {
         }
         Ok(())
     }
-
-    /// Writes the positions of a row, with the style of their marks.
-    fn styled(&self, marks: &[u16], row: &mut String, mut one: impl FnMut(usize, &mut String)) {
-        let mut current = None;
-        for position in 0..ROW {
-            let mark = marks.get(position).copied();
-            if self.colour && mark != current {
-                row.push_str(current.map_or("", |mark| self.style(mark).1));
-                row.push_str(&mark.map_or(String::new(), |mark| self.style(mark).0));
-                current = mark;
-            }
-            one(position, row);
-        }
-        if self.colour {
-            row.push_str(current.map_or("", |mark| self.style(mark).1));
-        }
-    }
-
-    /// The escape sequences around a mark's bytes.
-    fn style(&self, mark: u16) -> (String, &'static str) {
-        let on = match mark {
-            _ if !self.colour => return (String::new(), ""),
-            PADDING => "\x1b[2m".to_owned(),
-            OTHER => "\x1b[1m".to_owned(),
-            _ => format!("\x1b[38;5;{}m", COLOURS[usize::from(mark) % COLOURS.len()]),
-        };
-        (on, "\x1b[0m")
-    }
 }
 
 fn letter(mark: u16) -> char {
@@ -233,78 +220,49 @@ impl Fields {
         self.all.len() >= MAX_FIELDS || self.name_bytes >= MAX_NAME_BYTES
     }
 
-    /// Collects the fields of a shape. A part that is shared has a field for each path to it.
-    fn slot(&mut self, shape: &Rc<Shape>, path: String, times: u64) -> Slot {
-        match &**shape {
-            _ if self.is_full() => Slot::Other(Rc::clone(shape)),
-            Shape::Nothing => Slot::Members(Vec::new()),
+    /// Collects the fields of a shape, up to the limit. A part that is shared has a field for each path to it.
+    fn add(&mut self, shape: &Shape, path: String, times: u64) {
+        match shape {
+            _ if self.is_full() => {}
+            Shape::Nothing => {}
             Shape::Value(basic) => {
                 let path = if path.is_empty() { "value".to_owned() } else { printable(&path) };
-                let mark = u16::try_from(self.all.len()).unwrap_or(OTHER);
                 self.name_bytes += path.len();
                 self.all.push(Field { path, basic: *basic, count: times });
-                Slot::Field(mark, *basic)
             }
             Shape::Repeated(count, inner) => {
                 let brackets = if shape.element().is_some() { "" } else { "[]" };
-                let inner = self.slot(inner, path + brackets, times.saturating_mul(*count));
-                Slot::Repeated(*count, Box::new(inner))
+                self.add(inner, path + brackets, times.saturating_mul(*count));
             }
             Shape::Structure(members) => {
                 let dot = if path.is_empty() { "" } else { "." };
-                let members = members.iter().map(|member| {
-                    if self.is_full() {
-                        return Slot::Other(Rc::clone(&member.shape));
-                    }
-                    let path = format!("{path}{dot}{}", member.name);
-                    self.slot(&member.shape, path, times)
-                });
-                Slot::Members(members.collect())
-            }
-            Shape::Meant(_, fields) => self.slot(fields, path, times),
-        }
-    }
-}
-
-/// Marks the bytes of a record.
-struct Painter {
-    marks: Vec<u16>,
-    /// The number of packed bytes before the next value.
-    at: usize,
-}
-
-/// The first byte of the next value, and the number of its bytes.
-type Next<'a> = dyn FnMut(&mut usize, Basic) -> (usize, usize) + 'a;
-
-impl Painter {
-    fn paint(&mut self, slot: &Slot, next: &mut Next<'_>) {
-        match slot {
-            Slot::Field(mark, basic) => self.value(*mark, *basic, next),
-            Slot::Repeated(count, inner) => (0..*count).for_each(|_| self.paint(inner, next)),
-            Slot::Members(members) => members.iter().for_each(|member| self.paint(member, next)),
-            Slot::Other(shape) => self.others(shape, next),
-        }
-    }
-
-    fn others(&mut self, shape: &Shape, next: &mut Next<'_>) {
-        match shape {
-            Shape::Nothing => {}
-            Shape::Value(basic) => self.value(OTHER, *basic, next),
-            Shape::Repeated(count, inner) => (0..*count).for_each(|_| self.others(inner, next)),
-            Shape::Structure(members) => {
                 for member in members {
-                    self.others(&member.shape, next);
+                    if self.is_full() {
+                        break;
+                    }
+                    self.add(&member.shape, format!("{path}{dot}{}", member.name), times);
                 }
             }
-            Shape::Meant(_, fields) => self.others(fields, next),
+            Shape::Meant(_, fields) => self.add(fields, path, times),
         }
     }
+}
 
-    fn value(&mut self, mark: u16, basic: Basic, next: &mut Next<'_>) {
-        let (start, width) = next(&mut self.at, basic);
-        let end = start.saturating_add(width).min(self.marks.len());
-        if let Some(marks) = self.marks.get_mut(start..end) {
-            marks.fill(mark);
+/// Calls `visit` for each value, in the order of the type map, with the number of its field. `first` is the number of the
+/// shape's first field. Returns the number of the field after its last one.
+fn each_value(shape: &Shape, first: usize, visit: &mut dyn FnMut(usize, Basic)) -> usize {
+    match shape {
+        Shape::Nothing => first,
+        Shape::Value(basic) => {
+            visit(first, *basic);
+            first + 1
         }
+        Shape::Repeated(count, inner) => {
+            (0..*count).map(|_| each_value(inner, first, visit)).last().unwrap_or(first)
+        }
+        Shape::Structure(members) => {
+            members.iter().fold(first, |first, member| each_value(&member.shape, first, visit))
+        }
+        Shape::Meant(_, fields) => each_value(fields, first, visit),
     }
 }

@@ -4,6 +4,8 @@ use std::io::Write;
 use std::rc::Rc;
 
 use super::columns::{self, Column};
+use super::values::ValueWriter;
+use super::{Printer, Record};
 use crate::failure::Failure;
 use crate::shape::Shape;
 use crate::value::{self, Validity, printable};
@@ -36,6 +38,16 @@ pub(crate) struct Table {
 /// The texts of a row, and whether they are values.
 type Row = Vec<(String, Validity)>;
 
+impl Printer for Table {
+    fn record(&mut self, record: &Record<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+        self.row(record.number, record.values, out)
+    }
+
+    fn finish(&mut self, out: &mut dyn Write) -> Result<(), Failure> {
+        self.flush(out)
+    }
+}
+
 impl Table {
     pub(crate) fn new(shape: &Rc<Shape>, colour: bool) -> Result<Self, Failure> {
         let mut columns = columns::of(shape, true)?;
@@ -60,17 +72,18 @@ impl Table {
         Self { indent: "  ", ..self }
     }
 
-    pub(crate) fn record(
+    pub(crate) fn row(
         &mut self,
         number: u64,
         values: &[u8],
-        out: &mut impl Write,
+        out: &mut dyn Write,
     ) -> Result<(), Failure> {
         let mut values = values;
         let mut cells = vec![(number.to_string(), Validity::Valid)];
         for column in &self.columns {
             let mut text = String::new();
-            let validity = columns::write(&column.shape, &mut values, MAX_ELEMENTS, &mut text);
+            let mut writer = ValueWriter::plain(MAX_ELEMENTS, &mut text);
+            let validity = writer.write(&column.shape, &mut values)?;
             cells.push((text, validity));
         }
         for (width, (text, _)) in self.widths.iter_mut().zip(&cells) {
@@ -85,11 +98,7 @@ impl Table {
     }
 
     /// Prints the rows that are held.
-    pub(crate) fn finish(&mut self, out: &mut impl Write) -> Result<(), Failure> {
-        self.flush(out)
-    }
-
-    fn flush(&mut self, out: &mut impl Write) -> Result<(), Failure> {
+    pub(crate) fn flush(&mut self, out: &mut dyn Write) -> Result<(), Failure> {
         if !self.has_begun {
             self.has_begun = true;
             let names = self.columns.iter().map(|column| column.name.clone());
@@ -108,7 +117,7 @@ impl Table {
         &self,
         row: &[(String, Validity)],
         style: &str,
-        out: &mut impl Write,
+        out: &mut dyn Write,
     ) -> Result<(), Failure> {
         let mut line = self.indent.to_owned();
         let last = row.len().saturating_sub(1);

@@ -9,7 +9,7 @@ use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::{Representation, Type};
 
 use crate::declaration::Message;
-use crate::dump::write_json;
+use crate::dump::ValueWriter;
 use crate::failure::Failure;
 use crate::input::Given;
 use crate::notation::{FieldNames, Parsed, print};
@@ -26,14 +26,7 @@ pub(super) struct Known {
     /// Whether an argument gives it.
     is_given: bool,
     /// The kind of message that has it, if that is known.
-    message: Option<Kind>,
-}
-
-/// A kind of message.
-struct Kind {
-    tag: u32,
-    name: String,
-    is_text: bool,
+    message: Option<Message>,
 }
 
 /// What records of a type need to be printed. It can take far more memory than the type.
@@ -52,8 +45,9 @@ impl Known {
         match given {
             Given::Type(parsed) => vec![Self::new(parsed, true)],
             Given::Messages(messages) => {
-                let known = messages.into_iter().map(|Message { tag, name, is_text, parsed }| {
-                    Self { message: Some(Kind { tag, name, is_text }), ..Self::new(parsed, true) }
+                let known = messages.into_iter().map(|(message, parsed)| Self {
+                    message: Some(message),
+                    ..Self::new(parsed, true)
                 });
                 known.collect()
             }
@@ -87,7 +81,7 @@ pub(super) struct Ready<'a> {
     shape: &'a Rc<Shape>,
     values: &'a mut Values,
     is_given: bool,
-    message: Option<&'a Kind>,
+    message: Option<&'a Message>,
 }
 
 impl Ready<'_> {
@@ -133,7 +127,8 @@ impl Ready<'_> {
             Err(error) => return Ok(Err(error)),
         };
         let mut text = format!("{{\"frame\":{frame},\"record\":{number},\"value\":");
-        write_json(&shape, &mut values, &mut text, out)?;
+        // An invalid value says so itself.
+        let _ = ValueWriter::json(&mut text, out).write(&shape, &mut values)?;
         text.push_str("}\n");
         out.write_all(text.as_bytes())?;
         Ok(Ok(()))
@@ -163,7 +158,10 @@ impl KnownTypes {
     /// The kinds of message that were given, with their tags.
     fn messages(&self) -> String {
         let kinds = self.given.iter().filter_map(|given| given.message.as_ref());
-        kinds.map(|Kind { tag, name, .. }| format!("{tag} {name}")).collect::<Vec<_>>().join(", ")
+        kinds
+            .map(|Message { tag, name, .. }| format!("{tag} {name}"))
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     /// The type of a frame's records: one that was given, for its tag or for all, or the last one in the file that fits. It

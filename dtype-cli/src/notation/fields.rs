@@ -5,6 +5,16 @@ use std::collections::HashMap;
 use std::fmt;
 
 use dtype_runtime::Type;
+use dtype_runtime::types::{Argument, Combiner};
+
+/// A block of a type, such as a member of a structure: `length` instances of `ty`, the first at a displacement in bytes.
+#[derive(Clone)]
+pub(crate) struct Block {
+    pub(crate) name: Option<String>,
+    pub(crate) length: u64,
+    pub(crate) displacement: i128,
+    pub(crate) ty: Type,
+}
 
 /// The bytes of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,6 +74,24 @@ impl FieldNames {
     /// ```
     pub fn of(&self, structure: &Type) -> Option<&[Option<String>]> {
         self.structures.get(&structure.as_ptr().addr()).map(|(_, names)| names.as_slice())
+    }
+
+    /// The members of a type with their names, if it is a structure.
+    pub(crate) fn members(&self, ty: &Type) -> Option<Vec<Block>> {
+        let call = ty.call().filter(|call| call.combiner == Combiner::Structure)?;
+        let [Argument::Counts(lengths), Argument::Offsets(displacements), _] = &*call.arguments
+        else {
+            return None;
+        };
+        let names = self.of(ty).unwrap_or(&[]).iter().cloned().chain(std::iter::repeat(None));
+        let members = call.types().zip(&**lengths).zip(&**displacements).zip(names);
+        let members = members.map(|(((ty, length), displacement), name)| Block {
+            name,
+            length: *length,
+            displacement: (*displacement).into(),
+            ty: Type::clone(ty),
+        });
+        Some(members.collect())
     }
 
     /// Adds the name of a struct.

@@ -1,59 +1,45 @@
 //! `packed`, `aligned` and `alignas` in C.
 
-use super::super::layout::{Base, MAX_ALIGN};
-use super::super::token::Kind;
+use std::ops::Range;
+
+use super::super::layout::MAX_ALIGN;
 use super::{Read, Reader, by_compiler};
 use crate::problem::{Problem, quoted};
+use crate::token::Kind;
 
-/// Attributes that leave layouts as they are.
-const HARMLESS: &[&str] = &[
-    "aligned",
-    "alloc_size",
-    "always_inline",
-    "access",
-    "cold",
-    "const",
-    "deprecated",
-    "designated_init",
-    "format",
-    "leaf",
-    "malloc",
-    "may_alias",
-    "noinline",
-    "nonnull",
-    "noreturn",
-    "nothrow",
-    "pure",
-    "returns_nonnull",
-    "unavailable",
-    "unused",
-    "used",
-    "visibility",
-    "warn_unused_result",
-];
+/// Attributes of types and fields that leave layouts as they are.
+const HARMLESS: &[&str] = &["deprecated", "designated_init", "may_alias", "unused"];
 
 /// The attributes that change a layout.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Attributes {
     pub(super) is_packed: bool,
-    /// The last alignment of an attribute, which is the one that counts for a type.
-    pub(super) last: Option<u64>,
-    /// The greatest alignment of an attribute, which is the one that counts for a field.
-    pub(super) most: Option<u64>,
-    /// The greatest alignment of `alignas`.
-    pub(super) alignas: Option<u64>,
+    /// The least alignment.
+    pub(super) align: Option<u64>,
     /// The problem with the attributes, if there is one.
     pub(super) problem: Option<Box<Problem>>,
 }
 
 impl Attributes {
-    /// Adds the attributes that follow these.
-    pub(super) fn join(&mut self, other: Self) {
+    /// Adds the attributes that follow these; both belong to what stands at `span`. Two alignments are refused: which of them
+    /// counts depends on what is declared.
+    pub(super) fn join(&mut self, other: Self, span: &Range<usize>) {
         self.is_packed |= other.is_packed;
-        self.last = other.last.or(self.last);
-        self.most = self.most.max(other.most);
-        self.alignas = self.alignas.max(other.alignas);
         self.problem = self.problem.take().or(other.problem);
+        if self.align.is_some() && other.align.is_some() {
+            let twice = Problem::new("two alignments of one type", span.clone(), "");
+            self.refuse(Box::new(by_compiler(twice)));
+        }
+        self.align = self.align.or(other.align);
+    }
+
+    fn aligned(align: u64) -> Self {
+        Self { align: Some(align), ..Self::default() }
+    }
+
+    /// Whether they change a layout.
+    pub(super) fn has_effect(&self) -> bool {
+        self.is_packed || self.align.is_some()
     }
 
     pub(super) fn refuse(&mut self, problem: Box<Problem>) {
@@ -62,17 +48,8 @@ impl Attributes {
 }
 
 impl Reader<'_, '_> {
-    /// All attributes here: `__attribute__((…))` and `alignas(…)`.
-    pub(super) fn attributes(&mut self) -> Read<Attributes> {
-        self.attributes_with(true)
-    }
-
-    /// The attributes after the body of a type, where `alignas` belongs to what is declared.
-    pub(super) fn attributes_of_type(&mut self) -> Read<Attributes> {
-        self.attributes_with(false)
-    }
-
-    fn attributes_with(&mut self, has_alignas: bool) -> Read<Attributes> {
+    /// All attributes here: `__attribute__((…))` and, where it belongs to what is declared, `alignas(…)`.
+    pub(super) fn attributes(&mut self, has_alignas: bool) -> Read<Attributes> {
         let mut attributes = Attributes::default();
         loop {
             let token = self.peek();
@@ -88,8 +65,7 @@ impl Reader<'_, '_> {
                 }
                 (Kind::Word, "alignas" | "_Alignas") if has_alignas => {
                     self.next();
-                    let align = self.alignment(&mut attributes)?;
-                    attributes.alignas = attributes.alignas.max(align);
+                    self.alignment(&mut attributes)?;
                 }
                 (Kind::Word, "__extension__") => drop(self.next()),
                 _ => return Ok(attributes),
@@ -111,16 +87,8 @@ impl Reader<'_, '_> {
         let has_value = self.peek().is("(");
         match name {
             "packed" => attributes.is_packed = true,
-            "aligned" if has_value => {
-                let align = self.alignment(attributes)?;
-                attributes.last = align.or(attributes.last);
-                attributes.most = attributes.most.max(align);
-                return Ok(());
-            }
-            "aligned" => {
-                attributes.last = Some(16);
-                attributes.most = attributes.most.max(Some(16));
-            }
+            "aligned" if has_value => return self.alignment(attributes),
+            "aligned" => attributes.join(Attributes::aligned(16), &token.span()),
             _ if HARMLESS.contains(&name) => {}
             _ => {
                 let message = format!("the attribute {} is not read", quoted(token.text));
@@ -133,35 +101,28 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// `(number)` or `(type)`. A mistake in the number is one of the struct.
-    fn alignment(&mut self, attributes: &mut Attributes) -> Read<Option<u64>> {
-        let open = self.text.cursor.expect("(")?;
-        let is_type = self.peek().kind == Kind::Word && !self.values.contains_key(self.peek().text);
-        if is_type && !self.peek().is("sizeof") {
-            let specified = self.nested(open, Self::specifiers)?;
-            let close = self.text.cursor.expect(")")?;
-            if let Base::Known(layout) = specified.base {
-                return Ok(Some(layout.align));
-            }
-            let span = open.end..close.start;
-            let problem = Problem::new("the alignment of this type is unknown", span, "");
-            attributes.refuse(Box::new(by_compiler(problem)));
-            return Ok(None);
-        }
+    /// Reads `(number)`. Anything else is a mistake of the type or the field that has the attribute.
+    fn alignment(&mut self, attributes: &mut Attributes) -> Read<()> {
+        let open = self.text.cursor.index();
+        self.text.cursor.expect("(")?;
         let start = self.peek().start;
-        let value = self.nested(open, Self::constant)?;
+        let value = self.constant();
         let span = start..self.text.cursor.last().end.max(start);
-        self.text.cursor.expect(")")?;
-        let align = u64::try_from(value.number).ok();
-        match align.filter(|align| align.is_power_of_two() && *align <= MAX_ALIGN) {
-            Some(align) => Ok(Some(align)),
-            // `alignas(0)` has no effect.
-            None if value.number == 0 => Ok(None),
-            None => {
-                let message = "an alignment is a power of two, at most 2^28";
-                attributes.refuse(Box::new(Problem::new(message, span, "not an alignment")));
-                Ok(None)
-            }
+        if value.is_err() || !self.peek().is(")") {
+            self.text.cursor.rewind(open);
+            self.text.cursor.skip_brackets();
+            let problem = Problem::new("this alignment is not read", span, "");
+            attributes.refuse(Box::new(by_compiler(problem)));
+            return Ok(());
         }
+        self.next();
+        let align = value.ok().and_then(|value| u64::try_from(value).ok());
+        if let Some(align) = align.filter(|align| align.is_power_of_two() && *align <= MAX_ALIGN) {
+            attributes.join(Attributes::aligned(align), &span);
+        } else {
+            let message = "an alignment is a power of two, at most 2^28";
+            attributes.refuse(Box::new(Problem::new(message, span, "not an alignment")));
+        }
+        Ok(())
     }
 }

@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use super::super::layout::Base;
-use super::super::token::{Kind, Token};
 use super::attributes::Attributes;
-use super::{Read, Reader, by_compiler};
+use super::{Read, Reader};
 use crate::problem::Problem;
+use crate::token::{Kind, Token};
 
 /// `*name[3]` and the like.
 #[derive(Debug, Default)]
@@ -59,11 +59,12 @@ impl<'s> Reader<'s, '_> {
         let start = self.peek().start;
         let mut declarator = Declarator::default();
         loop {
-            declarator.attributes.join(self.attributes()?);
+            let attributes = self.attributes(true)?;
             let token = self.peek();
+            declarator.attributes.join(attributes, &token.span());
             match token.text {
                 "*" => declarator.pointer = declarator.pointer.take().or(Some(token.span())),
-                "const" | "volatile" | "restrict" | "__restrict" | "__const" | "_Atomic" => {}
+                "const" | "volatile" | "restrict" | "__restrict" | "__const" => {}
                 _ => break,
             }
             self.next();
@@ -79,7 +80,7 @@ impl<'s> Reader<'s, '_> {
                     Ok(inner)
                 })?;
                 let mut attributes = declarator.attributes;
-                attributes.join(inner.attributes.clone());
+                attributes.join(inner.attributes.clone(), &inner.span);
                 declarator = Declarator {
                     pointer: declarator.pointer.or(inner.pointer.clone()),
                     attributes,
@@ -95,8 +96,9 @@ impl<'s> Reader<'s, '_> {
 
     fn suffixes(&mut self, declarator: &mut Declarator<'s>) -> Read<()> {
         loop {
-            declarator.attributes.join(self.attributes()?);
+            let attributes = self.attributes(true)?;
             let token = self.peek();
+            declarator.attributes.join(attributes, &token.span());
             match (token.kind, token.text) {
                 (Kind::Sign, "[") => self.length(declarator)?,
                 (Kind::Sign, "(") => {
@@ -120,22 +122,19 @@ impl<'s> Reader<'s, '_> {
             declarator.open = Some(open.start..close.end);
             return Ok(());
         }
-        let value = self.nested(open, Self::constant);
+        let value = self.constant();
         if value.is_err() {
             while !matches!(self.peek().text, "]" | ";" | "}") && self.peek().kind != Kind::End {
                 self.next();
             }
         }
         let close = self.text.cursor.expect("]")?;
-        match value.map(|value| u64::try_from(value.number)) {
+        match value.map(u64::try_from) {
             Ok(Ok(length)) => declarator.lengths.push(length),
             Ok(Err(_)) => {
                 let message = "the length of an array is from 0 to 2^64 - 1";
                 let span = open.end..close.start;
                 declarator.attributes.refuse(Box::new(Problem::new(message, span, "out of range")));
-            }
-            Err(problem) if problem.help.is_none() => {
-                declarator.attributes.refuse(Box::new(by_compiler(*problem)));
             }
             Err(problem) => declarator.attributes.refuse(problem),
         }

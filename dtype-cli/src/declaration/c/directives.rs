@@ -2,17 +2,17 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::token::{Comments, Cursor, Kind, Token, tokens};
-use super::constants::{Constant, Value, constant};
+use super::constants::constant;
 use super::{Read, by_compiler};
 use crate::problem::{Problem, quoted};
+use crate::token::{Blank, Cursor, Kind, Token, tokens};
 
 /// A text without its lines of the preprocessor.
 #[derive(Debug)]
 pub(super) struct Text<'s> {
     pub(super) cursor: Cursor<'s>,
     /// The macros that are numbers.
-    pub(super) values: HashMap<&'s str, Value>,
+    pub(super) values: HashMap<&'s str, i128>,
     /// The limit of `#pragma pack` from the token with this number on.
     packs: Vec<(usize, Option<u64>)>,
 }
@@ -27,10 +27,10 @@ impl Text<'_> {
 
 /// Reads the lines of the preprocessor.
 pub(super) fn read(source: &str) -> Read<Text<'_>> {
-    let tokens = tokens(source, Comments::C);
+    let tokens = tokens(source, Blank::C);
     let guard = guard(&tokens);
     let mut rest = Vec::with_capacity(tokens.len());
-    let mut values: HashMap<&str, Value> = HashMap::new();
+    let mut values: HashMap<&str, i128> = HashMap::new();
     // Macros that are no numbers, or several ones; using one is a mistake.
     let mut others: HashSet<&str> = HashSet::new();
     let mut packs = Vec::new();
@@ -54,27 +54,17 @@ pub(super) fn read(source: &str) -> Read<Text<'_>> {
                 let body = &inside[2.min(inside.len())..];
                 let is_call =
                     body.first().is_some_and(|open| open.is("(") && open.start == inside[1].end);
-                let mut cursor = Cursor::of(body.to_vec(), source);
-                let value = constant(&mut cursor, &mut |constant| match constant {
-                    Constant::Name(name) => values.get(name).copied(),
-                    Constant::Size(_) => None,
-                });
-                match value {
-                    Ok(value)
-                        if !is_call
-                            && cursor.peek().kind == Kind::End
-                            && values.get(name).is_none_or(|before| *before == value) =>
-                    {
-                        values.insert(name, value);
-                    }
-                    _ => {
-                        values.remove(name);
-                        others.insert(name);
-                    }
+                let mut cursor = Cursor::new(body.to_vec(), source);
+                let value = constant(&mut cursor, &|name| values.get(name).copied());
+                let value = value.ok().filter(|_| !is_call && cursor.peek().kind == Kind::End);
+                let before = values.remove(name);
+                match value.filter(|value| before.is_none_or(|before| before == *value)) {
+                    Some(value) => drop(values.insert(name, value)),
+                    None => drop(others.insert(name)),
                 }
             }
             ("pragma", "pack") => {
-                let mut cursor = Cursor::of(inside[2..].to_vec(), source);
+                let mut cursor = Cursor::new(inside[2..].to_vec(), source);
                 set_pack(&mut cursor, &mut pack, &mut stack).map_err(|()| {
                     let problem = Problem::new("this `#pragma pack` is not read", token.span(), "");
                     Box::new(by_compiler(problem))
@@ -93,34 +83,28 @@ pub(super) fn read(source: &str) -> Read<Text<'_>> {
             }
         }
     }
-    Ok(Text { cursor: Cursor::of(rest, source), values, packs })
+    Ok(Text { cursor: Cursor::new(rest, source), values, packs })
 }
 
-/// The starts of the three lines that keep a header from being read twice, if the text has them.
+/// The starts of the three lines that keep a header from being read twice, if the text has them around everything else.
 fn guard(tokens: &[Token<'_>]) -> Option<[usize; 3]> {
     let mut lines = tokens.iter().filter(|token| token.kind == Kind::Directive);
-    let ends = tokens.iter().rev().find(|token| token.kind != Kind::End);
-    let is_pragma =
-        |token: &&Token<'_>| token.inside().first().is_some_and(|word| word.is("pragma"));
-    let first = lines.by_ref().find(|token| !is_pragma(token))?;
-    let (second, last) = (lines.next()?, ends?);
-    let words = |token: &Token<'_>| -> Vec<String> {
-        token
-            .inside()
-            .iter()
-            .map(|one| one.text.to_owned())
-            .filter(|text| !text.is_empty())
-            .collect()
+    let (first, second) = (lines.next()?, lines.next()?);
+    // The last token is the end.
+    let last = tokens.iter().rev().nth(1).filter(|last| last.kind == Kind::Directive)?;
+    let is_guard = match (&*words(first), &*words(second), &*words(last)) {
+        (["ifndef", name, ""], ["define", defined, ..], ["endif", ..]) => name == defined,
+        _ => false,
     };
-    let (ifndef, define, endif) = (words(first), words(second), words(last));
-    let is_guard = tokens.first()?.start == first.start
-        && ifndef.len() == 2
-        && ifndef[0] == "ifndef"
-        && define.first().is_some_and(|word| word == "define")
-        && define.get(1) == ifndef.get(1)
-        && last.kind == Kind::Directive
-        && endif.first().is_some_and(|word| word == "endif");
-    is_guard.then_some([first.start, second.start, last.start])
+    (is_guard && tokens.first()?.start == first.start).then_some([
+        first.start,
+        second.start,
+        last.start,
+    ])
+}
+
+fn words<'s>(line: &Token<'s>) -> Vec<&'s str> {
+    line.inside().iter().map(|word| word.text).collect()
 }
 
 /// `(n)`, `()`, `(push)`, `(push, n)` or `(pop)`.

@@ -4,24 +4,20 @@ use dtype_runtime::Basic;
 use dtype_runtime::basic::Kind as Values;
 
 use super::super::layout::{Base, Layout};
-use super::super::token::{Kind, Token};
-use super::constants::Value;
+use super::specifiers::Head;
 use super::{Named, Read, Reader, by_compiler, wrong};
 use crate::problem::Problem;
+use crate::token::{Kind, Token};
 
 impl<'s> Reader<'s, '_> {
     /// An enum, with its constants if there is a body.
-    pub(super) fn enumeration(&mut self) -> Read<Named<'s>> {
-        let keyword = self.next();
-        let mut attributes = self.attributes()?;
-        let name = (self.peek().kind == Kind::Word).then(|| self.next());
-        let span = name.unwrap_or(keyword).span();
-        if !self.peek().is("{") {
-            let Some(name) = name else { return Err(self.unexpected("a name or `{`")) };
+    pub(super) fn enumeration(&mut self, head: Head<'s>) -> Read<Named<'s>> {
+        let Head { name, span, mut attributes } = head;
+        if let Some(name) = name.filter(|_| !self.peek().is("{")) {
             return Ok(self.tag("enum", name));
         }
-        let open = self.next();
-        // Whether all values are known, the least and the greatest.
+        self.next();
+        // The least and the greatest value.
         let (mut values, mut next) = ((0, 0), Some(0));
         let mut problem = None;
         while self.text.cursor.take("}").is_none() {
@@ -30,10 +26,10 @@ impl<'s> Reader<'s, '_> {
                 return Err(self.unexpected("a name or `}`"));
             }
             self.next();
-            self.attributes()?;
+            self.attributes(true)?;
             if self.text.cursor.take("=").is_some() {
-                next = match self.nested(open, Self::constant) {
-                    Ok(value) => Some(value.number),
+                next = match self.constant() {
+                    Ok(value) => Some(value),
                     Err(mistake) => {
                         problem = problem.or(Some(mistake));
                         self.skip_value();
@@ -43,7 +39,7 @@ impl<'s> Reader<'s, '_> {
             }
             if let Some(number) = next {
                 values = (number.min(values.0), number.max(values.1));
-                self.values.insert(constant.text, Value::int(number));
+                self.values.insert(constant.text, number);
             } else {
                 self.values.remove(constant.text);
             }
@@ -52,19 +48,15 @@ impl<'s> Reader<'s, '_> {
                 return Err(self.unexpected("`,` or `}`"));
             }
         }
-        attributes.join(self.attributes_of_type()?);
-        let base = match problem.or(attributes.problem) {
-            Some(problem) => wrong(*problem),
-            None => integer(values, attributes.is_packed).map_or_else(
-                || {
-                    wrong(by_compiler(Problem::new(
-                        "no integer has all these values",
-                        span.clone(),
-                        "",
-                    )))
-                },
-                |basic| Base::Known(Layout::basic(basic)),
-            ),
+        attributes.join(self.attributes(false)?, &span);
+        let integer = integer(values).filter(|_| !attributes.has_effect());
+        let base = match (problem.or(attributes.problem), integer) {
+            (Some(problem), _) => wrong(*problem),
+            (None, Some(basic)) => Base::Known(Layout::basic(basic)),
+            (None, None) => {
+                let problem = Problem::new("the integer of this enum is unknown", span.clone(), "");
+                wrong(by_compiler(problem))
+            }
         };
         let named = Named::of(base, span);
         if let Some(Token { text, .. }) = name {
@@ -85,21 +77,10 @@ impl<'s> Reader<'s, '_> {
     }
 }
 
-/// The integer of an enum: `int` if that has its values, as in GCC; the least one if it is packed.
-fn integer((least, greatest): (i128, i128), is_packed: bool) -> Option<Basic> {
-    let usual = [Basic::Int, Basic::Unsigned, Basic::Long, Basic::UnsignedLong];
-    let small = [
-        Basic::UnsignedChar,
-        Basic::SignedChar,
-        Basic::UnsignedShort,
-        Basic::Short,
-        Basic::Unsigned,
-        Basic::Int,
-        Basic::UnsignedLong,
-        Basic::Long,
-    ];
-    let all: &[Basic] = if is_packed { &small } else { &usual };
-    let fits = |basic: &&Basic| {
+/// The integer of an enum: `int` if that has its values, as in GCC.
+fn integer((least, greatest): (i128, i128)) -> Option<Basic> {
+    let all = [Basic::Int, Basic::Unsigned, Basic::Long, Basic::UnsignedLong];
+    all.into_iter().find(|basic| {
         let bits = basic.size() * 8;
         let (low, high) = if basic.kind() == Values::Unsigned {
             (0, (1_i128 << bits) - 1)
@@ -107,6 +88,5 @@ fn integer((least, greatest): (i128, i128), is_packed: bool) -> Option<Basic> {
             (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1)
         };
         low <= least && greatest <= high
-    };
-    all.iter().find(fits).copied()
+    })
 }

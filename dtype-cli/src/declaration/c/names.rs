@@ -68,40 +68,6 @@ const HEADER_NAMES: &[(&str, Basic)] = &[
     ("ulong", Basic::UnsignedLong),
 ];
 
-/// Names of POSIX's headers whose types are the same on all systems.
-const POSIX_NAMES: &[(&str, Basic)] = if cfg!(unix) {
-    &[
-        ("pid_t", Basic::Int),
-        ("uid_t", Basic::Unsigned),
-        ("gid_t", Basic::Unsigned),
-        ("id_t", Basic::Unsigned),
-        ("socklen_t", Basic::Unsigned),
-        ("in_addr_t", Basic::U32),
-        ("in_port_t", Basic::U16),
-    ]
-} else {
-    &[]
-};
-
-/// Names of POSIX's headers whose types other systems than Linux may have differently.
-const LINUX_NAMES: &[(&str, Basic)] = if cfg!(all(target_os = "linux", target_pointer_width = "64"))
-{
-    &[
-        ("mode_t", Basic::Unsigned),
-        ("dev_t", Basic::UnsignedLong),
-        ("ino_t", Basic::UnsignedLong),
-        ("blkcnt_t", Basic::Long),
-        ("clock_t", Basic::Long),
-        ("clockid_t", Basic::Int),
-        ("suseconds_t", Basic::Long),
-        ("useconds_t", Basic::Unsigned),
-        ("key_t", Basic::Int),
-        ("sa_family_t", Basic::UnsignedShort),
-    ]
-} else {
-    &[]
-};
-
 /// The type with a name from a header.
 pub(crate) fn header(name: &str) -> Option<Basic> {
     named().find(|(known, _)| *known == name).map(|(_, basic)| basic)
@@ -111,8 +77,7 @@ pub(crate) fn header(name: &str) -> Option<Basic> {
 fn named() -> impl Iterator<Item = (&'static str, Basic)> {
     let usual = Basic::ALL.iter();
     let usual = usual.flat_map(|basic| basic.c_names().iter().map(|name| (*name, *basic)));
-    let others = HEADER_NAMES.iter().chain(POSIX_NAMES).chain(LINUX_NAMES).copied();
-    others.chain(usual.filter(|(name, _)| !name.contains(' ')))
+    HEADER_NAMES.iter().copied().chain(usual.filter(|(name, _)| !name.contains(' ')))
 }
 
 /// All names of types that are single words.

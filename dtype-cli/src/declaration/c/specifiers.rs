@@ -3,11 +3,19 @@
 use std::ops::Range;
 
 use super::super::layout::{Base, Layout};
-use super::super::token::{Kind, Token};
 use super::attributes::Attributes;
 use super::names::{self, Words};
 use super::{CPP, Named, Read, Reader, by_compiler, cpp, wrong};
 use crate::problem::{Problem, quoted};
+use crate::token::{Kind, Token};
+
+/// What stands before the body of a struct, a union or an enum, which has a name if it has no body.
+pub(super) struct Head<'s> {
+    pub(super) name: Option<Token<'s>>,
+    /// The position of the name, or of the keyword.
+    pub(super) span: Range<usize>,
+    pub(super) attributes: Attributes,
+}
 
 /// A type as a declaration names it.
 pub(super) struct Specified<'s> {
@@ -31,28 +39,26 @@ impl<'s> Reader<'s, '_> {
         let mut words = Words::default();
         let mut found: Option<Named<'s>> = None;
         let mut attributes = Attributes::default();
-        let (mut is_nameless, mut is_tagged, mut is_typedef, mut is_atomic) =
-            (false, false, false, false);
+        let (mut is_nameless, mut is_tagged, mut is_typedef) = (false, false, false);
         loop {
             let is_open = found.is_none() && words.number == 0;
-            attributes.join(self.attributes()?);
+            let more = self.attributes(true)?;
             let token = self.peek();
+            attributes.join(more, &token.span());
             match (token.kind, token.text) {
                 (Kind::Word, "typedef") => is_typedef = true,
-                (Kind::Word, "_Atomic") if !self.text.cursor.peek_after(1).is("(") => {
-                    is_atomic = true;
-                }
                 (
                     Kind::Word,
                     "const" | "volatile" | "static" | "extern" | "register" | "inline" | "__const",
                 ) => {}
                 (Kind::Word, word @ ("struct" | "union" | "enum")) if is_open => {
-                    is_nameless = word != "enum" && self.has_body_without_name()?;
+                    let head = self.head()?;
+                    is_nameless = word != "enum" && head.name.is_none();
                     is_tagged = true;
                     found = Some(match word {
-                        "struct" => self.structure(is_typedef)?,
-                        "union" => self.union()?,
-                        _ => self.enumeration()?,
+                        "struct" => self.structure(head, is_typedef)?,
+                        "union" => self.union(head)?,
+                        _ => self.enumeration(head)?,
                     });
                     continue;
                 }
@@ -68,20 +74,13 @@ impl<'s> Reader<'s, '_> {
             self.next();
         }
         let span = first.start..self.text.cursor.last().end.max(first.start);
-        let Named { mut base, declared, later, .. } = match found {
+        let Named { base, declared, later, .. } = match found {
             Some(named) => named,
             None if words.number == 0 => {
                 return Err(self.unexpected("a type"));
             }
             None => Named::of(of_words(words, &span), span.clone()),
         };
-        // Compilers align atomic objects for which there are instructions to their sizes.
-        if let Base::Known(layout) = &mut base
-            && is_atomic
-            && matches!(layout.size, 1 | 2 | 4 | 8 | 16)
-        {
-            layout.align = layout.align.max(layout.size);
-        }
         Ok(Specified {
             base,
             declared,
@@ -94,14 +93,15 @@ impl<'s> Reader<'s, '_> {
         })
     }
 
-    /// Whether the members follow the keyword that is next and its attributes.
-    fn has_body_without_name(&mut self) -> Read<bool> {
-        let start = self.text.cursor.index();
-        self.next();
-        self.attributes()?;
-        let is_nameless = self.peek().is("{");
-        self.text.cursor.rewind(start);
-        Ok(is_nameless)
+    fn head(&mut self) -> Read<Head<'s>> {
+        let keyword = self.next();
+        let attributes = self.attributes(true)?;
+        let name = (self.peek().kind == Kind::Word).then(|| self.next());
+        let span = name.unwrap_or(keyword).span();
+        if name.is_none() && !self.peek().is("{") {
+            return Err(self.unexpected("a name or `{`"));
+        }
+        Ok(Head { name, span, attributes })
     }
 
     /// The struct, union or enum with a tag, which may be declared later.
@@ -157,22 +157,18 @@ impl<'s> Reader<'s, '_> {
         Named::of(base, token.span())
     }
 
-    fn union(&mut self) -> Read<Named<'s>> {
-        let keyword = self.next();
-        self.attributes()?;
-        let name = (self.peek().kind == Kind::Word).then(|| self.next());
-        let has_body = self.peek().is("{");
-        if has_body {
+    fn union(&mut self, head: Head<'s>) -> Read<Named<'s>> {
+        if self.peek().is("{") {
             self.text.cursor.skip_brackets();
-            self.attributes_of_type()?;
+            self.attributes(false)?;
         }
         let base = Base::Foreign {
             what: "a union",
             help: "which of its members is meant is not known: write the one that is in use, and \
                    after it `char _pad[n]` up to the union's size",
         };
-        let named = Named::of(base, name.unwrap_or(keyword).span());
-        if let Some(name) = name {
+        let named = Named::of(base, head.span);
+        if let Some(name) = head.name {
             self.tags.insert(name.text, named.clone());
         }
         Ok(named)
@@ -189,29 +185,22 @@ impl<'s> Reader<'s, '_> {
                 return Err(self.unexpected("`;` or `,`"));
             }
             let mut attributes = specified.attributes.clone();
-            attributes.join(declarator.attributes.clone());
+            attributes.join(declarator.attributes.clone(), &declarator.span);
             let foreign = declarator.foreign();
             let is_alias = foreign.is_none();
             let mut base = foreign.map_or_else(|| specified.base.clone(), |(base, _)| base);
             let mut problem = attributes.problem.take();
-            let both = [&specified.attributes, &declarator.attributes];
-            let has_two = both.iter().all(|one| one.last.is_some());
-            if has_two || attributes.last != attributes.most {
-                let message = "two alignments of one type";
-                let twice = by_compiler(Problem::new(message, declarator.span.clone(), ""));
-                problem = problem.or(Some(Box::new(twice)));
-            }
             if let Base::Known(layout) = &mut base {
                 match layout.elements(&declarator.lengths) {
                     Ok(array) => *layout = array,
                     Err(message) => base = wrong(Problem::new(message, declarator.span, "")),
                 }
             }
-            if let (Base::Known(layout), Some(align)) = (&mut base, attributes.last) {
+            if let (Base::Known(layout), Some(align)) = (&mut base, attributes.align) {
                 layout.align = align;
             }
             let later = specified.later.filter(|_| is_alias && declarator.lengths.is_empty());
-            if later.is_some() && attributes.last.is_some() {
+            if later.is_some() && attributes.align.is_some() {
                 let message = "the alignment of a struct that is declared later";
                 problem =
                     problem.or(Some(Box::new(by_compiler(Problem::new(message, name.span(), "")))));

@@ -5,12 +5,12 @@ use std::ops::Range;
 
 use super::super::Declared;
 use super::super::layout::{Base, Layout, Placement, is_gap};
-use super::super::token::{Kind, Token};
 use super::attributes::Attributes;
 use super::declarator::Declarator;
-use super::specifiers::Specified;
+use super::specifiers::{Head, Specified};
 use super::{CPP, Named, Read, Reader, by_compiler, cpp, report, wrong};
 use crate::problem::{Problem, quoted};
+use crate::token::{Kind, Token};
 
 /// The fields of a struct before they are placed.
 #[derive(Default)]
@@ -32,15 +32,10 @@ struct Field {
 }
 
 impl<'s> Reader<'s, '_> {
-    pub(super) fn structure(&mut self, is_typedef: bool) -> Read<Named<'s>> {
-        let keyword = self.next();
-        let mut attributes = self.attributes()?;
-        let name = (self.peek().kind == Kind::Word).then(|| self.next());
+    pub(super) fn structure(&mut self, head: Head<'s>, is_typedef: bool) -> Read<Named<'s>> {
+        let Head { name, span, mut attributes } = head;
         let open = self.peek();
-        if !open.is("{") {
-            let Some(name) = name else {
-                return Err(self.unexpected("a name or `{`"));
-            };
+        if let Some(name) = name.filter(|_| !open.is("{")) {
             // A second word is a macro, or one of C++; so is a colon.
             let is_declarator =
                 open.kind == Kind::Word || open.is(":") || open.is("<") || open.is("(");
@@ -51,7 +46,7 @@ impl<'s> Reader<'s, '_> {
                     quoted(open.text)
                 );
                 let problem = by_compiler(Problem::new(message, open.span(), "not read"));
-                return Ok(self.declare(Some(name), name.span(), wrong(problem)));
+                return Ok(self.declare(Some(name), span, wrong(problem)));
             }
             return Ok(self.tag("struct", name));
         }
@@ -60,21 +55,20 @@ impl<'s> Reader<'s, '_> {
         let end = self.text.cursor.index().saturating_sub(1);
         let base = match body {
             Ok(body) => {
-                attributes.join(self.attributes_of_type()?);
+                attributes.join(self.attributes(false)?, &open.span());
                 if let Some(problem) = self.macro_after_body(is_typedef) {
                     attributes.refuse(Box::new(problem));
                 }
-                let span = name.unwrap_or(keyword).span();
                 self.place(body, attributes, end, &span)
             }
             Err(problem) => {
                 let problem = self.go_back(start, problem)?;
                 self.text.cursor.skip_brackets();
-                self.attributes_of_type()?;
+                self.attributes(false)?;
                 wrong(problem)
             }
         };
-        Ok(self.declare(name, name.unwrap_or(keyword).span(), base))
+        Ok(self.declare(name, span, base))
     }
 
     /// The mistake of a name after the fields that is a macro, or looks like one for an attribute.
@@ -225,7 +219,7 @@ impl<'s> Reader<'s, '_> {
         if !problems.is_empty() {
             return Base::Wrong(problems);
         }
-        let align = attributes.last.max(attributes.alignas).unwrap_or(1);
+        let align = attributes.align.unwrap_or(1);
         match placement.finish(align, self.fields) {
             Ok(layout) => Base::Known(layout),
             Err(error) => wrong(Problem::new(error.to_string(), span.clone(), "in this struct")),
@@ -243,7 +237,7 @@ fn without_name(specified: Specified<'_>, body: &mut Body) {
         }
         return;
     }
-    if attributes.is_packed || attributes.last.is_some() {
+    if attributes.has_effect() {
         let problem = Problem::new("attributes before a struct without a name", span, "");
         return report(&mut body.problems, [by_compiler(problem)]);
     }
@@ -253,7 +247,7 @@ fn without_name(specified: Specified<'_>, body: &mut Body) {
             element,
             lengths: Vec::new(),
             is_packed: false,
-            align: attributes.alignas,
+            align: None,
             span,
         }),
         base => refuse(body, "", base, span),
@@ -262,7 +256,7 @@ fn without_name(specified: Specified<'_>, body: &mut Body) {
 
 fn field(specified: &Specified<'_>, declarator: Declarator<'_>, name: Token<'_>, body: &mut Body) {
     let mut attributes = specified.attributes.clone();
-    attributes.join(declarator.attributes.clone());
+    attributes.join(declarator.attributes.clone(), &declarator.span);
     let text = name.text.to_owned();
     if let Some(before) = body.names.insert(text.clone(), name.span()) {
         let message = format!("two fields are called {}", quoted(&text));
@@ -285,7 +279,7 @@ fn field(specified: &Specified<'_>, declarator: Declarator<'_>, name: Token<'_>,
                 element: element.clone(),
                 lengths: declarator.lengths,
                 is_packed: attributes.is_packed,
-                align: attributes.most.max(attributes.alignas),
+                align: attributes.align,
                 span: declarator.span,
             });
         }

@@ -52,8 +52,8 @@ const HEADERS: &[(&str, &str)] = &[
 ];
 
 /// The type for a basic datatype.
-fn basic(basic: Basic) -> Option<&'static str> {
-    match (basic, basic.kind()) {
+fn basic(basic: Basic) -> Option<String> {
+    let name = match (basic, basic.kind()) {
         // A Fortran logical has the same bytes.
         (Basic::Logical, _) => Some("int32_t"),
         // Not every compiler has a type for bf16.
@@ -61,7 +61,8 @@ fn basic(basic: Basic) -> Option<&'static str> {
         (_, Kind::Bytes) => Some("unsigned char"),
         // Types of Fortran and C++ are those of C that they count as.
         _ => [basic, basic.canonical()].iter().find_map(|it| it.c_names().first().copied()),
-    }
+    };
+    name.map(str::to_owned)
 }
 
 /// The header.

@@ -7,7 +7,7 @@ use dtype_runtime::{Basic, Type};
 
 use super::ExportError;
 use super::identifier::{self, Scope};
-use crate::notation::{FieldNames, Parsed};
+use crate::notation::{Block, FieldNames, Parsed};
 
 /// The maximum number of fields in all structs together.
 const MAX_FIELDS: usize = 4096;
@@ -16,7 +16,7 @@ const MAX_FIELDS: usize = 4096;
 pub(super) struct Target {
     pub(super) name: &'static str,
     /// The type for a basic datatype, if there is one.
-    pub(super) basic: fn(Basic) -> Option<&'static str>,
+    pub(super) basic: fn(Basic) -> Option<String>,
     /// Whether a word cannot be a name.
     pub(super) is_reserved: fn(&str) -> bool,
     /// Whether a word cannot be a name even with an escape.
@@ -63,14 +63,6 @@ enum Element {
     Basic(Basic),
     /// An index into the definitions.
     Struct(usize),
-}
-
-/// A block of a type: `length` instances of `ty`, the first at a displacement in bytes.
-struct Block {
-    name: Option<String>,
-    length: u64,
-    displacement: i128,
-    ty: Type,
 }
 
 /// A block with the type of its field.
@@ -135,9 +127,7 @@ struct Builder<'a> {
 impl Builder<'_> {
     fn root(&mut self, ty: &Type, is_flat: bool) -> Result<(), ExportError> {
         // The name is the first one, so that it is not changed.
-        let own = self.names.type_name(ty).map(identifier::declared);
-        let own = own.filter(|name| !(self.target.is_reserved)(name));
-        let name = self.scope.unique(&own.unwrap_or_else(|| "Record".to_owned()));
+        let name = self.type_name(ty, "Record".to_owned());
         let blocks = if is_flat {
             self.runs(ty)?
         } else {
@@ -183,20 +173,25 @@ impl Builder<'_> {
             _ => match self.blocks(ty)? {
                 None => return Err(Self::no_type(ty)),
                 Some(blocks) => {
-                    let own = self.names.type_name(ty).map(identifier::declared);
-                    let own = own.filter(|name| !(self.target.is_reserved)(name));
-                    let mut name = own.unwrap_or_else(|| identifier::of_type(name));
-                    // `Self` is no name of a type.
-                    if (self.target.is_reserved)(&name) {
-                        name.push_str("Part");
-                    }
-                    let name = self.scope.unique(&name);
+                    let name = self.type_name(ty, identifier::of_type(name));
                     self.define(name, ty, blocks)?
                 }
             },
         };
         self.known.insert(key, shape.clone());
         Ok(shape)
+    }
+
+    /// The name of the struct for a type: its own, or this one.
+    fn type_name(&mut self, ty: &Type, otherwise: String) -> String {
+        let is_reserved = self.target.is_reserved;
+        let own = self.names.type_name(ty).map(identifier::declared);
+        let mut name = own.filter(|name| !is_reserved(name)).unwrap_or(otherwise);
+        // `Self` is no name of a type.
+        if is_reserved(&name) {
+            name.push_str("Part");
+        }
+        self.scope.unique(&name)
     }
 
     /// The error for a type without blocks: a marker.
@@ -220,11 +215,11 @@ impl Builder<'_> {
             };
         };
         let Call { combiner, arguments } = &call;
-        let block = |length, displacement, ty: &Type| Block {
-            name: None,
-            length,
-            displacement,
-            ty: ty.clone(),
+        let is_in_extents =
+            matches!(combiner, Combiner::Vector | Combiner::Indexed | Combiner::IndexedBlock);
+        let block = |length, at: i128, ty: &Type| {
+            let unit = if is_in_extents { ty.extent().into() } else { 1 };
+            Block { name: None, length, displacement: at * unit, ty: ty.clone() }
         };
         let blocks: Vec<Block> = match (combiner, &**arguments) {
             (Combiner::Dup | Combiner::Contiguous, _) => return Ok(None),
@@ -237,46 +232,22 @@ impl Builder<'_> {
                     Argument::Type(old),
                 ],
             ) => {
-                let unit = if *combiner == Combiner::Vector { old.extent() } else { 1 };
-                let stride = i128::from(*stride) * i128::from(unit);
                 self.check_number(*count)?;
-                (0..*count).map(|i| block(*length, stride * i128::from(i), old)).collect()
+                let at = |i: u64| i128::from(*stride) * i128::from(i);
+                (0..*count).map(|i| block(*length, at(i), old)).collect()
             }
             (
                 Combiner::Indexed | Combiner::Hindexed,
                 [Argument::Counts(lengths), Argument::Offsets(displacements), Argument::Type(old)],
             ) => {
-                let unit = if *combiner == Combiner::Indexed { old.extent() } else { 1 };
                 let all = lengths.iter().zip(&**displacements);
-                all.map(|(length, at)| block(*length, i128::from(*at) * i128::from(unit), old))
-                    .collect()
+                all.map(|(length, at)| block(*length, (*at).into(), old)).collect()
             }
             (
                 Combiner::IndexedBlock | Combiner::HindexedBlock,
                 [Argument::Count(length), Argument::Offsets(displacements), Argument::Type(old)],
-            ) => {
-                let unit = if *combiner == Combiner::IndexedBlock { old.extent() } else { 1 };
-                let all = displacements.iter();
-                all.map(|at| block(*length, i128::from(*at) * i128::from(unit), old)).collect()
-            }
-            (
-                Combiner::Structure,
-                [
-                    Argument::Counts(lengths),
-                    Argument::Offsets(displacements),
-                    Argument::Types(types),
-                ],
-            ) => {
-                let names = self.names.of(ty).unwrap_or(&[]).iter().cloned();
-                let names = names.chain(std::iter::repeat(None));
-                let all = lengths.iter().zip(&**displacements).zip(types);
-                all.zip(names)
-                    .map(|(((length, at), ty), name)| Block {
-                        name,
-                        ..block(*length, (*at).into(), ty)
-                    })
-                    .collect()
-            }
+            ) => displacements.iter().map(|at| block(*length, (*at).into(), old)).collect(),
+            (Combiner::Structure, _) => self.names.members(ty).unwrap_or_default(),
             (Combiner::Resized, [Argument::Type(inner), ..]) => match self.blocks(inner)? {
                 Some(blocks) => blocks,
                 None => vec![block(1, 0, inner)],
@@ -409,13 +380,13 @@ impl Builder<'_> {
 
     /// Adds the fields, and the gaps that the compiler would not leave.
     fn fill(&self, definition: &mut Definition, placed: Vec<Placed>) -> Result<(), ExportError> {
-        let byte = (self.target.basic)(Basic::UnsignedChar).unwrap_or("u8");
+        let byte = (self.target.basic)(Basic::UnsignedChar).unwrap_or_default();
         let names = self.names_of(&placed);
         let (mut end, mut gaps) = (0_u64, 0);
         let mut gap = |fields: &mut Vec<Field>, from: u64, to: u64| {
             let name = format!("_pad{gaps}");
             gaps += 1;
-            let (ty, lengths) = (byte.to_owned(), vec![to - from]);
+            let (ty, lengths) = (byte.clone(), vec![to - from]);
             let (rename, is_struct, is_gap) = (None, false, true);
             fields.push(Field { name, rename, ty, is_struct, lengths, offset: from, is_gap });
         };
@@ -428,7 +399,7 @@ impl Builder<'_> {
                 Element::Basic(basic) => {
                     let language = self.target.name;
                     let ty = (self.target.basic)(basic);
-                    (ty.ok_or(ExportError::NoType { basic, language })?.to_owned(), false)
+                    (ty.ok_or(ExportError::NoType { basic, language })?, false)
                 }
                 Element::Struct(index) => (self.definitions[index].name.clone(), true),
             };

@@ -34,8 +34,8 @@ fn is_reserved_type(word: &str) -> bool {
 }
 
 /// The type for a basic datatype.
-fn basic(basic: Basic) -> Option<&'static str> {
-    match (basic, basic.kind(), basic.size()) {
+fn basic(basic: Basic) -> Option<String> {
+    let name = match (basic, basic.kind(), basic.size()) {
         // The same bytes.
         (Basic::Logical, ..) => Some("i32"),
         (Basic::Aint, ..) => Some("isize"),
@@ -44,7 +44,8 @@ fn basic(basic: Basic) -> Option<&'static str> {
         (_, Kind::Bytes, 1) => Some("u8"),
         // Types of Fortran and C++ are those that they count as.
         _ => [basic, basic.canonical()].iter().find_map(|it| it.rust_names().first().copied()),
-    }
+    };
+    name.map(str::to_owned)
 }
 
 /// The items.

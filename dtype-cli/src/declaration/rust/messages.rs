@@ -14,7 +14,7 @@ use crate::problem::{Problem, quoted};
 pub(in crate::declaration) fn messages(
     source: &str,
     wanted: Option<&str>,
-) -> Result<Option<Vec<Message>>, Vec<Problem>> {
+) -> Result<Option<Vec<(Message, Parsed)>>, Vec<Problem>> {
     let mut fields = FieldNames::default();
     let read = with_items(source, Form::Packed, &mut fields, |reader| {
         let mut enums = reader.items.iter().filter(|(name, item)| {
@@ -34,9 +34,9 @@ pub(in crate::declaration) fn messages(
         let mut next = Some(0);
         for variant in &variants {
             match reader.message(variant, next) {
-                Ok(message) => {
+                Ok((message, layout)) => {
                     next = message.tag.checked_add(1);
-                    messages.push(message);
+                    messages.push((message, layout));
                 }
                 Err(more) => problems.extend(more),
             }
@@ -44,11 +44,8 @@ pub(in crate::declaration) fn messages(
         if problems.is_empty() { Ok(Some(messages)) } else { Err(problems) }
     });
     let Some(messages) = read? else { return Ok(None) };
-    let messages = messages.into_iter().map(|Kind { tag, name, is_text, layout }| {
-        let parsed = Parsed { ty: layout.ty, fields: fields.clone() };
-        Message { tag, name, is_text, parsed }
-    });
-    Ok(Some(messages.collect()))
+    let parsed = |layout: Layout| Parsed { ty: layout.ty, fields: fields.clone() };
+    Ok(Some(messages.into_iter().map(|(message, layout)| (message, parsed(layout))).collect()))
 }
 
 /// The mistake of a name that is not declared, if it is near to that of an enum of messages.
@@ -60,17 +57,13 @@ fn misspelt(reader: &Reader<'_>, wanted: Option<&str>) -> Option<Vec<Problem>> {
     Some(vec![Problem::new(message, 0..0, "").help(format!("did you mean `{near}`?"))])
 }
 
-/// A message and the layout of its records.
-struct Kind {
-    tag: u32,
-    name: String,
-    is_text: bool,
-    layout: Layout,
-}
-
 impl Reader<'_> {
-    /// The message of a variant. `next` is its tag if it has none of its own.
-    fn message(&mut self, variant: &Variant, next: Option<u32>) -> Result<Kind, Vec<Problem>> {
+    /// The message of a variant and the layout of its records. `next` is its tag if it has none of its own.
+    fn message(
+        &mut self,
+        variant: &Variant,
+        next: Option<u32>,
+    ) -> Result<(Message, Layout), Vec<Problem>> {
         let one = |problem: Box<Problem>| vec![*problem];
         condition(&variant.attrs).map_err(one)?;
         let tag = derived(&variant.attrs, Form::Packed).map_err(one)?.tag.or(next);
@@ -98,7 +91,7 @@ impl Reader<'_> {
             Some((_, Records::Many(item))) => (false, self.ty(item)),
         };
         match base {
-            Base::Known(layout) => Ok(Kind { tag, name, is_text, layout }),
+            Base::Known(layout) => Ok((Message { tag, name, is_text }, layout)),
             Base::Wrong(problems) => Err(problems),
             Base::Foreign { what, help } => wrong(&format!("holds {what}"), help),
         }

@@ -134,6 +134,21 @@ fn what_a_compiler_reads() {
             ("struct P { int x[|2147483647 + 1|]; };", "the value of this is unknown", line),
             ("struct P { int x[|1 / 0|]; };", "the value of this is unknown", line),
             ("struct P { int x[|1 - 2u|]; };", "the value of this is unknown", line),
+            ("struct P { int x[|-|1u]; };", "expected a number, found `-`", line),
+            ("struct P { int x[3 |>| 2]; };", "the operator `>` is not evaluated", line),
+            ("struct P { int x[|sizeof|(int)]; };", "the value of `sizeof` is unknown", line),
+            ("struct P { alignas(|double|) int x; };", "this alignment is not read", line),
+            (
+                "struct P { alignas(16) int |x __attribute__((aligned(8)))|; };",
+                "two alignments of one type",
+                line,
+            ),
+            (
+                "enum |E| { A } __attribute__((packed)); struct P { enum E e; };",
+                "the integer of this enum is unknown",
+                line,
+            ),
+            ("struct P { _Atomic int |x|; };", "expected `;` or `,`, found `x`", line),
         ],
     );
     // What is not needed is passed over.

@@ -1,4 +1,4 @@
-//! Splits a declaration in C into tokens.
+//! Splits a text in the notation or in C into tokens.
 
 use std::ops::Range;
 
@@ -6,12 +6,12 @@ use crate::problem::{Problem, quoted};
 
 /// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// A name or a keyword.
     Word,
     /// A word that starts with a digit.
     Number,
-    /// A string or a character constant, with its quotes.
+    /// A text in double or single quotes, which are part of the token.
     Text,
     /// One character.
     Sign,
@@ -23,32 +23,34 @@ pub(super) enum Kind {
     End,
 }
 
-/// How comments are written.
+/// What separates tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Comments {
-    /// `//` and `/* */`; a line that starts with `#` is a directive.
+pub(crate) enum Blank {
+    /// Space, and comments from `#` to the end of the line.
+    Notation,
+    /// Space, backslashes, and comments as `//` and `/* */`; a line that starts with `#` is a directive.
     C,
 }
 
 /// A token and its position in the text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Token<'s> {
-    pub(super) kind: Kind,
-    pub(super) text: &'s str,
+pub(crate) struct Token<'s> {
+    pub(crate) kind: Kind,
+    pub(crate) text: &'s str,
     /// The number of bytes before it.
-    pub(super) start: usize,
+    pub(crate) start: usize,
     /// The number of bytes up to its end.
-    pub(super) end: usize,
+    pub(crate) end: usize,
 }
 
 impl<'s> Token<'s> {
-    pub(super) fn span(&self) -> Range<usize> {
+    pub(crate) fn span(&self) -> Range<usize> {
         self.start..self.end
     }
 
     /// The tokens of a directive after its `#`.
-    pub(super) fn inside(&self) -> Vec<Token<'s>> {
-        let mut all = tokens(self.text.get(1..).unwrap_or(""), Comments::C);
+    pub(crate) fn inside(&self) -> Vec<Token<'s>> {
+        let mut all = tokens(self.text.get(1..).unwrap_or(""), Blank::C);
         for token in &mut all {
             token.start += self.start + 1;
             token.end += self.start + 1;
@@ -57,7 +59,7 @@ impl<'s> Token<'s> {
     }
 
     /// The name of the token in a message.
-    pub(super) fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         match self.kind {
             Kind::End => "the end".into(),
             Kind::Directive => "a line of the preprocessor".into(),
@@ -66,13 +68,13 @@ impl<'s> Token<'s> {
         }
     }
 
-    pub(super) fn is(&self, text: &str) -> bool {
+    pub(crate) fn is(&self, text: &str) -> bool {
         matches!(self.kind, Kind::Word | Kind::Sign) && self.text == text
     }
 }
 
 /// The tokens of a text, the last of which is its end. Every text has tokens.
-pub(super) fn tokens(source: &str, comments: Comments) -> Vec<Token<'_>> {
+pub(crate) fn tokens(source: &str, blank: Blank) -> Vec<Token<'_>> {
     let mut all = Vec::new();
     let mut quotes = Quotes::default();
     // Some editors write a mark for the byte order first.
@@ -81,12 +83,12 @@ pub(super) fn tokens(source: &str, comments: Comments) -> Vec<Token<'_>> {
     let mut is_line_start = true;
     while let Some(c) = source[at..].chars().next() {
         let rest = &source[at..];
-        if c.is_whitespace() || c == '\\' {
+        if c.is_whitespace() || c == '\\' && blank == Blank::C {
             is_line_start |= c == '\n';
             at += c.len_utf8();
             continue;
         }
-        if let Some(length) = comment(rest, comments) {
+        if let Some(length) = comment(rest, blank) {
             at += length;
             continue;
         }
@@ -112,13 +114,14 @@ fn end_of(source: &str) -> Token<'_> {
 }
 
 /// The length of a comment at the start of a text, if there is one.
-fn comment(rest: &str, comments: Comments) -> Option<usize> {
-    match comments {
-        Comments::C if rest.starts_with("//") => Some(line(rest)),
-        Comments::C if rest.starts_with("/*") => {
+fn comment(rest: &str, blank: Blank) -> Option<usize> {
+    match blank {
+        Blank::Notation => rest.starts_with('#').then(|| rest.find('\n').unwrap_or(rest.len())),
+        Blank::C if rest.starts_with("//") => Some(line(rest)),
+        Blank::C if rest.starts_with("/*") => {
             Some(rest[2..].find("*/").map_or(rest.len(), |end| end + 4))
         }
-        Comments::C => None,
+        Blank::C => None,
     }
 }
 
@@ -138,7 +141,7 @@ fn directive(source: &str, start: usize, quotes: &mut Quotes) -> usize {
         at += match c {
             '\n' => break,
             '\\' => 1 + continuation(&rest[1..]).unwrap_or(0),
-            '/' => comment(rest, Comments::C).unwrap_or(1),
+            '/' => comment(rest, Blank::C).unwrap_or(1),
             '"' | '\'' => quotes.length(source, at, c).unwrap_or(1),
             c => c.len_utf8(),
         };
@@ -197,7 +200,7 @@ impl Quotes {
 
 /// Reads tokens one after another.
 #[derive(Debug)]
-pub(super) struct Cursor<'s> {
+pub(crate) struct Cursor<'s> {
     tokens: Vec<Token<'s>>,
     at: usize,
     /// The last token, which stands for everything after it.
@@ -205,58 +208,54 @@ pub(super) struct Cursor<'s> {
 }
 
 impl<'s> Cursor<'s> {
-    pub(super) fn new(source: &'s str, comments: Comments) -> Self {
-        Self::of(tokens(source, comments), source)
-    }
-
     /// Reads these tokens of a text.
-    pub(super) fn of(tokens: Vec<Token<'s>>, source: &'s str) -> Self {
+    pub(crate) fn new(tokens: Vec<Token<'s>>, source: &'s str) -> Self {
         Self { tokens, at: 0, end: end_of(source) }
     }
 
     /// The number of tokens before the next one.
-    pub(super) fn index(&self) -> usize {
+    pub(crate) fn index(&self) -> usize {
         self.at
     }
 
     /// Goes back to the token with this number.
-    pub(super) fn rewind(&mut self, index: usize) {
+    pub(crate) fn rewind(&mut self, index: usize) {
         self.at = index;
     }
 
     /// The next token.
-    pub(super) fn peek(&self) -> Token<'s> {
+    pub(crate) fn peek(&self) -> Token<'s> {
         self.peek_after(0)
     }
 
     /// The token that follows `number` others.
-    pub(super) fn peek_after(&self, number: usize) -> Token<'s> {
+    pub(crate) fn peek_after(&self, number: usize) -> Token<'s> {
         self.tokens.get(self.at + number).copied().unwrap_or(self.end)
     }
 
     /// The token before the next one.
-    pub(super) fn last(&self) -> Token<'s> {
+    pub(crate) fn last(&self) -> Token<'s> {
         self.at.checked_sub(1).and_then(|at| self.tokens.get(at)).copied().unwrap_or(self.peek())
     }
 
-    pub(super) fn next(&mut self) -> Token<'s> {
+    pub(crate) fn next(&mut self) -> Token<'s> {
         let token = self.peek();
         self.at += usize::from(token.kind != Kind::End);
         token
     }
 
     /// Takes the next token if it is this word or sign.
-    pub(super) fn take(&mut self, text: &str) -> Option<Token<'s>> {
+    pub(crate) fn take(&mut self, text: &str) -> Option<Token<'s>> {
         self.peek().is(text).then(|| self.next())
     }
 
     /// Takes the next token, which must be this word or sign.
-    pub(super) fn expect(&mut self, text: &str) -> Result<Token<'s>, Box<Problem>> {
+    pub(crate) fn expect(&mut self, text: &str) -> Result<Token<'s>, Box<Problem>> {
         self.take(text).ok_or_else(|| self.unexpected(&format!("`{text}`")))
     }
 
     /// The mistake that the next token is.
-    pub(super) fn unexpected(&self, expected: &str) -> Box<Problem> {
+    pub(crate) fn unexpected(&self, expected: &str) -> Box<Problem> {
         let found = self.peek();
         let message = format!("expected {expected}, found {}", found.describe());
         let problem = Problem::new(message, found.span(), format!("expected {expected}"));
@@ -265,7 +264,7 @@ impl<'s> Cursor<'s> {
 
     /// Skips a bracket with everything up to its partner, or to the end of the text. Brackets of other kinds do not
     /// count, since one of them may have no partner.
-    pub(super) fn skip_brackets(&mut self) {
+    pub(crate) fn skip_brackets(&mut self) {
         let open = self.peek().text;
         let close = match open {
             "(" => ")",
@@ -292,7 +291,7 @@ mod tests {
     fn comments_and_directives() {
         let source = "#define A \\\n 1\n/* # */ int x; // y\n'a\" \"\\\"b\" é→";
         let found: Vec<(Kind, &str)> =
-            tokens(source, Comments::C).into_iter().map(|token| (token.kind, token.text)).collect();
+            tokens(source, Blank::C).into_iter().map(|token| (token.kind, token.text)).collect();
         assert_eq!(
             found,
             [
@@ -310,18 +309,18 @@ mod tests {
                 (Kind::End, ""),
             ]
         );
-        for token in tokens(source, Comments::C) {
+        for token in tokens(source, Blank::C) {
             assert_eq!(&source[token.span()], token.text);
         }
         let source = "\u{feff}#define A \"/*\" // /*\nx // \\\n y\n #define B 1 /*\n # */ + 1\nz";
         let texts = |source| -> Vec<&str> {
-            tokens(source, Comments::C).iter().map(|token| token.text).collect()
+            tokens(source, Blank::C).iter().map(|token| token.text).collect()
         };
         assert_eq!(
             texts(source),
             ["#define A \"/*\" // /*", "x", "#define B 1 /*\n # */ + 1", "z", ""]
         );
-        let inside = tokens(source, Comments::C)[2].inside();
+        let inside = tokens(source, Blank::C)[2].inside();
         let found: Vec<&str> = inside.iter().map(|token| &source[token.span()]).collect();
         assert_eq!(found, ["define", "B", "1", "+", "1", ""]);
     }
