@@ -163,11 +163,12 @@ impl<'a> Compiler<'a> {
     /// Makes room for at least `needed` operations.
     #[cold]
     fn grow(&mut self, needed: usize) {
-        let is_first = self.many.is_empty();
-        self.many.resize(needed.next_power_of_two().max(MANY), Op::NONE);
-        if is_first {
-            self.many[..SCRATCH].copy_from_slice(self.few);
+        let number = needed.next_power_of_two().max(MANY);
+        if self.many.is_empty() {
+            self.many.reserve_exact(number);
+            self.many.extend_from_slice(self.few);
         }
+        self.many.resize(number, Op::NONE);
     }
 
     /// Lets the builder write at most `room` operations.

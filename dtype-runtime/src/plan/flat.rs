@@ -68,13 +68,14 @@ pub(super) fn flat(ops: &[Op], lists: &Lists) -> Option<Flat> {
     if rest.iter().all(|(_, len)| *len == first.1) {
         lists.even = runs.iter().map(|(disp, _)| offset(*disp)).collect::<Option<_>>()?;
     } else {
-        let mut before = 0;
-        lists.varied.reserve_exact(runs.len() + 1);
-        for (disp, len) in &runs {
-            lists.varied.push([offset(*disp)?, before]);
+        let mut before = 0_u32;
+        let mut entry = |(disp, len): &(i64, u64)| {
+            let start = before;
             before = before.checked_add(u32::try_from(*len).ok()?)?;
-        }
-        lists.varied.push([0, before]);
+            Some([offset(*disp)?, start])
+        };
+        lists.varied =
+            runs.iter().chain([&(list.disp, 0)]).map(&mut entry).collect::<Option<_>>()?;
         let lengths = || runs.iter().map(|(_, len)| *len);
         list.moves = Moves::for_lengths(lengths().min()?, lengths().max()?);
         list.kind = EntryKind::Varied;
@@ -159,6 +160,8 @@ mod tests {
         // Backwards, with runs of one length, the last of which touch.
         let back = [each(2, -10, 2), run(5, 3), run(0, 3), run(20, 2), run(22, 1)];
         assert_eq!(runs(&back).unwrap(), [(5, 3), (0, 3), (-5, 3), (-10, 3), (20, 3)]);
+        let kind = |ops: &[Op]| flat(ops, Lists::none()).unwrap().list.kind;
+        assert_eq!((kind(&rows), kind(&back)), (EntryKind::Varied, EntryKind::Even));
         // What has a kernel of its own, too many runs, too many steps, and too far apart.
         assert_eq!(runs(&[run(0, 4)]), None);
         assert_eq!(runs(&[each(4, 9, 1), run(0, 4)]), None);

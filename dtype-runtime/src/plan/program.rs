@@ -140,9 +140,12 @@ impl From<&[Op]> for Ops {
 fn runs_of(instance: &[Op], extent: i64) -> u8 {
     let mut runs = 0;
     for op in instance {
+        if runs >= MAX_FEW_RUNS {
+            return u8::MAX;
+        }
         match op {
             Op::Blocks(Blocks { count: 1, len, .. })
-                if *len <= SHORT && len.cast_signed() != extent && runs < MAX_FEW_RUNS =>
+                if *len <= SHORT && len.cast_signed() != extent =>
             {
                 runs += if *len > NARROW { 4 } else { 1 };
             }
@@ -297,7 +300,8 @@ impl Program {
     /// machine does not execute permutations.
     #[inline(always)]
     pub(crate) fn is_few_runs(&self, count: u64) -> bool {
-        u64::from(self.runs).saturating_mul(count) <= MAX_FEW_RUNS
+        // No instance counts as one.
+        u64::from(self.runs).saturating_mul(count.max(1)) <= MAX_FEW_RUNS
     }
 
     /// The tables. The call that needs them first computes them.

@@ -217,7 +217,6 @@ impl Shuffle {
             }
             k += 1;
         }
-        self.packs &= position == packed;
         true
     }
 
@@ -497,6 +496,10 @@ mod tests {
         assert_eq!((three(7), three(6)), (Some([None, Some(56), None]), None));
         assert_eq!(worth(&[(0, 7), (9, 56)], 66, 30).map(|worth| worth[2]), Some(None), "overlap");
         assert_eq!(worth(&[(0, 7), (24, 8), (7, 1)], 32, 30).map(|worth| worth[0]), Some(None));
+        assert!(
+            of(&[(0, 7), (9, 56)], 66).unwrap().packs(),
+            "the end of a run in a half of its own"
+        );
         assert!(of(&[(0, 8), (24, 8), (8, 1)], 32).is_none(), "17 packed bytes in a half");
         assert!(of(&[(0, 9)], 520).is_none(), "17 registers");
         assert!(of(&[(0, 4), (12, 8)], 16).is_none(), "beyond the record");

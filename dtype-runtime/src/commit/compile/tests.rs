@@ -377,9 +377,15 @@ fn lists_have_the_shortest_entries() {
     assert_eq!(lists(&mut places(-8).map(|disp| (disp, 4))), [(100, EntryKind::Even)]);
     assert_eq!(lists(&mut places(1 << 30).map(|disp| (disp, 4))), [(100, EntryKind::WideEven)]);
     // The sum of the lengths matters, and no product.
-    let lengths = |unit: u64| (0..100).map(move |i| unit * (1 + i % 3));
-    let far = |unit| lists(&mut places(1 << 14).zip(lengths(unit)));
-    assert_eq!(far(5000), [(100, EntryKind::Varied)]);
+    let lengths = (0..100).map(|i| 200_000 * (1 + i % 3));
+    assert_eq!(lists(&mut places(200_000).zip(lengths)), [(100, EntryKind::Varied)]);
+    // Many blocks of one length behind others are a list of their own.
+    let ended = |alike: u64| {
+        let len = |i| if i < 100 - alike { 1 + i % 3 } else { 7 };
+        lists(&mut places(8).zip((0..100).map(len)))
+    };
+    assert_eq!(ended(31), [(100, EntryKind::Varied)]);
+    assert_eq!(ended(32), [(68, EntryKind::Varied), (32, EntryKind::Even)]);
     // Pairs that touch are blocks of one length.
     let pairs = places(8).flat_map(|disp| [(disp, 2), (disp + 2, 2)]);
     assert_eq!(lists(&mut pairs.take(80)), [(40, EntryKind::Even)]);
