@@ -32,7 +32,7 @@ enum Input {
     Pipe(File),
     Standard(StdinLock<'static>),
     #[cfg(feature = "hdf5")]
-    Dataset(Dataset),
+    Dataset(Box<Dataset>),
 }
 
 impl Forward {
@@ -52,7 +52,7 @@ impl Forward {
     /// The items of a dataset, with a header.
     #[cfg(feature = "hdf5")]
     pub(crate) fn over(dataset: Dataset, path: &Path) -> Self {
-        Self::new(Input::Dataset(dataset), path)
+        Self::new(Input::Dataset(Box::new(dataset)), path)
     }
 
     fn new(input: Input, path: &Path) -> Self {
