@@ -157,3 +157,24 @@ unsafe fn column<D: Way>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Elements;
+
+    #[test]
+    fn many_records_of_few_values_are_converted_value_by_value() {
+        let value = |disp, width: u8| {
+            let blocks = Blocks::run(disp, width.into());
+            Op::Elements(Elements { blocks, form: Form::Reversed { width } })
+        };
+        let ops = [value(0, 4), value(8, 8)];
+        assert_eq!(Records::new(&ops, 16, 100).unwrap().packed_size(), 1200);
+        let values = Values::from_ops(&ops).unwrap();
+        assert_eq!(Records::of_instances(&values, 16, 100).unwrap().packed_size(), 1200);
+        // One record, and bytes that are copied.
+        assert!(Records::new(&ops, 16, 1).is_none());
+        assert!(Records::new(&[Op::Blocks(Blocks::run(0, 4))], 16, 100).is_none());
+    }
+}
