@@ -1,22 +1,22 @@
 //! Why an array is not an array of records.
 
-use std::fmt;
-
 use dtype_npy::{DtypeError, NpyError};
 use dtype_runtime::Error;
 use pyo3::PyErr;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 
 /// The reason why an array is not an array of records, or why there is no array.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArrayError {
     /// The object is not an array of NumPy.
+    #[error("expected a NumPy array, found {found}")]
     NotAnArray {
         /// The name of the object's type.
         found: String,
     },
     /// The dtype has a kind of value that records do not have: Python objects, for instance.
+    #[error("{} has values of the kind `{kind}`, which records do not have", named(field))]
     Foreign {
         /// The path of the field; empty for the item itself.
         field: String,
@@ -24,6 +24,7 @@ pub enum ArrayError {
         kind: String,
     },
     /// The dtype nests deeper than the limit.
+    #[error("{} is more than {limit} dtypes deep", named(field))]
     TooDeep {
         /// The path of the field.
         field: String,
@@ -31,18 +32,27 @@ pub enum ArrayError {
         limit: usize,
     },
     /// The dtype is not that of the records.
-    Dtype(DtypeError),
+    #[error("{0}")]
+    Dtype(#[from] DtypeError),
     /// The dtype does not describe an item: offsets and sizes contradict one another.
+    #[error("{} of the dtype reaches past the end of its item", named(field))]
     Layout {
         /// The path of the field; empty for the item itself.
         field: String,
     },
     /// The records have no data.
+    #[error("records without data cannot be in an array")]
     NoData,
     /// The records are arrays, such as `[f64; 3]`. Their axes would be axes of the whole array, whose items were then the
     /// elements and not the records.
+    #[error(
+        "records that are arrays cannot be the items of an array: make them a field of a struct"
+    )]
     Subarray,
     /// The items have gaps between them, or are in another order than C's, so they cannot be borrowed.
+    #[error(
+        "axis {axis} has a stride of {stride} bytes, expected {expected} as in a contiguous array"
+    )]
     NotContiguous {
         /// The first axis that is not contiguous, counted from the outermost.
         axis: usize,
@@ -52,74 +62,16 @@ pub enum ArrayError {
         expected: isize,
     },
     /// The values are not records.
-    Records(Error),
+    #[error("{0}")]
+    Records(#[from] Error),
     /// Python raised an exception.
-    Python(PyErr),
+    #[error("{0}")]
+    Python(#[from] PyErr),
 }
 
-impl fmt::Display for ArrayError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let named = |field: &str| match field {
-            "" => "the item".to_owned(),
-            field => format!("field `{field}`"),
-        };
-        match self {
-            Self::NotAnArray { found } => write!(f, "expected a NumPy array, found {found}"),
-            Self::Foreign { field, kind } => {
-                write!(
-                    f,
-                    "{} has values of the kind `{kind}`, which records do not have",
-                    named(field)
-                )
-            }
-            Self::TooDeep { field, limit } => {
-                write!(f, "{} is more than {limit} dtypes deep", named(field))
-            }
-            Self::Dtype(error) => write!(f, "{error}"),
-            Self::Layout { field } => {
-                write!(f, "{} of the dtype reaches past the end of its item", named(field))
-            }
-            Self::NoData => f.write_str("records without data cannot be in an array"),
-            Self::Subarray => {
-                f.write_str("records that are arrays cannot be the items of an array: make them a field of a struct")
-            }
-            Self::NotContiguous { axis, stride, expected } => write!(
-                f,
-                "axis {axis} has a stride of {stride} bytes, expected {expected} as in a contiguous array"
-            ),
-            Self::Records(error) => write!(f, "{error}"),
-            Self::Python(error) => write!(f, "{error}"),
-        }
-    }
-}
-
-impl std::error::Error for ArrayError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Dtype(error) => Some(error),
-            Self::Records(error) => Some(error),
-            Self::Python(error) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-impl From<PyErr> for ArrayError {
-    fn from(error: PyErr) -> Self {
-        Self::Python(error)
-    }
-}
-
-impl From<Error> for ArrayError {
-    fn from(error: Error) -> Self {
-        Self::Records(error)
-    }
-}
-
-impl From<DtypeError> for ArrayError {
-    fn from(error: DtypeError) -> Self {
-        Self::Dtype(error)
-    }
+/// The item itself has no name.
+fn named(field: &str) -> String {
+    if field.is_empty() { "the item".to_owned() } else { format!("field `{field}`") }
 }
 
 impl From<NpyError> for ArrayError {

@@ -11,17 +11,19 @@ mod definition;
 mod identifier;
 mod rust;
 
-use std::fmt;
-
 use dtype_runtime::Basic;
 
 use crate::notation::Parsed;
 
 /// Why a type cannot be declared as a struct.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
     /// The data of an instance are not within one extent from displacement 0.
+    #[error(
+        "data from {true_lb} to {true_ub}, and instances of {extent} bytes from {lb} on; a struct starts at 0 and \
+         contains all its fields: `resized(type, 0, extent)` changes the bounds"
+    )]
     Bounds {
         /// The lower bound.
         lb: i64,
@@ -33,6 +35,10 @@ pub enum ExportError {
         true_ub: i64,
     },
     /// Data are packed in another order than that of their addresses, or a byte is named more than once.
+    #[error(
+        "the data at {displacement} are packed after data that end at {end}; the fields of a struct are packed in \
+         the order of their addresses"
+    )]
     Order {
         /// Displacement of the data in the instance.
         displacement: i64,
@@ -40,6 +46,7 @@ pub enum ExportError {
         end: i64,
     },
     /// The language has no type for these values.
+    #[error("{language} has no type for `{basic}`")]
     NoType {
         /// The type of the values.
         basic: Basic,
@@ -47,37 +54,15 @@ pub enum ExportError {
         language: &'static str,
     },
     /// The type has more separate blocks than a declaration should have fields.
+    #[error("the struct would have more than {limit} fields")]
     TooManyFields {
         /// The limit.
         limit: usize,
     },
     /// The type has neither data nor an extent.
+    #[error("the type has no bytes")]
     Empty,
 }
-
-impl fmt::Display for ExportError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Bounds { lb, extent, true_lb, true_ub } => write!(
-                f,
-                "data from {true_lb} to {true_ub}, and instances of {extent} bytes from {lb} on; a struct starts at 0 \
-                 and contains all its fields: `resized(type, 0, extent)` changes the bounds"
-            ),
-            Self::Order { displacement, end } => write!(
-                f,
-                "the data at {displacement} are packed after data that end at {end}; the fields of a struct are packed \
-                 in the order of their addresses"
-            ),
-            Self::NoType { basic, language } => write!(f, "{language} has no type for `{basic}`"),
-            Self::TooManyFields { limit } => {
-                write!(f, "the struct would have more than {limit} fields")
-            }
-            Self::Empty => f.write_str("the type has no bytes"),
-        }
-    }
-}
-
-impl std::error::Error for ExportError {}
 
 /// A C header that declares structs with the layout of a type; the last one is the type itself. Static assertions
 /// check sizes and offsets.
