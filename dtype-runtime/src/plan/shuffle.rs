@@ -352,7 +352,6 @@ pub(crate) trait ShuffledBy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    #[cfg(target_arch = "x86_64")]
     use crate::plan::{Blocks, Op};
 
     /// The index of a byte that becomes a zero.
