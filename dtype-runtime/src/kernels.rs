@@ -24,8 +24,7 @@ pub enum Isa {
     /// The one that the crate is compiled for, which every machine has.
     Portable = 1,
     /// AVX2 and MOVBE on `x86_64`: blocks are copied, and values reversed, widened and checked, 32 bytes at a time. Slices of
-    /// small structs go through registers, several at a time, and so do records of types made at run time that are packed, if
-    /// their data are groups of four bytes.
+    /// small structs go through registers, several at a time.
     Avx2,
     /// The same with AVX-512 and its permutations of bytes (F, BW, VL and VBMI, and BMI2): blocks go 64 bytes at a time, and
     /// records of small structs are rearranged in registers, several at a time.

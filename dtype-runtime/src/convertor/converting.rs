@@ -108,7 +108,7 @@ impl ConvertedStream {
 ///
 /// The instances must be those of the plan for bytes. The values that the range names, at their displacements from
 /// `memory`, must be valid for `D`, and so must `packed` for the length of the range; the two must not overlap. If
-/// `D` reads memory, all data of the instances must be readable.
+/// `D` reads memory, all data of the instances must be readable; if it writes memory, they must not overlap.
 pub(super) unsafe fn convert<D: Way>(
     converting: &Converting,
     instances: &Instances<'_>,

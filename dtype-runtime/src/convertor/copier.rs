@@ -99,7 +99,7 @@ impl<D: Way> Visitor for Copier<'_, D> {
 
     #[inline]
     fn part(&mut self, of: &Splittable<'_>, bytes: &Range<u64>) -> Option<ControlFlow<()>> {
-        // `copy_range` has asked what copies instances.
+        // `copy_range` has tried `part_of_instances` already.
         if matches!(of, Splittable::Repeated(Repeated { level: Level::Instances(_), .. })) {
             return None;
         }

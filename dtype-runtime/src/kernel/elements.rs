@@ -144,8 +144,8 @@ unsafe fn column<D: Way>(
     for block in 0..places.count {
         let memory = memory.wrapping_offset(places.block(block) as isize);
         let packed = packed.wrapping_add(block as usize * len);
-        // SAFETY: a value or several of each record, which the caller guarantees. `Records::of` has seen that the forms are
-        // bytewise, so that a reversed value has 2, 4, 8 or 16 bytes, of which `len` is a multiple.
+        // SAFETY: a value or several of each record, which the caller guarantees. They are bytewise, as
+        // `bytewise_size` has seen, so that a reversed value has 2, 4, 8 or 16 bytes, of which `len` is a multiple.
         unsafe {
             match elements.form {
                 Form::Same { .. } => strided::<D>(len, records, steps, memory, packed),

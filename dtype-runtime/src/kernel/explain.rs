@@ -20,7 +20,7 @@ impl Direction for Explain {
     /// Advances nothing, and is not a permutation.
     const TRANSFER: Transfer = Transfer::Zero;
 
-    /// As where bytes arrive unchanged. (Nothing is copied.)
+    /// As where there is a packed stream. (Nothing is copied.)
     const MAY_MASK: bool = true;
 
     unsafe fn copy(_memory: *mut u8, _packed: *mut u8, _len: usize) {}

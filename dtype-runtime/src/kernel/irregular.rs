@@ -201,8 +201,8 @@ unsafe fn varied<D: Direction, O: Copy + Into<u64>, R: Registers>(
 ///
 /// # Safety
 ///
-/// As [`Direction::copy`]; there must be no more than `W` bytes. `D` must be plain, or copy nothing, and the processor must have the
-/// instructions of `R`.
+/// As [`Direction::copy`]; there must be no more than `W` bytes. `D` must pack or unpack, or copy nothing, and the
+/// processor must have the instructions of `R`.
 #[inline(always)]
 unsafe fn masked<D: Direction, R: Registers, const W: usize>(
     memory: *mut u8,
@@ -218,7 +218,7 @@ unsafe fn masked<D: Direction, R: Registers, const W: usize>(
 ///
 /// Where the fragment ends is not looked up: as in any search in lengths that vary, the processor would guess most comparisons
 /// wrong. The blocks go on as long as eight more fit, which is one comparison that it guesses right, and then one by one. Code
-/// for blocks that are not `SHORT`, or have wide entries, or are not copied unchanged, would only become larger by that.
+/// for blocks that are not `SHORT`, or have wide entries, or have no packed bytes, would only become larger by that.
 ///
 /// # Safety
 ///

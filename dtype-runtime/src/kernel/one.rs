@@ -66,7 +66,7 @@ compiled_for_selected! {
     ///
     /// # Safety
     ///
-    /// As [`one`]; `D` must pack or unpack, and copy bytes unchanged.
+    /// As [`one`]; `D` must pack or unpack.
     unsafe fn small[D: Direction][D](
         program: &Program, memory: *mut u8, packed: *mut u8,
     ) = R, without avx2 => small_by::<D, R>(program, memory, packed);

@@ -137,7 +137,7 @@ compiled_for_selected! {
     ///
     /// # Safety
     ///
-    /// `D` must be [plain](Direction::IS_PACKED), as runs are cut anywhere.
+    /// `D` must pack or unpack.
     /// `memory + displacement` must be valid for `D` on each of these bytes, and `packed` on as many. The first of them must be
     /// in the first record.
     pub(crate) unsafe fn part[D: Direction][D](

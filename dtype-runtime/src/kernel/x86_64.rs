@@ -79,7 +79,7 @@ unsafe fn permute_prepared<D: Direction>(
     }
 }
 
-/// [`Registers::permute`] for the first time. All of it, so that who calls it has nothing to do afterwards, and no registers to
+/// [`Registers::permute`] for the first time. All of it, so that its caller has nothing to do afterwards, and no registers to
 /// save before.
 ///
 /// # Safety

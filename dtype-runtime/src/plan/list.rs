@@ -68,13 +68,6 @@ pub(crate) enum Width {
 
 impl Moves {
     /// The moves for lengths from `least` to `greatest`.
-    ///
-    /// If blocks are whole numbers of values of one width, a power of two up to 16 bytes, and one of the blocks is
-    /// longer than a value, then no move is shorter than a value. The kernels that reverse values rely on this
-    /// (lemma WHOLE-VALUES, `kernel/reverse.rs`). A list in a varied form always includes such a block: it became
-    /// varied when a block of another length than its first block was added, and both are at least one value long.
-    /// (Blocks of one value each would take two moves of half a value; in an even list they are copied by their
-    /// length instead.)
     pub(crate) fn for_lengths(least: u64, greatest: u64) -> Self {
         let widths = [
             (1, Width::W1),

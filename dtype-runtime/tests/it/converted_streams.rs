@@ -2,7 +2,7 @@
 //! arrived in part, and the positions in errors.
 
 use dtype_runtime::convertor::Checksum;
-use dtype_runtime::representation::Architecture;
+use dtype_runtime::representation::{Architecture, ByteOrder};
 use dtype_runtime::{
     Basic, BufferMut, Datatype, Error, Packer, Representation, Type, TypeMap, Unpacker, pack,
 };
@@ -63,6 +63,26 @@ fn a_part_of_a_stream_is_not_converted() {
     for (part, start, end) in [(front, 0, 4), (middle, 4, 12), (last, 12, 16)] {
         let refused = part.with_representation(Representation::External32).err();
         assert_eq!(refused, Some(Error::OutsidePart { position: 0, start, end }));
+    }
+}
+
+/// Positions close to 2⁶⁴, where all instances are the same number.
+#[test]
+fn a_stream_ends_at_the_greatest_position() {
+    let other = match ByteOrder::NATIVE {
+        ByteOrder::Little => Representation::BigEndian,
+        ByteOrder::Big => Representation::LittleEndian,
+    };
+    let same = Type::resized(&Type::basic(Basic::U32), 0, 0).unwrap().commit();
+    let (conversion, count) = (same.conversion(other).unwrap(), usize::MAX / 4);
+    let mut packer = conversion.packer(&[1, 2, 3, 4], count).unwrap();
+    for bytes in [1, 4, 17, 100] {
+        packer.set_position(packer.position() + packer.remaining() - bytes as u64).unwrap();
+        let mut out = [0xA5; 200];
+        assert_eq!(packer.pack(&mut out), Ok(bytes));
+        let (packed, rest) = out.split_at(bytes);
+        assert!(packed.iter().rev().eq([1, 2, 3, 4].iter().cycle().take(bytes)), "{packed:?}");
+        assert!(rest.iter().all(|byte| *byte == 0xA5));
     }
 }
 

@@ -4,7 +4,7 @@
 
 use crate::case::Case;
 use crate::fragments::{fragments, lengths, shuffled};
-use crate::model::{config, trees, trees_with_lists};
+use crate::model::{Tree, config, trees, trees_of, trees_with_lists};
 use dtype_runtime::basic::Kind;
 use dtype_runtime::convertor::{Checksum, Conversion, ConvertingPacker};
 use dtype_runtime::representation::{Architecture, ByteOrder, LongDouble};
@@ -91,7 +91,9 @@ fn value(basic: Basic, number: usize, there: Architecture) -> (Vec<u8>, Vec<u8>)
 
 /// A random type without overlaps, how many instances of it, and a machine.
 fn conversions() -> impl Strategy<Value = Converted> {
-    let tree = prop_oneof![trees(), trees_with_lists(4)];
+    // Numbers of one width, which are copied before their bytes are reversed.
+    let numbers = proptest::sample::select(vec![Basic::F64, Basic::U64]).prop_map(Tree::Basic);
+    let tree = prop_oneof![trees(), trees_with_lists(4), trees_of(numbers, 1)];
     (tree, 0_usize..6, 0_usize..9).prop_filter_map("overlaps", |(tree, count, which)| {
         let case = Case::new(&tree, count);
         (!case.overlaps()).then(|| Converted::new(case, representations()[which]))

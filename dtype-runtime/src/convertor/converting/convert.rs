@@ -27,7 +27,7 @@ use crate::representation::{Form, Misfit, WIDEST};
 ///
 /// The instances must be those of the plan for bytes. The values that the range names must be valid for `D` at their
 /// displacements from `memory`, and so must `packed` for the length of the range; the two must not overlap. If `D` reads memory,
-/// all data of the instances must be readable.
+/// all data of the instances must be readable; if it writes memory, they must not overlap.
 pub(super) unsafe fn reversed<D: Way>(
     instances: &Instances<'_>,
     width: u8,
@@ -74,8 +74,9 @@ pub(super) unsafe fn reversed<D: Way>(
     }
     let (mut next, end) = (whole.start * value, whole.end * value);
     while next < end {
-        let values = next..end.min(next + STAGE as u64);
-        let len = length(values.end - values.start);
+        // The end may be close to 2⁶⁴.
+        let bytes = (end - next).min(STAGE as u64);
+        let (values, len) = (next..next + bytes, length(bytes));
         let (packed, steps) = (here(next), Steps { memory: 0, packed: 0 });
         next = values.end;
         // SAFETY: whole values of the range, as many bytes of the stage, and as many packed ones. The stage stands for memory: it
@@ -92,7 +93,8 @@ pub(super) unsafe fn reversed<D: Way>(
     }
 }
 
-/// The least length of blocks that are reversed on the way from memory. Shorter ones take longer than a copy and whole registers.
+/// The least length of blocks that are reversed without the stage. Shorter blocks take longer than a copy to the stage, where
+/// full registers are reversed.
 const MIN_DIRECT: u64 = 64;
 
 /// Bytes of the stage: so few that the data that it holds stay in the first cache, both in memory and in the packed stream.
