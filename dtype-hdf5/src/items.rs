@@ -1,5 +1,7 @@
 //! The items of any dataset, without a Rust type for them.
 
+use std::ops::Range;
+
 use dtype_npy::{Dtype, DtypeField};
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::stored::{TextEnd, joined};
@@ -7,15 +9,16 @@ use hdf5_metno::{Dataset, Datatype};
 
 use crate::error::Error;
 use crate::library::{Items, Texts, read_items, stored};
-use crate::part::{count_of, rows, rows_at_once, whole};
+use crate::part::{AT_ONCE, count_of, rows, rows_at_once, whole};
 use crate::storage::{check_space, check_written};
 use crate::stored::{Form, Stored};
 
 /// Reads the items of a dataset whatever they are, packed and in this machine's byte order: for tools that do not know a Rust
 /// type for them. [`ItemReader::dtype`] says what they are.
 ///
-/// An enumeration is its integers, but h5py's truth values are `b1`. A string is a `U` of as many characters as it has bytes;
-/// if its length is variable, as the longest has, for which all of them are read first. What is not UTF-8 is read as Latin-1.
+/// An enumeration is its integers, but h5py's truth values are `b1`. A string is a `U` with a character for each of its bytes.
+/// A string of variable length has as many as the longest one, for which all of them are read first. What is not UTF-8 is read
+/// as Latin-1.
 ///
 /// # Errors
 ///
@@ -60,6 +63,7 @@ pub fn items(dataset: &Dataset) -> Result<ItemReader, Error> {
         next: 0,
         most: rows_at_once(dataset, row.saturating_mul(datatype.size())).0,
         items: Items::default(),
+        rest: 0..0,
         datatype,
         stored,
     };
@@ -70,10 +74,7 @@ pub fn items(dataset: &Dataset) -> Result<ItemReader, Error> {
             reader.text = lengths.fold(reader.text, usize::max);
         }
         reader.next = 0;
-        reader.texts.limit = (reader.text + 1).saturating_mul(reader.texts.places.len());
         reader.dtype = dtype_of(&reader.stored, reader.text as u64, "")?;
-        let size = usize::try_from(reader.dtype.itemsize()).unwrap_or(usize::MAX);
-        reader.most = rows_at_once(dataset, row.saturating_mul(size)).0;
     }
     Ok(reader)
 }
@@ -94,6 +95,8 @@ pub struct ItemReader {
     next: usize,
     most: usize,
     items: Items,
+    /// Which of the items that were read have not been returned.
+    rest: Range<usize>,
 }
 
 impl ItemReader {
@@ -113,10 +116,21 @@ impl ItemReader {
     ///
     /// [`Error::Hdf5`]; [`Error::Range`] if the dataset has become shorter, [`Error::Texts`] if a text has become longer.
     pub fn read_onto(&mut self, bytes: &mut Vec<u8>) -> Result<usize, Error> {
-        let count = self.fill()?;
-        for item in self.items.bytes.chunks_exact(self.datatype.size().max(1)).take(count) {
-            append(&self.stored, item, &self.items.scratch.texts, self.text, bytes);
+        if self.rest.is_empty() {
+            self.rest = 0..self.fill()?;
         }
+        let texts = &self.items.scratch.texts;
+        if texts.iter().any(|text| text.len() > self.text) {
+            return Err(Error::Texts { items: 1, limit: self.text });
+        }
+        // A chunk has any number of items, and each string becomes as long as the longest.
+        let size = usize::try_from(self.dtype.itemsize()).unwrap_or(usize::MAX);
+        let count = self.rest.len().min((AT_ONCE / size.max(1)).max(1));
+        let items = self.items.bytes.chunks_exact(self.datatype.size().max(1));
+        for item in items.skip(self.rest.start).take(count) {
+            append(&self.stored, item, texts, self.text, bytes);
+        }
+        self.rest.start += count;
         Ok(count)
     }
 

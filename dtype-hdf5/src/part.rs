@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::library::shape;
 
 /// Bytes of items that are read or written at a time.
-const AT_ONCE: usize = 4 << 20;
+pub(crate) const AT_ONCE: usize = 4 << 20;
 
 /// A part of a dataset: as many items as `count` says.
 pub(crate) struct Part {

@@ -259,7 +259,8 @@ impl<M: Messages> Payload<M> {
 }
 
 /// Decodes the message at the front of `input` and moves `input` past it, even if the message is refused: for
-/// datagrams and for memory. `None` if `input` is empty.
+/// datagrams and for memory. `None` if `input` is empty. Behind a damaged header the start of the next frame is unknown, so all
+/// of `input` is taken then.
 ///
 /// # Errors
 ///
@@ -283,7 +284,8 @@ pub fn decode<M: Messages>(input: &mut &[u8], limits: &Limits) -> Result<Option<
 /// As [`decode`], for frames of any form.
 fn decode_any<M: Messages>(input: &mut &[u8], limits: &Limits) -> Result<Option<M>, Error> {
     let mut parser = Parser::new();
-    if let Some(frame) = parser.whole(input)?
+    let frame = parser.whole(input).inspect_err(|_| *input = &[])?;
+    if let Some(frame) = frame
         && let Some(header) = parser.last_header()
     {
         if let Some(message) = M::whole(header, &frame, limits) {

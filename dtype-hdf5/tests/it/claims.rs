@@ -232,6 +232,39 @@ fn a_string_that_all_items_share_is_copied_only_so_often() {
     assert_eq!(error, "record 7: not a valid text: its length is 1048576, and the capacity 5");
 }
 
+/// Each string of the items has room for the longest one.
+#[test]
+fn one_long_string_makes_no_long_piece() {
+    const LONG: usize = 1 << 16;
+    let folder = tempfile::tempdir().unwrap();
+    let file = File::create(folder.path().join("texts.h5")).unwrap();
+    let mut texts = vec![VarLenUnicode::new(); 200];
+    texts[70] = "x".repeat(LONG).parse().unwrap();
+    let builder = file.new_dataset_builder().chunk(200);
+    let dataset = builder.with_data(&texts).create("texts").unwrap();
+    let mut items = dtype_hdf5::items(&dataset).unwrap();
+    let (mut bytes, mut lengths) = (Vec::new(), Vec::new());
+    loop {
+        bytes.clear();
+        let count = items.read_onto(&mut bytes).unwrap();
+        assert!(bytes.len() == 4 * LONG * count && count <= 16, "{count} items");
+        if count == 0 {
+            break;
+        }
+        let text = |item: &[u8]| item.iter().filter(|byte| **byte != 0).count();
+        lengths.extend(bytes.chunks_exact(4 * LONG).map(text));
+    }
+    assert_eq!(lengths.len(), 200);
+    assert!(lengths.iter().enumerate().all(|(i, len)| *len == if i == 70 { LONG } else { 0 }));
+
+    // Another writer is not to have its text cut.
+    let mut items = dtype_hdf5::items(&dataset).unwrap();
+    texts[3] = "x".repeat(LONG + 1).parse().unwrap();
+    dataset.write(&texts).unwrap();
+    let error = items.read_onto(&mut bytes).unwrap_err();
+    assert!(matches!(error, Error::Texts { items: 1, limit: LONG }), "{error}");
+}
+
 /// A short text in a file can be a long one in memory.
 #[test]
 fn items_that_were_never_written_are_no_gibibytes_of_records() {

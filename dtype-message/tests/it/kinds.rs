@@ -329,6 +329,18 @@ fn decoding_moves_past_a_refused_frame() {
     }
 }
 
+/// A loop over the messages in memory ends, also if it continues after errors.
+#[test]
+fn decoding_takes_everything_behind_a_damaged_header() {
+    for framing in framings(0) {
+        let mut stream = encoded(&"good".to_owned(), framing).repeat(2);
+        stream[0] = 0;
+        let mut input = &stream[..];
+        refused!(dtype_message::decode::<String>(&mut input, &ANY), Error::Magic { .. });
+        assert!(input.is_empty(), "{framing:?}");
+    }
+}
+
 /// What has arrived of a frame that is skipped is told as for any other.
 #[test]
 fn the_end_of_a_stream_inside_a_refused_frame() {
