@@ -87,7 +87,7 @@ impl std::error::Error for ExportError {}
 ///
 /// # Errors
 ///
-/// The reason why no struct has this layout and this order of packing.
+/// Why no struct has this layout and this order of packing.
 ///
 /// ```
 /// use dtype_cli::{declaration, notation};
