@@ -1,4 +1,4 @@
-//! Why an array is not an array of records.
+//! Errors in converting arrays and records.
 
 use std::fmt;
 
@@ -7,20 +7,20 @@ use dtype_runtime::Error;
 use pyo3::PyErr;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 
-/// The reason why an array is not an array of records, or why there is no array.
+/// Why an array is not an array of records, or why no array can be made.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ArrayError {
-    /// The object is not an array of NumPy.
+    /// The object is not a NumPy array.
     NotAnArray {
         /// The name of the object's type.
         found: String,
     },
-    /// The dtype has a kind of value that records do not have: Python objects, for instance.
+    /// The dtype has a kind of value that records cannot have: Python objects, for example.
     Foreign {
         /// The path of the field; empty for the item itself.
         field: String,
-        /// NumPy's letter of the kind.
+        /// NumPy's letter for the kind.
         kind: String,
     },
     /// The dtype nests deeper than the limit.
@@ -39,7 +39,7 @@ pub enum ArrayError {
     },
     /// The records have no data.
     NoData,
-    /// The records are arrays, such as `[f64; 3]`. Their axes would be axes of the whole array, whose items were then the
+    /// The records are arrays, such as `[f64; 3]`. Their axes would become axes of the whole array, and its items would be the
     /// elements and not the records.
     Subarray,
     /// The items have gaps between them, or are in another order than C's, so they cannot be borrowed.
@@ -48,7 +48,7 @@ pub enum ArrayError {
         axis: usize,
         /// Bytes from one item to the next.
         stride: isize,
-        /// The stride that a contiguous array has.
+        /// The stride of a contiguous array.
         expected: isize,
     },
     /// The values are not records.
