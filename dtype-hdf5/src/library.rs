@@ -64,7 +64,7 @@ fn read(datatype: &Datatype, path: &str, depth: usize) -> Result<Stored, Error> 
     }
     let size = datatype.size() as u64;
     let _guard = LOCK.lock();
-    // SAFETY: it reads a datatype, and checks the handle.
+    // SAFETY: the call reads a datatype, and checks the handle.
     let class = unsafe { H5Tget_class(datatype.id()) };
     #[allow(
         clippy::match_wildcard_for_single_variants,
@@ -99,14 +99,14 @@ fn order(datatype: &Datatype) -> Option<ByteOrder> {
 
 /// Whether all bits of a number are significant.
 fn is_whole(datatype: &Datatype) -> bool {
-    // SAFETY: they read a datatype, and check the handle.
+    // SAFETY: the calls read a datatype, and check the handle.
     let (precision, offset) =
         unsafe { (H5Tget_precision(datatype.id()), H5Tget_offset(datatype.id())) };
     offset == 0 && precision.checked_div(8) == Some(datatype.size()) && precision % 8 == 0
 }
 
 fn integer(datatype: &Datatype) -> Form {
-    // SAFETY: it reads a datatype, and checks the handle.
+    // SAFETY: the call reads a datatype, and checks the handle.
     let sign = unsafe { H5Tget_sign(datatype.id()) };
     match (order(datatype), sign) {
         (Some(order), H5T_sign_t::H5T_SGN_NONE | H5T_sign_t::H5T_SGN_2) if is_whole(datatype) => {
@@ -127,7 +127,7 @@ fn float(datatype: &Datatype) -> Form {
     let id = datatype.id();
     let (mut sign, mut exponent, mut exponent_bits) = (0, 0, 0);
     let (mut mantissa, mut mantissa_bits) = (0, 0);
-    // SAFETY: they read a datatype, check the handle, and write to the five numbers.
+    // SAFETY: the calls read a datatype, check the handle, and write to the five numbers.
     let (status, bias, norm) = unsafe {
         let status = H5Tget_fields(
             id,
@@ -159,7 +159,7 @@ fn float(datatype: &Datatype) -> Form {
 }
 
 fn text(datatype: &Datatype) -> Form {
-    // SAFETY: they read a datatype, and check the handle.
+    // SAFETY: the calls read a datatype, and check the handle.
     let (is_variable, padding) =
         unsafe { (H5Tis_variable_str(datatype.id()), H5Tget_strpad(datatype.id())) };
     match (is_variable, padding) {
@@ -172,20 +172,20 @@ fn text(datatype: &Datatype) -> Form {
 
 /// The base type of an array or enumeration.
 fn base(datatype: &Datatype) -> Result<Datatype, Error> {
-    // SAFETY: it reads a datatype, and checks the handle. The new handle belongs to the value that is made of it alone.
+    // SAFETY: the call reads a datatype, and checks the handle. Only the value made from the new handle owns it.
     Ok(unsafe { hdf5_metno::from_id(H5Tget_super(datatype.id())) }?)
 }
 
 /// The number of members of a compound or an enumeration.
 fn member_count(datatype: &Datatype) -> Result<c_uint, Error> {
-    // SAFETY: it reads a datatype, and checks the handle.
+    // SAFETY: the call reads a datatype, and checks the handle.
     let members = unsafe { H5Tget_nmembers(datatype.id()) };
     c_uint::try_from(members).map_err(|_| failed())
 }
 
 /// The name of a member. A name that is not UTF-8 is read as Latin-1, so that different names stay different.
 fn name(datatype: &Datatype, member: c_uint) -> Result<String, Error> {
-    // SAFETY: it reads a datatype, and checks the handle and the index.
+    // SAFETY: the call reads a datatype, and checks the handle and the index.
     let text = unsafe { H5Tget_member_name(datatype.id(), member) };
     if text.is_null() {
         return Err(failed());
@@ -213,8 +213,8 @@ fn enumeration(datatype: &Datatype, path: &str) -> Result<Form, Error> {
     let (mut all, mut numbers) = (BTreeMap::new(), BTreeSet::new());
     for member in 0..member_count(datatype)? {
         let name = name(datatype, member)?;
-        // SAFETY: it reads a datatype, checks the handle and the index, and writes as many bytes as the datatype has, for which
-        // there is room.
+        // SAFETY: the call reads a datatype, checks the handle and the index, and writes as many bytes as the datatype has, for
+        // which there is room.
         number(unsafe { H5Tget_member_value(datatype.id(), member, bytes.as_mut_ptr().cast()) })?;
         let value = zero_extended(&bytes[..size], order);
         // The library does not make such members, but reads them from files.
@@ -239,8 +239,8 @@ fn compound(datatype: &Datatype, path: &str, depth: usize) -> Result<Form, Error
     for member in 0..member_count(datatype)? {
         let name = name(datatype, member)?;
         let inner = joined(path, &name);
-        // SAFETY: they read a datatype, and check the handle and the index. The new handle belongs to the value that is made
-        // of it alone.
+        // SAFETY: the calls read a datatype, and check the handle and the index. Only the value made from the new handle owns
+        // it.
         let (offset, of) = unsafe {
             let id = datatype.id();
             (H5Tget_member_offset(id, member), hdf5_metno::from_id(H5Tget_member_type(id, member)))
@@ -257,14 +257,14 @@ fn compound(datatype: &Datatype, path: &str, depth: usize) -> Result<Form, Error
 
 fn array(datatype: &Datatype, path: &str, depth: usize) -> Result<Form, Error> {
     let malformed = || Error::Malformed { field: path.to_owned() };
-    // SAFETY: it reads a datatype, and checks the handle.
+    // SAFETY: the call reads a datatype, and checks the handle.
     let axes = number(unsafe { H5Tget_array_ndims(datatype.id()) })?;
     if !(1..=MAX_AXES).contains(&axes) {
         return Err(malformed());
     }
     let mut lengths: Vec<hsize_t> = vec![0; axes];
-    // SAFETY: it reads a datatype, checks the handle, and writes a length for each axis, of which there are as many as it just
-    // said: the lock is held, and a datatype does not change.
+    // SAFETY: the call reads a datatype, checks the handle, and writes a length for each axis, of which there are as many as it
+    // just said: the lock is held, and a datatype does not change.
     number(unsafe { H5Tget_array_dims2(datatype.id(), lengths.as_mut_ptr()) })?;
     let element = read(&base(datatype)?, path, depth + 1)?;
     let size = lengths.iter().try_fold(element.size, |size, length| size.checked_mul(*length));
@@ -313,7 +313,7 @@ pub(crate) fn created(
     let links = LinkCreate::build().create_intermediate_group(true).finish()?;
     // Without times, so that the same records make the same file.
     let properties = DatasetCreate::build().obj_track_times(false).finish()?;
-    // SAFETY: the library checks the handles, and copies the name. The handle belongs to the value that is made of it alone.
+    // SAFETY: the library checks the handles, and copies the name. Only the value made from the handle owns it.
     let id = unsafe {
         H5Dcreate2(
             group.id(),
@@ -343,11 +343,11 @@ pub(crate) fn shape(space: &Dataspace) -> Result<Vec<hsize_t>, Error> {
     if space.is_null() {
         return Ok(vec![0]);
     }
-    // SAFETY: it reads a dataspace, and checks the handle.
+    // SAFETY: the call reads a dataspace, and checks the handle.
     let axes = number(unsafe { H5Sget_simple_extent_ndims(space.id()) })?;
     let mut lengths: Vec<hsize_t> = vec![0; axes];
-    // SAFETY: it reads a dataspace, checks the handle, and writes a length for each axis, of which there are as many as it just
-    // said: the lock is held. It does not write the greatest lengths.
+    // SAFETY: the call reads a dataspace, checks the handle, and writes a length for each axis, of which there are as many as
+    // it just said: the lock is held. It does not write the greatest lengths.
     number(unsafe {
         H5Sget_simple_extent_dims(space.id(), lengths.as_mut_ptr(), std::ptr::null_mut())
     })?;
@@ -358,7 +358,7 @@ pub(crate) fn shape(space: &Dataspace) -> Result<Vec<hsize_t>, Error> {
 /// else. The dataset must have these fields.
 pub(crate) fn selected(datatype: &Datatype, map: &TypeMap) -> Result<Datatype, Error> {
     let _guard = LOCK.lock();
-    // SAFETY: it reads a datatype, and checks the handle.
+    // SAFETY: the call reads a datatype, and checks the handle.
     match (unsafe { H5Tget_class(datatype.id()) }, map.node()) {
         (H5T_class_t::H5T_ARRAY, _) => {
             let Form::Array { lengths, .. } = array(datatype, "", 0)? else {
@@ -375,8 +375,8 @@ pub(crate) fn selected(datatype: &Datatype, map: &TypeMap) -> Result<Datatype, E
             for field in *fields {
                 let Some(map) = field.map().filter(|map| map.size() > 0) else { continue };
                 let name = c_text(field.name())?;
-                // SAFETY: they read a datatype, and check the handle, the name and the index. The new handle belongs to the
-                // value that is made of it alone.
+                // SAFETY: the calls read a datatype, and check the handle, the name and the index. Only the value made from the
+                // new handle owns it.
                 let of: Datatype = unsafe {
                     let index = number(H5Tget_member_index(datatype.id(), name.as_ptr()))?;
                     let index = c_uint::try_from(index).unwrap_or(c_uint::MAX);
@@ -395,10 +395,11 @@ pub(crate) fn selected(datatype: &Datatype, map: &TypeMap) -> Result<Datatype, E
 
 /// A compound of these members.
 fn made_compound(size: usize, members: &[(CString, usize, Datatype)]) -> Result<Datatype, Error> {
-    // SAFETY: it makes a datatype. The handle belongs to the value that is made of it alone.
+    // SAFETY: the call makes a datatype. Only the value made from the handle owns it.
     let all: Datatype = unsafe { hdf5_metno::from_id(H5Tcreate(H5T_class_t::H5T_COMPOUND, size)) }?;
     for (name, offset, of) in members {
-        // SAFETY: it changes a datatype that nothing else refers to, checks the handles and the offset, and copies the name.
+        // SAFETY: the call changes a datatype that nothing else refers to, checks the handles and the offset, and copies the
+        // name.
         number(unsafe { H5Tinsert(all.id(), name.as_ptr(), *offset, of.id()) })?;
     }
     Ok(all)
@@ -407,9 +408,9 @@ fn made_compound(size: usize, members: &[(CString, usize, Datatype)]) -> Result<
 /// An array of these axes.
 fn made_array(element: &Datatype, lengths: &[hsize_t]) -> Result<Datatype, Error> {
     let axes = c_uint::try_from(lengths.len()).unwrap_or(c_uint::MAX);
-    // SAFETY: it makes a datatype, and checks the handle and the number of axes before it reads the lengths. There are as many
-    // lengths: a descriptor does not nest `c_uint::MAX` levels deep, and no datatype has as many axes. Only the value made of
-    // it owns the handle.
+    // SAFETY: the call makes a datatype, and checks the handle and the number of axes before it reads the lengths. There are as
+    // many lengths: a descriptor does not nest `c_uint::MAX` levels deep, and no datatype has as many axes. Only the value made
+    // of it owns the handle.
     let id = unsafe { H5Tarray_create2(element.id(), axes, lengths.as_ptr()) };
     // SAFETY: as above.
     Ok(unsafe { hdf5_metno::from_id(id) }?)
@@ -462,8 +463,8 @@ pub(crate) fn read_items(
         return Ok(());
     }
     let memory = Dataspace::try_new(count)?;
-    // SAFETY: it makes a property list, whose handle belongs to the value that is made of it alone. The arena lives until the
-    // list has been used for the last time, and nothing else uses it while the library reads.
+    // SAFETY: the call makes a property list, and only the value made from its handle owns the handle. The arena lives until
+    // the list has been used for the last time, and nothing else uses it while the library reads.
     let transfer: PropertyList = unsafe {
         let list: PropertyList = hdf5_metno::from_id(H5Pcreate(*H5P_DATASET_XFER))?;
         let (allocate, free): (H5MM_allocate_t, H5MM_free_t) =

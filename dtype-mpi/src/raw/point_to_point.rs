@@ -325,7 +325,7 @@ impl<'c> Matched<'c> {
     #[inline]
     pub(crate) unsafe fn receive(&mut self, at: *mut u8) -> Result<(), Error> {
         let bytes = usize::try_from(self.envelope.bytes).unwrap_or(usize::MAX);
-        // SAFETY: by the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.receive_as(receiving(at, bytes), bytes, names::packed()?) }
     }
 
@@ -340,7 +340,7 @@ impl<'c> Matched<'c> {
         count: usize,
         datatype: &Datatype,
     ) -> Result<(), Error> {
-        // SAFETY: by the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.receive_as(at.cast(), count, datatype.handle()) }
     }
 

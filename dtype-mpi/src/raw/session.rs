@@ -239,7 +239,7 @@ impl Returning {
             found.users += 1;
             return;
         }
-        // SAFETY: by the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let handler = unsafe { replace(communicator) };
         aside.push(Aside { communicator, handler, users: 1 });
     }

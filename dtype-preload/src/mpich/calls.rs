@@ -43,10 +43,10 @@ unsafe extern "C" fn commit(datatype: *mut c_void) -> c_int {
         // SAFETY: the caller's argument.
         return unsafe { original(datatype) };
     }
-    // SAFETY: likewise.
+    // SAFETY: as above.
     let handle = unsafe { forget_at(datatype) };
     let making = handle.map(Making::begin);
-    // SAFETY: likewise.
+    // SAFETY: as above.
     let code = unsafe { original(datatype) };
     if let Some(handle) = handle
         && code == 0
@@ -72,7 +72,7 @@ unsafe extern "C" fn dup(datatype: Word, new: *mut c_void) -> c_int {
     // The copy of a committed type is committed.
     let committed = is_committed(handle(datatype));
     let making = Making::begin(generic::UNKNOWN);
-    // SAFETY: likewise.
+    // SAFETY: as above.
     let code = unsafe { original(datatype, new) };
     if code == 0 {
         // SAFETY: the library has written the handle.
@@ -101,9 +101,9 @@ unsafe extern "C" fn free(datatype: *mut c_void) -> c_int {
     // Before the call: the callbacks that delete the type's attributes may use the type, which must not be entered again. After
     // the call, another thread may have a new type with this handle.
     //
-    // SAFETY: likewise.
+    // SAFETY: as above.
     unsafe { forget_at(datatype) };
-    // SAFETY: likewise.
+    // SAFETY: as above.
     unsafe { original(datatype) }
 }
 
@@ -140,7 +140,7 @@ macro_rules! exported {
                     // SAFETY: the caller's arguments.
                     unsafe { next($($argument),*) }
                 }
-                // SAFETY: likewise.
+                // SAFETY: as above.
                 _ => unsafe { $function($($argument),*) },
             }
         }

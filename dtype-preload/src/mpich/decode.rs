@@ -352,14 +352,14 @@ mod tests {
         assert_eq!(take(&ASKED), [GOOD, PLAIN, INT]);
         assert_eq!(take(&FREED), [PLAIN, PLAIN]);
 
-        // SAFETY: likewise.
+        // SAFETY: as above.
         assert!(unsafe { decode(BAD) }.is_none());
         // Each refusal calls the program's error handler, so after the first one there are no more queries. A part that was not
         // queried may be predefined, and keeps its reference.
         assert_eq!(take(&ASKED), [BAD, PLAIN, INT, NESTED, REFUSED]);
         assert_eq!(take(&FREED), [PLAIN, NESTED, PLAIN]);
 
-        // SAFETY: likewise.
+        // SAFETY: as above.
         assert!(unsafe { decode(REFUSED) }.is_none());
         assert_eq!(take(&ASKED), [REFUSED]);
         assert_eq!(take(&FREED), []);
