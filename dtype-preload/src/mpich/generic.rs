@@ -67,7 +67,7 @@ impl Making {
         if let Some(context) = unsafe { MADE.get().as_ref() } {
             context.handle.store(handle, Ordering::Release);
             if has_threads() {
-                // SAFETY: likewise.
+                // SAFETY: as above.
                 let read = contain(|| unsafe { read(handle) });
                 let _ = context.source.set(read.flatten());
             }
@@ -126,7 +126,7 @@ impl Context {
         let at_once = || match (has_threads(), self.source.get()) {
             (true, Some(Some(source))) => Some(compiles_at_once(bytes, source.parts)),
             (true, _) => Some(false),
-            // SAFETY: the caller guarantees it.
+            // SAFETY: guaranteed by the caller.
             (false, _) => unsafe { is_worth_it_at_once(handle, bytes) },
         };
         if !seen {
@@ -152,7 +152,7 @@ impl Context {
             let (compiled, has_pairs) = if has_threads() {
                 compile(self.source.get()?.as_ref()?)?
             } else {
-                // SAFETY: likewise.
+                // SAFETY: as above.
                 compile(&unsafe { read(handle) }?)?
             };
             // A fragment must not end inside a pair either. Pairs are rare, so their types are left to the library.
@@ -207,14 +207,14 @@ impl Generic for Context {
     unsafe fn start_pack(&self, buffer: *const u8, count: usize) -> Option<Wrapped> {
         // SAFETY: the library's function, with its context.
         let state = unsafe { (self.operations.start_pack)(self.library, buffer.cast(), count) };
-        // SAFETY: the caller guarantees it.
+        // SAFETY: guaranteed by the caller.
         Some(unsafe { self.message(state, buffer.cast_mut(), count, Direction::Pack) })
     }
 
     unsafe fn start_unpack(&self, buffer: *mut u8, count: usize) -> Option<Wrapped> {
         // SAFETY: the library's function, with its context.
         let state = unsafe { (self.operations.start_unpack)(self.library, buffer.cast(), count) };
-        // SAFETY: the caller guarantees it.
+        // SAFETY: guaranteed by the caller.
         Some(unsafe { self.message(state, buffer, count, Direction::Unpack) })
     }
 }
@@ -278,7 +278,7 @@ impl Message for Wrapped {
             let (compiled, values) = unsafe { (&*ours.compiled, &*ours.values) };
             // Only matters for fragments before the last, which always ends with a value.
             let room = values.whole(offset, room);
-            // SAFETY: the caller guarantees it.
+            // SAFETY: guaranteed by the caller.
             compiled.counted(room, || unsafe { ours.instances.pack(offset, out, room) })
         });
         let Some(packed) = packed else { return library(out) };
@@ -311,14 +311,14 @@ impl Message for Wrapped {
             status => Err(status),
         };
         if Mode::get().verify && self.ours.is_some() {
-            // SAFETY: the caller guarantees it.
+            // SAFETY: guaranteed by the caller.
             contain(|| unsafe { self.rehearse(offset, packed, len) });
         }
         let Some(ours) = &mut self.ours else { return library() };
         let unpacked = contain(|| {
             // SAFETY: a part of the context, which lives.
             let compiled = unsafe { &*ours.compiled };
-            // SAFETY: the caller guarantees it.
+            // SAFETY: guaranteed by the caller.
             compiled.counted(len, || unsafe { ours.instances.unpack(offset, packed, len) })
         });
         unpacked.unwrap_or_else(library)
@@ -500,7 +500,7 @@ unsafe fn destroy_datatype(datatype: UcpDatatype, original: unsafe extern "C" fn
     // SAFETY: the caller's datatype.
     let context =
         IS_KNOWN.load(Ordering::Acquire).then(|| unsafe { context_of(datatype) }).flatten();
-    // SAFETY: likewise.
+    // SAFETY: as above.
     unsafe { original(datatype) };
     if let Some(context) = context {
         // SAFETY: made by `wrap`. A datatype is destroyed only after the last message with it.
@@ -572,7 +572,7 @@ mod tests {
         unsafe { ucp_dt_destroy(second) };
         let third = make(0x40);
         assert_eq!(destroyed(), [second]);
-        // SAFETY: likewise.
+        // SAFETY: as above.
         unsafe {
             ucp_dt_destroy(other);
             ucp_dt_destroy(third);

@@ -109,9 +109,9 @@ pub(super) unsafe fn find(handle: Handle, count: usize) -> Option<Arc<Entry>> {
                 return None;
             }
             if !TYPES.saw_before(identity) {
-                // SAFETY: the caller guarantees it.
+                // SAFETY: guaranteed by the caller.
                 let bytes = usize::try_from(unsafe { size(handle) }?).ok()?.checked_mul(count)?;
-                // SAFETY: likewise.
+                // SAFETY: as above.
                 match unsafe { is_worth_it_at_once(handle, bytes) } {
                     Some(true) => {}
                     Some(false) => {
@@ -122,7 +122,7 @@ pub(super) unsafe fn find(handle: Handle, count: usize) -> Option<Arc<Entry>> {
                     None => return Some(TYPES.enter(identity, Entry::new(None))),
                 }
             }
-            // SAFETY: likewise.
+            // SAFETY: as above.
             let source = unsafe { read(handle) };
             Some(TYPES.enter(identity, Entry::new(source)))
         }

@@ -185,7 +185,7 @@ impl Call {
             return None;
         }
         let count = usize::try_from(self.count).ok()?;
-        // SAFETY: the caller guarantees it.
+        // SAFETY: guaranteed by the caller.
         let entry = unsafe { find(handle(self.datatype), count) }?;
         let packing = choose(&entry)?;
         if is_null_buffer(self.elements, &packing.compiled().committed) {
@@ -221,7 +221,7 @@ impl Call {
             }
             Ok(())
         };
-        // SAFETY: the caller guarantees it.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.run(choose, pack) }
     }
 
@@ -251,7 +251,7 @@ impl Call {
             }
             Ok(())
         };
-        // SAFETY: the caller guarantees it.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.run(choose, unpack) }
     }
 }
@@ -262,7 +262,7 @@ impl Call {
 ///
 /// The pointer must be null, or point to a string that ends with a zero.
 unsafe fn is_external32(representation: *const c_char) -> bool {
-    // SAFETY: the caller guarantees it.
+    // SAFETY: guaranteed by the caller.
     !representation.is_null() && unsafe { CStr::from_ptr(representation) } == c"external32"
 }
 

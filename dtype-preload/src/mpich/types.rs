@@ -23,7 +23,7 @@ pub(super) struct Source {
 ///
 /// The library must be supported, and MPI must be running. The handle must belong to a live datatype.
 pub(super) unsafe fn read(handle: Handle) -> Option<Source> {
-    // SAFETY: the caller guarantees it.
+    // SAFETY: guaranteed by the caller.
     let (decoded, parts, size) = unsafe { (decode(handle)?, parts(handle)?, size(handle)?) };
     (decoded.ty.size() == size).then_some(Source { decoded, parts })
 }
@@ -59,6 +59,6 @@ pub(super) unsafe fn is_worth_it_at_once(handle: Handle, bytes: usize) -> Option
     if !compiles_at_once(bytes, 0) {
         return Some(false);
     }
-    // SAFETY: the caller guarantees it.
+    // SAFETY: guaranteed by the caller.
     Some(compiles_at_once(bytes, unsafe { parts(handle) }?))
 }

@@ -39,7 +39,7 @@ unsafe extern "C" fn unpack(
     vectors: *mut u32,
     bytes: *mut usize,
 ) -> i32 {
-    // SAFETY: likewise.
+    // SAFETY: as above.
     unsafe { advance(convertor, iov, vectors, bytes, Direction::Unpack) }
 }
 
@@ -143,7 +143,7 @@ unsafe fn fragment(
         contain(run) == Some(true)
     });
     if !done {
-        // SAFETY: likewise.
+        // SAFETY: as above.
         unsafe { by_library(convertor, packed, len, direction) };
     }
 }
@@ -173,7 +173,7 @@ unsafe fn convert(
     };
     let verify = Mode::get().verify && ends_with_values();
     if verify && direction == Direction::Unpack {
-        // SAFETY: as for this function.
+        // SAFETY: passed on to the caller.
         unsafe { rehearse(compiled, convertor, packed, len) };
     }
     let result = compiled.counted(len, || {
@@ -190,7 +190,7 @@ unsafe fn convert(
         }
     });
     if verify && result.is_ok() {
-        // SAFETY: as for this function.
+        // SAFETY: passed on to the caller.
         unsafe { read_back(compiled, convertor, packed, len, direction) };
     }
     result.is_ok()
@@ -432,7 +432,7 @@ mod tests {
                 receives.advance = Some(UNPACK);
                 drive(&mut receives, &mut packed, lengths);
                 let mut again = vec![0; packed.len()];
-                // SAFETY: likewise.
+                // SAFETY: as above.
                 unsafe {
                     let all = 0..again.len() as u64;
                     committed.pack_range_raw(base, count, all, again.as_mut_ptr()).unwrap();

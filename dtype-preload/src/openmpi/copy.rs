@@ -21,11 +21,11 @@ pub(super) unsafe fn copy(
     supported: &Supported,
 ) -> bool {
     let Ok(count) = usize::try_from(count) else { return false };
-    // SAFETY: the caller guarantees it.
+    // SAFETY: guaranteed by the caller.
     if count == 0 || unsafe { stays(datatype, count) } {
         return false;
     }
-    // SAFETY: the caller guarantees it.
+    // SAFETY: guaranteed by the caller.
     let Some(compiled) =
         unsafe { find(datatype, count, supported) }.and_then(|entry| entry.compiled())
     else {

@@ -39,7 +39,7 @@ unsafe fn prepare(
         // SAFETY: the caller's arguments.
         return unsafe { original(convertor, datatype, count, buffer) };
     }
-    // SAFETY: likewise.
+    // SAFETY: as above.
     unsafe { prepare_here(convertor, datatype, count, buffer, original, advance) }
 }
 
@@ -82,11 +82,11 @@ unsafe fn exchange(
     if convertor.flags & (HOMOGENEOUS | OTHER_PATHS) != HOMOGENEOUS {
         return;
     }
-    // SAFETY: the caller guarantees it.
+    // SAFETY: guaranteed by the caller.
     if unsafe { stays(datatype, count) } {
         return;
     }
-    // SAFETY: the caller guarantees it.
+    // SAFETY: guaranteed by the caller.
     let Some(entry) = (unsafe { find(datatype, count, supported) }) else { return };
     if convertor.flags & SEND == 0 {
         let disjoint =
@@ -139,9 +139,9 @@ pub(crate) unsafe extern "C" fn opal_convertor_prepare_for_recv(
 /// zeroed.
 unsafe fn exchanged<'a>(convertor: *mut Convertor) -> Option<(&'a mut Convertor, &'a Entry)> {
     supported::get()?;
-    // SAFETY: the caller guarantees it.
+    // SAFETY: guaranteed by the caller.
     let convertor = unsafe { &mut *convertor };
-    // SAFETY: likewise.
+    // SAFETY: as above.
     let entry = unsafe { entry_of(convertor) }?;
     Some((convertor, entry))
 }
@@ -192,7 +192,7 @@ pub(crate) unsafe extern "C" fn opal_convertor_raw(
     if let Some((convertor, entry)) = ours
         && convertor.flags & COMPLETED == 0
     {
-        // SAFETY: likewise.
+        // SAFETY: as above.
         let run = || unsafe { raw::raw(convertor, entry, iov, vectors, length) };
         if let Some(Some(result)) = contain(run) {
             return result;

@@ -30,9 +30,9 @@ pub(super) unsafe fn raw(
     let compiled = entry.compiled()?;
     let Compiled { committed, .. } = compiled;
     let range = convertor.converted as u64..convertor.local_size as u64;
-    // SAFETY: the caller guarantees it.
+    // SAFETY: guaranteed by the caller.
     let (vectors, length) = unsafe { (&mut *vectors, &mut *length) };
-    // SAFETY: likewise.
+    // SAFETY: as above.
     let iov = unsafe { slice::from_raw_parts_mut(iov, *vectors as usize) };
     let first = iov.as_ptr();
     let (mut used, mut total) = (0, 0);
@@ -48,7 +48,7 @@ pub(super) unsafe fn raw(
     if Mode::get().verify {
         // SAFETY: the caller guarantees the convertor; the segments were just written.
         let segments = unsafe { slice::from_raw_parts(first, used as usize) };
-        // SAFETY: likewise.
+        // SAFETY: as above.
         unsafe { compare(committed, convertor, segments, total) };
     }
     (*vectors, *length) = (used, total);

@@ -110,7 +110,7 @@ impl Entry {
     ///
     /// [`description`](Self::description) must have returned the address, and the type must not have been freed since.
     pub(super) unsafe fn from_description<'a>(address: *const Description) -> Option<&'a Self> {
-        // SAFETY: the caller guarantees it.
+        // SAFETY: guaranteed by the caller.
         let entry = unsafe { &*address.cast::<Self>() };
         (entry.mark == MARK).then_some(entry)
     }
@@ -139,7 +139,7 @@ thread_local! {
 /// As for [`find`].
 #[inline]
 pub(super) unsafe fn nothing_gained(datatype: *const Datatype, count: usize) -> Option<Left> {
-    // SAFETY: the caller guarantees it.
+    // SAFETY: guaranteed by the caller.
     let ty = unsafe { &*datatype };
     let flags = u32::from(ty.flags);
     if flags & NO_GAPS != 0 || count <= 1 && flags & CONTIGUOUS != 0 {
@@ -158,7 +158,7 @@ pub(super) unsafe fn nothing_gained(datatype: *const Datatype, count: usize) -> 
 ///
 /// As for [`find`].
 pub(super) unsafe fn stays(datatype: *const Datatype, count: usize) -> bool {
-    // SAFETY: the caller guarantees it.
+    // SAFETY: guaranteed by the caller.
     match unsafe { nothing_gained(datatype, count) } {
         Some(reason) if reason == Left::Contiguous || !Mode::get().all => {
             left(reason);
@@ -181,7 +181,7 @@ pub(super) unsafe fn find<'a>(
     count: usize,
     supported: &Supported,
 ) -> Option<&'a Entry> {
-    // SAFETY: the caller guarantees it.
+    // SAFETY: guaranteed by the caller.
     contain(|| unsafe { look_up(&*datatype, count, supported) }).flatten()
 }
 
@@ -207,7 +207,7 @@ unsafe fn look_up<'a>(ty: &Datatype, count: usize, supported: &Supported) -> Opt
                 left(Left::First);
                 return None;
             }
-            // SAFETY: the caller guarantees it.
+            // SAFETY: guaranteed by the caller.
             TYPES.enter(identity, unsafe { compile(ty, supported) })
         }
     };
@@ -241,7 +241,7 @@ fn reason_below(fewest: usize) -> Left {
 ///
 /// As for [`find`].
 unsafe fn compile(ty: &Datatype, supported: &Supported) -> Entry {
-    // SAFETY: the caller guarantees it.
+    // SAFETY: guaranteed by the caller.
     let decoded = unsafe { decode(ty, supported) };
     let committed = decoded.map(|ty| ty.commit());
     let segments = committed.as_ref().and_then(|committed| short_segments(committed, LONG));
