@@ -198,7 +198,7 @@ impl<'w, M: ThreadMode> ActiveMessage<'w, M> {
             unreachable!("a payload that is not here is announced")
         };
         let room = Room::new(count, length)?;
-        // SAFETY: one operation is started, with the callback for fetches into room, which owns what UCX writes.
+        // SAFETY: one operation is started, with the callback for fetches into room, which owns the memory that UCX writes.
         let (operation, request) = unsafe {
             Operation::start(worker.unfinished(), room, |room: *mut Room<T>, user_data| {
                 let (start, len) = (*room).memory();

@@ -190,7 +190,7 @@ pub(crate) struct Operation<D> {
 // SAFETY: any thread may call the callback, which may drop the data. Before the operation has completed, only UCX uses the
 // data; after that, only one owner of the request does (`data_of_completed`).
 unsafe impl<D: Send> Send for Operation<D> {}
-// SAFETY: likewise.
+// SAFETY: as above.
 unsafe impl<D: Send> Sync for Operation<D> {}
 
 impl<D> Operation<D> {
@@ -299,7 +299,7 @@ impl<D> Operation<D> {
         _: usize,
         share: *mut c_void,
     ) {
-        // SAFETY: as for the caller.
+        // SAFETY: passed on to the caller.
         unsafe { Self::sent(request, status, share) };
     }
 }

@@ -431,7 +431,7 @@ impl Started {
     }
 }
 
-/// A status as a call that may start a request returns it.
+/// A status in the form in which a call that may start a request returns it.
 pub(crate) fn status_pointer(RawStatus(status): RawStatus) -> StatusPointer {
     std::ptr::without_provenance_mut(isize::from(status).cast_unsigned())
 }

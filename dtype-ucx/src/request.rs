@@ -181,7 +181,7 @@ impl<M: ThreadMode> Endpoint<M> {
         let all: &'static [T] = unsafe { slice::from_raw_parts(items.as_ptr(), items.len()) };
         let outbound = address(all.into())?;
         let call = outbound.call();
-        // SAFETY: one operation is started, with the callback for sends of an outbox, which owns what UCX reads.
+        // SAFETY: one operation is started, with the callback for sends of an outbox, which owns the memory that UCX reads.
         let (operation, request) = unsafe {
             let unfinished = self.worker().unfinished();
             Operation::start(unfinished, SendBuffers { outbound, items }, |outbox, user_data| {
@@ -215,7 +215,8 @@ impl<M: ThreadMode> Worker<M> {
             dtype_runtime::Error::Allocation { count: max_records, stride: T::TYPE_MAP.size() },
         )?;
         let bytes = PackedBytes::try_with_room(room)?;
-        // SAFETY: one operation is started, with the callback for receives of packed bytes, which own what UCX writes.
+        // SAFETY: one operation is started, with the callback for receives of packed bytes, which own the memory that UCX
+        // writes.
         let (operation, request) = unsafe {
             Operation::start(self.unfinished(), bytes, |bytes, user_data| {
                 let (start, room) = (*bytes).memory();

@@ -96,8 +96,8 @@ pub(crate) struct Half {
 impl Half {
     const NOTHING: Self = Self { place: 0, to: 0, gather: NO_BYTES, from: 0, scatter: NO_BYTES };
 
-    /// Sets where `len` bytes come from when they are unpacked: those at `at` in the half are the packed bytes from `byte` on.
-    /// Returns false if the half does not load these. The data must be added in packed order.
+    /// To unpack: sets where the `len` bytes at `at` in the half come from, namely from packed byte `byte` on. Returns false if
+    /// the half does not load these. The data must be added in packed order.
     const fn unpack(&mut self, at: usize, byte: usize, len: usize) -> bool {
         if byte <= self.from {
             self.from = byte;

@@ -81,7 +81,7 @@ fn a_dropped_send_frees_its_data_when_it_completes() {
     let alive = Rc::new(());
     for _ in 0..100 {
         let data = Counted { memory: [7; 16], _alive: alive.clone() };
-        // SAFETY: one operation is started, with the callback for sends of these data, which own what UCX reads.
+        // SAFETY: one operation is started, with the callback for sends of these data, which own the memory that UCX reads.
         let (operation, request) = unsafe {
             Operation::start(worker.unfinished(), data, |data: *mut Counted, user_data| {
                 let callback = Operation::<Counted>::sent;
