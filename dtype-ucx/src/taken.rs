@@ -147,7 +147,7 @@ impl<M: ThreadMode> Worker<M> {
         let outcome = handle.wait_for(left, &operation).ok_or(Error::TimedOut { timeout })?;
         // SAFETY: there is an outcome, and this is the only reference: UCX's share does not access the data.
         let room = unsafe { operation.data_of_completed() };
-        // SAFETY: likewise.
+        // SAFETY: as above.
         unsafe { records(room.take(), outcome, info) }
     }
 
