@@ -266,9 +266,9 @@ unsafe fn is_external32(representation: *const c_char) -> bool {
     !representation.is_null() && unsafe { CStr::from_ptr(representation) } == c"external32"
 }
 
-/// Declares the pack and unpack functions for one type of counts and one kind of packed bytes. Its arguments are the argument
-/// that one kind has before or after the others, whether that argument is known, and what to record when the library accepts
-/// it.
+/// Declares the pack and unpack functions for one type of counts and one kind of packed bytes. Each kind has one more
+/// argument, before or after those that both kinds have. The macro takes this argument, whether its value is known, and what
+/// to record when the library accepts it.
 macro_rules! functions {
     (
         $pack:ident = $PACK:ident, $unpack:ident = $UNPACK:ident, $choose:ident, $count:ty, $bytes:ty,

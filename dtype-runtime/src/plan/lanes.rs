@@ -427,7 +427,7 @@ mod tests {
         // As many values as there are lanes, and one more.
         assert_eq!(records(&[(0, 8), (8, 8)], 16), Some((8, 4)));
         assert_eq!(records(&[(0, 8), (4, 8), (8, 8)], 16), Some((8, 2)));
-        // Values too wide or too odd for a lane.
+        // A value of three bytes and one of sixteen do not fit any lane.
         assert_eq!((records(&[(0, 3)], 8), records(&[(0, 16)], 16)), (None, None));
     }
 }
