@@ -64,7 +64,7 @@ impl Table<'_> {
         while let Node::Array { element: inner, .. } = *element.node() {
             element = inner;
         }
-        // A record that is a struct has no path. A column without a name is another column, as CSV files have them.
+        // A record that is a struct has an empty path. A column with an empty name, as in some CSV files, is not this record.
         let is_value = matches!(element.node(), Node::Basic { .. });
         let is_it = |name: &&str| **name == *path && (is_value || !path.is_empty());
         let mut found = (0..).zip(&self.names).filter(|(_, name)| is_it(name));
