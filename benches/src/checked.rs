@@ -1,4 +1,4 @@
-//! Structs with values that not all bit patterns are, and the loops over them, which check as much as the library does.
+//! Structs with values for which some bit patterns are invalid, and loops over them that check as much as the library does.
 
 use core::num::NonZero;
 

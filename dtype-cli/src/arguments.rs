@@ -38,12 +38,11 @@ pub(crate) struct Arguments {
     /// When to use colours.
     #[arg(long, alias = "color", global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub(crate) colour: Colour,
-    /// The language of TYPE, or of both types of `compare`. By default, each is recognized by the file's name or the
-    /// first words.
+    /// The language of TYPE, or of both types of `compare`. By default, it is recognized by the file's name or the first words.
     #[arg(long, global = true, value_enum, default_value_t, value_name = "LANGUAGE")]
     pub(crate) from: From,
-    /// Leave the members that are no data, such as pointers, unions and bit-fields, out of a struct from debug
-    /// information, and name them on standard error.
+    /// Leave members that are not data, such as pointers, unions and bit-fields, out of a struct from debug information, and
+    /// name them on standard error.
     #[arg(long, global = true)]
     pub(crate) skip: bool,
 }
@@ -65,7 +64,7 @@ pub(crate) enum From {
 }
 
 impl Arguments {
-    /// The arguments of this process, or a mistake in them, or the help that they ask for.
+    /// The arguments of this process; or a mistake in them, or the help that they request.
     pub(crate) fn of_process() -> Result<Self, clap::Error> {
         let arguments = Self::try_parse().map_err(shown)?;
         if let (Some(_), Some(ty)) = (&arguments.command, &arguments.ty) {
@@ -76,7 +75,7 @@ impl Arguments {
     }
 }
 
-/// The error with arguments that a terminal can show: the plain text of a message lacks escape sequences.
+/// The error with arguments escaped for a terminal. (The plain text of a message lacks escape sequences.)
 fn shown(mut error: clap::Error) -> clap::Error {
     let context = error.context().map(|(kind, value)| match value {
         ContextValue::String(text) => (kind, ContextValue::String(printable(text))),
@@ -129,9 +128,9 @@ pub(crate) enum Command {
     Unpack(Unpack),
     /// Print the records of a file: as a table, as CSV, as JSON, or as bytes with their fields.
     Dump(Dump),
-    /// Print the frames of a file of messages: their headers, whether they are whole, and their records.
+    /// Print the frames of a file of messages: their headers, whether they are complete, and their records.
     ///
-    /// The exit status is 0 if all frames are whole and hold the records of TYPE, 1 if not, and 2 on failure.
+    /// The exit status is 0 if all frames are complete and hold the records of TYPE, 1 if not, and 2 on failure.
     Frame(Frame),
     /// Compare two types: signature, size, bounds, type map.
     ///
@@ -167,7 +166,7 @@ pub(crate) enum Form {
     Description,
     /// The description after the optimizations of commit.
     Optimized,
-    /// An explanation of what is executed to pack it.
+    /// An explanation of how it is packed.
     Plan,
     /// The calls that make it, in C.
     C,
@@ -235,12 +234,12 @@ pub(crate) struct Info {
     /// As JSON.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Of all structs in an object file: list what another order of their fields would save, the most first.
+    /// For all structs in an object file, list how much another order of their fields would save, the greatest saving first.
     #[arg(long)]
     pub(crate) reorder: bool,
 }
 
-/// How the values in packed bytes are represented.
+/// How values are represented in packed bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Values {
     /// As on this machine.
@@ -285,7 +284,7 @@ pub(crate) enum DumpForm {
 pub(crate) struct Dump {
     /// The datatype: text, `@FILE`, `@FILE:NAME`, `PROGRAM:NAME`, or `-` for standard input; and the file, or `-` for standard
     /// input. The records of the file follow one another at the extent, as in memory. A `.npy` file has a type of its own.
-    // An optional argument before another one takes its value where an option is between them.
+    // (An optional argument before another one would take the other's value if an option is between them.)
     #[arg(value_name = "[TYPE] FILE", required = true)]
     types_and_input: Vec<OsString>,
     /// The output form.
@@ -297,13 +296,13 @@ pub(crate) struct Dump {
     /// The records to print, numbered from 0: `10..20`, `10..`, `..=19`, or the number of one.
     #[arg(long, value_name = "RANGE")]
     pub(crate) records: Option<RecordRange>,
-    /// The file has packed records, without gaps, as `pack` writes them. A struct in Rust needs no `#[repr(C)]` then.
+    /// The file has packed records, without gaps, as `pack` writes them. A struct in Rust then needs no `#[repr(C)]`.
     #[arg(long)]
     pub(crate) packed: bool,
     /// The position of the first record's displacement 0, in bytes from the start of the file.
     #[arg(long, default_value_t = 0, value_name = "BYTES", conflicts_with = "packed")]
     pub(crate) origin: u64,
-    /// How the values in the file are represented; external32 only with `--packed`.
+    /// How values are represented in the file; external32 only with `--packed`.
     #[arg(long, value_enum, default_value_t, value_name = "NAME")]
     pub(crate) representation: Values,
 }
@@ -323,7 +322,7 @@ impl Dump {
     }
 }
 
-/// An argument that is a type.
+/// An argument that must be a type.
 fn text(argument: &OsStr) -> Result<&str, clap::Error> {
     argument.to_str().ok_or_else(|| {
         let shown = printable(argument.as_encoded_bytes());
@@ -351,7 +350,7 @@ pub(crate) struct Frame {
     /// type for each tag. The file may also come before the types.
     #[arg(value_name = "[TYPE]... FILE", required = true)]
     types_and_input: Vec<OsString>,
-    /// Print the records whose type the sender has sent as a message before them.
+    /// Print records whose type the sender has sent as an earlier message.
     #[arg(long)]
     pub(crate) dump: bool,
     /// The output form.
@@ -363,7 +362,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// The types and the file, which is the last argument, or the first one if only that is a file.
+    /// The types and the file. The file is the last argument, or the first one if only the first is an existing file.
     pub(crate) fn types_and_input(&self) -> Result<(Vec<&str>, &Path), clap::Error> {
         // A type is UTF-8.
         let is_file =
@@ -402,7 +401,7 @@ pub(crate) struct Layout {
     /// The position of the first instance's displacement 0, in bytes from the start of the memory.
     #[arg(long, default_value_t = 0, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub(crate) origin: u64,
-    /// How the values in the packed bytes are represented.
+    /// How values are represented in the packed bytes.
     #[arg(long, value_enum, default_value_t, value_name = "NAME")]
     pub(crate) representation: Values,
 }
@@ -428,7 +427,7 @@ pub(crate) struct Compare {
     #[arg(value_name = "B", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) b: String,
     /// Compare the memory: the bounds, and the place, size and kind of each value. Integers, with or without a sign, and
-    /// characters are of one kind; names, and the order in which the values are packed, do not count.
+    /// characters are of one kind; names, and the order in which the values are packed, do not matter.
     #[arg(long)]
     pub(crate) memory: bool,
     /// As JSON.

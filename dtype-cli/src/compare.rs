@@ -23,12 +23,12 @@ const MAX_ELEMENTS: u64 = 1 << 26;
 pub(crate) struct Comparison {
     /// Whether a message sent as one can be received as the other.
     pub(crate) same_signature: bool,
-    /// Whether the same calls with the same arguments made them.
+    /// Whether the two types were made by the same calls with the same arguments.
     same_type: bool,
     same_size: bool,
     same_bounds: bool,
     same_type_map: Option<bool>,
-    /// Whether the memory is the same, if that was asked for and the types are not too long.
+    /// Whether the memory is the same; `None` if this was not requested, or if the types are too long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) same_memory: Option<bool>,
     /// Whether the fields have the same names; `None` if one of the types has no names, or fields of other types.
@@ -44,7 +44,7 @@ pub(crate) struct Comparison {
 /// The first element that differs between two type maps.
 #[derive(Debug, Serialize)]
 struct Difference {
-    /// Its index, from 0.
+    /// The index of the element, from 0.
     element: u64,
     /// The first type's element, if its type map is this long.
     a: Option<Place>,
@@ -78,7 +78,7 @@ impl Place {
 }
 
 impl Comparison {
-    /// Compares two types, and their memory, if `in_memory`.
+    /// Compares two types, and also their memory if `in_memory`.
     pub(crate) fn of(a_parsed: &Parsed, b_parsed: &Parsed, in_memory: bool) -> Self {
         let (a, b) = (&a_parsed.ty, &b_parsed.ty);
         let names = names(a_parsed, b_parsed);
@@ -87,7 +87,7 @@ impl Comparison {
         let mut same_memory = None;
         if in_memory {
             (same_memory, first_difference) = memory::compare(a, b).verdict();
-            // Other bounds or sizes say it of types that are too long.
+            // For types that are too long, different bounds or sizes are enough.
             let may_be_same = same_bounds && a.size() == b.size();
             same_memory = if may_be_same { same_memory } else { Some(false) };
         }
@@ -106,7 +106,7 @@ impl Comparison {
         }
     }
 
-    /// Prints it for people.
+    /// Prints the result as text.
     pub(crate) fn print(
         &self,
         a: &Parsed,
@@ -236,7 +236,7 @@ fn type_maps(a: &Type, b: &Type) -> Maps {
     first_difference(a.type_map(), b.type_map(), Basic::canonical)
 }
 
-/// Where two maps first differ; `kind` says what stands for a basic datatype.
+/// The first difference between two maps. `kind` maps a basic datatype to the one that is compared.
 fn first_difference(
     mut left: impl Iterator<Item = MapEntry>,
     mut right: impl Iterator<Item = MapEntry>,

@@ -1,8 +1,7 @@
-//! `dtype pack` and `dtype unpack`: files converted by a type.
+//! `dtype pack` and `dtype unpack`: convert files by a type.
 //!
-//! A file of many instances is converted some megabytes at a time, whatever its length, and so is a pipe, in which the
-//! number of instances is not known before its end. Instances that interleave, and single large instances, are held in
-//! memory as a whole.
+//! A file of many instances is converted some megabytes at a time, whatever its length. So is a pipe, which reveals the number
+//! of instances only at its end. Interleaving instances, and single large instances, are held in memory as a whole.
 
 mod memory;
 mod progress;
@@ -39,7 +38,7 @@ pub(crate) fn pack(
     let of = |count| Windows::of(&ty, layout.origin, count);
     let mut input = Forward::open(&layout.input, stdin)?;
     let len = match (input.file_len()?, layout.count) {
-        // The window of instances that interleave has all of them.
+        // If instances interleave, one window has all of them.
         (None, None) if !windows::are_apart(&ty) => Some(input.bytes(0, u64::MAX)?.len() as u64),
         (len, _) => len,
     };
@@ -73,7 +72,7 @@ pub(crate) fn pack(
     packing.sink.finish()
 }
 
-/// Says how many bytes at the end of the input are not packed, if any.
+/// Prints how many bytes at the end of the input are not packed, if any.
 fn note_rest(windows: &Windows, len: u64, progress: &Progress) {
     let left = i128::from(len) - windows.used();
     if left > 0 {
@@ -101,7 +100,7 @@ impl<'a, W: Write> Packing<'a, W> {
         Self { conversion, sink, progress, fragment: Vec::new(), position: 0 }
     }
 
-    /// Packs the instances of a window, whose bytes these are.
+    /// Packs the instances of a window with these bytes.
     fn window(&mut self, window: &Window, bytes: &[u8]) -> Result<(), Failure> {
         let refused = |error| Failure::refused("pack", error);
         let memory = Buffer::new(bytes).origin(window.origin as i64);
@@ -135,7 +134,7 @@ pub(crate) fn unpack(
     let in_order = windows::are_apart(&ty);
     let mut input = Forward::open(&layout.input, stdin)?;
     let len = match input.file_len()? {
-        // The window of instances that interleave has all of them.
+        // If instances interleave, one window has all of them.
         None if record == 0 || !in_order => {
             let end = given.map_or(u64::MAX, |given| given.saturating_add(1));
             Some(input.bytes(0, end)?.len() as u64)
@@ -217,7 +216,7 @@ impl<'a, W: Write> Unpacking<'a, W> {
             let end = self.position.saturating_add(room as u64);
             let bytes = packed.bytes(self.position, end)?;
             if bytes.is_empty() {
-                // The file has become shorter.
+                // The file has become shorter while it was read.
                 let (expected, actual) = (end, self.position);
                 return Err(refused(Error::PackedLength { expected, actual }));
             }
@@ -257,7 +256,7 @@ fn packed_size(conversion: &Conversion, count: u64) -> Result<u64, Error> {
     all.unwrap_or(Err(Error::CountTooLarge { count, size: one })).map(|size| size as u64)
 }
 
-/// Converts the positions in an error from a part of the stream to the whole stream.
+/// Converts the positions in an error from those in a part of the stream to those in the whole stream.
 fn later(error: Error, bytes: u64) -> Error {
     match error {
         Error::IntegerRange { position, value, bytes: width } => {
@@ -270,7 +269,7 @@ fn later(error: Error, bytes: u64) -> Error {
     }
 }
 
-/// A refusal, with a suggestion if data are outside the memory.
+/// The failure for a refused operation, with a suggestion if data are outside the memory.
 fn outside(action: &'static str, error: Error, origin: u64) -> Failure {
     let help = match error {
         Error::OutOfBounds { start, .. } if start < 0 => {
@@ -285,7 +284,7 @@ fn outside(action: &'static str, error: Error, origin: u64) -> Failure {
     Failure::Refused { action, error, help }
 }
 
-/// A buffer of `len` bytes, of which those that it had before are kept.
+/// Resizes the buffer to `len` bytes. Existing bytes are kept.
 fn resized(buffer: &mut Vec<u8>, len: u64) -> Result<&mut [u8], Failure> {
     let length = usize::try_from(len).map_err(|_| Failure::Memory(len))?;
     let more = length.saturating_sub(buffer.len());

@@ -1,4 +1,4 @@
-//! Datasets of HDF5 files, `file.h5:dataset`, as the `.npy` files that NumPy would make of them.
+//! Datasets of HDF5 files, `file.h5:dataset`, in the form of the `.npy` files that NumPy would make of them.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -9,15 +9,15 @@ use dtype_npy::Header;
 
 use crate::failure::{Failure, shown};
 
-/// What every HDF5 file starts with.
+/// The first bytes of every HDF5 file.
 const SIGNATURE: &[u8] = b"\x89HDF\r\n\x1a\n";
 
-/// A dataset, if the path has the name of one after that of an HDF5 file.
+/// A dataset, if the path consists of the name of an HDF5 file and that of a dataset.
 pub(crate) fn open(path: &Path) -> Result<Option<Dataset>, Failure> {
     let Some(text) = path.to_str() else { return Ok(None) };
     let is_hdf5 = |file: &str| {
         let mut start = [0; SIGNATURE.len()];
-        // A pipe is not read twice.
+        // A pipe could not be read twice.
         let file = File::open(file).ok().filter(|_| Path::new(file).is_file());
         file.is_some_and(|mut file| file.read_exact(&mut start).is_ok()) && start == SIGNATURE
     };
@@ -28,7 +28,7 @@ pub(crate) fn open(path: &Path) -> Result<Option<Dataset>, Failure> {
         );
         return Err(Failure::Usage(message));
     }
-    // Files and datasets have colons, too.
+    // Names of files and of datasets may contain colons, too.
     let mut colons = text.match_indices(':').map(|(at, _)| at);
     let Some(at) = colons.find(|at| is_hdf5(&text[..*at])) else { return Ok(None) };
     let (file, name) = (&text[..at], &text[at + 1..]);

@@ -1,11 +1,10 @@
 //! Layouts of types from the debug information that compilers write (DWARF).
 //!
-//! What a compiler says of a struct is exact after every `#include`, option and packing. It covers C, C++ with base
-//! classes, namespaces and templates, the derived types of Fortran, and Rust, also without `repr(C)`. Members that are no
-//! data, such as pointers and unions, are left out and named.
+//! The compiler's description of a struct is exact, whatever `#include`s, options and packing it depends on. It covers C, C++
+//! with base classes, namespaces and templates, the derived types of Fortran, and Rust, even without `repr(C)`. Members that
+//! are not data, such as pointers and unions, are left out and named.
 //!
-//! The file may be damaged, or made to do harm: each type is read once, and nothing is allocated that is much larger than
-//! the file.
+//! The file may be damaged or malicious: each type is read once, and nothing is allocated that is much larger than the file.
 
 mod basic;
 mod error;
@@ -29,7 +28,7 @@ use sections::Sections;
 pub use summary::Summary;
 use unit::Headers;
 
-/// The most types with one name whose members are compared.
+/// The greatest number of types with one name whose members are compared.
 const MAX_SAME: usize = 1 << 16;
 
 /// Whether a file is an object file, an archive of them, a library or a program.
@@ -43,7 +42,7 @@ pub struct DebugInfo<'a> {
     objects: Vec<Sections<'a>>,
 }
 
-/// A struct and what is no data in it.
+/// A struct, and its members that are not data.
 #[derive(Clone, Debug)]
 pub struct Layout {
     /// The datatype.
@@ -57,7 +56,7 @@ impl<'a> DebugInfo<'a> {
     ///
     /// # Errors
     ///
-    /// The file has no debug information, or is for another machine, or damaged.
+    /// The file has no debug information, is for another machine, or is damaged.
     pub fn read(data: impl ReadRef<'a>) -> Result<Self, Error> {
         sections::read(data).map(|objects| Self { objects })
     }
@@ -67,7 +66,7 @@ impl<'a> DebugInfo<'a> {
     ///
     /// # Errors
     ///
-    /// No type has the name, several have it, or the type is no struct, enum or number.
+    /// No type has the name, several have it, or the type is not a struct, an enum or a number.
     ///
     /// ```no_run
     /// use dtype_cli::debug_info::DebugInfo;
@@ -124,7 +123,7 @@ impl<'a> DebugInfo<'a> {
     }
 }
 
-/// Why there is no type with a name.
+/// Why no type with a name was found.
 fn not_found(name: &str, search: &Search, headers: &Headers<'_>) -> Error {
     if let Some(error) = nothing(search) {
         return error;
@@ -139,7 +138,7 @@ fn not_found(name: &str, search: &Search, headers: &Headers<'_>) -> Error {
     Error::Unknown { name: name.to_owned(), near, is_declared }
 }
 
-/// Why a search has found nothing, if it is not the name.
+/// Why a search has found nothing, unless the name is the reason.
 fn nothing(search: &Search) -> Option<Error> {
     if let Some(file) = &search.split {
         return Some(Error::Split { file: file.clone() });
@@ -150,8 +149,8 @@ fn nothing(search: &Search) -> Option<Error> {
     }
 }
 
-/// The type that is meant by a name: one with members rather than a typedef, and one with exactly this name rather than
-/// one in a namespace. A program often has a copy of it in each unit.
+/// The type that a name refers to. A type with members is preferred to a typedef, and one with exactly this name to one in a
+/// namespace. A program often has a copy of the type in each unit.
 fn choose<'s>(
     search: &'s Search,
     name: &str,

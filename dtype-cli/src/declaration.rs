@@ -33,7 +33,7 @@ pub const MAX_NESTING: usize = 128;
 /// The maximum number of mistakes to report.
 const MAX_PROBLEMS: usize = 20;
 
-/// Where a declared type has its fields.
+/// Where the fields of a declared type lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// As the compiler places the fields.
@@ -65,9 +65,9 @@ struct Declared {
 
 /// The datatype that a text describes in one of the languages.
 ///
-/// A text in C or Rust may declare several structs. The result is the one called `wanted`, in C also by a typedef,
-/// or without that name the only one that is not part of another. Everything else in the text, such as functions,
-/// is passed over. Fields whose names start with `_pad` or `__pad` are gaps.
+/// A text in C or Rust may declare several structs. The result is the struct called `wanted` (in C, the name may be that of a
+/// typedef); without `wanted`, it is the only struct that is not part of another. Everything else in the text, such as
+/// functions, is skipped. Fields whose names start with `_pad` or `__pad` are gaps.
 ///
 /// The text may come from an untrusted source: it has at most [`MAX_LENGTH`] bytes, and brackets nest at most
 /// [`MAX_NESTING`] levels deep.
@@ -95,8 +95,8 @@ pub fn parse(
     parse_as(source, language, wanted, Form::Memory)
 }
 
-/// The same for packed bytes, in which the fields follow one another as they are declared. A struct in Rust then needs no
-/// `#[repr(C)]`, and every type is known that the derive of dtype-runtime accepts.
+/// As [`parse`], for packed bytes, in which the fields follow one another as they are declared. A struct in Rust then needs no
+/// `#[repr(C)]`, and all types that the derive of dtype-runtime accepts are known.
 ///
 /// # Errors
 ///
@@ -122,8 +122,8 @@ pub(crate) fn of_dtype(dtype: &Dtype) -> Result<Parsed, Error> {
     Ok(Parsed { ty: layout.ty, fields })
 }
 
-/// The messages that an enum with `#[derive(Messages)]` describes, with the types of their records: those of the enum called
-/// `wanted`, or of the only one of the text; `None` if there is none.
+/// The messages of an enum with `#[derive(Messages)]`, with the types of their records. The enum is the one called `wanted`, or
+/// the only one in the text; `None` if there is none.
 ///
 /// # Errors
 ///

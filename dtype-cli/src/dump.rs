@@ -80,7 +80,7 @@ pub(crate) fn dump(
     let range = options.records.unwrap_or_default();
     let mut records = Records { parsed: &parsed, places, values, range, items };
     let result = records.print(&mut input, &mut *printer, out);
-    // What came before a mistake is printed as well.
+    // Records before a mistake are printed as well.
     printer.finish(out)?;
     result
 }
@@ -91,11 +91,11 @@ struct Source {
     /// The position of the first record's displacement 0.
     origin: u64,
     representation: Representation,
-    /// Their number, if it is not the file's length that gives it.
+    /// The number of records, if it does not follow from the file's length.
     items: Option<u64>,
 }
 
-/// The records of a file that has their type.
+/// The records of a file that contains their type.
 fn own_type(options: &Dump, path: &Path, input: &mut Forward) -> Result<Source, Failure> {
     let path = shown(path);
     if options.packed || options.origin != 0 || options.representation != Represented::Native {
@@ -115,7 +115,7 @@ struct Records<'a> {
     places: Places,
     values: Values,
     range: RecordRange,
-    /// The number of records that the input says it has.
+    /// The number of records according to the input.
     items: Option<u64>,
 }
 
@@ -138,7 +138,7 @@ impl Records<'_> {
             let bytes = input.bytes(read.0, read.1)?;
             let data = place.filter(|place| read.0 + bytes.len() as u64 >= place.data.1);
             let Some(place) = data else { return self.end(input, record) };
-            // It is near the part of the input that is in memory, which starts at `read.0`.
+            // The record is near the part of the input in memory, which starts at `read.0`, so the difference fits.
             let origin = i64::try_from(place.base - i128::from(read.0)).unwrap_or(i64::MAX);
             let values = self.values.of(&self.parsed.ty, bytes, origin);
             let values = values.map_err(|error| Failure::Record { record, error })?;
@@ -147,7 +147,7 @@ impl Records<'_> {
         Ok(())
     }
 
-    /// The end of the input, which does not have the given record.
+    /// The error or the end for an input that does not have the given record.
     fn end(&self, input: &Forward, record: u64) -> Result<(), Failure> {
         let (len, start) = (input.end(), self.range.start);
         if record == start {
@@ -179,7 +179,7 @@ impl Records<'_> {
     }
 }
 
-/// The bytes to read for a record: its data, and the padding around it.
+/// The range of bytes to read for a record: its data and the padding around them.
 fn read_of(place: Place) -> (u64, u64) {
     (place.whole.0.min(place.data.0), place.whole.1.max(place.data.1))
 }
@@ -189,23 +189,23 @@ fn read_of(place: Place) -> (u64, u64) {
 pub(crate) struct Record<'a> {
     number: u64,
     place: Place,
-    /// The part of the input around it, and the offset of that part.
+    /// The part of the input around the record, and the offset of that part.
     bytes: &'a [u8],
     from: u64,
-    /// Its values, native and packed.
+    /// The record's values, in native form and packed.
     values: &'a [u8],
 }
 
-/// Where records go.
+/// Prints records in one of the forms.
 trait Printer {
-    /// What precedes the records.
+    /// Prints what comes before the records.
     fn begin(&mut self, _out: &mut dyn Write) -> Result<(), Failure> {
         Ok(())
     }
 
     fn record(&mut self, record: &Record<'_>, out: &mut dyn Write) -> Result<(), Failure>;
 
-    /// Prints what is held until the end of the records.
+    /// Prints what was held back until the end of the records.
     fn finish(&mut self, _out: &mut dyn Write) -> Result<(), Failure> {
         Ok(())
     }

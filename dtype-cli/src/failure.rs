@@ -1,4 +1,4 @@
-//! Why a command fails.
+//! Errors of the commands.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -54,7 +54,7 @@ pub(crate) enum Failure {
         offset: u64,
         /// The number of bytes that remain.
         remaining: u64,
-        /// The number of bytes that a record needs at least.
+        /// The least number of bytes of a record.
         expected: u64,
     },
     /// A file cannot be read or written.
@@ -102,7 +102,7 @@ impl Failure {
         Self::Refused { action, error, help: None }
     }
 
-    /// An operation that needs data before the start of the memory, the first of them at byte `start`.
+    /// The failure of an operation that needs data before the start of the memory, from byte `start` on.
     pub(crate) fn before_start(action: &str, start: i128, origin: u64) -> Self {
         Self::Usage(format!(
             "cannot {action}: the data start at byte {start}, before the memory\n\

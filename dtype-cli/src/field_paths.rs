@@ -1,4 +1,4 @@
-//! The paths of fields, with the names of the notation instead of numbers.
+//! The paths of fields, with the names from the notation instead of numbers.
 
 use std::collections::HashMap;
 
@@ -36,8 +36,8 @@ impl<'a> FieldPaths<'a> {
         fields.collect()
     }
 
-    /// The path with names, where there are any. In a picture's path, the numbers of members are separated by dots,
-    /// and brackets mark repetitions.
+    /// The path with names, if there are any. In a picture's path, the numbers of members are separated by dots, and brackets
+    /// mark repetitions.
     pub(crate) fn named(&mut self, path: &str) -> String {
         let mut at = Some(self.parsed.ty.clone());
         let mut out = String::with_capacity(path.len());
@@ -45,7 +45,7 @@ impl<'a> FieldPaths<'a> {
             let number = part.trim_end_matches("[]");
             out += if i > 0 { "." } else { "" };
             if number.is_empty() {
-                // The whole type is repeated.
+                // Here the whole type is repeated.
                 out += part;
                 continue;
             }
@@ -60,7 +60,7 @@ impl<'a> FieldPaths<'a> {
         out
     }
 
-    /// The name and the type of a member of the structure that a type is or repeats.
+    /// The name and the type of a structure's member. A type is that structure, or repeats it.
     fn member(&mut self, ty: &Type, number: usize) -> Option<(Option<String>, Type)> {
         let names = &self.parsed.fields;
         let key = ty.as_ptr().addr();

@@ -1,4 +1,4 @@
-//! Bytes that are read once, from the front to the end: a file, a pipe, standard input.
+//! An input that is read once, from front to end: a file, a pipe, or standard input.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, StdinLock};
@@ -12,7 +12,7 @@ use crate::input::StandardInput;
 /// The number of bytes to read at once. No more memory than this is reserved before the bytes arrive.
 const PIECE: usize = 1 << 20;
 
-/// An input and the part of it that is in memory. The part grows only as bytes arrive, whatever length is asked for.
+/// An input and the part of it that is in memory. The part grows only as bytes arrive, whatever length is requested.
 #[derive(Debug)]
 pub(crate) struct Forward {
     input: Input,
@@ -24,7 +24,7 @@ pub(crate) struct Forward {
     last: usize,
     offset: u64,
     has_ended: bool,
-    /// The number of bytes before them that are kept.
+    /// The number of bytes before these that are kept.
     kept: usize,
 }
 
@@ -62,13 +62,13 @@ impl Forward {
         Self { input, path, buffer, first: 0, last: 0, offset: 0, has_ended: false, kept: 0 }
     }
 
-    /// Keeps that many bytes, so that [`rewind`](Self::rewind) can go back to them in a pipe, too.
+    /// Keeps this many bytes, so that [`rewind`](Self::rewind) can go back to them even in a pipe.
     pub(crate) fn keeping(self, kept: usize) -> Self {
         Self { kept, ..self }
     }
 
-    /// The bytes from `start` to `end`, fewer if the input ends before. `start` must not be less than in an earlier
-    /// call, unless [`rewind`](Self::rewind) went back; bytes before it are given up.
+    /// The bytes from `start` to `end`, fewer if the input ends before. `start` must not be less than in an earlier call,
+    /// unless [`rewind`](Self::rewind) went back; bytes before it are discarded.
     pub(crate) fn bytes(&mut self, start: u64, end: u64) -> Result<&[u8], Failure> {
         self.skip_to(start)?;
         let wanted = usize::try_from(end.saturating_sub(start)).unwrap_or(usize::MAX);
@@ -84,8 +84,8 @@ impl Forward {
         self.offset + self.buffered() as u64
     }
 
-    /// Goes back to an offset, so that the next call of [`bytes`](Self::bytes) can start there. Returns whether it can: a
-    /// pipe cannot be read again where its bytes are not kept.
+    /// Goes back to an offset, so that the next call of [`bytes`](Self::bytes) can start there. Returns whether that is
+    /// possible: a pipe cannot be read again before the bytes that are kept.
     pub(crate) fn rewind(&mut self, start: u64) -> Result<bool, Failure> {
         let Some(back) = self.offset.checked_sub(start) else { return Ok(true) };
         let back = usize::try_from(back).unwrap_or(usize::MAX);
@@ -101,7 +101,7 @@ impl Forward {
         Ok(true)
     }
 
-    /// The length of a file; `None` for a pipe, which says it only at its end.
+    /// The length of a file; `None` for a pipe, whose length is only known at its end.
     pub(crate) fn file_len(&self) -> Result<Option<u64>, Failure> {
         let Input::File(file) = &self.input else { return Ok(None) };
         let metadata = file.metadata().map_err(|error| Failure::file("read", &self.path, error))?;
@@ -112,7 +112,7 @@ impl Forward {
         self.last - self.first
     }
 
-    /// Gives up the bytes before `start`.
+    /// Discards the bytes before `start`.
     fn skip_to(&mut self, start: u64) -> Result<(), Failure> {
         let mut ahead = start.saturating_sub(self.offset);
         loop {
@@ -123,7 +123,7 @@ impl Forward {
             if ahead == 0 || self.has_ended {
                 return Ok(());
             }
-            // Nothing is buffered. A file is not read where it is skipped, except at its end, if that comes first.
+            // Nothing is buffered. Skipped parts of a file are not read.
             let len = self.file_len()?;
             if let (Input::File(file), Some(len)) = (&mut self.input, len) {
                 let failed = |error| Failure::file("read", &self.path, error);
@@ -142,15 +142,15 @@ impl Forward {
         }
     }
 
-    /// Reads some bytes, no more than are wanted or worth reading ahead.
+    /// Reads some bytes: at most as many as are wanted or worth reading ahead.
     fn fill(&mut self, wanted: usize) -> Result<(), Failure> {
-        // Bytes are moved once for each of those that are kept, not for each that is read.
+        // Bytes are moved once for each byte that is kept, and not once for each that is read.
         if self.first > 2 * self.kept {
             let start = self.first - self.kept;
             self.buffer.copy_within(start..self.last, 0);
             (self.first, self.last) = (self.kept, self.last - start);
         }
-        // Small requests are read ahead, so that not each of them is a call of the system.
+        // Small requests are read ahead, so that not every request is a system call.
         let room = wanted.saturating_sub(self.buffered()).clamp(PIECE / 16, PIECE);
         let needed = self.last + room;
         if needed > self.buffer.len() {

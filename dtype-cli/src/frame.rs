@@ -1,11 +1,11 @@
 //! `dtype frame`: the frames of a file of messages.
 //!
-//! Frames are read piece by piece, so that the memory in use does not depend on what a header announces. After a damaged
-//! frame, the next one is found where the format allows it: after the frame, if only its payload is damaged and its header
-//! has a checksum of its own; otherwise at the next full frame, which starts with four known bytes and has a header with
-//! the right checksum. If bytes of a full frame are missing, that frame is inside of it. The last megabyte is kept, so that
-//! this search starts after the first byte of the damaged frame; a longer frame is read again if the input is a file. In a
-//! pipe, the search starts after its end.
+//! Frames are read piece by piece, so that the memory in use does not depend on what a header announces. After a damaged frame,
+//! the next one is found where the format allows it: after the frame, if only its payload is damaged and its header has a
+//! checksum of its own; otherwise at the next full frame, which starts with four known bytes and has a header with the right
+//! checksum. If bytes of a full frame are missing, the next frame starts inside the bytes that it announces. The last megabyte
+//! is kept, so that the search can start after the first byte of the damaged frame. If a longer frame is damaged, a file is
+//! read again; in a pipe, the search starts after that frame.
 
 mod known;
 mod report;
@@ -24,18 +24,18 @@ use crate::value::{json_string, printable};
 use known::{KnownTypes, Ready};
 use report::{Found, Report};
 
-/// Bytes of the input that are kept to search them for a frame.
+/// How many bytes of the input are kept to search them for a frame.
 const KEPT: usize = 1 << 20;
 
-/// The number of bytes that may be searched after they were read as a damaged frame, and how many more for each byte of
-/// the input so far: in a hostile file, each of many headers announces a frame of the whole rest.
+/// How many bytes may be searched again after they were read as a damaged frame; one more is allowed for each byte of the input
+/// so far. In a hostile file, each of many headers announces a frame of the whole rest.
 const MAX_AGAIN: u64 = 1 << 26;
 const AGAIN_EACH: u64 = 4;
 
 /// Bytes of payload to read at once.
 const PIECE: u64 = 1 << 16;
 
-/// The maximum number of bytes of a message that is tried as a type or a schema.
+/// The greatest length in bytes of a message that may be a type or a schema.
 const MAX_TYPE_BYTES: u64 = 1 << 20;
 
 /// The maximum number of bytes of a text to print.
@@ -44,7 +44,7 @@ const MAX_TEXT: usize = 1 << 24;
 /// Bytes of a checksum.
 const CHECKSUM_LEN: u64 = 4;
 
-/// Prints the frames of a file. Returns whether all of them are whole and hold the records that were asked for.
+/// Prints the frames of a file. Returns whether all of them are complete and hold the requested records.
 pub(crate) fn frame(
     options: &Frame,
     stdin: &mut StandardInput,
@@ -102,7 +102,7 @@ impl Span {
 }
 
 impl Frames {
-    /// Prints the frame at `start`. Returns where the next one starts, if the input does not end before.
+    /// Prints the frame at `start`. Returns where the next one starts, unless the input ends.
     fn next(&mut self, start: u64, out: &mut impl Write) -> Result<Option<u64>, Failure> {
         let head = self.input.bytes(start, start.saturating_add(Header::FULL_LEN as u64))?;
         if head.is_empty() {
@@ -144,13 +144,13 @@ impl Frames {
     ) -> Result<Option<u64>, Failure> {
         let Span { start, end, .. } = span;
         if is_compact {
-            // Its length may be wrong as well.
+            // The length of the frame may be wrong as well.
             let can_search = self.can_search(span)?;
             let (first, from) = if can_search { (start, start + 1) } else { (end, end) };
             return self.search(first, from, out);
         }
         if !self.is_followed(span)? && self.can_search(span)? {
-            // Bytes of it may be missing, so that another frame starts inside.
+            // Bytes of the frame may be missing, so that another frame starts inside.
             if let Some(inside) = self.find(start + 1, end)? {
                 self.report.skipped(start, inside, out)?;
                 return Ok(Some(inside));
@@ -159,7 +159,7 @@ impl Frames {
         Ok(Some(end))
     }
 
-    /// Whether a full frame or nothing follows a frame.
+    /// Whether a frame is followed by a full frame or by nothing.
     fn is_followed(&mut self, span: Span) -> Result<bool, Failure> {
         let next = self.input.bytes(span.end, span.end.saturating_add(Header::FULL_LEN as u64))?;
         let is_followed = next.is_empty() || is_full(next);
@@ -188,7 +188,7 @@ impl Frames {
     ) -> Result<Result<(), Error>, Failure> {
         let Self { input, types, prints_records, report, colour, .. } = self;
         let mut crc = Crc32c::new();
-        // A full header's own checksum is not summed again.
+        // The checksum of a full header is not part of the sum.
         let head = header.to_bytes();
         let summed = if header.is_compact() { &head[..] } else { &head[..head.len() - 4] };
         crc.update(summed);
@@ -225,7 +225,7 @@ impl Frames {
             }
             let here = at + bytes.len() as u64;
             if here < to {
-                // What is missing says more than what a part of a text is not.
+                // The missing bytes explain more than an error in part of a text.
                 let _ = finish(printer, out)?;
                 let (expected, actual) = (header.payload_len(), here - span.payload);
                 return Ok(Err(Error::Truncated { part: Part::Payload, expected, actual }));
@@ -269,7 +269,7 @@ impl Frames {
         let start = magic();
         let mut at = from;
         while at < to {
-            // With as many bytes more as a start before `to` has behind it.
+            // Also the bytes that a start before `to` has after it.
             let behind = start.len() as u64 - 1;
             let end = at.saturating_add(PIECE).min(to.saturating_add(behind));
             let bytes = self.input.bytes(at, end)?;
@@ -343,7 +343,8 @@ impl<'a> Printer<'a> {
         }
         match Table::new(ready.shape(), colour) {
             Ok(table) => Ok(Some(Self::Table(ready, table.indented(), *header, 0))),
-            // What is in the file is no reason to end; the type that was given is the user's own mistake.
+            // A problem with a type from the file does not end the command; one with a given type does, because it is the
+            // user's mistake.
             Err(reason) if !ready.is_given() => {
                 writeln!(out, "  no table: {reason}")?;
                 Ok(None)
@@ -391,7 +392,7 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// Prints what is held until the end of the records.
+/// Prints what was held back until the end of the records.
 fn finish(
     printer: Option<Printer<'_>>,
     out: &mut impl Write,
@@ -403,7 +404,7 @@ fn finish(
     };
     let (text, error) = match std::str::from_utf8(&bytes) {
         Ok(text) => (text, None),
-        // The end may be cut inside a character.
+        // The text may be cut inside a character.
         Err(error) => {
             let valid = std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default();
             let is_cut = bytes.len() >= MAX_TEXT && error.error_len().is_none();

@@ -13,13 +13,13 @@ use crate::notation::{MAX_LENGTH, Parsed};
 use crate::problem::Problem;
 use crate::value::printable_lines;
 
-/// Standard input, which one argument can name.
+/// Standard input, which only one argument can name.
 #[derive(Debug, Default)]
 pub(crate) struct StandardInput {
     pub(crate) taken: bool,
     /// The language of all types, if an option gives it.
     pub(crate) language: Option<Language>,
-    /// Whether members that are no data are left out of structs from debug information.
+    /// Whether members that are not data are left out of structs from debug information.
     pub(crate) skip: bool,
 }
 
@@ -33,7 +33,7 @@ impl StandardInput {
     }
 }
 
-/// The types of an object file, if an argument gives one without the name of a type.
+/// The types of an object file, if an argument names the file but no type.
 pub(crate) fn types(
     argument: &str,
     stdin: &StandardInput,
@@ -121,7 +121,7 @@ fn read<T>(
         if let Some(file) = argument.strip_prefix('@').map(|path| item_of_file(path).0) {
             with_names(&mut problems, file, wanted);
         }
-        // The text of a file or of standard input was read, and is no name.
+        // The text of a file or of standard input was read, and it is only a name.
         if let Some(problem) = problems.first_mut().filter(|_| source == argument)
             && Path::new(argument).is_file()
         {
@@ -152,7 +152,7 @@ fn with_names(problems: &mut [Problem], file: &str, wanted: Option<&str>) {
     }
 }
 
-/// The object file that an argument gives, also after an `@`, and the name of a type in it.
+/// The object file in an argument, even after an `@`, and the name of a type in it.
 fn object<'t>(argument: &'t str, stdin: &StandardInput) -> Option<(&'t str, Option<&'t str>)> {
     let argument = argument.strip_prefix('@').unwrap_or(argument);
     let is_object = |path: &str| {
@@ -165,7 +165,7 @@ fn object<'t>(argument: &'t str, stdin: &StandardInput) -> Option<(&'t str, Opti
     if is_object(argument) {
         return Some((argument, None));
     }
-    // Names have colons, too: `program:geo::Cell`.
+    // Names may contain colons, too: `program:geo::Cell`.
     let mut colons = argument.match_indices(':').map(|(at, _)| at);
     let at = colons.find(|at| is_object(&argument[..*at]))?;
     Some((&argument[..at], Some(&argument[at + 1..])))
@@ -183,7 +183,7 @@ fn debug_info<T>(
     result.map_err(|error| Failure::DebugInfo { path: path.into(), error })
 }
 
-/// A struct without the members that are no data. These are named on standard error, or are a failure.
+/// A struct without the members that are not data. With `skip`, they are named on standard error; otherwise they are a failure.
 fn with_skipped(layout: Layout, path: &str, name: &str, skip: bool) -> Result<Parsed, Failure> {
     let member = |one: &LeftOut| {
         let LeftOut { name, offset, what } = one;
@@ -203,7 +203,7 @@ fn with_skipped(layout: Layout, path: &str, name: &str, skip: bool) -> Result<Pa
         return Err(Failure::DebugInfo { path: path.into(), error });
     }
     for member in members {
-        // A note that cannot be written changes nothing.
+        // If the note cannot be written, nothing else changes.
         let _ = writeln!(io::stderr(), "left out: {}", printable_lines(&member));
     }
     Ok(layout.parsed)
@@ -223,7 +223,7 @@ fn item_of_file(path: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// The whole text, unless it is too long. The comments of C may be in any encoding that has ASCII's characters.
+/// The whole text, unless it is too long. Comments in C may be in any encoding that includes ASCII.
 fn text(reader: impl Read, path: &Path, is_c: bool) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     let limit = MAX_LENGTH as u64 + 1;

@@ -1,4 +1,4 @@
-//! Data about a type as JSON. Keys do not change; others may be added.
+//! Data about a type as JSON. Existing keys do not change; keys may be added.
 
 use std::io::Write;
 
@@ -27,7 +27,7 @@ pub(crate) fn print_line(value: &impl Serialize, out: &mut impl Write) -> Result
 }
 
 /// Writes JSON, or a string of Python, and the end of its line. In JSON, the control characters up to U+001F are escaped
-/// already; terminals know more.
+/// already; this also escapes the others that a terminal interprets.
 pub(crate) fn write_text(text: &str, out: &mut impl Write) -> Result<(), Failure> {
     let is_escaped = |c: char| is_command(c) && c != '\n';
     let mut rest = text;
@@ -46,7 +46,7 @@ pub(crate) fn write_text(text: &str, out: &mut impl Write) -> Result<(), Failure
 pub(crate) struct Info {
     #[serde(flatten)]
     numbers: Numbers,
-    /// Of a structure.
+    /// Only for a structure.
     #[serde(skip_serializing_if = "Option::is_none")]
     structure: Option<Reorder>,
 }
@@ -159,7 +159,7 @@ struct Counts {
 /// A basic datatype at a displacement, and its repetitions.
 #[derive(Debug, Serialize)]
 struct Place {
-    /// The names along the path, or the numbers of the members.
+    /// The names along the path, or the numbers of the members without names.
     path: String,
     basic: &'static str,
     offset: i128,
@@ -199,7 +199,7 @@ enum Part {
 }
 
 impl Everything {
-    /// With the fields of a picture, which has their names.
+    /// Uses the fields of a picture, which has their names.
     pub(crate) fn of(parsed: &Parsed, picture: &Diagram) -> Self {
         let ty = &parsed.ty;
         let Envelope { num_integers, num_addresses, num_large_counts, num_datatypes, combiner } =

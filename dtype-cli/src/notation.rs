@@ -23,7 +23,7 @@ pub use print::{print, print_named};
 /// The greatest length of a text in bytes. The cost of reading a text is linear in its length.
 pub const MAX_LENGTH: usize = 4 << 20;
 
-/// A description of the notation, for people.
+/// The description of the notation for users.
 pub const GRAMMAR: &str = include_str!("notation/grammar.md");
 
 /// The meaning of a text.

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use crate::failure::Failure;
 use crate::temporary::Temporary;
 
-/// A file being written: a temporary file next to its destination, renamed to it once complete. A device or a named
-/// pipe, which is not a regular file, is written directly.
+/// A file being written: a temporary file next to its destination, which is renamed once it is complete. A device or a named
+/// pipe is not a regular file, and is written directly.
 #[derive(Debug)]
 pub(crate) struct NewFile {
     path: PathBuf,
@@ -30,20 +30,21 @@ impl NewFile {
     fn try_create(path: &Path) -> io::Result<Self> {
         // If the path is a link, its target is replaced.
         let (path, metadata) = match fs::metadata(path) {
-            // The link to a pipe, such as `/dev/stdout` or `/dev/fd/63`, has no path as its target.
+            // A link to a pipe, such as `/dev/stdout` or `/dev/fd/63`, has a target that is not a path.
             Ok(metadata) if !metadata.is_file() => (path.to_path_buf(), Some(metadata)),
             Ok(metadata) => (fs::canonicalize(path)?, Some(metadata)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => (target(path)?, None),
             Err(error) => return Err(error),
         };
         if metadata.as_ref().is_some_and(fs::Metadata::is_file) {
-            // The file will be replaced, so the user must be allowed to write to it.
+            // The file will be replaced, so the user must have permission to write to it.
             File::options().write(true).open(&path)?;
         }
         if let Some(metadata) = &metadata
             && !metadata.is_file()
         {
-            // A pipe that is open for reading here would never say that its reader has gone.
+            // Opened for writing only: if this process also had a pipe open for reading, it would never notice that the reader
+            // has gone.
             let file = File::options().write(true).open(&path)?;
             return Ok(Self { path, at: At::There(file) });
         }
@@ -90,12 +91,12 @@ impl NewFile {
 /// The maximum number of links to follow; the systems' own limits are about the same.
 const MAX_LINKS: usize = 40;
 
-/// Where a link leads to whose target does not exist; a path that is no link leads to itself.
+/// The path that a link leads to, although the target does not exist. A path that is not a link leads to itself.
 fn target(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_path_buf();
     for _ in 0..MAX_LINKS {
         match fs::read_link(&path) {
-            // A relative target starts in the folder of its link.
+            // A relative target starts in the link's folder.
             Ok(next) => path = path.parent().map_or(next.clone(), |folder| folder.join(next)),
             Err(_) => return Ok(path),
         }

@@ -1,4 +1,4 @@
-//! Mistakes in a text: what is wrong, where, and what would be right.
+//! Mistakes in a text: what is wrong, where it is, and how to correct it.
 
 use std::ops::Range;
 
@@ -43,7 +43,7 @@ impl Problem {
         self
     }
 
-    /// With texts that a terminal can show.
+    /// The problem with its texts escaped for a terminal.
     fn printable(&self) -> Self {
         let others = self.others.iter().map(|(span, label)| (span.clone(), printable(label)));
         Self {
@@ -77,7 +77,7 @@ const MAX_SEARCHED: usize = 4 << 20;
 /// The maximum number of characters of a name that a message repeats.
 const MAX_QUOTED: usize = 40;
 
-/// A word of a text, for a message; a long word is cut, and what a terminal could take as commands is escaped.
+/// A word of a text, for a message. A long word is cut, and characters that a terminal could interpret as commands are escaped.
 pub(crate) fn quoted(word: &str) -> String {
     match word.char_indices().nth(MAX_QUOTED) {
         None => format!("`{}`", printable(word)),
@@ -85,8 +85,8 @@ pub(crate) fn quoted(word: &str) -> String {
     }
 }
 
-/// The lines of a text for a snippet, in which a terminal could take nothing as a command. Each character has as many
-/// bytes as before, so that positions are the same. The renderer itself has pictures for control characters of one byte.
+/// The lines of a text for a snippet, without anything that a terminal could interpret as a command. Each character keeps its
+/// number of bytes, so positions stay the same. (The renderer itself replaces control characters of one byte.)
 fn pictured(text: &str) -> String {
     let picture = |c: char| match c.len_utf8() {
         2 if is_command(c) => '·',

@@ -7,7 +7,7 @@ use crate::problem::quoted;
 /// Some of the records, numbered from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RecordRange {
-    /// The first one.
+    /// The first record.
     pub(crate) start: u64,
     /// One past the last record; `None` if the range is open.
     pub(crate) end: Option<u64>,

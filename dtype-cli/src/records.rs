@@ -1,4 +1,4 @@
-//! Where the records of a file are, and their values.
+//! Where the records of a file are, and what their values are.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::notation::{FieldNames, Parsed};
 use crate::shape::Shape;
 
-/// Where the records of an input are: one every `stride` bytes.
+/// The places of an input's records: one every `stride` bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
     /// Displacement 0 of the first record.
@@ -17,18 +17,18 @@ pub(crate) struct Places {
     stride: i128,
     /// The data of a record, as displacements.
     data: (i128, i128),
-    /// What belongs to a record, with the padding at its ends.
+    /// The bytes of a record as displacements, including the padding at its ends.
     whole: (i128, i128),
 }
 
-/// Where one record is, in bytes from the start of the input.
+/// The place of one record, in bytes from the start of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// Displacement 0.
+    /// Displacement 0 of the record.
     pub(crate) base: i128,
     /// From the first byte of data to the end of the last.
     pub(crate) data: (u64, u64),
-    /// The same with the padding at both ends, as far as the input can have it.
+    /// The same with the padding at both ends, as far as the input can contain it.
     pub(crate) whole: (u64, u64),
 }
 
@@ -49,7 +49,7 @@ impl Places {
             return Err(Failure::before_start("dump", start, given));
         }
         let whole = (data.0.min(ty.lb().into()), data.1.max(ty.ub().into()));
-        // Where neighbours interleave, the bytes between the data belong to others.
+        // If neighbours interleave, the bytes between the data belong to other records.
         let whole = if whole.1 - whole.0 <= stride { whole } else { data };
         Ok(Self { origin, stride, data, whole })
     }
@@ -61,7 +61,7 @@ impl Places {
         Ok(Self { origin: 0, stride, data: all, whole: all })
     }
 
-    /// The place of a record; `None` if it is beyond 64 bits, and so beyond any input.
+    /// The place of a record; `None` if it is beyond 64 bits, and therefore beyond any input.
     pub(crate) fn of(&self, record: u64) -> Option<Place> {
         let base = self.origin + i128::from(record) * self.stride;
         let at = |(start, end): (i128, i128)| {
@@ -71,7 +71,7 @@ impl Places {
         Some(Place { base, data: at(self.data)?, whole: at(self.whole)? })
     }
 
-    /// The number of bytes at the end of an input of `len` bytes that belong to no record, if it has `records`.
+    /// The number of bytes at the end of an input of `len` bytes that belong to none of its `records` records.
     pub(crate) fn remaining(&self, records: u64, len: u64) -> u64 {
         let next = self.origin + i128::from(records) * self.stride;
         let used = match records {
@@ -81,7 +81,7 @@ impl Places {
         u64::try_from(i128::from(len) - used).unwrap_or(0)
     }
 
-    /// The bytes from an offset on that an input needs so that it has a record.
+    /// How many bytes after an offset an input must have to contain a record.
     pub(crate) fn needed(&self, record: u64, offset: u64) -> u64 {
         let end = self.origin + i128::from(record) * self.stride + self.data.1;
         u64::try_from(end - i128::from(offset)).unwrap_or(u64::MAX)
@@ -105,10 +105,10 @@ fn require_data(ty: &Type) -> Result<(), Failure> {
     Err(Failure::Usage("the type has no data, so there are no records to read".into()))
 }
 
-/// Takes the values out of records: native bytes, in the order of the type map.
+/// Reads the values of records: native bytes, in the order of the type map.
 #[derive(Debug)]
 pub(crate) struct Values {
-    /// From memory to packed bytes, for records in memory.
+    /// For records in memory: from memory to packed bytes.
     memory: Option<Committed>,
     /// From packed bytes in another representation to native ones.
     foreign: Option<Conversion>,
@@ -177,7 +177,7 @@ pub(crate) fn packed(parsed: &Parsed) -> Result<Parsed, Failure> {
 /// Makes types whose memory is the packed bytes of a shape: the same values without gaps.
 #[derive(Default)]
 struct Packed {
-    /// Parts that are shared are made once; keyed by their addresses.
+    /// Shared parts are made once. Keyed by their addresses.
     known: HashMap<usize, Type>,
     names: FieldNames,
 }
@@ -203,7 +203,7 @@ impl Packed {
                     };
                     let ty = self.of(element)?;
                     displacements.push(end);
-                    // The sum is the size of a type, which fits.
+                    // The sum is at most the size of the type, so it fits.
                     end += ty.extent() * length.cast_signed();
                     lengths.push(length);
                     types.push(ty);
@@ -257,7 +257,7 @@ mod tests {
         let (ty, committed, shape) = (&parsed.ty, parsed.ty.commit(), Shape::of(&parsed));
         let memory: Vec<u8> = (0..100).map(|i| i & 0x3F).collect();
         let mut native = vec![0; usize::try_from(ty.size()).unwrap()];
-        // What external32 has no room for is zero.
+        // The bytes that external32 has no room for are zero.
         let mut memory = memory;
         if Basic::Long.size() == 8 {
             memory[if cfg!(target_endian = "little") { 4..8 } else { 0..4 }].fill(0);

@@ -1,7 +1,7 @@
-//! The padding of a structure, and the bytes that another order of its fields saves.
+//! The padding of a structure, and how many bytes another order of its fields saves.
 //!
-//! Fields of descending alignment need no padding between them if their sizes are multiples of their alignments, as
-//! the sizes of types are. What remains is the padding at the end, which no order avoids:
+//! Fields of descending alignment need no padding between them if their sizes are multiples of their alignments, as the sizes
+//! of types are. Only the padding at the end remains, which no order avoids:
 //!
 //! ```text
 //! struct{a: u8, b: f64, c: u16}    a·······bbbbbbbbcc······    24 bytes
@@ -22,7 +22,7 @@ const LINE: u64 = 64;
 /// The maximum number of gaps and names to print.
 const MAX_SHOWN: usize = 16;
 
-/// The padding of a structure as it is, and with its fields in another order.
+/// The padding of a structure in its present order, and with its fields in another order.
 #[derive(Debug, Serialize)]
 pub(crate) struct Reorder {
     /// Bytes from one instance to the next.
@@ -36,7 +36,7 @@ pub(crate) struct Reorder {
     reordered: Option<Better>,
 }
 
-/// Bytes without a field.
+/// Consecutive bytes without a field.
 #[derive(Debug, Serialize)]
 struct Gap {
     /// The field before it; `None` at the start.
@@ -57,8 +57,8 @@ struct Better {
 }
 
 impl Reorder {
-    /// The padding of a type; `None` if it is not a structure whose fields lie apart from one another as a compiler lays
-    /// them out, or if it has fewer than two.
+    /// The padding of a type; `None` unless it is a structure of at least two fields that lie apart from one another, as
+    /// compilers lay them out.
     pub(crate) fn of(parsed: &Parsed) -> Option<Self> {
         let ty = &parsed.ty;
         let extent = u64::try_from(ty.extent()).ok().filter(|_| ty.lb() == 0)?;
@@ -102,7 +102,7 @@ impl Reorder {
         Some(Self { extent, padding, gaps, cache_lines: lines(extent), reordered })
     }
 
-    /// For people: lines with their names. There are none for a structure without padding.
+    /// Lines of text with their names. There are none for a structure without padding.
     pub(crate) fn lines(&self) -> Vec<(&'static str, String)> {
         if self.padding == 0 {
             return Vec::new();
@@ -158,7 +158,7 @@ fn fields(parsed: &Parsed) -> Option<Vec<Span>> {
         }
         let (extent, align) = (u64::try_from(member.extent()).ok()?, member.align());
         let offset = u64::try_from(displacement).ok()?;
-        // Only what lies inside its bounds can be moved as a block.
+        // Only a member that lies inside its bounds can be moved as a block.
         let is_block = member.lb() == 0 && member.true_lb() >= 0 && member.true_ub() <= member.ub();
         if !is_block {
             return None;
@@ -201,7 +201,7 @@ mod tests {
                 "reordered 16 bytes, saves 8: `b`, `c`, `a`"
             ]
         );
-        // Of equal alignments the first comes first; an inner structure is moved as a whole.
+        // Of fields with equal alignments, the first one comes first; an inner structure is moved as a whole.
         let nested = "struct{a: u8, [struct{u8, u16}; 2], b: u8, c: [f64; 7], d: u8, u32}";
         assert_eq!(
             lines(nested).unwrap()[1..],

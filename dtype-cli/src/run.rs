@@ -14,7 +14,7 @@ use crate::input::{self, StandardInput};
 use crate::notation::{GRAMMAR, predefined_names};
 use crate::{convert, dump, frame, info, json, manual, records, show, types};
 
-/// Two types with different signatures, or different memory.
+/// The types have different signatures, or different memory.
 const DIFFERENT: u8 = 1;
 
 /// A file has damaged frames, or other records than expected.
@@ -47,7 +47,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Prints the help or the version, if that was asked for.
+/// Prints the help or the version, if it was requested.
 fn explain(error: clap::Error, out: &mut impl Write) -> Result<u8, Failure> {
     if error.use_stderr() {
         return Err(error.into());
@@ -146,8 +146,8 @@ fn run(arguments: Arguments, out: &mut impl Write) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// The structs of an object file, if they are what is to be listed: whether as JSON, and whether by what another order of
-/// the fields saves.
+/// The structs of an object file, if they should be listed: whether as JSON, and whether by what another order of the fields
+/// saves.
 fn listed(
     arguments: &Arguments,
     stdin: &StandardInput,

@@ -8,7 +8,7 @@ use dtype_runtime::{Basic, Type};
 
 use crate::notation::{FieldNames, Meaning, Parsed};
 
-/// Values in the order of the packed stream, with the names of the notation. It has no displacements: the packed
+/// Values in the order of the packed stream, with the names from the notation. There are no displacements, because the packed
 /// stream has the values in this order. Parts that a type uses several times are shared.
 #[derive(Debug)]
 pub(crate) enum Shape {
@@ -16,18 +16,18 @@ pub(crate) enum Shape {
     Nothing,
     /// One value.
     Value(Basic),
-    /// Some number of one shape, at least two.
+    /// A number of values of one shape, at least two.
     Repeated(u64, Rc<Shape>),
     /// The members that have data.
     Structure(Vec<Member>),
-    /// A value that is not written by its fields, and its fields.
+    /// A value that is not printed by its fields, and its fields.
     Meant(Meaning, Rc<Shape>),
 }
 
 /// A member of a structure.
 #[derive(Debug)]
 pub(crate) struct Member {
-    /// Its name, or its number if it has no name.
+    /// The member's name, or its number if it has no name.
     pub(crate) name: String,
     pub(crate) shape: Rc<Shape>,
 }
@@ -53,7 +53,7 @@ impl Shape {
         }
     }
 
-    /// The basic datatype, if it is one value or an array, of any number of dimensions, of such values.
+    /// The basic datatype of a single value, or of an array of values with any number of dimensions; `None` for other shapes.
     pub(crate) fn element(&self) -> Option<Basic> {
         match self {
             Self::Value(basic) => Some(*basic),
@@ -102,7 +102,7 @@ impl Shapes<'_> {
             return Rc::new(Shape::Structure(members.collect()));
         }
         let Some(call) = ty.call() else { return basics(ty) };
-        // All other constructors repeat one type or change its bounds, but for pairs and Fortran's types.
+        // All other constructors repeat one type or change its bounds, except for pairs and Fortran's types.
         let mut types = call.types();
         match (types.next(), types.next()) {
             (Some(old), None) => {
@@ -121,7 +121,7 @@ fn repeated(count: u64, shape: Rc<Shape>) -> Rc<Shape> {
     }
 }
 
-/// The shape of a type that is not made of other types: one value, or a pair of a value and an index.
+/// The shape of a type without parts: one value, or a pair of a value and an index.
 fn basics(ty: &Type) -> Rc<Shape> {
     let mut entries = ty.type_map().map(|entry| entry.basic);
     let (first, second) = (entries.next(), entries.next());

@@ -42,7 +42,7 @@ pub(crate) fn show(
         )?;
     }
     match if show.json { Form::Json } else { show.form } {
-        // A picture that was written to a file is not printed.
+        // The picture was written to a file, so it is not printed.
         Form::Diagram if show.svg.is_some() => {}
         Form::Diagram => {
             let style = TextStyle::default().with_ascii(show.ascii).with_colour(colour);
@@ -76,7 +76,7 @@ pub(crate) fn show(
             json::write_text(&dtype.to_string(), out)?;
         }
         Form::Notation => writeln!(out, "{}", print_named(ty, &parsed.fields))?,
-        // JSON has escapes of its own.
+        // JSON has its own escapes.
         Form::Json => {
             let picture = picture(parsed, show, str::to_owned)?;
             json::print(&json::Everything::of(parsed, &picture), out)?;
@@ -85,7 +85,7 @@ pub(crate) fn show(
     Ok(())
 }
 
-/// The failure to declare a struct in a language.
+/// The failure for a struct that cannot be declared in a language.
 fn refused(language: &str) -> impl Fn(ExportError) -> Failure {
     move |error| Failure::Usage(format!("no struct in {language} has this layout: {error}"))
 }

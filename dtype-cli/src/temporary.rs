@@ -1,4 +1,4 @@
-//! A temporary file that ends with the process that writes it: when it is renamed, or when the process fails, panics, or
+//! A temporary file that disappears with the process that writes it: when it is renamed, or when the process fails, panics, or
 //! is ended by a signal.
 
 use std::fs::File;
@@ -8,11 +8,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::TempPath;
 
-/// The path of the file, which is removed when it is dropped. A process writes one file at a time.
+/// The path of the file; dropping it removes the file. A process writes one file at a time.
 static PATH: Mutex<Option<TempPath>> = Mutex::new(None);
 
 fn path() -> MutexGuard<'static, Option<TempPath>> {
-    // A panic leaves the path whole.
+    // A panic cannot leave the path half changed.
     PATH.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -29,9 +29,9 @@ impl Temporary {
         signals::watch()?;
         let mut builder = tempfile::Builder::new();
         builder.prefix(".dtype-");
-        // Locked before the file exists, so that no signal finds it without its path.
+        // Locked before the file exists, so that a signal always finds the file's path.
         let mut known = path();
-        // Opened here, since the builder's own errors have the temporary name.
+        // Opened here, because errors of the builder would contain the temporary name.
         let file = builder.make_in(folder, |path| {
             File::options().read(true).write(true).create_new(true).open(path)
         })?;
@@ -44,7 +44,7 @@ impl Temporary {
         &mut self.file
     }
 
-    /// Gives the complete file its name. After a crash of the system, the name stands for the complete file.
+    /// Renames the complete file. Even after a crash of the system, the name only ever refers to a complete file.
     pub(crate) fn persist(self, name: &Path) -> io::Result<()> {
         self.file.sync_all()?;
         if let Some(path) = path().take() {
@@ -62,7 +62,7 @@ impl Drop for Temporary {
     }
 }
 
-/// Makes the new name durable, where the folder can be read and its file system can do so.
+/// Makes the new name durable, if the folder can be read and its file system supports that.
 #[cfg(unix)]
 fn sync_folder(name: &Path) -> io::Result<()> {
     let folder = name.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -75,7 +75,7 @@ fn sync_folder(name: &Path) -> io::Result<()> {
 
 #[cfg(unix)]
 mod signals {
-    //! What signals do that would end the process.
+    //! Handles signals that would end the process.
 
     use std::ffi::c_int;
     use std::io;
@@ -89,8 +89,8 @@ mod signals {
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::{emulate_default_handler, exit};
 
-    /// The signals that end a process and can be caught, but for those that a processor sends for a mistake in the program.
-    /// A pipe whose reader has gone is an error where it is written to.
+    /// The signals that end a process and can be caught, except those that a processor sends for a mistake in the program.
+    /// (Writing to a pipe whose reader has gone returns an error.)
     const ENDING: [c_int; 14] = [
         SIGABRT, SIGALRM, SIGHUP, SIGINT, SIGPROF, SIGQUIT, SIGSYS, SIGTERM, SIGTRAP, SIGUSR1,
         SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ,
@@ -104,17 +104,17 @@ mod signals {
             &[]
         };
 
-    /// Starts a thread that removes the file when such a signal arrives, and then ends the process as the signal does, or with
-    /// the status that shells give a signal.
+    /// Starts a thread that removes the file when such a signal arrives. It then ends the process as the signal would, or with
+    /// the exit status that shells use for the signal.
     pub(super) fn watch() -> io::Result<()> {
         let ignored = ignored();
         let all = ENDING.into_iter().chain(MORE.iter().cloned().flatten());
         let caught = all.filter(|signal| ignored >> (signal - 1) & 1 == 0);
         let mut signals = Signals::new(caught)?;
         thread::Builder::new().spawn(move || {
-            // Where a file would exceed a limit, the write has an error.
+            // If a file would exceed a limit, the write returns an error instead.
             if let Some(signal) = signals.forever().find(|signal| *signal != SIGXFSZ) {
-                // Locked up to the end, so that no other file is made.
+                // Locked until the process ends, so that no other file is made.
                 let mut path = super::path();
                 drop(path.take());
                 let _ = emulate_default_handler(signal);
@@ -124,8 +124,8 @@ mod signals {
         Ok(())
     }
 
-    /// The signals that are ignored, each a bit, as `nohup` and a shell's `&` arrange it: they do not end the process. Only
-    /// Linux says which.
+    /// The ignored signals, one bit each, as `nohup` and a shell's `&` set them: they do not end the process. Only Linux tells
+    /// which these are.
     fn ignored() -> u64 {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

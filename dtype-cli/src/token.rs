@@ -23,7 +23,7 @@ pub(crate) enum Kind {
     End,
 }
 
-/// What separates tokens.
+/// The rules for what separates tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Blank {
     /// Space, and comments from `#` to the end of the line.
@@ -73,11 +73,11 @@ impl<'s> Token<'s> {
     }
 }
 
-/// The tokens of a text, the last of which is its end. Every text has tokens.
+/// The tokens of a text. The last one marks its end, so there is always a token.
 pub(crate) fn tokens(source: &str, blank: Blank) -> Vec<Token<'_>> {
     let mut all = Vec::new();
     let mut quotes = Quotes::default();
-    // Some editors write a mark for the byte order first.
+    // Some editors write a byte order mark first.
     let mut at = if source.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     // Whether only space was seen in this line.
     let mut is_line_start = true;
@@ -168,8 +168,8 @@ fn token(rest: &str, first: char) -> (Kind, usize) {
 /// Finds the ends of strings and character constants.
 #[derive(Debug, Default)]
 struct Quotes {
-    /// For `"` and `'`, the end of the last line in which one was not closed. All others before it are not closed,
-    /// either, so that the line is searched once and not once for each.
+    /// For `"` and `'`, the end of the last line in which one was not closed. All others before that are not closed, either, so
+    /// the line is searched only once.
     open: [usize; 2],
 }
 
@@ -203,7 +203,7 @@ impl Quotes {
 pub(crate) struct Cursor<'s> {
     tokens: Vec<Token<'s>>,
     at: usize,
-    /// The last token, which stands for everything after it.
+    /// The last token, which is returned for all positions after it.
     end: Token<'s>,
 }
 
@@ -254,7 +254,7 @@ impl<'s> Cursor<'s> {
         self.take(text).ok_or_else(|| self.unexpected(&format!("`{text}`")))
     }
 
-    /// The mistake that the next token is.
+    /// The mistake for an unexpected next token.
     pub(crate) fn unexpected(&self, expected: &str) -> Box<Problem> {
         let found = self.peek();
         let message = format!("expected {expected}, found {}", found.describe());
@@ -262,8 +262,8 @@ impl<'s> Cursor<'s> {
         Box::new(problem)
     }
 
-    /// Skips a bracket with everything up to its partner, or to the end of the text. Brackets of other kinds do not
-    /// count, since one of them may have no partner.
+    /// Skips a bracket and everything up to its partner, or to the end of the text. Brackets of other kinds are ignored,
+    /// because one of them may have no partner.
     pub(crate) fn skip_brackets(&mut self) {
         let open = self.peek().text;
         let close = match open {

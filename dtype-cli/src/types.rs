@@ -1,4 +1,4 @@
-//! The list of the structs in an object file.
+//! Lists the structs in an object file.
 
 use std::cmp::Reverse;
 use std::io::Write;
@@ -8,8 +8,8 @@ use crate::failure::Failure;
 use crate::json;
 use crate::value::printable;
 
-/// Prints the sizes of structs, and what padding costs them; with `reorder`, what another order of their fields saves,
-/// the most first.
+/// Prints the sizes of structs, and how many bytes their padding takes; with `reorder`, how many another order of their fields
+/// saves, the greatest saving first.
 pub(crate) fn print(
     mut types: Vec<Summary>,
     as_json: bool,

@@ -1,4 +1,4 @@
-//! One value of a basic datatype as text.
+//! Writes one value of a basic datatype as text.
 
 mod float;
 mod text;
@@ -11,16 +11,16 @@ use dtype_runtime::representation::Architecture;
 
 pub(crate) use text::{bytes, is_command, json_string, printable, printable_lines, write_bytes};
 
-/// What a value is written into.
+/// The style in which a value is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ValueStyle {
-    /// A table or a list, for people and for CSV: no quotes around words.
+    /// For a table, a list, or CSV: no quotes around words.
     Plain,
-    /// JSON. What it has no number for becomes a string.
+    /// JSON. A value that is not a number in JSON becomes a string.
     Json,
 }
 
-/// Whether the bytes of a value are a value of its type.
+/// Whether bytes are a value of their type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Validity {
     Valid,
@@ -33,7 +33,7 @@ impl Validity {
     }
 }
 
-/// Appends the value whose native bytes are these, as many as the basic datatype has. Numbers have the fewest digits
+/// Appends the value with these native bytes; there must be as many as the basic datatype has. Numbers have the fewest digits
 /// that identify them.
 pub(crate) fn write(basic: Basic, bytes: &[u8], style: ValueStyle, out: &mut String) -> Validity {
     let bits = || unsigned(bytes);
@@ -65,30 +65,30 @@ pub(crate) fn write(basic: Basic, bytes: &[u8], style: ValueStyle, out: &mut Str
             Some(char) => text::write_char(char, style, out),
             None => return invalid(bytes, style, out),
         },
-        // Kinds that are added later are numbers until they are known here.
+        // Kinds that are added later are written as numbers until they are known here.
         Kind::Unsigned | Kind::Bytes | _ => write_to(out, format_args!("{}", bits())),
     }
     Validity::Valid
 }
 
-/// Whether an array of these is text.
+/// Whether an array of these values is text.
 pub(crate) fn is_text(basic: Basic) -> bool {
     basic.kind() == Kind::Character && basic.size() == 1
 }
 
-/// Whether it is written as digits, which tables align at the right.
+/// Whether the value is written as digits, which tables align at the right.
 pub(crate) fn is_number(basic: Basic) -> bool {
     matches!(basic.kind(), Kind::Integer | Kind::Unsigned | Kind::Float | Kind::Bytes)
 }
 
-/// Appends an array of characters of one byte as one text, which ends before the first zero, as in C: what follows there is
-/// whatever was in the memory before.
+/// Appends an array of characters of one byte as one text. It ends before the first zero, as in C, because the bytes after it
+/// are arbitrary.
 pub(crate) fn write_text(bytes: &[u8], style: ValueStyle, out: &mut String) {
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     text::write_bytes(&bytes[..end], style, out);
 }
 
-/// Appends bytes that are no value of their type.
+/// Appends bytes that are not a value of their type.
 pub(crate) fn invalid(bytes: &[u8], style: ValueStyle, out: &mut String) -> Validity {
     let (open, close) =
         if style == ValueStyle::Json { ("{\"invalid\":\"", "\"}") } else { ("invalid ", "") };
@@ -97,7 +97,7 @@ pub(crate) fn invalid(bytes: &[u8], style: ValueStyle, out: &mut String) -> Vali
     Validity::Invalid
 }
 
-/// The bytes as a number, zero-extended. Basic datatypes that are no floating-point numbers have at most 16 bytes.
+/// The bytes as a number, zero-extended. Basic datatypes that are not floating-point numbers have at most 16 bytes.
 fn unsigned(bytes: &[u8]) -> u128 {
     let mut wide = [0; 16];
     if cfg!(target_endian = "big") {

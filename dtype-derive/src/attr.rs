@@ -40,7 +40,7 @@ pub(crate) enum Place {
     Message,
 }
 
-/// Notes a mistake for every `#[dtype(…)]` on the parameters of an item.
+/// Records a mistake for every `#[dtype(…)]` on the parameters of an item.
 pub(crate) fn refuse_on_parameters(generics: &Generics, errors: &mut Errors) {
     let attributes = generics.params.iter().flat_map(|parameter| match parameter {
         GenericParam::Lifetime(parameter) => &parameter.attrs,
@@ -85,8 +85,8 @@ fn each_word(
     }
 }
 
-/// Reads the words of one comma-separated list, to the end of `input`. `expected` says what is missing where there
-/// is no word.
+/// Reads the words of one comma-separated list, to the end of `input`. `expected` describes what is missing if there is no
+/// word.
 fn words_of(
     input: ParseStream<'_>,
     expected: &str,
@@ -117,7 +117,7 @@ fn skip_past_comma(input: ParseStream<'_>) {
     }
 }
 
-/// Fills `slot`, or notes that the word is given twice.
+/// Fills `slot`, or records that the word is given twice.
 fn once<T>(slot: &mut Option<T>, word: &Ident, value: T, errors: &mut Errors) {
     if slot.is_some() {
         errors.at(word, format_args!("`{word}` is given twice"));
@@ -135,8 +135,8 @@ fn equals(word: &Ident, input: ParseStream<'_>, shape: Shape) -> syn::Result<()>
     Ok(())
 }
 
-/// `word = value`. A value that does not parse is underlined as a whole, because the parser's own
-/// message names a token and not what the word wants.
+/// `word = value`. A value that does not parse is underlined as a whole, because the parser's own message names a token instead
+/// of what the word requires.
 fn value<T>(
     word: &Ident,
     input: ParseStream<'_>,
@@ -144,7 +144,7 @@ fn value<T>(
     parse: fn(ParseStream<'_>) -> syn::Result<T>,
 ) -> syn::Result<T> {
     equals(word, input, shape)?;
-    // Parsed from a copy of the input, because a group that is left half read is a mistake of its own.
+    // Parsed from a copy of the input, because a group that was only partly read is a mistake of its own.
     let attempt = input.fork();
     if let Ok(value) = parse(&attempt) {
         input.advance_to(&attempt);

@@ -12,10 +12,9 @@ use crate::model::{Body, Field, Item};
 /// The predicates that the impl adds to the item's own: the predicates of `bound = "…"`, or else one for
 /// every mapped field whose type mentions a type parameter.
 ///
-/// The bound is on the field's type and not on the parameter. This accepts `PhantomData<T>` for any `T`,
-/// and `T::Item` where only the item is a datatype. The bound repeats the tokens of the type, which the
-/// map itself never does. If a macro in them expands differently the second time, the body of the impl
-/// lacks the bound it needs and does not compile.
+/// The bound is on the field's type and not on the parameter. This accepts `PhantomData<T>` for any `T`, and `T::Item` if only
+/// the item is a datatype. The bound repeats the tokens of the type, which the map itself never does. If a macro in them
+/// expands differently the second time, the body of the impl lacks the bound that it needs, and does not compile.
 pub(crate) fn predicates(item: &Item<'_>, private: &TokenStream) -> Vec<TokenStream> {
     if let Some(bound) = &item.attrs.bound {
         return bound.iter().map(ToTokens::to_token_stream).collect();

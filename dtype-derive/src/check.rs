@@ -1,7 +1,7 @@
-//! Refuses items that cannot be derived, and says what to write instead.
+//! Refuses items that cannot be derived, with messages that tell what to write instead.
 //!
-//! Soundness depends on the emitted code and the compiler, not on these checks. They give better messages than the
-//! unsatisfied trait bounds that the compiler would report.
+//! Soundness depends on the emitted code and the compiler, not on these checks. Their messages are better than the compiler's
+//! messages about unsatisfied trait bounds.
 
 mod markers;
 mod names;
@@ -23,7 +23,7 @@ pub(crate) fn refuses(ty: &Type) -> bool {
     errors.into_compile_errors().is_some()
 }
 
-/// Notes every mistake in the item, except the mistakes in its attributes, which are noted already.
+/// Records every mistake in the item, except mistakes in its attributes, which are already recorded.
 pub(crate) fn check(item: &Item<'_>, errors: &mut Errors) {
     match &item.body {
         Body::Struct(fields) => {
@@ -73,7 +73,7 @@ fn check_field(field: &Field<'_>, errors: &mut Errors) {
              the two",
         ),
         (None, None) => types::check(field.ty, errors),
-        // With either attribute the field's own type does not matter.
+        // With either attribute, the field's own type does not matter.
         _ => {}
     }
 }

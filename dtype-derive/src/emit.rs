@@ -1,11 +1,11 @@
 //! Writing the impl.
 //!
-//! Soundness is decided by the emitted code, which trusts nothing that the derive has read. Another
-//! attribute macro may change the item after the derive has seen it, and a macro in type position may
-//! expand differently each time. So the compiler infers a field's type from the field itself and reports
-//! its offset, and a pattern without `..` makes a field that the derive does not know an error.
+//! Soundness is decided by the emitted code, which trusts nothing that the derive has read. Another attribute macro may change
+//! the item after the derive has seen it, and a macro in type position may expand differently each time. So the compiler infers
+//! a field's type from the field itself and reports its offset, and a pattern without `..` turns a field that the derive does
+//! not know into an error.
 //!
-//! For `struct Sample { value: f64, flag: bool }`, what is emitted is in essence
+//! For `struct Sample { value: f64, flag: bool }`, the emitted code is essentially
 //!
 //! ```text
 //! unsafe impl Datatype for Sample {
@@ -41,8 +41,8 @@ pub(crate) fn emit(item: &Item<'_>) -> TokenStream {
         Body::Enum(variants) => enumeration::map(item, variants, &target),
         Body::Union(_) => None,
     };
-    // Not reached: without a map, the check has noted a mistake. If it were, emitting no impl is sound:
-    // each use of the type as a datatype is then an error.
+    // Not reached: without a map, the check has recorded a mistake. Even if it were, emitting no impl would be sound: each use
+    // of the type as a datatype is then an error.
     let Some(map) = map else { return TokenStream::new() };
     let predicates = bound::predicates(item, &target.private);
     implementation(item, &target, &predicates, &map, evaluation(item, &target).as_ref())
@@ -51,8 +51,8 @@ pub(crate) fn emit(item: &Item<'_>) -> TokenStream {
 /// A placeholder impl for an item with a mistake, so that uses of the item do not add errors of their own.
 /// It is emitted together with a `compile_error!`, so it never reaches a program.
 ///
-/// Its map has the fields without mistakes that need no bound, so that the same compilation also reports
-/// which of them is not a datatype.
+/// Its map has the fields that have no mistake and need no bound, so that the same compilation also reports which of them is
+/// not a datatype.
 pub(crate) fn fallback(item: &Item<'_>) -> TokenStream {
     if let Body::Struct(fields) = &item.body
         && fields.last().is_some_and(|field| is_unsized(field.ty))

@@ -1,4 +1,4 @@
-//! Collecting mistakes, so that one compilation reports all mistakes in an item.
+//! Collects mistakes, so that one compilation reports all mistakes in an item.
 
 use std::fmt::Display;
 
@@ -10,12 +10,12 @@ use quote::ToTokens;
 pub(crate) struct Errors(Option<syn::Error>);
 
 impl Errors {
-    /// Notes a mistake that underlines all of `tokens`.
+    /// Records a mistake that underlines all of `tokens`.
     pub(crate) fn at(&mut self, tokens: impl ToTokens, message: impl Display) {
         self.push(syn::Error::new_spanned(tokens, message));
     }
 
-    /// Notes a mistake that the parser found.
+    /// Records a mistake that the parser found.
     pub(crate) fn push(&mut self, error: syn::Error) {
         match &mut self.0 {
             Some(first) => first.combine(error),

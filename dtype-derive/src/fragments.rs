@@ -51,9 +51,9 @@ fn group_changed(group: &Group, is_argument: bool) -> Option<Group> {
     Some(changed)
 }
 
-/// Whether the tokens of a fragment mean something else where other tokens are beside them.
+/// Whether the tokens of a fragment have another meaning next to other tokens.
 ///
-/// `is_argument`: whether the tokens beside it separate the arguments of a generic type. One that is `-1` may not be
+/// `is_argument`: whether the tokens next to it separate the arguments of a generic type. An argument such as `-1` must not be
 /// in parentheses.
 fn falls_apart(fragment: TokenStream, is_argument: bool) -> bool {
     match syn::parse2(fragment.clone()) {

@@ -1,4 +1,4 @@
-//! Which of the runtime's messages a field gets if its type turns out not to be a datatype.
+//! Chooses the runtime's message for a field whose type is not a datatype.
 
 use proc_macro2::{Ident, Span};
 use syn::ext::IdentExt;
@@ -6,9 +6,9 @@ use syn::{GenericArgument, Path, PathArguments, Type, TypeArray, TypeGroup, Type
 
 /// A guess at what is wrong with a type, from its path alone.
 ///
-/// A datatype of the user's own that is called `Vec` is accepted, unless it has a parameter that is not a
-/// datatype: the bound that the derive adds is then not enough, and the message for `Vec` says so and names
-/// `bound`, which replaces it. Any other type would be refused in any case, in less fitting words.
+/// A user's datatype that is called `Vec` is accepted, unless it has a parameter that is not a datatype: then the bound that
+/// the derive adds is not enough, and the message for `Vec` says so and names `bound`, which replaces it. Any other type would
+/// be refused in any case, in less fitting words.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hint {
     None,
@@ -26,7 +26,7 @@ pub(crate) enum Hint {
     Address,
     /// The field that the struct form of `bitflags!` adds.
     Bitflags,
-    /// The value means nothing to another process.
+    /// The value has no meaning in another process.
     Opaque,
 }
 

@@ -64,9 +64,9 @@ use crate::model::Item;
 ///
 /// ## `resize(lb = E, extent = E)`
 ///
-/// Sets the lower bound and the extent, as `MPI_Type_create_resized` does (MPI-4.1 section 5.1.7). They
-/// count where the type is an element of another datatype: with an extent of 64, the stride from one
-/// element to the next is 64 bytes. Rust's own arrays and slices keep Rust's stride.
+/// Sets the lower bound and the extent, as `MPI_Type_create_resized` does (MPI-4.1 section 5.1.7). They matter if the type is
+/// an element of another datatype: with an extent of 64, the stride from one element to the next is 64 bytes. Rust's own arrays
+/// and slices keep Rust's stride.
 ///
 /// ```
 /// # use dtype_runtime::Datatype;

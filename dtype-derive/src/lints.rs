@@ -1,7 +1,7 @@
 //! The lints of the user's crate.
 //!
-//! Few lints apply to code that another crate's macro emits. The emitted code allows such a lint only where
-//! it has a cause, because an `allow` is an error in a crate that forbids the lint.
+//! Few lints apply to code that another crate's macro emits. The emitted code allows such a lint only if there is a reason,
+//! because an `allow` is an error in a crate that forbids the lint.
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -1,4 +1,4 @@
-//! Whether packed records on a device are values of a Rust type, before any of them is unpacked.
+//! Checks whether packed records on a device are values of a Rust type, before any of them is unpacked.
 
 use core::ops::RangeInclusive;
 
@@ -10,13 +10,13 @@ use crate::driver::{Argument, Driver};
 use crate::error::Error;
 use crate::source::{Source, THREADS, define};
 
-/// More ranges of discriminants than this are compared on the host.
+/// Enums with more ranges of discriminants than this are checked on the host.
 const MAX_RANGES: usize = 64;
 
-/// Records of a launch: their numbers have 32 bits.
+/// The greatest number of records in a launch. Record numbers have 32 bits.
 const MAX_RECORDS: usize = 1 << 31;
 
-/// Checks that the `bytes` bytes of a buffer from `at` on, which lie in it, are packed records of `T`.
+/// Checks that `bytes` bytes of a buffer, from `at` on, are packed records of `T`. The bytes must lie in the buffer.
 pub(crate) fn check<T: Datatype, D: Driver>(
     queue: &Queue<D>,
     (packed, at): (&Buffer<D>, u64),
@@ -49,7 +49,7 @@ pub(crate) fn check<T: Datatype, D: Driver>(
     Ok(())
 }
 
-/// The error of the only record of some bytes, with the number that the record has.
+/// The error for a single record, with the record's number.
 fn numbered(error: dtype_runtime::Error, number: usize) -> dtype_runtime::Error {
     match error {
         dtype_runtime::Error::InvalidValue { path, expected, value, .. } => {
@@ -77,7 +77,7 @@ fn first_invalid<D: Driver>(
         Argument::Memory(&invalid.memory),
     ];
     let groups = records.div_ceil(THREADS as usize) as u32;
-    // SAFETY: these are the arguments of the kernel. It reads the records, which lie in the buffer, and writes the number.
+    // SAFETY: these are the arguments of the kernel, which reads the records, all of them in the buffer, and writes the number.
     unsafe { device.driver().launch(&queue.raw, &kernel, groups, &arguments) }?;
     let mut number = [0; size_of::<u32>()];
     invalid.read(queue, 0, &mut number)?;
@@ -85,8 +85,8 @@ fn first_invalid<D: Driver>(
     Ok((number < u32::MAX).then_some(number as usize))
 }
 
-/// The kernel that checks records; `None` for what only the host can check: functions of `#[dtype(check = …)]`, numbers of
-/// 128 bits, and enums of very many discriminants.
+/// The kernel that checks records. `None` if only the host can check them: functions of `#[dtype(check = …)]`, numbers of 128
+/// bits, and enums with very many discriminants.
 pub(crate) fn source(map: &TypeMap) -> Option<Source> {
     let mut tests = Tests { text: String::new(), depth: 0 };
     if cfg!(target_endian = "big") || !tests.add(map, 0) {
@@ -99,7 +99,7 @@ pub(crate) fn source(map: &TypeMap) -> Option<Source> {
 /// The statements that test a record.
 struct Tests {
     text: String,
-    /// The number of loops around the next statement: `p0` is the record, `p1` the element of the outermost loop.
+    /// The number of loops around the next statement. `p0` points to the record, `p1` to the element of the outermost loop.
     depth: usize,
 }
 
@@ -110,7 +110,8 @@ impl Tests {
         self.text.push('\n');
     }
 
-    /// Adds the tests of a value that lies so many packed bytes past the pointer. Returns whether a device can make them.
+    /// Adds the tests of a value that lies `position` packed bytes after the pointer. Returns whether a device can perform
+    /// them.
     fn add(&mut self, map: &TypeMap, position: usize) -> bool {
         if !map.is_restricted() {
             return true;
@@ -150,7 +151,7 @@ impl Tests {
     }
 }
 
-/// An expression: whether the variable `v` is accepted.
+/// An expression that is true if the variable `v` is accepted.
 fn test(validity: Validity) -> Option<String> {
     Some(match validity {
         Validity::Bool => "v <= 1".to_owned(),
@@ -158,7 +159,7 @@ fn test(validity: Validity) -> Option<String> {
         Validity::NonZero => "v != 0".to_owned(),
         Validity::AtMost(greatest) => format!("v <= {greatest}"),
         Validity::NotNan { infinity } => {
-            // A NaN has the exponent of the infinity and a fraction that is not zero.
+            // A NaN has the exponent of infinity and a fraction that is not zero.
             let all = infinity | ((1 << infinity.trailing_zeros()) - 1);
             format!("(v & {all:#x}) <= {infinity:#x}")
         }
@@ -174,7 +175,7 @@ fn test(validity: Validity) -> Option<String> {
     })
 }
 
-/// The numbers as ranges, in order.
+/// The numbers as ranges in ascending order.
 fn ranges(values: &[u128]) -> Option<Vec<RangeInclusive<u64>>> {
     let mut values: Vec<u64> =
         values.iter().map(|value| u64::try_from(*value).ok()).collect::<Option<_>>()?;

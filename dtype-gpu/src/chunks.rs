@@ -1,4 +1,4 @@
-//! The kernel of lists of blocks of unequal lengths.
+//! The kernel for lists of blocks of unequal lengths.
 
 use core::ops::Range;
 
@@ -10,10 +10,10 @@ use crate::special::{Launch, Special};
 /// Packed words of a chunk.
 const CHUNK: u64 = 512;
 
-/// Threads of a group: each finds the blocks of a few words.
+/// Threads of a group. Each finds the blocks of a few words.
 const THREADS: u32 = 128;
 
-/// Fewer blocks are told apart by comparisons.
+/// With fewer blocks than this, comparisons find the block.
 const FEWEST: usize = 17;
 
 /// A list of blocks of unequal lengths, repeated for each instance.
@@ -31,7 +31,8 @@ pub(crate) struct Chunks {
 }
 
 impl Chunks {
-    /// The list that each instance is; `None` if it is something else, or 32 bits are too few for its words.
+    /// The list that each instance consists of; `None` if it is something else, or if its words need more than 32 bits to
+    /// count.
     pub(crate) fn of(layout: &Repeat) -> Option<Self> {
         let Body::List(blocks) = &layout.body else { return None };
         let word = layout.unit();
@@ -43,12 +44,12 @@ impl Chunks {
         let (offsets, unit, least) = short_offsets(blocks)?;
         let mut starts = vec![0];
         for block in blocks {
-            // The last of them is the number of all words.
+            // The last start is the number of all words.
             starts.push(starts[starts.len() - 1] + (block.len / word) as u32);
         }
         let shift = |(offset, start): (u32, &u32)| {
             let offset = u32::try_from(u64::from(offset) * (unit / word)).ok()?;
-            // The offsets of all words of the block have 32 bits, too.
+            // The offsets of all words of the block must fit 32 bits, too.
             offset.checked_add(words).map(|_| offset.wrapping_sub(*start))
         };
         let shifts: Vec<u32> =

@@ -14,9 +14,9 @@ use crate::driver::{Argument, Driver};
 use crate::error::Error;
 use crate::source::{Dialect, Source};
 
-/// A CUDA device, with its primary context, which the runtime interface and other libraries of the process use as well.
+/// A CUDA device with its primary context, which the runtime interface and other libraries of the process also use.
 ///
-/// Each call makes that context current for its thread, and leaves it so.
+/// Each call makes that context current for its thread, and leaves it current.
 #[derive(Clone, Debug)]
 pub struct Cuda(Arc<Context>);
 
@@ -40,30 +40,29 @@ impl Cuda {
         self.0.capability
     }
 
-    /// Memory that something else has allocated, in this device or reached by it, and keeps until the returned value has
-    /// been dropped.
+    /// Memory in this device, or within its reach, that other code has allocated and keeps until the returned value is dropped.
     ///
     /// # Safety
     ///
-    /// Kernels of this device may read and write the memory at `address`, as far as it is used.
+    /// Kernels of this device must be allowed to read and write the memory at `address`, as far as it is used.
     pub unsafe fn memory_at(&self, address: u64) -> Memory {
         Memory { address, kind: Kind::Foreign, context: Arc::clone(&self.0) }
     }
 
-    /// A stream (`CUstream`, `cudaStream_t`) that something else has made.
+    /// A stream (`CUstream`, `cudaStream_t`) that other code has made.
     ///
     /// # Safety
     ///
-    /// The stream is one of the device's primary context, and is destroyed after the returned value has been dropped.
+    /// The stream must belong to the device's primary context, and must not be destroyed before the returned value is dropped.
     pub unsafe fn stream(&self, stream: *mut c_void) -> Queue {
         Queue { stream: stream.cast(), owned: false, context: Arc::clone(&self.0) }
     }
 
-    /// Loads what [`nvrtc::compile`] made of a source.
+    /// Loads the output of [`nvrtc::compile`] for a source.
     ///
     /// # Errors
     ///
-    /// Those of the driver.
+    /// The errors of the driver.
     pub fn load(&self, source: &Source, image: &nvrtc::Image) -> Result<Kernel, Error> {
         let context = self.0.bind()?;
         let name = std::ffi::CString::new(source.name).map_err(|error| Error::Compile {
@@ -71,7 +70,7 @@ impl Cuda {
             log: error.to_string(),
         })?;
         let mut module = ptr::null_mut();
-        // SAFETY: the image is one that the compiler made; the driver copies it.
+        // SAFETY: the compiler made the image, and the driver copies it.
         check("cuModuleLoadData", unsafe {
             sys::cuModuleLoadData(&raw mut module, image.bytes.as_ptr().cast())
         })?;
@@ -100,14 +99,14 @@ pub struct Memory {
 #[derive(Debug)]
 enum Kind {
     Device,
-    /// The address for the host.
+    /// Pinned memory; this is its address for the host.
     Host(*mut u8),
-    /// It is not freed here.
+    /// Memory of other code, which is not freed here.
     Foreign,
 }
 
-// SAFETY: the addresses are used only in calls of the driver, which may come from any thread. The host's address is given
-// out by `Driver::map` alone.
+// SAFETY: the addresses are used only in calls of the driver, which may come from any thread. Only `Driver::map` returns the
+// host's address.
 unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}
@@ -125,9 +124,9 @@ impl Drop for Memory {
             return;
         }
         match self.kind {
-            // SAFETY: it was allocated by the driver, and the call itself returns when the device does not use it.
+            // SAFETY: the driver allocated the memory, and the call returns only when the device does not use it.
             Kind::Device => drop(unsafe { sys::cuMemFree_v2(self.address) }),
-            // SAFETY: it was allocated by the driver, and the context has no commands left that use it.
+            // SAFETY: the driver allocated the memory, and no commands of the context that use it are left.
             Kind::Host(address) => drop(unsafe {
                 sys::cuCtxSynchronize();
                 sys::cuMemFreeHost(address.cast())
@@ -165,7 +164,7 @@ impl Queue {
 impl Drop for Queue {
     fn drop(&mut self) {
         if self.owned && self.context.bind().is_ok() {
-            // SAFETY: the stream is alive and not used after this; the driver frees it when its commands have ended.
+            // SAFETY: the stream is alive and not used after this; the driver frees it once its commands have ended.
             let _ = unsafe { sys::cuStreamDestroy_v2(self.stream) };
         }
     }
@@ -188,7 +187,7 @@ unsafe impl Sync for Kernel {}
 impl Drop for Kernel {
     fn drop(&mut self) {
         if self.context.bind().is_ok() {
-            // SAFETY: the module is alive, and once the context has no commands left nothing executes it.
+            // SAFETY: the module is alive, and once the context has no commands left, nothing executes it.
             let _ = unsafe {
                 sys::cuCtxSynchronize();
                 sys::cuModuleUnload(self.module)
@@ -197,7 +196,7 @@ impl Drop for Kernel {
     }
 }
 
-/// An event, without a time.
+/// An event without a time.
 #[derive(Debug)]
 pub struct Event {
     event: sys::CUevent,
@@ -212,14 +211,14 @@ unsafe impl Sync for Event {}
 impl Drop for Event {
     fn drop(&mut self) {
         if self.context.bind().is_ok() {
-            // SAFETY: the event is alive and not used after this; the driver frees it when it has happened.
+            // SAFETY: the event is alive and not used after this; the driver frees it once it has happened.
             let _ = unsafe { sys::cuEventDestroy_v2(self.event) };
         }
     }
 }
 
-// SAFETY: the driver has these rules for streams and events; memory is freed by calls that return when the device does not use
-// it.
+// SAFETY: the driver follows these rules for streams and events. Calls that free memory return only when the device does not
+// use it.
 unsafe impl Driver for Cuda {
     const DIALECT: Dialect = Dialect::CudaCpp;
 
@@ -235,7 +234,7 @@ unsafe impl Driver for Cuda {
     fn allocate(&self, bytes: usize) -> Result<Memory, Error> {
         let context = self.0.bind()?;
         let mut address = 0;
-        // SAFETY: the pointer is one to an address.
+        // SAFETY: the pointer points to an address.
         check("cuMemAlloc", unsafe { sys::cuMemAlloc_v2(&raw mut address, bytes) })?;
         Ok(Memory { address, kind: Kind::Device, context: Arc::clone(context) })
     }
@@ -244,7 +243,7 @@ unsafe impl Driver for Cuda {
         let context = self.0.bind()?;
         let mut host = ptr::null_mut();
         let flags = sys::CU_MEMHOSTALLOC_PORTABLE | sys::CU_MEMHOSTALLOC_DEVICEMAP;
-        // SAFETY: the pointer is one to a pointer.
+        // SAFETY: the pointer points to a pointer.
         check("cuMemHostAlloc", unsafe { sys::cuMemHostAlloc(&raw mut host, bytes, flags) })?;
         let host: *mut u8 = host.cast();
         let mut memory =
@@ -262,7 +261,7 @@ unsafe impl Driver for Cuda {
         let context = self.0.bind()?;
         let mut stream = ptr::null_mut();
         let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
-        // SAFETY: the pointer is one to a stream.
+        // SAFETY: the pointer points to a stream.
         check("cuStreamCreate", unsafe { sys::cuStreamCreate(&raw mut stream, flags) })?;
         Ok(Queue { stream, owned: true, context: Arc::clone(context) })
     }
@@ -289,8 +288,8 @@ unsafe impl Driver for Cuda {
             .collect();
         let mut pointers: Vec<*mut c_void> =
             values.iter_mut().map(|value| ptr::from_mut(value).cast()).collect();
-        // SAFETY: the caller says that the arguments are the kernel's; the driver copies them. Stream and function are
-        // alive.
+        // SAFETY: the caller guarantees that these are the kernel's arguments, and the driver copies them. Stream and function
+        // are alive.
         check("cuLaunchKernel", unsafe {
             sys::cuLaunchKernel(
                 kernel.function,
@@ -316,7 +315,7 @@ unsafe impl Driver for Cuda {
         bytes: usize,
     ) -> Result<(), Error> {
         self.0.bind()?;
-        // SAFETY: the caller says that the ranges lie in their memory. The driver knows of each address where it lies.
+        // SAFETY: the caller guarantees that the ranges lie in their memory. The driver knows where each address lies.
         check("cuMemcpyAsync", unsafe {
             sys::cuMemcpyAsync(
                 to.0.address + to.1 as u64,
@@ -334,7 +333,7 @@ unsafe impl Driver for Cuda {
         to: &mut [u8],
     ) -> Result<(), Error> {
         self.0.bind()?;
-        // SAFETY: the caller says that the range lies in its memory, and the slice is borrowed until the stream is idle.
+        // SAFETY: the caller guarantees that the range lies in its memory, and the slice is borrowed until the stream is idle.
         check("cuMemcpyDtoHAsync", unsafe {
             sys::cuMemcpyDtoHAsync_v2(
                 to.as_mut_ptr().cast(),
@@ -348,7 +347,7 @@ unsafe impl Driver for Cuda {
 
     unsafe fn write(&self, queue: &Queue, from: &[u8], to: (&Memory, usize)) -> Result<(), Error> {
         self.0.bind()?;
-        // SAFETY: the caller says that the range lies in its memory, and the slice is borrowed until the stream is idle.
+        // SAFETY: the caller guarantees that the range lies in its memory, and the slice is borrowed until the stream is idle.
         check("cuMemcpyHtoDAsync", unsafe {
             sys::cuMemcpyHtoDAsync_v2(
                 to.0.address + to.1 as u64,
@@ -382,7 +381,7 @@ unsafe impl Driver for Cuda {
         let context = self.0.bind()?;
         let mut event = ptr::null_mut();
         let flags = sys::CUevent_flags::CU_EVENT_DISABLE_TIMING as u32;
-        // SAFETY: the pointer is one to an event.
+        // SAFETY: the pointer points to an event.
         check("cuEventCreate", unsafe { sys::cuEventCreate(&raw mut event, flags) })?;
         let event = Event { event, context: Arc::clone(context) };
         // SAFETY: event and stream are alive.

@@ -8,7 +8,7 @@ use crate::driver::Driver;
 use crate::error::Error;
 use crate::source::Source;
 
-/// Kernels that a device keeps. A program with more layouts compiles those that it used least recently again.
+/// The greatest number of kernels that a device keeps. A program with more layouts compiles the least recently used ones again.
 const MAX_KERNELS: usize = 512;
 
 /// A device. Clones are the same device: they share its compiled kernels.
@@ -28,7 +28,7 @@ struct Kernels<D: Driver> {
     now: u64,
 }
 
-/// The lock of what no panic leaves half changed.
+/// Locks data that no panic leaves half changed.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -40,7 +40,7 @@ impl<D: Driver> Clone for Device<D> {
 }
 
 impl<D: Driver> Device<D> {
-    /// The device that a driver has opened.
+    /// A device that a driver has opened.
     pub fn new(driver: D) -> Self {
         let kernels = Mutex::new(Kernels { all: HashMap::new(), now: 0 });
         Self(Arc::new(Inner { driver, kernels }))
@@ -55,7 +55,7 @@ impl<D: Driver> Device<D> {
     ///
     /// # Errors
     ///
-    /// Those of the driver.
+    /// The errors of the driver.
     pub fn queue(&self) -> Result<Queue<D>, Error> {
         Ok(Queue { raw: self.driver().queue()?, device: self.clone() })
     }
@@ -64,7 +64,7 @@ impl<D: Driver> Device<D> {
     ///
     /// # Errors
     ///
-    /// Those of the driver, as for too many bytes.
+    /// The errors of the driver, for example for too many bytes.
     pub fn buffer(&self, len: usize) -> Result<Buffer<D>, Error> {
         let memory = self.driver().allocate(padded(len))?;
         Ok(Buffer { memory, len, device: self.clone(), users: None })
@@ -81,7 +81,7 @@ impl<D: Driver> Device<D> {
         Ok(Buffer { memory, len, device: self.clone(), users })
     }
 
-    /// The kernel of a source, compiled when it is first used.
+    /// The kernel of a source, compiled on first use.
     pub(crate) fn kernel(&self, source: Source) -> Result<Arc<D::Kernel>, Error> {
         let mut kernels = lock(&self.0.kernels);
         kernels.now += 1;
@@ -106,12 +106,13 @@ impl<D: Driver> Device<D> {
     }
 }
 
-/// The bytes to allocate: kernels read whole words of 16 bytes at both ends of a range.
+/// The number of bytes to allocate. It is rounded up because kernels read whole words of 16 bytes at both ends of a range.
 fn padded(len: usize) -> usize {
     len.max(1).saturating_add(15) / 16 * 16
 }
 
-/// Commands of a device, executed in order. They start when the queue is waited for, when an event is recorded, or earlier.
+/// Commands of a device, executed in order. They start when [`wait`](Self::wait) is called, when an event is recorded, or
+/// earlier.
 #[derive(Debug)]
 pub struct Queue<D: Driver> {
     pub(crate) raw: D::Queue,
@@ -119,8 +120,8 @@ pub struct Queue<D: Driver> {
 }
 
 impl<D: Driver> Queue<D> {
-    /// A queue of another library, as `cuda::Cuda::stream` makes it of a stream: commands of this crate are executed between
-    /// that library's. With a queue of another device, calls fail.
+    /// A queue of another library, for example one that `cuda::Cuda::stream` makes from a stream. Commands of this crate are
+    /// executed in order with that library's. With a queue of another device, calls fail.
     pub fn from_raw(device: &Device<D>, raw: D::Queue) -> Self {
         Self { raw, device: device.clone() }
     }
@@ -139,21 +140,21 @@ impl<D: Driver> Queue<D> {
     ///
     /// # Errors
     ///
-    /// Those of the driver and of the commands.
+    /// The errors of the driver and of the commands.
     pub fn wait(&self) -> Result<(), Error> {
         self.event()?.wait()
     }
 
-    /// An event that happens when the commands that are in the queue now have ended.
+    /// An event that happens when the commands now in the queue have ended.
     ///
     /// # Errors
     ///
-    /// Those of the driver.
+    /// The errors of the driver.
     pub fn event(&self) -> Result<Event<D>, Error> {
         Ok(Event { raw: self.device.driver().record(&self.raw)?, device: self.device.clone() })
     }
 
-    /// Lets the commands that are queued from now on start after an event, also of another queue of the device.
+    /// Makes commands that are queued from now on start after an event, which may belong to another queue of the device.
     ///
     /// # Errors
     ///
@@ -180,7 +181,7 @@ impl<D: Driver> Event<D> {
     ///
     /// # Errors
     ///
-    /// Those of the driver and of the commands.
+    /// The errors of the driver and of the commands.
     pub fn wait(&self) -> Result<(), Error> {
         self.device.driver().wait(&self.raw)
     }
@@ -189,17 +190,17 @@ impl<D: Driver> Event<D> {
     ///
     /// # Errors
     ///
-    /// Those of the driver and of the commands.
+    /// The errors of the driver and of the commands.
     pub fn has_happened(&self) -> Result<bool, Error> {
         self.device.driver().has_happened(&self.raw)
     }
 }
 
-/// The ends of commands.
+/// Events at the ends of commands.
 type Users<D> = Vec<Result<Event<D>, Error>>;
 
-/// Memory of a device, or host memory that the device reaches. Dropping it is allowed at any time: it is freed when the
-/// commands that use it have ended.
+/// Memory of a device, or host memory that the device reaches. It may be dropped at any time: it is freed once the commands
+/// that use it have ended.
 ///
 /// Commands of one queue use a buffer one after another. Commands of several queues that use the same bytes at the same
 /// time, at least one of them to write, leave unspecified bytes unless events order them.
@@ -208,7 +209,7 @@ pub struct Buffer<D: Driver> {
     pub(crate) memory: D::Memory,
     len: usize,
     device: Device<D>,
-    /// Of host memory: the ends of the commands that may still use it. An error stands for commands whose end is unknown.
+    /// For host memory, the ends of the commands that may still use it. An error stands for commands whose end is unknown.
     users: Option<Mutex<Users<D>>>,
 }
 
@@ -217,9 +218,9 @@ impl<D: Driver> Buffer<D> {
     ///
     /// # Safety
     ///
-    /// The memory is device memory of the device, its address is a multiple of 16, and it has `len` bytes, rounded up to a
-    /// multiple of 16: kernels read whole words of 16 bytes at both ends of a range. It stays allocated until the commands that
-    /// are queued for the buffer have ended. It shares no byte with the memory of another buffer.
+    /// The memory must be device memory of this device, its address a multiple of 16, and its length at least `len` rounded up
+    /// to a multiple of 16, because kernels read whole words of 16 bytes at both ends of a range. It must stay allocated until
+    /// the commands that are queued for the buffer have ended, and must not share a byte with the memory of another buffer.
     pub unsafe fn from_memory(device: &Device<D>, memory: D::Memory, len: usize) -> Self {
         Self { memory, len, device: device.clone(), users: None }
     }
@@ -244,7 +245,7 @@ impl<D: Driver> Buffer<D> {
         &self.device
     }
 
-    /// Copies bytes from `at` on to the host, after the commands of the queue, and returns when they are there.
+    /// Copies bytes from `at` on to the host, after the commands of the queue, and returns when the copy has ended.
     ///
     /// # Errors
     ///
@@ -275,8 +276,8 @@ impl<D: Driver> Buffer<D> {
         self.used_by(queue)
     }
 
-    /// Lends the bytes of a [host buffer](Device::host_buffer) to the host, when the commands that use it have ended; `None`
-    /// for device memory. Commands queued after the bytes are given back see what the host wrote.
+    /// Lends the bytes of a [host buffer](Device::host_buffer) to the host, once the commands that use it have ended; `None`
+    /// for device memory. Commands that are queued after the bytes are given back see what the host has written.
     ///
     /// # Errors
     ///
@@ -294,7 +295,7 @@ impl<D: Driver> Buffer<D> {
         Ok(Some(Mapped { buffer: self, queue, address }))
     }
 
-    /// Notes that the commands of a queue may use host memory.
+    /// Records that the commands of a queue may use host memory.
     pub(crate) fn used_by(&self, queue: &Queue<D>) -> Result<(), Error> {
         let Some(users) = &self.users else { return Ok(()) };
         let (event, mut users) = (queue.event(), lock(users));
@@ -347,7 +348,8 @@ impl<D: Driver> DerefMut for Mapped<'_, D> {
 impl<D: Driver> Drop for Mapped<'_, D> {
     fn drop(&mut self) {
         let (driver, memory) = (self.buffer.device.driver(), &self.buffer.memory);
-        // SAFETY: the address is of this mapping, which ends here. If that fails, the next command on the memory fails, too.
+        // SAFETY: the address belongs to this mapping, which ends here. If unmapping fails, the next command on the memory
+        // fails, too.
         let _ = unsafe { driver.unmap(&self.queue.raw, memory, self.address) };
     }
 }

@@ -1,4 +1,4 @@
-//! What the crate needs of a driver: memory, queues, compiled kernels, launches, copies and events.
+//! What this crate requires of a driver: memory, queues, compiled kernels, launches, copies and events.
 
 use core::fmt::Debug;
 
@@ -7,14 +7,15 @@ use crate::source::{Dialect, Source};
 
 /// A device, reached through one of the drivers.
 ///
-/// A queue is in order: a command starts when the one before it has ended. A command returns to the caller before it has
-/// ended, unless its documentation says otherwise. A driver may be called from any thread.
+/// A queue is in order: a command starts when the one before it has ended. Calls return before their commands have ended,
+/// unless their documentation says otherwise. A driver may be called from any thread.
 ///
 /// # Safety
 ///
-/// Safe calls of this crate rely on what is documented here. Memory has as many bytes as were allocated, at the alignment
-/// below, and is not freed before its commands have ended; an event happens only when the commands before it have ended;
-/// [`map`](Self::map) returns the address of as many initialized bytes, which no command uses until [`unmap`](Self::unmap).
+/// Safe functions of this crate rely on this documentation. Memory must have as many bytes as were allocated, with the
+/// alignment below, and must not be freed before its commands have ended. An event must happen only when the commands before it
+/// have ended. [`map`](Self::map) must return the address of as many initialized bytes, which no command uses until
+/// [`unmap`](Self::unmap).
 pub unsafe trait Driver: Debug + Send + Sync + Sized + 'static {
     /// The language of the kernels.
     const DIALECT: Dialect;
@@ -36,21 +37,21 @@ pub unsafe trait Driver: Debug + Send + Sync + Sized + 'static {
     ///
     /// # Errors
     ///
-    /// Those of the driver.
+    /// The errors of the driver.
     fn allocate(&self, bytes: usize) -> Result<Self::Memory, Error>;
 
     /// Allocates zeroed, pinned host memory that kernels reach as well. `bytes` is at least 1.
     ///
     /// # Errors
     ///
-    /// Those of the driver.
+    /// The errors of the driver.
     fn allocate_host(&self, bytes: usize) -> Result<Self::Memory, Error>;
 
     /// Makes a queue.
     ///
     /// # Errors
     ///
-    /// Those of the driver.
+    /// The errors of the driver.
     fn queue(&self) -> Result<Self::Queue, Error>;
 
     /// Compiles the text of a kernel in this driver's dialect.
@@ -64,11 +65,11 @@ pub unsafe trait Driver: Debug + Send + Sync + Sized + 'static {
     ///
     /// # Errors
     ///
-    /// Those of the driver.
+    /// The errors of the driver.
     ///
     /// # Safety
     ///
-    /// The arguments are those of the kernel, and with them it stays inside their memory.
+    /// The arguments must be those of the kernel, and with them the kernel must stay inside their memory.
     unsafe fn launch(
         &self,
         queue: &Self::Queue,
@@ -81,11 +82,11 @@ pub unsafe trait Driver: Debug + Send + Sync + Sized + 'static {
     ///
     /// # Errors
     ///
-    /// Those of the driver.
+    /// The errors of the driver.
     ///
     /// # Safety
     ///
-    /// Both ranges lie in their memory and do not overlap.
+    /// Both ranges must lie in their memory, and must not overlap.
     unsafe fn copy(
         &self,
         queue: &Self::Queue,
@@ -94,15 +95,15 @@ pub unsafe trait Driver: Debug + Send + Sync + Sized + 'static {
         bytes: usize,
     ) -> Result<(), Error>;
 
-    /// Copies bytes, at least 1, from memory to the host, after the commands of the queue, and returns when they are there.
+    /// Copies bytes, at least 1, from memory to the host, after the commands of the queue, and returns when the copy has ended.
     ///
     /// # Errors
     ///
-    /// Those of the driver.
+    /// The errors of the driver.
     ///
     /// # Safety
     ///
-    /// The range lies in the memory.
+    /// The range must lie in the memory.
     unsafe fn read(
         &self,
         queue: &Self::Queue,
@@ -115,11 +116,11 @@ pub unsafe trait Driver: Debug + Send + Sync + Sized + 'static {
     ///
     /// # Errors
     ///
-    /// Those of the driver.
+    /// The errors of the driver.
     ///
     /// # Safety
     ///
-    /// The range lies in the memory.
+    /// The range must lie in the memory.
     unsafe fn write(
         &self,
         queue: &Self::Queue,
@@ -127,12 +128,12 @@ pub unsafe trait Driver: Debug + Send + Sync + Sized + 'static {
         to: (&Self::Memory, usize),
     ) -> Result<(), Error>;
 
-    /// Gives the host access to memory of [`allocate_host`](Self::allocate_host), after the commands of the queue, and returns
-    /// its address when they have ended. The address is valid until [`unmap`](Self::unmap).
+    /// Gives the host access to memory of [`allocate_host`](Self::allocate_host). Returns the address once the commands of the
+    /// queue have ended. The address is valid until [`unmap`](Self::unmap).
     ///
     /// # Errors
     ///
-    /// Those of the driver.
+    /// The errors of the driver.
     fn map(
         &self,
         queue: &Self::Queue,
@@ -140,15 +141,15 @@ pub unsafe trait Driver: Debug + Send + Sync + Sized + 'static {
         bytes: usize,
     ) -> Result<*mut u8, Error>;
 
-    /// Ends the host's access. Commands queued from now on see what the host wrote.
+    /// Ends the host's access. Commands queued from now on see what the host has written.
     ///
     /// # Errors
     ///
-    /// Those of the driver.
+    /// The errors of the driver.
     ///
     /// # Safety
     ///
-    /// `address` came from [`map`](Self::map) for this memory and is not used any more.
+    /// `address` must come from [`map`](Self::map) for this memory, and must not be used any more.
     unsafe fn unmap(
         &self,
         queue: &Self::Queue,
@@ -156,32 +157,32 @@ pub unsafe trait Driver: Debug + Send + Sync + Sized + 'static {
         address: *mut u8,
     ) -> Result<(), Error>;
 
-    /// Records an event behind the commands of the queue, and lets the device start on them.
+    /// Records an event after the commands of the queue, and makes the device start these.
     ///
     /// # Errors
     ///
-    /// Those of the driver.
+    /// The errors of the driver.
     fn record(&self, queue: &Self::Queue) -> Result<Self::Event, Error>;
 
     /// Returns when the event has happened.
     ///
     /// # Errors
     ///
-    /// Those of the driver, and those of the commands before the event.
+    /// The errors of the driver, and of the commands before the event.
     fn wait(&self, event: &Self::Event) -> Result<(), Error>;
 
-    /// Lets the commands that are queued from now on start after the event, which may be of another queue.
+    /// Makes commands that are queued from now on start after the event, which may belong to another queue.
     ///
     /// # Errors
     ///
-    /// Those of the driver.
+    /// The errors of the driver.
     fn wait_on_device(&self, queue: &Self::Queue, event: &Self::Event) -> Result<(), Error>;
 
     /// Whether the event has happened.
     ///
     /// # Errors
     ///
-    /// Those of the driver, and those of the commands before the event.
+    /// The errors of the driver, and of the commands before the event.
     fn has_happened(&self, event: &Self::Event) -> Result<bool, Error>;
 }
 

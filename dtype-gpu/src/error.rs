@@ -9,7 +9,7 @@ pub enum Error {
     NoDevice {
         /// `"OpenCL"` or `"CUDA"`.
         driver: &'static str,
-        /// What the system said.
+        /// The reason according to the system.
         reason: String,
     },
     /// A call of the driver failed.
@@ -17,7 +17,7 @@ pub enum Error {
     Driver {
         /// The function of the driver.
         call: &'static str,
-        /// What it returned.
+        /// The code that it returned.
         code: i32,
         /// The name or the description of the code.
         message: String,
@@ -27,7 +27,7 @@ pub enum Error {
     Compile {
         /// The name of the kernel.
         kernel: String,
-        /// What the compiler said.
+        /// The compiler's log.
         log: String,
     },
     /// The layout does not fit the memory, the count or the packed bytes, or a value is invalid.
@@ -53,10 +53,10 @@ pub enum Error {
         /// The length of the stream in bytes.
         size: u64,
     },
-    /// A buffer, an event or a prepared type of another device than the queue.
+    /// A buffer, an event or a prepared type belongs to another device than the queue.
     #[error("the {what} belongs to another device")]
     OtherDevice {
-        /// `"buffer"`, `"event"` or `"prepared type"`.
+        /// What belongs to the other device: `"buffer"`, `"event"` or `"prepared type"`.
         what: &'static str,
     },
 }

@@ -1,4 +1,4 @@
-//! Which kernels move a layout.
+//! Chooses the kernels that move a layout.
 
 use core::fmt::Debug;
 use core::ops::Range;
@@ -13,14 +13,14 @@ use crate::source::{Direction, Source, THREADS, word};
 use crate::special::{Launch, Special};
 use crate::transpose::Transpose;
 
-/// The kernels of a layout. One of them moves words anywhere; a special one may move most of a range faster.
+/// The kernels of a layout. One of them moves words to and from any place; a special one may move most of a range faster.
 #[derive(Debug)]
 pub(crate) struct Forms {
-    /// Bytes that every run and every displacement are multiples of, at most 16.
+    /// The greatest number of bytes, at most 16, that divides every run and every displacement.
     unit: u64,
-    /// Packed bytes of an iteration of the outermost repetition, and the bytes from one to the next.
+    /// The packed bytes of an iteration of the outermost repetition, and the bytes from one iteration to the next.
     iteration: (u64, i64),
-    /// Whether the packed bytes are a copy of the memory from this displacement on.
+    /// The displacement from which on the packed bytes are a plain copy of the memory; `None` if they are not.
     pub(crate) copy: Option<i64>,
     nest: Option<Nest>,
     pub(crate) special: Option<Box<dyn Special>>,
@@ -29,7 +29,7 @@ pub(crate) struct Forms {
 /// A kernel of a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
-    /// By words of so many bytes; if they are wide, the number of a word has 64 bits.
+    /// Moves words of `bytes` bytes. If `are_wide`, the number of a word has 64 bits.
     Words { bytes: u64, are_wide: bool },
     /// A variant of the special kernel.
     Special { variant: u64 },
@@ -40,8 +40,8 @@ impl Forms {
         let records = Records::of(layout).map(|form| Box::new(form) as Box<dyn Special>);
         let transpose = || Some(Box::new(Transpose::of(layout)?) as Box<dyn Special>);
         let chunks = || Some(Box::new(Chunks::of(layout)?) as Box<dyn Special>);
-        // Of records only the parts at the ends of a range move by words. The kernel of any layout does for these few bytes,
-        // and is compiled once for all types.
+        // For records, only the parts at the ends of a range move by words. For these few bytes, the kernel for any layout will
+        // do, which is compiled once for all types.
         let nest = if records.is_some() { None } else { Nest::of(layout) };
         Self {
             unit: layout.unit(),
@@ -60,13 +60,13 @@ impl Forms {
         }
     }
 
-    /// The widest word that moves packed bytes between memory whose origin is at `origin` and a buffer in which the stream
+    /// The widest word that can move packed bytes between memory whose origin is at `origin` and a buffer in which the stream
     /// starts at `start`.
     pub(crate) fn word(&self, origin: u64, start: u64) -> u64 {
         widest_word([self.unit, origin, start])
     }
 
-    /// The launch that moves a range of packed bytes by words of so many bytes, which divide the ends of the range.
+    /// The launch that moves a range of packed bytes by words of `bytes` bytes. This number must divide the ends of the range.
     pub(crate) fn words(
         &self,
         bytes: u64,
@@ -74,7 +74,7 @@ impl Forms {
         origin: u64,
         start: u64,
     ) -> (Kind, Launch) {
-        // Whole iterations in front of the range are a part of the origin, so that most numbers of words have 32 bits.
+        // Whole iterations before the range are added to the origin, so that the numbers of most words fit 32 bits.
         let (size, stride) = self.iteration;
         let before = range.start / size;
         let origin = before.wrapping_mul(stride.cast_unsigned()).wrapping_add(origin);
@@ -100,8 +100,8 @@ impl Forms {
     }
 }
 
-/// The kernels that pack, or unpack, whole instances of a type between buffers that are aligned as the type needs, for tools
-/// that compile them or show them. None for a type without data, or without gaps.
+/// The kernels that pack or unpack whole instances of a type between buffers with the alignment that the type needs, for tools
+/// that compile or display them. There are none for a type without data or without gaps.
 ///
 /// ```
 /// use dtype_gpu::forms::sources;
@@ -127,7 +127,7 @@ pub fn sources(committed: &Committed, direction: Direction) -> Vec<Source> {
     special.into_iter().chain([words]).collect()
 }
 
-/// The kernel for any layout, by words of so many bytes.
+/// The kernel for any layout, by words of `bytes` bytes.
 fn walk(direction: Direction, bytes: u64) -> Source {
     let body = word(direction, bytes) + include_str!("kernels/walk.c");
     Source { name: "walk", threads: THREADS, body }

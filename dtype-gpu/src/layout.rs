@@ -1,15 +1,15 @@
-//! The data of instances as nested repetitions: a plan with the instances as its outermost loop, and every packed position
-//! a sum of quotients.
+//! The data of instances as nested repetitions: a plan whose outermost loop is over the instances. Every packed position is a
+//! sum of quotients.
 
 use dtype_runtime::Committed;
 use dtype_runtime::plan::{Op, Plan, items};
 
-/// An iteration repeated any number of times: the packed bytes of one follow those of the one before it.
+/// An iteration repeated any number of times. Its packed bytes come after those of the iteration before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Repeat {
     /// Displacement in bytes of the first iteration.
     pub(crate) disp: i64,
-    /// Number of iterations; `u64::MAX`, for any number, of the outermost repetition: the instances, or parts of them.
+    /// Number of iterations. `u64::MAX` means any number: the outermost repetition is over the instances, or parts of them.
     pub(crate) count: u64,
     /// Bytes from one iteration to the next, modulo 2⁶⁴.
     pub(crate) stride: i64,
@@ -57,8 +57,8 @@ impl Repeat {
             .then(|| Self { disp: 0, count: u64::MAX, stride: plan.extent(), size, body }.joined())
     }
 
-    /// The same with fewer levels: a body of a single repetition is joined with this one where the distances are equal, or
-    /// where one of the two has a single iteration.
+    /// The same repetition with fewer levels. A body of a single repetition is joined with this one if the distances are equal,
+    /// or if one of the two has a single iteration.
     fn joined(mut self) -> Self {
         while let Body::Several(inner) = &mut self.body
             && let [only] = inner.as_mut_slice()
@@ -79,7 +79,7 @@ impl Repeat {
         self
     }
 
-    /// Whether the packed bytes are a copy of the memory.
+    /// Whether the packed bytes are a plain copy of the memory.
     pub(crate) fn is_run(&self) -> bool {
         self.body == Body::Run && u64::try_from(self.stride) == Ok(self.size)
     }
@@ -97,7 +97,7 @@ impl Repeat {
         widest_word([inner, self.disp.cast_unsigned(), stride.cast_unsigned()])
     }
 
-    /// The repetitions as a table for the kernel `walk`, which says what a row contains.
+    /// The repetitions as a table for the kernel `walk`, whose comments describe the rows.
     pub(crate) fn table(&self) -> Vec<u64> {
         let mut table = vec![0; ROW];
         self.write(0, 0, &mut table);
@@ -160,7 +160,7 @@ impl Repeat {
             Body::Run => push(0, self.size),
             Body::List(blocks) => blocks.iter().try_for_each(|block| push(block.disp, block.len)),
             Body::Several(all) => all.iter().try_for_each(|repeat| {
-                // More iterations than runs can only be runs that touch, which the plan has joined.
+                // If there are more iterations than runs, the runs would touch, and the plan has joined those.
                 let least = most as u64 * WIDEST;
                 if repeat.count > least {
                     return None;
@@ -194,7 +194,7 @@ fn body(plan: &Plan, ops: &[Op]) -> Body {
                 let size = body.size();
                 Repeat { disp: 0, count: *count, stride: *stride, size, body }.joined()
             }
-            // Only plans that convert have other operations, and a committed type's plan does not.
+            // Only plans that convert have other operations, and the plan of a committed type does not convert.
             _ => unreachable!("{op:?}"),
         };
         if repeat.size > 0 && repeat.count > 0 {

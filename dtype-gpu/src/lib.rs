@@ -48,8 +48,8 @@
 //!
 //! Each type has kernels of its own, generated from its plan and compiled by the driver when they are first used; a device
 //! keeps those that were used last. Records of up to 256 bytes pass through local memory, as do matrices whose columns are
-//! packed one by one. Lists of unequal blocks are moved in chunks of words. Few loops, blocks and equal lists become code in
-//! which all divisors are constants. Any other type, however nested, is a table that one kernel walks.
+//! packed one by one. Lists of unequal blocks are moved in chunks of words. Types of a few loops, blocks and equal lists become
+//! code in which all divisors are constants. Any other type, however deeply nested, becomes a table that one kernel walks.
 //!
 //! # Drivers
 //!
@@ -58,7 +58,8 @@
 //! | `opencl` | yes | [`opencl`]: any device of OpenCL 1.2 or later, also the CPU through PoCL |
 //! | `cuda` | no | `cuda`: devices of NVIDIA, with the run-time compiler NVRTC |
 //!
-//! Both libraries are loaded when a device is opened. Without them the crate builds, and opening a device is an error.
+//! Both libraries are loaded when a device is opened. Without them the crate still builds, but opening a device returns an
+//! error.
 #![deny(unsafe_code)]
 #![allow(
     clippy::cast_possible_truncation,

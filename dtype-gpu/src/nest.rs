@@ -1,12 +1,12 @@
-//! The kernel of a layout of few repetitions: the code that finds a word, with all numbers as constants.
+//! The kernel for a layout of a few repetitions: code that finds a word, with all numbers as constants.
 
 use crate::layout::{Block, Body, Repeat, widest_word};
 use crate::source::{Direction, Source, THREADS, constant, define, word};
 
-/// More repetitions than this would take long to compile.
+/// Code for more repetitions than this would take long to compile.
 const MAX_NODES: usize = 64;
 
-/// Few repetitions, with their lists as one table of offsets.
+/// A few repetitions, with their lists as one table of offsets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Nest {
     instances: Node,
@@ -27,7 +27,7 @@ struct Node {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Inner {
     Run,
-    /// Blocks of `len` bytes; their offsets in `unit` bytes start at `first` in the table.
+    /// Blocks of `len` bytes. Their offsets, in units of `unit` bytes, start at index `first` in the table.
     List {
         len: u64,
         unit: u64,
@@ -36,7 +36,7 @@ enum Inner {
     Several(Vec<Node>),
 }
 
-/// The code, and what it is made for.
+/// The code being written, and the parameters of the kernel.
 struct Code {
     text: String,
     /// Bytes of a word.
@@ -44,7 +44,7 @@ struct Code {
 }
 
 impl Nest {
-    /// The nest that a layout is; `None` if it has too many repetitions, or lists of unequal blocks.
+    /// The nest of a layout; `None` if it has too many repetitions, or lists of unequal blocks.
     pub(crate) fn of(layout: &Repeat) -> Option<Self> {
         let (mut offsets, mut left) = (Vec::new(), MAX_NODES);
         let instances = Node::of(layout, &mut offsets, &mut left)?;
@@ -56,7 +56,7 @@ impl Nest {
         &self.offsets
     }
 
-    /// The kernel by words of so many bytes. If `is_wide`, the number of a word has 64 bits.
+    /// The kernel by words of `bytes` bytes. If `is_wide`, the number of a word has 64 bits.
     pub(crate) fn source(&self, direction: Direction, bytes: u64, is_wide: bool) -> Source {
         let mut code = Code { text: String::new(), bytes };
         code.node(&self.instances, 1);
@@ -100,7 +100,8 @@ impl Node {
     }
 }
 
-/// A list of blocks of equal length that lie less than 2³² units apart, and its least displacement. Adds its offsets.
+/// A list of blocks of equal length that lie less than 2³² units apart, and its least displacement. Adds the list's offsets to
+/// the table.
 fn list(blocks: &[Block], offsets: &mut Vec<u32>) -> Option<(Inner, i64)> {
     let len = blocks.first()?.len;
     if blocks.iter().any(|block| block.len != len) {
@@ -112,8 +113,8 @@ fn list(blocks: &[Block], offsets: &mut Vec<u32>) -> Option<(Inner, i64)> {
     Some((Inner::List { len, unit, first }, least))
 }
 
-/// The offsets of blocks from the least displacement, in units of a power of two that is returned, with that displacement;
-/// `None` if 32 bits are too few for them.
+/// The offsets of blocks from the least displacement, in units of a power of two; also the unit and that displacement. `None`
+/// if the offsets do not fit 32 bits.
 pub(crate) fn short_offsets(blocks: &[Block]) -> Option<(Vec<u32>, u64, i64)> {
     let least = blocks.iter().map(|block| block.disp).min()?;
     let offset = |block: &Block| block.disp.checked_sub(least).map(i64::cast_unsigned);
@@ -172,7 +173,7 @@ impl Code {
         }
     }
 
-    /// As `node`, for the one of several repetitions that the word is in. Each comes with the number of its first word.
+    /// As `node`, for whichever of several repetitions the word is in. Each has the number of its first word.
     fn several(&mut self, all: &[(u64, &Node)], depth: usize) {
         let (front, back) = all.split_at(all.len() / 2);
         match (front, back) {

@@ -1,4 +1,4 @@
-//! OpenCL devices, reached through the library that the system has at run time.
+//! OpenCL devices, through the library that the system provides at run time.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -48,7 +48,7 @@ fn failed<E: Into<ClError>>(call: &'static str) -> impl Fn(E) -> Error {
     }
 }
 
-/// Releases the event of a command that nobody waits for.
+/// Releases the event of a command whose end nothing waits for.
 fn release(event: cl_event) {
     drop(Event::new(event));
 }
@@ -65,7 +65,7 @@ impl OpenCl {
         let platforms = get_platforms().map_err(|error| none(error.to_string()))?;
         let mut all = Vec::new();
         for platform in platforms {
-            // A platform without a device returns an error.
+            // If a platform has no device, this returns an error.
             for id in platform.get_devices(CL_DEVICE_TYPE_ALL).unwrap_or_default() {
                 all.push(Self::open(Device::new(id))?);
             }
@@ -92,8 +92,8 @@ impl OpenCl {
     }
 }
 
-// SAFETY: the library has these rules for memory objects, events and mappings: a released object stays until its commands have
-// ended.
+// SAFETY: the library follows these rules for memory objects, events and mappings: a released object stays until its commands
+// have ended.
 unsafe impl Driver for OpenCl {
     const DIALECT: Dialect = Dialect::OpenClC;
 
@@ -160,7 +160,7 @@ unsafe impl Driver for OpenCl {
     ) -> Result<(), Error> {
         let all = groups as usize * kernel.threads;
         let kernel_threads = kernel.threads;
-        // A panic while the lock is held leaves arguments behind that the next launch replaces.
+        // A panic while the lock is held can only leave arguments that the next launch replaces.
         let kernel = kernel.kernel.lock().unwrap_or_else(PoisonError::into_inner);
         for (index, argument) in (0..).zip(arguments) {
             // SAFETY: the caller passes the arguments that the kernel has.
@@ -172,7 +172,7 @@ unsafe impl Driver for OpenCl {
             };
             set.map_err(failed("clSetKernelArg"))?;
         }
-        // SAFETY: one dimension has one size of each kind. The caller vouches for what the kernel does.
+        // SAFETY: there is one dimension, with one size of each kind. The caller guarantees what the kernel accesses.
         unsafe {
             queue.enqueue_nd_range_kernel(
                 kernel.get(),
@@ -195,7 +195,7 @@ unsafe impl Driver for OpenCl {
         bytes: usize,
     ) -> Result<(), Error> {
         let (queue, from, to) = (queue.get(), from.0.get(), to.0.get());
-        // SAFETY: the objects are alive. The caller vouches for the ranges.
+        // SAFETY: the objects are alive. The caller guarantees the ranges.
         unsafe { raw::enqueue_copy_buffer(queue, from, to, start, at, bytes, 0, ptr::null()) }
             .map(release)
             .map_err(failed("clEnqueueCopyBuffer"))
@@ -207,7 +207,8 @@ unsafe impl Driver for OpenCl {
         (from, start): (&Memory, usize),
         to: &mut [u8],
     ) -> Result<(), Error> {
-        // SAFETY: the slice is lent until the call returns, when the copy has ended. The caller vouches for the range.
+        // SAFETY: the slice is borrowed until the call returns, and the copy has ended by then. The caller guarantees the
+        // range.
         unsafe { queue.enqueue_read_buffer(&from.0, CL_BLOCKING, start, to, &[]) }
             .map(drop)
             .map_err(failed("clEnqueueReadBuffer"))

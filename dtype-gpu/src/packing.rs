@@ -1,4 +1,4 @@
-//! A committed type on a device: checks what a call asks for, splits it among the kernels, and launches them.
+//! Packs a committed type on a device: checks the arguments of a call, splits the work among the kernels, and launches them.
 
 use core::ops::Range;
 use std::collections::HashMap;
@@ -26,22 +26,22 @@ pub struct Packing<D: Driver> {
     prepared: Option<Arc<Prepared<D>>>,
 }
 
-/// The most groups of a launch.
+/// The greatest number of groups in a launch.
 const MAX_GROUPS: u64 = i32::MAX as u64;
 
-/// The most packed bytes of a launch by words: a group moves at least one byte for each of its threads.
+/// The greatest number of packed bytes in a launch by words: each thread of a group moves at least one byte.
 const MAX_BYTES: u64 = MAX_GROUPS * THREADS as u64;
 
 /// The compiled kernels of a layout.
 type Kernels<D> = HashMap<(Direction, Kind), Arc<<D as Driver>::Kernel>>;
 
-/// What a layout needs on a device.
+/// What a device needs for a layout.
 #[derive(Debug)]
 struct Prepared<D: Driver> {
     forms: Forms,
-    /// The tables of the kernel that moves words and of the special one.
+    /// The tables of the kernel that moves words, and of the special kernel.
     tables: [D::Memory; 2],
-    /// The kernels that were used.
+    /// The kernels used so far.
     kernels: Mutex<Kernels<D>>,
 }
 
@@ -53,19 +53,19 @@ struct Move<'a, D: Driver> {
     /// Offset of displacement 0 of the first instance in the memory, modulo 2⁶⁴.
     origin: u64,
     packed: &'a Buffer<D>,
-    /// Offset of the first packed byte of the stream in the packed buffer, modulo 2⁶⁴: of a fragment in the middle of the
-    /// stream, it may lie in front of the buffer.
+    /// Offset of the first packed byte of the stream in the packed buffer, modulo 2⁶⁴. For a fragment in the middle of the
+    /// stream, it may lie before the buffer.
     start: u64,
 }
 
 /// Prepares a committed type for a device.
 pub trait PrepareOn {
-    /// Decides which kernels pack and unpack the type, and copies the tables that they need to the device. The kernels are
-    /// compiled when they are first needed.
+    /// Decides which kernels pack and unpack the type, and copies their tables to the device. The kernels are compiled on first
+    /// use.
     ///
     /// # Errors
     ///
-    /// Those of the driver.
+    /// The errors of the driver.
     fn prepare_on<D: Driver>(&self, device: &Device<D>) -> Result<Packing<D>, Error>;
 }
 
@@ -104,8 +104,7 @@ impl<D: Driver> Packing<D> {
     /// # Errors
     ///
     /// [`Error::OutsideBuffer`] if the packed bytes do not fit; [`Error::Layout`] if the instances reach outside the buffer or
-    /// have too many bytes; [`Error::OtherDevice`]; and those of the driver. Nothing is queued then, except perhaps if the
-    /// driver fails.
+    /// have too many bytes; [`Error::OtherDevice`]; and those of the driver. Nothing is queued then, unless the driver fails.
     pub fn pack(
         &self,
         queue: &Queue<D>,
@@ -116,11 +115,11 @@ impl<D: Driver> Packing<D> {
         self.pack_range(queue, from, count, self.all(count)?, to)
     }
 
-    /// As [`pack`](Self::pack), of the packed bytes in a range only: a fragment.
+    /// As [`pack`](Self::pack), for a fragment: only the packed bytes in a range.
     ///
     /// # Errors
     ///
-    /// Those of [`pack`](Self::pack), and [`Error::OutsideStream`].
+    /// The errors of [`pack`](Self::pack), and [`Error::OutsideStream`].
     pub fn pack_range(
         &self,
         queue: &Queue<D>,
@@ -137,7 +136,7 @@ impl<D: Driver> Packing<D> {
     ///
     /// # Errors
     ///
-    /// Those of [`pack`](Self::pack); [`Error::Layout`] also if the instances name a byte more than once.
+    /// The errors of [`pack`](Self::pack); [`Error::Layout`] also if the instances name a byte more than once.
     pub fn unpack(
         &self,
         queue: &Queue<D>,
@@ -148,11 +147,11 @@ impl<D: Driver> Packing<D> {
         self.unpack_range(queue, from, count, self.all(count)?, to)
     }
 
-    /// As [`unpack`](Self::unpack), of the packed bytes in a range only: a fragment.
+    /// As [`unpack`](Self::unpack), for a fragment: only the packed bytes in a range.
     ///
     /// # Errors
     ///
-    /// Those of [`unpack`](Self::unpack), and [`Error::OutsideStream`].
+    /// The errors of [`unpack`](Self::unpack), and [`Error::OutsideStream`].
     pub fn unpack_range(
         &self,
         queue: &Queue<D>,
@@ -165,7 +164,7 @@ impl<D: Driver> Packing<D> {
     }
 
     /// Queues a copy of `count` instances to `other_count` instances of another type, through packed bytes in memory that the
-    /// call allocates. The two types need not have equal signatures, but as many bytes.
+    /// call allocates. The two types need not have equal signatures, but the same number of packed bytes in total.
     ///
     /// ```
     /// use dtype_gpu::opencl::OpenCl;
@@ -191,7 +190,7 @@ impl<D: Driver> Packing<D> {
     ///
     /// # Errors
     ///
-    /// Those of [`pack`](Self::pack) and of [`unpack`](Self::unpack); [`Error::Layout`] also if the types have different
+    /// The errors of [`pack`](Self::pack) and of [`unpack`](Self::unpack); [`Error::Layout`] also if the types have different
     /// numbers of packed bytes.
     pub fn copy_to(
         &self,
@@ -214,13 +213,13 @@ impl<D: Driver> Packing<D> {
         other.unpack(queue, (&packed, 0), other_count, to)
     }
 
-    /// As [`unpack`](Self::unpack), of packed bytes that are records of `T`: if one of them is not a value of `T`, nothing is
-    /// queued. The records are checked on the device, and the call returns when they are; those whose check is a function, of
-    /// `#[dtype(check = …)]`, are copied to the host and checked there.
+    /// As [`unpack`](Self::unpack), for packed bytes that are records of `T`: if one of them is not a value of `T`, nothing is
+    /// queued. The device checks the records, and the call returns when it has. Records that are checked by a function
+    /// (`#[dtype(check = …)]`) are copied to the host and checked there.
     ///
     /// # Errors
     ///
-    /// Those of [`unpack`](Self::unpack); [`Error::Layout`] also with [`dtype_runtime::Error::InvalidValue`],
+    /// The errors of [`unpack`](Self::unpack); [`Error::Layout`] also with [`dtype_runtime::Error::InvalidValue`],
     /// [`dtype_runtime::Error::CheckFailed`], or [`dtype_runtime::Error::PartialRecord`] if the stream ends inside a record.
     pub fn unpack_checked<T: Datatype>(
         &self,
@@ -280,12 +279,12 @@ impl<D: Driver> Packing<D> {
         let (origin, start) = (origin.cast_unsigned() as u64, at.wrapping_sub(range.start));
         let moved = Move { direction, queue, memory, origin, packed, start };
         let moves = prepared.run(&moved, range);
-        // Also after an error: some commands may be queued.
+        // Even after an error, because some commands may be queued.
         memory.used_by(queue).and(packed.used_by(queue)).and(moves)
     }
 }
 
-/// A range in three: the whole granules in the middle, and what is in front of them and behind them.
+/// Splits a range in three: the whole granules in the middle, and the bytes before and after them.
 fn split(range: Range<u64>, granule: u64) -> [Range<u64>; 3] {
     let Range { start, end } = range;
     let first = start.div_ceil(granule).saturating_mul(granule).min(end);
@@ -329,7 +328,7 @@ impl<D: Driver> Prepared<D> {
         Ok(())
     }
 
-    /// Moves whole granules by the special kernel, if there is one, and what is in front of them and behind them by words.
+    /// Moves whole granules by the special kernel, if there is one, and the bytes before and after them by words.
     fn granules(&self, moved: &Move<'_, D>, range: Range<u64>) -> Result<(), Error> {
         let Some(special) = &self.forms.special else { return self.words(moved, range) };
         if !(moved.origin | moved.start).is_multiple_of(special.alignment()) {
@@ -349,8 +348,7 @@ impl<D: Driver> Prepared<D> {
         self.words(moved, back)
     }
 
-    /// Moves any packed bytes by the widest word that fits the layout and both addresses, and what is less than a word by
-    /// bytes.
+    /// Moves any packed bytes by the widest word that fits the layout and both addresses, and what remains of a word by bytes.
     fn words(&self, moved: &Move<'_, D>, range: Range<u64>) -> Result<(), Error> {
         let word = self.forms.word(moved.origin, moved.start);
         let [front, whole, back] = split(range, word);
@@ -382,8 +380,8 @@ impl<D: Driver> Prepared<D> {
         arguments.extend(table.map(Argument::Memory));
         let groups = u32::try_from(launch.groups).expect("the callers compare it with the most");
         // SAFETY: these are the arguments of the kernel. The caller of `run` has checked that the instances and the packed
-        // bytes lie in their buffers. Beyond these the kernels read, but do not write, words of 16 bytes that contain bytes
-        // of them, and buffers are allocated in such words.
+        // bytes lie in their buffers. Beyond these, the kernels only read the rest of words of 16 bytes that contain some of
+        // them, and buffers are allocated in such words.
         unsafe { device.driver().launch(&moved.queue.raw, &kernel, groups, &arguments) }
     }
 
@@ -403,7 +401,7 @@ impl<D: Driver> Prepared<D> {
 }
 
 impl<D: Driver> Move<'_, D> {
-    /// Copies packed bytes that are a copy of the memory from a displacement on.
+    /// Copies packed bytes that are a plain copy of the memory from a displacement on.
     fn copy(&self, disp: i64, range: Range<u64>) -> Result<(), Error> {
         let offset = |start: u64| start.wrapping_add(range.start) as usize;
         let memory = (&self.memory.memory, offset(self.origin.wrapping_add(disp.cast_unsigned())));
@@ -413,7 +411,7 @@ impl<D: Driver> Move<'_, D> {
             Direction::Unpack => (packed, memory),
         };
         let (driver, bytes) = (self.queue.device().driver(), (range.end - range.start) as usize);
-        // SAFETY: the caller has checked that both ranges lie in their buffers, which are different ones.
+        // SAFETY: the caller has checked that both ranges lie in their buffers, which are different buffers.
         unsafe { driver.copy(&self.queue.raw, from, to, bytes) }
     }
 }

@@ -1,4 +1,4 @@
-//! The kernels of records of few bytes: their memory passes through local memory, and their bytes have constant places.
+//! The kernels for small records: their memory passes through local memory, and their bytes have constant places.
 
 use core::fmt::Write as _;
 use core::ops::Range;
@@ -7,16 +7,16 @@ use crate::layout::{Repeat, widest_word};
 use crate::source::{Direction, Source, THREADS, define};
 use crate::special::{Launch, Special};
 
-/// The furthest distance between records whose bytes are permuted, in bytes.
+/// The greatest distance in bytes between records whose bytes are permuted.
 const FURTHEST: u64 = 256;
 
-/// The most bytes of records that a thread keeps in registers.
+/// The greatest number of bytes of records that a thread keeps in registers.
 const MAX_IN_REGISTERS: u64 = 128;
 
-/// The least local memory of a group that OpenCL allows, in bytes.
+/// The least local memory of a group, in bytes, that OpenCL guarantees.
 const LOCAL_MEMORY: u64 = 32768;
 
-/// Records of few bytes at equal distances, each inside its extent.
+/// Small records at equal distances. Each lies inside its extent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Records {
     /// The displacement of the first byte of memory that is data.
@@ -34,8 +34,8 @@ pub(crate) struct Records {
 }
 
 impl Records {
-    /// The records that a layout is; `None` if it is another one, or if each record is a run that is copied well word by word:
-    /// by words of eight bytes or more, or as a single one of four.
+    /// The records of a layout; `None` if it does not consist of records, or if each record is a run that words copy well:
+    /// words of eight bytes or more, or a single word of four.
     pub(crate) fn of(layout: &Repeat) -> Option<Self> {
         let extent = u64::try_from(layout.stride).ok().filter(|extent| *extent <= FURTHEST)?;
         let runs = layout.runs(FURTHEST as usize)?;
@@ -70,7 +70,7 @@ impl Records {
         };
         // Packing keeps both sides in local memory, of which each device has at least this much.
         let most = (LOCAL_MEMORY - 64) / (self.extent + self.size);
-        // A multiple of 16, so that all groups are equally aligned.
+        // A multiple of 16, so that all groups have the same alignment.
         ((memory / self.extent).min(most) / 16 * 16).max(16)
     }
 
@@ -81,20 +81,20 @@ impl Records {
             + &define("RECORDS", self.of_group(direction, variant))
     }
 
-    /// The least number of records that are whole words of four bytes on both sides.
+    /// The least number of records that together are whole words of four bytes on both sides.
     fn joined(&self) -> u64 {
         (4 / widest_word([self.extent]).min(4)).max(4 / widest_word([self.size]).min(4))
     }
 
-    /// The bytes that a thread reads at a time: 16 if joined records are few of them, as reads of 4 bytes at such distances
-    /// are of few banks of the local memory.
+    /// The number of bytes that a thread reads at a time: 16 if few joined records have them, because reads of 4 bytes at such
+    /// distances use only a few banks of the local memory.
     fn read(&self) -> u64 {
         let bytes = self.joined() * self.extent;
         if bytes.is_multiple_of(16) && bytes <= MAX_IN_REGISTERS { 16 } else { 4 }
     }
 
-    /// The kernel that packs, if the first byte of data of the first record has an address that is `misaligned` bytes past one
-    /// that [`read`](Self::read) divides.
+    /// The kernel that packs, for records whose first byte of data has an address `misaligned` bytes after a multiple of
+    /// [`read`](Self::read).
     fn gather(&self, misaligned: u64) -> Source {
         let joined = self.joined();
         let source = |byte: u64| {
@@ -124,7 +124,7 @@ impl Records {
         Source { name: "gather", threads: THREADS, body }
     }
 
-    /// The kernel that unpacks by words of so many bytes, which divide the runs and the addresses of both sides.
+    /// The kernel that unpacks by words of `bytes` bytes. This number must divide the runs, and the addresses of both sides.
     fn scatter(&self, bytes: u64) -> Source {
         let words = (self.extent / bytes) as usize;
         let mut inverse = vec![-1; words];
@@ -177,13 +177,13 @@ fn list<T: ToString>(numbers: &[T]) -> String {
     numbers.iter().map(T::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// An expression: a word of four bytes, each of which is one of the bytes of the numbered words.
+/// An expression for a word of four bytes, each of which is one of the bytes of the numbered words.
 fn gathered(bytes: [u64; 4], word: fn(u64) -> String) -> String {
     let [first, ..] = bytes;
     if bytes == [first, first + 1, first + 2, first + 3] && first % 4 == 0 {
         return word(first / 4);
     }
-    // Each permutation takes two words, so up to four words take two permutations and one that joins them.
+    // Each permutation takes two words, so up to four words take two permutations and a third that joins the results.
     let mut words: Vec<u64> = Vec::new();
     for byte in bytes {
         if !words.contains(&(byte / 4)) {

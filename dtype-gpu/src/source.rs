@@ -1,4 +1,4 @@
-//! The text of a kernel: valid as OpenCL C and as CUDA C++ behind a prelude of macros for each.
+//! The text of a kernel. With a prelude of macros for each language, it is valid OpenCL C and CUDA C++.
 
 use core::fmt::Display;
 
@@ -11,7 +11,7 @@ pub enum Dialect {
     CudaCpp,
 }
 
-/// Which way bytes move.
+/// The direction of the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// From the layout to packed bytes.
@@ -27,7 +27,7 @@ pub struct Source {
     pub name: &'static str,
     /// The number of threads of a group; not always a power of two.
     pub threads: u32,
-    /// The text behind the prelude.
+    /// The text after the prelude.
     pub body: String,
 }
 
@@ -42,7 +42,7 @@ impl Source {
     }
 }
 
-/// Threads of a group, except where a kernel needs a multiple of something.
+/// Threads of a group, unless a kernel needs another multiple.
 pub(crate) const THREADS: u32 = 256;
 
 /// Any number as a constant of 64 bits in either dialect.
@@ -50,12 +50,12 @@ pub(crate) fn constant(number: i64) -> String {
     format!("(u64){:#x}", number.cast_unsigned())
 }
 
-/// A number of a kernel.
+/// The definition of a number in a kernel.
 pub(crate) fn define(name: &str, value: impl Display) -> String {
     format!("#define {name} {value}\n")
 }
 
-/// The type of a word, and which way it moves.
+/// The definitions of a word's type, and of the direction in which it moves.
 pub(crate) fn word(direction: Direction, bytes: u64) -> String {
     let (packs, moves) = match direction {
         Direction::Pack => (1, "(packed_word) = (memory_word)"),

@@ -1,4 +1,4 @@
-//! What a kernel for one kind of layout offers.
+//! The interface of a kernel for one kind of layout.
 
 use core::fmt::Debug;
 use core::ops::Range;
@@ -29,14 +29,14 @@ pub(crate) trait Special: Debug + Send + Sync {
 /// How a kernel is launched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Launch {
-    /// Which variant of the kernel.
+    /// The variant of the kernel.
     pub(crate) variant: u64,
     /// The number of groups of threads.
     pub(crate) groups: u64,
-    /// The kernel's offset in the memory, modulo 2⁶⁴.
+    /// The kernel's argument for the offset in the memory, modulo 2⁶⁴.
     pub(crate) origin: u64,
-    /// The kernel's offset in the packed buffer.
+    /// The kernel's argument for the offset in the packed buffer.
     pub(crate) at: u64,
-    /// The numbers that follow these two.
+    /// The arguments after these two.
     pub(crate) numbers: Vec<u64>,
 }

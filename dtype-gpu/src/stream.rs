@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::packing::{Packing, PrepareOn as _};
 use crate::source::Direction;
 
-/// The most bytes that are in host memory between the device and the caller.
+/// The greatest number of bytes in host memory between the device and the caller.
 const STAGED: usize = 1 << 20;
 
 /// A buffer as the [`Backend`] of the engine's packers and unpackers. A fragment is packed on the device into pinned host
@@ -22,7 +22,7 @@ const STAGED: usize = 1 << 20;
 pub struct DeviceMemory<'a, D: Driver> {
     queue: &'a Queue<D>,
     buffer: &'a Buffer<D>,
-    /// Prepared for the type of the last fragment.
+    /// The type of the last fragment, prepared for the device.
     packing: Packing<D>,
     staged: Buffer<D>,
 }
@@ -39,14 +39,14 @@ impl<'a, D: Driver> DeviceMemory<'a, D> {
         Ok(Self { queue, buffer, packing: packing.clone(), staged })
     }
 
-    /// Calls `run` for each piece of a fragment that fits the pinned memory, with the ranges that it has in the stream and in
-    /// the fragment.
+    /// Calls `run` for each piece of a fragment that fits the pinned memory, with the piece's ranges in the stream and in the
+    /// fragment.
     fn pieces(
         &mut self,
         fragment: &Fragment<'_>,
         mut run: impl FnMut(&mut Self, Range<u64>, Range<usize>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        // The backend may have been moved to the stream of another type.
+        // The backend may have been moved to a stream of another type.
         if !core::ptr::eq(fragment.committed().plan(), self.packing.committed().plan()) {
             self.packing = fragment.committed().prepare_on(self.packing.device())?;
         }
@@ -76,7 +76,7 @@ impl<D: Driver> Backend for DeviceMemory<'_, D> {
         })
     }
 
-    /// Returns before the bytes are in the buffer. Commands that are queued later find them there.
+    /// Returns before the bytes are in the buffer, but commands that are queued later find them there.
     fn write(&mut self, fragment: &Fragment<'_>, packed: &[u8]) -> Result<(), Error> {
         let (origin, count) = (fragment.origin(), fragment.count());
         self.pieces(fragment, |memory, range, piece| {
@@ -95,8 +95,8 @@ impl<D: Driver> Backend for DeviceMemory<'_, D> {
 
 impl<D: Driver> Packing<D> {
     /// The engine's packer over device memory: the packed stream of `count` instances, to be read in fragments of any size from
-    /// any position, say by a socket. `from` is a buffer and the offset in bytes of displacement 0 of the first instance in
-    /// it.
+    /// any position, for example for a socket. `from` is a buffer and the offset in bytes of displacement 0 of the first
+    /// instance in it.
     ///
     /// ```
     /// use std::io;

@@ -1,4 +1,4 @@
-//! The kernel of matrices that are packed column by column while their rows are contiguous.
+//! The kernel for matrices that are packed column by column although their rows are contiguous.
 
 use core::ops::Range;
 
@@ -6,7 +6,8 @@ use crate::layout::{Body, Repeat, WIDEST};
 use crate::source::{Direction, Source, THREADS, constant, define, word};
 use crate::special::{Launch, Special};
 
-/// With fewer rows or columns, or rows closer together, most of a tile would stay empty, or words are as good.
+/// With fewer rows or columns than this, or with rows closer together, most of a tile would be empty, or words would be as
+/// fast.
 const FEWEST: u64 = 8;
 const NEAREST: u64 = 64;
 
@@ -25,7 +26,7 @@ pub(crate) struct Transpose {
 }
 
 impl Transpose {
-    /// The matrices that a layout is; `None` if it is another one.
+    /// The matrices of a layout; `None` if it does not consist of matrices.
     pub(crate) fn of(layout: &Repeat) -> Option<Self> {
         let (mut disp, mut levels, mut at) =
             (layout.disp, vec![(layout.count, layout.stride)], layout);
@@ -51,7 +52,7 @@ impl Transpose {
         (has_words && is_wide && is_aligned && fits).then_some(all)
     }
 
-    /// Rows and columns of a tile: as many words as 256 bytes have, at most 64.
+    /// The number of rows and of columns of a tile: as many as there are words in 256 bytes, at most 64.
     fn side(&self) -> u64 {
         (256 / self.word).min(64)
     }

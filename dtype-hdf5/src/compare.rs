@@ -1,4 +1,4 @@
-//! A file's datatype beside a type map: what the values of a leaf are.
+//! Compares a file's datatype with a type map: the values of a leaf.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ impl Item for Stored {
         let no_equivalent = || Error::NoEquivalent { field: path.to_owned(), basic };
         let of_basic = Leaf::from_basic(basic).ok_or_else(no_equivalent)?;
         let ours = names(validity);
-        // A truth value is no integer without names.
+        // A truth value does not match an integer without names.
         if !of_basic.matches(self) || self.is_bool() && ours.is_none() {
             return Ok(None);
         }
@@ -44,7 +44,7 @@ impl Item for Stored {
             return Ok(Some(Value { order, renumbered: None }));
         };
         let numbers = numbers(&ours, members, access, path)?;
-        // With fewer names, a number of the dataset that has none may still be a variant's.
+        // If the dataset has fewer names, a number without a name may still be that of a variant.
         let is_renumbered =
             numbers.iter().any(|(from, to)| from != to) || numbers.len() < ours.len();
         Ok(Some(Value { order, renumbered: is_renumbered.then_some(numbers) }))
@@ -106,8 +106,8 @@ impl From<Misfit> for Error {
     }
 }
 
-/// The number that each number of an enumeration becomes. Each name where values come from must be known where they go: the
-/// library itself makes another number of a value whose name is not.
+/// The number that each number of an enumeration becomes. Each name on the side of the source must exist on the other side: for
+/// a value whose name does not, the library itself would make up another number.
 fn numbers(
     ours: &BTreeMap<&str, u128>,
     theirs: &BTreeMap<String, u128>,
@@ -133,14 +133,14 @@ fn numbers(
     }
 }
 
-/// The names and numbers of the values, if names say what they mean.
+/// The names and numbers of the values, if they have names.
 fn names(validity: Validity) -> Option<BTreeMap<&'static str, u128>> {
     match validity {
         Validity::Enum(set) => {
             Some(set.names().iter().copied().zip(set.values().iter().copied()).collect())
         }
         Validity::Bool => Some(BTreeMap::from([("FALSE", 0), ("TRUE", 1)])),
-        // An integer is the number, whatever its name is.
+        // The number of an integer does not depend on its name.
         _ => None,
     }
 }

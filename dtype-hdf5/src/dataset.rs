@@ -17,12 +17,12 @@ use crate::storage::{check_space, check_written};
 /// Creates a dataset of these records in the group or file: with one axis, of the packed datatype, in this machine's byte
 /// order, without chunks and filters. In h5py, its dtype has the names of the fields.
 ///
-/// For another dataset, make one of [`packed_datatype`], and [`write()`] to it.
+/// For any other dataset, make one of the datatype [`packed_datatype`], and [`write()`] to it.
 ///
 /// # Errors
 ///
-/// As for [`descriptor`](crate::descriptor); [`Error::Occupied`] if there is something of that name, or what should be a
-/// group on the way is none; [`Error::Hdf5`]. There is no new dataset then, but there may be groups on the way to it.
+/// As for [`descriptor`](crate::descriptor); [`Error::Occupied`] if an object of that name exists, or if an object on the way
+/// to it is not a group; [`Error::Hdf5`]. There is then no new dataset, but groups on the way may have been created.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -36,7 +36,7 @@ pub fn create<T: Datatype>(group: &Group, name: &str, records: &[T]) -> Result<D
     let datatype = packed_datatype::<T>()?;
     let fit = Fit::<T>::new(&stored(&datatype)?, Access::Write, ReadOptions::strict())?;
     check_values(&fit, records)?;
-    // No other thread finds the name taken in between, or reads the dataset before the records are there.
+    // So that no other thread takes the name in between, or reads the dataset before the records are there.
     let _guard = LOCK.lock();
     check_free(group, name)?;
     let dataset = created(group, name, &datatype, records.len())?;
@@ -45,17 +45,17 @@ pub fn create<T: Datatype>(group: &Group, name: &str, records: &[T]) -> Result<D
     match written {
         Ok(()) => Ok(dataset),
         Err(error) => {
-            // Nobody is to read fill values as records. The first error says more than one of this call would.
+            // So that nothing reads fill values as records. The first error says more than an error of this call would.
             let _ = group.unlink(name);
             Err(error)
         }
     }
 }
 
-/// Checks that a new object can have this name. The library would only report that it failed.
+/// Checks that a new object can have this name. The library would only report a failure.
 fn check_free(group: &Group, name: &str) -> Result<(), Error> {
     let names: Vec<&str> = name.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
-    // From the group on: it need not have a path itself.
+    // Relative to the group, which need not have a path itself.
     let is_absolute = name.starts_with('/');
     let start = if is_absolute { "/".to_owned() } else { group.name() };
     let occupied = |path: &str, found, expected| {
@@ -71,7 +71,7 @@ fn check_free(group: &Group, name: &str) -> Result<(), Error> {
         }
         path.push_str(part);
         if !group.link_exists(&path) {
-            // What is missing on the way is made.
+            // Groups that are missing on the way will be created.
             return Ok(());
         }
         #[allow(unreachable_patterns, reason = "newer libraries have more kinds of objects")]
@@ -124,11 +124,11 @@ pub fn write_at<T: Datatype>(dataset: &Dataset, first: usize, records: &[T]) -> 
     write_part(dataset, records, || range(dataset, first..first.saturating_add(records.len())))
 }
 
-/// Appends the records to a dataset with one axis that can grow: one that was made with chunks, and with a shape such as `0..`.
+/// Appends the records to a dataset with one axis that can grow: one that was created with chunks and a shape such as `0..`.
 /// The datatypes are compared before the dataset grows. Threads may append at the same time: the records of each call stay
 /// together.
 ///
-/// A process that is killed before the file is closed or flushed can leave a file that the library does not open any more.
+/// If a process is killed before the file is closed or flushed, the library may no longer open the file.
 ///
 /// # Errors
 ///
@@ -149,7 +149,7 @@ pub fn write_at<T: Datatype>(dataset: &Dataset, first: usize, records: &[T]) -> 
 pub fn append<T: Datatype>(dataset: &Dataset, records: &[T]) -> Result<(), Error> {
     let (datatype, fit) = fit_of::<T>(dataset, Access::Write, ReadOptions::strict())?;
     check_values(&fit, records)?;
-    // No other thread uses the library between these calls: another one's records would have the same place.
+    // No other thread may use the library between these calls, or its records would go to the same place.
     let _guard = LOCK.lock();
     let len = axis(dataset)?;
     let end = len.saturating_add(records.len());
@@ -157,7 +157,7 @@ pub fn append<T: Datatype>(dataset: &Dataset, records: &[T]) -> Result<(), Error
     let written = range(dataset, len..end)
         .and_then(|part| write_pieces(dataset, &datatype, &fit, &part, records));
     if written.is_err() {
-        // Nobody is to read fill values as records. The first error says more than one of this call would.
+        // So that nothing reads fill values as records. The first error says more than an error of this call would.
         let _ = dataset.resize(len);
     }
     written
@@ -166,8 +166,8 @@ pub fn append<T: Datatype>(dataset: &Dataset, records: &[T]) -> Result<(), Error
 /// Reads all records of the dataset, in C order whatever the number of its axes.
 ///
 /// The dataset's datatype must have the fields of `T`, by name, at any offset, all in one byte order. The library does not
-/// convert anything: a field of another width is an error, not a rounded or cut value. The items are brought in order by the
-/// kernels of `dtype-runtime`, and their values are checked. Values of an enumeration are converted by name.
+/// convert anything: a field of another width is an error, not a rounded or cut value. The kernels of `dtype-runtime` bring the
+/// items into order, and their values are checked. Values of an enumeration are converted by name.
 ///
 /// A type that skips fields does not compile here, because nothing would initialise them.
 ///
@@ -178,7 +178,7 @@ pub fn append<T: Datatype>(dataset: &Dataset, records: &[T]) -> Result<(), Error
 ///   [`Error::NoEquivalent`];
 /// - [`Error::TooManyItems`], and [`Error::NotStored`] if the file does not have the items;
 /// - [`Error::Texts`] for strings of variable length that are far longer than the records have room for;
-/// - [`Error::Unnamed`] for a value of an enumeration that is no member;
+/// - [`Error::Unnamed`] for a value of an enumeration that is not one of its members;
 /// - [`Error::Records`] for an invalid `bool`, `char`, `NonZero` or enum, and if the records do not fit in memory;
 /// - [`Error::Hdf5`].
 pub fn read<T: Datatype>(dataset: &Dataset) -> Result<Vec<T>, Error> {
@@ -186,7 +186,7 @@ pub fn read<T: Datatype>(dataset: &Dataset) -> Result<Vec<T>, Error> {
 }
 
 /// As [`read`], with what the options accept beyond exactly the fields of `T`, and with the fields that were left out. The
-/// library does not read these.
+/// library does not read fields that are left out.
 ///
 /// # Errors
 ///
@@ -247,7 +247,7 @@ pub fn read_range_with<T: Datatype>(
     read_part(dataset, *options, || range(dataset, items))
 }
 
-/// The records of a dataset with one axis, so many at a time. The last batch may have fewer.
+/// The records of a dataset with one axis, in batches of `most`. The last batch may have fewer.
 ///
 /// # Errors
 ///
@@ -305,7 +305,7 @@ impl<T: Datatype> Iterator for Batches<T> {
     }
 }
 
-/// The dataset's datatype, beside the fields of `T`.
+/// The dataset's datatype compared with the fields of `T`.
 fn fit_of<T: Datatype>(
     dataset: &Dataset,
     access: Access,
@@ -319,7 +319,7 @@ fn fit_of<T: Datatype>(
     Ok((datatype, fit))
 }
 
-/// Checks that each record can be stored: a text may be too long, for instance. Nothing is written before.
+/// Checks that each record can be stored: for example, a text may be too long. Nothing is written before that.
 fn check_values<T: Datatype>(fit: &Fit<T>, records: &[T]) -> Result<(), Error> {
     if fit.first_converted().is_none() {
         return Ok(());
@@ -332,7 +332,7 @@ fn check_values<T: Datatype>(fit: &Fit<T>, records: &[T]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Records that are checked at a time.
+/// The number of records to check at a time.
 const AT_ONCE: usize = 1 << 14;
 
 /// Writes the records as the items of the part.
@@ -362,7 +362,7 @@ fn write_part<T: Datatype>(
 ) -> Result<(), Error> {
     let (datatype, fit) = fit_of::<T>(dataset, Access::Write, ReadOptions::strict())?;
     check_values(&fit, records)?;
-    // Another thread might make the dataset shorter.
+    // Another thread could make the dataset shorter.
     let _guard = LOCK.lock();
     let part = part()?;
     check_space(dataset, &datatype)?;
@@ -383,7 +383,7 @@ fn read_part<T: Datatype>(
         let fit = Fit::new(&stored(&memory)?, Access::Read, options)?;
         (memory, fit)
     };
-    // Another thread might make the dataset shorter.
+    // Another thread could make the dataset shorter.
     let _guard = LOCK.lock();
     let part = part()?;
     check_space(dataset, &datatype)?;
@@ -391,12 +391,12 @@ fn read_part<T: Datatype>(
     let mut records = Vec::new();
     let refused = |_| RecordError::Allocation { count: part.count, stride: size_of::<T>() };
     records.try_reserve_exact(part.count).map_err(refused)?;
-    // A text is not longer than its place in a record, with its length, or is an error.
+    // A text is no longer than its place in a record, together with its length; otherwise it is an error.
     let texts = Texts { places: stored(&memory)?.texts(), limit: T::TYPE_MAP.size() };
     let (size, mut items) = (memory.size().max(T::TYPE_MAP.size()), Items::default());
     part.pieces(dataset, size, |space, piece| {
         read_items(dataset, &memory, (space, piece.len()), &texts, &mut items)?;
-        // With one axis, a record has the number of its item in the dataset.
+        // With one axis, a record's number is that of its item in the dataset.
         let numbers = part.first + piece.start..part.first + piece.end;
         Ok(fit.unpack_onto(&items.bytes, numbers, &mut items.scratch, &mut records)?)
     })?;

@@ -11,11 +11,11 @@ use crate::library::made;
 
 /// The memory of `T` as a datatype: fields at their offsets, padding and skipped fields as gaps, and the size of `T`.
 ///
-/// The fields are in the order of their offsets, as `hdf5-metno` requires it; their index is the order of their declaration. A
-/// field without data has no datatype, nor has a skipped one.
+/// The fields are in the order of their offsets, as `hdf5-metno` requires; their index is the order of their declaration.
+/// Fields without data and skipped fields are not in it.
 ///
-/// `hdf5-metno` lays the descriptor of a new dataset out again, by its own rules. Give it a [`datatype`] or
-/// [`packed_datatype`], which it takes as it is.
+/// For a new dataset, `hdf5-metno` computes the layout of a descriptor again, by its own rules. Give it a [`datatype`] or
+/// [`packed_datatype`] instead, which it uses unchanged.
 ///
 /// # Errors
 ///
@@ -61,8 +61,8 @@ pub fn packed_descriptor<T: Datatype>() -> Result<TypeDescriptor, Error> {
     of_type(T::TYPE_MAP, Layout::Packed)
 }
 
-/// The memory of `T` as a datatype of the library. A dataset of it has the padding of the records, which
-/// [`write`](crate::write) makes zeros: for programs in C that read whole structs.
+/// The memory of `T` as a datatype of the library. A dataset of it contains the padding of the records, which
+/// [`write`](crate::write) sets to zeros. For programs in C that read whole structs.
 ///
 /// The fields are in the order of their declaration, and arrays of arrays have several axes.
 ///
@@ -111,7 +111,7 @@ fn of_type(map: &TypeMap, layout: Layout) -> Result<TypeDescriptor, Error> {
         return Err(Error::NoData);
     }
     let descriptor = of_map(map, layout, "")?;
-    // The library cuts off the upper half of a size when it writes a datatype, and of the length of an array.
+    // When it writes a datatype, the library cuts off the upper half of its size, and of the length of an array.
     match descriptor.size() as u64 {
         size if size > MAX_BYTES => Err(Error::TooLarge { size, limit: MAX_BYTES }),
         _ => Ok(descriptor),
@@ -128,7 +128,7 @@ fn of_map(map: &TypeMap, layout: Layout, path: &str) -> Result<TypeDescriptor, E
             let element = of_map(element, layout, path)?;
             Ok(TypeDescriptor::FixedArray(Box::new(element), count))
         }
-        // The length is a number of four bytes, and a string of HDF5 has a byte at least.
+        // The length takes four bytes, and a string of HDF5 has at least one byte.
         Node::Structure { .. }
             if layout == Layout::Packed && map.meaning() == Some(Meaning::Text) =>
         {

@@ -1,19 +1,19 @@
-//! Why records and a dataset do not fit.
+//! Errors when records and a dataset do not fit each other.
 
 use std::fmt;
 
 use dtype_runtime::Basic;
 use dtype_runtime::stored::ValueError;
 
-/// The reason why records could not be written to a dataset, or read from it. A field is named by its path, such as
-/// `header.flags`; the path of the item itself is empty.
+/// Why records could not be written to a dataset, or read from it. A field is named by its path, such as `header.flags`; the
+/// path of the item itself is empty.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The HDF5 library, or its crate, reports an error.
     #[error(transparent)]
     Hdf5(#[from] hdf5_metno::Error),
-    /// The path of a new dataset, or a part of the path, is taken by another object.
+    /// Another object has the path of a new dataset, or is on the way to it but is not a group.
     #[error("`{}` in `{}` is {found}, expected {expected}", name.escape_debug(), file.escape_debug())]
     Occupied {
         /// The file's name.
@@ -22,7 +22,7 @@ pub enum Error {
         name: String,
         /// The kind of object at that path.
         found: &'static str,
-        /// What should be there: nothing, or a group on the way.
+        /// What was expected there: nothing, or a group on the way.
         expected: &'static str,
     },
     /// The records have no data.
@@ -50,7 +50,7 @@ pub enum Error {
         /// The path of the field.
         field: String,
     },
-    /// The dataset's datatype has a field that the records do not have, or has a name twice.
+    /// The dataset's datatype has a field that the records do not have, or repeats a name.
     #[error("{} of the dataset is not a field of the records, or is there twice", Named(field))]
     Unknown {
         /// The path of the field.
@@ -66,7 +66,7 @@ pub enum Error {
         /// The datatype in the dataset.
         actual: String,
     },
-    /// The dataset's enumeration has a member that is no variant of the records' enum.
+    /// The dataset's enumeration has a member that is not a variant of the records' enum.
     #[error(
         "{} has the member `{}` in the dataset, expected only {}",
         Named(field), member.escape_debug(), Names(expected)
@@ -79,7 +79,7 @@ pub enum Error {
         /// The names of the variants.
         expected: Vec<String>,
     },
-    /// A variant of the records' enum is no member of the dataset's enumeration.
+    /// A variant of the records' enum is not a member of the dataset's enumeration.
     #[error("{} does not have the member `{}` in the dataset", Named(field), member.escape_debug())]
     MissingMember {
         /// The path of the field.
@@ -87,7 +87,7 @@ pub enum Error {
         /// The variant's name.
         member: String,
     },
-    /// A value of an enumeration without a name.
+    /// A value of an enumeration has no name.
     #[error("{}: no member of the dataset's enumeration has the number {value:#x}", At(*record, field))]
     Unnamed {
         /// The index of the record.
@@ -107,7 +107,7 @@ pub enum Error {
         /// The lengths of the dataset's array.
         actual: Vec<u64>,
     },
-    /// Values in both byte orders.
+    /// Values have both byte orders.
     #[error("{} has another byte order than the fields before", Named(field))]
     MixedByteOrder {
         /// The path of the first field whose order differs from that of the fields before.
@@ -119,31 +119,31 @@ pub enum Error {
         /// The path of the field.
         field: String,
     },
-    /// More items than 64 bits can count or memory can address.
+    /// There are more items than 64 bits can count or memory can address.
     #[error("the dataset has the shape {shape:?}, of more items than can be counted")]
     TooManyItems {
         /// The lengths of the dataset's axes.
         shape: Vec<u64>,
     },
-    /// The file does not have the bytes of the items: a dataset without chunks has less space than its items need, or more than
-    /// a gibibyte of items or records, or 2²⁰ chunks, are to be read, of which nearly nothing was ever written.
-    /// [`read_range`](crate::read_range) reads a part.
+    /// The file does not have the bytes of the items. Either a dataset without chunks has less space than its items need; or a
+    /// read would return more than a gibibyte of items or records, or read more than 2²⁰ chunks, nearly all of which were never
+    /// written. [`read_range`](crate::read_range) reads a part.
     #[error("the file has {stored} of the {} bytes of {items} items", *items as u128 * *size as u128)]
     NotStored {
         /// The number of items.
         items: usize,
         /// Bytes of one item.
         size: usize,
-        /// Bytes of the dataset in the file.
+        /// Bytes of the dataset that are in the file.
         stored: u64,
     },
-    /// The strings of variable length of the items that are read at a time are far longer than the records have room for: many
-    /// items can refer to one string.
+    /// The items that are read at a time have strings of variable length that are far longer than the records have room for.
+    /// (Many items can refer to one string.)
     #[error("the strings of {items} items have more than {limit} bytes")]
     Texts {
         /// The number of items.
         items: usize,
-        /// The bytes that their strings may have.
+        /// The greatest number of bytes for their strings.
         limit: usize,
     },
     /// The dataset has another number of items than there are records.
@@ -154,13 +154,13 @@ pub enum Error {
         /// The number of items.
         actual: usize,
     },
-    /// A part of a dataset that does not have one axis.
+    /// A part was to be used of a dataset that does not have exactly one axis.
     #[error("the dataset has {actual} axes, expected one axis to use a part of it")]
     Axes {
         /// The number of axes.
         actual: usize,
     },
-    /// A part that reaches past the end of the dataset, or ends before it starts.
+    /// A part reaches past the end of the dataset, or ends before it starts.
     #[error("items {start} to {end} are not in the dataset, which has {len}")]
     Range {
         /// The first item.

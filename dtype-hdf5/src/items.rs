@@ -13,19 +13,19 @@ use crate::part::{AT_ONCE, count_of, rows, rows_at_once, whole};
 use crate::storage::{check_space, check_written};
 use crate::stored::{Form, Stored};
 
-/// Reads the items of a dataset whatever they are, packed and in this machine's byte order: for tools that do not know a Rust
-/// type for them. [`ItemReader::dtype`] says what they are.
+/// Reads the items of any dataset, packed and in this machine's byte order, for tools that do not know a Rust type for them.
+/// [`ItemReader::dtype`] describes the items.
 ///
-/// An enumeration is its integers, but h5py's truth values are `b1`. A string is a `U` with a character for each of its bytes.
-/// A string of variable length has as many as the longest one, for which all of them are read first. What is not UTF-8 is read
-/// as Latin-1.
+/// An enumeration is read as its integers, but h5py's truth values are `b1`. A string is read as a `U` with one character for
+/// each byte. Strings of variable length all have room for the longest one, so all of them are read once to find it. Strings
+/// that are not UTF-8 are read as Latin-1.
 ///
 /// # Errors
 ///
 /// - [`Error::Format`] for references, lists of variable length and other classes, and for numbers of other formats;
 ///   [`Error::Malformed`];
 /// - [`Error::TooManyItems`], and [`Error::NotStored`] if the file does not have the items;
-/// - [`Error::Texts`] for strings of variable length that are too long together;
+/// - [`Error::Texts`] for strings of variable length that together are too long;
 /// - [`Error::Hdf5`].
 ///
 /// ```
@@ -43,7 +43,7 @@ use crate::stored::{Form, Stored};
 pub fn items(dataset: &Dataset) -> Result<ItemReader, Error> {
     let datatype = dataset.dtype()?;
     let stored = stored(&datatype)?;
-    // Of texts of no length until these are known.
+    // With a text length of 0, until the lengths are known.
     let dtype = dtype_of(&stored, 0, "")?;
     let all = whole(dataset)?;
     check_space(dataset, &datatype)?;
@@ -90,7 +90,7 @@ pub struct ItemReader {
     texts: Texts,
     /// Bytes of a string of variable length.
     text: usize,
-    /// Along the outermost axis: all, the next one, and those that are read at a time.
+    /// Rows along the outermost axis: all of them, the next one, and the number to read at a time.
     rows: usize,
     next: usize,
     most: usize,
@@ -100,7 +100,7 @@ pub struct ItemReader {
 }
 
 impl ItemReader {
-    /// What an item is, as [`read_onto`](Self::read_onto) returns it.
+    /// The dtype of an item as [`read_onto`](Self::read_onto) returns it.
     pub const fn dtype(&self) -> &Dtype {
         &self.dtype
     }
@@ -134,14 +134,14 @@ impl ItemReader {
         Ok(count)
     }
 
-    /// Reads the next items as they are stored, and returns their number.
+    /// Reads the next items in their stored form, and returns their number.
     fn fill(&mut self) -> Result<usize, Error> {
         while self.next < self.rows {
             let end = self.rows.min(self.next.saturating_add(self.most));
             let part = rows(&self.dataset, self.next..end)?;
             let at = (&part.select(self.next..end)?, part.count);
             match read_items(&self.dataset, &self.datatype, at, &self.texts, &mut self.items) {
-                // Long texts.
+                // The texts are long, so fewer items are read at a time.
                 Err(Error::Texts { .. }) if self.most > 1 => self.most /= 2,
                 Err(error) => return Err(error),
                 Ok(()) => {
@@ -154,7 +154,7 @@ impl ItemReader {
     }
 }
 
-/// What the items become, where a string of variable length has `text` bytes.
+/// The dtype for stored items, if a string of variable length has `text` bytes.
 fn dtype_of(stored: &Stored, text: u64, path: &str) -> Result<Dtype, Error> {
     let malformed = || Error::Malformed { field: path.to_owned() };
     let scalar = |letter| Dtype::scalar(letter, stored.size, ByteOrder::NATIVE);
@@ -197,7 +197,7 @@ fn dtype_of(stored: &Stored, text: u64, path: &str) -> Result<Dtype, Error> {
     })
 }
 
-/// Appends the characters of a text, and zeros up to so many characters.
+/// Appends the characters of a text, and zeros up to `length` characters.
 fn append_text(text: &[u8], length: usize, out: &mut Vec<u8>) {
     let end = out.len() + 4 * length;
     let mut add = |c: char| out.extend_from_slice(&u32::from(c).to_ne_bytes());
@@ -210,7 +210,7 @@ fn append_text(text: &[u8], length: usize, out: &mut Vec<u8>) {
 
 /// Appends an item: its values one after the other, in this machine's byte order.
 fn append(stored: &Stored, item: &[u8], texts: &[Vec<u8>], text: usize, out: &mut Vec<u8>) {
-    // `dtype_of` has found that everything lies in an item.
+    // `dtype_of` has checked that everything lies within an item.
     let part = |offset: u64, of: &Stored| {
         let (start, size) = (usize::try_from(offset).ok()?, usize::try_from(of.size).ok()?);
         item.get(start..)?.get(..size)

@@ -24,7 +24,7 @@ pub(crate) enum Leaf {
 }
 
 impl Leaf {
-    /// `None` where HDF5 has no number of this format: integers of 128 bits, `bf16`, `long double`.
+    /// `None` if HDF5 has no number of this format: integers of 128 bits, `bf16`, `long double`.
     pub(crate) fn from_basic(basic: Basic) -> Option<Self> {
         let (canonical, size) = (basic.canonical(), basic.size());
         let integer = |signed| Some(Self::Integer { size: IntSize::from_int(size)?, signed });
@@ -48,7 +48,7 @@ impl Leaf {
                 let part = |name, offset, index| {
                     CompoundField::new(name, TypeDescriptor::Float(size), offset, index)
                 };
-                // As h5py names them.
+                // With the field names that h5py uses.
                 let fields = vec![part("r", 0, 0), part("i", size as usize, 1)];
                 TypeDescriptor::Compound(CompoundType { fields, size: 2 * size as usize })
             }
@@ -82,7 +82,7 @@ impl Leaf {
 }
 
 impl fmt::Display for Leaf {
-    /// The name that a file's datatype of this kind would have.
+    /// The name of a file's datatype of this kind.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Integer { size, signed } => {

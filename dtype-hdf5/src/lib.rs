@@ -52,15 +52,15 @@
 //!
 //! Fields without data and skipped fields are not in the compound.
 //!
-//! In an enumeration of HDF5, the name says what a value is. Its members are compared with the variants of an enum by name, and
-//! values are converted where the numbers differ. A dataset is read only if all its members are variants, and written only if
-//! all variants are members. The integers must have the same width and sign. An enumeration can also be read and written as
-//! its integers.
+//! In an enumeration of HDF5, a value is identified by its name. So members and the variants of an enum are compared by name,
+//! and values whose numbers differ are converted. A dataset is read only if all its members are variants, and written only if
+//! all variants are members. The integers must have the same width and sign. An enumeration can also be read and written as its
+//! integers.
 //!
-//! A dataset is compared with the records field by field before anything is read or written, and values are checked before
-//! they become records, so a `bool` is 0 or 1 and an enum has one of its values. [`Error`] names the field. Fields may be at
-//! any offset and in any order, and of either byte order. The number of items is compared with memory and with what the file
-//! has of them. The HDF5 library parses the file itself; it is a large library in C, and not made for files from untrusted
+//! A dataset is compared with the records field by field before anything is read or written, and values are checked before they
+//! become records, so a `bool` is 0 or 1 and an enum has one of its values. [`Error`] names the field. Fields may be at any
+//! offset and in any order, and of either byte order. The number of items is compared with the memory and with the bytes in the
+//! file. The HDF5 library parses the file itself; it is a large C library that is not designed for files from untrusted
 //! sources.
 //!
 //! # Building

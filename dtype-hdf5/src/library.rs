@@ -1,7 +1,7 @@
 //! Calls of the HDF5 library.
 //!
-//! The library is not safe for threads, so every call is made under the lock that `hdf5-metno` takes for its own. It checks the
-//! handles that it is given: a call with the handle of a closed object fails.
+//! The library is not thread-safe, so every call is made under the lock that `hdf5-metno` takes for its own calls. The library
+//! checks the handles that it gets: a call with the handle of a closed object fails.
 
 mod arena;
 
@@ -64,7 +64,7 @@ fn read(datatype: &Datatype, path: &str, depth: usize) -> Result<Stored, Error> 
     }
     let size = datatype.size() as u64;
     let _guard = LOCK.lock();
-    // SAFETY: it reads a datatype, and checks the handle.
+    // SAFETY: the call reads a datatype, and checks the handle.
     let class = unsafe { H5Tget_class(datatype.id()) };
     #[allow(
         clippy::match_wildcard_for_single_variants,
@@ -88,7 +88,7 @@ fn read(datatype: &Datatype, path: &str, depth: usize) -> Result<Stored, Error> 
     Ok(Stored { form, size })
 }
 
-/// The byte order of a number. That of a single byte does not matter.
+/// The byte order of a number. For a single byte it does not matter.
 fn order(datatype: &Datatype) -> Option<ByteOrder> {
     match datatype.byte_order() {
         StoredOrder::LittleEndian => Some(ByteOrder::Little),
@@ -97,16 +97,16 @@ fn order(datatype: &Datatype) -> Option<ByteOrder> {
     }
 }
 
-/// Whether all bits of a number count.
+/// Whether all bits of a number are significant.
 fn is_whole(datatype: &Datatype) -> bool {
-    // SAFETY: they read a datatype, and check the handle.
+    // SAFETY: the calls read a datatype, and check the handle.
     let (precision, offset) =
         unsafe { (H5Tget_precision(datatype.id()), H5Tget_offset(datatype.id())) };
     offset == 0 && precision.checked_div(8) == Some(datatype.size()) && precision % 8 == 0
 }
 
 fn integer(datatype: &Datatype) -> Form {
-    // SAFETY: it reads a datatype, and checks the handle.
+    // SAFETY: the call reads a datatype, and checks the handle.
     let sign = unsafe { H5Tget_sign(datatype.id()) };
     match (order(datatype), sign) {
         (Some(order), H5T_sign_t::H5T_SGN_NONE | H5T_sign_t::H5T_SGN_2) if is_whole(datatype) => {
@@ -127,7 +127,7 @@ fn float(datatype: &Datatype) -> Form {
     let id = datatype.id();
     let (mut sign, mut exponent, mut exponent_bits) = (0, 0, 0);
     let (mut mantissa, mut mantissa_bits) = (0, 0);
-    // SAFETY: they read a datatype, check the handle, and write to the five numbers.
+    // SAFETY: the calls read a datatype, check the handle, and write to the five numbers.
     let (status, bias, norm) = unsafe {
         let status = H5Tget_fields(
             id,
@@ -159,7 +159,7 @@ fn float(datatype: &Datatype) -> Form {
 }
 
 fn text(datatype: &Datatype) -> Form {
-    // SAFETY: they read a datatype, and check the handle.
+    // SAFETY: the calls read a datatype, and check the handle.
     let (is_variable, padding) =
         unsafe { (H5Tis_variable_str(datatype.id()), H5Tget_strpad(datatype.id())) };
     match (is_variable, padding) {
@@ -172,31 +172,31 @@ fn text(datatype: &Datatype) -> Form {
 
 /// The base type of an array or enumeration.
 fn base(datatype: &Datatype) -> Result<Datatype, Error> {
-    // SAFETY: it reads a datatype, and checks the handle. The new handle belongs to the value that is made of it alone.
+    // SAFETY: the call reads a datatype, and checks the handle. Only the value made from the new handle owns it.
     Ok(unsafe { hdf5_metno::from_id(H5Tget_super(datatype.id())) }?)
 }
 
 /// The number of members of a compound or an enumeration.
 fn member_count(datatype: &Datatype) -> Result<c_uint, Error> {
-    // SAFETY: it reads a datatype, and checks the handle.
+    // SAFETY: the call reads a datatype, and checks the handle.
     let members = unsafe { H5Tget_nmembers(datatype.id()) };
     c_uint::try_from(members).map_err(|_| failed())
 }
 
-/// The name of a member. One that is not UTF-8 is read as Latin-1, so that different names stay different.
+/// The name of a member. A name that is not UTF-8 is read as Latin-1, so that different names stay different.
 fn name(datatype: &Datatype, member: c_uint) -> Result<String, Error> {
-    // SAFETY: it reads a datatype, and checks the handle and the index.
+    // SAFETY: the call reads a datatype, and checks the handle and the index.
     let text = unsafe { H5Tget_member_name(datatype.id(), member) };
     if text.is_null() {
         return Err(failed());
     }
-    // SAFETY: a string with its terminator, which is the caller's until it is freed; it is copied before.
+    // SAFETY: a string with its terminator. The caller owns it until it is freed, and it is copied before that.
     let bytes = unsafe { CStr::from_ptr(text) }.to_bytes();
     let name = match std::str::from_utf8(bytes) {
         Ok(name) => name.to_owned(),
         Err(_) => bytes.iter().copied().map(char::from).collect(),
     };
-    // SAFETY: the library's own memory, which nothing refers to any more.
+    // SAFETY: the library allocated this memory, and nothing refers to it any more.
     unsafe { H5free_memory(text.cast()) };
     Ok(name)
 }
@@ -213,11 +213,11 @@ fn enumeration(datatype: &Datatype, path: &str) -> Result<Form, Error> {
     let (mut all, mut numbers) = (BTreeMap::new(), BTreeSet::new());
     for member in 0..member_count(datatype)? {
         let name = name(datatype, member)?;
-        // SAFETY: it reads a datatype, checks the handle and the index, and writes as many bytes as the datatype has, for which
-        // there is room.
+        // SAFETY: the call reads a datatype, checks the handle and the index, and writes as many bytes as the datatype has, for
+        // which there is room.
         number(unsafe { H5Tget_member_value(datatype.id(), member, bytes.as_mut_ptr().cast()) })?;
         let value = zero_extended(&bytes[..size], order);
-        // The library does not make such members, but reads them from a file.
+        // The library does not make such members, but reads them from files.
         if !numbers.insert(value) || all.insert(name, value).is_some() {
             return Err(Error::Malformed { field: path.to_owned() });
         }
@@ -239,8 +239,8 @@ fn compound(datatype: &Datatype, path: &str, depth: usize) -> Result<Form, Error
     for member in 0..member_count(datatype)? {
         let name = name(datatype, member)?;
         let inner = joined(path, &name);
-        // SAFETY: they read a datatype, and check the handle and the index. The new handle belongs to the value that is made
-        // of it alone.
+        // SAFETY: the calls read a datatype, and check the handle and the index. Only the value made from the new handle owns
+        // it.
         let (offset, of) = unsafe {
             let id = datatype.id();
             (H5Tget_member_offset(id, member), hdf5_metno::from_id(H5Tget_member_type(id, member)))
@@ -257,14 +257,14 @@ fn compound(datatype: &Datatype, path: &str, depth: usize) -> Result<Form, Error
 
 fn array(datatype: &Datatype, path: &str, depth: usize) -> Result<Form, Error> {
     let malformed = || Error::Malformed { field: path.to_owned() };
-    // SAFETY: it reads a datatype, and checks the handle.
+    // SAFETY: the call reads a datatype, and checks the handle.
     let axes = number(unsafe { H5Tget_array_ndims(datatype.id()) })?;
     if !(1..=MAX_AXES).contains(&axes) {
         return Err(malformed());
     }
     let mut lengths: Vec<hsize_t> = vec![0; axes];
-    // SAFETY: it reads a datatype, checks the handle, and writes a length for each axis, of which there are as many as it just
-    // said: the lock is held, and a datatype does not change.
+    // SAFETY: the call reads a datatype, checks the handle, and writes a length for each axis, of which there are as many as it
+    // just said: the lock is held, and a datatype does not change.
     number(unsafe { H5Tget_array_dims2(datatype.id(), lengths.as_mut_ptr()) })?;
     let element = read(&base(datatype)?, path, depth + 1)?;
     let size = lengths.iter().try_fold(element.size, |size, length| size.checked_mul(*length));
@@ -274,8 +274,8 @@ fn array(datatype: &Datatype, path: &str, depth: usize) -> Result<Form, Error> {
     Ok(Form::Array { lengths, element: Box::new(element) })
 }
 
-/// A datatype as the descriptor says: fields at their offsets, inserted in the order of their index, and arrays of arrays as
-/// arrays of several axes. `Datatype::from_descriptor` refuses such an order, and nests the arrays.
+/// Makes a datatype exactly as the descriptor describes it: with fields at their offsets, inserted in the order of their index,
+/// and arrays of arrays as arrays of several axes. `Datatype::from_descriptor` refuses such an order, and nests the arrays.
 pub(crate) fn made(descriptor: &TypeDescriptor) -> Result<Datatype, Error> {
     let _guard = LOCK.lock();
     match descriptor {
@@ -299,8 +299,8 @@ pub(crate) fn made(descriptor: &TypeDescriptor) -> Result<Datatype, Error> {
     }
 }
 
-/// Creates a dataset with one axis of `count` items, and the groups on the way to it. `hdf5-metno` loses the error of this
-/// call.
+/// Creates a dataset with one axis of `count` items, and the groups on the way to it. (`hdf5-metno` loses the error of this
+/// call.)
 pub(crate) fn created(
     group: &Group,
     name: &str,
@@ -311,9 +311,9 @@ pub(crate) fn created(
     let name = c_text(name)?;
     let space = Dataspace::try_new(count)?;
     let links = LinkCreate::build().create_intermediate_group(true).finish()?;
-    // The same records make the same file.
+    // Without times, so that the same records make the same file.
     let properties = DatasetCreate::build().obj_track_times(false).finish()?;
-    // SAFETY: the library checks the handles, and copies the name. The handle belongs to the value that is made of it alone.
+    // SAFETY: the library checks the handles, and copies the name. Only the value made from the handle owns it.
     let id = unsafe {
         H5Dcreate2(
             group.id(),
@@ -328,7 +328,7 @@ pub(crate) fn created(
     if id < 0 {
         return Err(failed());
     }
-    // SAFETY: see above.
+    // SAFETY: as above.
     Ok(unsafe { hdf5_metno::from_id(id) }?)
 }
 
@@ -337,28 +337,28 @@ fn c_text(text: &str) -> Result<CString, Error> {
     Ok(CString::new(text).map_err(|error| hdf5_metno::Error::Internal(error.to_string()))?)
 }
 
-/// The lengths of a dataset's axes, the outermost first. An empty dataspace, which has no items, is one axis without any.
+/// The lengths of a dataset's axes, the outermost first. An empty dataspace has no items; its shape is one axis of length 0.
 pub(crate) fn shape(space: &Dataspace) -> Result<Vec<hsize_t>, Error> {
     let _guard = LOCK.lock();
     if space.is_null() {
         return Ok(vec![0]);
     }
-    // SAFETY: it reads a dataspace, and checks the handle.
+    // SAFETY: the call reads a dataspace, and checks the handle.
     let axes = number(unsafe { H5Sget_simple_extent_ndims(space.id()) })?;
     let mut lengths: Vec<hsize_t> = vec![0; axes];
-    // SAFETY: it reads a dataspace, checks the handle, and writes a length for each axis, of which there are as many as it just
-    // said: the lock is held. It does not write the greatest lengths.
+    // SAFETY: the call reads a dataspace, checks the handle, and writes a length for each axis, of which there are as many as
+    // it just said: the lock is held. It does not write the greatest lengths.
     number(unsafe {
         H5Sget_simple_extent_dims(space.id(), lengths.as_mut_ptr(), std::ptr::null_mut())
     })?;
     Ok(lengths)
 }
 
-/// The datatype of the dataset's items with the fields of a type only, packed: in memory, the library reads nothing else. The
-/// dataset must have these fields.
+/// The datatype of the dataset's items, with only the fields of a type, packed. It is for memory: the library reads nothing
+/// else. The dataset must have these fields.
 pub(crate) fn selected(datatype: &Datatype, map: &TypeMap) -> Result<Datatype, Error> {
     let _guard = LOCK.lock();
-    // SAFETY: it reads a datatype, and checks the handle.
+    // SAFETY: the call reads a datatype, and checks the handle.
     match (unsafe { H5Tget_class(datatype.id()) }, map.node()) {
         (H5T_class_t::H5T_ARRAY, _) => {
             let Form::Array { lengths, .. } = array(datatype, "", 0)? else {
@@ -375,8 +375,8 @@ pub(crate) fn selected(datatype: &Datatype, map: &TypeMap) -> Result<Datatype, E
             for field in *fields {
                 let Some(map) = field.map().filter(|map| map.size() > 0) else { continue };
                 let name = c_text(field.name())?;
-                // SAFETY: they read a datatype, and check the handle, the name and the index. The new handle belongs to the
-                // value that is made of it alone.
+                // SAFETY: the calls read a datatype, and check the handle, the name and the index. Only the value made from the
+                // new handle owns it.
                 let of: Datatype = unsafe {
                     let index = number(H5Tget_member_index(datatype.id(), name.as_ptr()))?;
                     let index = c_uint::try_from(index).unwrap_or(c_uint::MAX);
@@ -395,10 +395,11 @@ pub(crate) fn selected(datatype: &Datatype, map: &TypeMap) -> Result<Datatype, E
 
 /// A compound of these members.
 fn made_compound(size: usize, members: &[(CString, usize, Datatype)]) -> Result<Datatype, Error> {
-    // SAFETY: it makes a datatype. The handle belongs to the value that is made of it alone.
+    // SAFETY: the call makes a datatype. Only the value made from the handle owns it.
     let all: Datatype = unsafe { hdf5_metno::from_id(H5Tcreate(H5T_class_t::H5T_COMPOUND, size)) }?;
     for (name, offset, of) in members {
-        // SAFETY: it changes a datatype that nothing else refers to, checks the handles and the offset, and copies the name.
+        // SAFETY: the call changes a datatype that nothing else refers to, checks the handles and the offset, and copies the
+        // name.
         number(unsafe { H5Tinsert(all.id(), name.as_ptr(), *offset, of.id()) })?;
     }
     Ok(all)
@@ -407,15 +408,15 @@ fn made_compound(size: usize, members: &[(CString, usize, Datatype)]) -> Result<
 /// An array of these axes.
 fn made_array(element: &Datatype, lengths: &[hsize_t]) -> Result<Datatype, Error> {
     let axes = c_uint::try_from(lengths.len()).unwrap_or(c_uint::MAX);
-    // SAFETY: it makes a datatype, checks the handle and the number of axes before it reads as many lengths; these are there,
-    // for a descriptor does not nest `c_uint::MAX` levels deep, and no datatype has as many axes. The handle belongs to the
-    // value that is made of it alone.
+    // SAFETY: the call makes a datatype, and checks the handle and the number of axes before it reads the lengths. There are as
+    // many lengths: a descriptor does not nest `c_uint::MAX` levels deep, and no datatype has as many axes. Only the value made
+    // of it owns the handle.
     let id = unsafe { H5Tarray_create2(element.id(), axes, lengths.as_ptr()) };
-    // SAFETY: see above.
+    // SAFETY: as above.
     Ok(unsafe { hdf5_metno::from_id(id) }?)
 }
 
-/// Bytes of items in memory, which the library reads and writes, and their texts that are elsewhere.
+/// The bytes of items in memory, which the library reads and writes, and the items' texts outside these bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Items {
     pub(crate) bytes: Vec<u8>,
@@ -425,21 +426,22 @@ pub(crate) struct Items {
 /// Strings of variable length.
 #[derive(Debug)]
 pub(crate) struct Texts {
-    /// Where they are in an item, in ascending order.
+    /// The offsets of the strings in an item, in ascending order.
     pub(crate) places: Vec<usize>,
-    /// Bytes that those of an item have, at most on average over the items of a piece.
+    /// The greatest average number of bytes of an item's strings, over the items of a piece.
     pub(crate) limit: usize,
 }
 
-/// Bytes that the texts of a piece may have beyond their limit. A text that is too long is an error with its own record then.
+/// By how many bytes the texts of a piece may exceed their limit. A text that is too long then gives an error with its record's
+/// number.
 const MAX_EXCESS: usize = 16 << 20;
 
-/// Reads `count` items of a part of the dataset as they are in memory: `datatype` is the dataset's own, or some of its fields.
-/// Each of the texts becomes an index among those of the scratch memory.
+/// Reads `count` items of a part of the dataset in the form that they have in memory. `datatype` is the dataset's own, or has
+/// some of its fields. Each text is replaced by its index among those of the scratch memory.
 ///
-/// The lock is held: another thread might make the dataset shorter after its length was asked, and the library reads fill
-/// values where a dataset has ended. Other bytes that are not in the file, because nothing was ever written there, are zeros or
-/// the dataset's fill value, too.
+/// The caller must hold the lock: another thread could make the dataset shorter after its length was queried, and past the end
+/// of a dataset the library reads fill values. Bytes that are not in the file, because nothing was ever written there, are also
+/// zeros or the dataset's fill value.
 pub(crate) fn read_items(
     dataset: &Dataset,
     datatype: &Datatype,
@@ -461,8 +463,8 @@ pub(crate) fn read_items(
         return Ok(());
     }
     let memory = Dataspace::try_new(count)?;
-    // SAFETY: it makes a property list, whose handle belongs to the value that is made of it alone. The arena lives until the
-    // list has been used for the last time, and nothing else uses it while the library reads.
+    // SAFETY: the call makes a property list, and only the value made from its handle owns the handle. The arena lives until
+    // the list has been used for the last time, and nothing else uses it while the library reads.
     let transfer: PropertyList = unsafe {
         let list: PropertyList = hdf5_metno::from_id(H5Pcreate(*H5P_DATASET_XFER))?;
         let (allocate, free): (H5MM_allocate_t, H5MM_free_t) =
@@ -471,7 +473,7 @@ pub(crate) fn read_items(
         done(H5Pset_vlen_mem_manager(list.id(), allocate, arena, free, arena))?;
         list
     };
-    // SAFETY: the library checks the handles, and that both dataspaces have the same number of items. It writes to those of
+    // SAFETY: the library checks the handles, and that both dataspaces have the same number of items. It writes to the items of
     // `memory`, as values of `datatype`: these are the bytes of the vector.
     let read = done(unsafe {
         let (to, from) = (memory.id(), space.id());
@@ -485,8 +487,8 @@ pub(crate) fn read_items(
     for (index, place) in pointers(bytes, stride, &texts.places).enumerate() {
         let address = mem::replace(place, index.to_ne_bytes());
         let text: *const c_char = ptr::with_exposed_provenance(usize::from_ne_bytes(address));
-        // SAFETY: where the datatype has a string of variable length, the library has just written a null pointer, or a pointer
-        // to a string with its terminator in the arena, which is still there.
+        // SAFETY: at each string of variable length in the datatype, the library has just written a null pointer, or a pointer
+        // to a terminated string in the arena, which is still alive.
         let text = (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) });
         scratch.texts.push(text.map_or_else(Vec::new, |text| text.to_bytes().to_vec()));
     }
@@ -501,7 +503,7 @@ fn pointers<'a>(
 ) -> impl Iterator<Item = &'a mut [u8; size_of::<usize>()]> {
     items.chunks_exact_mut(stride.max(1)).flat_map(move |item| {
         let mut rest = (item, 0);
-        // In the order of the places, each of which lies in the item.
+        // In the order of the offsets, each of which lies within the item.
         places.iter().filter_map(move |place| {
             let (bytes, start) = std::mem::take(&mut rest);
             let (_, bytes) = bytes.split_at_mut_checked(place.checked_sub(start)?)?;
@@ -512,10 +514,10 @@ fn pointers<'a>(
     })
 }
 
-/// Writes `count` items of a part of the dataset as they are to be stored: `datatype` is the dataset's own. `texts` are the
-/// places of strings of variable length in an item, which has the index of a text there.
+/// Writes `count` items of a part of the dataset in the form in which they are stored. `datatype` is the dataset's own. `texts`
+/// are the offsets of strings of variable length in an item, which has the index of a text there.
 ///
-/// The lock is held: the items would be lost if another thread made the dataset shorter in between.
+/// The caller must hold the lock: if another thread made the dataset shorter in between, the items would be lost.
 pub(crate) fn write_items(
     dataset: &Dataset,
     datatype: &Datatype,
@@ -542,9 +544,9 @@ pub(crate) fn write_items(
         *place = text.expose_provenance().to_ne_bytes();
     }
     let memory = Dataspace::try_new(count)?;
-    // SAFETY: the library checks the handles, and that both dataspaces have the same number of items. It reads those of
-    // `memory`, as values of `datatype`: these are the bytes of the vector. Where the datatype has strings of variable length,
-    // they are null pointers, or pointers to texts with a terminator that live as long as `all`.
+    // SAFETY: the library checks the handles, and that both dataspaces have the same number of items. It reads the items of
+    // `memory`, as values of `datatype`: these are the bytes of the vector. At strings of variable length in the datatype, they
+    // have null pointers, or pointers to terminated texts that live as long as `all`.
     done(unsafe {
         H5Dwrite(
             dataset.id(),

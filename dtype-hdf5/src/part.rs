@@ -21,7 +21,7 @@ pub(crate) struct Part {
     pub(crate) first: usize,
 }
 
-/// The number of items of a shape. The library's own number is cut to 64 bits.
+/// The number of items of a shape. (The library's own number is cut off at 64 bits.)
 pub(crate) fn count_of(shape: &[u64]) -> Result<usize, Error> {
     let count = if shape.contains(&0) {
         Some(0)
@@ -57,7 +57,7 @@ pub(crate) fn rows(dataset: &Dataset, rows: Range<usize>) -> Result<Part, Error>
         // A single item.
         None if (start, end) == (0, 1) => {}
         Some(len) if start <= end && end as u64 <= *len => *len = (end - start) as u64,
-        // Another thread made the dataset shorter.
+        // Another thread has made the dataset shorter.
         _ => return Err(Error::Range { start, end, len: count_of(&shape)? }),
     }
     let count = count_of(&shape)?;
@@ -74,7 +74,8 @@ pub(crate) fn range(dataset: &Dataset, items: Range<usize>) -> Result<Part, Erro
     self::rows(dataset, start..end)
 }
 
-/// How many rows of so many bytes are read at a time, and those of a chunk. Chunks are read once if pieces end where they end.
+/// How many rows of this many bytes are read at a time, and how many rows a chunk has. If pieces end where chunks end, each
+/// chunk is read only once.
 pub(crate) fn rows_at_once(dataset: &Dataset, bytes: usize) -> (usize, usize) {
     let chunk = dataset.chunk().and_then(|chunk| chunk.first().copied()).unwrap_or(1).max(1);
     let most = (AT_ONCE / bytes.max(1) / chunk).max(1).saturating_mul(chunk);
@@ -94,8 +95,8 @@ impl Part {
         Ok(self.space.select(Hyperslab::from(axes))?)
     }
 
-    /// Calls `each` with some of the items at a time, in their order: whole rows of the outermost axis, and whole chunks of the
-    /// dataset, if it has any. They take a few megabytes, unless a row or a chunk is longer.
+    /// Calls `each` with some of the items at a time, in order: whole rows of the outermost axis, and whole chunks of the
+    /// dataset, if it has chunks. They take a few megabytes, unless a row or a chunk is longer.
     pub(crate) fn pieces(
         &self,
         dataset: &Dataset,

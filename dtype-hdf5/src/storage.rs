@@ -7,19 +7,18 @@ use crate::error::Error;
 use crate::library::shape;
 use crate::part::{Part, count_of};
 
-/// The maximum number of missing chunks to read. The library needs some three hundred bytes of memory for
-/// each.
+/// The greatest number of missing chunks to read. The library needs about three hundred bytes of memory for each.
 const MAX_EMPTY_CHUNKS: u64 = 1 << 20;
 
 /// The maximum number of missing bytes to read.
 const MAX_EMPTY_BYTES: u64 = 1 << 30;
 
-/// The maximum number of bytes to read for each byte in the file: zstd makes as many of a block of equal bytes. Only bzip2
-/// makes more, of equal bytes in chunks of megabytes.
+/// The greatest number of bytes to read for each byte in the file. zstd compresses a block of equal bytes about this much. Only
+/// bzip2 compresses more, for equal bytes in chunks of megabytes.
 const MAX_EXPANDED: u64 = 1 << 15;
 
-/// Checks that a dataset without chunks, if it was ever written, has space for all its items. The library would use the bytes
-/// after it.
+/// Checks that a dataset without chunks has space for all its items, if it was ever written. Otherwise the library would use
+/// the bytes after that space.
 pub(crate) fn check_space(dataset: &Dataset, datatype: &Datatype) -> Result<(), Error> {
     if !matches!(dataset.dcpl()?.layout(), Layout::Compact | Layout::Contiguous) {
         return Ok(());
@@ -33,9 +32,9 @@ pub(crate) fn check_space(dataset: &Dataset, datatype: &Datatype) -> Result<(), 
     Err(Error::NotStored { items, size, stored })
 }
 
-/// Checks that a part to be read is large only if its items were written, so that a length in a file does not take hours and
-/// all memory. Items that were not written have the dataset's fill value. A record, of `record` bytes, may be larger than an item:
-/// a text has the length of its type.
+/// Checks that a part to read is large only if its items were written, so that a length in a file cannot take hours and all
+/// memory. Items that were not written have the dataset's fill value. A record (of `record` bytes) may be larger than an item,
+/// because a text has the length of its type.
 pub(crate) fn check_written(
     dataset: &Dataset,
     datatype: &Datatype,
@@ -52,11 +51,11 @@ pub(crate) fn check_written(
     let chunk = properties.chunk().unwrap_or_default();
     let chunks = part.shape.iter().zip(chunk).map(across).fold(1, u64::saturating_mul);
     if chunks <= MAX_EMPTY_CHUNKS && bytes <= MAX_EMPTY_BYTES {
-        // The library looks at all chunks of the dataset to tell how many bytes there are.
+        // The library looks at all chunks of the dataset to find out how many bytes there are.
         return Ok(());
     }
     let stored = dataset.storage_size();
-    // A chunk that was written has at least a byte.
+    // A chunk that was written has at least one byte.
     if chunks <= stored.saturating_add(MAX_EMPTY_CHUNKS)
         && bytes <= stored.saturating_mul(MAX_EXPANDED).saturating_add(MAX_EMPTY_BYTES)
     {

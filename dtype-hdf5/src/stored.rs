@@ -17,13 +17,13 @@ pub(crate) struct Stored {
 /// The form of a [`Stored`] datatype.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// An integer all of whose bits count.
+    /// An integer of which all bits are significant.
     Integer { signed: bool, order: ByteOrder },
     /// A binary floating-point number in the format of IEEE 754.
     Float { order: ByteOrder },
-    /// A bit field all of whose bits count.
+    /// A bit field of which all bits are significant.
     Bits { order: ByteOrder },
-    /// Integers with names: the members' numbers, zero-extended. No two are equal.
+    /// Integers with names: the members' numbers, zero-extended. All are different.
     Enumeration { signed: bool, order: ByteOrder, members: BTreeMap<String, u128> },
     /// A string of a fixed length.
     Text { end: TextEnd },
@@ -33,7 +33,7 @@ pub(crate) enum Form {
     Compound(Vec<StoredField>),
     /// An array of at least one axis, the outermost length first.
     Array { lengths: Vec<u64>, element: Box<Stored> },
-    /// A class of datatypes that records do not have.
+    /// A class of datatypes that records cannot have.
     Other(&'static str),
 }
 
@@ -57,7 +57,7 @@ impl Stored {
         (all, item)
     }
 
-    /// The places of strings of variable length in an item, in ascending order. Everything must lie in an item.
+    /// The offsets of strings of variable length in an item, in ascending order. Everything must lie within the item.
     pub(crate) fn texts(&self) -> Vec<usize> {
         let bytes = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         let mut all = Vec::new();

@@ -1,4 +1,4 @@
-//! Makes messages of a payload: in steps if it arrives in pieces, otherwise at once.
+//! Makes a message from its payload: step by step if it arrives in pieces, otherwise at once.
 
 use core::mem;
 
@@ -9,15 +9,15 @@ use dtype_runtime::__private::{Records, unpack_onto};
 use dtype_runtime::Datatype;
 use dtype_runtime::TypeMap;
 
-/// The records of a message as far as they have arrived.
+/// The records of a message that have arrived so far.
 #[derive(Debug)]
 pub struct Assembler<M: Records> {
     records: Unverified<M::Record>,
     sizes: Sizes,
-    /// Whether the values arrive in the other byte order, and memory for those of one piece in this machine's.
+    /// Whether the values arrive in the other byte order, and memory for the values of one piece in this machine's order.
     is_reversed: bool,
     native: Vec<u8>,
-    /// The error of the first record that is not a value: damage, unless the checksum is right.
+    /// The error of the first record that is not a value. If the checksum is wrong, too, the cause was damage.
     wrong: Option<dtype_runtime::Error>,
 }
 
@@ -34,7 +34,7 @@ impl<M: Records> Assembler<M> {
         })
     }
 
-    /// Takes the next whole records, at most as many as were announced. Memory grows with them.
+    /// Takes the next whole records, at most as many as the header announced. Memory grows with them.
     #[inline]
     pub(crate) fn push(&mut self, packed: &[u8]) -> Result<(), Error> {
         let Sizes { count: total, record, .. } = self.sizes;
@@ -48,7 +48,7 @@ impl<M: Records> Assembler<M> {
         } else {
             packed
         };
-        // Otherwise all of them are here, and get exactly the memory that they need.
+        // Otherwise all of them have arrived, and get exactly the memory that they need.
         if count < total {
             grow(&mut self.records.0, count, total)?;
         }
@@ -56,7 +56,7 @@ impl<M: Records> Assembler<M> {
         Ok(())
     }
 
-    /// Returns the message, after the frame has been verified.
+    /// Returns the message. The caller has verified the frame.
     #[inline]
     pub(crate) fn finish(mut self) -> Result<M, Error> {
         if let Some(error) = self.wrong {
@@ -70,12 +70,12 @@ impl<M: Records> Assembler<M> {
     }
 }
 
-/// The message of all its packed records; `None` if they are not values, or have no data. Inlined into each reader: a list that
-/// is returned through several functions is copied by each, right after it was written, which takes longer than the rest for a
-/// short list.
+/// Makes the message from all its packed records; `None` if they are not values, or have no data. Inlined into each reader:
+/// each function through which a list is returned copies it right after it was written, which takes longer than everything else
+/// for a short list.
 #[inline(always)]
 pub(crate) fn at_once<M: Records>(header: &Header, packed: &[u8]) -> Option<M> {
-    // The number of records without data is not in their bytes.
+    // Records without data have no bytes that tell their number.
     if const { M::Record::TYPE_MAP.size() == 0 } {
         return None;
     }
@@ -102,8 +102,8 @@ fn reversed<'a>(
     Ok(native)
 }
 
-/// Records that may have been damaged in transit: valid values, but perhaps not the ones that were sent. They are
-/// forgotten, not dropped, so that no `Drop` of their type acts on them.
+/// Records that may have been damaged in transit: valid values, but perhaps not the ones that were sent. They are forgotten
+/// instead of dropped, so that no `Drop` of their type acts on them.
 #[derive(Debug)]
 struct Unverified<T>(Vec<T>);
 
@@ -121,8 +121,8 @@ impl<T> Drop for Unverified<T> {
     }
 }
 
-/// Makes room for `more` items in a list that will have `total` items in the end. The list grows to at most twice
-/// its present length, or by `more` items, so that memory follows what has arrived and not what was announced.
+/// Makes room for `more` items in a list that will have `total` items. The list grows to at most twice its present length, or
+/// by `more` items, so that its memory depends on what has arrived and not on what the header announced.
 pub(crate) fn grow<T>(
     items: &mut Vec<T>,
     more: usize,

@@ -1,4 +1,4 @@
-//! Messages as a codec for tokio-util's framed streams.
+//! A codec of messages for tokio-util's framed streams.
 
 use bytes::{Buf, BytesMut};
 use tokio_util::codec;
@@ -13,8 +13,8 @@ use crate::messages::Messages;
 /// The codec of messages for `tokio_util::codec::Framed`, `FramedRead` and `FramedWrite`. Needs the feature
 /// `tokio-util`.
 ///
-/// It decodes to a `Result`: a message that is refused is an `Err` among the items, and the stream continues. The
-/// stream ends with an error where the next frame cannot be found, or where it ends inside a frame.
+/// It decodes to a `Result`: if a message is refused, the item is an `Err`, and the stream continues. The stream ends with an
+/// error if the next frame cannot be found, or if it ends inside a frame.
 ///
 /// ```
 /// use bytes::BytesMut;
@@ -39,7 +39,7 @@ pub struct Codec<M: Messages> {
 }
 
 impl<M: Messages> Codec<M> {
-    /// Decodes within these limits, and encodes in this framing.
+    /// Decodes within these limits, and encodes with this framing.
     pub fn new(limits: Limits, framing: Framing) -> Self {
         Self { decoder: Decoder::new(limits), framing }
     }

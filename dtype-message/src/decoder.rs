@@ -9,10 +9,10 @@ use crate::limits::Limits;
 use crate::messages::Messages;
 use crate::parser::{Parser, Progress};
 
-/// Makes messages from bytes. The caller feeds bytes whenever they arrive, from any source.
+/// Makes messages from bytes. The caller passes bytes whenever they arrive, from any source.
 ///
-/// It holds only the part of one message that has arrived, and the record that is incomplete at the moment. The
-/// records are unpacked as they arrive, and returned when the whole frame has been verified.
+/// It holds only the part of one message that has arrived, and one incomplete record. It unpacks records as they arrive, and
+/// returns them once it has verified the whole frame.
 ///
 /// ```
 /// use dtype_message::{Decoder, Framing, Limits};
@@ -35,18 +35,17 @@ use crate::parser::{Parser, Progress};
 ///
 /// # After an error
 ///
-/// A frame that is refused is skipped as it arrives, and the next one is decoded. So an unknown tag or type, an
-/// exceeded limit, or damage in the payload of a full frame costs only that message: continue feeding. Where the start
-/// of the next frame is unknown, after a damaged header and after any damage in a compact frame,
-/// [`is_lost`](Self::is_lost) returns `true`, and the connection must be closed. The same holds after a panic in a function of
-/// `#[dtype(check = …)]`.
+/// A refused frame is skipped as it arrives, and the next one is decoded. So an unknown tag or type, an exceeded limit, or
+/// damage in the payload of a full frame costs only that message: continue feeding. After a damaged header, and after any
+/// damage in a compact frame, the start of the next frame is unknown: [`is_lost`](Self::is_lost) returns `true`, and the
+/// connection must be closed. The same holds after a panic in a function of `#[dtype(check = …)]`.
 pub struct Decoder<M: Messages> {
     limits: Limits,
     parser: Parser,
     frame: Frame<M>,
 }
 
-/// The frame that the parser is in.
+/// The frame whose bytes are arriving.
 enum Frame<M: Messages> {
     None,
     Accepted(Payload<M>),
@@ -54,7 +53,7 @@ enum Frame<M: Messages> {
     Refused,
 }
 
-/// A message as far as its payload has arrived.
+/// A message whose payload is arriving.
 struct Payload<M: Messages> {
     assembler: M::Assembler,
     /// Packed bytes of a record.
@@ -63,8 +62,8 @@ struct Payload<M: Messages> {
     pending: Vec<u8>,
 }
 
-/// A call of the decoder. It is dropped only when a check, which is code of the program, panics: an unknown part of a frame has
-/// been taken then.
+/// A call of the decoder. It is dropped only if a check, which is user code, panics; it is then unknown how much of the frame
+/// was taken.
 struct Attempt<'a, M: Messages>(&'a mut Decoder<M>);
 
 impl<M: Messages> Drop for Attempt<'_, M> {
@@ -79,9 +78,8 @@ impl<M: Messages> Decoder<M> {
         Self { limits, parser: Parser::new(), frame: Frame::None }
     }
 
-    /// Takes bytes from the front of `input`, up to the end of a frame, and returns the message if it is complete.
-    /// `None` means that all of `input` has been taken and more is needed; call it again as long as it returns a
-    /// message.
+    /// Takes bytes from the front of `input`, up to the end of a frame, and returns the message if it is complete. `None` means
+    /// that it has taken all of `input` and needs more. Call it again as long as it returns a message.
     ///
     /// # Errors
     ///
@@ -107,7 +105,7 @@ impl<M: Messages> Decoder<M> {
         self.decode_any(input)
     }
 
-    /// As [`decode`](Self::decode), for frames of any form.
+    /// As [`decode`](Self::decode), for any frame.
     fn decode_any(&mut self, input: &mut &[u8]) -> Result<Option<M>, Error> {
         if let Some(frame) = self.parser.whole(input)?
             && let Some(header) = self.parser.last_header()
@@ -144,7 +142,7 @@ impl<M: Messages> Decoder<M> {
                         verdict?;
                         return M::end(payload.assembler).map(Some);
                     }
-                    // Damage matters only if it may have caused the refusal: the next frame does not start here then.
+                    // Damage matters only if it may be why the frame was refused: then the next frame need not start here.
                     Frame::Refused | Frame::None if self.is_lost() => verdict?,
                     Frame::Refused | Frame::None => {}
                 },
@@ -152,7 +150,7 @@ impl<M: Messages> Decoder<M> {
         }
     }
 
-    /// Begins the message behind a header.
+    /// Begins the message after a header.
     fn begin(&mut self) -> Result<(), Error> {
         let Some(header) = self.parser.last_header() else { return Ok(()) };
         match M::begin(header, &self.limits) {
@@ -185,14 +183,14 @@ impl<M: Messages> Decoder<M> {
         }
     }
 
-    /// The number of bytes that can be fed without going past the end of the frame, as far as is known yet: the
-    /// rest of the header, or of the frame. It is at least 1, but 0 once the decoder is [lost](Self::is_lost). For
-    /// a caller that reads from a stream on which other data follow.
+    /// The number of bytes that can be fed without going past the end of the frame, as far as is known yet: the rest of the
+    /// header, or of the frame. It is at least 1, but 0 once the decoder is [lost](Self::is_lost). Callers need this if other
+    /// data follow on the stream.
     pub fn needs(&self) -> usize {
         self.parser.needs()
     }
 
-    /// The header of the frame that the decoder is in, or of the last frame.
+    /// The header of the frame whose bytes are arriving, or of the last frame.
     pub fn header(&self) -> Option<&Header> {
         self.parser.last_header()
     }
@@ -229,7 +227,7 @@ impl<M: Messages> fmt::Debug for Decoder<M> {
 }
 
 impl<M: Messages> Payload<M> {
-    /// Takes the next bytes: whole records from where they are, and the others when they are complete.
+    /// Takes the next bytes: unpacks whole records directly from the input, and keeps a partial record until it is complete.
     fn take(&mut self, mut bytes: &[u8]) -> Result<(), Error> {
         if !self.pending.is_empty() {
             let missing = self.record - self.pending.len();
@@ -250,7 +248,7 @@ impl<M: Messages> Payload<M> {
         self.keep(rest)
     }
 
-    /// Keeps a part of a record. Memory grows with what has arrived.
+    /// Keeps a part of a record. Memory grows with the bytes that have arrived.
     fn keep(&mut self, bytes: &[u8]) -> Result<(), Error> {
         grow(&mut self.pending, bytes.len(), self.record)?;
         self.pending.extend_from_slice(bytes);
@@ -281,7 +279,7 @@ pub fn decode<M: Messages>(input: &mut &[u8], limits: &Limits) -> Result<Option<
     }
 }
 
-/// As [`decode`], for frames of any form.
+/// As [`decode`], for any frame.
 fn decode_any<M: Messages>(input: &mut &[u8], limits: &Limits) -> Result<Option<M>, Error> {
     let mut parser = Parser::new();
     let frame = parser.whole(input).inspect_err(|_| *input = &[])?;
@@ -299,7 +297,7 @@ fn decode_any<M: Messages>(input: &mut &[u8], limits: &Limits) -> Result<Option<
     match &message {
         Ok(Some(_)) => {}
         Ok(None) => decoder.finish()?,
-        // The error is why the frame was refused, and not what else is wrong with it.
+        // The error says why the frame was refused; errors in the rest of the frame do not matter.
         Err(_) => decoder.skip(input),
     }
     message

@@ -38,10 +38,10 @@ use dtype_runtime::{Buffer, Packer};
 pub struct Encoder<'a> {
     header: Header,
     source: Source<'a>,
-    /// Bytes of the payload that are not packed.
+    /// Bytes of the payload that are not packed yet.
     left: usize,
     checksum: u32,
-    /// The first `filled` bytes are ready, and the first `sent` of these have been sent.
+    /// The first `filled` bytes are ready; of these, the first `sent` have been sent.
     buffer: Vec<u8>,
     sent: usize,
     filled: usize,
@@ -54,8 +54,8 @@ enum Source<'a> {
     None,
     /// Records of one type that are not longer than a piece.
     Records(RecordPacker<'a>),
-    /// Anything else, with the function that packs it: a program that makes no such source has no reference to
-    /// [`Packer::pack`], and so no engine in it.
+    /// Anything else, with the function that packs it. A program that makes no such source does not refer to [`Packer::pack`],
+    /// and so does not contain the engine.
     Stream(Packer<'a>, PackStream),
 }
 
@@ -115,8 +115,8 @@ impl<'a> Encoder<'a> {
         &self.header
     }
 
-    /// The next bytes of the frame, at most 64 KiB and the header; empty at the end. The same bytes are returned
-    /// until [`advance`](Self::advance) is called.
+    /// The next bytes of the frame: at most 64 KiB, and the header. Empty at the end. The same bytes are returned until
+    /// [`advance`](Self::advance) is called.
     pub fn chunk(&mut self) -> &[u8] {
         if self.sent == self.filled {
             self.refill();
@@ -134,15 +134,15 @@ impl<'a> Encoder<'a> {
         matches!(self.source, Source::None) && self.sent == self.filled
     }
 
-    /// Packs the next piece: whole records, if one is not longer than a piece, because whole records are packed
-    /// fastest. The header comes before the first piece, and the checksum after the last.
+    /// Packs the next piece. It consists of whole records, which are packed fastest, unless a record is longer than a piece.
+    /// The header comes before the first piece, and the checksum after the last.
     fn refill(&mut self) {
         if let Source::None = self.source {
             return;
         }
         let before = if self.filled == 0 { self.buffer.len() } else { 0 };
         let end = before + self.header.piece().min(CHUNK).min(self.left);
-        // Later pieces are not longer.
+        // Later pieces are no longer than the first.
         self.buffer.resize(self.buffer.len().max(end + CHECKSUM_LEN), 0);
         let packed = match &mut self.source {
             Source::None => 0,
@@ -177,7 +177,7 @@ impl Read for Encoder<'_> {
     }
 }
 
-/// Appends the frame of these records, in one piece.
+/// Appends the frame of these records in one piece.
 #[inline]
 pub(crate) fn append<T: Datatype>(
     items: &[T],

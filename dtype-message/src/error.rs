@@ -10,25 +10,25 @@ use crate::{MAGIC, VERSION};
 
 /// Why a message was not written, or was refused. Every variant says what was found and what was expected.
 ///
-/// When a function returns such an error, it has not changed the memory that the caller lent for the records.
+/// A function that returns an error has not changed the memory that the caller lent for the records.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The stream failed, or a reader claims more bytes than it had room for. If the stream would have blocked,
+    /// The stream failed, or a reader claims to have read more bytes than it had room for. If the stream would have blocked,
     /// this holds [`WouldBlock`](io::ErrorKind::WouldBlock).
     #[error("the stream of messages failed")]
     Io(#[from] io::Error),
     /// The stream ended inside a frame.
     #[error("the stream ended after {actual} of {expected} bytes of a frame's {part}")]
     Truncated {
-        /// The part of the frame in which it ended.
+        /// The part of the frame in which the stream ended.
         part: Part,
-        /// Bytes that the part has.
+        /// The length of the part in bytes.
         expected: u64,
         /// Bytes of the part that arrived.
         actual: u64,
     },
-    /// The first bytes do not start a frame.
+    /// The first bytes are not the start of a frame.
     #[error("expected a frame, which starts with {MAGIC:02x?}, found {actual:02x?}")]
     Magic {
         /// The bytes found.
@@ -40,10 +40,10 @@ pub enum Error {
         /// The version found.
         actual: u8,
     },
-    /// Flags that have no meaning in this version.
+    /// Flags without a meaning in this version.
     #[error("byte {offset} of the header: {actual:#x} has no meaning in this version")]
     Reserved {
-        /// Their offset in the header, in bytes.
+        /// The offset of the flags in the header, in bytes.
         offset: usize,
         /// The value found.
         actual: u32,
@@ -51,7 +51,7 @@ pub enum Error {
     /// A number in the header of a compact frame is longer than necessary, or does not fit its type.
     #[error("byte {offset} of the header: the number is longer than necessary or too large")]
     Number {
-        /// The offset in the header where it starts, in bytes.
+        /// The offset of the number in the header, in bytes.
         offset: usize,
     },
     /// The bytes of the header differ from the bytes that were sent.
@@ -100,7 +100,7 @@ pub enum Error {
     /// A message of text is not UTF-8.
     #[error("a message of text is not UTF-8")]
     Text(#[source] Utf8Error),
-    /// The text that the other side sent is not a [`Protocol`](crate::Protocol).
+    /// The text that the other side sent is not a valid [`Protocol`](crate::Protocol).
     #[error("the other side's protocol is malformed")]
     Protocol(#[from] SchemaError),
     /// A compact frame lacks a protection that the receiver requires; see [`Limits`](crate::Limits).
@@ -109,8 +109,8 @@ pub enum Error {
         /// The missing protection.
         missing: Protection,
     },
-    /// A compact frame has the hash of a schema instead of that of a signature, and the receiver's type, made at run time, has
-    /// no schema to compare.
+    /// A compact frame has the hash of a schema instead of that of a signature. The receiver's type was made at run time and
+    /// has no schema to compare.
     #[error(
         "the message with tag {tag} has a schema instead of a signature, expected a signature: a type made at run time has \
          no schema"
@@ -125,10 +125,10 @@ pub enum Error {
     PayloadLimit {
         /// The limit in bytes.
         limit: u64,
-        /// The announced bytes of payload; if these are within the limit, the bytes that the records would take in memory.
+        /// The announced bytes of payload, or, if these are within the limit, the bytes that the records would take in memory.
         actual: u64,
     },
-    /// There are more records than the caller accepts, or has room for.
+    /// There are more records than the caller accepts or has room for.
     #[error("a message of {actual} records exceeds the limit of {limit}")]
     RecordLimit {
         /// The limit.
@@ -165,13 +165,13 @@ pub enum Part {
     Checksum,
 }
 
-/// The data in a frame by which the receiver finds mistakes.
+/// Data in a frame with which the receiver detects mistakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Protection {
-    /// The checksum, which finds damage.
+    /// The checksum, which detects damage.
     Checksum,
-    /// The hash of the signature or the schema, which finds records of another type.
+    /// The hash of the signature or the schema, which detects records of another type.
     Signature,
 }
 
@@ -188,11 +188,11 @@ pub struct Mismatch {
     /// The records that the header announces.
     pub actual: RecordKind,
     /// What differs, if the sender's schema is known: see [`with_sender`](Self::with_sender). It is found there and not when
-    /// the error is shown, so a program without schemas has no code for it.
+    /// the error is displayed, so programs without schemas contain no code for it.
     pub(crate) differences: Vec<Difference>,
 }
 
-/// What a receiver knows about a type of records.
+/// What a receiver can know about the type of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecordKind {
@@ -205,8 +205,8 @@ pub struct RecordKind {
 }
 
 impl Mismatch {
-    /// Names the fields that differ, if the sender has sent its schema as well: `receiver` is the schema of this
-    /// side's type, `sender` the schema of the other side's.
+    /// Names the fields that differ, given the schemas of both sides: `receiver` for this side's type, `sender` for the other
+    /// side's.
     ///
     /// ```
     /// use dtype_message::{Error, Framing, Limits, Schema};
@@ -258,7 +258,7 @@ impl fmt::Display for Mismatch {
         if !differences.is_empty() || expected.size != actual.size {
             return differences.iter().try_for_each(|difference| write!(f, "; {difference}"));
         }
-        // Records of one size: which hash differs says what to look for.
+        // The records have one size: the cause depends on which hash differs.
         f.write_str(if expected.signature_hash == actual.signature_hash {
             "; the fields have other names or types"
         } else {

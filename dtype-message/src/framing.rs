@@ -1,4 +1,4 @@
-//! The form of a frame, and what it has besides the records: a tag, hashes, a checksum.
+//! The form of a frame, and what it carries besides the records: a tag, hashes, a checksum.
 
 /// The frame that a message is sent in: full or compact, with a tag, and with the data for the receiver's checks.
 ///
@@ -8,10 +8,9 @@
 /// | damage | found; the next message can still be read | found at the end; the stream is lost |
 /// | records of another type | found, by 64 bits | found, by 32 bits |
 ///
-/// A compact frame has no separate checksum for the header. If the size in the header is damaged, the receiver
-/// waits for bytes that never arrive, or takes bytes of the next frame as part of this one. In the second case the
-/// checksum is wrong, and the receiver no longer knows where the next frame starts. In a datagram, which holds one
-/// frame, that does not matter.
+/// A compact frame has no separate checksum for the header. If damage changes the size in the header, the receiver may need
+/// bytes that never arrive, or may take bytes of the next frame as part of this one. In the second case the checksum is wrong,
+/// and the receiver no longer knows where the next frame starts. For a datagram that holds one frame, this does not matter.
 ///
 /// ```
 /// use dtype_message::{Framing, Limits};
@@ -34,7 +33,7 @@ pub struct Framing {
     /// A full frame has a checksum and a signature.
     pub(crate) is_compact: bool,
     pub(crate) has_checksum: bool,
-    /// Whether it has either hash.
+    /// Whether it has a hash, of the signature or of the schema.
     pub(crate) has_signature: bool,
     pub(crate) has_schema: bool,
 }
@@ -63,18 +62,18 @@ impl Framing {
         Self { tag, ..self }
     }
 
-    /// Adds the hash of the [`Schema`](crate::Schema), so that a receiver refuses records whose fields have the
-    /// same types under other names. In a compact frame it replaces the signature's hash.
+    /// Adds the hash of the [`Schema`](crate::Schema), so that a receiver refuses records whose fields have the same types
+    /// under other names. In a compact frame, this hash replaces that of the signature.
     ///
-    /// Types made at run time have no names: no schema hash is sent for them. A receiver that reads by such a type
+    /// Types made at run time have no names, so no schema hash is sent for them. A receiver whose type was made at run time
     /// compares the signature of a full frame, and refuses a compact frame with a schema's hash.
     #[must_use]
     pub const fn with_schema(self) -> Self {
         Self { has_schema: true, ..self }
     }
 
-    /// Omits the checksum of a compact frame, which saves four bytes. Damage to any field is then no longer found,
-    /// unless the transport finds it. A full frame keeps its checksum.
+    /// Omits the checksum of a compact frame, which saves four bytes. Damage is then no longer detected, unless the transport
+    /// detects it. A full frame keeps its checksum.
     #[must_use]
     pub const fn without_checksum(self) -> Self {
         Self { has_checksum: !self.is_compact, ..self }

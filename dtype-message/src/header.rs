@@ -21,8 +21,7 @@ pub use bytes::{Decoded, HeaderBytes};
 
 /// The description of a message's records, which precedes them.
 ///
-/// A header that was read is consistent: the length of the payload fits 64 bits, and a full header's checksum was
-/// right.
+/// A header that was read is consistent: the length of the payload fits 64 bits, and the checksum of a full header is right.
 ///
 /// | bytes | of the frame's | |
 /// |---|---|---|
@@ -36,7 +35,7 @@ pub struct Header {
     has_checksum: bool,
     byte_order: ByteOrder,
     tag: u32,
-    /// 32 bits of the hash in a compact frame, which never has both hashes.
+    /// In a compact frame, 32 bits of the hash. A compact frame never has both hashes.
     signature_hash: Option<u64>,
     schema_hash: Option<u64>,
     count: u64,
@@ -120,7 +119,7 @@ impl Header {
         self.is_compact
     }
 
-    /// The number that the application gives this kind of message; 0 unless the sender has set it.
+    /// The tag: the number that the application gives this kind of message. 0 unless the sender has set it.
     pub fn tag(&self) -> u32 {
         self.tag
     }
@@ -202,9 +201,9 @@ pub(crate) struct Sizes {
 }
 
 impl Header {
-    /// The best number of bytes of payload to move at a time: as many whole records as fit into a chunk, or one record.
+    /// The best number of payload bytes to move at a time: as many whole records as fit a chunk, or one record.
     pub(crate) fn piece(&self) -> usize {
-        // The usual message has no further piece.
+        // Most messages fit a single piece.
         if self.payload_len <= CHUNK as u64 {
             return CHUNK;
         }

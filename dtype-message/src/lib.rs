@@ -1,8 +1,8 @@
 //! Sends records over a stream, in checked frames.
 //!
-//! A message is an array of records of one type, on anything that implements [`Read`] or [`Write`]: a socket, a
-//! pipe, a file. The frame around it tells the receiver what to expect before the payload arrives, and whether the
-//! payload arrived unchanged.
+//! A message is an array of records of one type, on anything that implements [`Read`] or [`Write`]: a socket, a pipe, a file.
+//! The frame around it tells the receiver what to expect before the payload arrives, and afterwards whether the payload is
+//! unchanged.
 //!
 //! ```
 //! use dtype_message::Limits;
@@ -39,26 +39,25 @@
 //! | bytes that come from anywhere, without a stream | [`Decoder`]; [`decode`] for one message |
 //!
 //! The readers of a stream return `None` if it ends between two messages, and an error if it ends inside one.
-//! [`write`](fn@write), [`write_framed`], [`write_with`], [`send`], [`encode`] and [`Encoder`] are the sending
-//! side. The two sides need not use the same form, nor the same layout, as long as the type signatures of their
-//! records are the same. [`Framing`] gives a message a tag, a compact frame, or a hash of the fields' names.
+//! [`write`](fn@write), [`write_framed`], [`write_with`], [`send`], [`encode`] and [`Encoder`] send. The two sides need not use
+//! the same form, nor the same layout, as long as the type signatures of their records are the same. [`Framing`] gives a
+//! message a tag, a compact frame, or a hash of the fields' names.
 //!
 //! # What a receiver can rely on
 //!
-//! - No records are returned and no memory of the caller is changed before the whole frame has been verified:
-//!   header, signature, size, checksum, and that the bytes are values of the type.
+//! - Nothing is returned, and no memory of the caller is changed, before the whole frame has been verified: header, signature,
+//!   size, checksum, and that the bytes are values of the type.
 //! - Memory is allocated as bytes arrive, never because a header announces them. [`Limits`] bound the total.
 //! - All readers except [`Receiver`] read exactly the frame's bytes, so that other data can follow on the stream.
 //! - A checksum finds accidental damage. It does not prove who sent a message: against forgery, use an
 //!   authenticated stream.
 //!
-//! A reader requests the header, then 64 KiB of payload at a time, then the checksum, and accepts any number of bytes
-//! at a time. For many small messages, use a [`Receiver`], or put a [`BufReader`](std::io::BufReader) around the
-//! stream. The streams should be blocking. [`WouldBlock`](std::io::ErrorKind::WouldBlock) is returned like any other
-//! failure, and reading can resume only if it occurred before the first byte of a frame. Only a [`Receiver`] can be
-//! called again at any time. For nonblocking streams, use the [`Decoder`] and the [`Encoder`], which work on bytes
-//! and need no stream. The module `tokio` (feature of that name) and `Codec` for tokio-util's `Framed` (feature
-//! `tokio-util`) are built on them.
+//! A reader reads the header, then 64 KiB of payload at a time, then the checksum. The stream may return any number of bytes at
+//! a time. For many small messages, use a [`Receiver`], or put a [`BufReader`](std::io::BufReader) around the stream. The
+//! streams should be blocking. [`WouldBlock`](std::io::ErrorKind::WouldBlock) is returned like any other failure, and reading
+//! can resume only if it occurred before the first byte of a frame. Only a [`Receiver`] can be called again at any time. For
+//! nonblocking streams, use the [`Decoder`] and the [`Encoder`], which work on bytes and need no stream. The module `tokio`
+//! (feature of that name) and `Codec` for tokio-util's `Framed` (feature `tokio-util`) are built on them.
 //!
 //! # The frame
 //!
@@ -70,14 +69,13 @@
 //! the parts of two frames are not mistaken for one frame. In a full frame that is aligned in memory, the payload is
 //! aligned to 16 bytes.
 //!
-//! A payload in the other byte order is converted as it is unpacked: the receiver does the conversion. Types whose
-//! width differs between the two machines, a C `long` for example, are refused with [`Error::Mismatch`].
+//! A payload in the other byte order is converted while it is unpacked: the receiver converts. Types whose width differs
+//! between the two machines, for example a C `long`, are refused with [`Error::Mismatch`].
 //!
 //! # Sending the type as well
 //!
-//! The frame has the hash of the signature and not the type: receivers usually know the type, and sending it would
-//! give a hostile peer one more input to control. If the receiver does not know it, send the type as a message
-//! like any other:
+//! The frame has the hash of the signature instead of the type: receivers usually know the type, and a type in the frame would
+//! be one more input that a hostile peer controls. If the receiver does not know it, send the type as a message like any other:
 //!
 //! ```
 //! use dtype_message::Limits;
@@ -96,8 +94,8 @@
 //! # Ok::<(), dtype_message::Error>(())
 //! ```
 //!
-//! If all you need is an error that names the fields that differ, exchange the [`Protocol`] of each side when they connect, or
-//! send the [`Schema`] of one type: see [`Mismatch::with_sender`].
+//! If you only need an error that names the fields that differ, let both sides exchange their [`Protocol`]s when they connect,
+//! or send the [`Schema`] of one type: see [`Mismatch::with_sender`].
 //!
 //! # The bytes of a full frame
 //!
@@ -131,17 +129,17 @@
 //! | … | the packed records |
 //! | 0 or 4 | CRC-32C of everything before, if `c` is set |
 //!
-//! The bits of the first byte: `o`, the payload is big-endian; `c`, there is a checksum; `h`, there is the signature's
-//! hash; `s`, there is the schema's hash instead; `n`, the number of records is present, and is not 1; `v`, 0 in this
-//! version. The other combinations have no meaning. A number takes seven bits of each byte, the lowest first, and the
-//! highest bit of each byte but the last is set; it takes as few bytes as it can. A 64-bit hash becomes a 32-bit one by
-//! the exclusive or of its halves.
+//! The bits of the first byte: `o`, the payload is big-endian; `c`, there is a checksum; `h`, there is the signature's hash;
+//! `s`, there is the schema's hash instead; `n`, the number of records is present, and is not 1; `v`, 0 in this version. The
+//! other combinations have no meaning. A number is split into groups of seven bits, the lowest first, one in each byte; the
+//! highest bit is set in all bytes but the last. It takes as few bytes as possible. A 64-bit hash becomes a 32-bit one by the
+//! exclusive or of its halves.
 //!
 //! For example, two `u16`, 1 and 2, as one record `[u16; 2]` with the tag 7, without signature and checksum:
 //! `80 07 04 01 00 02 00`.
 //!
-//! Neither frame starts like text: in UTF-8, `80` to `BF` continue a character and never start one, and `D7` starts a
-//! character of two bytes, which `44` does not end.
+//! Neither frame starts like text: in UTF-8, `80` to `BF` continue a character and never start one; `D7` starts a character of
+//! two bytes, but `44` cannot be the second.
 //!
 //! [`Write`]: std::io::Write
 
@@ -199,12 +197,11 @@ use dtype_runtime::Datatype;
 /// The first bytes of a full frame.
 const MAGIC: [u8; 4] = [0xD7, b'D', b'T', b'M'];
 
-/// The version of the full frame. Any change to the meaning of the bytes takes a new version. Magic and version
-/// keep their positions.
+/// The version of the full frame. It must change if the meaning of any byte changes. The positions of magic number and version
+/// never change.
 const VERSION: u8 = 1;
 
-/// Bytes of payload that are moved at a time. They stay in the cache between the stream, the checksum and the
-/// kernels.
+/// Bytes of payload to move at a time: few enough to stay in the cache from the stream to the checksum and the kernels.
 const CHUNK: usize = 64 * 1024;
 
 /// Reads the next message as any type that implements [`Messages`]: one record, a `Vec` of records, a `String`, or

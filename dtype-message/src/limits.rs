@@ -1,7 +1,7 @@
 //! Limits that a receiver sets: the largest message, and the checks that it requires.
 
-/// The largest message that a receiver accepts, and the protection that it requires. Both are compared with the
-/// header before anything is allocated.
+/// The largest message that a receiver accepts, and the protection that it requires. The receiver compares the header with both
+/// before it allocates anything.
 ///
 /// ```
 /// use dtype_message::Limits;
@@ -17,7 +17,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The memory of records may be this many times their payload, whatever the limit of the payload.
+    /// The memory of records may be this many times their payload, whatever the limit on the payload.
     pub const MEMORY_OF_PAYLOAD: u64 = 16;
 
     /// Messages of any size, with checksum and signature: for trusted senders, and for callers that inspect the
@@ -29,15 +29,15 @@ impl Limits {
         allows_missing_signature: false,
     };
 
-    /// One GiB of payload and 2³⁰ records, with checksum and signature. Memory is allocated as the payload arrives: for at most
+    /// One GiB of payload and 2³⁰ records, with checksum and signature. Memory is allocated as the payload arrives: at most for
     /// twice the records that have arrived.
     pub const fn new() -> Self {
         Self { max_payload_bytes: 1 << 30, max_records: 1 << 30, ..Self::UNLIMITED }
     }
 
-    /// Limits the payload, in bytes. Records take more memory than payload if their type has padding, skipped fields or a great
-    /// alignment. If it is more than [`MEMORY_OF_PAYLOAD`](Self::MEMORY_OF_PAYLOAD) times as much, this limits the memory,
-    /// too. Memory that the caller already has, for [`read_into`](crate::Incoming::read_into) or for one record, is not
+    /// Limits the payload, in bytes. Records whose type has padding, skipped fields or a large alignment take more memory than
+    /// payload. If they take more than [`MEMORY_OF_PAYLOAD`](Self::MEMORY_OF_PAYLOAD) times as much, this limit applies to the
+    /// memory, too. Memory that the caller already has, for [`read_into`](crate::Incoming::read_into) or for one record, is not
     /// limited.
     ///
     /// ```
@@ -65,15 +65,15 @@ impl Limits {
         Self { max_records: records, ..self }
     }
 
-    /// Also accepts compact frames without a checksum, for a transport that finds damage. By default they are
-    /// refused: one damaged bit could tell the receiver not to look for damage.
+    /// Also accepts compact frames without a checksum, for transports that detect damage. By default they are refused: one
+    /// damaged bit could tell the receiver not to check for damage.
     #[must_use]
     pub const fn allow_missing_checksum(self) -> Self {
         Self { allows_missing_checksum: true, ..self }
     }
 
-    /// Also accepts compact frames without a hash of the signature or the schema. Their records pass for the right
-    /// type if they have the right size. By default such frames are refused.
+    /// Also accepts compact frames without a hash of the signature or the schema. Records of the right size then count as the
+    /// right type. By default such frames are refused.
     #[must_use]
     pub const fn allow_missing_signature(self) -> Self {
         Self { allows_missing_signature: true, ..self }

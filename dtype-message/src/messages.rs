@@ -66,7 +66,7 @@ use crate::schema::Schema;
     label = "neither a datatype, a list of one, nor an enum with `#[derive(Messages)]`"
 )]
 pub trait Messages: Sized {
-    /// The state in which the message is assembled while its payload arrives.
+    /// The state of an incomplete message while its payload arrives.
     type Assembler;
 
     /// The message as the bytes of a frame, packed piece by piece.
@@ -90,32 +90,32 @@ pub trait Messages: Sized {
     /// [`Error::UnknownTag`], [`Error::RecordCount`], and as [`Header::check`] and [`Header::check_limits`].
     fn begin(header: &Header, limits: &Limits) -> Result<Self::Assembler, Error>;
 
-    /// Takes the next whole records of the payload. [`end`](Self::end) reports a value that is not of the type,
-    /// because it may be damage that the checksum finds.
+    /// Takes the next whole records of the payload. Invalid values are reported by [`end`](Self::end), because they may be
+    /// damage that the checksum detects.
     ///
     /// # Errors
     ///
     /// [`Allocation`](dtype_runtime::Error::Allocation) inside [`Error::Records`].
     fn piece(assembler: &mut Self::Assembler, packed: &[u8]) -> Result<(), Error>;
 
-    /// Returns the message, after its frame has been verified.
+    /// Returns the message. The caller has verified the frame.
     ///
     /// # Errors
     ///
     /// [`InvalidValue`](dtype_runtime::Error::InvalidValue) inside [`Error::Records`]; [`Error::Text`].
     fn end(assembler: Self::Assembler) -> Result<Self, Error>;
 
-    /// The message of a whole frame with this header, in fewer steps; `None` if anything is wrong.
+    /// Makes the message from a whole frame with this header, in fewer steps; `None` if anything is wrong.
     #[doc(hidden)]
     fn whole(_header: &Header, _frame: &Whole<'_>, _limits: &Limits) -> Option<Self> {
         None
     }
 
-    /// Adds each kind of message to a protocol; `tag` is the tag of a message that is one kind.
+    /// Adds each kind of message to a protocol. `tag` is for a type that is a single kind.
     fn describe(tag: u32, protocol: &mut Protocol);
 
-    /// Takes a whole message from the front of `input` in fewer steps, if its form allows that and nothing is wrong;
-    /// otherwise `None`, and `input` is unchanged.
+    /// Takes a whole message from the front of `input` in fewer steps, if the form of its frame allows that and nothing is
+    /// wrong. Otherwise returns `None`, and `input` is unchanged.
     #[doc(hidden)]
     #[inline]
     fn quick(_input: &mut &[u8], _limits: &Limits) -> Option<(Self, Header)> {
@@ -183,7 +183,7 @@ fn check<M: Records>(header: &Header, limits: &Limits) -> Result<(), Error> {
 }
 
 impl Protocol {
-    /// The protocol of an enum with `#[derive(Messages)]`. Any other message is one kind, with the tag 0.
+    /// The protocol of an enum with `#[derive(Messages)]`. Other types are a single kind, with the tag 0.
     pub fn of<M: Messages>() -> Self {
         let mut protocol = Self::default();
         M::describe(0, &mut protocol);

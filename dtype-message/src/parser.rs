@@ -1,5 +1,5 @@
-//! Finds where each header, payload and checksum of a stream begins and ends. A reader of a stream reads a header, and then
-//! what the [`Body`] tells it to read. The [`Parser`] is for bytes that arrive in pieces of any size.
+//! Finds where each header, payload and checksum of a stream begins and ends. A reader of a stream reads a header, and then the
+//! bytes that [`Body`] tells it to read. [`Parser`] is for bytes that arrive in pieces of any size.
 
 use std::io::Read;
 
@@ -7,22 +7,22 @@ use crate::error::{Error, Part};
 use crate::fill::fill;
 use crate::header::{CHECKSUM_LEN, Header};
 
-/// What comes after the header of a frame, as far as it has arrived. Each byte that the checksum covers is added to it once.
+/// The rest of a frame, after its header. Each byte that the checksum covers is added to it once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Body {
-    /// Bytes of the payload, and how many have not arrived yet.
+    /// Bytes of the payload, and how many of them have not arrived yet.
     payload: u64,
     left: u64,
-    /// The most bytes of payload to return at a time.
+    /// The greatest number of payload bytes to return at a time.
     piece: usize,
     has_checksum: bool,
     is_compact: bool,
-    /// The checksum of what has arrived.
+    /// The checksum of the bytes that have arrived.
     checksum: u32,
 }
 
 impl Body {
-    /// Behind a header with these bytes.
+    /// The rest of a frame with a header of these bytes.
     #[inline]
     fn behind(header: &Header, bytes: &[u8]) -> Self {
         Self {
@@ -35,7 +35,7 @@ impl Body {
         }
     }
 
-    /// Behind a header.
+    /// The rest of a frame with this header.
     pub(crate) fn after(header: &Header) -> Self {
         Self::behind(header, &header.to_bytes())
     }
@@ -64,13 +64,13 @@ impl Body {
         bytes
     }
 
-    /// Compares the checksum, if there is one, with its bytes at the end of the frame.
+    /// Compares the checksum, if there is one, with the bytes at the end of the frame.
     #[inline]
     pub(crate) fn verify(&self, bytes: [u8; CHECKSUM_LEN]) -> Result<(), Error> {
         if self.has_checksum { compare(self.checksum, bytes) } else { Ok(()) }
     }
 
-    /// The stream has ended behind `came` bytes of the checksum, or in front of it.
+    /// The error for a stream that ended after `came` bytes of the checksum, 0 for none.
     #[cold]
     pub(crate) fn truncated(&self, came: usize) -> Error {
         let (part, expected, actual) = match self.left {
@@ -81,14 +81,14 @@ impl Body {
     }
 }
 
-/// Compares the checksum of what has arrived with its bytes at the end of the frame.
+/// Compares the checksum of the bytes that have arrived with the bytes at the end of the frame.
 #[inline]
 fn compare(expected: u32, bytes: [u8; CHECKSUM_LEN]) -> Result<(), Error> {
     let actual = u32::from_le_bytes(bytes);
     if expected == actual { Ok(()) } else { Err(Error::Checksum { expected, actual }) }
 }
 
-/// A frame whose bytes have all arrived, and whose payload is one piece: the usual frame.
+/// A frame whose bytes have all arrived and whose payload is one piece, as most frames are.
 #[derive(Debug)]
 pub struct Whole<'a> {
     /// What the checksum covers: the bytes of the header and of the payload.
@@ -167,12 +167,12 @@ impl Parser {
         Self { state: State::Header(1), header: None, pending: [0; Header::FULL_LEN], came: 0 }
     }
 
-    /// Takes bytes from the front of `input`, up to the end of a header, of a piece of payload or of a frame.
+    /// Takes bytes from the front of `input`, up to the end of a header, of a piece of payload, or of a frame.
     ///
     /// # Errors
     ///
-    /// The errors of [`Header::decode`], after which, and after a wrong checksum of a compact frame, the parser is lost;
-    /// [`Error::Lost`].
+    /// The errors of [`Header::decode`]; [`Error::Checksum`]; [`Error::Lost`]. The parser is lost after an error of the header,
+    /// and after a wrong checksum of a compact frame.
     pub(crate) fn feed<'a>(&mut self, input: &mut &'a [u8]) -> Result<Progress<'a>, Error> {
         match &mut self.state {
             State::Header(needs) => {
@@ -191,8 +191,8 @@ impl Parser {
         }
     }
 
-    /// The next frame, if all of its bytes are at the front of `input`, where they stay. Otherwise [`feed`](Self::feed)
-    /// continues, behind the header if the header has arrived.
+    /// The next frame, if all of its bytes are at the front of `input`, which is then unchanged. Otherwise [`feed`](Self::feed)
+    /// continues, after the header if that has arrived.
     ///
     /// # Errors
     ///
@@ -246,7 +246,7 @@ impl Parser {
         }
         let [a, b, c, d, ..] = self.pending;
         let verdict = body.verify([a, b, c, d]);
-        // A compact header has no checksum of its own: its length may be what is damaged.
+        // A compact header has no checksum of its own, so its length may be what is damaged.
         let is_lost = verdict.is_err() && body.is_compact;
         self.state = if is_lost { State::Lost } else { State::Header(1) };
         self.came = 0;
@@ -270,7 +270,7 @@ impl Parser {
         *input = rest;
     }
 
-    /// Bytes up to the end of the frame, as far as they are known: of the header, or of payload and checksum.
+    /// Bytes up to the end of the frame, as far as known: the rest of the header, or of payload and checksum.
     pub(crate) fn needs(&self) -> usize {
         match &self.state {
             State::Header(needs) => needs - self.came,
@@ -288,13 +288,13 @@ impl Parser {
         self.header.as_ref()
     }
 
-    /// Notes that a whole frame with this header was taken.
+    /// Records that a whole frame with this header was taken.
     #[inline]
     pub(crate) fn passed(&mut self, header: Header) {
         self.header = Some(header);
     }
 
-    /// Whether the parser is behind a header.
+    /// Whether the parser is past a header, inside the frame.
     pub(crate) fn is_in_frame(&self) -> bool {
         matches!(self.state, State::Body(_))
     }
@@ -308,12 +308,12 @@ impl Parser {
         matches!(self.state, State::Lost)
     }
 
-    /// Gives up: the position in the stream is unknown.
+    /// Marks the parser as lost: the position in the stream is unknown.
     pub(crate) fn lose(&mut self) {
         self.state = State::Lost;
     }
 
-    /// Notes that the stream has ended.
+    /// Tells the parser that the stream has ended.
     ///
     /// # Errors
     ///
@@ -344,7 +344,7 @@ impl Header {
         Ok(Self::read_with_body(input)?.map(|(header, _)| header))
     }
 
-    /// As [`read`](Self::read), with what comes after the header.
+    /// As [`read`](Self::read), with the rest of the frame.
     #[inline]
     pub(crate) fn read_with_body(input: &mut impl Read) -> Result<Option<(Self, Body)>, Error> {
         let (mut header, mut bytes, mut came, mut needs) = (None, [0; Self::FULL_LEN], 0, 1);

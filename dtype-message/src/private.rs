@@ -1,5 +1,4 @@
-//! The names that the output of `#[derive(Messages)]` uses. They are not public API: they may change with any version of the
-//! derive.
+//! Names used by the output of `#[derive(Messages)]`. They are not public API, and may change with any version of the derive.
 
 pub use core;
 

@@ -1,4 +1,4 @@
-//! The kinds of message of a stream, which the two sides tell each other when they connect.
+//! The kinds of message of a stream, which the two sides exchange when they connect.
 //!
 //! As text it is one block for each kind: a line with a tab and the tag, and then the text of the [`Schema`], whose lines have
 //! no tabs.
@@ -13,8 +13,9 @@ use crate::schema::{Difference, Schema, SchemaError};
 /// The kinds of message that one side of a stream knows: for each tag, the [`Schema`] of its records.
 ///
 /// Both sides exchange their protocols when they connect, with [`tokio::exchange`](crate::tokio::exchange), or as text in a
-/// message. Then [`differences`](Self::differences) tells what another version changed before the first message is refused, and
-/// a receiver [with the sender's protocol](crate::Receiver::with_sender) names the fields when it refuses one.
+/// message. Then [`differences`](Self::differences) tells what another version changed, before the first message is refused,
+/// and a receiver [with the sender's protocol](crate::Receiver::with_sender) names the fields that differ when it refuses a
+/// message.
 ///
 /// ```
 /// use dtype_message::{Messages, Protocol};

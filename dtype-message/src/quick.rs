@@ -1,7 +1,7 @@
-//! Reads and writes frames of one short record without the general steps.
+//! Reads and writes frames of one short record in fewer steps.
 //!
-//! The usual small message is one record of less than 128 bytes with a tag below 128, in this machine's byte order and
-//! without a schema's hash. The header of such a frame is the same for all records of a type but for two bytes:
+//! Most small messages are one record of less than 128 bytes with a tag below 128, in this machine's byte order and without a
+//! schema's hash. Except for two bytes, the header of such a frame is the same for all records of a type:
 //!
 //! | bytes | what |
 //! |--:|---|
@@ -10,7 +10,8 @@
 //! | 1 | packed bytes of a record: a constant |
 //! | 0 or 4 | 32 bits of the signature's hash: a constant |
 //!
-//! So it is compared, not decoded. Frames of other forms, and all that is wrong, are left to the parser, which reports it.
+//! So the header is compared instead of decoded. Frames of other forms, and frames with errors, are left to the parser, which
+//! reports the errors.
 
 use crate::framing::Framing;
 use crate::header::{
@@ -37,7 +38,8 @@ const LONG: usize = 0x80;
 /// Bytes of the header with the hash.
 const WITH_SIGNATURE: usize = WITHOUT_SIGNATURE + 4;
 
-/// The header of a frame with checksum and hash whose tag is 0. One without the hash starts like it, but for the flags.
+/// The header of a frame with checksum and hash whose tag is 0. A header without the hash begins in the same way, but has other
+/// flags.
 const fn header<T: Datatype>() -> [u8; WITH_SIGNATURE] {
     let [size, ..] = T::TYPE_MAP.size().to_le_bytes();
     let [a, b, c, d, ..] = folded(T::TYPE_MAP.signature_hash()).to_le_bytes();

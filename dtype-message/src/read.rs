@@ -16,12 +16,12 @@ use dtype_runtime::Committed;
 use dtype_runtime::Datatype;
 use dtype_runtime::unpack_into;
 
-/// A message whose header has been read, and whose payload is still in the stream.
+/// A message whose header has been read, while its payload is still in the stream.
 ///
-/// The header lets the caller decide; then one of the methods takes the rest of the frame. Each method first
-/// compares the header with what it is to unpack. If it refuses the header, it has read none of the payload. If it
-/// refuses the payload, with [`Error::Checksum`] or [`dtype_runtime::Error::InvalidValue`], it has read the payload to its
-/// end, and the stream is at the next message. After any other error the position in the stream is lost.
+/// The caller can decide by the header; then one of the methods reads the rest of the frame. Each method first compares the
+/// header with the type that it is to unpack. If it refuses the header, it has read none of the payload. If it refuses the
+/// payload, with [`Error::Checksum`] or [`dtype_runtime::Error::InvalidValue`], it has read all of the payload, and the stream
+/// is at the next message. After any other error, the position in the stream is lost.
 ///
 /// ```
 /// use dtype_message::{Incoming, Limits};
@@ -51,8 +51,8 @@ pub struct Incoming<R> {
 }
 
 impl<R: Read> Incoming<R> {
-    /// Reads a header and compares it with the limits; `None` if the stream ends between messages. Lend the
-    /// stream, `&mut input`, to continue with it afterwards.
+    /// Reads a header and compares it with the limits; `None` if the stream ends between messages. Pass the stream as `&mut
+    /// input` to continue with it afterwards.
     ///
     /// # Errors
     ///
@@ -135,9 +135,9 @@ impl<R: Read> Incoming<R> {
         Ok(count)
     }
 
-    /// Replaces `records` with the records of the message and returns their number. Existing records get new data
-    /// and keep their skipped fields. If there are too few, more are made by `Default`; if there are too many, the
-    /// rest is dropped. The payload is kept until the whole frame has been verified; nothing is changed before that.
+    /// Replaces `records` with the records of the message and returns their number. Existing records get new data and keep
+    /// their skipped fields. If there are too few, more are made by `Default`; if there are too many, the others are dropped.
+    /// The payload is kept until the whole frame has been verified; nothing is changed before that.
     ///
     /// # Errors
     ///
@@ -200,8 +200,8 @@ impl<R: Read> Incoming<R> {
         self.packed_in(0)
     }
 
-    /// As [`packed`](Self::packed), but allocates at once up to `room` bytes, the memory that the caller has for
-    /// the records. A header cannot make that more.
+    /// As [`packed`](Self::packed), but allocates up to `room` bytes at once: the memory that the caller has for the records. A
+    /// header cannot increase that.
     fn packed_in(mut self, room: usize) -> Result<Vec<u8>, Error> {
         let (mut packed, payload) = (Vec::new(), self.sizes.payload);
         grow(&mut packed, room.min(payload), payload)?;

@@ -13,8 +13,8 @@ use crate::protocol::Protocol;
 
 /// The messages of a stream, one after another, read through a buffer of 64 KiB.
 ///
-/// It continues after messages that are refused. Unlike [`receive`](crate::receive), it reads ahead, so only
-/// messages may follow on the stream.
+/// It continues after refused messages. Unlike [`receive`](crate::receive), it reads ahead, so only messages may follow on the
+/// stream.
 ///
 /// ```
 /// use dtype_message::{Framing, Limits, Messages, Receiver};
@@ -53,7 +53,7 @@ impl<R: Read, M: Messages> Receiver<R, M> {
         Self { input, buffered: Buffered::new(limits) }
     }
 
-    /// Names the fields that differ in [`Error::Mismatch`], by the sender's protocol.
+    /// Uses the sender's protocol to name the fields that differ in [`Error::Mismatch`].
     #[must_use]
     pub fn with_sender(mut self, protocol: Protocol) -> Self {
         self.buffered.set_sender(protocol);
@@ -96,20 +96,20 @@ impl<R: Read, M: Messages> Receiver<R, M> {
     }
 }
 
-/// A decoder and the bytes that have been read for it, for readers of any kind.
+/// A decoder and the bytes that were read for it. All readers use it.
 #[derive(Debug)]
 pub(crate) struct Buffered<M: Messages> {
     decoder: Decoder<M>,
     buffer: Vec<u8>,
-    /// The bytes of the buffer that have not been decoded.
+    /// Index of the first byte in the buffer that has not been decoded.
     start: usize,
     end: usize,
     has_ended: bool,
     explain: Option<Explain>,
 }
 
-/// Names the fields that differ, by the protocols of both sides. A function in a box: a program that knows no protocols has no
-/// code for them.
+/// Names the fields that differ, by the protocols of both sides. It is a boxed function, so that programs without protocols
+/// contain no code for them.
 struct Explain(Box<dyn Fn(Error) -> Error + Send + Sync>);
 
 impl fmt::Debug for Explain {
@@ -150,7 +150,7 @@ impl<M: Messages> Buffered<M> {
     pub(crate) fn has_ended(&mut self, read: io::Result<usize>) -> Result<bool, Error> {
         match read {
             Ok(0) => {
-                // An end inside a frame is reported once.
+                // An end inside a frame is reported only once.
                 let result = if self.has_ended { Ok(()) } else { self.decoder.finish() };
                 self.has_ended = true;
                 result.map(|()| true)

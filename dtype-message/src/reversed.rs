@@ -1,13 +1,13 @@
-//! Packed records of the other byte order.
+//! Packed records in the other byte order.
 //!
-//! The engine converts a stream to and from any representation while it copies it, with kernels for many layouts. A frame has
-//! packed records in one of two byte orders, so here the bytes of each value change places, and no program needs the engine for
-//! it.
+//! The engine can convert a stream to and from any representation while copying it, with kernels for many layouts. The packed
+//! records of a frame are in one of two byte orders, so it is enough to reverse the bytes of each value here, and programs do
+//! not need the engine for it.
 
 use dtype_runtime::basic::Kind;
 use dtype_runtime::typemap::{Field, Node, TypeMap};
 
-/// Reverses the bytes of each value in packed records of a type. Bytes behind the last whole record stay as they are.
+/// Reverses the bytes of each value in packed records of a type. Bytes after the last whole record are unchanged.
 pub(crate) fn reverse_values(map: &TypeMap, records: &mut [u8]) {
     if let Some(count) = records.len().checked_div(map.size()) {
         reverse(map, records, Every { first: 0, distance: map.size(), count });
@@ -85,12 +85,12 @@ fn reverse_arrays<const WIDTH: usize>(bytes: &mut [u8], every: Every) {
     let bytes = bytes.get_mut(first..).unwrap_or_default();
     let Some((parts, last)) = bytes.split_at_mut_checked(before_last) else { return };
     if distance == WIDTH {
-        // The optimizer makes vectors of values that touch.
+        // The optimizer vectorizes this loop over values that touch.
         for value in parts.as_chunks_mut::<WIDTH>().0 {
             value.reverse();
         }
     } else {
-        // Parts of one length: the loop compares none.
+        // The parts have one length, so the loop need not compare lengths.
         for part in parts.chunks_exact_mut(distance) {
             if let Some(value) = part.first_chunk_mut::<WIDTH>() {
                 value.reverse();
@@ -129,7 +129,7 @@ mod tests {
         check(&[1.5_f64, -2.5]);
         check(&[1_u128 << 90 | 7]);
         check(&[((), [(1_u16, [2_u64, 3]); 5], [[4_i32; 2]; 3]); 2]);
-        // Arrays that are longer than the number of records, and shorter, of nothing, and nothing at all.
+        // Arrays longer and shorter than the number of records, arrays of records without data, and no records.
         check(&[([(1_u16, 2_u8); 9], [(); 4]); 3]);
         check(&[([(1_u16, 2_u8); 2], [0_u64; 0]); 12]);
         check(&[(), ()]);

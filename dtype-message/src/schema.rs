@@ -11,11 +11,11 @@
 //! trail[0..8].x: f32
 //! ```
 //!
-//! Control characters and backslashes in names are escaped as in Rust, `\n`, so that each line is a field. So are a colon and
-//! an opening bracket in the name of a field: a colon ends the path, and a bracket begins the number of elements.
+//! Control characters and backslashes in names are escaped as in Rust (`\n`), so that each field is one line. So are a colon
+//! and an opening bracket in the name of a field: a colon ends the path, and a bracket begins the number of elements.
 //!
-//! One `const` walk over the type map produces the text. At run time it writes the text. In `const` evaluation it
-//! has no room to write and only hashes the text, so the hash costs no time for each message.
+//! One `const` walk over the type map produces the text. At run time it writes the text; in `const` evaluation it has no room
+//! for the text and only computes its hash, so hashing takes no time when messages are sent.
 
 use core::fmt;
 use core::str::FromStr;
@@ -30,10 +30,9 @@ const MAX_LEN: usize = 64 * 1024;
 
 /// The names and types of the fields of a record, in the order of the packed stream.
 ///
-/// The [signature](dtype_runtime::Type::signature_hash) has only the types, as in MPI: a receiver whose
-/// `Look { yaw, pitch }` has the same types as the sender's `Move { x, y }` mistakes one for the other. If the
-/// sender puts the hash of its schema into the frame, with [`Framing::with_schema`](crate::Framing::with_schema),
-/// such a message is refused.
+/// The [signature](dtype_runtime::Type::signature_hash) has only the types, as in MPI: a receiver whose `Look { yaw, pitch }`
+/// has the same types as the sender's `Move { x, y }` accepts one as the other. If the sender puts the hash of its schema into
+/// the frame, with [`Framing::with_schema`](crate::Framing::with_schema), such a message is refused.
 ///
 /// ```
 /// use dtype_message::Schema;
@@ -59,19 +58,18 @@ impl Schema {
         sink.schema(T::TYPE_MAP);
         let mut bytes = vec![0; sink.len];
         Sink::new(&mut bytes).schema(T::TYPE_MAP);
-        // The names are text, and so are the parts written between them.
+        // Names and the parts between them are valid UTF-8.
         Self { text: String::from_utf8_lossy(&bytes).into_owned() }
     }
 
-    /// The hash that a frame carries. It finds mistakes, not malice: an attacker can find names with the same
-    /// hash.
+    /// The hash that a frame carries. It detects mistakes, but no attacks: an attacker can find names with the same hash.
     pub fn hash(&self) -> u64 {
         let mut sink = Sink::new(&mut []);
         sink.text(&self.text);
         sink.hash()
     }
 
-    /// The name of the type. As in the whole text, control characters and backslashes are escaped.
+    /// The name of the type. Control characters and backslashes are escaped, as everywhere in the text.
     pub fn type_name(&self) -> &str {
         self.text.lines().next().unwrap_or_default()
     }
@@ -81,7 +79,7 @@ impl Schema {
         self.text.lines().skip(1).filter_map(|line| line.split_once(": "))
     }
 
-    /// The differences of the sender's schema from this one, the receiver's. Empty if they are equal. If a path occurs
+    /// The differences between the sender's schema and this one, the receiver's. Empty if they are equal. If a path occurs
     /// several times in a schema, the first field counts.
     pub fn differences(&self, sender: &Self) -> Vec<Difference> {
         let mut differences = Vec::new();
@@ -90,7 +88,7 @@ impl Schema {
             let (here, there) = (own(self.type_name()), own(sender.type_name()));
             differences.push(Difference::Name { here, there });
         }
-        // Not collected, for which a program needs a sort.
+        // Inserted one by one: `collect` would need code that sorts.
         let (mut here, mut there) = (BTreeMap::new(), BTreeMap::new());
         here.extend(self.first_fields());
         there.extend(sender.first_fields());
@@ -158,8 +156,8 @@ pub enum Difference {
         /// The type of the field.
         ty: String,
     },
-    /// The fields that both have come in another order. These are the first two, and each comes where the other side has the
-    /// other one.
+    /// The fields that both have are in different orders. These are the paths of the first two that differ: at the same place,
+    /// the receiver has `here` and the sender has `there`.
     Order {
         /// The path of the receiver's field.
         here: String,
@@ -205,13 +203,13 @@ pub enum SchemaError {
         /// Bytes of the text.
         actual: usize,
     },
-    /// A block of a [`Protocol`](crate::Protocol) does not begin with a tab and a tag that no other one has.
+    /// A block of a [`Protocol`](crate::Protocol) does not begin with a tab and a tag, or repeats the tag of another block.
     #[error("block {index} of the protocol: expected a tab and a tag of its own, up to 4294967295")]
     Tag {
         /// The number of the block, from 0 on.
         index: usize,
     },
-    /// A line after the first is not a path and a type, or a line has control characters.
+    /// A line after the first is not a path and a type, or a line contains control characters.
     #[error("line {number} of the schema: expected `path: type` without control characters")]
     Line {
         /// The number of the line, from 1 on.
@@ -222,13 +220,13 @@ pub enum SchemaError {
 impl FromStr for Schema {
     type Err = SchemaError;
 
-    /// Parses a schema from the text that another one was [displayed](fmt::Display) as. Lines may end as on Windows, and the
-    /// last one without a line break.
+    /// Parses a schema from the text that [`Display`](fmt::Display) wrote. Line breaks may be those of Windows, and the last
+    /// one may be missing.
     fn from_str(text: &str) -> Result<Self, SchemaError> {
         if text.len() > MAX_LEN {
             return Err(SchemaError::TooLong { actual: text.len() });
         }
-        // With the line breaks that a schema has, as equal schemas are equal texts.
+        // Equal schemas must be equal texts, so line breaks are normalized.
         let mut own = String::with_capacity(text.len() + 1);
         for (index, line) in text.lines().enumerate() {
             if line.contains(char::is_control) || index > 0 && !line.contains(": ") {
@@ -244,7 +242,7 @@ impl FromStr for Schema {
     }
 }
 
-/// The hash of the schema of `T`, as a constant. It is never 0, which means in a frame that there is no hash.
+/// The hash of the schema of `T`, as a constant. It is never 0, because 0 in a frame means that there is no hash.
 pub(crate) const fn schema_hash<T: Datatype>() -> u64 {
     let mut sink = Sink::new(&mut []);
     sink.schema(T::TYPE_MAP);
@@ -258,7 +256,7 @@ enum Path<'a> {
     Elements(&'a Path<'a>, usize),
 }
 
-/// Receives the text: hashes it, counts its bytes, and writes as many bytes as it has room for.
+/// Receives the text: hashes it, counts its bytes, and writes as many bytes as fit.
 struct Sink<'a> {
     /// FNV-1a.
     state: u64,
@@ -271,7 +269,7 @@ impl<'a> Sink<'a> {
         Self { state: 0xCBF2_9CE4_8422_2325, len: 0, out }
     }
 
-    /// The state mixed, so that every bit of the state affects every bit of the hash.
+    /// The mixed state: every bit of the state affects every bit of the hash.
     const fn hash(&self) -> u64 {
         let mixed = (self.state ^ (self.state >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
         let mixed = mixed ^ (mixed >> 32);
@@ -287,7 +285,7 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// A name, with its control characters and backslashes escaped: a line break in it is no new line.
+    /// A name with its control characters and backslashes escaped, so that a line break in it starts no new line.
     const fn name(&mut self, name: &str) {
         self.escaped_name(name, false);
     }
@@ -314,7 +312,7 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// A character of one byte in Latin-1.
+    /// Escapes a character up to U+00FF.
     const fn escaped(&mut self, code: u8) {
         self.text("\\u{");
         if code > 0xF {
@@ -391,8 +389,8 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// The name that a leaf has on every machine: an enum's own name, `Timestamp<ns>` for a time, whose number says nothing
-    /// without its unit, otherwise the name of the basic datatype.
+    /// The type of a leaf, by a name that is the same on every machine: an enum's own name; `Timestamp<ns>` for a time, because
+    /// the number means nothing without its unit; otherwise the name of the basic datatype.
     const fn type_of(&mut self, map: &TypeMap) {
         match map.node() {
             Node::Basic { validity: Validity::Enum(_), name, .. }
@@ -478,7 +476,7 @@ mod tests {
                 "`d: u8` is only there"
             ]
         );
-        // No type has a field twice, but a text can.
+        // No type has a field twice, but a parsed text can.
         let twice = "S\na: u8\nb: f32\nc: u8\nd: u8\nd: u8\na: f32\n";
         assert_eq!(texts(twice), ["`d: u8` is only there"]);
         let (twice, empty) = (schema(twice), schema("S\n"));
@@ -486,7 +484,7 @@ mod tests {
         assert_eq!(twice.differences(&empty).len(), 4);
         assert_eq!("S\na u8".parse::<Schema>(), Err(SchemaError::Line { number: 2 }));
         assert_eq!("S\na: u8\nb: \x1b[2J".parse::<Schema>(), Err(SchemaError::Line { number: 3 }));
-        // Line breaks are not part of what a schema says.
+        // Line breaks do not matter for equality.
         let other = here.to_string().replace('\n', "\r\n");
         for text in [other.as_str(), other.trim_end()] {
             assert_eq!((schema(text), schema(text).hash()), (here.clone(), here.hash()));

@@ -54,7 +54,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! The packer holds the position, so `write_all_buf` can be called again with it after its future was dropped.
+//! The packer holds the position. If the future of `write_all_buf` was dropped, call it again with the same packer.
 
 use core::future::{Future, poll_fn};
 use core::pin::pin;
@@ -99,8 +99,7 @@ impl<R: AsyncRead + Unpin, M: Messages> Receiver<R, M> {
     ///
     /// # Cancel safety
     ///
-    /// What has been read is kept in the receiver: if the future is dropped before it is ready, the next call
-    /// continues from there.
+    /// The receiver keeps what it has read: if the future is dropped before it is ready, the next call continues from there.
     ///
     /// # Errors
     ///
@@ -137,7 +136,7 @@ impl<R: AsyncRead + Unpin, M: Messages> Receiver<R, M> {
 /// The longest text of a protocol that is accepted, in bytes.
 const MAX_PROTOCOL_LEN: u64 = 1 << 20;
 
-/// Sends this side's [`Protocol`], that of `M`, and returns the other side's: what each side calls first when it has connected.
+/// Sends this side's [`Protocol`] (of `M`), and returns the other side's. Both sides call this first when they have connected.
 /// It reads no byte beyond the other side's protocol.
 ///
 /// ```
@@ -178,7 +177,7 @@ const MAX_PROTOCOL_LEN: u64 = 1 << 20;
 ///
 /// # Cancel safety
 ///
-/// None: give up the stream.
+/// Not cancel safe: after cancellation, give up the stream.
 ///
 /// # Errors
 ///
@@ -189,7 +188,8 @@ pub async fn exchange<M: Messages>(
 ) -> Result<Protocol, Error> {
     let (mut input, mut output) = ::tokio::io::split(stream);
     let ours = Protocol::of::<M>().to_string();
-    // At the same time: if both sides sent first, two long texts could fill the stream before either side reads.
+    // Send and receive at the same time: if both sides sent first, two long texts could fill the stream before either side
+    // reads.
     let mut sending = pin!(async {
         send(&mut output, &ours, Framing::new()).await?;
         Ok::<(), Error>(output.flush().await?)
@@ -205,7 +205,7 @@ pub async fn exchange<M: Messages>(
         if received.is_none()
             && let Poll::Ready(result) = receiving.as_mut().poll(context)
         {
-            // A peer that sends nothing more may never take all that is sent to it.
+            // A peer that has sent everything may never read all that is sent to it.
             received = Some(result?.ok_or_else(|| Error::Io(ErrorKind::UnexpectedEof.into()))?);
         }
         match received.take() {
@@ -223,8 +223,8 @@ pub async fn exchange<M: Messages>(
 ///
 /// # Cancel safety
 ///
-/// None: what has been read is lost with the future, and after an error the position in the stream is unknown. To
-/// continue in either case, use a [`Receiver`].
+/// Not cancel safe: what has been read is lost with the future. The position in the stream is then unknown, as it is after an
+/// error. To continue in either case, use a [`Receiver`].
 ///
 /// # Errors
 ///
@@ -254,7 +254,7 @@ pub async fn receive<M: Messages>(
 ///
 /// # Cancel safety
 ///
-/// None: part of the frame may have been written. To continue a frame, make an [`Encoder`] and use [`write_all`].
+/// Not cancel safe: part of the frame may have been written. To be able to continue, make an [`Encoder`] and use [`write_all`].
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Writing a frame to a stream, chunk by chunk.
+//! Writes a frame to a stream, chunk by chunk.
 
 use std::io::Write;
 
@@ -14,8 +14,8 @@ use dtype_runtime::{AppendBytes, packed_size};
 
 /// Writes the records as one message in a full frame, and returns the length of the frame in bytes.
 ///
-/// They are packed in pieces of at most 64 KiB, and a message that fits into one piece is written by one call. The
-/// stream is not flushed.
+/// The records are packed in pieces of at most 64 KiB, and a message of one piece is written by one call. The stream is not
+/// flushed.
 ///
 /// # Errors
 ///
@@ -101,8 +101,8 @@ pub fn encode<M: Messages>(
     message.append(out, framing)
 }
 
-/// Writes `count` instances of a type as one message in a full frame: the instances that [`Committed::pack`] would
-/// pack from `from`. Returns the length of the frame in bytes. For another frame, use [`Encoder::with_type`].
+/// Writes `count` instances of a type as one message in a full frame: the bytes that [`Committed::pack`] would pack from
+/// `from`. Returns the length of the frame in bytes. For another frame, use [`Encoder::with_type`].
 ///
 /// # Errors
 ///

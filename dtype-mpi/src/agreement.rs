@@ -1,10 +1,10 @@
-//! Whether the library's datatype names the same bytes as the type from which it was made.
+//! Checks that the library's datatype names the same bytes as the type from which it was made.
 //!
-//! Equal sizes and bounds are not enough. Libraries have defects in rare types: in a row of types with a negative
-//! extent, for example, MPICH looks for the data at other displacements, and the bounds are right. A stride of −1 byte
-//! has wrong bounds in Open MPI, which a resized type around it hides. So the bounds of every part are compared, and
-//! types with a property that all known defects share are refused. `tests/oracle` compares the other types with the
-//! library's own packing, on random types.
+//! Equal sizes and bounds are not enough. Libraries have defects in rare types: for a row of types with a negative extent, for
+//! example, MPICH accesses the data at other displacements although the bounds are right. For a stride of −1 byte, Open MPI
+//! computes wrong bounds, which a resized type around it hides. So the bounds of every part are compared, and types with a
+//! property that all known defects share are refused. `tests/oracle` compares the other types with the library's own packing,
+//! on random types.
 
 use dtype_runtime::types::{Combiner, Named};
 use dtype_runtime::{Basic, Type};
@@ -12,23 +12,23 @@ use dtype_runtime::{Basic, Type};
 use crate::error::Error;
 use crate::raw::Datatype;
 
-/// Facts about a type, from the parts that were visited.
+/// What the parts visited so far say about a type.
 #[derive(Clone, Debug)]
 pub(crate) struct Agreement {
     /// Why the library may name other bytes.
     doubt: Option<Error>,
-    /// Whether the type is basic data in any number of dimensions, all of whose bytes libraries copy: MPICH leaves out 6 of the
-    /// 16 bytes of a long double.
+    /// Whether the type is basic data in any number of dimensions, of which libraries copy every byte: of a long double, MPICH
+    /// leaves out 6 of the 16 bytes.
     is_grid: bool,
 }
 
 impl Agreement {
-    /// Before the first part.
+    /// The state before the first part.
     pub(crate) fn new() -> Self {
         Self { doubt: None, is_grid: true }
     }
 
-    /// Adds a part and its datatype, with the constructor and the parts of which it is made. Requires a session.
+    /// Adds a part and its datatype, with its constructor and its own parts. Requires a session.
     pub(crate) fn see(
         &mut self,
         (ty, datatype): (&Type, &Datatype),
@@ -51,13 +51,13 @@ impl Agreement {
         self.doubt.clone().map_or(Ok(()), Err)
     }
 
-    /// Whether the library surely copies every byte that the type names, and no other.
+    /// Whether the library is known to copy every byte that the type names, and no other.
     pub(crate) fn is_sure(&self) -> bool {
         self.doubt.is_none() && self.is_grid
     }
 }
 
-/// Whether a type made by this constructor can be a part of a grid.
+/// Whether a type made by this constructor may be part of a grid.
 fn is_of_grid(ty: &Type, combiner: Combiner) -> bool {
     use Basic::{CxxLongDoubleComplex, LongDouble, LongDoubleComplex};
     match combiner {
@@ -107,7 +107,7 @@ fn same(quantity: &'static str, here: i64, library: i64) -> Result<(), Error> {
     if here == library { Ok(()) } else { Err(Error::Bounds { quantity, here, library }) }
 }
 
-/// Checks the type's extent, and the parts that its constructor places, whose data were compared before. Requires a session.
+/// Checks the type's extent, and its parts, whose data were compared earlier. Requires a session.
 fn check_parts(ty: &Type, combiner: Combiner, parts: &[(&Type, &Datatype)]) -> Result<(), Error> {
     let defect = |what| Err(Error::LibraryDefect { combiner: combiner.name(), what });
     if ty.extent() < 0 {
@@ -115,7 +115,7 @@ fn check_parts(ty: &Type, combiner: Combiner, parts: &[(&Type, &Datatype)]) -> R
         return defect("with a negative extent");
     }
     for &(part, datatype) in parts {
-        // A resized type replaces the bounds of its part. MPICH has others for a struct of resized parts.
+        // A resized type replaces the bounds of its part. For a struct of resized parts, MPICH computes other bounds.
         if !(matches!(combiner, Combiner::Resized) && is_full_structure(part)) {
             extent(part, datatype)?;
         }

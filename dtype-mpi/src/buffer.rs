@@ -47,8 +47,8 @@ use crate::raw::{Datatype, Session, receiving, sending};
 pub struct Layout {
     committed: Committed,
     datatype: Datatype,
-    /// A duplicate of a predefined datatype, for memory that is not aligned or may hold invalid `bool`s: the
-    /// [`mpi`] crate would take memory with the predefined handle for values of the Rust type that has the handle.
+    /// A duplicate of a predefined datatype, for memory that is not aligned or may hold invalid `bool`s. With the predefined
+    /// handle, the [`mpi`] crate would take the memory for values of a Rust type.
     other: Option<Datatype>,
     /// Whether the library copies the same bytes.
     agreement: Agreement,
@@ -58,16 +58,16 @@ pub struct Layout {
     span: u64,
 }
 
-/// From this many bytes on, the library may send a layout's memory faster than it sends packed bytes: it copies the memory
-/// while the receiver takes what was copied before, and a packed message must be complete first.
+/// From this many bytes on, the library may send the memory of a layout faster than packed bytes: it copies memory while the
+/// receiver takes what was copied before, but a packed message must be complete first.
 const LONG_MESSAGE: u64 = 4096;
 
-/// That is so if the pieces of memory have this many bytes on average. Shorter ones take the library so long to copy that
-/// packing them here is faster.
+/// The library is faster if the pieces of memory have this many bytes on average. For shorter pieces it is so slow that packing
+/// them here is faster.
 const LONG_PIECE: u64 = 64;
 
-/// It is also so if the pieces lie in this many pages, whatever their lengths, and the library receives the message, too:
-/// then both ranks wait for memory most of the time, and the library lets them wait at the same time.
+/// The library is also faster if the pieces lie in this many pages, whatever their lengths, and the library receives the
+/// message, too: both ranks then mostly wait for memory, and with the library they do so at the same time.
 const MANY_PAGES: u64 = 4000;
 const PAGE: u64 = 4096;
 
@@ -97,7 +97,7 @@ impl Layout {
         Ok(Self { committed, datatype, other, agreement, pieces, span })
     }
 
-    /// Whether the library is to send `count` instances, which are not contiguous.
+    /// Whether the library should send `count` instances, which are not contiguous.
     pub(crate) fn is_sent_by_library(&self, count: usize) -> bool {
         let (count, size) = (count as u64, self.committed.size());
         let bytes = size.saturating_mul(count);
@@ -113,7 +113,7 @@ impl Layout {
         self.pieces.saturating_mul(count).min(self.span.saturating_add(others) / PAGE)
     }
 
-    /// Whether the library is to receive a message into all of `count` instances, which are not contiguous.
+    /// Whether the library should receive a message into all of `count` instances, which are not contiguous.
     pub(crate) fn is_received_by_library(&self, count: usize) -> bool {
         RECEIVES_PACKED && self.is_sent_by_library(count)
     }
@@ -204,18 +204,19 @@ impl Layout {
         Ok(bytes_of_mut(memory).get_mut(start..start + len))
     }
 
-    /// Count and datatype by which the library accesses instances at an address, if it is sure to access their bytes.
+    /// The count and the datatype with which the library accesses instances at an address; an error if it may access other
+    /// bytes.
     fn in_library(&self, at: *const u8, count: usize) -> Result<(Count, DatatypeRef<'_>), Error> {
         let count = count_of(count)?;
         if self.has_no_data(count) {
-            // Libraries disagree about the many ways to make nothing.
+            // Libraries disagree about types without data, so one with a fixed meaning is used.
             return Ok((count, Datatype::of::<()>()?));
         }
         self.agreement.check()?;
         Ok((count, self.datatype_at(at)))
     }
 
-    /// Whether this number of instances is nothing at all.
+    /// Whether this many instances have no data.
     fn has_no_data(&self, count: Count) -> bool {
         count == 0 || self.committed.size() == 0
     }
@@ -234,8 +235,8 @@ impl Layout {
 /// Elements to be sent: a [`Buffer`] of the [`mpi`] crate for any `#[derive(Datatype)]` type and any [`Layout`].
 /// The type may skip fields or restrict which bytes are valid values. Neither padding nor skipped fields are sent.
 ///
-/// Functions that send take it, and so does the sending side of the collective functions;
-/// [`Partition`](mpi::datatype::Partition) divides it among ranks.
+/// It is for functions that send, and for the sending side of collective functions; [`Partition`](mpi::datatype::Partition)
+/// divides it among ranks.
 ///
 /// ```
 /// use dtype_mpi::SendBuffer;
@@ -301,16 +302,16 @@ impl<'a> SendBuffer<'a> {
     }
 }
 
-/// Memory to receive into: a [`BufferMut`] of the [`mpi`] crate for types that accept any bytes, which may skip
-/// fields, and for any [`Layout`]. Padding and skipped fields are unchanged.
+/// Memory to receive into: a [`BufferMut`] of the [`mpi`] crate for types that accept any bytes, and for any [`Layout`]. The
+/// types may skip fields. Padding and skipped fields are unchanged.
 ///
 /// The functions of the [`mpi`] crate do not check everything, with this buffer or with slices of their own types:
 ///
-/// - Open MPI 4.1 and 5.0 have a defect: they may write a message that is longer than contiguous memory for it over whatever
-///   follows, and only then report the error. Where a peer may send more than was agreed, use
+/// - Open MPI 4.1 and 5.0 have a defect: if a message is longer than contiguous memory for it, they may overwrite what follows,
+///   and only then report the error. If a peer may send more than was agreed, use
 ///   [`PackedSource`](crate::traits::PackedSource), whose functions never receive into memory that is too short.
-/// - Reductions and scans write as many elements as are sent, of the type that is sent. The memory for the result must have the
-///   same length and type.
+/// - Reductions and scans write the number and the type of elements that are sent. The memory for the result must have the same
+///   length and type.
 /// - [`PartitionMut`](mpi::datatype::PartitionMut) accepts negative displacements.
 ///
 /// A type for which some bytes are not valid values does not compile here:
@@ -389,17 +390,17 @@ pub(crate) fn unpacker<'a, T: Described>(
     Ok(committed.unpacker(buffer, count)?)
 }
 
-/// Whether no byte of the elements is data. Such elements can have an address that means something else to MPI.
+/// Whether the elements have no data bytes. The address of such elements may have a special meaning in MPI.
 fn has_no_data<T: Described>(elements: &[T]) -> bool {
     elements.is_empty() || T::TYPE_MAP.size() == 0
 }
 
-/// The origin as a displacement. From one that is greater than all displacements, none leads into the memory.
+/// The origin as a displacement. If it is too large for one, no displacement leads from it into the memory.
 fn signed(origin: usize) -> i64 {
     i64::try_from(origin).unwrap_or(i64::MIN)
 }
 
-/// Where displacement 0 of the first instance is. It need not lie in the memory.
+/// The address of displacement 0 of the first instance. It need not lie in the memory.
 pub(crate) fn at_origin<T>(memory: &[T], origin: usize) -> *const u8 {
     memory.as_ptr().cast::<u8>().wrapping_add(origin)
 }
@@ -413,14 +414,14 @@ const fn assert_dense<T: Described>() {
     );
 }
 
-/// The bytes of memory that a layout may read at any index.
+/// The bytes of memory that a layout may read, at any index.
 fn bytes_of<T: Described>(memory: &[T]) -> &[u8] {
     const { assert_dense::<T>() }
     // SAFETY: every byte of a `T` is data, and is initialised in every value; the lifetime is the same.
     unsafe { slice::from_raw_parts(memory.as_ptr().cast(), size_of_val(memory)) }
 }
 
-/// The bytes of memory that a layout may write at any index.
+/// The bytes of memory that a layout may write, at any index.
 fn bytes_of_mut<T: Described>(memory: &mut [T]) -> &mut [u8] {
     const {
         assert_dense::<T>();

@@ -39,7 +39,7 @@ struct Cache {
     /// Keyed by the address of the constant type map and the alignment. An address belongs to one type map, which
     /// determines the rest. A type may have several addresses, in different parts of a program.
     by_map: HashMap<(usize, usize), Shared>,
-    /// Keyed by the types themselves, so that equal types share one datatype.
+    /// Keyed by the types themselves, so that equal types share a datatype.
     by_type: HashMap<(Type, Elements), Shared>,
     /// Whether [`free_all`] is registered with the library.
     ends: bool,
@@ -48,8 +48,8 @@ struct Cache {
 static CACHE: RwLock<Option<Cache>> = RwLock::new(None);
 
 impl Datatype {
-    /// The committed datatype of the elements of a `[T]`. The first call on any thread makes it, and it is freed
-    /// when MPI is finalized. Later calls look it up in a table.
+    /// The committed datatype of the elements of a `[T]`. The first call on any thread makes it, and later calls look it up in
+    /// a table. It is freed when MPI is finalized.
     ///
     /// It names the data of a `T` as [`Type::of`] does, with the lower bound 0 and the extent `size_of::<T>()`, as
     /// in a slice, whatever the attributes of the struct say. A type with generic or lifetime parameters has one
@@ -58,7 +58,7 @@ impl Datatype {
     ///
     /// # Errors
     ///
-    /// [`Error::NotRunning`]; [`Error::Thread`] if it was not made before; otherwise as [`new`](Self::new), and
+    /// [`Error::NotRunning`]; [`Error::Thread`] if the datatype was not made before; otherwise as [`new`](Self::new), and
     /// [`Error::Bounds`] if the library computes another layout for the datatype.
     ///
     /// ```
@@ -98,8 +98,8 @@ fn elements(map: &'static TypeMap) -> Result<Type, dtype_runtime::Error> {
             let mut displacements = Vec::new();
             let mut types = Vec::new();
             for field in fields {
-                // A field without data has no part in the elements, and not every library can copy a struct with
-                // one.
+                // A field without data does not belong to the elements, and some libraries cannot copy a struct with such a
+                // field.
                 let Some(map) = field.map().filter(|map| map.size() > 0) else { continue };
                 displacements.push(signed(field.offset()));
                 types.push(elements(map)?);
@@ -123,7 +123,7 @@ fn shared(
         }
     }
     let key = (ty()?, like);
-    // No other thread makes one while the lock is held.
+    // While the lock is held, no other thread makes a datatype.
     let mut cache = CACHE.write().unwrap_or_else(PoisonError::into_inner);
     let cache = cache.get_or_insert_default();
     let shared = if let Some(shared) = cache.by_type.get(&key) {

@@ -1,4 +1,4 @@
-//! Messages that say which type their elements have, so that elements of one type are not taken for another's.
+//! Messages that carry the type signature of their elements, so that a receiver refuses elements of another type.
 
 use dtype_runtime::Datatype as Described;
 use mpi::traits::{Destination, Source};
@@ -114,7 +114,7 @@ pub trait CheckedSource: Source {
 
 impl<S: Source> CheckedSource for S {}
 
-/// What follows the elements of a checked message: the hash of the signature of an element, and its packed bytes, both
+/// The trailer after the elements of a checked message: the hash of an element's signature, and its packed bytes, both
 /// little-endian.
 const TRAILER: usize = 16;
 

@@ -46,13 +46,13 @@ impl<T> Gathered<T> {
 /// Collective operations on any `#[derive(Datatype)]` type, with any number of elements from each rank
 /// (MPI-4.1 chapter 6).
 ///
-/// All ranks of the communicator call the same function, with elements of the same type signature. One or two short
-/// collective operations compare the arguments and the signatures before the data are sent. If they do not match, or one rank
-/// refuses its own, every rank gets an error and nothing is sent. Received bytes are checked before they become values. An
-/// error about them is returned only at the rank that received them; the other ranks continue.
+/// All ranks of the communicator call the same function, with elements of the same type signature. One or two short collective
+/// operations compare the arguments and the signatures before the data are sent. If they do not match, or if a rank refuses its
+/// own arguments, every rank gets an error and nothing is sent. Received bytes are checked before they become values. If they
+/// are invalid, only the rank that received them gets an error; the other ranks continue.
 ///
-/// The comparison protects from mistakes. A rank that makes calls of its own instead can announce less than it sends. Open
-/// MPI 4.1 and 5.0 may write that over whatever follows the memory for it, and only then report the error.
+/// The comparison protects against mistakes. A rank that calls the library directly can announce less than it sends. Open MPI
+/// 4.1 and 5.0 may then overwrite whatever follows the memory for the message, and only then report the error.
 ///
 /// The operations work on the ranks of one group: on an intercommunicator they return [`Error::Intercommunicator`],
 /// and nothing is sent.
@@ -276,7 +276,7 @@ pub trait PackedCollectives: CommunicatorCollectives {
 
 impl<C: CommunicatorCollectives> PackedCollectives for C {}
 
-/// The facts that ranks exchange before a collective operation.
+/// What ranks tell each other before a collective operation.
 struct Meeting {
     rank: Rank,
     size: Rank,
@@ -314,8 +314,8 @@ impl Meeting {
         Ok(Self { block: Some(block), ..meeting })
     }
 
-    /// A rank that gave another number than this one, if not all ranks gave the same. They all see the same numbers, so they
-    /// all find one, or none does.
+    /// A rank that gave another number than this rank, if not all ranks gave the same. All ranks see the same numbers, so
+    /// either each of them finds such a rank, or none does.
     fn different(&self, which: usize) -> Option<usize> {
         let first = self.said[0][which];
         let other = self.said.iter().position(|said| said[which] != first)?;
@@ -377,13 +377,13 @@ fn other_elements<T: Described>(on: &OnCommunicator<'_>, rank: usize) -> Result<
     Ok(Error::Elements { rank: rank_of(rank), ours, theirs: text(rank) })
 }
 
-/// A number of elements as ranks announce it: the same bits, because there can be any number of elements without data.
+/// A number of elements as ranks announce it. The bits are the same, because there can be any number of elements without data.
 fn announce(count: usize) -> i64 {
     (count as u64).cast_signed()
 }
 
-/// The number of elements that a rank announced; the greatest number, which no memory holds, if this machine cannot address as
-/// many.
+/// The number of elements that a rank announced. If this machine cannot address as many, the greatest number, which no memory
+/// can hold.
 fn announced(number: i64) -> usize {
     usize::try_from(number.cast_unsigned()).unwrap_or(usize::MAX)
 }
@@ -408,7 +408,7 @@ fn broadcast_from_root<T: Described>(
     on.broadcast_own(&values::packed(elements), block)
 }
 
-/// Receives elements: `fill` fills their packed bytes, if all ranks could allocate theirs.
+/// Receives elements. `fill` fills their packed bytes, if all ranks could allocate memory for theirs.
 fn receive<T: Described>(
     on: &OnCommunicator<'_>,
     meeting: &Meeting,
@@ -436,7 +436,7 @@ fn receive<T: Described>(
         fill(&room, block)?;
         Ok(own)
     });
-    // If the memory for the elements could not be allocated, the other ranks do not know it yet.
+    // If the memory for the elements could not be allocated, the other ranks do not know that yet.
     if asked { received } else { meeting.agree(on, received) }
 }
 
@@ -479,9 +479,9 @@ fn reduce<T: Described>(
         return Ok(Vec::new());
     };
     let packed = values::packed(elements);
-    // Discards a failure of an earlier call.
+    // Discards the failure of an earlier call, if any.
     drop(function.failure());
-    // SAFETY: the operation is borrowed, and the block is its own.
+    // SAFETY: the operation is borrowed, and the block is that of the operation.
     let reduced = unsafe { on.reduce(&packed, function.block(), function.handle(), root) };
     let failed = function.failure().map_or(Ok(()), Err);
     let reduced = reduced.and_then(|bytes| failed.map(|()| bytes));

@@ -1,4 +1,4 @@
-//! From an MPI datatype to a [`Type`], by its envelope and contents.
+//! Decodes an MPI datatype to a [`Type`], by its envelope and contents.
 
 use dtype_runtime::Type;
 use dtype_runtime::types::{Combiner, Decoded, Library};
@@ -19,9 +19,9 @@ impl Datatype {
     ///
     /// # Errors
     ///
-    /// [`Error::NotRunning`], [`Error::Thread`]; [`Error::UnknownCombiner`], [`Error::UnknownName`],
-    /// [`Error::Constant`] for what MPI-4.1 or `dtype-runtime` does not have; [`Error::TooDeep`];
-    /// [`Error::Type`] for arguments that `dtype-runtime` refuses; [`Error::Call`] when the library fails.
+    /// [`Error::NotRunning`], [`Error::Thread`]; [`Error::UnknownCombiner`], [`Error::UnknownName`] and [`Error::Constant`] for
+    /// anything that MPI-4.1 or `dtype-runtime` lacks; [`Error::TooDeep`]; [`Error::Type`] for arguments that `dtype-runtime`
+    /// refuses; [`Error::Call`] if the library fails.
     #[doc(alias = "MPI_Type_get_contents")]
     pub fn to_type(&self) -> Result<Type, Error> {
         let _session = Session::begin("MPI_Type_get_contents")?;
@@ -29,18 +29,17 @@ impl Datatype {
     }
 }
 
-/// The type that an MPI datatype stands for, whatever made the datatype: as [`Datatype::to_type`].
+/// The type of an MPI datatype, whatever made the datatype: as [`Datatype::to_type`].
 ///
 /// # Safety
 ///
-/// The handle belongs to a datatype that is alive, as [`mpi::raw::AsRaw::as_raw`] returns it, or
-/// `MPI_DATATYPE_NULL`.
+/// The handle must belong to a live datatype, as [`mpi::raw::AsRaw::as_raw`] returns it, or be `MPI_DATATYPE_NULL`.
 ///
 /// # Errors
 ///
 /// As [`Datatype::to_type`], and [`Error::Null`] for the null handle.
 pub unsafe fn decode(handle: MPI_Datatype) -> Result<Type, Error> {
-    // SAFETY: the caller guarantees it, and the value is dropped before this returns.
+    // SAFETY: the caller guarantees the handle, and the value is dropped before this returns.
     let datatype = unsafe { Datatype::borrowed(handle) };
     if datatype.is_null() {
         return Err(Error::Null);

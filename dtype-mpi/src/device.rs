@@ -1,4 +1,4 @@
-//! Messages between the memories of devices, packed and unpacked there.
+//! Messages between the memories of devices. The devices pack and unpack them.
 
 use dtype_gpu::driver::Driver;
 use dtype_gpu::{Buffer, Packing, Queue};
@@ -12,7 +12,7 @@ use crate::values;
 
 /// Instances of a type in device memory that are sent, or received, as one message. The device packs into pinned host memory,
 /// from which the library sends, and unpacks from pinned host memory into which the library receives, so the library need not
-/// know about devices. The peer may use any call of this crate or of the library.
+/// support devices. The peer may use any call of this crate or of the library.
 ///
 /// ```
 /// use dtype_gpu::opencl::OpenCl;
@@ -55,8 +55,8 @@ pub struct DeviceMessage<'a, D: Driver> {
 }
 
 impl<'a, D: Driver> DeviceMessage<'a, D> {
-    /// A message of `count` instances, with the pinned memory that it needs: make it once, for many messages. `memory` is a
-    /// buffer and the offset in bytes of displacement 0 of the first instance in it.
+    /// A message of `count` instances, with the pinned memory that it needs. Make it once, and use it for many messages.
+    /// `memory` is a buffer, and the offset in bytes of displacement 0 of the first instance in that buffer.
     ///
     /// # Errors
     ///
@@ -73,7 +73,7 @@ impl<'a, D: Driver> DeviceMessage<'a, D> {
         Ok(Self { packing: packing.clone(), queue, memory, count, packed })
     }
 
-    /// Packs the instances, after the commands of the queue, and sends them (`MPI_Send`).
+    /// Packs the instances, after earlier commands of the queue, and sends them (`MPI_Send`).
     ///
     /// # Errors
     ///
@@ -85,7 +85,7 @@ impl<'a, D: Driver> DeviceMessage<'a, D> {
         })
     }
 
-    /// Receives a message, and queues that the device unpacks it. A shorter message fills the first bytes of the packed
+    /// Receives a message, and enqueues its unpacking on the device. A shorter message fills the first bytes of the packed
     /// stream. [`Received::count`] is the number of bytes. Any bytes are accepted.
     ///
     /// # Errors
@@ -104,8 +104,8 @@ impl<'a, D: Driver> DeviceMessage<'a, D> {
         let (envelope, bytes) = on.take(found, |matched| {
             let bytes = values::fits::<u8>(matched.envelope, capacity)?;
             let mut mapped = packed.map(queue)?.expect("pinned host memory");
-            // SAFETY: the mapped memory has `capacity` bytes, which nothing else uses until it is given back, and the message
-            // has no more; it is memory of bytes, of which any are valid.
+            // SAFETY: the mapped memory has `capacity` bytes, and the message is no longer. Nothing else uses the memory until
+            // it is given back. It holds bytes, any of which are valid.
             unsafe { matched.receive(mapped.as_mut_ptr())? };
             Ok((matched.envelope, bytes))
         })?;
@@ -113,7 +113,7 @@ impl<'a, D: Driver> DeviceMessage<'a, D> {
         Ok(received(envelope, bytes))
     }
 
-    /// Sends this message and receives the other one meanwhile, so that all ranks can do both at the same time (`MPI_Isend`).
+    /// Sends this message while it receives the other one, so that all ranks can do both at the same time (`MPI_Isend`).
     ///
     /// # Errors
     ///
@@ -132,7 +132,7 @@ impl<'a, D: Driver> DeviceMessage<'a, D> {
         })
     }
 
-    /// Packs the instances and passes the packed bytes on.
+    /// Packs the instances and passes the packed bytes to `send`.
     fn with_packed<R>(&mut self, send: impl FnOnce(&[u8]) -> Result<R, Error>) -> Result<R, Error> {
         let Self { packing, queue, memory, count, packed } = self;
         packing.pack(queue, *memory, *count, (packed, 0))?;

@@ -16,9 +16,9 @@ impl Datatype {
     /// Every constructor call that made `ty` is repeated with the library, so that the envelope and the contents of
     /// the datatype equal those of `ty`, level by level. A part that occurs several times in `ty` is made once.
     ///
-    /// A basic datatype that MPI lacks becomes another one of the same size, and decodes to that: a `char` becomes
-    /// an `MPI_UINT32_T`; a 128-bit integer, an `f16` or a `bf16` becomes an array of `MPI_BYTE`, which no library
-    /// converts between byte orders and which matches only bytes. If the substitute has a smaller alignment, a
+    /// A basic datatype that MPI lacks becomes another one of the same size, and decodes to the latter: a `char` becomes an
+    /// `MPI_UINT32_T`; a 128-bit integer, an `f16` or a `bf16` becomes an array of `MPI_BYTE`, which no library converts
+    /// between byte orders, and which a receiver can only match with bytes. If the substitute has a smaller alignment, a
     /// datatype built from it is resized to the bounds of its `Type`.
     ///
     /// The library computes the layout. If it interprets the standard's rules for bounds differently, the
@@ -26,10 +26,9 @@ impl Datatype {
     ///
     /// # Errors
     ///
-    /// [`Error::NotRunning`], [`Error::Thread`]; [`Error::NoSuchType`] and [`Error::NoSuchCall`] for what the
-    /// library lacks; [`Error::LargeCounts`] for arguments of more than 32 bits if it has no calls for them;
-    /// [`Error::Type`] for a type whose contents are unknown; [`Error::Call`] when the library refuses the
-    /// arguments.
+    /// [`Error::NotRunning`], [`Error::Thread`]; [`Error::NoSuchType`] and [`Error::NoSuchCall`] for types and calls that the
+    /// library lacks; [`Error::LargeCounts`] for arguments of more than 32 bits if it has no calls for them; [`Error::Type`]
+    /// for a type whose contents are unknown; [`Error::Call`] if the library refuses the arguments.
     #[doc(alias = "MPI_Type_commit")]
     pub fn new(ty: &Type) -> Result<Self, Error> {
         let _session = Session::begin("MPI_Type_commit")?;
@@ -49,14 +48,14 @@ impl Datatype {
 /// different.
 #[derive(Default)]
 struct Made<'a> {
-    /// Keyed by the addresses of the types. The types live as long as the one being converted, so each address
-    /// means one type.
+    /// Keyed by the addresses of the types. The types live as long as the type being converted, so each address belongs to one
+    /// type.
     by_address: HashMap<*const (), Rc<Part>>,
     /// Keyed by the types themselves, for equal types at other addresses.
     by_type: HashMap<Type, Rc<Part>>,
-    /// Keeps alive types that are not part of the one being converted.
+    /// Keeps types alive that are not parts of the type being converted.
     kept: Vec<Type>,
-    /// What every part is compared for.
+    /// The agreement that every part is added to, if there is one.
     agreement: Option<&'a mut Agreement>,
 }
 

@@ -3,13 +3,13 @@
 use mpi::ffi;
 use thiserror::Error;
 
-/// A conversion that was refused, or a call that the MPI library refused. A conversion that fails frees the MPI
-/// datatypes that it made.
+/// A conversion that was refused, or a call that the MPI library refused. A failed conversion frees the MPI datatypes that it
+/// made.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// MPI is not running: it is not initialised yet, or it is finalized; or the calling code is the function of a
-    /// reduction, which must not call MPI (MPI-4.1 section 6.9.5).
+    /// MPI is not running: it is not initialised yet, or it is finalized. Or the calling code is the function of a reduction,
+    /// which must not call MPI (MPI-4.1 section 6.9.5).
     #[error("{call} was asked for while MPI is {state}")]
     NotRunning {
         /// The call that would have been made.
@@ -129,15 +129,15 @@ pub enum Error {
         "the {quantity} of the datatype or of a part of it is {here} here and {library} in this MPI library"
     )]
     Bounds {
-        /// `"size"`, `"lower bound"`, `"extent"`, `"true lower bound"` or `"true extent"`.
+        /// Which bound differs: `"size"`, `"lower bound"`, `"extent"`, `"true lower bound"` or `"true extent"`.
         quantity: &'static str,
-        /// In bytes, according to `dtype-runtime`.
+        /// The bytes according to `dtype-runtime`.
         here: i64,
-        /// In bytes, according to the library.
+        /// The bytes according to the library.
         library: i64,
     },
-    /// MPI libraries have a defect: they access wrong bytes for some types that are made like this one, although their bounds
-    /// are right. This crate does not let the library access memory with this datatype, or with one that contains it.
+    /// MPI libraries have a defect: for some types made like this one, they access wrong bytes although the bounds are right.
+    /// This crate does not let the library access memory with this datatype, or with one that contains it.
     #[error(
         "MPI libraries have a defect: they access wrong bytes for some {combiner} types {what}"
     )]
@@ -152,7 +152,7 @@ pub enum Error {
         "the message from rank {source_rank} with tag {tag} has {bytes} bytes, expected at most {capacity}"
     )]
     Truncated {
-        /// The rank that sent it.
+        /// The rank that sent the message.
         source_rank: i32,
         /// The tag of the message.
         tag: i32,
@@ -166,7 +166,7 @@ pub enum Error {
         "the message from rank {source_rank} with tag {tag} has {bytes} bytes, expected {expected}"
     )]
     Short {
-        /// The rank that sent it.
+        /// The rank that sent the message.
         source_rank: i32,
         /// The tag of the message.
         tag: i32,
@@ -180,7 +180,7 @@ pub enum Error {
     Partial {
         /// The bytes of the message.
         bytes: u64,
-        /// The number of whole elements in it.
+        /// The number of whole elements in the message.
         elements: u64,
         /// Packed bytes of one element.
         element: u64,
@@ -207,15 +207,15 @@ pub enum Error {
     Mismatch {
         /// A rank that gave another value.
         rank: i32,
-        /// `"the root"`, `"the count"`.
+        /// The argument: `"the root"` or `"the count"`.
         argument: &'static str,
         /// The value at this rank.
         ours: i64,
         /// The value at that rank.
         theirs: i64,
     },
-    /// The ranks called a collective operation with elements of different types, or the two ends of a part of an
-    /// [`Exchange`](crate::Exchange) have different types: their type signatures differ.
+    /// The type signatures differ: ranks called a collective operation with elements of different types, or the two ends of a
+    /// part of an [`Exchange`](crate::Exchange) have different types.
     #[error("rank {rank} has elements {theirs}, expected {ours} as at this rank")]
     Elements {
         /// A rank with elements of another type.
@@ -231,9 +231,9 @@ pub enum Error {
         "the message from rank {source_rank} with tag {tag} has elements of {their_size} bytes with the signature {theirs:#018x}, expected {our_size} bytes with {ours:#018x}"
     )]
     Signature {
-        /// The rank that sent it.
+        /// The rank that sent the message.
         source_rank: i32,
-        /// Its tag.
+        /// The tag of the message.
         tag: i32,
         /// The hash of the type signature of its elements.
         theirs: u64,
@@ -241,25 +241,25 @@ pub enum Error {
         their_size: u64,
         /// The hash of the type signature of the elements that were expected.
         ours: u64,
-        /// Packed bytes of one of these.
+        /// Packed bytes of one of the expected elements.
         our_size: u64,
     },
-    /// Two parts of an [`Exchange`](crate::Exchange) name the same byte, and one of them is received.
+    /// Two parts of an [`Exchange`](crate::Exchange) name the same byte, and at least one of them is received.
     #[error(
         "the part {received} that is received and the part {other} that is {} overlap at byte {byte}",
         if *is_sent { "sent" } else { "received" }
     )]
     Overlap {
-        /// The index of a part among those that are received.
+        /// The index of one part, among the received parts.
         received: usize,
-        /// The index of the other one.
+        /// The index of the other part.
         other: usize,
-        /// Whether the other one is sent.
+        /// Whether the other part is sent.
         is_sent: bool,
         /// The first byte in the memory that both name.
         byte: i64,
     },
-    /// A part of an [`Exchange`](crate::Exchange) for a rank that is not one of the communicator.
+    /// A part of an [`Exchange`](crate::Exchange) names a rank that is not in the communicator.
     #[error("rank {rank} of a part is not a rank of the communicator, expected 0 to {last}")]
     Rank {
         /// The rank that was given.
@@ -267,7 +267,7 @@ pub enum Error {
         /// The greatest rank.
         last: i32,
     },
-    /// A part of an [`Exchange`](crate::Exchange) with a tag that some library does not accept (MPI-4.1 section 3.2.3).
+    /// A part of an [`Exchange`](crate::Exchange) has a tag that some libraries do not accept (MPI-4.1 section 3.2.3).
     #[error("the part for rank {rank} has the tag {tag}, expected 0 to 32767")]
     Tag {
         /// The rank of the part.
@@ -282,20 +282,20 @@ pub enum Error {
         rank: i32,
         /// The tag.
         tag: i32,
-        /// The number of parts with this tag that it sends to this rank.
+        /// The number of parts with this tag that the other rank sends to this rank.
         sent: usize,
-        /// The number that this rank receives.
+        /// The number of parts that this rank receives.
         received: usize,
     },
-    /// A grid without a halo: its sizes are not one for each dimension of the communicator, of which there are at most nine,
-    /// or are less than three borders.
+    /// A grid that cannot have a halo: the number of its sizes is not the communicator's number of dimensions, there are more
+    /// than nine dimensions, or a size is less than three borders.
     #[error(
         "a halo of width {width} for a grid of {sizes:?} elements: expected {dimensions} sizes of three widths or more, at most nine"
     )]
     Halo {
         /// The sizes that were given.
         sizes: Vec<u64>,
-        /// The number of elements of the border on each side.
+        /// The width of the border on each side, in elements.
         width: u64,
         /// The number of dimensions of the communicator.
         dimensions: usize,

@@ -1,9 +1,9 @@
-//! Parts of a grid that ranks send each other at the same time: halos, and all-to-all by layouts.
+//! Exchanges parts of a grid between ranks, all at the same time: halos, and all-to-all by layouts.
 //!
 //! Every part is packed here, into memory of the exchange. So the grid is not borrowed while messages are in transit, and
-//! several parts of one grid are received at once. Measured with six messages to and from each rank, in shared memory:
-//! persistent requests take between 0.87 and 1.6 of the time of nonblocking ones, and the same from 4 KiB on;
-//! `MPI_Neighbor_alltoallw` takes 1.0 to 1.3. Nonblocking requests are therefore all that is used.
+//! several parts of one grid are received at once. The messages use nonblocking requests, because no alternative was clearly
+//! faster with six messages to and from each rank in shared memory: persistent requests take 0.87 to 1.6 times as long, and the
+//! same time from 4 KiB on; `MPI_Neighbor_alltoallw` takes 1.0 to 1.3 times as long.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ use crate::signature::{self, Text};
 /// The greatest tag that every library accepts (MPI-4.1 section 3.2.3).
 const MAX_TAG: Tag = 32767;
 
-/// Instances of a type in the memory of a grid, and the rank to which they are sent or from which they are received.
+/// Instances of a type in the memory of a grid, and the rank that they are sent to or received from.
 #[derive(Clone, Debug)]
 pub struct Part {
     rank: Rank,
@@ -33,22 +33,22 @@ pub struct Part {
 }
 
 impl Part {
-    /// One instance, with displacement 0 at the beginning of the memory, as in a [`Type::subarray`] of the grid.
+    /// One instance, with displacement 0 at the start of the memory, as in a [`Type::subarray`] of the grid.
     ///
-    /// The tag tells the parts between two ranks apart: a part that is sent arrives in the part that is received with the
-    /// same tag, from 0 to 32767. Parts with one tag arrive in the order in which they are sent.
+    /// The tag, from 0 to 32767, distinguishes the parts between two ranks: a sent part is received in the part with the same
+    /// tag. Parts with one tag arrive in the order in which they are sent.
     pub fn new(rank: Rank, tag: Tag, ty: &Type) -> Self {
         Self { rank, tag, committed: ty.commit(), origin: 0, count: 1 }
     }
 
-    /// Displacement 0 of the first instance is this number of bytes into the memory.
+    /// Sets the origin: displacement 0 of the first instance is this many bytes into the memory.
     #[must_use]
     pub fn origin(mut self, bytes: usize) -> Self {
         self.origin = bytes;
         self
     }
 
-    /// This number of instances, each of them an extent after the one before.
+    /// Sets the number of instances. Each starts one extent after the one before.
     #[must_use]
     pub fn count(mut self, instances: usize) -> Self {
         self.count = instances;
@@ -62,20 +62,21 @@ impl Part {
     }
 }
 
-/// Which ranks of a Cartesian grid are neighbours of a rank.
+/// Which ranks of a Cartesian grid are the neighbours of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Neighbours {
-    /// Those across a face: 4 in two dimensions, 6 in three. A border of such a halo has no corners and edges, as a stencil
-    /// along the axes needs it.
+    /// The ranks across a face: 4 in two dimensions, 6 in three. The border then has no corners and edges; a stencil along the
+    /// axes needs none.
     Faces,
-    /// Those across faces, edges and corners: 8 in two dimensions, 26 in three.
+    /// The ranks across faces, edges and corners: 8 in two dimensions, 26 in three.
     All,
 }
 
-/// Messages between this rank and others, each of them a part of one grid in memory: made once, performed any number of times.
+/// Messages between this rank and others, each of which is a part of one grid in memory. An exchange is made once and can be
+/// performed any number of times.
 ///
-/// [`run`](Self::run) sends and receives all parts, and returns when all of them have arrived. With [`start`](Self::start) and
-/// [`finish`](Started::finish), a program computes in between what does not depend on them; the grid is not borrowed then.
+/// [`run`](Self::run) sends and receives all parts, and returns when all have arrived. Between [`start`](Self::start) and
+/// [`finish`](Started::finish), a program can compute what does not depend on the parts; the grid is not borrowed then.
 ///
 /// The parts are messages on the communicator with the tags of the parts. Other messages between the same ranks need other
 /// tags, or another communicator.
@@ -106,7 +107,7 @@ pub struct Exchange<'c> {
     receives: Vec<Prepared>,
 }
 
-/// A part, and memory for its packed bytes, which is kept from one exchange to the next.
+/// A part, and memory for its packed bytes, which is kept between exchanges.
 #[derive(Debug)]
 struct Prepared {
     part: Part,
@@ -115,10 +116,10 @@ struct Prepared {
 }
 
 impl<'c> Exchange<'c> {
-    /// An exchange within one grid. All ranks of the communicator call this together, those without parts as well.
+    /// An exchange within one grid. All ranks of the communicator must call this together, even ranks without parts.
     ///
-    /// The parts that are received must not overlap with each other or with those that are sent. The ranks compare which parts
-    /// they send and receive, and the type signatures of these.
+    /// Received parts must not overlap each other or sent parts. The ranks compare which parts they send and receive, and the
+    /// type signatures of the parts.
     ///
     /// # Errors
     ///
@@ -135,9 +136,9 @@ impl<'c> Exchange<'c> {
         Self::checked(communicator, sends, receives, disjoint)
     }
 
-    /// An exchange from one memory into another, for [`run_between`](Self::run_between): with a part for each rank the
-    /// operation of `MPI_Alltoallw`, and with a part for each neighbour the operation of `MPI_Neighbor_alltoallw`. As
-    /// [`new`](Self::new) otherwise; the parts that are received must not overlap with each other.
+    /// An exchange from one memory into another, for [`run_between`](Self::run_between). With a part for each rank, it is the
+    /// operation of `MPI_Alltoallw`; with a part for each neighbour, that of `MPI_Neighbor_alltoallw`. Otherwise as
+    /// [`new`](Self::new); only received parts must not overlap each other.
     ///
     /// # Errors
     ///
@@ -181,8 +182,8 @@ impl<'c> Exchange<'c> {
     ///
     /// `sizes` are the numbers of elements of this rank's part of the grid along each dimension, with the border, in C order:
     /// the last one is contiguous in memory. `width` is the number of elements of the border on each side. The outermost
-    /// elements inside of the border are sent to the neighbours, whose elements are received into the border. Where a
-    /// dimension is not periodic, the border at the end of the grid is left as it is.
+    /// elements inside the border are sent to the neighbours, and the neighbours' elements are received into the border. In a
+    /// dimension that is not periodic, the border at the end of the grid is unchanged.
     ///
     /// # Errors
     ///
@@ -288,7 +289,7 @@ impl<'c> Exchange<'c> {
 
 /// An exchange in progress.
 ///
-/// Dropping it waits as well, and discards what arrives, so that the next exchange does not receive it. If the thread is
+/// Dropping it also waits, and discards what arrives, so that the next exchange does not receive it. If the thread is
 /// panicking, the receives are cancelled instead.
 #[must_use = "dropping it waits"]
 #[derive(Debug)]
@@ -299,19 +300,19 @@ pub struct Started<'e, 'c> {
 }
 
 impl Started<'_, '_> {
-    /// Waits until all parts have arrived, writes them, and waits until all parts were sent.
+    /// Waits until all parts have arrived, writes them, and waits until all parts have been sent.
     ///
     /// # Errors
     ///
     /// [`Error::Type`] with [`OutOfBounds`](dtype_runtime::Error::OutOfBounds) for a part outside of the memory;
     /// [`Error::Truncated`] and [`Error::Short`] for a message of another length that was sent with the tag of a part;
-    /// [`Error::NotRunning`], [`Error::Thread`], [`Error::Call`]. All messages are waited for, and the other parts are
-    /// written.
+    /// [`Error::NotRunning`], [`Error::Thread`], [`Error::Call`]. In all cases, all messages have completed, and the other
+    /// parts are written.
     pub fn finish<T: Described>(mut self, grid: &mut [T]) -> Result<(), Error> {
         self.wait(|receive, message, bytes| receive.write(bytes, message, grid))
     }
 
-    /// Waits for all messages, passes on those that were received, and keeps the memory.
+    /// Waits for all messages, passes the received ones to `take`, and keeps the memory.
     fn wait(
         &mut self,
         mut take: impl FnMut(&Prepared, Envelope, &[u8]) -> Result<(), Error>,
@@ -363,7 +364,7 @@ impl Prepared {
 fn prepare(parts: Vec<Part>) -> Result<Vec<Prepared>, Error> {
     let prepared = parts.into_iter().map(|part| {
         let bytes = part.committed.packed_size(part.count)?;
-        // All ranks refuse it here: one that refused it once messages are in transit would leave others waiting for it.
+        // Refused here by all ranks: a rank that refused it once messages are in transit would leave others blocked.
         check_receivable(bytes)?;
         Ok(Prepared { part, bytes, buffer: Vec::new() })
     });
@@ -392,7 +393,7 @@ fn check_disjoint(sends: &[Part], receives: &[Part]) -> Result<(), Error> {
         }));
     }
     segments.sort_unstable_by_key(|segment| (segment.start, segment.is_sent, segment.index));
-    // The segments seen so far that reach furthest, one that is received and one that is sent.
+    // Of the segments seen so far, those that reach furthest: a received one and a sent one.
     let mut furthest: [Option<&Segment>; 2] = [None; 2];
     for segment in &segments {
         for other in furthest.into_iter().flatten().filter(|other| other.end > segment.start) {
@@ -413,7 +414,7 @@ fn check_disjoint(sends: &[Part], receives: &[Part]) -> Result<(), Error> {
     Ok(())
 }
 
-/// A part as its sender announces it.
+/// A part as its sender describes it to the receiver.
 #[derive(dtype_runtime::Datatype, Clone, Copy)]
 struct Announced {
     tag: Tag,
@@ -421,7 +422,7 @@ struct Announced {
     text: Text,
 }
 
-/// What this rank tells the others: its parts in the order of the ranks, and the number for each rank.
+/// What this rank tells the others: its parts in the order of the ranks, and the number of parts for each rank.
 fn announce<C: CommunicatorCollectives>(
     communicator: &C,
     sends: &[Part],
@@ -435,7 +436,7 @@ fn announce<C: CommunicatorCollectives>(
         let index = usize::try_from(part.rank).ok();
         let count = index.and_then(|index| counts.get_mut(index));
         *count.ok_or(Error::Rank { rank: part.rank, last })? += 1;
-        // Each part that is received is sent by some rank, which checks its tag here.
+        // It is enough to check the tags of sent parts, because each received part must match one.
         if !(0..=MAX_TAG).contains(&part.tag) {
             return Err(Error::Tag { rank: part.rank, tag: part.tag });
         }
@@ -445,7 +446,7 @@ fn announce<C: CommunicatorCollectives>(
     Ok((announced, counts))
 }
 
-/// Checks that every part that another rank sends is received here, with the same type signature, and no others.
+/// Checks that this rank receives exactly the parts that other ranks send it, with the same type signatures.
 fn check_matched(arriving: &[&[Announced]], receives: &[Part]) -> Result<(), Error> {
     #[derive(Default)]
     struct Pair<'p> {
@@ -487,7 +488,7 @@ fn agree_on<C: CommunicatorCollectives, R>(
     agree(&on, rank, own)
 }
 
-/// The parts of a halo that are sent, and those that are received.
+/// The sent parts and the received parts of a halo.
 fn halo_parts(
     cartesian: &CartesianCommunicator,
     sizes: &[u64],
@@ -495,7 +496,7 @@ fn halo_parts(
     element: &Type,
     neighbours: Neighbours,
 ) -> Result<(Vec<Part>, Vec<Part>), Error> {
-    /// All neighbours in this number of dimensions have tags that every library accepts (MPI-4.1 section 3.2.3).
+    /// With more dimensions, some neighbours would have tags that not every library accepts (MPI-4.1 section 3.2.3).
     const MAX_DIMENSIONS: usize = 9;
 
     let grid = cartesian.get_layout();
@@ -507,8 +508,8 @@ fn halo_parts(
     let (mut sends, mut receives) = (Vec::new(), Vec::new());
     let directions = sizes.iter().fold(1, |directions, _| 3 * directions);
     for direction in 0..directions {
-        // The digits to the base of 3 are one more than the steps along the dimensions, so the opposite direction is the
-        // complement.
+        // In base 3, each digit is the step along a dimension plus one, so the opposite direction has the complement of the
+        // digits.
         let mut rest = direction;
         let steps: Vec<i32> = sizes
             .iter()
@@ -543,7 +544,7 @@ fn halo_parts(
     Ok((sends, receives))
 }
 
-/// The rank some steps away in a Cartesian grid, unless that is beyond its end. Ranks are numbered in row-major order
+/// The rank some steps away in a Cartesian grid; `None` beyond the end of the grid. Ranks are numbered in row-major order
 /// (MPI-4.1 section 8.5).
 fn neighbour(lengths: &[i32], periods: &[bool], own: &[i32], steps: &[i32]) -> Option<Rank> {
     let mut rank = 0;

@@ -7,8 +7,8 @@ use dtype_runtime::typemap::{Field, Node, TypeMap};
 
 use crate::error::Error;
 
-/// Views structs that consist of elements of one type as these elements: for example for the predefined reduction
-/// operations, which are defined on numbers only (MPI-4.1 section 6.9.2).
+/// Views structs that consist of elements of one type as these elements, for example for the predefined reduction operations,
+/// which are defined on numbers only (MPI-4.1 section 6.9.2).
 ///
 /// # Errors
 ///

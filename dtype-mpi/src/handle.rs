@@ -6,8 +6,8 @@ use mpi::ffi::MPI_Datatype;
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Handle(pub(crate) MPI_Datatype);
 
-// SAFETY: a handle is an address or an integer, and means the same to every thread. Only threads that may call MPI
-// make calls with it.
+// SAFETY: a handle is an address or an integer with the same meaning in every thread. Only threads that may call MPI make calls
+// with it.
 unsafe impl Send for Handle {}
 // SAFETY: as above.
 unsafe impl Sync for Handle {}

@@ -93,8 +93,9 @@
 //!
 //! No type of this crate implements [`Equivalence`](mpi::traits::Equivalence): functions of the [`mpi`] crate such as `receive`
 //! make a new value for such a type, and the part of it that the message does not fill is uninitialised. [`ReceiveBuffer`]
-//! lends memory that holds values, and says what the functions that take it do not check. A program that implements the trait
-//! for its own type, with the datatype of [`Datatype::of`], writes `unsafe`, and promises that no peer sends part of a value.
+//! lends memory that holds values; its documentation says what the functions that receive into it do not check. A program that
+//! implements the trait for its own type, with the datatype of [`Datatype::of`], must use `unsafe`, and promises that no peer
+//! sends part of a value.
 //!
 //! # Building
 //!

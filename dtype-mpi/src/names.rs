@@ -1,6 +1,6 @@
 //! The library's predefined datatypes by name, and its constants by their numbers in the MPI-5.0 ABI.
 //!
-//! The tables are read once from names.c, which provides nothing else.
+//! The tables are read once from names.c, which has no other purpose.
 
 use std::collections::HashMap;
 use std::ffi::CStr;
@@ -85,13 +85,13 @@ static CONSTANTS: LazyLock<Vec<Numbered>> = LazyLock::new(|| {
     }
 });
 
-/// The library's number for a constant of the ABI.
+/// The library's number for a constant, given the ABI's.
 pub(crate) fn from_abi(kind: Constant, abi: i32) -> Option<i32> {
     let found = CONSTANTS.iter().find(|entry| (entry.kind, entry.abi) == (kind as i32, abi));
     found.map(|entry| entry.here)
 }
 
-/// The ABI's number for a constant of the library.
+/// The ABI's number for a constant, given the library's.
 pub(crate) fn to_abi(kind: Constant, here: i32) -> Option<i32> {
     let found = CONSTANTS.iter().find(|entry| (entry.kind, entry.here) == (kind as i32, here));
     found.map(|entry| entry.abi)

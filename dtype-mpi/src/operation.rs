@@ -1,4 +1,4 @@
-//! Reduction operations: a function of the program on its own types.
+//! Reduction operations with a function of the program, on types of the program.
 
 use std::fmt;
 use std::marker::PhantomData;

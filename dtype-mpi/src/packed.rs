@@ -52,9 +52,9 @@ pub fn received_count<T: Described>(status: &Status) -> Result<usize, Error> {
     values::whole::<T>(bytes)
 }
 
-/// Sending elements as one message, most of them packed here, as `MPI_PACKED`. The receiver may use [`PackedSource`], or
-/// any receive call of any MPI program with a datatype of the same signature. (MPICH 4.0 over the shared memory of
-/// UCX 1.13 refuses more than 8 KiB of dense bytes, whatever sends them, if they are received with a datatype that
+/// Sending elements as one message. In most cases this crate packs them, as `MPI_PACKED`. The receiver may use
+/// [`PackedSource`], or any receive call of any MPI program with a datatype of the same signature. (MPICH 4.0 over the shared
+/// memory of UCX 1.13 refuses more than 8 KiB of dense bytes, whatever sends them, if they are received with a datatype that
 /// has gaps: for such a peer use a [`SendBuffer`](crate::SendBuffer).)
 ///
 /// The default tag is 0, as in the [`mpi`] crate. The communicator returns its errors during the call, whatever its
@@ -113,9 +113,9 @@ pub trait PackedDestination: Destination {
     /// [`SendBuffer::from_layout`](crate::SendBuffer::from_layout). The receiver may use
     /// [`recv_layout`](PackedSource::recv_layout), or any receive call with a datatype of the same signature.
     ///
-    /// The layout decides how: contiguous memory is sent as it is. A grid of basic data (contiguous types, vectors,
-    /// subarrays, blocks of one length) is sent with the library's datatype from 4 KiB on, if its segments have 64
-    /// bytes on average or, under Open MPI, lie in 4000 pages or more. Everything else is packed here, as
+    /// How they are sent depends on the layout: contiguous memory is sent without a copy. A grid of basic data (contiguous
+    /// types, vectors, subarrays, blocks of one length) is sent with the library's datatype from 4 KiB on, if its segments have
+    /// 64 bytes on average or, under Open MPI, lie in 4000 pages or more. Everything else is packed here, as
     /// [`send_packed`](Self::send_packed) does.
     ///
     /// # Errors
@@ -160,8 +160,8 @@ pub trait PackedDestination: Destination {
             return with_rest(packer, |bytes| on.send(bytes, to, tag))?;
         }
         let at = at_origin(memory, origin);
-        // SAFETY: the packer exists, so the instances' data lie in the memory, which is borrowed; all of its bytes are
-        // data of elements. The library names the same bytes: `is_sent_by_library` is only true if they agree.
+        // SAFETY: the packer exists, so the instances' data lie in the memory, which is borrowed, and all of its bytes are data
+        // of elements. The library names the same bytes: `is_sent_by_library` is only true if this crate and the library agree.
         unsafe { on.send_instances(at, count, layout.datatype(), to, tag) }
     }
 
@@ -229,13 +229,13 @@ fn packed_rest(mut packer: Packer<'_>, remaining: usize) -> Result<Vec<u8>, Erro
     Ok(bytes)
 }
 
-/// Receiving messages that are unpacked here: messages of [`PackedDestination`], and of any MPI program that sends
-/// a datatype of the same signature.
+/// Receiving messages that this crate unpacks: messages of [`PackedDestination`], and of any MPI program that sends a datatype
+/// of the same signature.
 ///
-/// The bytes are checked before they become values. A message that does not fit can still be received, and the
-/// error says how long it is: use [`incoming`](Self::incoming) or a larger slice. (If several threads receive from
-/// one source with one tag at the same time, one of them may receive a message whose length another was told. If
-/// that message does not fit, it is lost.)
+/// The bytes are checked before they become values. A message that does not fit can still be received, and the error says how
+/// long it is: use [`incoming`](Self::incoming) or a larger slice. (If several threads receive from one source with one tag at
+/// the same time, one of them may receive a message after another has checked its length. If that message does not fit, it is
+/// lost.)
 ///
 /// The functions without a tag accept any tag, as the functions of the [`mpi`] crate do.
 pub trait PackedSource: Source {
@@ -321,8 +321,8 @@ pub trait PackedSource: Source {
     /// for [`ReceiveBuffer::from_layout`](crate::ReceiveBuffer::from_layout). A shorter message fills the first bytes of
     /// the packed stream. [`Received::count`] is the number of bytes.
     ///
-    /// Under Open MPI, what [`send_layout`](PackedDestination::send_layout) would send with the library's datatype is
-    /// received with it, too, if the message fills all instances.
+    /// Under Open MPI, layouts that [`send_layout`](PackedDestination::send_layout) would send with the library's datatype are
+    /// also received with it, if the message fills all instances.
     ///
     /// # Errors
     ///
@@ -356,9 +356,9 @@ pub trait PackedSource: Source {
                 return into_stream(matched, &mut layout.unpacker(memory, origin, count)?);
             }
             let at = memory.as_mut_ptr().cast::<u8>().wrapping_add(origin);
-            // SAFETY: the unpacker was made, so the instances' data lie in the memory, which is borrowed exclusively;
-            // any bytes are values of the elements. The library names the same bytes: `is_received_by_library` is only
-            // true if they agree.
+            // SAFETY: the unpacker was made, so the instances' data lie in the memory, which is borrowed exclusively; any bytes
+            // are values of the elements. The library names the same bytes: `is_received_by_library` is only true if this crate
+            // and the library agree.
             unsafe { matched.receive_instances(at, count, layout.datatype())? };
             Ok(received(matched.envelope, values::whole::<u8>(size)?))
         })
@@ -396,7 +396,7 @@ pub trait PackedSource: Source {
 
 impl<S: Source> PackedSource for S {}
 
-/// Waits for a message and receives it, unless `check` refuses its length: then it can still be received.
+/// Waits for a message and receives it, unless `check` refuses its length. A refused message can still be received.
 pub(crate) fn receive<S: Source + ?Sized, R>(
     source: &S,
     tag: Tag,
@@ -414,13 +414,13 @@ pub(crate) fn any_tag() -> Tag {
     unsafe { ffi::RSMPI_ANY_TAG }
 }
 
-/// A message that has arrived and that only this value can receive.
+/// A message that has arrived, and that only this value can receive.
 ///
-/// Dropping it receives and discards the message, also one that is too long for the library to count, or for memory.
+/// Dropping it receives and discards the message, even one that is too long for the library to count, or for memory.
 pub struct Incoming<'c>(Matched<'c>);
 
 impl Incoming<'_> {
-    /// The rank that sent it.
+    /// The rank that sent the message.
     pub fn source_rank(&self) -> Rank {
         self.0.envelope.source
     }
@@ -435,7 +435,7 @@ impl Incoming<'_> {
         self.0.envelope.bytes
     }
 
-    /// The number of elements of type `T` in it.
+    /// The number of elements of type `T` in the message.
     ///
     /// # Errors
     ///
@@ -454,7 +454,7 @@ impl Incoming<'_> {
         new_elements(&mut self.0)
     }
 
-    /// Receives it into the first of the elements.
+    /// Receives the message into the first of the elements.
     ///
     /// # Errors
     ///
@@ -472,8 +472,8 @@ impl Incoming<'_> {
 fn new_elements<T: Described>(message: &mut Matched<'_>) -> Result<(Vec<T>, Received), Error> {
     let count = values::whole::<T>(message.envelope.bytes)?;
     let elements = if values::is_plain::<T>() {
-        // SAFETY: any bytes are values of the elements, there is room for the message, and `receive` fails if it
-        // does not come whole.
+        // SAFETY: any bytes are values of the elements, there is room for the message, and `receive` fails unless the whole
+        // message arrives.
         unsafe { values::filled(count, |at| message.receive(at))? }
     } else {
         message.receive_bytes(|bytes| values::unpack_vec(bytes, count))??

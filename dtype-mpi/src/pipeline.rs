@@ -15,10 +15,9 @@ use crate::values;
 
 /// A transfer in chunks: while one chunk is in transit, the next is packed and the previous one is unpacked.
 ///
-/// Both ends must use it; the receiver learns the length and the chunk size from the sender. A peer that uses a
-/// datatype of the library sends and receives one message: use [`PackedDestination`] and [`PackedSource`] with it.
-/// They hold the whole message in memory a second time, which costs nothing as long as it stays in the cache: below
-/// 1 MiB they are faster.
+/// Both ends must use it; the receiver learns the length and the chunk size from the sender. For a peer that sends or receives
+/// one message with a datatype of the library, use [`PackedDestination`] and [`PackedSource`]. These hold the whole message in
+/// memory a second time, which costs nothing as long as the message stays in the cache: below 1 MiB they are faster.
 ///
 /// The chunks follow one another on one communicator with one tag. During the transfer, no other message with that
 /// tag may be sent between the same two ranks, for example by another thread.
@@ -54,7 +53,7 @@ pub struct Pipeline {
 }
 
 impl Default for Pipeline {
-    /// Chunks of 128 KiB, with which transfers in shared memory took the least time, or little more.
+    /// Chunks of 128 KiB, with which transfers in shared memory were fastest, or nearly so.
     fn default() -> Self {
         Self { chunk: NonZeroUsize::MIN.saturating_add((1 << 17) - 1) }
     }
@@ -64,8 +63,9 @@ impl Default for Pipeline {
 const MAGIC: u64 = 0x3170_6970_6570_7964;
 
 impl Pipeline {
-    /// With chunks of `bytes` bytes; the sender's choice applies. Before MPI-4, chunks have at most 2³¹ − 1 bytes. Longer
-    /// chunks return [`Error::Count`] before anything is sent, unless the transfer itself is shorter.
+    /// A pipeline with chunks of `bytes` bytes; for a transfer, the sender's chunk size counts. Before MPI-4, chunks have at
+    /// most 2³¹ − 1 bytes. Longer chunks return [`Error::Count`] before anything is sent, unless the transfer itself is
+    /// shorter.
     pub const fn new(chunk: NonZeroUsize) -> Self {
         Self { chunk }
     }
@@ -99,7 +99,7 @@ impl Pipeline {
         let on = OnCommunicator::begin("MPI_Isend", to.as_communicator())?;
         let rank = to.destination_rank();
         let (total, chunk) = (packer.remaining(), self.chunk.get());
-        // Before anything is sent, refuses what the library cannot count.
+        // Refuses numbers that the library cannot count, before anything is sent.
         number("MPI_Isend", shorter(total, chunk))?;
         let mut buffers = Vec::new();
         for _ in 0..DEPTH {
@@ -245,8 +245,8 @@ impl Transfer {
         received(self.envelope(), count)
     }
 
-    /// Returns `result`. If it is an error, first receives and discards the chunks, so that the sender can continue
-    /// and the next message is not one of them.
+    /// Returns `result`. If it is an error, the chunks are first received and discarded, so that the sender can continue and
+    /// none of them is taken for the next message.
     fn expect<R>(&self, on: &OnCommunicator<'_>, result: Result<R, Error>) -> Result<R, Error> {
         if result.is_err() {
             self.chunks(on, |_| Ok(()))?;
@@ -271,7 +271,7 @@ impl Transfer {
         self.chunks(on, |bytes| Ok(unpacker.unpack(bytes).map(drop)?))
     }
 
-    /// Passes on the chunks one by one, while the next one is in transit. After an error of `take`, the remaining chunks
+    /// Passes the chunks to `take` one by one, while the next one is in transit. After an error of `take`, the remaining chunks
     /// are still received.
     fn chunks(
         &self,
@@ -285,7 +285,7 @@ impl Transfer {
         loop {
             while under_way.len() < DEPTH && left > 0 {
                 let (source, tag) = (self.source, self.tag);
-                // While there is a chunk to pass on, the next one is not waited for.
+                // While there is a chunk to pass on, this does not wait for the next one.
                 let found = if under_way.is_empty() {
                     Some(on.matched_probe(source, tag)?)
                 } else {

@@ -8,14 +8,14 @@ use crate::raw::point_to_point::Envelope;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Received {
-    /// The rank that sent it.
+    /// The rank that sent the message.
     pub source: Rank,
     /// The tag of the message.
     pub tag: Tag,
     /// The length of the message in packed bytes.
     pub bytes: u64,
-    /// The number of whole elements in it. The functions for streams and layouts do not count elements: they return
-    /// the number of bytes here.
+    /// The number of whole elements in the message. The functions for streams and layouts do not count elements: they set this
+    /// to the number of bytes.
     pub count: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Type signatures as text that one rank sends to another, for the error that names both.
+//! Type signatures as text, which one rank sends to another for an error that names both.
 
 use dtype_runtime::types::Signature;
 

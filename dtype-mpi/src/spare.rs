@@ -1,4 +1,4 @@
-//! Memory for packed bytes that a thread keeps from one message to the next: to allocate it would take a tenth of a short
+//! Memory for packed bytes that a thread keeps for its next message, because allocating it would take a tenth of a short
 //! message's time.
 
 use std::cell::Cell;
@@ -10,13 +10,13 @@ thread_local! {
     static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// An empty vector, with the memory that the thread keeps, unless `room` bytes are more than a thread may keep.
+/// An empty vector with the memory that the thread keeps, unless `room` is more than a thread may keep.
 #[inline]
 pub(crate) fn take(room: usize) -> Vec<u8> {
     if room > MAX_CAPACITY {
         return Vec::new();
     }
-    // A thread that ends has none.
+    // A thread that is ending has no memory left.
     SPARE.try_with(Cell::take).unwrap_or_default()
 }
 

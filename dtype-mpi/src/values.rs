@@ -1,4 +1,4 @@
-//! Packed bytes and values: what fits, what must be checked, and what needs no copy.
+//! Packed bytes and values: which bytes fit, which must be checked, and which need no copy.
 
 use std::alloc::{self, Layout};
 use std::borrow::Cow;
@@ -71,7 +71,7 @@ pub(crate) enum Memory {
     Bytes,
 }
 
-/// New elements, with memory that `receive` fills.
+/// New elements, whose memory `receive` fills.
 ///
 /// # Safety
 ///
@@ -88,8 +88,8 @@ pub(crate) unsafe fn filled<T: Described>(
     Ok(elements)
 }
 
-/// New elements from the bytes that `receive` receives. If it gets the elements' memory and fills only a part of it
-/// without an error, as some libraries do, the rest is zeros.
+/// New elements from the bytes that `receive` receives. Some libraries fill only part of the elements' memory without an error;
+/// the rest is then zeros.
 pub(crate) fn receive_vec_or_zeros<T: Described>(
     count: usize,
     receive: impl FnOnce(Memory) -> Result<Vec<u8>, Error>,
@@ -108,7 +108,7 @@ pub(crate) fn unpack_vec<T: Described>(bytes: &[u8], count: usize) -> Result<Vec
     if T::TYPE_MAP.size() > 0 || count == 0 {
         return Ok(dtype_runtime::unpack(bytes)?);
     }
-    // Elements without data are all the same: what holds for one holds for all, however many a rank announces.
+    // Elements without data are all the same, so checking one is enough, however many a rank announces.
     std::mem::forget(dtype_runtime::unpack_one::<T>(bytes)?);
     let mut elements = with_capacity(count)?;
     // SAFETY: there is room for `count` elements. They have no data, so each is a value like the one that was just made.
@@ -174,7 +174,7 @@ mod tests {
         assert!(is_plain::<Pair<f64>>() && is_plain::<[Pair<[u8; 3]>; 4]>());
         assert!(is_plain::<()>() && is_plain::<[f64; 0]>());
         assert!(!is_plain::<Pair<bool>>() && !is_plain::<(u8, u16)>());
-        // All of it is data; the declaration order of the fields differs from their order in memory.
+        // All bytes are data, but the fields are declared in another order than they lie in memory.
         assert!(Reordered::TYPE_MAP.is_dense() && !is_plain::<Reordered>());
         assert!(!is_plain::<[Reordered; 2]>() && !is_plain::<(Reordered, ())>());
         let packed = packed(&[Reordered { _a: 1, _b: 0x0202, _c: 3 }]).into_owned();

@@ -13,7 +13,7 @@ use dtype_runtime::{Datatype, Type};
 
 impl Dtype {
     /// Whether an item has the memory layout of `T`: the same fields by name, of the same format and shape, at the same
-    /// offsets, with this machine's byte order, in items of the size of `T`. The order of the fields does not count.
+    /// offsets, with this machine's byte order, in items of the size of `T`. The order of the fields does not matter.
     ///
     /// # Errors
     ///
@@ -39,7 +39,7 @@ impl Dtype {
     /// ```
     pub fn check_memory<T: Datatype>(&self) -> Result<(), DtypeError> {
         match Fit::<T>::new(self, Access::Read, ReadOptions::strict()) {
-            // One of the two orders is an obstacle.
+            // The other byte order is an obstacle, and so are two byte orders in one item.
             Ok(_) | Err(DtypeError::MixedByteOrder { .. }) => {
                 in_place(self, T::TYPE_MAP, NumpyLayout::Memory, "")
             }
@@ -47,9 +47,10 @@ impl Dtype {
         }
     }
 
-    /// An item as a datatype: the values of `T` in the order of its packed records, at their displacements in the item,
-    /// with the item's extent. With it, [`Committed::pack`](dtype_runtime::Committed::pack) makes the packed records of `T` from
-    /// items, whose fields may be at any offset and in any order. Their values have the byte order that is returned.
+    /// An item as a datatype: the values of `T` in the order of its packed records, at their displacements in the item, with
+    /// the item's extent. With this datatype, [`Committed::pack`](dtype_runtime::Committed::pack) makes the packed records of
+    /// `T` from items, whose fields may be at any offset and in any order. The values are in the byte order that is returned as
+    /// well.
     ///
     /// # Errors
     ///
@@ -73,7 +74,8 @@ impl Dtype {
         }
     }
 
-    /// The records of `count` items, whose fields may be at any offset and in any order, and what the items have beside them.
+    /// The records of `count` items, whose fields may be at any offset and in any order, and the fields that the items have
+    /// besides those of `T`.
     ///
     /// A type that skips fields does not compile here, because nothing would initialise them.
     ///
@@ -129,7 +131,7 @@ fn stored_field(field: &DtypeField) -> StoredField<'_, Dtype> {
     StoredField { name: &field.name, offset: field.offset, item: &field.dtype }
 }
 
-/// A field whose values are not moved as they are, where the item is to be a datatype.
+/// The error for a field whose values would have to be converted, if the item is to be a datatype.
 fn not_moved(field: &str, dtype: &Dtype) -> DtypeError {
     let (expected, actual) = ("its length and its bytes".to_owned(), dtype.format());
     DtypeError::Format { field: field.to_owned(), expected, actual }
@@ -171,7 +173,7 @@ impl Item for Dtype {
         if self.itemsize() != expected.itemsize() {
             return Ok(None);
         }
-        // The bytes of a number that NumPy does not know are in this machine's order.
+        // Bytes of a number that NumPy does not have are in this machine's order.
         let order = order.or((leaf.size() > 1).then_some(ByteOrder::NATIVE));
         Ok(Some(Value { order, renumbered: None }))
     }
@@ -218,7 +220,7 @@ impl From<Misfit> for DtypeError {
             Misfit::Format { field, expected, actual } => Self::Format { field, expected, actual },
             Misfit::Shape { field, expected, actual } => Self::Shape { field, expected, actual },
             Misfit::MixedByteOrder { field } => Self::MixedByteOrder { field },
-            // A type map and a dtype nest too deep together, which no pair of real ones does.
+            // A type map and a dtype that nest too deeply together. No real pair does.
             Misfit::Malformed { field } => {
                 let (expected, actual) = ("a shallower structure", "a structure");
                 Self::Format { field, expected: expected.to_owned(), actual: actual.to_owned() }
@@ -227,7 +229,7 @@ impl From<Misfit> for DtypeError {
     }
 }
 
-/// Whether the items of a dtype that fits are the records where they are, in this layout: the first obstacle.
+/// Checks whether the items of a dtype that fits are the records themselves, in this layout. The error is the first obstacle.
 pub(crate) fn in_place(
     dtype: &Dtype,
     map: &TypeMap,

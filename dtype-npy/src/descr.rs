@@ -1,4 +1,4 @@
-//! The dtype in a header, read and written: what `dtype.descr` returns in NumPy.
+//! Reads and writes the dtype in a header, in the form that `dtype.descr` has in NumPy.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ pub(crate) fn read(value: &Value) -> Result<Dtype, NpyError> {
     dtype(value, &Path::Whole)
 }
 
-/// Which dtype it is. The names become a text only in an error: they can be long, and the fields many.
+/// The place of a dtype. The names become a text only for an error, because they can be long, and there can be many fields.
 #[derive(Clone, Copy)]
 enum Path<'a> {
     /// The path of the items, which is empty.
@@ -48,7 +48,7 @@ fn dtype(value: &Value, path: &Path<'_>) -> Result<Dtype, NpyError> {
 
 fn place(path: &Path<'_>) -> String {
     let path = path.text();
-    // The names come from a file, and the message may go to a terminal.
+    // Escaped, because the names come from a file, and the message may go to a terminal.
     if path.is_empty() { "`descr`".to_string() } else { format!("field `{}`", path.escape_debug()) }
 }
 
@@ -132,7 +132,7 @@ fn structure(values: &[Value], path: &Path<'_>) -> Result<Dtype, NpyError> {
     Dtype::structure(fields, offset).ok_or_else(|| too_large(path))
 }
 
-/// Whether the text of a dtype is read as the same dtype, except for the order of the fields.
+/// Checks that the text of a dtype is read as the same dtype, except for the order of the fields.
 pub(crate) fn check(dtype: &Dtype) -> Result<(), NpyError> {
     check_inside(dtype, &Path::Whole)
 }

@@ -11,9 +11,9 @@ use dtype_runtime::typemap::{Meaning, Node, TypeMap};
 
 /// A NumPy dtype.
 ///
-/// Its `Display` is the form in which NumPy writes it to files, `dtype.descr`: `[('id', '<u4'), ('', '|V4')]`. It has the
-/// fields in the order of memory, and can show neither fields that overlap nor names that are empty or there twice:
-/// [`Header::to_bytes`](crate::Header::to_bytes) refuses these. Titles, which fields may have in NumPy beside their names, are
+/// Its `Display` is the form in which NumPy writes it to files, `dtype.descr`: `[('id', '<u4'), ('', '|V4')]`. It lists the
+/// fields in the order of memory. It cannot express fields that overlap, or names that are empty or repeated:
+/// [`Header::to_bytes`](crate::Header::to_bytes) refuses these. Titles, which NumPy's fields may have besides their names, are
 /// not kept.
 ///
 /// ```
@@ -37,12 +37,12 @@ use dtype_runtime::typemap::{Meaning, Node, TypeMap};
 pub struct Dtype {
     kind: Kind,
     itemsize: u64,
-    /// The basic datatype of a scalar that a Rust type has, or of its elements.
+    /// The basic datatype of a scalar, or of an array's elements, as a Rust type has it.
     basic: Option<Basic>,
     align: u64,
 }
 
-/// Names in C count no more than NumPy counts them: `intc` is `i4`.
+/// Names in C are not compared, as in NumPy: `intc` equals `i4`.
 impl PartialEq for Dtype {
     fn eq(&self, other: &Self) -> bool {
         (&self.kind, self.itemsize) == (&other.kind, other.itemsize)
@@ -60,9 +60,9 @@ pub enum Kind {
         /// NumPy's letter: `b` truth value, `i` and `u` integers, `f` float, `c` complex, `S` bytes, `U` text, `V` raw
         /// bytes, `m` and `M` spans and points of time, `O` Python object.
         letter: char,
-        /// The byte order; `None` where there is none: single bytes, strings of bytes and raw bytes.
+        /// The byte order; `None` for kinds without one: single bytes, strings of bytes and raw bytes.
         order: Option<ByteOrder>,
-        /// What a span or point of time counts; `None` for a generic one, and for other kinds.
+        /// The unit of a span or point of time; `None` for a generic one, and for other kinds.
         unit: Option<DateUnit>,
     },
     /// An array of a fixed shape in each item.
@@ -91,10 +91,10 @@ pub struct DtypeField {
 }
 
 impl Dtype {
-    /// The greatest item, in bytes: the largest object that Rust and NumPy have on a machine of 64 bits.
+    /// The size in bytes of the largest item: that of the largest object in Rust and NumPy on a machine of 64 bits.
     pub(crate) const MAX_BYTES: u64 = i64::MAX as u64;
 
-    /// One value of `itemsize` bytes. `letter` is that of [`Kind::Scalar`]. The order does not count where a kind has none.
+    /// One value of `itemsize` bytes. `letter` is that of [`Kind::Scalar`]. The order is ignored for kinds without one.
     ///
     /// `None` if NumPy has no such value: another letter, a number of 3 bytes, text of 5; or if `itemsize` exceeds
     /// `i64::MAX`.
@@ -138,8 +138,8 @@ impl Dtype {
         self
     }
 
-    /// An array in each item. An array of arrays is an array with the axes of both: NumPy keeps two dtypes in one another,
-    /// whose arrays have these axes, too. Without axes it is the element.
+    /// An array in each item. An array of arrays becomes one array with the axes of both. (NumPy keeps two nested dtypes, but
+    /// its arrays have the same axes.) Without axes, it is the element.
     ///
     /// `None` if it has more than `i64::MAX` bytes.
     pub fn array(lengths: &[u64], element: Self) -> Option<Self> {
@@ -156,7 +156,8 @@ impl Dtype {
         Some(Self { kind: Kind::Array { lengths, element }, itemsize, basic: None, align })
     }
 
-    /// A structure. Fields may overlap, and may have any names, but then it cannot be written to a file.
+    /// A structure. Fields may overlap and have any names, but a dtype with overlapping fields, or with empty or repeated
+    /// names, cannot be written to a file.
     ///
     /// `None` if a field ends after `itemsize`, or `itemsize` exceeds `i64::MAX`.
     pub fn structure(fields: Vec<DtypeField>, itemsize: u64) -> Option<Self> {
@@ -177,7 +178,7 @@ impl Dtype {
         Self { align, ..self }
     }
 
-    /// The dtype of a Rust type. A field without data has none, nor has a skipped one.
+    /// The dtype of a Rust type. Fields without data and skipped fields are not in it.
     ///
     /// Truth values are `b1`, a `char` is `U1`, an enum is its integer. Values for which NumPy has no number are raw
     /// bytes, `V`: 128-bit integers, `bf16`.
@@ -191,13 +192,13 @@ impl Dtype {
             Node::Basic { .. } => Self::of_leaf(map, options.order),
             Node::Array { count, element } => {
                 let element = Self::of_map(element, options);
-                // A type in memory is not larger than the largest object.
+                // The size fits: no type in memory is larger than the largest object.
                 Self::array(&[count as u64], element.clone()).unwrap_or(element)
             }
             Node::Structure { .. } if options.text_of(map).is_some() => {
                 let (letter, itemsize) = options.text_of(map).unwrap_or(('S', 0));
                 let text = Self::scalar(letter, itemsize, options.order);
-                // The bytes of a text in memory, or four times as many, are not larger than the largest object.
+                // The size fits: even four times the bytes of a text in memory are no more than the largest object.
                 text.unwrap_or_else(|| Self::of_basic(Basic::Byte, options.order))
             }
             Node::Structure { fields: all, .. } => {
@@ -238,7 +239,7 @@ impl Dtype {
         Self::of_letter(basic.numpy_kind(), basic, order)
     }
 
-    /// The dtype that NumPy has for a type of C. It knows this machine's `long double`.
+    /// The dtype that NumPy has for a type of C, with this machine's `long double`.
     pub(crate) fn of_c(basic: Basic, order: ByteOrder) -> Self {
         let letter = match (basic.numpy_kind(), basic.kind()) {
             ('V', dtype_runtime::basic::Kind::Float) => 'f',
@@ -281,7 +282,8 @@ impl Dtype {
         self.basic
     }
 
-    /// The alignment in bytes: that of the scalar; of a structure 1, unless its fields are aligned as C aligns them.
+    /// The alignment in bytes. For a scalar it is that of the scalar; for a structure it is 1, unless its fields are aligned as
+    /// in C.
     pub const fn align(&self) -> u64 {
         self.align
     }
@@ -365,7 +367,7 @@ fn basic(letter: char, itemsize: u64) -> Option<Basic> {
     })
 }
 
-/// The fields in the order of memory. Those without bytes come before what begins at the same place.
+/// The fields in the order of memory. A field without bytes comes before a field at the same offset.
 pub(crate) fn in_order(fields: &[DtypeField]) -> Vec<&DtypeField> {
     let mut all: Vec<&DtypeField> = fields.iter().collect();
     all.sort_by_key(|field| (field.offset, field.dtype.itemsize));
@@ -378,7 +380,7 @@ impl fmt::Display for Dtype {
             Kind::Scalar { .. } => write!(f, "'{}'", self.format()),
             Kind::Array { lengths, element } => write!(f, "({element}, {})", Tuple(lengths)),
             Kind::Structure { fields } => {
-                // NumPy's form has no offsets: gaps are fields of raw bytes without a name.
+                // NumPy's form has no offsets, so gaps are fields of raw bytes without a name.
                 let (mut position, mut comma) = (0, "");
                 f.write_str("[")?;
                 for field in in_order(fields) {

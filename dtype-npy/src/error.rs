@@ -1,4 +1,4 @@
-//! What is wrong with a file or a dtype.
+//! Errors in a file or a dtype.
 
 use core::fmt;
 use std::io;
@@ -16,7 +16,7 @@ pub enum NpyError {
     /// The reader or writer failed.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// The bytes do not begin as every `.npy` file does.
+    /// The first bytes are not those of a `.npy` file.
     #[error("not a .npy file: it begins with {:?}", .found.escape_ascii().to_string())]
     Magic {
         /// The first bytes, at most six.
@@ -49,10 +49,10 @@ pub enum NpyError {
     /// The header of a version 3.0 is not UTF-8.
     #[error("byte {valid_up_to} of the header: not UTF-8")]
     Encoding {
-        /// The number of bytes that are.
+        /// The number of bytes before the first invalid one.
         valid_up_to: usize,
     },
-    /// The header's dict has no such key, or has it twice.
+    /// The header's dict lacks a key, or has it twice.
     #[error("the header has {}", Times(.key, .found))]
     Key {
         /// The key.
@@ -66,17 +66,17 @@ pub enum NpyError {
         /// The key.
         key: String,
     },
-    /// A value in the header has another type than the format prescribes, or a field has no name of its own.
+    /// A value in the header has another type than the format prescribes, or the name of a field is empty or repeated.
     #[error("{place} is {found}, expected {expected}")]
     Value {
-        /// The key, and the field of the dtype, if it is in one.
+        /// The key, and the field of the dtype, if the value is in one.
         place: String,
         /// What was expected.
         expected: &'static str,
         /// What was found.
         found: String,
     },
-    /// Fields of a dtype overlap, which the header of a file cannot say.
+    /// Fields of a dtype overlap, which a header cannot express.
     #[error(
         "{} is at offset {actual}, expected at least {expected}: overlapping fields cannot be in a file",
         Named(.field)
@@ -106,9 +106,9 @@ pub enum NpyError {
     /// The file ends too early.
     #[error("the file ends after {actual} of {expected} bytes")]
     Truncated {
-        /// Bytes that the header, or the shape and the dtype, ask for.
+        /// The bytes that the header, or the shape and the dtype, require.
         expected: u64,
-        /// Bytes that are there.
+        /// The bytes in the file.
         actual: u64,
     },
     /// The items do not have the dtype of the records.
@@ -133,8 +133,8 @@ impl From<ValueError> for NpyError {
     }
 }
 
-/// The reason why a dtype does not fit a Rust type. Each names the field: a path such as `"header.flags"`, empty for the
-/// item itself.
+/// The reason why a dtype does not fit a Rust type. Each variant names the field: a path such as `"header.flags"`, empty for
+/// the item itself.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DtypeError {
@@ -144,7 +144,7 @@ pub enum DtypeError {
         /// The path of the field.
         field: String,
     },
-    /// The dtype has a field that the type does not have, or has a name twice.
+    /// The dtype has a field that the type does not have, or repeats a name.
     #[error("{} of the dtype is not a field of the type, or is there twice", Named(.field))]
     Unknown {
         /// The path of the field.
@@ -170,7 +170,7 @@ pub enum DtypeError {
         /// The lengths of the dtype's array.
         actual: Vec<u64>,
     },
-    /// Values in the other byte order, where they are to be used in place.
+    /// Values are in the other byte order, but the items are to be used in place.
     #[error("{} is {}, and is to be used in place on a machine that is not", Named(.field), order(*.actual))]
     ByteOrder {
         /// The path of the field.
@@ -184,7 +184,7 @@ pub enum DtypeError {
         /// The path of the first field whose order differs from that of the fields before.
         field: String,
     },
-    /// A field at another offset than in memory, where records are to be used in place.
+    /// A field is at another offset than in memory, but the items are to be used in place.
     #[error(
         "{} is at offset {actual} of the dtype, expected {expected} to use it in place",
         Named(.field)
@@ -197,7 +197,7 @@ pub enum DtypeError {
         /// The offset in the dtype, in bytes.
         actual: u64,
     },
-    /// Items of another size than in memory, where records are to be used in place.
+    /// The items have another size than in memory, but are to be used in place.
     #[error(
         "{} has {actual} bytes in the dtype, expected {expected} to use it in place",
         Named(.field)
@@ -220,7 +220,7 @@ impl fmt::Display for Named<'_> {
         if self.0.is_empty() {
             f.write_str("the item")
         } else {
-            // The name may come from a file, and the message go to a terminal.
+            // Escaped, because the name may come from a file, and the message may go to a terminal.
             write!(f, "field `{}`", self.0.escape_debug())
         }
     }
@@ -267,13 +267,13 @@ pub struct GrammarError {
     pub message: String,
     /// The bytes of the text that are wrong; empty at its end.
     pub span: Range<usize>,
-    /// What to say at these bytes, in a few words; may be empty.
+    /// A label for these bytes, in a few words; may be empty.
     pub label: String,
     /// Other bytes that matter, with their label.
     pub other: Option<(Range<usize>, &'static str)>,
-    /// What to do, in a sentence.
+    /// How to correct the mistake, in a sentence.
     pub help: Option<&'static str>,
-    /// The format, if it is unknown.
+    /// The format's text, if the format is unknown.
     pub unknown: Option<String>,
 }
 

@@ -1,5 +1,5 @@
-//! The text of a format in an expression: a scalar such as `<f8`, with a number or a shape in front if it is repeated, or several of
-//! these separated by commas.
+//! The text of a format in an expression: a scalar such as `<f8`, preceded by a number or a shape if it is repeated, or several
+//! of these, separated by commas.
 
 use std::ops::Range;
 
@@ -13,9 +13,10 @@ type Read<T> = Result<T, Box<GrammarError>>;
 /// What a format stands for.
 pub(crate) struct Format {
     pub(crate) dtype: Dtype,
-    /// Whether it is text or raw bytes without a length. A number as their shape is that length, and not the number of strings.
+    /// Whether it is text or raw bytes without a length. A number as their shape is then that length, and not a number of
+    /// strings.
     pub(crate) is_open: bool,
-    /// Whether a shape made it.
+    /// Whether it was made by a shape.
     is_array: bool,
 }
 
@@ -64,8 +65,8 @@ impl Format {
         Ok(Self { dtype, is_array: true, ..self })
     }
 
-    /// Refuses text without a length as the element of an array, as NumPy does; and arrays of arrays without bytes,
-    /// whose next length NumPy takes for their size.
+    /// Refuses text without a length as the element of an array, as NumPy does. Also refuses arrays of arrays without bytes,
+    /// because NumPy takes their next length as a size.
     fn check_shape(&self, span: &Range<usize>) -> Read<()> {
         if self.is_array && self.dtype.itemsize() == 0 {
             let message = "an array whose elements are arrays without bytes";
@@ -85,8 +86,8 @@ pub(crate) fn too_large(span: &Range<usize>) -> Box<GrammarError> {
     GrammarError::new(message, span, "too large")
 }
 
-/// The formats that commas separate, outside of a shape's brackets, and whether there is such a comma. The last one may
-/// be missing.
+/// The formats between commas outside a shape's brackets, and whether there is such a comma. There may be nothing after the
+/// last comma.
 pub(crate) fn parts<'t>(text: &'t str, span: &Range<usize>) -> Read<(Vec<&'t str>, bool)> {
     let mut depth = 0_usize;
     // NumPy allows blanks after a comma, and at the end of a list.
@@ -118,8 +119,8 @@ pub(crate) fn parts<'t>(text: &'t str, span: &Range<usize>) -> Read<(Vec<&'t str
     Ok((parts, has_comma))
 }
 
-/// A scalar format, with a number or a shape in front if it is repeated: `3f8`, `(2,3)<f8`. The sign for the order of
-/// the bytes stands before or after the shape.
+/// A scalar format, preceded by a number or a shape if it is repeated: `3f8`, `(2,3)<f8`. The sign for the byte order comes
+/// before or after the shape.
 pub(crate) fn one(text: &str, span: &Range<usize>) -> Read<Format> {
     let text = text.trim();
     let (order, rest) = text.split_at(usize::from(text.starts_with(['<', '>', '=', '|'])));
@@ -160,7 +161,7 @@ fn shape(inside: &str) -> Option<Vec<u64>> {
     parts.into_iter().map(number).collect()
 }
 
-/// A number as Python writes it: without zeros in front, unless it is zero.
+/// A number as Python writes it: zero, or without leading zeros.
 fn number(digits: &str) -> Option<u64> {
     let is_number = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
     let number = is_number.then(|| digits.parse().unwrap_or(u64::MAX))?;

@@ -1,4 +1,4 @@
-//! NumPy's own notation: the Python expressions that `np.dtype` takes and prints.
+//! NumPy's own notation: the Python expressions that `np.dtype` accepts and prints.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -14,8 +14,8 @@ use crate::scalar;
 type Read<T> = Result<T, Box<GrammarError>>;
 
 impl Dtype {
-    /// The dtype of an expression that `np.dtype` takes or prints: a format, a list of fields, a dict, a call of `np.dtype`. A
-    /// format with a sign for the byte order, such as `<f8`, may lack its quotation marks.
+    /// The dtype of an expression that `np.dtype` accepts or prints: a format, a list of fields, a dict, a call of `np.dtype`.
+    /// A format with a sign for the byte order, such as `<f8`, may lack its quotation marks.
     ///
     /// # Errors
     ///
@@ -39,7 +39,7 @@ impl Dtype {
     /// # Errors
     ///
     /// As for [`parse`](Self::parse), and if a value has the other byte order, is a Python object, or is a number that this
-    /// machine lacks.
+    /// machine does not have.
     pub fn parse_native(text: &str) -> Result<Self, GrammarError> {
         parse(text, true)
     }
@@ -104,7 +104,7 @@ impl Placement {
         Some(())
     }
 
-    /// The structure, of this size or of that of the aligned fields.
+    /// The structure, with the given size or with that of the aligned fields.
     fn finish(self, itemsize: Option<u64>) -> Option<Dtype> {
         let align = self.align.max(1);
         let itemsize = itemsize.or_else(|| self.end.checked_next_multiple_of(align))?;
@@ -119,7 +119,7 @@ struct Evaluator {
 }
 
 impl Evaluator {
-    /// The format of a value; `is_aligned` says whether the fields of lists are placed as C places them.
+    /// The format of a value. `is_aligned` says whether the fields of lists are aligned as in C.
     fn format(&self, value: &Value, is_aligned: bool) -> Read<Format> {
         let plain = Format::of_dtype;
         match &value.kind {
@@ -145,7 +145,7 @@ impl Evaluator {
         }
     }
 
-    /// The scalar format, if its values may be used.
+    /// The scalar format, if values of this format are accepted.
     fn checked(&self, format: Format, text: &str, span: &Range<usize>) -> Read<Format> {
         let dtype = format.dtype.axes().1;
         let DtypeKind::Scalar { letter, order, .. } = dtype.kind() else { return Ok(format) };
@@ -227,7 +227,7 @@ impl Evaluator {
             let is_void = format.is_void();
             let dtype = format.dtype;
             let align = if is_aligned { dtype.align() } else { 1 };
-            // As NumPy prints padding, which takes no default name from a field.
+            // A gap, as NumPy prints padding. It does not use up a default name.
             let is_gap = is_void && matches!(&name.kind, Kind::Text(name) if name.is_empty());
             let default = format!("f{i}");
             let name = if is_gap { None } else { Some(names.add(name, &default)?) };
@@ -282,7 +282,7 @@ impl Evaluator {
         };
         let is_aligned = match get("aligned") {
             None => is_aligned,
-            // NumPy takes a number for the argument `align`, but not here.
+            // NumPy accepts numbers for the argument `align`, but not here.
             Some(Value { kind: Kind::Bool(truth), .. }) => *truth || is_aligned,
             Some(other) => return Err(expected("`True` or `False`", other)),
         };
@@ -335,7 +335,7 @@ impl Evaluator {
             };
             fields.push((number(offset)?, name, format, offset, field));
         }
-        // Their order is that of the offsets, and not that of the text.
+        // Default names follow the order of the offsets, and not that of the text.
         fields.sort_by_key(|(offset, ..)| *offset);
         let mut placement = Placement::default();
         let mut names = Names::default();
@@ -395,8 +395,8 @@ struct Names {
 }
 
 impl Names {
-    /// The text of a name, which may be a pair of a title and a name; `default` stands for an empty one, which NumPy numbers in
-    /// a list and keeps in a dict. Reports a name that another field has.
+    /// The text of a name, which may be a pair of a title and a name. `default` replaces an empty name, which NumPy numbers in
+    /// a list and keeps in a dict. Reports a name that another field already has.
     fn add(&mut self, value: &Value, default: &str) -> Read<String> {
         let text = match &value.kind {
             Kind::Text(text) => text,

@@ -5,8 +5,8 @@
 //! magic      version  length in bytes of what follows: 2 bytes in version 1.0, 4 later; little-endian
 //! ```
 //!
-//! Blanks fill the header up so that the data begin at a multiple of 64 bytes. Versions 1.0 and 2.0 are Latin-1, version
-//! 3.0 is UTF-8.
+//! Blanks pad the header, so that the data begin at a multiple of 64 bytes. Versions 1.0 and 2.0 are Latin-1, version 3.0 is
+//! UTF-8.
 
 use core::str;
 use std::io::Read;
@@ -19,13 +19,13 @@ use crate::repr::Tuple;
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
-/// The longest header that is read, in bytes. A dtype with ten thousand fields has a quarter of it.
+/// The length in bytes of the longest header that is read. A dtype with ten thousand fields takes a quarter of it.
 pub(crate) const MAX_HEADER: u64 = 1 << 20;
 
 /// Data begin at a multiple of this number of bytes.
 const ALIGNMENT: usize = 64;
 
-/// Digits for which NumPy leaves room, so that a file can grow in place.
+/// The number of digits that NumPy leaves room for, so that a file can grow in place.
 const DIGITS: usize = 21;
 
 /// The header of a `.npy` file.
@@ -35,9 +35,9 @@ pub struct Header {
     pub version: (u8, u8),
     /// The dtype of an item.
     pub dtype: Dtype,
-    /// Whether the first index runs fastest.
+    /// Whether the first index changes fastest.
     pub fortran_order: bool,
-    /// Items along each axis, the outermost first. Without an axis there is one item.
+    /// Items along each axis, the outermost first. Without axes, there is one item.
     pub shape: Vec<u64>,
 }
 
@@ -147,7 +147,7 @@ impl Header {
     pub fn items(&self) -> Result<usize, NpyError> {
         let too_large =
             || NpyError::TooLarge { shape: self.shape.clone(), itemsize: self.dtype.itemsize() };
-        // Without an item there is none, however long the other axes are.
+        // With an axis of length 0 there are no items, however long the other axes are.
         if self.shape.contains(&0) {
             return Ok(0);
         }
@@ -161,18 +161,17 @@ impl Header {
     }
 
     /// The header's bytes as NumPy would write them, in the first version that can hold it. The field
-    /// [`version`](Self::version) is ignored. NumPy writes only fields that are in the order of memory; here they are put in
-    /// that order.
+    /// [`version`](Self::version) is ignored. NumPy only writes fields that are in the order of memory; here, they are sorted
+    /// into that order.
     ///
-    /// Since NumPy 1.24, `np.load` reads a header of more than 10 000 bytes only if it is told
-    /// `max_header_size=1 << 20`.
+    /// Since NumPy 1.24, `np.load` reads a header of more than 10 000 bytes only with the argument `max_header_size=1 << 20`.
     ///
     /// # Errors
     ///
-    /// For whatever could not be read again:
+    /// For dtypes that could not be read again:
     ///
     /// - [`NpyError::Overlap`] if fields overlap;
-    /// - [`NpyError::Value`] if a field has no name, or that of another field;
+    /// - [`NpyError::Value`] if a field has no name, or has that of another field;
     /// - [`NpyError::Header`] if structures nest some thirty levels deep;
     /// - [`NpyError::HeaderLength`] for a header of more than a mebibyte.
     pub fn to_bytes(&self) -> Result<Vec<u8>, NpyError> {
@@ -189,7 +188,7 @@ impl Header {
         }
         let latin1: Option<Vec<u8>> =
             text.chars().map(|c| u8::try_from(u32::from(c)).ok()).collect();
-        // Structures can nest deeper than brackets are read.
+        // Structures can nest deeper than the reader accepts brackets.
         literal(&text, latin1.is_none())?;
         let (major, mut bytes) = match latin1 {
             Some(bytes) if u16::try_from(padded(bytes.len(), 2)).is_ok() => (1, bytes),
@@ -203,7 +202,7 @@ impl Header {
         }
         bytes.resize(length - 1, b' ');
         let mut out = [&MAGIC[..], &[major, 0]].concat();
-        // At most the limit.
+        // The length is within the limit, so it fits.
         out.extend_from_slice(&(length as u64).to_le_bytes()[..width]);
         out.extend_from_slice(&bytes);
         out.push(b'\n');
@@ -221,8 +220,8 @@ fn literal(text: &str, is_utf8: bool) -> Result<Value, NpyError> {
     })
 }
 
-/// The length of a header of `len` bytes with blanks and a line end, where its length has `width` bytes. At least one
-/// blank follows, as NumPy writes it.
+/// The length of a header of `len` bytes with blanks and a line end, if the field for its length has `width` bytes. At least
+/// one blank follows, as in NumPy.
 fn padded(len: usize, width: usize) -> usize {
     let before = MAGIC.len() + 2 + width;
     let end = before + len + 1;
@@ -235,7 +234,7 @@ fn fill(from: &mut impl Read, buffer: &mut [u8]) -> Result<usize, NpyError> {
     while found < buffer.len() {
         match from.read(&mut buffer[found..]) {
             Ok(0) => break,
-            // A reader that returns more than it may is not trusted.
+            // A reader may return more than it was allowed to, so the number is not trusted.
             Ok(number) => found = found.saturating_add(number).min(buffer.len()),
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error.into()),

@@ -22,8 +22,8 @@
 //! # Ok::<(), dtype_npy::NpyError>(())
 //! ```
 //!
-//! Header and items may come from anyone: whatever is wrong is a typed error that names the field, and memory is
-//! allocated only for bytes that are there. Pickled objects are never read.
+//! Header and items may come from an untrusted source: any mistake is a typed error that names the field, and memory is
+//! allocated only for bytes that exist. Pickled objects are never read.
 //!
 //! # Dtypes
 //!

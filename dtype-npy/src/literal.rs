@@ -1,7 +1,7 @@
-//! Python's literals, names and calls, as far as dtypes and the headers of `.npy` files are written with them.
+//! Reads Python's literals, names and calls, as far as dtypes and headers of `.npy` files use them.
 //!
-//! The text may come from anyone. Brackets nest at most [`MAX_NESTING`] levels deep, so no text exhausts the stack, and a
-//! value takes memory in proportion to its text.
+//! The text may come from an untrusted source. Brackets nest at most [`MAX_NESTING`] levels deep, so no text exhausts the
+//! stack, and a value takes memory in proportion to its text.
 
 use std::ops::Range;
 
@@ -54,7 +54,7 @@ impl Value {
     }
 }
 
-/// A text that is not such a value.
+/// The error for a text that is not such a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable {
     /// What was found; empty at the end of the text.
@@ -67,7 +67,7 @@ type Read<T> = Result<T, Unreadable>;
 
 /// The value that a whole text is. A literal has no names, no calls and no negative numbers.
 pub(crate) fn read(text: &str, is_literal: bool) -> Read<Value> {
-    // Some editors write a mark for the byte order first.
+    // Some editors write a byte order mark first.
     let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let mut reader = Reader { text, at, end: at, depth: 0, is_literal };
     let value = reader.value()?;
@@ -103,7 +103,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// The next character after blanks, which is not consumed.
+    /// The next character after blanks. It is not consumed.
     fn peek(&mut self) -> Option<char> {
         self.skip_blanks();
         self.rest().chars().next()
@@ -117,7 +117,7 @@ impl<'s> Reader<'s> {
         token
     }
 
-    /// Whether `sign` is next, after blanks; it is consumed then.
+    /// Whether `sign` is next, after blanks. If so, it is consumed.
     fn takes(&mut self, sign: char) -> bool {
         let is_next = self.peek() == Some(sign);
         if is_next {
@@ -132,7 +132,7 @@ impl<'s> Reader<'s> {
         self.rest().find(is_end).unwrap_or(self.rest().len())
     }
 
-    /// The mistake that the next token is.
+    /// The error for the next token.
     fn expected(&mut self, expected: &'static str) -> Unreadable {
         let (start, len) = match self.peek() {
             // A header ends with a line break.
@@ -176,7 +176,7 @@ impl<'s> Reader<'s> {
             Some('[') => Ok(Kind::List(self.items(']', "`,` or `]`")?.0)),
             Some('(') => {
                 let (mut items, has_comma) = self.items(')', "`,` or `)`")?;
-                // Brackets around one value are no tuple.
+                // Brackets around a single value do not make a tuple.
                 match items.pop() {
                     Some(only) if items.is_empty() && !has_comma => Ok(only.kind),
                     last => {
@@ -199,7 +199,7 @@ impl<'s> Reader<'s> {
         })
     }
 
-    /// The length of what stands before the quotation mark of a string that is next: nothing, or a `u`, which means the same.
+    /// The length of the prefix before a string's quotation mark, if a string is next: nothing, or a `u`, which has no effect.
     fn prefix_of_text(&self) -> Option<usize> {
         let rest = self.rest();
         let prefix = usize::from(rest.starts_with(['u', 'U']));
@@ -348,7 +348,7 @@ fn escaped(rest: &str) -> Option<(char, usize)> {
         'x' => 2,
         'u' => 4,
         'U' => 8,
-        // Python keeps the backslash, and the character is then the next one.
+        // Python keeps such a backslash, and the character after it.
         _ => return Some(('\\', 0)),
     };
     let code = rest.get(1..=digits).filter(|code| code.bytes().all(|c| c.is_ascii_hexdigit()))?;

@@ -1,4 +1,4 @@
-//! The NumPy dtype that reads the same bytes.
+//! The NumPy dtype for the bytes of a layout.
 
 mod builder;
 
@@ -10,12 +10,12 @@ use dtype_runtime::__private::Source;
 use dtype_runtime::Datatype;
 use dtype_runtime::{Flags, Type};
 
-/// The reason why NumPy does not have a dtype for a layout.
+/// Why NumPy has no dtype for a layout.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NumpyError {
-    /// No item with as many bytes as the extent can contain all data of an instance, wherever it starts; the items
-    /// of a NumPy array follow one another without gaps.
+    /// The data of an instance do not lie within an item of one extent, wherever it starts. (Items of a NumPy array follow one
+    /// another without gaps.)
     #[error(
         "no dtype: data from {true_lb} to {true_ub}, and instances of {extent} bytes from {lb} on"
     )]
@@ -48,9 +48,9 @@ pub enum NumpyError {
 pub struct NumpyDtype {
     /// The Python expression, in which `np` is NumPy.
     pub expression: String,
-    /// Displacement in bytes from the origin of an instance to the start of its item: 0, or the lower bound if all
-    /// data are in an item only from there on. In a buffer whose first byte is at displacement 0, the first item
-    /// starts at this offset.
+    /// Displacement in bytes from the origin of an instance to the start of its item: 0, or the lower bound if only an item
+    /// that starts there contains all data. In a buffer whose first byte is at displacement 0, the first item starts at this
+    /// offset.
     pub start: i64,
     /// Bytes of an item.
     pub itemsize: u64,
@@ -73,10 +73,9 @@ impl NumpyDtype {
     /// instances that follow each other at their extent are a subarray; blocks with gaps between them are fields
     /// with the number of the block, `b0`, `b1` and so on. The order is the order of the packed stream.
     ///
-    /// `char` and wide characters of four bytes are `U1`, other characters `S1`, Fortran logicals are integers.
-    /// Values for which NumPy does not have a number are raw bytes, `V` followed by their number, and so are
-    /// values in formats that depend on the machine: 128-bit integers, `bf16`, `long double`, binary128, and
-    /// the complex numbers of these and of `f16`.
+    /// `char` and wide characters of four bytes are `U1`, other characters `S1`, and Fortran logicals are integers. Values for
+    /// which NumPy has no number are raw bytes (`V` and their number), and so are values whose format depends on the machine:
+    /// 128-bit integers, `bf16`, `long double`, binary128, and the complex numbers of these and of `f16`.
     ///
     /// In [memory](NumpyLayout::Memory) an item has as many bytes as the extent, and starts at the origin or at
     /// the lower bound: [`start`](Self::start).
@@ -102,9 +101,9 @@ impl NumpyDtype {
         dtype(ty, Source::Type(ty), *options, &|_, _| None)
     }
 
-    /// As [`of_type`](Self::of_type), with names for the members of structures: `name` is called with a
-    /// structure and the index of a member, and returns its name, or `None` for the usual one. A name that an earlier
-    /// member has gets a number.
+    /// As [`of_type`](Self::of_type), with names for the members of structures: `name` is called with a structure and the index
+    /// of a member, and returns the member's name, or `None` for the default. If an earlier member has the name, a number is
+    /// appended.
     ///
     /// # Errors
     ///

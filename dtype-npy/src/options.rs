@@ -1,9 +1,9 @@
-//! The bytes that NumPy reads and writes.
+//! Options for the bytes that NumPy reads and writes.
 
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::typemap::{Meaning, TypeMap};
 
-/// What the items of a NumPy array are.
+/// What the items of a NumPy array contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NumpyLayout {
     /// Memory: instances with a stride of one extent, with padding and skipped fields as gaps. It is the layout of an aligned
@@ -13,14 +13,14 @@ pub enum NumpyLayout {
     Packed,
 }
 
-/// What a [`FixedStr`](dtype_runtime::FixedStr) is in NumPy.
+/// What a [`FixedStr`](dtype_runtime::FixedStr) becomes in NumPy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NumpyText {
     /// A structure of the length and the bytes, as in memory and in the packed stream.
     Fields,
-    /// A `U` of as many characters as there is room for bytes: a `str` in Python. It takes four bytes for each.
+    /// A `U` with as many characters as the text has bytes: a `str` in Python. Each character takes four bytes.
     Characters,
-    /// An `S` of the bytes, in UTF-8: a `bytes` in Python, which `np.char.decode` turns into a `str`.
+    /// An `S` with the bytes in UTF-8: a `bytes` in Python, which `np.char.decode` converts to a `str`.
     Bytes,
 }
 
@@ -36,11 +36,11 @@ pub enum NumpyText {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NumpyOptions {
-    /// Memory or the packed stream.
+    /// Whether the bytes are memory or the packed stream.
     pub layout: NumpyLayout,
     /// The order of the bytes of each value.
     pub order: ByteOrder,
-    /// What a text is. In memory it is always fields.
+    /// What a text becomes. In memory it is always fields.
     pub text: NumpyText,
 }
 
@@ -60,7 +60,7 @@ impl NumpyOptions {
         Self { text: NumpyText::Characters, ..Self::packed() }
     }
 
-    /// The letter and the bytes of the text that a map is for, if it is one.
+    /// The letter and the number of bytes for the text of a map; `None` if the map is not a text.
     pub(crate) fn text_of(self, map: &TypeMap) -> Option<(char, u64)> {
         // The length is a number of four bytes.
         let bytes = map.size().checked_sub(4)? as u64;

@@ -1,4 +1,4 @@
-//! Files to records.
+//! Reads files as records.
 
 use std::fmt;
 use std::io::Read;
@@ -74,11 +74,11 @@ pub fn read_with<T: Datatype>(
 /// How the items of a file become records.
 pub(crate) struct Items<T> {
     fit: Fit<T>,
-    /// A record's items: an array, if `T` is one.
+    /// The items of a record: an array, if `T` is one.
     pub(crate) dtype: Dtype,
     /// The number of records.
     count: usize,
-    /// Of all items.
+    /// The bytes of all items.
     pub(crate) bytes: usize,
 }
 
@@ -88,12 +88,12 @@ impl<T: Datatype> Items<T> {
         if map.size() == 0 {
             return Err(NpyError::NoData);
         }
-        // Other axes do not tell the orders apart, and Julia writes vectors in Fortran's.
+        // With a single axis that is not of length 1, both orders are the same, and Julia writes vectors in Fortran's order.
         if header.fortran_order && header.shape.iter().filter(|length| **length > 1).count() > 1 {
             return Err(NpyError::FortranOrder);
         }
         let items = header.items()?;
-        // The last axes belong to the records, if these are arrays.
+        // If records are arrays, the last axes belong to the records.
         let (mut axes, mut element) = (0, map);
         while let Node::Array { element: inner, .. } = *element.node() {
             (axes, element) = (axes + 1, inner);
@@ -105,11 +105,11 @@ impl<T: Datatype> Items<T> {
         };
         let dtype = Dtype::array(inner, header.dtype.clone()).ok_or_else(too_large)?;
         let fit = Fit::<T>::new(&dtype, Access::Read, options)?;
-        // A text of no bytes: nothing would be read for each of the records that the header announces.
+        // A text without bytes: nothing would be read for the records that the header announces, however many.
         if fit.item_size() == 0 {
             return Err(NpyError::NoData);
         }
-        // The record's axes are not 0, as it has data.
+        // The record's axes are not 0, because it has data.
         let per_record = inner.iter().product::<u64>().max(1);
         let count =
             if outer.contains(&0) { 0 } else { items / usize::try_from(per_record).unwrap_or(1) };
@@ -135,7 +135,7 @@ impl<T: Datatype> Items<T> {
 pub struct Reader<T, R> {
     from: R,
     items: Items<T>,
-    /// The records that were read.
+    /// The number of records read so far.
     done: usize,
     bytes: Vec<u8>,
     scratch: Scratch,
@@ -163,7 +163,7 @@ impl<T: Datatype, R: Read> Reader<T, R> {
         self.len() == 0
     }
 
-    /// The records that were read.
+    /// The number of records read so far.
     pub fn position(&self) -> usize {
         self.done
     }
@@ -173,30 +173,30 @@ impl<T: Datatype, R: Read> Reader<T, R> {
         self.items.fit.left_out()
     }
 
-    /// A number of records that are read fast.
+    /// A number of records for which reading is fast.
     fn at_once(&self) -> usize {
         (AT_ONCE / self.items.fit.item_size().max(1)).max(1)
     }
 
-    /// Appends the next records, at most so many, and returns their number: 0 at the end.
+    /// Appends the next records, at most `most`, and returns their number: 0 at the end.
     ///
     /// # Errors
     ///
-    /// As for [`read_with`]; an error counts the records of the file. `records` is then unchanged, and the reader is lost
-    /// between two records.
+    /// As for [`read_with`]; an error has the number of the record in the file. `records` is then unchanged, and the reader is
+    /// somewhere between two records.
     pub fn read_onto(&mut self, most: usize, records: &mut Vec<T>) -> Result<usize, NpyError> {
         let Items { fit, count, bytes, .. } = &self.items;
         let rest = count - self.done;
         let number = most.min(rest);
         let size = number * fit.item_size();
         self.bytes.clear();
-        // Grows with what the reader returns.
+        // The memory grows with what the reader returns.
         (&mut self.from).take(size as u64).read_to_end(&mut self.bytes)?;
         if self.bytes.len() < size {
             let actual = (self.done * fit.item_size() + self.bytes.len()) as u64;
             return Err(NpyError::Truncated { expected: *bytes as u64, actual });
         }
-        // As many as there are now, but no more than there will be.
+        // Room for as many records again, but not for more than remain.
         let more = rest.min(number.max(records.len()));
         let refused = |_| Error::Allocation { count: more, stride: size_of::<T>() };
         if records.capacity() - records.len() < number {
@@ -208,7 +208,7 @@ impl<T: Datatype, R: Read> Reader<T, R> {
         Ok(number)
     }
 
-    /// The records, so many at a time. The last batch may have fewer.
+    /// The records in batches of `most`. The last batch may have fewer.
     pub fn batches(self, most: usize) -> Batches<T, R> {
         Batches { reader: self, most: most.max(1), failed: false }
     }
@@ -232,7 +232,7 @@ pub struct Batches<T, R> {
 }
 
 impl<T, R> Batches<T, R> {
-    /// What is read.
+    /// The reader below.
     pub const fn reader(&self) -> &Reader<T, R> {
         &self.reader
     }

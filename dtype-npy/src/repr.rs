@@ -44,6 +44,7 @@ fn is_printable(c: char) -> bool {
     if c.is_ascii() {
         return c == ' ' || c.is_ascii_graphic();
     }
-    // Rust escapes the same categories of characters as Python. At the beginning of a text it escapes more: combining marks.
+    // Rust escapes the same categories of characters as Python, but more at the start of a text, where it also escapes
+    // combining marks.
     format!("-{c}").escape_debug().count() == 2
 }

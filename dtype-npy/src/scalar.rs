@@ -87,7 +87,7 @@ const LETTERS: &[(char, Basic)] = &[
     ('Q', Basic::UnsignedLongLong),
     ('p', Basic::I64),
     ('P', Basic::U64),
-    // NumPy 2 has letters of their own for `intp` and `uintp`.
+    // NumPy 2 has separate letters for `intp` and `uintp`.
     ('n', Basic::I64),
     ('N', Basic::U64),
     ('e', Basic::F16),
@@ -137,7 +137,7 @@ pub(crate) fn format(text: &str) -> Result<Dtype, Refusal> {
     if let Some(dtype) = date(rest, order) {
         return dtype;
     }
-    // A type of NumPy, but no format.
+    // The name of a type in NumPy, which is not a format.
     if let Some(dtype) = named(text).filter(|_| text != "record") {
         return Ok(dtype);
     }
@@ -160,7 +160,7 @@ pub(crate) fn format(text: &str) -> Result<Dtype, Refusal> {
     let (letter, bytes) = match letter {
         'a' => ('S', Some(number)),
         'U' => ('U', number.checked_mul(4)),
-        // Whatever the size of a pointer was.
+        // A file may come from a machine with pointers of any size.
         'O' => ('O', Some(8)),
         _ => (letter, Some(number)),
     };

@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-/// NumPy's units from the longest on, each with the number of the two or three units after it that it takes: NumPy writes a
-/// divided unit, `s/100`, as a number of one of these.
+/// NumPy's units, the longest first. Each has the number of each of the two or three units after it that make it up: NumPy
+/// writes a divided unit, `s/100`, as a number of one of these.
 const UNITS: [(&str, &[u32]); 13] = [
     ("Y", &[12, 52, 365]),
     ("M", &[4, 30, 720]),
@@ -20,7 +20,7 @@ const UNITS: [(&str, &[u32]); 13] = [
     ("as", &[]),
 ];
 
-/// What a `datetime64` or a `timedelta64` counts: `ns`, or `25s` for spans of 25 seconds.
+/// The unit of a `datetime64` or a `timedelta64`: `ns`, or `25s` for spans of 25 seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DateUnit {
     /// At most `i32::MAX`, as in NumPy.
@@ -29,8 +29,8 @@ pub struct DateUnit {
 }
 
 impl DateUnit {
-    /// The unit of a text such as `ns` or `25s`: a number, if it is not 1, and NumPy's name of a unit, from `Y` to `as`. A divided
-    /// unit, `s/100`, is a number of shorter ones.
+    /// The unit of a text such as `ns` or `25s`: a number, if it is not 1, and NumPy's name of a unit, from `Y` to `as`. A
+    /// divided unit, `s/100`, becomes a number of shorter units.
     ///
     /// `None` for every other text.
     ///
@@ -51,7 +51,7 @@ impl DateUnit {
             "" => 1,
             digits => number(digits)?,
         };
-        // The Greek letter, as NumPy takes it, and the sign for micro, which looks the same.
+        // NumPy accepts the Greek letter, and the sign for micro, which looks the same.
         let name = if matches!(name, "μs" | "µs") { "us" } else { name };
         let index = UNITS.iter().position(|(known, _)| *known == name)?;
         let (mut unit, mut count) = (index, count);

@@ -1,4 +1,4 @@
-//! Records of files in memory, where they are.
+//! Views records in the memory of a file, without a copy.
 
 use dtype_runtime::{Datatype, Packed};
 
@@ -19,9 +19,9 @@ use dtype_runtime::stored::ReadOptions;
 ///
 /// # Errors
 ///
-/// - as for [`read`](crate::read());
+/// - As for [`read`](crate::read());
 /// - [`NpyError::Dtype`] also if a field has another offset or byte order than in memory;
-/// - [`Error::Misaligned`](dtype_runtime::Error::Misaligned) if the items are not aligned for `T`: in a mapped file they are,
+/// - [`Error::Misaligned`](dtype_runtime::Error::Misaligned) if the items are not aligned for `T`. In a mapped file they are,
 ///   for alignments up to 64 bytes.
 ///
 /// ```
@@ -54,7 +54,7 @@ pub fn view<T: Datatype>(file: &[u8]) -> Result<&[T], NpyError> {
 ///
 /// # Errors
 ///
-/// - as for [`read`](crate::read());
+/// - As for [`read`](crate::read());
 /// - [`NpyError::Dtype`] also if a field has another offset or byte order than in the packed stream, or is stored as text.
 ///
 /// ```
@@ -70,7 +70,7 @@ pub fn view_packed<T: Datatype>(file: &[u8]) -> Result<Packed<'_, T>, NpyError> 
     Ok(Packed::new(items_in_place::<T>(file, NumpyLayout::Packed)?)?)
 }
 
-/// The bytes of all items, if they are the records in this layout.
+/// The bytes of all items, if the items are the records in this layout.
 fn items_in_place<T: Datatype>(file: &[u8], layout: NumpyLayout) -> Result<&[u8], NpyError> {
     let mut rest = file;
     let header = Header::read(&mut rest)?;

@@ -1,4 +1,4 @@
-//! Records to files.
+//! Writes records to files.
 
 use std::io::{Seek, SeekFrom, Write};
 
@@ -33,9 +33,9 @@ pub fn write<T: Datatype>(to: impl Write, records: &[T]) -> Result<(), NpyError>
 /// - [`NpyError::NoData`] for a type without data;
 /// - [`DtypeError::MixedByteOrder`](crate::DtypeError::MixedByteOrder) if the order is not this machine's, and the type has
 ///   values that are raw bytes in NumPy;
-/// - [`NpyError::Records`] for a text that ends with a zero byte, which NumPy would not tell from padding;
-/// - [`NpyError::HeaderLength`] if the names make a header of more than a mebibyte. `np.load` has a lower limit, which can
-///   be set: see [`Header::to_bytes`].
+/// - [`NpyError::Records`] for a text that ends with a zero byte, because NumPy would take the byte for padding;
+/// - [`NpyError::HeaderLength`] if the names make a header of more than a mebibyte. The limit of `np.load` is lower, but can be
+///   raised: see [`Header::to_bytes`].
 ///
 /// ```
 /// use dtype_npy::NumpyOptions;
@@ -56,7 +56,7 @@ pub fn write_with<T: Datatype>(
     items.write(&mut to, records)
 }
 
-/// What records become in a file.
+/// How records are written to a file.
 #[derive(Debug)]
 struct Items<T> {
     fit: Fit<T>,
@@ -65,7 +65,7 @@ struct Items<T> {
 }
 
 impl<T: Datatype> Items<T> {
-    /// With the header of a file of so many records.
+    /// Also returns the header of a file with `count` records.
     fn new(count: usize, options: NumpyOptions) -> Result<(Self, Header), NpyError> {
         let map = T::TYPE_MAP;
         if map.size() == 0 {
@@ -73,7 +73,7 @@ impl<T: Datatype> Items<T> {
         }
         // The axes of an array are axes of the file.
         let dtype = Dtype::of_map(map, options);
-        // Finds values whose order NumPy could not tell.
+        // Finds values whose byte order NumPy could not express.
         let order = Some(options.order);
         let fit = Fit::in_order(&dtype, Access::Write, ReadOptions::strict(), order)?;
         let (lengths, item) = dtype.axes();
@@ -93,7 +93,7 @@ impl<T: Datatype> Items<T> {
     }
 }
 
-/// Writes a `.npy` file piece by piece: the number of records is put into its header at the end.
+/// Writes a `.npy` file piece by piece. At the end, the number of records is written into its header.
 ///
 /// ```
 /// let mut file = std::io::Cursor::new(Vec::new());
@@ -108,14 +108,14 @@ impl<T: Datatype> Items<T> {
 #[derive(Debug)]
 pub struct Writer<T, W> {
     to: W,
-    /// Where the file begins.
+    /// The position in `to` where the file begins.
     start: u64,
     header: Header,
     items: Items<T>,
 }
 
 impl<T: Datatype, W: Write + Seek> Writer<T, W> {
-    /// Writes the header of a file without records.
+    /// Writes the header of a file with no records yet.
     ///
     /// # Errors
     ///
@@ -131,12 +131,12 @@ impl<T: Datatype, W: Write + Seek> Writer<T, W> {
     ///
     /// # Errors
     ///
-    /// [`NpyError::Io`] and [`NpyError::Records`], which counts the records of this call. Some of them may then be in the file,
-    /// whose header does not count them.
+    /// [`NpyError::Io`] and [`NpyError::Records`], in which the number of the record counts from the first of this call. Some
+    /// of the records may then be in the file, but its header does not count them.
     pub fn write(&mut self, records: &[T]) -> Result<(), NpyError> {
         let end = self.to.stream_position()?;
         if let Err(error) = self.items.write(&mut self.to, records) {
-            // The next records are written over these.
+            // The next records overwrite these.
             self.to.seek(SeekFrom::Start(end))?;
             return Err(error);
         }
@@ -146,8 +146,8 @@ impl<T: Datatype, W: Write + Seek> Writer<T, W> {
         Ok(())
     }
 
-    /// Writes the number of records into the header, and returns the writer, which is then after the last record. A file that
-    /// was not finished has no records.
+    /// Writes the number of records into the header, and returns the writer, which is then after the last record. Without this
+    /// call, the header says that the file has no records.
     ///
     /// # Errors
     ///
@@ -155,7 +155,7 @@ impl<T: Datatype, W: Write + Seek> Writer<T, W> {
     pub fn finish(mut self) -> Result<W, NpyError> {
         let end = self.to.stream_position()?;
         self.to.seek(SeekFrom::Start(self.start))?;
-        // NumPy's headers have room for longer numbers.
+        // Headers have room for longer numbers, as NumPy's do, so the length is the same.
         self.to.write_all(&self.header.to_bytes()?)?;
         self.to.seek(SeekFrom::Start(end))?;
         self.to.flush()?;

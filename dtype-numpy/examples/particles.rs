@@ -15,7 +15,7 @@ use num_complex::Complex;
 use numpy::{PyArray1, PyUntypedArray};
 use pyo3::pymodule;
 
-/// What a particle does at a wall.
+/// The behaviour of a particle at a wall.
 #[derive(Datatype, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 enum Wall {
@@ -67,7 +67,7 @@ mod particles {
         packed_array, particle, to_vec,
     };
 
-    /// Particles with the numbers from 0 on, without a copy.
+    /// Particles numbered from 0, without a copy.
     #[pyfunction]
     fn make(py: Python<'_>, count: u32) -> PyResult<Bound<'_, PyArray1<Record<Particle>>>> {
         let all: Vec<Particle> = (0..count).map(particle).collect();
@@ -77,20 +77,20 @@ mod particles {
         Ok(into_array(py, all)?)
     }
 
-    /// Where the memory of the last array of `make` was in Rust.
+    /// The address in Rust of the memory of the last array from `make`.
     #[pyfunction]
     fn address() -> usize {
         HANDED_OVER.lock().map_or(0, |address| *address)
     }
 
-    /// The same packed.
+    /// The same particles, packed.
     #[pyfunction]
     fn make_packed(py: Python<'_>, count: u32) -> PyResult<Bound<'_, PyUntypedArray>> {
         let all: Vec<Particle> = (0..count).map(particle).collect();
         Ok(packed_array(py, &all)?)
     }
 
-    /// The sum of the charges, and how many particles there are for each kind of wall, of any array of particles.
+    /// For any array of particles, the sum of the charges, and the number of particles for each kind of wall.
     #[pyfunction]
     fn summary(array: &Bound<'_, PyAny>) -> PyResult<(i64, HashMap<String, usize>)> {
         let all: Vec<Particle> = to_vec(array)?;
@@ -101,18 +101,18 @@ mod particles {
         Ok((all.iter().map(|particle| i64::from(particle.charge)).sum(), walls))
     }
 
-    /// Whether the array has the particles with these numbers; the array is borrowed.
+    /// Whether the array has the particles with these numbers. The array is borrowed.
     #[pyfunction]
     #[expect(clippy::needless_pass_by_value, reason = "as Python's argument is extracted")]
     fn are(array: &Bound<'_, PyAny>, ids: Vec<u32>) -> PyResult<bool> {
         let records = Records::<Particle>::new(array)?;
-        // SAFETY: no Python code runs before the slice's last use, as this function holds the interpreter.
+        // SAFETY: this function holds the interpreter, so no Python code runs before the slice's last use.
         let borrowed = unsafe { records.as_slice() }?;
         let same = borrowed.iter().copied().eq(ids.iter().copied().map(particle));
         Ok(same && records.to_vec()? == borrowed)
     }
 
-    /// The particles of an array, each at the mirror image of its position, as a new array.
+    /// The particles of an array as a new array, each at its mirrored position.
     #[pyfunction]
     fn mirrored<'py>(
         py: Python<'py>,

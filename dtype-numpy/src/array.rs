@@ -1,4 +1,4 @@
-//! Arrays from records, and records from arrays.
+//! Converts records to arrays, and arrays to records.
 
 use dtype_npy::{Dtype, NumpyOptions, ReadOptions};
 use dtype_runtime::Datatype;
@@ -10,8 +10,8 @@ use crate::dtype::{check_data, check_item, item_dtype_of, made, read_dtype};
 use crate::error::ArrayError;
 use crate::record::Record;
 
-/// The vector's memory as an array with one axis, without a copy. The padding of the records is zeroed, so that Python sees
-/// no uninitialised byte. A [`FixedStr`](dtype_runtime::FixedStr) is its memory, `len` and `bytes`:
+/// The vector's memory as an array with one axis, without a copy. The padding of the records is zeroed, so that Python sees no
+/// uninitialised byte. A [`FixedStr`](dtype_runtime::FixedStr) appears as in memory, with `len` and `bytes`:
 /// `a['name']['bytes'].view('S8')` is the text of a `FixedStr<8>`, in UTF-8.
 ///
 /// A type that skips fields does not compile here, nor does one that needs to be dropped.
@@ -24,18 +24,18 @@ pub fn into_array<T: Datatype + Send + Sync>(
     records: Vec<T>,
 ) -> Result<Bound<'_, PyArray1<Record<T>>>, ArrayError> {
     check_data::<T>()?;
-    // So that the array's own call finds it.
+    // Checked here, because the array's own call would panic.
     item_dtype_of::<T>(py)?;
     Ok(PyArray1::from_vec(py, Record::from_vec(records)))
 }
 
-/// A copy of the records as an array with one axis, whose dtype has no padding, as in a [new file](dtype_npy::write()): a
-/// [`FixedStr`](dtype_runtime::FixedStr) is a `U`, which Python reads as a `str`. `T` may have skipped fields: these are not
-/// in the dtype.
+/// A copy of the records as an array with one axis. Its dtype has no padding, as in a [new file](dtype_npy::write()): a
+/// [`FixedStr`](dtype_runtime::FixedStr) is a `U`, which Python reads as a `str`. `T` may have skipped fields; these are not in
+/// the dtype.
 ///
 /// # Errors
 ///
-/// As for [`into_array`]; [`ArrayError::Records`] for a text that ends with a zero byte, which NumPy would not tell from
+/// As for [`into_array`]; [`ArrayError::Records`] for a text that ends with a zero byte, because NumPy would take the byte for
 /// padding.
 pub fn packed_array<'py, T: Datatype>(
     py: Python<'py>,
@@ -49,7 +49,7 @@ pub fn packed_array<'py, T: Datatype>(
     Ok(array.cast_into::<PyUntypedArray>().map_err(PyErr::from)?)
 }
 
-/// The array, if the object is one.
+/// The array, if the object is an array.
 pub(crate) fn array<'a, 'py>(
     object: &'a Bound<'py, PyAny>,
 ) -> Result<&'a Bound<'py, PyUntypedArray>, ArrayError> {
@@ -64,9 +64,10 @@ pub(crate) fn count<'py>(array: &impl PyUntypedArrayMethods<'py>) -> usize {
     if array.is_empty() { 0 } else { array.len() }
 }
 
-/// The records of an array, in C order whatever its axes and strides are: it may be sliced, reversed or broadcast. The fields
-/// may be at any offset, so packed arrays and arrays of an aligned dtype will do, and in either byte order. Of a masked array,
-/// these are the values below the mask, as in `numpy.asarray`. An `S` or a `U` becomes a [`FixedStr`](dtype_runtime::FixedStr).
+/// The records of an array, in C order whatever its axes and strides: it may be sliced, reversed or broadcast. The fields may
+/// be at any offset and in either byte order, so packed arrays and arrays of an aligned dtype are accepted. For a masked array,
+/// the records are the values below the mask, as in `numpy.asarray`. An `S` or a `U` becomes a
+/// [`FixedStr`](dtype_runtime::FixedStr).
 ///
 /// A type that skips fields does not compile here, because nothing would initialise them.
 ///
@@ -80,8 +81,8 @@ pub fn to_vec<T: Datatype>(object: &Bound<'_, PyAny>) -> Result<Vec<T>, ArrayErr
     check_data::<T>()?;
     let array = array(object)?;
     let dtype = read_dtype(&array.dtype())?;
-    // NumPy copies the items one after another, whatever the strides are. A subclass may have a `tobytes` of its own, which
-    // returns other bytes: that of a masked array puts a fill value in the place of what is masked.
+    // NumPy copies the items one after another, whatever the strides. A subclass may have its own `tobytes`, which returns
+    // other bytes: for a masked array, it replaces masked values by a fill value.
     let bytes = object.py().get_type::<PyUntypedArray>().call_method1("tobytes", (array,))?;
     let bytes = bytes.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes();
     Ok(dtype.unpack(bytes, count(array), &ReadOptions::strict())?.records)

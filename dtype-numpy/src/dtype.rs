@@ -1,4 +1,4 @@
-//! Dtypes in Python: made for a struct, and read to be compared with one.
+//! Dtypes in Python: makes them for a struct, and reads them to compare them with one.
 
 use dtype_npy::{DateUnit, Dtype, DtypeField, Kind, NumpyOptions};
 use dtype_runtime::Datatype;
@@ -10,7 +10,7 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 
 use crate::error::ArrayError;
 
-/// How deep dtypes may nest, so that none can exhaust the stack.
+/// How deeply dtypes may nest, so that none can exhaust the stack.
 const MAX_NESTING: usize = 64;
 
 /// The dtype of the memory of `T`: the names, formats and offsets of its fields, and its size.
@@ -22,8 +22,8 @@ pub fn dtype_of<T: Datatype>(py: Python<'_>) -> Result<Bound<'_, PyArrayDescr>, 
     made(py, &Dtype::of::<T>(&NumpyOptions::memory()))
 }
 
-/// The dtype of the packed records of `T`, without padding: of the bytes that [`pack`](dtype_runtime::pack()) returns, in which
-/// a text is its length and its bytes.
+/// The dtype of the packed records of `T`, without padding: of the bytes that [`pack`](dtype_runtime::pack()) returns. A text
+/// consists of its length and its bytes there.
 ///
 /// # Errors
 ///
@@ -32,15 +32,15 @@ pub fn packed_dtype_of<T: Datatype>(py: Python<'_>) -> Result<Bound<'_, PyArrayD
     made(py, &Dtype::of::<T>(&NumpyOptions::packed()))
 }
 
-/// The dtype of the memory of `T`, if the items of an array can have it: NumPy replaces that of an array by the dtype of the
-/// elements and more axes.
+/// The dtype of the memory of `T`, if items of an array can have it. They cannot have the dtype of an array, because NumPy
+/// replaces it by that of the elements, and adds axes.
 pub(crate) fn item_dtype_of<T: Datatype>(
     py: Python<'_>,
 ) -> Result<Bound<'_, PyArrayDescr>, ArrayError> {
     check_item(dtype_of::<T>(py)?)
 }
 
-/// A dtype of items, likewise.
+/// Checks that items of an array can have this dtype.
 pub(crate) fn check_item(
     dtype: Bound<'_, PyArrayDescr>,
 ) -> Result<Bound<'_, PyArrayDescr>, ArrayError> {
@@ -74,12 +74,12 @@ fn argument<'py>(py: Python<'py>, dtype: &Dtype) -> PyResult<Bound<'py, PyAny>> 
         Kind::Array { lengths, element } => {
             (argument(py, element)?, PyTuple::new(py, lengths)?).into_bound_py_any(py)
         }
-        // Its text is a Python string.
+        // The text of the dtype is a Python string.
         _ => Ok(PyString::new(py, dtype.to_string().trim_matches('\'')).into_any()),
     }
 }
 
-/// A dtype of Python as a value, to be compared with a Rust type.
+/// A dtype of Python as a value, which can be compared with a Rust type.
 ///
 /// # Errors
 ///

@@ -1,26 +1,26 @@
-//! Why an array is not an array of records.
+//! Errors in converting arrays and records.
 
 use dtype_npy::{DtypeError, NpyError};
 use dtype_runtime::Error;
 use pyo3::PyErr;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 
-/// The reason why an array is not an array of records, or why there is no array.
+/// Why an array is not an array of records, or why no array can be made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArrayError {
-    /// The object is not an array of NumPy.
+    /// The object is not a NumPy array.
     #[error("expected a NumPy array, found {found}")]
     NotAnArray {
         /// The name of the object's type.
         found: String,
     },
-    /// The dtype has a kind of value that records do not have: Python objects, for instance.
+    /// The dtype has a kind of value that records cannot have: Python objects, for example.
     #[error("{} has values of the kind `{kind}`, which records do not have", named(field))]
     Foreign {
         /// The path of the field; empty for the item itself.
         field: String,
-        /// NumPy's letter of the kind.
+        /// NumPy's letter for the kind.
         kind: String,
     },
     /// The dtype nests deeper than the limit.
@@ -43,7 +43,7 @@ pub enum ArrayError {
     /// The records have no data.
     #[error("records without data cannot be in an array")]
     NoData,
-    /// The records are arrays, such as `[f64; 3]`. Their axes would be axes of the whole array, whose items were then the
+    /// The records are arrays, such as `[f64; 3]`. Their axes would become axes of the whole array, and its items would be the
     /// elements and not the records.
     #[error(
         "records that are arrays cannot be the items of an array: make them a field of a struct"
@@ -58,7 +58,7 @@ pub enum ArrayError {
         axis: usize,
         /// Bytes from one item to the next.
         stride: isize,
-        /// The stride that a contiguous array has.
+        /// The stride of a contiguous array.
         expected: isize,
     },
     /// The values are not records.

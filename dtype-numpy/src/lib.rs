@@ -8,10 +8,10 @@
 //! | array with the dtype of the memory | `&[T]` | [`Records`] | no |
 //!
 //! The dtype has the names of the struct's fields. Nested structs are nested dtypes, arrays are fields with a shape, a `bool`
-//! is `?`, complex numbers are complex numbers, an enum is its integer; what NumPy has no number for, such as a `u128`, is
-//! raw bytes. An array that comes from Python is compared with the struct field by field, and its values are checked, so a
-//! `bool` is 0 or 1 and an enum has one of its values. [`ArrayError`] says what differs, and becomes a `ValueError` or a
-//! `TypeError` in Python.
+//! is `?`, complex numbers are complex numbers, an enum is its integer; types for which NumPy has no number, such as a `u128`,
+//! are raw bytes. An array from Python is compared with the struct field by field, and its values are checked, so a `bool` is 0
+//! or 1 and an enum has one of its values. [`ArrayError`] describes the difference, and becomes a `ValueError` or a `TypeError`
+//! in Python.
 //!
 //! ```ignore
 //! # // Needs a Python to run in: see `examples/particles.rs`, which a test imports.

@@ -9,11 +9,11 @@ use pyo3::prelude::*;
 
 use crate::dtype::item_dtype_of;
 
-/// The memory of a `T` in an array, whatever its bytes are: Python code may write any bytes to it. It has the size and the
-/// alignment of `T`.
+/// The memory of a `T` in an array, with any bytes: Python code may write any bytes to it. It has the size and the alignment of
+/// `T`.
 ///
-/// It is the element type of the arrays that [`into_array`](crate::into_array) makes. The values are in
-/// [`Records`](crate::Records) and [`to_vec`](crate::to_vec), which check them.
+/// It is the element type of the arrays that [`into_array`](crate::into_array) makes. [`Records`](crate::Records) and
+/// [`to_vec`](crate::to_vec) check the bytes and return the values.
 #[repr(transparent)]
 pub struct Record<T>(MaybeUninit<T>);
 
@@ -42,9 +42,8 @@ impl<T: Datatype> fmt::Debug for Record<T> {
     }
 }
 
-// SAFETY: a record has no Python object in it, is copied byte by byte, and any bytes that Python writes are a record. The
-// dtype has its size, `size_of::<T>()`, also if `T` is resized as a datatype. It is none that NumPy replaces by that of smaller
-// items.
+// SAFETY: a record has no Python object in it, is copied byte by byte, and any bytes that Python writes are a record. The dtype
+// has the size `size_of::<T>()`, even if `T` is resized as a datatype. NumPy does not replace it by the dtype of smaller items.
 unsafe impl<T: Datatype + Send + Sync> Element for Record<T> {
     const IS_COPY: bool = true;
 
@@ -60,7 +59,7 @@ unsafe impl<T: Datatype + Send + Sync> Element for Record<T> {
     }
 
     fn clone_ref(&self, _: Python<'_>) -> Self {
-        // SAFETY: the memory of a record, read as what it is: any bytes, which may be copied.
+        // SAFETY: the memory of a record, which consists of bytes, and any bytes may be copied.
         unsafe { std::ptr::read(self) }
     }
 }

@@ -12,7 +12,7 @@ use crate::dtype::{check_data, item_dtype_of, read_dtype};
 use crate::error::ArrayError;
 use crate::record::Record;
 
-/// The records of an array in place: its items are the memory of `T`, contiguous in C order and aligned, and were valid
+/// The records of an array in place. Its items are the memory of `T`, contiguous in C order and aligned, and they were valid
 /// when they were borrowed.
 ///
 /// Rust code that respects `numpy`'s borrows cannot write to the array meanwhile. Python code can.
@@ -37,9 +37,9 @@ impl<'py, T: Datatype + Send + Sync> Records<'py, T> {
         let dtype = item_dtype_of::<T>(py)?;
         let array = array(object)?;
         read_dtype(&array.dtype())?.check_memory::<T>()?;
-        // The same memory with the fields in the order of the struct, which is the array's own dtype if it has that order. It
-        // is no instance of a subclass, nor made by a subclass's `view`: either would run Python code that may keep the array,
-        // and change its shape or dtype after the checks. This one, nothing else has.
+        // The same memory with the fields in the order of the struct; if the array's dtype has that order, it is unchanged.
+        // This array is not an instance of a subclass, nor made by a subclass's `view`: either would run Python code, which
+        // could keep the array, and change its shape or dtype after the checks. No other code has this array.
         let ndarray = py.get_type::<PyUntypedArray>();
         let same = ndarray.call_method1("view", (array, dtype, &ndarray))?;
         let same = same.cast_into::<PyArrayDyn<Record<T>>>().map_err(PyErr::from)?;
@@ -71,7 +71,7 @@ impl<'py, T: Datatype + Send + Sync> Records<'py, T> {
         Ok(unpack(&pack(view_memory::<T>(self.bytes())?))?)
     }
 
-    /// The records where they are.
+    /// The records, without a copy.
     ///
     /// # Errors
     ///
@@ -79,8 +79,8 @@ impl<'py, T: Datatype + Send + Sync> Records<'py, T> {
     ///
     /// # Safety
     ///
-    /// The caller guarantees that no Python code writes to the array's memory, in this thread or in another, as long as the
-    /// slice is in use.
+    /// The caller must guarantee that no Python code writes to the array's memory, in any thread, as long as the slice is in
+    /// use.
     pub unsafe fn as_slice(&self) -> Result<&[T], ArrayError> {
         Ok(view_memory(self.bytes())?)
     }
@@ -91,8 +91,8 @@ impl<'py, T: Datatype + Send + Sync> Records<'py, T> {
         if len == 0 {
             return &[];
         }
-        // SAFETY: `new` has found the items contiguous, and its array is one that no Python code has, so they still are: this
-        // number of bytes from the first one on, which belong to the array as long as it lives. They are NumPy's memory, which
+        // SAFETY: `new` has checked that the items are contiguous, and no Python code has its array, so they still are. They
+        // are `len` bytes from the first one on, which belong to the array as long as it lives. They are NumPy's memory, which
         // is initialised as far as this program can tell. It is used before other code runs, or under the promise of
         // `as_slice`.
         unsafe { slice::from_raw_parts(self.array.data().cast(), len) }

@@ -5,16 +5,15 @@ use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::{fmt, ptr};
 
-/// Runs code that a foreign caller called: `None` if it panics. The caller then does what it would have done without
-/// this library.
+/// Runs code that a foreign caller called; `None` if it panics. The caller then does what it would do without this library.
 pub(crate) fn contain<R>(run: impl FnOnce() -> R) -> Option<R> {
-    // Nothing that outlives the call is left half changed: the tables are changed by single calls of the standard
-    // library's maps, and everything else belongs to the caller.
+    // A panic leaves nothing half changed that outlives the call: tables are changed by single calls of the standard library's
+    // maps, and everything else belongs to the caller.
     catch_unwind(AssertUnwindSafe(run)).ok()
 }
 
-/// Writes to standard error, all at once: other processes may write there, too. Where that fails, as in a pipe that no process
-/// reads, nothing is written: `eprint!` would panic, and the signal `SIGPIPE` would end the program.
+/// Writes to standard error in one call, because other processes may write there, too. If that fails, as for a pipe that no
+/// process reads, nothing is written. (`eprint!` would panic, and the signal `SIGPIPE` would end the program.)
 pub(crate) fn say(text: fmt::Arguments<'_>) {
     let text = fmt::format(text);
     let (mut pipe, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
@@ -30,7 +29,7 @@ pub(crate) fn say(text: fmt::Arguments<'_>) {
     let result = io::stderr().write_all(text.as_bytes());
     let is_broken = result.is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe);
     let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the sets were written above. The signal of this write is taken, one of the program's own is not.
+    // SAFETY: the sets were written above. Only the signal of this write is taken, not one of the program's own.
     unsafe {
         if is_broken && !was_pending {
             libc::sigtimedwait(pipe.as_ptr(), ptr::null_mut(), &raw const now);

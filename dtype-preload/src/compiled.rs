@@ -9,14 +9,14 @@ use dtype_runtime::{Basic, Committed};
 use crate::mode::Mode;
 use crate::stats::{self, Row};
 
-/// A compiled type, with the row of the report that counts its use.
+/// A compiled type, with the row of the report in which its use is counted.
 #[derive(Debug)]
 pub(crate) struct Compiled {
     pub(crate) committed: Committed,
     /// The row of the report, if the mode prints one.
     row: Option<Arc<Row>>,
-    /// Whether some values have padding, which MPI libraries may leave out: a `long double` of 10 bytes takes 16. Known if
-    /// there will be comparisons.
+    /// Whether some values have padding, which MPI libraries may leave out: a `long double` of 10 bytes takes 16. Only computed
+    /// if results are compared.
     pub(crate) has_padding: bool,
 }
 
@@ -27,13 +27,13 @@ impl Compiled {
         Self { committed, row, has_padding }
     }
 
-    /// What is in memory before the library writes there for a comparison: the bytes of this engine if the library may leave
-    /// out some, and otherwise their complement.
+    /// The bytes with which memory is filled before the library writes there for a comparison: those of this engine if the
+    /// library may leave out some, otherwise their complement.
     pub(crate) fn library_start(&self, here: &[u8]) -> Vec<u8> {
         here.iter().map(|&byte| if self.has_padding { byte } else { !byte }).collect()
     }
 
-    /// Runs a call that moves some bytes, and counts it if the mode prints a report.
+    /// Runs a call that moves some bytes, and counts the call if the mode prints a report.
     #[inline]
     pub(crate) fn counted<R>(&self, bytes: usize, run: impl FnOnce() -> R) -> R {
         let Some(row) = &self.row else { return run() };

@@ -6,8 +6,8 @@
 //! LD_PRELOAD=$PWD/target/release/libdtype_preload.so mpirun -n 4 ./any-mpi-program
 //! ```
 //!
-//! The functions that it exports have the names of functions of Open MPI, MPICH and UCX, so the dynamic linker binds
-//! the library's calls to them. Each calls the original, and takes over where it knows that it does the same:
+//! The functions that it exports have the names of functions of Open MPI, MPICH and UCX, so the dynamic linker binds the
+//! library's calls to them. Each function calls the original, and replaces it only where the results are known to be the same:
 //!
 //! | library | exported functions | what they do |
 //! |---|---|---|
@@ -21,13 +21,13 @@
 //! | | `MPI_Comm_free`, `MPI_Comm_disconnect` | forget which communicators there are |
 //! | | `MPI_Pack_external`, `MPI_Unpack_external` and their `_c` forms | convert to `external32` and back |
 //!
-//! A program may look for a function and use it if it is there, and with this library loaded it finds all of these. So only
-//! functions of MPI that every library has are exported, and the `_c` forms, which call the small-count forms where a
-//! library has no others. The functions of Open MPI are internal, and the functions of UCX call UCX's own, which are loaded
-//! with the program that uses them.
+//! A program may test whether a function exists, and with this library loaded, all of these do. So of MPI's functions, only
+//! those are exported that every library has, and their `_c` forms, which call the small-count forms if the library has no
+//! others. The functions of Open MPI are internal, and the functions of UCX call UCX's own, which are loaded with the program
+//! that uses them.
 //!
-//! The first use of either part checks the library's version and the sizes of the structures that are touched; if they
-//! are not known, everything goes to the originals. `DTYPE_PRELOAD` selects the [mode]: `on`, `off`, `all`, `verify`,
+//! The first use of either part checks the library's version, and the sizes of the structures that this library accesses; if
+//! they are not known, all calls go to the originals. `DTYPE_PRELOAD` selects the [mode]: `on`, `off`, `all`, `verify`,
 //! `stats`, or several of them separated by commas. The chapter *Unmodified MPI programs* of the book is the user's guide.
 
 #![deny(unsafe_code)]

@@ -14,17 +14,17 @@ pub const VARIABLE: &str = "DTYPE_PRELOAD";
 pub struct Mode {
     /// Whether the library replaces any calls at all.
     pub on: bool,
-    /// Whether the original runs as well on every fragment, and the results are compared.
+    /// Whether the original also runs on every fragment, and the results are compared.
     pub verify: bool,
     /// Whether a report is printed at exit.
     pub stats: bool,
-    /// Whether this engine also takes messages that gain nothing.
+    /// Whether this engine also takes messages for which it is not faster.
     pub all: bool,
 }
 
 impl Mode {
-    /// The mode for a value of the variable: words separated by commas. The second part of the result is a word that is
-    /// not known; with one, the library stays off, and so do the other words.
+    /// The mode for a value of the variable, which is words separated by commas, and the first unknown word. If there is an
+    /// unknown word, the library is off, and the other words have no effect.
     ///
     /// ```
     /// use dtype_preload::mode::Mode;

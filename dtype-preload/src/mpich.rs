@@ -1,5 +1,4 @@
-//! Below MPICH: UCX calls this engine for the types that MPICH gives to it, and so do `MPI_Pack` and
-//! `MPI_Pack_external`.
+//! The part for MPICH: UCX calls this engine for the types that MPICH gives it, and so do `MPI_Pack` and `MPI_Pack_external`.
 
 mod calls;
 mod communicators;

@@ -1,4 +1,4 @@
-//! Below Open MPI: its convertor is driven by this engine.
+//! The part for Open MPI: this engine takes the place of Open MPI's convertor.
 
 mod advance;
 mod copy;

@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::boundary::say;
 
-/// What a function of MPI returns if there is no original to call: `MPI_ERR_INTERN` in MPICH, `MPI_ERR_OTHER` in Open MPI.
+/// The result of a function of MPI if there is no original to call: `MPI_ERR_INTERN` in MPICH, `MPI_ERR_OTHER` in Open MPI.
 pub(crate) const NO_ORIGINAL: c_int = 16;
 
-/// A function of the MPI library, of the type `F`, which is looked up at the first call.
+/// A function of the MPI library, of type `F`. The first call looks it up.
 #[derive(Debug)]
 pub(crate) struct Original<F> {
     name: &'static CStr,
-    /// A function that does the same, for libraries without a function of this name.
+    /// A substitute for libraries without a function of this name.
     otherwise: Option<F>,
     found: AtomicPtr<c_void>,
 }
@@ -35,15 +35,15 @@ impl<F: Copy> Original<F> {
         self.known().or_else(|| self.look_up())
     }
 
-    /// The function, if it was looked up and found before.
+    /// The function, if an earlier call has looked it up and found it.
     #[inline]
     pub(crate) fn known(&self) -> Option<F> {
         let found = self.found.load(Ordering::Acquire);
-        // SAFETY: the promise of `new`, and both are pointers.
+        // SAFETY: `F` is the type of a function pointer, by the promise of `new`, and both are pointers.
         (!found.is_null()).then(|| unsafe { mem::transmute_copy::<*mut c_void, F>(&found) })
     }
 
-    /// Puts a function in the place of the library's.
+    /// Sets a function to be called in the place of the library's.
     pub(crate) fn replace(&self, function: F) {
         // SAFETY: `F` is the type of a function pointer, by the promise of `new`.
         let function = unsafe { mem::transmute_copy::<F, *mut c_void>(&function) };
@@ -64,18 +64,18 @@ impl<F: Copy> Original<F> {
     }
 }
 
-/// Parts of the file names of the libraries that have the originals.
+/// Parts of the file names of the libraries that contain the originals.
 const LIBRARIES: [&str; 5] = ["/libopen-pal.", "/libmpi.", "/libmpich.", "/libucp.", "/libmpi_"];
 
-/// The symbol of this name that would be used if this library were not there; null if there is none.
+/// The symbol that this name would have without this library; null if there is none.
 pub(crate) fn next(name: &CStr) -> *mut c_void {
-    // SAFETY: the name ends with a zero. The call looks behind this library, in the libraries that were loaded with
-    // the program or have joined them.
+    // SAFETY: the name ends with a zero. The call searches after this library: in the libraries that were loaded with the
+    // program, or that joined them.
     let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
     if !found.is_null() {
         return found;
     }
-    // A library that a module has loaded for itself, as Python's does, is only found by its name.
+    // A library that a module has loaded for itself, as Python's modules do, is only found by its name.
     loaded()
         .into_iter()
         .map(|path| symbol_of(&path, name))
@@ -85,22 +85,22 @@ pub(crate) fn next(name: &CStr) -> *mut c_void {
 
 /// A symbol of a library that is loaded, or of the libraries that it needs.
 fn symbol_of(path: &CStr, name: &CStr) -> *mut c_void {
-    // SAFETY: both names end with a zero. A library is never loaded by the call. The handle is not closed, which would
-    // only decrease a count; the library stays for as long as its own user needs it.
+    // SAFETY: both names end with a zero. The call never loads a library. The handle is not closed, which would only decrease a
+    // count; the library stays for as long as its own user needs it.
     unsafe {
         let handle = libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
         if handle.is_null() { ptr::null_mut() } else { libc::dlsym(handle, name.as_ptr()) }
     }
 }
 
-/// The paths of the loaded libraries that may have the originals.
+/// The paths of the loaded libraries that may contain the originals.
 fn loaded() -> Vec<CString> {
     unsafe extern "C" fn each(
         info: *mut libc::dl_phdr_info,
         _: usize,
         paths: *mut c_void,
     ) -> c_int {
-        // SAFETY: the loader passes the description of a library, and the vector that was given to it.
+        // SAFETY: the loader passes the description of a library, and the vector that was passed to the loader.
         let (name, paths) =
             unsafe { ((*info).dlpi_name.cast::<c_char>(), &mut *paths.cast::<Vec<CString>>()) };
         if name.is_null() {
@@ -116,18 +116,17 @@ fn loaded() -> Vec<CString> {
     }
 
     let mut paths: Vec<CString> = Vec::new();
-    // SAFETY: the function does not unwind (it allocates, and otherwise only compares), and the vector lives through
-    // the call.
+    // SAFETY: the callback does not unwind (it allocates, and otherwise only compares), and the vector lives through the call.
     unsafe { libc::dl_iterate_phdr(Some(each), (&raw mut paths).cast()) };
     paths
 }
 
-/// Declares originals: a static, its name, what does the same where a library has none of this name, and its type.
+/// Declares originals. Each has a static, its name, a substitute for libraries without it, and its type.
 macro_rules! originals {
     ($($vis:vis static $static:ident = $name:literal $(or $otherwise:ident)?: $type:ty;)+) => {$(
         $vis static $static: $crate::original::Original<$type> = {
             let otherwise: &[$type] = &[$($otherwise)?];
-            // SAFETY: the declaration of the function in the header of every library that has it.
+            // SAFETY: this is the function's type in the header of every library that has it.
             unsafe { $crate::original::Original::new($name, otherwise.first().copied()) }
         };
     )+};

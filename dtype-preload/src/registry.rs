@@ -1,19 +1,19 @@
-//! Facts about the types of the program, by the address or the handle that identifies each.
+//! What is known about the program's types, by the address or the handle that identifies each type.
 //!
-//! An identity is valid while its type lives, and may then be given to another type. Every way in which a type comes
-//! into being or goes away calls [`Registry::forget`].
+//! An identity is valid while its type is alive, and may then be given to another type. So every function that makes or frees a
+//! type calls [`Registry::forget`].
 //!
-//! A program that makes a type for each message must not pay for this. So a type enters the table only when it is
-//! compiled, or found to gain nothing; before, one slot of a small array remembers that a first message was seen. To
-//! forget a type that is in neither takes three loads. Another array remembers of types in the table below which number
-//! of elements a message gains nothing: to leave such a message to the MPI library takes two loads.
+//! A program that makes a type for each message must not pay for this. So a type enters the table only when it is compiled, or
+//! when it is known that compiling gains nothing. Before that, one slot of a small array records that there was a first
+//! message. Forgetting a type that is in neither takes three loads. A second array has, for types in the table, the number of
+//! elements below which this engine is not faster: leaving such a message to the MPI library takes two loads.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, TryLockError};
 
-/// The number of slots for types of which one message was seen.
+/// The number of slots for types that had one message.
 const SLOTS: usize = 1024;
 
 type Table<T> = HashMap<usize, Arc<T>, BuildHasherDefault<Mixer>>;
@@ -24,18 +24,18 @@ pub(crate) struct Registry<T> {
     types: RwLock<Option<Table<T>>>,
     /// The number of types in the table.
     len: AtomicUsize,
-    /// Identities of types of which one message was seen. Zero is no type's.
+    /// Identities of types that had one message. No type has the identity 0.
     seen: [AtomicUsize; SLOTS],
-    /// Types and the numbers of elements below which their messages gain nothing.
+    /// Types, and the numbers of elements below which this engine is not faster.
     few: [Few; SLOTS],
     /// Changes whenever a type is removed.
     generation: AtomicUsize,
 }
 
-/// The number of elements below which a message of a type gains nothing.
+/// The number of elements of a type below which this engine is not faster.
 ///
-/// Threads that write the two fields at the same time may mix them. A message is then left to the library, or looked up
-/// in the table, in vain; it is right in either case.
+/// Threads that write the two fields at the same time may mix them. A message is then left to the library without need, or
+/// looked up in the table in vain; the result is right in both cases.
 #[derive(Debug)]
 struct Few {
     identity: AtomicUsize,
@@ -48,7 +48,7 @@ pub(crate) enum Known<T> {
     Yes(Arc<T>),
     /// The type is not in the table.
     No,
-    /// Another thread is changing the table. The caller does without an entry instead of waiting.
+    /// Another thread is changing the table. The caller does without the entry instead of blocking.
     Busy,
 }
 
@@ -64,8 +64,8 @@ impl<T> Registry<T> {
         }
     }
 
-    /// A number that changes whenever a type is removed. What [`get`](Self::get) returned before is still right while
-    /// the number is the same.
+    /// A number that changes whenever a type is removed. An earlier result of [`get`](Self::get) is valid while the number is
+    /// the same.
     #[inline]
     pub(crate) fn generation(&self) -> usize {
         self.generation.load(Ordering::Acquire)
@@ -86,19 +86,19 @@ impl<T> Registry<T> {
         }
     }
 
-    /// Whether a message of the type was seen before; remembers that one was.
+    /// Whether there was a message of the type before. Records that there was one.
     pub(crate) fn saw_before(&self, identity: usize) -> bool {
         self.seen[slot(identity)].swap(identity, Ordering::Relaxed) == identity
     }
 
-    /// Remembers that messages of fewer than `fewest` elements of this type gain nothing.
+    /// Records that for fewer than `fewest` elements of this type, this engine is not faster.
     pub(crate) fn leave_below(&self, identity: usize, fewest: usize) {
         let few = &self.few[slot(identity)];
         few.fewest.store(fewest, Ordering::Relaxed);
         few.identity.store(identity, Ordering::Relaxed);
     }
 
-    /// The number of elements below which a message of this type gains nothing, if that is remembered.
+    /// The number of elements of this type below which this engine is not faster, if it is recorded.
     #[inline]
     pub(crate) fn fewest(&self, identity: usize) -> Option<usize> {
         let few = &self.few[slot(identity)];
@@ -106,7 +106,7 @@ impl<T> Registry<T> {
             .then(|| few.fewest.load(Ordering::Relaxed))
     }
 
-    /// Enters a type. If two threads do so at the same time, one of the two values remains.
+    /// Enters a type. If two threads do so at the same time, only one of the two values remains.
     pub(crate) fn enter(&self, identity: usize, value: T) -> Arc<T> {
         let value = Arc::new(value);
         let mut types = self.types.write().unwrap_or_else(PoisonError::into_inner);
@@ -177,7 +177,7 @@ impl Hasher for Mixer {
 
     fn write_u64(&mut self, value: u64) {
         self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        // The table takes its bits from both ends.
+        // The hash table uses bits from both ends.
         self.0 ^= self.0 >> 32;
     }
 

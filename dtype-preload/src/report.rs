@@ -1,4 +1,4 @@
-//! The reports of a process in the modes `verify` and `stats`: at once, why everything is left to the MPI library; at exit, the
+//! What a process reports in the modes `verify` and `stats`: at once, why everything is left to the MPI library; at exit, the
 //! report of `stats`, or why nothing was verified or counted.
 
 use std::ffi::CStr;
@@ -14,10 +14,10 @@ use crate::{stats, verify};
 /// The MPI library of this process, or why everything is left to it.
 static LIBRARY: OnceLock<Result<String, String>> = OnceLock::new();
 
-/// The process that loaded this library, or the one that first called it. Its children, made by `fork`, print nothing.
+/// The process that loaded this library, or that first called it. Its children made by `fork` print nothing.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 
-/// Notes which library was found, or why everything is left to it.
+/// Records which library was found, or why everything is left to it.
 pub(crate) fn begin(library: Result<String, String>) {
     PROCESS.store(process::id(), Ordering::Relaxed);
     if let Ok(()) = LIBRARY.set(library)
@@ -27,7 +27,7 @@ pub(crate) fn begin(library: Result<String, String>) {
     }
 }
 
-/// Called by the dynamic linker when it has loaded this library.
+/// The dynamic linker calls this when it has loaded this library.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static LOADED: extern "C" fn() = loaded;
@@ -41,8 +41,8 @@ extern "C" fn loaded() {
     let (mode, unknown) = Mode::parse(&value);
     if mode.verify || mode.stats || unknown.is_some() {
         PROCESS.store(process::id(), Ordering::Relaxed);
-        // SAFETY: the function does not unwind, and stays loaded until the process ends, as a library does that the
-        // linker was told to load.
+        // SAFETY: the function does not unwind. It stays loaded until the process ends, as any library does that the linker was
+        // told to load.
         unsafe { libc::atexit(at_exit) };
     }
 }
@@ -69,7 +69,7 @@ fn end() {
                 ));
             }
         }
-        // Printed when it was found.
+        // This was printed when it was found out.
         Some(Err(_)) => {}
         None => {
             if let Some(why) = why_not_called() {
@@ -79,7 +79,7 @@ fn end() {
     }
 }
 
-/// Says why nothing is verified or counted, if the mode includes either.
+/// Prints why nothing is verified or counted, if the mode is one of these.
 fn say_nothing_is_done(why: &str) {
     let Mode { verify, stats, .. } = Mode::get();
     let done = match (verify, stats) {
@@ -91,7 +91,7 @@ fn say_nothing_is_done(why: &str) {
     say(format_args!("dtype-preload: {}: nothing is {done}: {why}\n", name()));
 }
 
-/// Why this library has received no call; `None` if the process is no MPI program, such as a shell that starts one.
+/// Why this library was never called; `None` if the process is not an MPI program, such as a shell that starts one.
 fn why_not_called() -> Option<&'static str> {
     if next(c"PMPI_Initialized").is_null() {
         let is_static = rank().is_some() && names_mpi().unwrap_or(false);
@@ -107,7 +107,7 @@ fn why_not_called() -> Option<&'static str> {
     })
 }
 
-/// Whether the executable has the name of the function that every MPI program calls.
+/// Whether the executable contains the name of the function that every MPI program calls.
 fn names_mpi() -> Option<bool> {
     const NAME: &CStr = c"MPI_Init";
     let bytes = fs::read("/proc/self/exe").ok()?;

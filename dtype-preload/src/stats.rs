@@ -1,4 +1,4 @@
-//! The report at exit: what this engine did for each type, and what it left to the MPI library.
+//! The report at exit: how much this engine moved for each type, and which messages it left to the MPI library.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -17,12 +17,12 @@ use crate::mode::Mode;
 /// The number of types that are listed.
 const TYPES: usize = 5;
 
-/// The rows of a picture, and the fields below it.
+/// The greatest numbers of rows in a picture, and of fields below it.
 const PICTURE_ROWS: usize = 4;
 const FIELDS: usize = 6;
 
-/// The bytes of a report. It is written at once, and launchers read this many bytes of a rank at once: longer ones of several
-/// ranks would be mixed.
+/// The greatest length of a report in bytes. A report is written in one call, and launchers read this many bytes of a rank at a
+/// time: longer reports of several ranks would be mixed up.
 const MAX_BYTES: usize = 4096;
 
 /// Counts for all types that are made by the same calls.
@@ -44,7 +44,7 @@ impl Row {
     }
 }
 
-/// The rows by the marshalled types.
+/// The rows, by marshalled type.
 static ROWS: Mutex<Option<HashMap<Vec<u8>, Arc<Row>>>> = Mutex::new(None);
 
 /// Packed bytes that this engine has moved.
@@ -68,8 +68,8 @@ pub(crate) fn row_of(committed: &Committed) -> Option<Arc<Row>> {
     Some(Arc::clone(row))
 }
 
-/// The element of a type that consists of several equal elements: such a type counts as its element. `MPI_Pack` of Open MPI 5.0
-/// makes such a type of its arguments.
+/// The element of a type that consists of several equal elements; the report counts such a type as its element. `MPI_Pack` of
+/// Open MPI 5.0 makes such a type from its arguments.
 fn element_of(ty: &Type) -> Option<Type> {
     let outer = ty.contents().ok()?;
     let (&[lb, extent], [inside]) = (&*outer.addresses, &*outer.datatypes) else {
@@ -121,11 +121,11 @@ pub(crate) enum Left {
     Small,
     /// The first message of a type.
     First,
-    /// Long contiguous blocks.
+    /// Messages with long contiguous blocks.
     Long,
-    /// A type or a buffer that is not known, or overlaps.
+    /// Messages with a type or a buffer that is not known, or that overlaps.
     Unknown,
-    /// Data without gaps. They are not counted, because the library's own messages are among them.
+    /// Messages without gaps. They are not counted, because the library's own messages are among them.
     Contiguous,
 }
 
@@ -144,7 +144,7 @@ pub(crate) fn left(reason: Left) {
     }
 }
 
-/// The report about the process of this name, on at most [`MAX_BYTES`].
+/// The report about the process of this name, with at most [`MAX_BYTES`].
 pub(crate) fn report(process: &str, library: &str) -> String {
     let rows = ROWS.lock().unwrap_or_else(PoisonError::into_inner);
     let rows: Vec<_> = rows.iter().flat_map(HashMap::values).map(Arc::as_ref).collect();
@@ -165,7 +165,7 @@ pub(crate) fn report(process: &str, library: &str) -> String {
     text
 }
 
-/// Writes the types that moved the most, and what the others moved together.
+/// Writes the types that moved the most, and the total of the others.
 fn write_types(text: &mut String, mut rows: Vec<&Row>) {
     rows.sort_by_cached_key(|&row| {
         let Sum { calls, bytes, .. } = Sum::new(&[row]);
@@ -190,7 +190,7 @@ fn write_types(text: &mut String, mut rows: Vec<&Row>) {
             .lines()
             .map(|line| format!("    {line}").trim_end().to_owned() + "\n")
             .collect();
-        // The least important are left out first.
+        // The least important types are left out first.
         let Some(rest) = room.checked_sub(picture.len()) else { break };
         room = rest;
         line.push_str(&picture);
@@ -199,7 +199,7 @@ fn write_types(text: &mut String, mut rows: Vec<&Row>) {
     text.extend(lines);
 }
 
-/// What some rows moved together.
+/// The total of some rows.
 struct Sum {
     calls: u64,
     bytes: u64,
@@ -226,7 +226,7 @@ impl fmt::Display for Sum {
     }
 }
 
-/// A type as text: at most so many rows of its layout, and so many of its fields.
+/// A type as text, with at most this many rows of its layout and this many of its fields.
 pub(crate) fn picture(ty: &Type, rows: usize, fields: usize) -> String {
     // The bounds are in the title.
     let style = TextStyle::default().with_ascii(true).with_ranges(false).with_legend(fields);

@@ -2,12 +2,12 @@
 //!
 //! Not every library's receiver accepts a fragment that ends inside a value: MPICH 4.0 refuses it ("Message truncated"), and
 //! Open MPI 5.0 writes the start of a value that begins a block into the gap before the block. The other rank may run without
-//! this library, so the fragments that are packed here for such a library end where values do.
+//! this library, so fragments for such a library are packed so that they end where values end.
 
 use dtype_runtime::Type;
 use dtype_runtime::types::Entry;
 
-/// The packed bytes of an instance, as a sequence of values.
+/// The packed bytes of an instance as a sequence of values.
 #[derive(Debug)]
 pub(crate) struct Values {
     /// Packed bytes of an instance.
@@ -59,7 +59,7 @@ impl Values {
     }
 }
 
-/// The start of the value at a position of one execution of entries.
+/// The start of the value that holds a position, in one execution of entries.
 #[expect(clippy::cast_possible_truncation, reason = "positions in a message")]
 fn start(entries: &[Entry], position: u64) -> usize {
     let (mut entries, mut before) = (entries, 0_u64);
@@ -78,7 +78,7 @@ fn start(entries: &[Entry], position: u64) -> usize {
                 let Some(Entry::EndLoop(end)) = entries.get(head.items) else { break };
                 let all = end.size.saturating_mul(head.loops);
                 if rest < all {
-                    // Continues in the iteration that the position lies in.
+                    // Continues in the iteration that holds the position.
                     let inside = rest % end.size;
                     (before, rest) = (before + rest - inside, inside);
                     entries = &entries[1..];

@@ -1,4 +1,4 @@
-//! The mode `verify`: where this engine and the library differ, the program ends with a report.
+//! The mode `verify`: if the results of this engine and the library differ, the program ends with a report.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,14 +20,14 @@ pub(crate) struct Fragment<'a> {
     pub(crate) len: usize,
 }
 
-/// The rows and the fields of a picture.
+/// The greatest numbers of rows and of fields in a picture.
 const ROWS: usize = 24;
 const FIELDS: usize = 12;
 
-/// Larger memories are not made and written twice for a comparison.
+/// Larger memories are not made and filled twice for a comparison.
 const MAX_REHEARSED: usize = 1 << 20;
 
-/// The least displacement and the bytes of a memory that has `count` elements, in which both engines can write; `None` if
+/// The least displacement and the length in bytes of a memory with `count` elements, in which both engines can write; `None` if
 /// it would be too large.
 pub(crate) fn memory_of(committed: &Committed, count: usize) -> Option<(isize, usize)> {
     let span = committed.span(count).unwrap_or(0..0);
@@ -43,7 +43,7 @@ pub(crate) fn has_compared() -> bool {
     COMPARED.load(Ordering::Relaxed)
 }
 
-/// Compares what this engine does with what the library does. On a difference, prints a report and aborts.
+/// Compares the result of this engine with that of the library. If they differ, prints a report and aborts.
 pub(crate) fn compare<T: PartialEq>(
     fragment: Fragment<'_>,
     here: &[T],
@@ -74,7 +74,7 @@ fn fail(fragment: Fragment<'_>, difference: &str) -> ! {
     std::process::abort();
 }
 
-/// Where two strings of bytes differ first.
+/// Describes the first difference between two strings of bytes.
 fn difference(here: &[u8], library: &[u8]) -> String {
     if here.len() != library.len() {
         return format!("{} bytes here, {} in the library", here.len(), library.len());
@@ -117,7 +117,7 @@ mod tests {
         if env::var_os(DIFFERENT).is_some() {
             let ty = Type::basic(Basic::U8);
             let fragment = Fragment { what: "packed", ty: &ty, count: 1, position: 0, len: 1 };
-            // Contained, as the library's calls are.
+            // Contained in the same way as calls by the library.
             contain(|| compare_bytes(fragment, &[1], &[2]));
             return;
         }

@@ -1,7 +1,7 @@
 //! Columns of records as Arrow's fields and buffers.
 //!
-//! A column is a field of a schema and the buffer of its values, in Arrow's memory format and without a copy: what an array
-//! of any Arrow implementation is made of. The name of the field is the path of the column.
+//! A column is a field of a schema and the buffer of its values, in Arrow's memory format and without a copy. Any Arrow
+//! implementation can make an array of these. The name of the field is the path of the column.
 //!
 //! | Rust | Arrow |
 //! |---|---|
@@ -13,8 +13,8 @@
 //! | `[T; N]` | `FixedSizeList` of `N`; the buffer is that of the innermost elements |
 //! | 128-bit integers, `bf16`, other basic datatypes | `FixedSizeBinary` |
 //!
-//! Such columns have no nulls; [`from_arrow`] takes those of other writers, as [`Maybe`](crate::Maybe). [`to_batch`] and
-//! [`from_batch`] make a `RecordBatch` of records and back, with strings, lists, nulls, times and structs.
+//! Such columns have no nulls; [`from_arrow`] reads columns with nulls from other writers, as [`Maybe`](crate::Maybe).
+//! [`to_batch`] and [`from_batch`] convert records to a `RecordBatch` and back, with strings, lists, nulls, times and structs.
 //!
 //! A type with an array of more than `i32::MAX` elements does not compile here: Arrow's lists of fixed size
 //! are not longer.
@@ -62,10 +62,10 @@ pub struct ArrowColumn {
     pub field: FieldRef,
     /// The number of records.
     pub len: usize,
-    /// The values; those of the innermost elements, if the field is a list of fixed size. The first record's come first: cut
-    /// the buffer of a slice that begins inside of it, with `Buffer::slice` or `BooleanBuffer::sliced`.
+    /// The values; if the field is a list of fixed size, those of its innermost elements. The first record's values come first:
+    /// if a slice begins inside its buffer, cut the buffer with `Buffer::slice` or `BooleanBuffer::sliced`.
     pub buffer: Buffer,
-    /// Which records have a value, if not all do: as many as there are.
+    /// Which records have a value, with an entry for each record; `None` if all do.
     pub nulls: Option<NullBuffer>,
 }
 
@@ -93,7 +93,7 @@ impl ArrowColumn {
     }
 }
 
-/// The bytes of so many values, at most `usize::MAX`. `None` if they have no fixed width, or none at all.
+/// The number of bytes for `len` values, at most `usize::MAX`. `None` if the values have no fixed width, or no bytes.
 fn needed(ty: &DataType, len: usize) -> Option<usize> {
     let width = |width| usize::try_from(width).ok().filter(|width: &usize| *width > 0);
     match ty {
@@ -116,7 +116,7 @@ fn data_of(
     let data = ArrayData::builder(ty.clone()).len(len).nulls(nulls).align_buffers(true);
     match ty {
         DataType::FixedSizeList(item, length) => {
-            // `needed` has found a length.
+            // `needed` has computed a length, so the array's length fits.
             let len = len.saturating_mul(usize::try_from(*length).unwrap_or(0));
             data.add_child_data(data_of(item.data_type(), len, buffer, None)?).build()
         }
@@ -124,11 +124,11 @@ fn data_of(
     }
 }
 
-/// Why columns of Arrow do not fit a type.
+/// Why Arrow's columns do not fit a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ArrowError {
-    /// There is no such column, or two.
+    /// The number of columns with this name is not one.
     Column {
         /// The path.
         path: String,
@@ -162,7 +162,7 @@ pub enum ArrowError {
         /// Bytes that there are.
         actual: usize,
     },
-    /// The number of records is unknown: they have no data and so no columns, and there is no other column.
+    /// The number of records is unknown: they have no data and therefore no columns, and there is no other column.
     NoColumn,
     /// A null where the type has no [`Maybe`](crate::Maybe).
     Null {
@@ -171,7 +171,7 @@ pub enum ArrowError {
         /// The index of the record.
         record: usize,
     },
-    /// A [`Maybe`](crate::Maybe) in another one, or of a value without data: one kind of null cannot say which is absent.
+    /// A [`Maybe`](crate::Maybe) inside another one, or a `Maybe` of a value without data: the nulls could not be told apart.
     Nested {
         /// The path.
         path: String,
@@ -224,7 +224,7 @@ impl fmt::Display for ArrowError {
 impl core::error::Error for ArrowError {}
 
 impl ArrowError {
-    /// The error of an item, which is in this record.
+    /// The error of an item, with the number of the record that contains it.
     fn in_record(self, of: impl Fn(usize) -> usize) -> Self {
         match self {
             Self::Null { path, record } => Self::Null { path, record: of(record) },
@@ -262,7 +262,7 @@ pub fn schema<T: Datatype>() -> Schema {
 
 /// The columns as Arrow's fields and buffers. Only truth values are copied.
 ///
-/// Records without data, such as `[(); 3]`, have no columns, and so nothing says how many they were.
+/// Records without data, such as `[(); 3]`, have no columns, so their number is lost.
 ///
 /// # Errors
 ///
@@ -282,7 +282,7 @@ pub fn into_arrow<T: Datatype>(mut columns: Columns<T>) -> Result<Vec<ArrowColum
     Columns::<T>::all_fields().enumerate().map(column).collect()
 }
 
-/// The values of a column as they are, aligned.
+/// The values of a column without conversion, aligned.
 fn take_column<T: Datatype>(
     columns: &mut Columns<T>,
     index: usize,
@@ -334,8 +334,7 @@ pub fn from_arrow<T: Datatype>(columns: &[ArrowColumn]) -> Result<Columns<T>, Ar
     Table { records, names, array: &array }.columns(ReadOptions::strict())
 }
 
-/// Refuses, at compile time, columns with more elements on an axis than Arrow's lists have. `longest` is the longest array
-/// around `map`.
+/// Refuses, at compile time, columns with longer axes than Arrow's lists can have. `longest` is the longest array around `map`.
 const fn refuse_long_lists(map: &TypeMap, longest: usize) {
     match map.node() {
         Node::Basic { .. } => assert!(

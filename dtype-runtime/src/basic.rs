@@ -60,9 +60,9 @@ macro_rules! basics {
         /// `usize` and `isize` have no variant of their own: they are the integer of their width, so that a
         /// signature distinguishes a machine with 32-bit pointers from one with 64-bit pointers.
         ///
-        /// MPI's names for one kind of value in several languages (`MPI_INT`, `MPI_INT32_T`, `MPI_INTEGER`) are
-        /// different variants, because a type decodes to the name that it was made with. In a
-        /// [signature](crate::Signature) they are the same: see [`canonical`](Self::canonical).
+        /// MPI has several names for one kind of value in different languages (`MPI_INT`, `MPI_INT32_T`, `MPI_INTEGER`). They
+        /// are different variants, because a type decodes to the name that it was made with. In a [signature](crate::Signature)
+        /// they are the same: see [`canonical`](Self::canonical).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         #[repr(u8)]
@@ -87,8 +87,8 @@ macro_rules! basics {
             /// Every basic datatype, in the order of [`code`](Self::code).
             pub const ALL: &'static [Self] = &[$( Self::$variant, )+];
 
-            /// The Rust types of this kind and size, as paths, the usual one first. Empty if no type of Rust or of a
-            /// usual crate is the same.
+            /// The Rust types of this kind and size, as paths, the usual one first. Empty if neither Rust nor a common crate
+            /// has such a type.
             ///
             /// ```
             /// use dtype_runtime::Basic;
@@ -284,7 +284,7 @@ const LONG_DOUBLE: (usize, usize) = {
         target_arch = "mips32r6",
         all(target_vendor = "apple", target_arch = "aarch64"),
         all(target_os = "android", target_arch = "x86"),
-        // On PowerPC, it is a matter of the C library.
+        // On PowerPC, it depends on the C library.
         all(
             any(target_arch = "powerpc", target_arch = "powerpc64"),
             any(
@@ -355,10 +355,10 @@ impl Basic {
         self.row().external32_size
     }
 
-    /// The basic datatype that it counts as in a signature: itself, or the Rust type that has the same values at
-    /// the same width, both in memory and in `external32`. So a Rust `i32` matches an `MPI_INT` and an
-    /// `MPI_INTEGER`, as in every MPI library; strictly, MPI-4.1 section 3.3.1 requires the same name. `MPI_LONG`
-    /// matches only itself, because its width depends on the machine.
+    /// The basic datatype that represents this one in a signature: itself, or the Rust type with the same values and the same
+    /// width, both in memory and in `external32`. So a Rust `i32` matches an `MPI_INT` and an `MPI_INTEGER`, as in every MPI
+    /// library; strictly, MPI-4.1 section 3.3.1 requires the same name. `MPI_LONG` matches only itself, because its width
+    /// depends on the machine.
     ///
     /// ```
     /// use dtype_runtime::Basic;
@@ -371,8 +371,8 @@ impl Basic {
         if like.size() == self.size() { like } else { self }
     }
 
-    /// A number that is the same in every version and on every platform. The signature hash is computed from it,
-    /// and it stands for the type in a marshalled type.
+    /// A number that is the same in every version and on every platform. The signature hash is computed from this number, and a
+    /// marshalled type contains it.
     pub const fn code(self) -> u8 {
         self as u8
     }
@@ -406,7 +406,7 @@ mod tests {
         assert_eq!((Basic::from_code(0), Basic::from_code(u8::MAX)), (None, None));
         let names: BTreeSet<&str> = Basic::ALL.iter().map(|basic| basic.name()).collect();
         assert_eq!(names.len(), Basic::ALL.len());
-        // A name of a language belongs to one type.
+        // In each language, a name belongs to only one type.
         for names in [Basic::rust_names, Basic::c_names, |basic: Basic| basic.row().mpi_names] {
             let all = || Basic::ALL.iter().flat_map(|basic| names(*basic));
             assert_eq!(all().collect::<BTreeSet<_>>().len(), all().count());

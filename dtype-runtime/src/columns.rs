@@ -37,10 +37,9 @@ use storage::Storage;
 /// The fields of records as arrays, one for each field: made by [`columns`](crate::columns), and turned back into records by
 /// [`to_records`](Self::to_records).
 ///
-/// A column is a basic datatype, and its path is made of the names on the way to it: `"position"`, `"header.flags"`,
-/// `"0.1"` for tuples, and empty if the records are of a basic datatype themselves. Arrays on the way are axes of the
-/// column: the column `"tags.kind"` of a `tags: [Tag; 2]` has two elements for each record, one after the other. A
-/// skipped field is not a column.
+/// A column is a basic datatype. Its path consists of the names on the way to it: `"position"`, `"header.flags"`, `"0.1"` for
+/// tuples; it is empty if the records themselves are of a basic datatype. Arrays on the way are axes of the column: the column
+/// `"tags.kind"` of a `tags: [Tag; 2]` has two elements for each record, one after the other. Skipped fields are not columns.
 ///
 /// ```
 /// use dtype_runtime::{Datatype, columns};
@@ -67,7 +66,7 @@ pub struct Columns<T> {
     len: usize,
     /// A column for each leaf; `None` if it was taken.
     storages: Vec<Option<Storage>>,
-    /// Whether the columns are values of `T`: they came from records and were not written to since.
+    /// Whether the columns are valid values of `T`: they came from records and were not written since.
     is_valid: bool,
     of: PhantomData<fn() -> T>,
 }
@@ -86,7 +85,7 @@ pub struct ColumnField {
 
 /// One array for each field of the records: see [`Columns`].
 ///
-/// On processors with AVX-512, short fields of small records are picked out several records at a time.
+/// On processors with AVX-512, short fields of small records are extracted for several records at a time.
 ///
 /// ```
 /// let columns = dtype_runtime::columns(&[(1_u8, 2.5_f32), (3, 4.5)]);
@@ -168,19 +167,19 @@ impl<T: Datatype> Columns<T> {
         Ok(Self { len, storages, is_valid: false, of: PhantomData })
     }
 
-    /// Replaces all columns by those of these records. The memory is used again if there are as many records as before and
-    /// no column was taken.
+    /// Replaces all columns by those of these records. The memory is reused if the number of records is the same and no column
+    /// was taken.
     ///
     /// # Errors
     ///
     /// [`Error::Allocation`] if the columns do not fit in memory; nothing changes then.
     pub fn fill(&mut self, records: &[T]) -> Result<(), Error> {
         if self.len != records.len() || self.storages.iter().any(Option::is_none) {
-            // Without records nothing is written below, and there are no bytes.
+            // Without records, nothing is written below, and there are no bytes to initialise.
             *self = Self::uninitialised(records.len())?;
         }
         if const { T::TYPE_MAP.size() == 0 } {
-            // There may be up to `usize::MAX` such records: too many for a loop.
+            // There may be up to `usize::MAX` records without data: too many for a loop.
             self.is_valid = true;
             return Ok(());
         }
@@ -241,7 +240,7 @@ impl<T: Datatype> Columns<T> {
         }
     }
 
-    /// As [`get`](Self::get), to write to it. [`to_records`](Self::to_records) checks the values afterwards.
+    /// As [`get`](Self::get), for writing. [`to_records`](Self::to_records) checks the values afterwards.
     ///
     /// # Errors
     ///
@@ -289,7 +288,7 @@ impl<T: Datatype> Columns<T> {
     ///
     /// # Errors
     ///
-    /// The errors of [`get`](Self::get), and [`Error::Allocation`]. The column stays then.
+    /// The errors of [`get`](Self::get), and [`Error::Allocation`]. In either case, the column stays.
     pub fn take<F: Datatype>(&mut self, path: &str) -> Result<Vec<F>, Error> {
         const { refuse_skipped_fields::<F>(NOT_INITIALISED) }
         let index = index_of::<T, F>(path)?;
@@ -329,7 +328,8 @@ impl<T: Datatype> Columns<T> {
         let Some(storage) = self.storages.get_mut(index).and_then(Option::take) else {
             return Err(taken::<T>(&leaf::route(T::TYPE_MAP, index).path));
         };
-        // SAFETY: any bytes are values of `U`. There are whole ones: a basic datatype is a multiple of its alignment.
+        // SAFETY: any bytes are values of `U`, and there are only whole values, because the size of a basic datatype is a
+        // multiple of its alignment.
         match unsafe { storage.into_vec::<U>() } {
             Ok(values) => Ok(values),
             Err(storage) => typed::unpack(storage.bytes()),
@@ -423,8 +423,8 @@ impl<T: Datatype> Columns<T> {
         for first in (0..self.len).step_by(Leaves::<T>::TILE) {
             let count = most.min(self.len - first);
             let packed = &mut packed[..packed_size::<T>(count)];
-            // SAFETY: there is room for the records. Their data are written, and nothing else is read from them: they need
-            // not be values for that.
+            // SAFETY: there is room for the records. Their data are written, and only these are read, so the records need not
+            // be valid.
             unsafe {
                 self.scatter(first, count, records.as_mut_ptr());
                 Layout::<T>::execute::<Pack>(

@@ -50,7 +50,7 @@ pub(crate) struct Single {
     pub(crate) size: usize,
     /// The displacement in bytes of its data, if they are one run in packed order, and not too far away.
     pub(crate) run: Option<isize>,
-    /// Whether this run ends where that of the next instance starts, so that several are one run, too.
+    /// Whether this run ends where the run of the next instance starts. Several instances are one run then, too.
     pub(crate) touches_next: bool,
 }
 

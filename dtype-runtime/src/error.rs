@@ -9,8 +9,8 @@ pub use malformed::Malformed;
 
 use crate::basic::LongDouble;
 
-/// An operation was refused. Unless a function's documentation says otherwise (`Packer::transfer_to`, and `par_pack` of a
-/// converting packer), it has then written nothing.
+/// An operation was refused. Nothing was written then, except where a function's documentation says otherwise
+/// (`Packer::transfer_to`, and `par_pack` of a converting packer).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -72,7 +72,7 @@ pub enum Error {
         /// The requested size in bytes.
         size: u64,
     },
-    /// The contents of a named datatype were requested, which has none.
+    /// The contents of a named datatype were requested. Named datatypes have none.
     NoContents {
         /// The datatype.
         name: &'static str,
@@ -83,9 +83,9 @@ pub enum Error {
         /// The number of large counts.
         number: usize,
     },
-    /// Contents that no constructor call has.
+    /// Contents that no constructor call produces.
     Contents {
-        /// The constructor whose contents they would be.
+        /// The constructor that the contents claim.
         combiner: &'static str,
         /// The problem, in words.
         problem: &'static str,
@@ -224,7 +224,7 @@ pub enum Error {
         /// The other machine's format.
         there: LongDouble,
     },
-    /// An integer that does not fit its destination.
+    /// An integer does not fit its destination.
     IntegerRange {
         /// The packed position of its first byte.
         position: u64,
@@ -233,8 +233,7 @@ pub enum Error {
         /// The width of the destination in bytes.
         bytes: u8,
     },
-    /// A floating-point number that is too large for its destination, or bits that are not a number of the source's
-    /// format.
+    /// A floating-point number is too large for its destination, or its bits are not a number in the source's format.
     FloatRange {
         /// The packed position of its first byte.
         position: u64,
@@ -273,26 +272,25 @@ pub enum Error {
         /// The bit pattern found, zero-extended.
         value: u128,
     },
-    /// More items than a string or list of fixed size has room for.
+    /// A string or list of fixed size has no room for this many items.
     Capacity {
         /// The number of items, or of bytes of a string.
         len: usize,
         /// The maximum number.
         capacity: usize,
     },
-    /// A time outside the range of a count of this unit, or of the type to convert to.
+    /// A time is outside the range of a count of this unit, or of the type to convert to.
     TimeRange {
         /// The unit, as NumPy writes it: `"ns"`.
         unit: &'static str,
     },
-    /// Packed bytes for which a check does not hold: the function of `#[dtype(check = …)]`, or the check of a
-    /// type of this crate.
+    /// Packed bytes fail a check: the function of `#[dtype(check = …)]`, or the check of a type of this crate.
     CheckFailed {
         /// Index of the record in the packed bytes.
         record: usize,
         /// Path of the field in the record; empty if it is the record itself.
         path: String,
-        /// The type whose check it is.
+        /// The type that the check belongs to.
         of: String,
         /// The text that the check returned.
         reason: String,
@@ -314,8 +312,8 @@ pub enum Error {
 }
 
 impl Error {
-    /// [`CountTooLarge`](Self::CountTooLarge), for `ok_or_else`: with `ok_or`, each call that succeeds would make an error
-    /// and drop it.
+    /// [`CountTooLarge`](Self::CountTooLarge), for `ok_or_else`: with `ok_or`, each successful call would make and drop an
+    /// error.
     #[cold]
     pub(crate) fn count_too_large(count: u64, size: u64) -> Self {
         Self::CountTooLarge { count, size }

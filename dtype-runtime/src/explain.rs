@@ -14,7 +14,7 @@ use crate::representation::Form;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExplainStyle {
-    /// The number of instances to pack or unpack: a few are copied in another way than many.
+    /// The number of instances to pack or unpack. A few instances are copied in another way than many.
     pub instances: u64,
     /// The maximum number of lines; further operations are only counted.
     pub lines: usize,
@@ -130,7 +130,7 @@ impl fmt::Display for Explanation<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = self.style.instances;
         write!(f, "{}: ", number(count, "instance"))?;
-        // Memory cannot hold this many instances, so there is no plan to explain.
+        // Memory cannot hold this many instances, so there is nothing to explain.
         let size = u128::from(self.plan.size()) * u128::from(count);
         let Ok(instances) = usize::try_from(count) else {
             return writeln!(f, "more than can be addressed");
@@ -169,7 +169,7 @@ fn number(count: u64, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
-/// Writes lines up to the limit, then counts.
+/// Writes lines up to the limit, and then only counts them.
 struct Lines<'a, 'f> {
     f: &'a mut fmt::Formatter<'f>,
     /// Whether to name kernels.
@@ -245,7 +245,7 @@ impl Lines<'_, '_> {
         }
     }
 
-    /// Operations one after another; `alone` says whether each is copied on its own.
+    /// Operations one after another. `alone` says whether each is copied on its own.
     fn ops(&mut self, plan: &Plan, ops: &[Op], alone: bool, depth: usize) -> fmt::Result {
         let program = plan.program();
         for (at, op, body) in numbered_items(ops) {

@@ -1,4 +1,4 @@
-//! Types for the fields of records, in place of types of the standard library that have no fixed layout or size.
+//! Types for fields of records, for use instead of types of the standard library without a fixed layout or size.
 
 mod duration;
 mod fixed;

@@ -415,10 +415,10 @@ unsafe fn any_operations<D: Direction>(
             Op::Blocks(all) => packed = unsafe { blocks::<D>(all, program, memory, packed) },
             // A plan of bytes converts no values; a plan that does is executed by `convertor`.
             Op::Elements(_) => {}
-            // SAFETY: likewise; the list belongs to the tables.
+            // SAFETY: as above; the list belongs to the tables.
             Op::List(all) => packed = unsafe { list::<D>(all, program.lists(), memory, packed) },
             Op::Loop { count, stride, .. } => {
-                // SAFETY: likewise.
+                // SAFETY: as above.
                 packed = unsafe { repeated::<D>(body, program, *count, *stride, memory, packed) };
             }
         }

@@ -1,10 +1,10 @@
 //! Which instruction set the kernels use.
 //!
-//! The processor is queried once, and the best instruction set that it has is used from then on. The packed bytes do
-//! not depend on it, only the time does. If the environment variable `DTYPE_KERNELS` is set when an instruction set is
-//! first needed, it names the one to use instead: `portable`, `avx2`, `avx512` or `neon`. A value that is none of these, or
-//! that the machine lacks, is reported on standard error and ignored. Without the feature `std` the processor is not
-//! queried: the instruction set is the one that the crate is compiled for.
+//! The processor is queried once, and the best instruction set that it has is used from then on. It affects only the time, and
+//! not the packed bytes. If the environment variable `DTYPE_KERNELS` is set when an instruction set is first needed, it names
+//! the one to use instead: `portable`, `avx2`, `avx512` or `neon`. A value that is none of these, or that the machine lacks, is
+//! reported on standard error and ignored. Without the feature `std` the processor is not queried: the instruction set is the
+//! one that the crate is compiled for.
 //!
 //! ```
 //! use dtype_runtime::kernels::{Isa, available, select, selected};
@@ -21,7 +21,7 @@ use core::sync::atomic::{AtomicU8, Ordering};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Isa {
-    /// The one that the crate is compiled for, which every machine has.
+    /// The instruction set that the crate is compiled for, which every machine has.
     Portable = 1,
     /// AVX2 and MOVBE on `x86_64`: blocks are copied, and values reversed, widened and checked, 32 bytes at a time. Slices of
     /// small structs go through registers, several at a time.
@@ -48,8 +48,8 @@ impl Isa {
         }
     }
 
-    /// Whether one instruction permutes the bytes of a register, and the kernels execute [permutations] with it. Only this
-    /// decides how arrays of small structs are copied.
+    /// Whether one instruction permutes the bytes of a register, and the kernels use it for [permutations]. This alone decides
+    /// how arrays of small structs are copied.
     ///
     /// [permutations]: crate::plan::Permutation
     #[inline(always)]
@@ -57,8 +57,8 @@ impl Isa {
         matches!(self, Self::Avx512)
     }
 
-    /// Whether the kernels [shuffle] records of values, for want of such an instruction. (They pass addresses to assembly, in
-    /// registers of 64 bits.)
+    /// Whether the kernels [shuffle] records of values, because the instruction set has no such permutation. (Assembly takes
+    /// addresses in registers of 64 bits, so addresses must have 64 bits.)
     ///
     /// [shuffle]: crate::plan::Shuffle
     #[inline(always)]
@@ -102,7 +102,7 @@ pub(crate) const EXECUTES_PERMUTATIONS: bool =
 /// The code of the instruction set in use; 0 until the first use.
 static SELECTED: AtomicU8 = AtomicU8::new(0);
 
-/// Whether the machine has all of these features; without the feature `std`, whether the target of the compilation has them.
+/// Whether the machine has all of these features. Without the feature `std`: whether the compilation target has them.
 macro_rules! has {
     ($($feature:tt)+) => {{
         #[cfg(all(target_arch = "x86_64", feature = "std"))]
@@ -117,7 +117,7 @@ macro_rules! has {
 pub fn available(isa: Isa) -> bool {
     match isa {
         Isa::Portable => true,
-        // A processor, or an emulator, may lack each of these alone.
+        // A processor, or an emulator, may lack any one of these.
         Isa::Avx2 => has!("avx2" "movbe"),
         Isa::Avx512 => {
             available(Isa::Avx2) && has!("avx512f" "avx512bw" "avx512vl" "avx512vbmi" "bmi2")
@@ -133,7 +133,7 @@ pub fn available(isa: Isa) -> bool {
     }
 }
 
-/// Uses this instruction set from now on, in all threads: for tests, and for benches that compare.
+/// Uses this instruction set from now on, in all threads. For tests, and for benches that compare.
 ///
 /// # Errors
 ///
@@ -155,7 +155,7 @@ pub fn selected() -> Isa {
 /// The selected instruction set, if one is selected already.
 #[inline(always)]
 pub(crate) fn decided() -> Option<Isa> {
-    // Every set has its arm below.
+    // Each set must have an arm below.
     const { assert!(Isa::ALL.len() == 4) };
     match SELECTED.load(Ordering::Relaxed) {
         1 => Some(Isa::Portable),
@@ -170,7 +170,7 @@ pub(crate) fn decided() -> Option<Isa> {
 #[cold]
 fn first() -> Isa {
     let isa = wanted().unwrap_or_else(best);
-    // If another thread has selected one since, that one stays.
+    // If another thread has selected a set in the meantime, that one stays.
     match SELECTED.compare_exchange(0, isa as u8, Ordering::Relaxed, Ordering::Relaxed) {
         Ok(_) => isa,
         Err(_) => selected(),

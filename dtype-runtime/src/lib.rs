@@ -10,10 +10,10 @@
 //! | buffers that are smaller than a message | [`Packer`], [`Unpacker`]: [In fragments](#in-fragments) |
 //! | an MPI library | the crate `dtype-mpi` |
 //!
-//! This page is a tour. The book, in the folder `docs` of the repository, covers the same ground more slowly, with
-//! pictures: *From struct to wire*, *Layouts*, *Bounds and markers*, *Fragments*. Its other chapters say which function
-//! each MPI call maps to (*Coming from MPI*), when another crate is the better choice (*Coming from bytemuck, zerocopy,
-//! rkyv, rsmpi*), what there is (*API at a glance*), and *How it works*.
+//! This page is a tour. The book, in the folder `docs` of the repository, covers the same ground more slowly, with pictures:
+//! *From struct to wire*, *Layouts*, *Bounds and markers*, *Fragments*. Other chapters map MPI's calls to functions (*Coming
+//! from MPI*), compare other crates (*Coming from bytemuck, zerocopy, rkyv, rsmpi*), list the API (*API at a glance*), and
+//! explain *How it works*.
 //!
 //! Until the first release, clone the repository beside your crate, and in the folder of your crate:
 //!
@@ -75,9 +75,9 @@
 //! # Looking at a type
 //!
 //! Every step from the type to the code that is executed can be inspected: [`Type::type_map`], [`Type::signature`],
-//! [`Type::envelope`] and [`Type::contents`], [`Type::description`], [`Committed::optimized_description`],
-//! [`Committed::plan`], and [`Committed::explain`], which names the routine for each operation. The crate `dtype-show` draws
-//! layouts as text and as SVG, and prints the calls that made a type and the program that makes it again.
+//! [`Type::envelope`] and [`Type::contents`], [`Type::description`], [`Committed::optimized_description`], [`Committed::plan`],
+//! and [`Committed::explain`], which names the routine for each operation. The crate `dtype-show` draws layouts as text and as
+//! SVG, and prints the calls that made a type, or a program that makes it again.
 //!
 //! # In fragments
 //!

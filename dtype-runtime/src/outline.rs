@@ -1,7 +1,7 @@
 //! A datatype and its parts, one level at a time, for `dtype-show` and `dtype-npy`.
 //!
-//! A picture of a part of a layout visits only that part: each level says where the data of its parts can be, and
-//! skips everything elsewhere, however much it is.
+//! Each level says where the data of its parts can be. So a picture of a part of a layout visits only that part, and skips
+//! everything else, however large.
 
 #![allow(missing_docs, reason = "hidden, and the names say it")]
 
@@ -14,7 +14,7 @@ use crate::basic::Basic;
 use crate::typemap::{self, Node, TypeMap};
 use crate::types::{Constructor, Lengths, Member, Order, Type};
 
-/// A datatype: a type that constructors made, or the map that the derive made, which has the names of the fields.
+/// A datatype: a type that constructors made, or the map that the derive made, which has the names of fields.
 #[derive(Clone, Copy, Debug)]
 pub enum Source<'a> {
     Type(&'a Type),
@@ -142,8 +142,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The strides in bytes of the rows of an array that this is a part of, the outermost first. None for everything
-    /// else.
+    /// The strides in bytes of the rows of an array that this type is a part of, the outermost first. There are none for other
+    /// types.
     pub fn strides(self) -> Vec<u64> {
         let mut strides = Vec::new();
         self.add_strides(&mut strides);
@@ -187,7 +187,7 @@ fn of_array(ty: &Type) -> Option<impl Iterator<Item = i128>> {
         Constructor::Darray { arguments, old, .. } => (&*arguments.gsizes, arguments.order, old),
         _ => return None,
     };
-    // The last one is an element's own extent, which is not a row's.
+    // The last stride is an element's own extent, and not that of a row.
     let extent = i128::from(old.extent());
     Some((1..sizes.len()).map(move |skip| {
         let inner = match order {
@@ -205,7 +205,7 @@ fn of_type(ty: &Type) -> Parts<'_> {
         Constructor::LbMarker | Constructor::UbMarker => Parts::Nothing,
         Constructor::Contiguous { count, old } => grid(1, 0, *count, old),
         Constructor::Vector { unit, count, blocklength, stride, old } => {
-            // Where the data end up was checked when the type was made.
+            // The places of the data were checked when the type was made.
             grid(*count, stride.wrapping_mul(unit.bytes(old)), *blocklength, old)
         }
         Constructor::Blocks { unit, lengths, displacements, old } => {

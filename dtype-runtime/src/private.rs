@@ -1,5 +1,5 @@
-//! The names that the derive's output uses, and what the other crates of this workspace need beyond the public API. They may change
-//! with any version.
+//! Names used by the derive's output, and functions beyond the public API that other crates of this workspace need. They may
+//! change with any version.
 
 pub use core;
 pub use memoffset;
@@ -11,8 +11,8 @@ pub use crate::typed::{RecordPacker, Records, call_check, pack_one_onto, unpack_
 use crate::typemap::assert_bound;
 pub use crate::typemap::{Field, Markers, TypeMap};
 
-/// The map of the field that `project` points at. The compiler infers the field's type. The derive does not repeat
-/// the tokens of the type, because a macro in them may expand differently each time.
+/// The map of the field that `project` points at. The compiler infers the field's type. The derive does not repeat the tokens
+/// of the type, because a macro in them could expand differently each time.
 pub const fn field_map<S, F: Datatype>(_project: fn(*const S) -> *const F) -> &'static TypeMap {
     F::TYPE_MAP
 }
@@ -39,12 +39,12 @@ pub const fn field_size<S, F>(_project: fn(*const S) -> *const F) -> usize {
 /// Compiles only if both fields have the same type.
 pub const fn same_type<A, B, F>(_a: fn(*const A) -> *const F, _b: fn(*const B) -> *const F) {}
 
-// The hints: traits that every datatype implements. Each has its own message for a type that is not a datatype.
-// The derive picks one by the path of the field's type. A wrong pick changes the words of an error; if the type is
-// generic, it also changes the bounds of the impl, for which the messages name the remedy. The functions are written
-// without a macro, because the compiler shows them in its messages.
+// The hints: traits that every datatype implements, each with its own message for a type that is not a datatype. The derive
+// picks one by the path of the field's type. A wrong pick only changes the words of an error; if the type is generic, it also
+// changes the bounds of the impl, and the messages name the remedy. The functions are written without a macro, because the
+// compiler shows them in its messages.
 
-/// Keeps its data in itself: every datatype does.
+/// The type keeps its data in itself, as every datatype does.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` keeps its data elsewhere and cannot be part of a datatype",
     label = "holds a pointer, which means nothing to another process",
@@ -64,7 +64,7 @@ pub const fn field_map_heap<S, F: OwnsNoHeap>(
     F::TYPE_MAP
 }
 
-/// Does not change while it is shared: no datatype does.
+/// The type does not change while it is shared; no datatype does.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can change while it is shared and cannot be part of a datatype",
     label = "could change while it is being packed",
@@ -84,7 +84,7 @@ pub const fn field_map_cell<S, F: IsNotCell>(
     F::TYPE_MAP
 }
 
-/// Has no uninitialised data: true of every datatype.
+/// The type has no uninitialised data; no datatype has.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` may be uninitialised and cannot be part of a datatype",
     label = "has bytes that may not be read",
@@ -103,7 +103,7 @@ pub const fn field_map_uninit<S, F: IsInitialised>(
     F::TYPE_MAP
 }
 
-/// Has a defined layout: every datatype has.
+/// The type has a defined layout, as every datatype has.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no defined layout and cannot be part of a datatype",
     label = "Rust does not define where this stores `None` or `Err`",
@@ -179,7 +179,7 @@ pub const fn field_map_bitflags<S, F: IsNotBitflags>(
     F::TYPE_MAP
 }
 
-/// Means something outside of this process: every datatype does.
+/// The type has a meaning outside of this process, as every datatype has.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` means nothing to another process and cannot be part of a datatype",
     label = "its layout is not public",
@@ -202,7 +202,7 @@ pub const fn field_map_opaque<S, F: IsNotOpaque>(
 ///
 /// # Panics
 ///
-/// As the functions of [`Markers`]. Here the caller is the value in the attribute, which the compiler then
+/// As the functions of [`Markers`]. The caller's location is that of the value in the attribute, which the compiler then
 /// underlines.
 #[track_caller]
 pub const fn bound(bytes: i64) -> i64 {
@@ -223,8 +223,7 @@ const fn integer(map: &TypeMap) -> Basic {
     }
 }
 
-/// The bits of an enum's value, zero-extended. They are read from the value, so nothing relies on what a `repr`
-/// says.
+/// The bits of an enum's value, zero-extended. They are read from the value, so nothing relies on the `repr` attribute.
 ///
 /// # Safety
 ///

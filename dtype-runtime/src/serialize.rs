@@ -1,8 +1,9 @@
-//! serde's traits for types and for what they decode to.
+//! serde's traits for types and for the values that they decode to.
 //!
-//! A [`Type`] is its marshalled bytes. In human-readable formats these are hexadecimal digits, which can be compared, searched
-//! for and put into a bug report. A tree of calls would be easier to read, but it would be a second form to check, in
-//! which types that share their parts would be exponentially larger; [`Type::contents`] is for reading. Small values have their names in human-readable formats and their numbers in others.
+//! A [`Type`] is serialized as its marshalled bytes. In human-readable formats these are hexadecimal digits, which can be
+//! compared, searched for and put into a bug report. A tree of calls would be easier to read, but it would be a second form to
+//! verify, in which types that share their parts could be exponentially larger; use [`Type::contents`] for reading. Small
+//! values are serialized as their names in human-readable formats and as their numbers in others.
 
 mod values;
 
@@ -57,7 +58,7 @@ impl<'de> Visitor<'de> for MarshalledType {
         Type::unmarshal(bytes).map_err(E::custom)
     }
 
-    /// For formats that have no type for bytes. A length that the format announces reserves no memory.
+    /// For formats without a type for bytes. A length that the format announces reserves no memory.
     fn visit_seq<A: SeqAccess<'de>>(self, mut bytes: A) -> Result<Type, A::Error> {
         let mut all: Vec<u8> = Vec::new();
         while let Some(byte) = bytes.next_element()? {

@@ -1,8 +1,8 @@
 //! A value shared by several owners.
 //!
-//! Types and committed types are made and dropped by the hundred thousand, and then the counts of an `Arc` take more time
-//! than all the rest. It has two, one of them for weak references, which are not used here, and it updates both at the end
-//! even if there is no other owner. Here there is one count, and an owner that finds itself the last leaves it unchanged.
+//! Programs make and drop types and committed types by the hundred thousand, and then updating the counts of an `Arc` takes
+//! more time than everything else. An `Arc` has two counts, one of them for weak references, which are not used here, and it
+//! updates both at the end even if there is no other owner. Here there is one count, and the last owner leaves it unchanged.
 
 use alloc::boxed::Box;
 use core::marker::PhantomData;
@@ -33,7 +33,7 @@ struct Counted<T> {
     value: T,
 }
 
-/// Stands for any number of owners. No count gets there: see [`too_many_owners`].
+/// The value for owners that are not counted. No count reaches it: see [`too_many_owners`].
 const UNCOUNTED: usize = usize::MAX;
 
 // SAFETY: as for `Arc`. Every owner can reach the value, in any thread, and any owner may be the one that drops
@@ -89,7 +89,7 @@ impl<T> Shared<T> {
     /// The owners must be counted, and this must be the last of them, which is not used afterwards.
     #[inline(never)]
     unsafe fn drop_value(&mut self) {
-        // SAFETY: the owners are counted, so the pointer comes from a box that was leaked. Nobody else has it.
+        // SAFETY: the owners are counted, so the pointer comes from a box that was leaked. No other owner has it.
         drop(unsafe { Box::from_raw(self.counted.as_ptr()) });
     }
 }

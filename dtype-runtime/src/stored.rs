@@ -1,5 +1,5 @@
-//! How a field that a file stores becomes a field of a record, and back: what readers of NumPy's files, of HDF5 and of others
-//! have in common.
+//! Converts fields that a file stores to fields of records, and back: the part that readers of NumPy's files, of HDF5 and of
+//! others share.
 //!
 //! A format implements [`Item`] for its own datatypes. [`Fit::new`] compares one with a Rust type, field by field and by name,
 //! and the [`Fit`] turns items into checked records and records into items.
@@ -31,12 +31,12 @@ use crate::typemap::TypeMap;
 pub(crate) use convert::convert_number;
 pub use records::{Fit, Scratch};
 
-/// A datatype of a format: what one stored item is.
+/// A datatype of a format, which describes one stored item.
 pub trait Item: Sized {
     /// The format's own error.
     type Error: From<Misfit>;
 
-    /// What the format calls a structure, in messages: `"a structure"`.
+    /// The format's term for a structure, in messages: `"a structure"`.
     const STRUCTURE: &'static str;
 
     /// Bytes of an item.
@@ -48,11 +48,11 @@ pub trait Item: Sized {
     /// The fields of a structure; `None` for any other item.
     fn fields(&self) -> Option<Vec<StoredField<'_, Self>>>;
 
-    /// The values, if they are those of a leaf of a type map; `None` if they are others.
+    /// How the values are stored, if they are those of a leaf of a type map; `None` for other values.
     ///
     /// # Errors
     ///
-    /// The format's own, for a leaf that it never stores, or whose names differ.
+    /// An error of the format, for a leaf that it never stores, or whose names differ.
     fn value(
         &self,
         leaf: &TypeMap,
@@ -60,16 +60,16 @@ pub trait Item: Sized {
         access: Access,
     ) -> Result<Option<Value>, Self::Error>;
 
-    /// How a text is stored; `None` if the item is none.
+    /// How a text is stored; `None` if the item is not a text.
     fn text(&self) -> Option<Text>;
 
     /// The number, if the item is an integer or a float.
     fn number(&self) -> Option<Number>;
 
-    /// The item in a message: `<f8`.
+    /// The item's name in a message: `<f8`.
     fn describe(&self) -> String;
 
-    /// What it should be to hold a leaf, in a message.
+    /// The name that an item for a leaf should have, in a message.
     fn expected(leaf: &TypeMap) -> String;
 }
 
@@ -84,7 +84,7 @@ pub struct StoredField<'a, I> {
     pub item: &'a I,
 }
 
-/// What the items are for.
+/// The direction in which items are converted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Items become records.
@@ -93,13 +93,13 @@ pub enum Access {
     Write,
 }
 
-/// How values are stored that are those of a leaf.
+/// How the values of a leaf are stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Value {
     /// Their byte order; `None` for single bytes.
     pub order: Option<ByteOrder>,
-    /// The number that each number becomes, zero-extended, if names say what the numbers mean and these differ. No other
-    /// number has a name.
+    /// The number that each number becomes, zero-extended, if numbers have names on both sides and some numbers differ. Other
+    /// numbers have no name.
     pub renumbered: Option<BTreeMap<u128, u128>>,
 }
 
@@ -110,7 +110,7 @@ pub enum Text {
     Bytes {
         /// The number of bytes.
         size: usize,
-        /// What ends a shorter text.
+        /// The end of a shorter text.
         end: TextEnd,
     },
     /// Characters of four bytes each, and zeros after the last one.
@@ -120,16 +120,16 @@ pub enum Text {
         /// The byte order.
         order: ByteOrder,
     },
-    /// The text is elsewhere: a `usize` of this machine is its index among the texts of the items.
+    /// The text is stored elsewhere: the item has its index among the texts, a `usize` of this machine.
     Index,
 }
 
-/// What ends a text that is shorter than its place.
+/// The end of a text that is shorter than its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextEnd {
     /// Zeros up to the end of the place.
     Zeros,
-    /// The first zero, which has to be there.
+    /// The first zero, which must exist.
     FirstZero,
     /// Blanks up to the end of the place.
     Blanks,
@@ -138,15 +138,15 @@ pub enum TextEnd {
 /// An integer or a float.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Number {
-    /// What it is.
+    /// The kind of number.
     pub kind: NumberKind,
-    /// Its bytes: at most 8.
+    /// The number of bytes, at most 8.
     pub size: usize,
     /// The byte order.
     pub order: ByteOrder,
 }
 
-/// What a [`Number`] is.
+/// The kind of a [`Number`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NumberKind {
     /// An unsigned integer.
@@ -158,7 +158,7 @@ pub enum NumberKind {
 }
 
 impl Number {
-    /// The number that a basic datatype is, in this byte order; `None` for any other datatype.
+    /// The number format of a basic datatype in this byte order; `None` if the basic datatype is not a number.
     pub fn of(basic: Basic, order: ByteOrder) -> Option<Self> {
         let kind = match basic.numpy_kind() {
             'u' => NumberKind::Unsigned,
@@ -170,7 +170,7 @@ impl Number {
     }
 }
 
-/// What reading accepts beyond exactly the fields of a type.
+/// Options for reading: what is accepted besides exactly the fields of a type.
 ///
 /// ```
 /// use dtype_runtime::stored::ReadOptions;
@@ -200,9 +200,9 @@ impl ReadOptions {
         self
     }
 
-    /// Converts integers and floats of another width, value by value. An integer stays the same number, and a float the same
-    /// up to NaN, or it is an error: `u4` into `u64` always works, `i8` into `u64` for values that are not negative. An integer
-    /// does not become a float.
+    /// Converts integers and floats of another width, value by value. The value must stay the same (a NaN may change);
+    /// otherwise it is an error: `u4` into `u64` always works, `i8` into `u64` works for values that are not negative. An
+    /// integer does not become a float.
     #[must_use]
     pub const fn with_number_conversion(mut self) -> Self {
         self.number_conversion = true;
@@ -210,7 +210,7 @@ impl ReadOptions {
     }
 }
 
-/// Records, and what the file has beside them.
+/// Records, and what the file has besides them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loaded<T> {
     /// The records.
@@ -219,16 +219,16 @@ pub struct Loaded<T> {
     pub left_out: Vec<String>,
 }
 
-/// Why a stored datatype is not that of a Rust type. Each names the field: a path such as `"header.flags"`, empty for the item
-/// itself.
+/// Why a stored datatype does not fit a Rust type. Each variant names the field: a path such as `"header.flags"`, empty for the
+/// item itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Misfit {
-    /// It does not have a field of the type.
+    /// The stored datatype lacks a field of the type.
     Missing {
         /// The path.
         field: String,
     },
-    /// It has a field that the type does not have, or has a name twice.
+    /// The stored datatype has a field that the type does not have, or repeats a name.
     Unknown {
         /// The path.
         field: String,
@@ -237,9 +237,9 @@ pub enum Misfit {
     Format {
         /// The path.
         field: String,
-        /// What the type needs.
+        /// The format that the type needs.
         expected: String,
-        /// What is stored.
+        /// The stored format.
         actual: String,
     },
     /// Another shape.
@@ -251,22 +251,22 @@ pub enum Misfit {
         /// The lengths of the stored array.
         actual: Vec<u64>,
     },
-    /// Values in both byte orders.
+    /// Values have both byte orders.
     MixedByteOrder {
         /// The path of the first field whose order differs from that of the fields before.
         field: String,
     },
-    /// A datatype that contradicts itself, or is larger than memory.
+    /// The datatype contradicts itself, or is larger than memory.
     Malformed {
         /// The path.
         field: String,
     },
 }
 
-/// Why an item is not a record, or a record does not become an item.
+/// Why an item cannot become a record, or a record cannot become an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ValueError {
-    /// A value of an enumeration without a name.
+    /// A value of an enumeration has no name.
     Unnamed {
         /// The index of the record.
         record: usize,
@@ -275,12 +275,12 @@ pub enum ValueError {
         /// The number, zero-extended.
         value: u128,
     },
-    /// A value that the type, or the file, does not have: a text that is too long, for instance.
+    /// The type, or the file, does not have this value: a text is too long, for example.
     Record(Error),
 }
 
 impl ValueError {
-    /// The same for records after `records` others.
+    /// The same error, for records that come after `records` others.
     #[must_use]
     pub fn records_later(self, records: usize) -> Self {
         match self {
@@ -311,7 +311,7 @@ impl fmt::Display for ValueError {
 
 impl core::error::Error for ValueError {}
 
-/// The path of a field: `header.flags`. That of an item is empty.
+/// The path of a field: `header.flags`. The path of an item is empty.
 pub fn joined(path: &str, name: &str) -> String {
     if path.is_empty() {
         name.to_owned()

@@ -1,7 +1,7 @@
 //! Packing and unpacking slices of Rust types, compiled for each type.
 //!
-//! The runs of a type are constants, so the loop over them unrolls, and the compiler knows the length
-//! of each copy. What is left is what a person would have written, with fewer copies where fields touch.
+//! The runs of a type are constants, so the loop over them is unrolled, and the compiler knows the length of each copy. The
+//! result is the code that a person would have written, with fewer copies where fields touch.
 
 mod append;
 mod check;
@@ -94,8 +94,7 @@ pub fn pack_onto<T: Datatype>(out: &mut impl AppendBytes, items: &[T]) -> usize 
     size
 }
 
-/// As [`pack_onto`], for some bytes and then one record, which may have been made just before: see
-/// `Layout::execute_one`.
+/// As [`pack_onto`], for some bytes followed by one record, which may have just been made: see `Layout::execute_one`.
 #[inline]
 pub fn pack_one_onto<T: Datatype, const BEFORE: usize>(
     out: &mut impl AppendBytes,
@@ -209,10 +208,10 @@ pub fn unpack_one<T: Datatype>(bytes: &[u8]) -> Result<T, Error> {
     Ok(unsafe { unpack_record(bytes) })
 }
 
-/// Unpacks `count` records and appends them to `items`, which are unchanged on an error. An error counts the records of `items`
-/// too.
+/// Unpacks `count` records and appends them to `items`, which are unchanged on an error. In an error, records are numbered from
+/// the start of `items`.
 ///
-/// `count` is explicit, because the bytes do not tell it for a type without data.
+/// `count` is an argument because for a type without data, the bytes do not determine it.
 ///
 /// # Errors
 ///
@@ -228,7 +227,7 @@ pub fn unpack_onto<T: Datatype>(
     unpack_after(bytes, count, items).map_err(|error| error.records_later(before))
 }
 
-/// As [`unpack_onto`], but an error counts the new records only.
+/// As [`unpack_onto`], but in an error, records are numbered from the first new one.
 #[inline]
 pub(crate) fn unpack_after<T: Datatype>(
     bytes: &[u8],
@@ -268,8 +267,8 @@ pub(crate) fn with_room<T>(count: usize) -> Result<Vec<T>, Error> {
 
 /// Unpacks `count` records and appends them to `items`, which are unchanged on an error.
 ///
-/// Records are checked right before they are unpacked, as many at a time as stay in the first-level cache in between.
-/// So valid records may be written before an invalid one is found. Nobody sees them: they lie after the end of the
+/// Each batch of records is checked right before it is unpacked, and is small enough to stay in the first-level cache in
+/// between. So valid records may be written before an invalid one is found. They are not visible: they lie after the end of the
 /// vector, where memory need not be a value, until all are valid and the length is set.
 ///
 /// # Safety
@@ -281,12 +280,12 @@ unsafe fn append_checked<T: Datatype>(
     count: usize,
     items: &mut Vec<T>,
 ) -> Result<(), Error> {
-    /// Packed bytes that are checked at a time.
+    /// How many packed bytes are checked at a time.
     const BATCH_BYTES: usize = 8192;
     let size = T::TYPE_MAP.size();
     let most = match BATCH_BYTES.checked_div(size) {
         _ if !const { T::TYPE_MAP.is_restricted() } => count,
-        // Records without data are all the same: `validate` checks one of them, whatever number a frame announces.
+        // Records without data are all the same: `validate` checks one of them, whatever number a message announces.
         None => count,
         Some(records) => records.max(1),
     };
@@ -342,7 +341,7 @@ pub fn unpack_into<T: Datatype>(bytes: &[u8], items: &mut [T]) -> Result<usize, 
     unpack_or_refuse(bytes, items)
 }
 
-/// As [`unpack_into`], for values that are not known to be valid.
+/// As [`unpack_into`], for values that may be invalid.
 #[cold]
 #[inline(never)]
 fn unpack_or_refuse<T: Datatype>(bytes: &[u8], items: &mut [T]) -> Result<usize, Error> {
@@ -354,8 +353,8 @@ fn unpack_or_refuse<T: Datatype>(bytes: &[u8], items: &mut [T]) -> Result<usize,
     Ok(bytes.len())
 }
 
-/// Zeroes the padding of the records in place and returns their memory as bytes, all initialised: for
-/// hashing, encryption, shared memory.
+/// Zeroes the padding of the records in place and returns their memory as bytes, all initialised: for hashing, encryption, or
+/// shared memory.
 ///
 /// A type that skips fields does not compile here, because zeroing would overwrite these fields.
 ///
@@ -372,10 +371,10 @@ pub fn zero_gaps<T: Datatype>(items: &mut [T]) -> &[u8] {
     }
     let len = size_of_val(items);
     let base = items.as_mut_ptr().cast::<u8>();
-    // SAFETY: the gaps lie inside the items, which are borrowed exclusively. By the promise of
-    // `Datatype` they are padding, as the type skips no fields, so writing them changes no value. The
-    // data bytes are initialised in every value and the gaps are written here, so all bytes are
-    // initialised. The result keeps the items borrowed, so nobody writes to them while it lives.
+    // SAFETY: the gaps lie inside the items, which are borrowed exclusively. By the promise of `Datatype` they are padding, as
+    // the type skips no fields, so writing them changes no value. The data bytes are initialised in every value and the gaps
+    // are written here, so all bytes are initialised. The result keeps the items borrowed, so nothing else writes to them while
+    // it lives.
     unsafe {
         let (ops, count) = (gaps::<T>().ops(), items.len() as u64);
         kernel::program::<Zero>(ops, count, size_of::<T>() as i64, base, base);
@@ -428,7 +427,7 @@ pub(crate) unsafe fn unpack_records<T: Datatype>(bytes: &[u8], items: *mut T, co
     unsafe { Layout::<T>::values::<Unpack>(items.cast(), bytes.as_ptr().cast_mut(), count) }
 }
 
-/// As [`unpack_records`], to memory without values: what becomes padding may be written, too.
+/// As [`unpack_records`], to memory without values: padding may be written, too.
 ///
 /// # Safety
 ///
@@ -439,8 +438,8 @@ unsafe fn unpack_new<T: Datatype>(bytes: &[u8], items: *mut T, count: usize) {
     unsafe { Layout::<T>::new_values(items.cast(), bytes.as_ptr().cast_mut(), count) }
 }
 
-/// Unpacks the records and returns true, if they are known to be valid. Returns false without an effect if
-/// [`find_invalid`](validate::find_invalid) has to decide.
+/// Unpacks the records and returns true if they are known to be valid. Otherwise returns false without an effect;
+/// [`find_invalid`](validate::find_invalid) must then decide.
 ///
 /// # Safety
 ///

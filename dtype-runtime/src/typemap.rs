@@ -4,9 +4,8 @@
 //! structure node for structs and tuples. It never expands an array, so `[T; 1_000_000]` is as
 //! small as `[T; 2]`, and every query here is a `const fn`.
 //!
-//! Displacements are offsets in the Rust value, read from the compiler. The order of the fields is
-//! the order in which the source declares them, which is the order of the packed stream, whatever
-//! the compiler did with the memory layout.
+//! Displacements are offsets in the Rust value, read from the compiler. The fields are in the order of their declaration, which
+//! is the order of the packed stream, whatever memory layout the compiler has chosen.
 
 mod meaning;
 
@@ -45,8 +44,8 @@ pub struct TypeMap {
     entries: usize,
 }
 
-/// Whether the packed bytes of one value make a valid one, or why they do not. The leaves of the bytes must
-/// be valid, and so must the checks of the fields.
+/// Checks whether the packed bytes of one value make a valid value; the error says why not. The leaves of the bytes must be
+/// valid, and so must the checks of the fields.
 pub(crate) type Check = unsafe fn(&[u8]) -> Result<(), String>;
 
 /// One level of a [`TypeMap`].
@@ -119,14 +118,14 @@ impl Field {
         self.map
     }
 
-    /// The type, and the next segment of the path, if the path begins with the field's name.
+    /// The field's map, and the next segment of the path, if the path begins with the field's name.
     fn begins<'p>(&self, path: &'p str) -> Option<(&'static TypeMap, &'p str)> {
         Some((self.map?, next_segment(path.strip_prefix(self.name)?)?))
     }
 }
 
-/// The index of the field whose name a path begins with, and the next segment of the path. A name may have dots and brackets of
-/// its own, so the longest one counts, of those with which the path names a part of the type.
+/// The index of the field whose name a path begins with, and the next segment of the path. Names may contain dots and brackets,
+/// so this is the field with the longest name for which the path names a part of the type.
 pub(crate) fn first_of_path<'p>(fields: &[Field], path: &'p str) -> Option<(usize, &'p str)> {
     let named = fields.iter().enumerate().filter_map(|(index, field)| {
         let (map, next) = field.begins(path)?;
@@ -150,7 +149,7 @@ fn is_part(map: &TypeMap, path: &str) -> bool {
         }
 }
 
-/// What follows a segment of a path: nothing, the name after a dot, or a bracket; `None` if it is none of these.
+/// The part of a path after a segment: nothing, the name after a dot, or a bracket; `None` if it is none of these.
 pub(crate) fn next_segment(rest: &str) -> Option<&str> {
     match rest.strip_prefix('.') {
         // A dot at the end leads to an empty name, which no field has.
@@ -361,8 +360,8 @@ impl TypeMap {
         map
     }
 
-    /// Adds an invariant to the map: `check` is called with the packed bytes of a value before they are unpacked, and
-    /// says why they are not a value.
+    /// Adds an invariant to the map: `check` is called with the packed bytes of a value before they are unpacked, and returns
+    /// why they are not a value.
     ///
     /// It is called only with bytes whose leaves are valid and whose fields pass their own checks.
     #[must_use]
@@ -375,7 +374,7 @@ impl TypeMap {
         Self { meaning: Some(meaning), ..self }
     }
 
-    /// What a value is to its readers, beyond its fields.
+    /// The meaning of the value as a whole, beyond its fields.
     ///
     /// ```
     /// use dtype_runtime::typemap::Meaning;
@@ -387,7 +386,7 @@ impl TypeMap {
         self.meaning
     }
 
-    /// The map for memory that may hold any bytes, without checks.
+    /// The same map without checks, for memory that may hold any bytes.
     pub(crate) const fn unrestricted(&self) -> Self {
         Self { check: None, restricted: false, ..*self }
     }
@@ -497,8 +496,7 @@ impl TypeMap {
         self.fingerprint
     }
 
-    /// How many entries a description of this map has, loops not expanded: a measure of the work
-    /// that any walk over it takes.
+    /// How many entries a description of this map has, with loops not expanded: a measure of the work of a walk over it.
     pub(crate) const fn entries(&self) -> usize {
         self.entries
     }

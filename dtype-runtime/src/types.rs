@@ -50,13 +50,13 @@ pub(crate) use walk::{Sink, walk};
 
 /// A datatype: a sequence of basic datatypes with displacements, and bounds.
 ///
-/// The constructors of MPI-4.1 section 5.1.2, which are named after their MPI calls, build one; [`Type::of`] takes
-/// one from a Rust type. A `Type` is immutable. Cloning one copies a pointer, and types built from it keep it
-/// alive. [`commit`](Type::commit) compiles it for packing.
+/// The constructors of MPI-4.1 section 5.1.2 build a `Type`, and have the names of their MPI calls; [`Type::of`] makes one from
+/// a Rust type. A `Type` is immutable. Cloning one copies a pointer, and types built from it keep it alive.
+/// [`commit`](Type::commit) compiles it for packing.
 ///
-/// Counts and block lengths are numbers of instances of the old type. The stride of `vector` and the displacements of
-/// `indexed` and `indexed_block` are in extents of the old type. All other strides and displacements, and all bounds and
-/// extents, are in bytes. All are 64 bits wide, and every constructor checks its arithmetic.
+/// Counts and block lengths are numbers of instances of the old type. The stride of `vector` and the displacements of `indexed`
+/// and `indexed_block` are in extents of the old type. All other strides and displacements, and all bounds and extents, are in
+/// bytes. All of these numbers have 64 bits, and every constructor checks its arithmetic.
 ///
 /// ```
 /// use dtype_runtime::{Basic, Type};
@@ -83,7 +83,8 @@ struct Inner {
     ub: i64,
     align: u64,
     flags: Flags,
-    /// The parts of the fingerprint of the type signature, which neither making nor packing a type needs.
+    /// The parts of the fingerprint of the type signature. Neither making nor packing a type needs them, so they are computed
+    /// lazily.
     fingerprint: [Lazy; 2],
     depth: u32,
     /// An upper bound of the description's length.
@@ -100,7 +101,7 @@ pub(crate) enum Constructor {
     Basic(Basic),
     LbMarker,
     UbMarker,
-    /// A value and an index; `built` has the data. The pair has a name, or the caller gave its two parts.
+    /// A value and an index; `built` has the data. Either the pair has a name, or its two parts are arguments.
     Pair {
         name: Option<Pair>,
         value: Basic,
@@ -121,7 +122,7 @@ pub(crate) enum Constructor {
         count: u64,
         old: Type,
     },
-    /// `vector`, or `hvector`.
+    /// `vector`, and `hvector`.
     Vector {
         unit: Unit,
         count: u64,
@@ -129,7 +130,7 @@ pub(crate) enum Constructor {
         stride: i64,
         old: Type,
     },
-    /// `indexed`, `indexed_block` and their forms with displacements in bytes.
+    /// `indexed`, `indexed_block`, and their variants with displacements in bytes.
     Blocks {
         unit: Unit,
         lengths: Lengths<Box<[u64]>>,
@@ -189,7 +190,7 @@ impl Member {
     }
 }
 
-/// A number below [`u64::MAX`] that is computed on first use. Threads that race compute the same number, so relaxed ordering is
+/// A number below [`u64::MAX`], computed on first use. Threads that race compute the same number, so relaxed ordering is
 /// enough.
 struct Lazy(AtomicU64);
 
@@ -250,7 +251,7 @@ impl Type {
         self.0.data.map_or(0, |data| data.start)
     }
 
-    /// One past the last byte of data, ignoring markers; 0 without data.
+    /// The displacement one past the last byte of data, ignoring markers; 0 without data.
     pub fn true_ub(&self) -> i64 {
         self.0.data.map_or(0, |data| data.end)
     }
@@ -353,8 +354,8 @@ impl Type {
 }
 
 impl Constructor {
-    /// The datatype at this index among the arguments. Types that an array or a pair is built from internally
-    /// follow from the arguments and do not count.
+    /// The datatype at this index among the arguments. Types that an array or a pair uses internally do not count, because they
+    /// follow from the arguments.
     pub(crate) fn part(&self, index: usize) -> Option<&Type> {
         match self {
             Self::Basic(_)
@@ -373,7 +374,7 @@ impl Constructor {
         }
     }
 
-    /// Whether the type is not built from other types, whose rule for the bounds it would follow.
+    /// Whether the type has no parts whose rule for the bounds it would follow.
     fn has_no_parts(&self) -> bool {
         self.part(0).is_none()
     }

@@ -32,9 +32,9 @@ pub enum Language {
 pub struct CallingSequence<'a> {
     language: Language,
     root: &'a Type,
-    /// The types that need a variable, each after the types that it is made of.
+    /// The types that need a variable. Each comes after the types that it is made of.
     made: Vec<&'a Type>,
-    /// The index of each type in that list, from 1: the number of its variable.
+    /// The number of each type's variable: its index in that list, from 1.
     numbers: BTreeMap<Key, usize>,
     /// Whether one of the markers is used.
     markers: bool,
@@ -55,7 +55,7 @@ impl<'a> CallingSequence<'a> {
     ///
     /// # Rust
     ///
-    /// The text compiles as it is inside a function that returns `Result<_, Error>`, with
+    /// The text compiles unchanged inside a function that returns `Result<_, Error>`, with
     ///
     /// ```
     /// use dtype_runtime::types::{BoundsRule, Distribution, Order, Pair};
@@ -136,8 +136,7 @@ impl<'a> CallingSequence<'a> {
         self.made.len().max(1)
     }
 
-    /// Adds the types that `ty` is made of, and then `ty`. Types nest at most 255 levels deep, and each is visited
-    /// once.
+    /// Adds the parts of `ty`, and then `ty`. Types nest at most 255 levels deep, and each is visited once.
     fn visit(&mut self, ty: &'a Type) {
         let ty = self.written_as(ty);
         self.markers |= matches!(ty.named(), Some(Named::LbMarker | Named::UbMarker));
@@ -154,7 +153,7 @@ impl<'a> CallingSequence<'a> {
         self.numbers.insert(key, self.made.len());
     }
 
-    /// The type whose call represents this one: the type itself, but in C the structure of a pair that MPI lacks.
+    /// The type whose call represents this one: the type itself, or in C the structure of a pair that MPI lacks.
     fn written_as(&self, ty: &'a Type) -> &'a Type {
         let lacks_name = |part: &&Type| part.named().and_then(Named::mpi_name).is_none();
         match structure_of_pair(ty) {

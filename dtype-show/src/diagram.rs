@@ -22,7 +22,7 @@ pub use range::{Bracket, BracketPart};
 use rows::Rows;
 
 /// The number of a type's parts to visit, in addition to 16 for each byte drawn. Cells that are not decided by then are
-/// [unknown](Sign::Unknown): any type is drawn in a short time.
+/// [unknown](Sign::Unknown), so any type is drawn in a short time.
 const MAX_PARTS: u64 = 1 << 19;
 
 /// Cells between the numbers of a ruler.
@@ -36,8 +36,8 @@ pub struct View {
     pub instances: u64,
     /// The maximum number of cells in a row, unless [`row`](Self::row) sets its length; 1 to 1024.
     pub columns: usize,
-    /// Bytes in a row, rounded up to 1 to 1024 whole cells. Set it to the row size of the enclosing array: a column of
-    /// the array is then a column of the picture, and a wrong stride a slant. The origin is then the start of a row.
+    /// Bytes in a row, rounded up to 1 to 1024 whole cells. Set it to the row size of the enclosing array: a column of the
+    /// array is then a column of the picture, and a wrong stride shows as a slant. The origin is then the start of a row.
     ///
     /// `None` draws a layout that fits one row in one row. Otherwise a row is the extent of an instance if there are
     /// several instances, or a multiple of the row of a subarray or the stride of a vector, or else as many cells as
@@ -393,7 +393,7 @@ fn stretches(rows: &Rows) -> Vec<Stretch> {
     }
     for stretch in &mut all {
         let bytes = (stretch.end - stretch.start).unsigned_abs();
-        // No more than the most rows of the most cells.
+        // At most the greatest number of rows with the greatest number of cells.
         let cells = usize::try_from(bytes.div_ceil(rows.unit.into())).unwrap_or(0);
         stretch.cells = vec![Cell::EMPTY; cells];
     }

@@ -112,7 +112,7 @@ impl Side {
         if !name.contains(&self.arguments.only) {
             return Ok(());
         }
-        // About a millisecond for a way, and the same for both processes.
+        // So many that one direction takes about a millisecond. Both processes compute the same number.
         let times = u32::try_from(2_000_000 / (row.size() + 1000)).unwrap_or(1).clamp(2, 1000);
         let lines = self.arguments.lines;
         let (rounds, times) = match (self.arguments.quick, lines) {

@@ -1,4 +1,4 @@
-//! Active messages: sent to a handler, which receives them.
+//! Active messages. A handler of the receiver gets them.
 
 use std::fmt;
 use std::future::Future;
@@ -27,10 +27,10 @@ use crate::worker::Worker;
 const FETCH: &str = "ucp_am_recv_data_nbx";
 
 impl<M: ThreadMode> Endpoint<M> {
-    /// Sends an active message to the peer's [handler](Worker::handle_active) for an id, and returns when the elements may
-    /// be changed again.
+    /// Sends an active message to the peer's [handler](Worker::handle_active) for an id. The elements may be changed again when
+    /// this returns.
     ///
-    /// The header, of at most [`Worker::max_header_len`] bytes, comes with the first fragment, so it should be short. A
+    /// The header has at most [`Worker::max_header_len`] bytes. It is part of the first fragment, so it should be short. A
     /// short message may still be in transit when this returns; a long one has been received or refused.
     ///
     /// # Errors
@@ -48,9 +48,10 @@ impl<M: ThreadMode> Endpoint<M> {
     }
 }
 
-/// An active message that has arrived, or that the sender has announced: what a [handler](Worker::handle_active) gets.
+/// An active message that has arrived, or that the sender has announced. A [handler](Worker::handle_active) gets it as its
+/// argument.
 ///
-/// UCX announces long messages, and fetches them when they are received. A message that is dropped is refused.
+/// UCX announces long messages, and fetches them only when they are received. A message that is dropped is refused.
 pub struct ActiveMessage<'w, M: ThreadMode> {
     worker: &'w Worker<M>,
     message: Delivered,
@@ -104,7 +105,7 @@ impl<'w, M: ThreadMode> ActiveMessage<'w, M> {
         self.message.bytes()
     }
 
-    /// Receives the payload: unpacks it, or waits until it is fetched.
+    /// Receives the payload: unpacks it, after waiting for an announced payload to be fetched.
     ///
     /// # Errors
     ///
@@ -118,16 +119,16 @@ impl<'w, M: ThreadMode> ActiveMessage<'w, M> {
         }
         let mut room = Room::new(count, self.length())?;
         let (start, len) = room.memory();
-        // SAFETY: the room lies on the stack until the message is fetched, and nothing else accesses it.
+        // SAFETY: the room stays on the stack until the message is fetched, and nothing else accesses it.
         unsafe { self.fetch((start, len, raw::DATATYPE_BYTES))? };
-        // SAFETY: it is fetched.
+        // SAFETY: the message is fetched.
         unsafe { room.into_records() }
     }
 
-    /// Receives the payload into the elements: as many records, or bytes of instances, as it has. The others are unchanged.
-    /// Returns its length in bytes.
+    /// Receives the payload into the elements: as many records, or bytes of instances, as the payload has. Other elements are
+    /// unchanged. Returns the payload's length in bytes.
     ///
-    /// Records of which not all bit patterns are valid are checked before any is written.
+    /// If not all bit patterns of a record are valid, all records are checked before any is written.
     ///
     /// # Errors
     ///
@@ -148,7 +149,7 @@ impl<'w, M: ThreadMode> ActiveMessage<'w, M> {
         let arguments = elements.arguments(self.worker.context().incoming());
         // SAFETY: the elements are borrowed exclusively until the message is fetched, and so is what the arguments point to.
         unsafe { self.fetch(arguments)? };
-        // SAFETY: all of it was fetched.
+        // SAFETY: the whole message was fetched.
         unsafe { elements.received(length)? };
         Ok(length)
     }
@@ -157,7 +158,7 @@ impl<'w, M: ThreadMode> ActiveMessage<'w, M> {
     ///
     /// # Errors
     ///
-    /// The errors of [`recv`](Self::recv) that are known at once. The message is consumed even then.
+    /// The errors of [`recv`](Self::recv) that UCX reports at once. The message is consumed even then.
     ///
     /// ```
     /// # use std::{cell::RefCell, rc::Rc};
@@ -197,7 +198,7 @@ impl<'w, M: ThreadMode> ActiveMessage<'w, M> {
             unreachable!("a payload that is not here is announced")
         };
         let room = Room::new(count, length)?;
-        // SAFETY: one operation is started, with the callback for fetches into room, which owns what UCX writes.
+        // SAFETY: one operation is started, with the callback for fetches into room, which owns the memory that UCX writes.
         let (operation, request) = unsafe {
             Operation::start(worker.unfinished(), room, |room: *mut Room<T>, user_data| {
                 let (start, len) = (*room).memory();
@@ -226,7 +227,7 @@ impl<'w, M: ThreadMode> ActiveMessage<'w, M> {
     ) -> Result<(), Error> {
         let Payload::Announced(data) = self.message.payload else { return Ok(()) };
         let worker = self.worker;
-        // SAFETY: the caller guarantees the buffer. UCX gets the data back, and releases them.
+        // SAFETY: the caller guarantees the buffer. UCX gets the data back and releases them.
         let outcome = unsafe {
             worker.blocking(|user_data| {
                 let params = operation::fetch_params(datatype, operation::fetched, user_data);
@@ -250,8 +251,8 @@ impl<M: ThreadMode> fmt::Debug for ActiveMessage<'_, M> {
 
 /// An active message that is being fetched: from [`ActiveMessage::start_recv`].
 ///
-/// [`wait`](Self::wait) returns the records, and so does the request as a future. Dropping it does not stop UCX, which keeps
-/// the memory until the message is received; the records are lost.
+/// [`wait`](Self::wait) returns the records; so does awaiting the request as a future. Dropping the request does not stop UCX:
+/// it keeps the memory until the message is received, and the records are lost.
 #[must_use = "the records are lost when the request is dropped"]
 pub struct Fetching<T, M: ThreadMode> {
     // The request is freed before the worker.
@@ -275,7 +276,7 @@ impl<T: Datatype, M: ThreadMode> Fetching<T, M> {
     ///
     /// # Errors
     ///
-    /// The request, if the time is over.
+    /// The request, if the time limit has passed.
     pub fn wait_timeout(self, timeout: Duration) -> Result<Result<Vec<T>, Error>, Self> {
         match self.handle.wait_for(timeout, &self.operation) {
             Some(outcome) => Ok(self.finish(outcome.status)),
@@ -290,15 +291,15 @@ impl<T: Datatype, M: ThreadMode> Fetching<T, M> {
 
     fn finish(&self, status: raw::RawStatus) -> Result<Vec<T>, Error> {
         check(FETCH, status)?;
-        // SAFETY: there is an outcome, and the reference is the only one: UCX's share does not look at the data.
+        // SAFETY: there is an outcome, and this is the only reference: UCX's share does not access the data.
         let room = unsafe { self.operation.data_of_completed() };
         // SAFETY: UCX has completed the operation without an error.
         unsafe { room.take().into_records() }
     }
 }
 
-/// Some task must make progress with the worker; see [`Events`](crate::Events). A future that is polled again after it has
-/// returned the records returns none.
+/// Some task must make progress with the worker; see [`Events`](crate::Events). Once the future has returned the records,
+/// further polls return no records.
 impl<T: Datatype, M: ThreadMode> Future for Fetching<T, M> {
     type Output = Result<Vec<T>, Error>;
 

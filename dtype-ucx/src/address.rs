@@ -1,13 +1,13 @@
-//! The address of a worker, as bytes for any other channel.
+//! The address of a worker, as bytes that any channel can carry.
 
 use crate::error::Error;
 use crate::process;
 
 /// The address of a worker, to be sent to peers by any other channel: a file, a socket, an environment variable.
 ///
-/// UCX reads its own bytes without any checks: crafted ones make it read and write memory that is not its own. So
-/// [`from_bytes`](Self::from_bytes) is unsafe. Its caller knows where the bytes come from; nothing in them could prove it
-/// without a secret that all processes of a job share. A checksum finds bytes that were damaged by accident.
+/// UCX reads its own bytes without any checks: crafted bytes make it read and write memory that does not belong to them. So
+/// [`from_bytes`](Self::from_bytes) is unsafe: its caller must know where the bytes come from. Nothing in the bytes could prove
+/// their origin without a secret that all processes of a job share. A checksum detects accidental damage.
 ///
 /// ```
 /// # use dtype_ucx::{Context, Error, Single, WorkerAddress};
@@ -21,7 +21,7 @@ use crate::process;
 /// # Ok::<(), Error>(())
 /// ```
 ///
-/// A program without `unsafe` cannot make an address of bytes:
+/// A program without `unsafe` cannot make an address from bytes:
 ///
 /// ```compile_fail,E0133
 /// let forged = dtype_ucx::WorkerAddress::from_bytes(b"dtypeUCX");
@@ -81,17 +81,17 @@ impl WorkerAddress {
     ///
     /// # Errors
     ///
-    /// [`Error::Address`] if the bytes are damaged, or something else.
+    /// [`Error::Address`] if the bytes are damaged, or are not an address.
     ///
     /// # Safety
     ///
-    /// If the bytes are accepted, they must be those that `to_bytes` returned, unchanged, in a process of the same job: one
-    /// that this process trusts as much as itself, because its worker gets the address. They may have come by any channel on
-    /// which nothing else can write: a pipe, a message of MPI, a file that only the job's user can change. Crafted
-    /// bytes are accepted, too: the checksum detects accidents, not intent.
+    /// If the bytes are accepted, they must be unchanged bytes that `to_bytes` returned in a process of the same job. This
+    /// process must trust that process as much as itself, because its worker gets the address. Any channel will do on which
+    /// nothing else can write: a pipe, a message of MPI, a file that only the job's user can change. Crafted bytes are
+    /// accepted, too: the checksum detects accidents, not intent.
     ///
-    /// When the address is used, the worker must exist, or its process must have ended: over shared memory, UCX could otherwise
-    /// map another file that the process has opened meanwhile. For a worker of this process, that is checked.
+    /// When the address is used, its worker must exist, or its process must have ended. Otherwise UCX could map, over shared
+    /// memory, another file that the process has opened in the meantime. For workers of this process, this is checked.
     pub unsafe fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let refused = |what| Error::Address { len: bytes.len(), what };
         let (header, body) = bytes

@@ -1,4 +1,4 @@
-//! Allocations whose size a peer or the program chooses: they fail with an error, not an abort.
+//! Allocations whose size a peer or the program chooses. They fail with an error instead of an abort.
 
 use dtype_runtime::Error as DatatypeError;
 

@@ -7,7 +7,7 @@ use std::slice;
 use crate::error::{Error, check};
 use crate::raw;
 
-/// The line that UCX prints if its new protocols are enabled, however the setting was spelled.
+/// The line that UCX prints if its new protocols are enabled, whatever the spelling of the setting.
 const ENABLED: &[u8] = b"UCX_PROTO_ENABLE=y";
 
 /// Settings that can be read and changed before a context is made.
@@ -41,13 +41,12 @@ impl Config {
     pub(crate) fn has_new_protocols(&self) -> bool {
         let flags = raw::CONFIG_PRINT_CONFIG | raw::CONFIG_PRINT_HIDDEN;
         let (mut text, mut len) = (ptr::null_mut::<c_char>(), 0);
-        // UCX has no call that returns a setting, but one that prints all.
-        // SAFETY: the configuration was read. The stream is closed after UCX has written to it; then there are `len` bytes,
-        // which are freed when no code looks at them any more.
+        // UCX has no call that returns a setting, but one that prints all. SAFETY: the configuration was read. The stream is
+        // closed after UCX has written to it; the memory then has `len` bytes, which are freed after their last use.
         unsafe {
             let stream = raw::open_memstream(&raw mut text, &raw mut len);
             if stream.is_null() {
-                // Without memory for a few lines. This is the answer that is careful.
+                // No memory for a few lines: the answer that is safe in either case.
                 return true;
             }
             raw::ucp_config_print(self.0, stream, ptr::null(), flags);

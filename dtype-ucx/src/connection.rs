@@ -1,4 +1,4 @@
-//! State that an endpoint shares with its worker and with the messages sent on it.
+//! State that an endpoint shares with its worker and with messages sent on the endpoint.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -11,24 +11,24 @@ use crate::service::PackedTransfers;
 /// A connection that UCX has made. Its endpoint may be dropped before a message that was sent on it completes.
 pub(crate) struct Connection {
     handle: raw::Endpoint,
-    /// The status with which the connection failed, set by UCX. It is shared with UCX until the connection is closed.
+    /// The status with which the connection failed, set by UCX. UCX shares it until the connection is closed.
     failure: Arc<AtomicI8>,
-    /// The puts that the peer's worker completes.
+    /// Puts that the peer's worker completes.
     traffic: Arc<PackedTransfers>,
-    /// Whether UCX notices that the peer is gone.
+    /// Whether UCX detects that the peer is gone.
     monitored: bool,
-    /// Whether the handle must not be used any more.
+    /// Whether the handle must no longer be used.
     closed: AtomicBool,
 }
 
 impl Connection {
-    /// A connection whose failure UCX reports to [`failed`], with the failure as the argument.
+    /// A connection. UCX reports its failure by calling [`failed`] with the failure as the argument.
     pub(crate) fn new(handle: raw::Endpoint, failure: Arc<AtomicI8>, monitored: bool) -> Self {
         let traffic = Arc::new(PackedTransfers::new(failure.clone()));
         Self { handle, failure, traffic, monitored, closed: AtomicBool::new(false) }
     }
 
-    /// The handle. While nothing keeps other threads from closing the connection, it may be closed.
+    /// The handle. The connection may be closed at any time, unless something keeps other threads from closing it.
     pub(crate) fn handle(&self) -> raw::Endpoint {
         self.handle
     }
@@ -51,7 +51,7 @@ impl Connection {
         (status != RawStatus::OK).then_some(status)
     }
 
-    /// The result of a send. If it was cancelled because the connection has failed, the reason is the error.
+    /// The result of a send. If the send was cancelled because the connection had failed, the error is why it failed.
     pub(crate) fn sent(&self, call: &'static str, status: RawStatus) -> Result<(), Error> {
         check(call, status).map_err(|error| match error {
             Error::Cancelled => self.failure().map_or(error, lost),
@@ -69,7 +69,7 @@ impl Connection {
         self.closed.load(Ordering::Acquire)
     }
 
-    /// From here on, only the caller uses the handle. Returns whether the connection was open.
+    /// Claims the handle: from here on, only the caller may use it. Returns whether the connection was open.
     pub(crate) fn close(&self) -> bool {
         !self.closed.swap(true, Ordering::AcqRel)
     }
@@ -77,7 +77,7 @@ impl Connection {
 
 /// UCX's error handler. Its argument is the status of a [`Connection`].
 pub(crate) unsafe extern "C" fn failed(failure: *mut c_void, _: raw::Endpoint, status: RawStatus) {
-    // SAFETY: UCX's share of the status is kept until the connection is closed.
+    // SAFETY: UCX's share keeps the status alive until the connection is closed.
     let failure = unsafe { &*failure.cast::<AtomicI8>() };
     failure.store(status.0, Ordering::Release);
 }

@@ -33,7 +33,7 @@ pub struct Context {
 
 struct Inner {
     handle: raw::Context,
-    /// The number by which addresses and keys name this context.
+    /// The number that addresses and keys use for this context.
     number: u64,
     datatypes: Datatypes,
     /// Whether the context has `UCP_FEATURE_WAKEUP`.
@@ -44,11 +44,11 @@ struct Inner {
 
 // SAFETY: the context is made with `mt_workers_shared`, so that any thread may use it.
 unsafe impl Send for Inner {}
-// SAFETY: likewise.
+// SAFETY: as above.
 unsafe impl Sync for Inner {}
 
-/// The generic datatypes that carry all messages: of one, buffers are addresses of [`Outgoing`] messages, of the others, of
-/// [`Incoming`] and of [`Discarded`] ones.
+/// The generic datatypes that carry all messages. A buffer is the address of an [`Outgoing`] message for the first, of an
+/// [`Incoming`] one for the second, and of a [`Discarded`] one for the third.
 struct Datatypes {
     outgoing: GenericHandle,
     incoming: GenericHandle,
@@ -82,7 +82,7 @@ impl Drop for GenericHandle {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // SAFETY: the handle comes from `ucp_init_version`. Each worker owns the context, so all of them are destroyed.
+        // SAFETY: the handle comes from `ucp_init_version`. Each worker owns the context, so all workers are destroyed.
         unsafe { raw::ucp_cleanup(self.handle) };
     }
 }
@@ -100,12 +100,12 @@ impl Context {
         Self::with_settings([])
     }
 
-    /// Sets up UCX with the environment variables, except for these settings: names without `UCX_`, and values. UCX
-    /// ignores a name that it does not know.
+    /// Sets up UCX with the environment variables, overridden by these settings: names without `UCX_`, and values. UCX ignores
+    /// a name that it does not know.
     ///
     /// # Errors
     ///
-    /// [`Error::Setting`] if UCX refuses one; [`Error::Call`].
+    /// [`Error::Setting`] if UCX refuses a setting; [`Error::Call`].
     #[doc(alias = "ucp_config_modify")]
     pub fn with_settings<'a>(
         settings: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -153,7 +153,7 @@ impl Context {
         };
         let (major, minor) = raw::API;
         let mut handle = ptr::null_mut();
-        // SAFETY: the parameters have the fields of their mask, the configuration was read, and both are only read.
+        // SAFETY: the parameters have the fields of their mask, and the configuration was read. UCX only reads both.
         let status = unsafe {
             raw::ucp_init_version(major, minor, &raw const params, config.handle(), &raw mut handle)
         };
@@ -186,7 +186,7 @@ impl Context {
         self.inner.handle
     }
 
-    /// The number by which addresses and keys name this context.
+    /// The number that addresses and keys use for this context.
     pub(crate) fn number(&self) -> u64 {
         self.inner.number
     }

@@ -4,7 +4,8 @@ use crate::endpoint::Endpoint;
 use crate::mode::Serialized;
 use crate::worker::Worker;
 
-/// A worker and its endpoints, on their way to another thread: from [`Worker::detach`]. Dropping it drops them.
+/// A worker and its endpoints on their way to another thread, from [`Worker::detach`]. Dropping this drops the worker and the
+/// endpoints.
 #[derive(Debug)]
 #[must_use = "the worker is in it"]
 pub struct Detached {
@@ -13,18 +14,19 @@ pub struct Detached {
     worker: Worker<Serialized>,
 }
 
-// SAFETY: nothing else has the worker (`detach`), so the thread that has this is the only one that uses it, as UCX requires of
-// such a worker. Its operations have data that can be sent (`Operation`), and its handlers have functions that can (`RunsIn`).
+// SAFETY: nothing else refers to the worker (`detach`), so only the thread that has this uses it, as UCX requires of such a
+// worker. The worker's operations have only data that can be sent (`Operation`), and its handlers only functions that can be
+// sent (`RunsIn`).
 unsafe impl Send for Detached {}
 
 impl Worker<Serialized> {
-    /// Takes the worker and its endpoints out of this thread, so that another one can use them.
+    /// Takes the worker and its endpoints out of this thread, so that another thread can use them.
     ///
     /// # Errors
     ///
-    /// Both, unchanged, if they are not all that there is: if there is another clone of the worker, endpoint, request,
-    /// [`Events`](crate::Events) or [`Handler`](crate::Handler) that is not [kept](crate::Handler::keep), or one of the endpoints
-    /// is another worker's.
+    /// The worker and the endpoints, unchanged, if anything else belongs to the worker: another clone of it, an endpoint, a
+    /// request, [`Events`](crate::Events), or a [`Handler`](crate::Handler) that is not [kept](crate::Handler::keep). Also if
+    /// one of the endpoints belongs to another worker.
     ///
     /// ```
     /// use dtype_ucx::{Context, Error, Serialized};
@@ -45,7 +47,7 @@ impl Worker<Serialized> {
         self,
         endpoints: Vec<Endpoint<Serialized>>,
     ) -> Result<Detached, (Self, Vec<Endpoint<Serialized>>)> {
-        // Only this thread has clones, so their number does not change.
+        // Only this thread has clones, so their number cannot change meanwhile.
         let all = endpoints.iter().all(|endpoint| endpoint.worker().is(&self))
             && self.owners() == 1 + endpoints.len();
         if all { Ok(Detached { endpoints, worker: self }) } else { Err((self, endpoints)) }

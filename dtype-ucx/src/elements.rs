@@ -27,11 +27,11 @@ use crate::error::Error;
 use crate::fragments::{Incoming, Outgoing};
 use crate::raw;
 
-/// Average length in bytes from which blocks are listed for UCX instead of packed: about a fragment of UCX in shared
-/// memory, so that a block costs no more than a call of the packer.
+/// From this average length in bytes on, blocks are listed for UCX instead of packed. It is about the size of UCX's fragments
+/// in shared memory, so a block costs no more than a call of the packer.
 const LONG_BLOCK: usize = 8192;
 
-/// Packed bytes up to which a copy of them costs less than UCX's calls for a generic datatype.
+/// Up to this many packed bytes, a copy costs less than UCX's calls for a generic datatype.
 const SHORT: usize = 4096;
 
 /// What to send: a slice of records, or instances of a committed type in memory.
@@ -50,7 +50,7 @@ pub struct ElementsMut<'a> {
     form: FormMut<'a>,
     /// Packed bytes of all elements.
     pub(crate) size: usize,
-    /// Packed bytes of a record, if messages must have whole records.
+    /// Packed bytes of a record, if messages must consist of whole records.
     record: Option<usize>,
 }
 
@@ -70,11 +70,10 @@ enum FormMut<'a> {
     Unpacked(Box<Incoming<'a>>),
 }
 
-// SAFETY: the addresses are those of memory that is borrowed for `'a`, of data bytes that nothing writes meanwhile,
-// whatever thread reads them.
+// SAFETY: the addresses are those of data bytes in memory that is borrowed for `'a`. Nothing writes them meanwhile, whatever
+// thread reads them.
 unsafe impl Send for Elements<'_> {}
-// SAFETY: the addresses are those of memory that is borrowed exclusively for `'a`: plain bytes, whatever thread writes
-// them.
+// SAFETY: the addresses are those of plain bytes in memory that is borrowed exclusively for `'a`, whatever thread writes them.
 unsafe impl Send for ElementsMut<'_> {}
 
 impl<'a> Elements<'a> {
@@ -138,9 +137,9 @@ impl<'a> Elements<'a> {
 
 /// The packed bytes of elements, from the first to the last.
 pub(crate) struct Source<'a> {
-    /// The memory in which they lie as they are, without what was taken. Empty if there is a packer.
+    /// Blocks of memory that hold the bytes unpacked, without those that were taken. Empty if there is a packer.
     blocks: VecDeque<raw::Block>,
-    /// A packed copy, in which the only block then lies.
+    /// A packed copy. If there is one, it is the only block.
     copy: Vec<u8>,
     packer: Option<Box<Outgoing<'a>>>,
 }
@@ -162,7 +161,7 @@ impl<'a> Source<'a> {
         self.blocks.push_back(block(self.copy.as_mut_ptr(), self.copy.len()));
     }
 
-    /// All bytes that were not taken, as memory. Bytes that do not lie in memory as they are are packed first.
+    /// All bytes that were not taken, as memory. If they do not lie in memory unpacked, they are packed first.
     pub(crate) fn blocks(&mut self) -> Result<&[raw::Block], Error> {
         if let Some(mut outgoing) = self.packer.take() {
             let mut bytes = zeros(outgoing.size())?;
@@ -172,7 +171,8 @@ impl<'a> Source<'a> {
         Ok(self.blocks.make_contiguous())
     }
 
-    /// Takes the next bytes: as many as lie together, or as are packed into the chunk. None after the last ones.
+    /// Takes the next bytes: as many as are contiguous, or as many as are packed into the chunk. Returns none after the last
+    /// ones.
     pub(crate) fn next<'s>(&'s mut self, chunk: &'s mut [u8]) -> &'s [u8] {
         if let Some(outgoing) = &mut self.packer {
             let len = outgoing.packer.pack(chunk);
@@ -183,7 +183,7 @@ impl<'a> Source<'a> {
         unsafe { slice::from_raw_parts(buffer.cast(), length) }
     }
 
-    /// Takes the next bytes, as many as there is memory for, or all that are left.
+    /// Takes the next bytes, as many as fit `out`, or all that remain.
     pub(crate) fn fill(&mut self, mut out: &mut [u8]) {
         if let Some(outgoing) = &mut self.packer {
             outgoing.packer.pack(out);
@@ -212,7 +212,7 @@ fn block(start: *mut u8, length: usize) -> raw::Block {
 impl<'a> Form<'a> {
     /// The stream of a packer.
     fn from_packer(packer: Packer<'a>, is_near: impl FnOnce() -> bool) -> Self {
-        // The size fits, unless a type repeats the same bytes; then the message could not be sent anyway.
+        // The size fits, unless the type repeats bytes; then the message could not be sent anyway.
         let size = usize::try_from(packer.remaining()).unwrap_or(usize::MAX);
         let first = packer.chunk().len();
         match long_blocks(first, size, || blocks_of(&packer)) {
@@ -227,7 +227,7 @@ impl FormMut<'_> {
         Self::Whole(Whole { copy: None, destination, memory: PhantomData })
     }
 
-    /// `count` instances of `size` packed bytes together, that are not one run.
+    /// `count` instances that are not one run, of `size` packed bytes in total.
     ///
     /// # Safety
     ///
@@ -248,7 +248,7 @@ impl FormMut<'_> {
         if let Some(blocks) = long_blocks(first, size, || segments.map(block)) {
             return Ok(Self::Blocks(blocks));
         }
-        // SAFETY: as for the caller.
+        // SAFETY: passed on to the caller.
         let unpacker = unsafe { Unpacker::from_raw(committed, origin, count)? };
         Ok(Self::Unpacked(Box::new(Incoming { unpacker, size })))
     }
@@ -309,7 +309,7 @@ impl<'a> ElementsMut<'a> {
         }
     }
 
-    /// Takes the memory to which packed bytes are copied as they are; `None` if they must be [unpacked](Self::unpack).
+    /// Takes the memory to which packed bytes can be copied unchanged; `None` if they must be [unpacked](Self::unpack).
     pub(crate) fn take_blocks(&mut self) -> Option<Vec<raw::Block>> {
         match &mut self.form {
             FormMut::Bytes { start, len, .. } => Some(vec![block(*start, *len)]),
@@ -318,7 +318,7 @@ impl<'a> ElementsMut<'a> {
         }
     }
 
-    /// Whether all bytes must be unpacked at once.
+    /// Whether all bytes must be unpacked in one call.
     pub(crate) fn comes_whole(&self) -> bool {
         matches!(self.form, FormMut::Whole(_))
     }
@@ -341,8 +341,8 @@ impl<'a> ElementsMut<'a> {
         Ok(())
     }
 
-    /// Unpacks a message that has arrived, and whose length was [checked](Self::check_length). If no records are to be checked,
-    /// it may come in several parts.
+    /// Unpacks a message that has arrived and whose length was [checked](Self::check_length). If no records have to be checked,
+    /// it may be passed in several parts.
     pub(crate) fn unpack(&mut self, mut bytes: &[u8]) -> Result<(), Error> {
         match &mut self.form {
             FormMut::Bytes { start, len, .. } => {
@@ -353,7 +353,7 @@ impl<'a> ElementsMut<'a> {
             FormMut::Blocks(blocks) => {
                 for block in blocks {
                     let (part, rest) = bytes.split_at(bytes.len().min(block.length));
-                    // SAFETY: likewise, for each block.
+                    // SAFETY: as above, for each block.
                     unsafe {
                         ptr::copy_nonoverlapping(part.as_ptr(), block.buffer.cast(), part.len());
                     }
@@ -368,11 +368,11 @@ impl<'a> ElementsMut<'a> {
         Ok(())
     }
 
-    /// Ends a receive of `len` bytes: unpacks the copy, if there is one.
+    /// Completes a receive of `len` bytes: unpacks the copy, if there is one.
     ///
     /// # Safety
     ///
-    /// The receive with these [`arguments`](Self::arguments) has completed, and written `len` bytes.
+    /// The receive with these [`arguments`](Self::arguments) must have completed, and written `len` bytes.
     pub(crate) unsafe fn received(&mut self, len: usize) -> Result<(), Error> {
         self.check_records(len)?;
         if let FormMut::Whole(Whole { copy: Some(copy), destination, .. }) = &mut self.form {
@@ -386,7 +386,7 @@ impl<'a> ElementsMut<'a> {
 impl<'a, T: Datatype> From<&'a [T]> for Elements<'a> {
     fn from(items: &'a [T]) -> Self {
         let is_near = const { T::TYPE_MAP.size() >= size_of::<T>() / 2 };
-        // The items' data are part of their memory.
+        // The data of the items are part of their memory, so the size fits.
         let size = dtype_runtime::packed_size::<T>(items.len());
         let form = if const { T::TYPE_MAP.is_packed() } {
             Form::Bytes { start: items.as_ptr().cast(), len: size }
@@ -458,7 +458,8 @@ fn blocks_of(packer: &Packer<'_>) -> impl Iterator<Item = raw::Block> {
     packer.chunks().map(|chunk| block(chunk.as_ptr().cast_mut(), chunk.len()))
 }
 
-/// The part of a memory of `len` bytes in which the packed bytes of `count` instances lie as they are, if they do.
+/// The part of a memory of `len` bytes that holds the packed bytes of `count` instances unpacked; `None` if the memory does
+/// not.
 fn contiguous(
     committed: &Committed,
     len: usize,
@@ -476,7 +477,7 @@ fn contiguous(
     Ok(start.checked_add(size).filter(|&end| end <= len).map(|end| start..end))
 }
 
-/// A message that is unpacked once all of it has arrived.
+/// A message that is unpacked only once all of it has arrived.
 #[derive(Debug)]
 struct Whole<'a> {
     /// The buffer that receives the packed bytes, unless they arrive in place.
@@ -485,7 +486,7 @@ struct Whole<'a> {
     memory: PhantomData<&'a mut [u8]>,
 }
 
-/// The memory that the message is unpacked to, borrowed exclusively for as long as this value exists.
+/// The memory that the message is unpacked to. It is borrowed exclusively for as long as this value exists.
 #[derive(Debug)]
 enum Destination {
     /// `count` records.
@@ -504,8 +505,8 @@ impl Destination {
             Self::Records { start, count, unpack } => unsafe { unpack(bytes, *start, *count) },
             Self::Instances { committed, origin, count } => {
                 let (origin, count) = (*origin, *count);
-                // A message may be shorter; all of one takes half the time of a range.
-                // SAFETY: the data lie in the memory, which holds bytes, any of which are valid.
+                // A range would do, but unpacking a whole message takes half the time. SAFETY: the data lie in the memory,
+                // which holds bytes, any of which are valid.
                 unsafe {
                     if committed.packed_size(count)? == bytes.len() {
                         committed.unpack_raw(bytes, origin, count).map(drop)
@@ -519,11 +520,11 @@ impl Destination {
     }
 }
 
-/// Unpacks to the first of some records, which are all checked before any is written.
+/// Unpacks to the first of some records. All of them are checked before any is written.
 ///
 /// # Safety
 ///
-/// `count` records of type `T` must begin at `start`, and be accessed by nothing else.
+/// `count` records of type `T` must begin at `start`, and nothing else may access them.
 unsafe fn unpack_records<T: Datatype>(
     bytes: &[u8],
     start: *mut u8,
@@ -562,7 +563,7 @@ impl PackedBytes {
     ///
     /// # Safety
     ///
-    /// `len` bytes of the [`memory`](Self::memory) were written, and are not written any more.
+    /// `len` bytes of the [`memory`](Self::memory) must have been written, and nothing may write them any more.
     pub(crate) unsafe fn written(&mut self, len: usize) -> &[u8] {
         debug_assert!(len <= self.room, "UCX writes no more than there is room for");
         // SAFETY: the vector has room for them, and the caller guarantees that they are initialised.

@@ -16,17 +16,17 @@ use crate::raw::{self, RawStatus, Started};
 use crate::service::PackedTransfers;
 use crate::worker::Worker;
 
-/// The longest time for which dropping an endpoint waits until what was sent is delivered.
+/// How long dropping an endpoint waits for the delivery of messages.
 const CLOSING: Duration = Duration::from_secs(1);
 
 /// A connection to a worker (`ucp_ep_h`).
 ///
-/// Dropping it closes the connection after everything that was sent is delivered, but waits no longer than a second for that.
-/// [`close`](Self::close) waits as long as it takes, and returns errors. A long message that the peer has not begun to receive
-/// by then can still be received while the worker lives; on a [monitored](Worker::connect_monitored) connection it is
-/// cancelled, unless UCX uses its new protocols. UCX does not tell a peer to which it was announced: a function there that
-/// receives it waits until its own connection is closed or lost, or forever ([`Worker::recv_timeout`] gives up). For a
-/// connection that does not cancel its messages, UCX keeps some memory until the worker is destroyed.
+/// Dropping an endpoint closes the connection once everything sent on it is delivered, but after at most one second.
+/// [`close`](Self::close) has no such limit, and returns errors. A long message that the peer has not begun to receive by then
+/// can still be received while the worker lives; on a [monitored](Worker::connect_monitored) connection it is cancelled, unless
+/// UCX uses its new protocols. UCX does not tell the peer that an announced message was cancelled: a function that receives it
+/// there blocks until the peer's own connection is closed or lost, or forever ([`Worker::recv_timeout`] gives up). For a
+/// connection whose messages cannot be cancelled, UCX keeps some memory until the worker is destroyed.
 #[doc(alias = "ucp_ep_h")]
 pub struct Endpoint<M: ThreadMode> {
     worker: Worker<M>,
@@ -37,7 +37,7 @@ pub struct Endpoint<M: ThreadMode> {
     connection: Arc<Connection>,
 }
 
-/// The handle of an endpoint, which no other thread closes meanwhile.
+/// The handle of an endpoint. While this lives, no other thread closes the endpoint.
 pub(crate) struct Open<'a> {
     pub(crate) handle: raw::Endpoint,
     _completing: Option<RwLockReadGuard<'a, ()>>,
@@ -45,17 +45,16 @@ pub(crate) struct Open<'a> {
 
 // SAFETY: UCX has locks in such a worker and its endpoints, so that any thread may use them at any time.
 unsafe impl Send for Endpoint<crate::Multi> {}
-// SAFETY: likewise.
+// SAFETY: as above.
 unsafe impl Sync for Endpoint<crate::Multi> {}
 
 impl<M: ThreadMode> Worker<M> {
     /// Connects to a worker.
     ///
     /// UCX makes the connection when it is first used, so an unreachable address may be noticed only later. With this
-    /// connection UCX may fail to notice when the peer dies: a function that waits for the peer then waits forever, but for
-    /// those with a time limit. A [scope](Self::scope) whose long message the peer does not receive cannot take
-    /// it back, and ends the process after its limit. For peers that may fail, use
-    /// [`connect_monitored`](Self::connect_monitored).
+    /// connection, UCX may fail to notice that the peer has died: functions without a time limit then block forever. A
+    /// [scope](Self::scope) cannot take back a long message that the peer does not receive, and ends the process after its time
+    /// limit. For peers that may fail, use [`connect_monitored`](Self::connect_monitored).
     ///
     /// # Errors
     ///
@@ -68,17 +67,17 @@ impl<M: ThreadMode> Worker<M> {
     /// Connects to a worker, over transports that notice when the peer dies: what is sent to it, or received from it,
     /// then completes with [`Error::ConnectionLost`] or [`Error::Cancelled`]. Both sides must connect in this way.
     ///
-    /// Over shared memory, UCX 1.13 notices it only with the setting `MM_ERROR_HANDLING=y`. A peer that closes its
-    /// worker and lives on may not be noticed: when there is no more room, a send waits. A request can be waited for
-    /// with a [time limit](crate::Sending::wait_timeout).
+    /// Over shared memory, UCX 1.13 notices it only with the setting `MM_ERROR_HANDLING=y`. UCX may not notice that a peer has
+    /// closed its worker while its process lives on: once the buffers are full, a send blocks. For a request, set a [time
+    /// limit](crate::Sending::wait_timeout).
     ///
     /// # The new protocols
     ///
     /// With its new protocols (`PROTO_ENABLE=y`, the default from UCX 1.16 on), UCX 1.13 cannot cancel a message: it ends the
-    /// program when one of any length is sent to a peer that has died, and when a peer dies while a long message from it is
-    /// being received. Puts and gets complete with an error, except those that a [worker serves](Self::serve), which are
-    /// messages. Where peers may die, use the setting `PROTO_ENABLE=n`. Closing the connection is safe with either: with the
-    /// new protocols it cancels nothing.
+    /// program when a message of any length is sent to a peer that has died, and when a peer dies while a long message from it
+    /// is being received. Puts and gets complete with an error, except those that a [worker serves](Self::serve), which are
+    /// messages. If peers may die, use the setting `PROTO_ENABLE=n`. Closing the connection is safe with both protocols: with
+    /// the new ones, it cancels nothing.
     ///
     /// # Errors
     ///
@@ -89,8 +88,8 @@ impl<M: ThreadMode> Worker<M> {
     }
 
     fn connect_with(&self, address: &WorkerAddress, error_mode: u32) -> Result<Endpoint<M>, Error> {
-        // Over shared memory, UCX opens the memory of a worker by a number, which may name any other file of this process when
-        // the worker is gone.
+        // Over shared memory, UCX opens a worker's memory by a number. Once the worker is gone, that number may name any other
+        // file of this process.
         let workers = process::WORKERS.read().unwrap_or_else(PoisonError::into_inner);
         if address.process() == process::id() && !workers.contains(&address.worker()) {
             return Err(failed("ucp_ep_create", raw::ERR_UNREACHABLE));
@@ -109,13 +108,13 @@ impl<M: ThreadMode> Worker<M> {
             },
         };
         let mut handle = ptr::null_mut();
-        // SAFETY: the worker is alive, and the address is one that UCX made (`WorkerAddress`). If it is one of this process, it
-        // belongs to a worker that is alive, too.
+        // SAFETY: the worker is alive, and UCX made the address (`WorkerAddress`). If it is an address of this process, its
+        // worker is alive, too.
         let status =
             unsafe { raw::ucp_ep_create(self.handle(), &raw const params, &raw mut handle) };
         drop(workers);
         if let Err(error) = check("ucp_ep_create", status) {
-            // SAFETY: the share of `into_raw`; UCX has made no endpoint that would use it.
+            // SAFETY: the share of `into_raw`. UCX has made no endpoint, so nothing uses the share.
             drop(unsafe { Arc::from_raw(shared) });
             return Err(error);
         }
@@ -136,12 +135,12 @@ impl<M: ThreadMode> Worker<M> {
     }
 
     /// Whether a connection can be closed by force, which completes all operations on it. With its new protocols, UCX 1.13
-    /// cannot cancel a receive that has begun, and ends the program instead.
+    /// cannot cancel a receive that has begun, and would end the program.
     pub(crate) fn can_cut(&self, connection: &Connection) -> bool {
         connection.is_monitored() && !self.context().has_new_protocols()
     }
 
-    /// Whether UCX may keep what a receive borrows, although no connection has failed: the message may come from a peer to
+    /// Whether UCX may keep memory that a receive borrows even if no connection has failed: the message may come from a peer to
     /// which this worker has no connection, or one that cannot be closed by force.
     pub(crate) fn may_keep(&self) -> bool {
         let all = self.connections();
@@ -149,20 +148,20 @@ impl<M: ThreadMode> Worker<M> {
         all.is_empty() || !all.iter().all(|connection| ends(connection))
     }
 
-    /// Closes a connection by force, if that [is possible](Self::can_cut) and it is open. If UCX needs more than the time
-    /// given, the worker goes on.
+    /// Closes a connection by force, if that [is possible](Self::can_cut) and it is open. If UCX does not finish within
+    /// `timeout`, the worker closes the connection later.
     pub(crate) fn cut(&self, connection: &Connection, timeout: Option<Duration>) {
         let (mask, flags) = (raw::OP_ATTR_FIELD_FLAGS, raw::EP_CLOSE_FLAG_FORCE);
         let params = raw::RequestParams { mask, flags, ..operation::PLAIN };
-        // Other threads use the handle only while they keep this one from being here, and look whether it is closed.
+        // Other threads use the handle only while they keep this thread from being here, and only if it is not closed.
         let alone = self.alone();
         if !connection.close() {
             return;
         }
-        // SAFETY: the endpoint is alive, and not used after this. There is no callback.
+        // SAFETY: the endpoint is alive, and is not used after this. There is no callback.
         let started = unsafe { raw::ucp_ep_close_nbx(connection.handle(), &raw const params) };
         drop(alone);
-        // A reply has no way back any more.
+        // Replies can no longer arrive.
         self.service().give_up(connection.traffic());
         // SAFETY: the request was just started.
         let closed = unsafe { self.finish(started, timeout) } == Some(RawStatus::OK);
@@ -171,8 +170,8 @@ impl<M: ThreadMode> Worker<M> {
 
     /// Drops UCX's reference to the connection's failure.
     fn take_share(&self, connection: &Connection, closed: bool) {
-        // SAFETY: UCX's share (`connect_with`), which is taken once, by the thread that closed the connection. If the endpoint
-        // is closed, the error handler is not called any more; otherwise it is kept until the worker is destroyed, and the
+        // SAFETY: UCX's share (`connect_with`). It is taken once, by the thread that closed the connection. If the endpoint is
+        // closed, UCX no longer calls the error handler; otherwise the share is kept until the worker is destroyed, and the
         // endpoint with it.
         let share = unsafe { Arc::from_raw(Arc::as_ptr(connection.shared_failure())) };
         if closed {
@@ -201,7 +200,7 @@ impl<M: ThreadMode> Worker<M> {
                     let status = unsafe { raw::ucp_request_check_status(request) };
                     (status != raw::IN_PROGRESS).then_some(status)
                 });
-                // SAFETY: it is not used again; UCX frees it when it completes, if it has not.
+                // SAFETY: the request is not used again; if it has not completed, UCX frees it when it does.
                 unsafe { raw::ucp_request_free(request) };
                 status
             }
@@ -215,7 +214,7 @@ impl<M: ThreadMode> Endpoint<M> {
         &self.worker
     }
 
-    /// The handle, for a call of UCX; if the connection was closed since, the status with which it failed.
+    /// The handle, for a call of UCX. If the connection has been closed, the status with which it failed.
     pub(crate) fn open(&self) -> Result<Open<'_>, RawStatus> {
         let completing = self.worker.completing();
         if self.connection.is_closed() {
@@ -252,13 +251,12 @@ impl<M: ThreadMode> Endpoint<M> {
         self.connection.failure().map(lost)
     }
 
-    /// The result of a send on this endpoint. If the connection has failed, the reason is the error.
+    /// The result of a send on this endpoint. If the connection has failed, the error is why it failed.
     pub(crate) fn sent(&self, call: &'static str, status: RawStatus) -> Result<(), Error> {
         self.connection.sent(call, status)
     }
 
-    /// Waits until everything that was sent on this endpoint has been delivered to the peer's worker, and everything that was
-    /// put is in its memory.
+    /// Waits until the peer's worker has everything that was sent on this endpoint, and its memory has everything that was put.
     ///
     /// # Errors
     ///
@@ -311,14 +309,14 @@ impl<M: ThreadMode> Endpoint<M> {
         closed
     }
 
-    /// Closes the connection. If not everything is delivered in time, the worker goes on, or the rest is lost if the connection
-    /// is closed by force.
+    /// Closes the connection. If not everything is delivered in time, the worker delivers the rest later; if the connection is
+    /// closed by force, the rest is lost.
     ///
     /// UCX 1.13 does not keep track of what still refers to an endpoint. After an ordinary close, it would use freed memory for
-    /// a message that has been announced and is not received, and on a monitored connection end the program if a long message
-    /// is not received. So an endpoint is left to the worker, which closes it when it is destroyed, or, on a monitored
-    /// connection, closed by force, which cancels what refers to it. With its new protocols, UCX 1.13 cannot cancel a receive
-    /// that has begun: a close by force ends the program. Such an endpoint is left to the worker, too.
+    /// a message that is announced but not received; on a monitored connection, a long message that is not received would end
+    /// the program. So an endpoint is left to the worker, which closes it when the worker is destroyed. On a monitored
+    /// connection, it is closed by force, which cancels whatever refers to it. With its new protocols, UCX 1.13 cannot cancel a
+    /// receive that has begun: a close by force ends the program. Such an endpoint is left to the worker, too.
     fn close_within(&self, timeout: Option<Duration>) -> Result<(), Error> {
         if self.connection.is_closed() {
             return self.failure().map_or(Ok(()), Err);
@@ -336,7 +334,7 @@ impl<M: ThreadMode> Endpoint<M> {
                 // SAFETY: the request was just started.
                 unsafe { self.worker.finish(started, left()) }
             }
-            // There is no peer to deliver anything to.
+            // There is no peer left to deliver to.
             _ => Some(RawStatus::OK),
         };
         if self.worker.can_cut(&self.connection) {
@@ -354,7 +352,7 @@ impl<M: ThreadMode> Endpoint<M> {
 
 impl<M: ThreadMode> Drop for Endpoint<M> {
     fn drop(&mut self) {
-        // A program that wants to know calls `close`.
+        // Programs that need the errors call `close`.
         let _ = self.close_within(Some(CLOSING));
     }
 }

@@ -57,13 +57,14 @@ pub enum Error {
         /// The status that the call returned, or that the operation completed with.
         status: Status,
     },
-    /// The message is longer than the elements to receive into. It is consumed.
+    /// The message is longer than the elements to receive into. It is consumed even so.
     ///
-    /// The elements may have been written in part, unless they are records of which not all bit patterns are valid: a long
-    /// message that UCX sends in fragments is written until it is too long. Of an active message nothing was written.
+    /// The elements may have been partly written, unless they are records for which not all bit patterns are valid: UCX writes
+    /// a long message, which it sends in fragments, until it turns out to be too long. An active message writes nothing in this
+    /// case.
     #[error("the message is longer than {room} bytes, for which there is room")]
     TooLong {
-        /// Packed bytes that there is room for.
+        /// Packed bytes that the elements have room for.
         room: usize,
     },
     /// The header of an active message is longer than the transports of the worker allow.
@@ -74,25 +75,25 @@ pub enum Error {
         /// The length in bytes of the longest header.
         max: usize,
     },
-    /// The worker has a handler for this id. It is not replaced.
+    /// The worker already has a handler for this id, and keeps it.
     #[error("the worker has a handler for active messages with the id {id}")]
     HandlerExists {
         /// The id.
         id: u8,
     },
-    /// The operation was cancelled: its endpoint was closed, its scope was left with an error, or a handler has panicked.
+    /// The operation was cancelled: its endpoint was closed, its scope ended with an error, or a handler panicked.
     #[error("the operation was cancelled")]
     Cancelled,
-    /// A scope of one worker was to send on an endpoint of another worker, for which it makes no progress.
+    /// A scope of one worker cannot send on an endpoint of another worker, because it makes no progress with that worker.
     #[error("the endpoint belongs to another worker than the scope")]
     OtherWorker,
-    /// No message arrived in time, or not all of one; in a [scope](crate::Worker::scope), none completed.
+    /// No message, or not all of one, arrived in time; in a [scope](crate::Worker::scope), no message completed.
     #[error("no message was complete within {timeout:?}")]
     TimedOut {
         /// The time that the caller gave, or the limit of the scope.
         timeout: Duration,
     },
-    /// A setting with a value that UCX does not accept.
+    /// UCX does not accept this value for a setting.
     #[error("UCX does not accept the value {value:?} for a setting {name:?}")]
     Setting {
         /// The name of the setting, without `UCX_`.
@@ -133,8 +134,9 @@ pub enum Error {
         /// The identifier of the process that the endpoint leads to.
         peer: u64,
     },
-    /// The memory belongs to another context than the worker: that of the peer, when a key is used with an endpoint, or the one
-    /// that was to [serve](crate::Worker::serve) it. A key of UCX means something only for workers of the context that made it.
+    /// The memory belongs to another context than the worker. When a key is used with an endpoint, the worker is the peer's;
+    /// otherwise it is the worker that was to [serve](crate::Worker::serve) the memory. UCX's keys are valid only for workers
+    /// of the context that made them.
     #[error(
         "the memory is registered with context {memory:016x}, but the worker is one of context {worker:016x}"
     )]
@@ -152,20 +154,20 @@ pub enum Error {
         /// The type and layout that the key names.
         found: String,
     },
-    /// A layout names another value at a displacement than the registered memory has there.
+    /// A layout has another value at a displacement than the registered memory.
     #[error(
         "displacement {displacement}: the layout names {layout}, the registered memory holds {memory}"
     )]
     RemoteLayout {
-        /// The displacement in bytes from the start of the memory; of a repeated value, that of the first.
+        /// The displacement in bytes from the start of the memory; for a repeated value, the displacement of the first.
         displacement: i64,
         /// The basic datatype that the layout names.
         layout: &'static str,
         /// The basic datatype that starts there in the registered memory, or `"no value"`.
         memory: &'static str,
     },
-    /// The worker that [serves](crate::Worker::serve) the memory has refused a put or a get. It has written nothing of
-    /// the refused part.
+    /// The worker that [serves](crate::Worker::serve) the memory has refused a put or a get. Nothing of the refused part was
+    /// written.
     #[error("the owner of the memory has refused a {way} of {bytes} bytes: {reason}")]
     Refused {
         /// `"put"` or `"get"`.
@@ -180,8 +182,7 @@ pub enum Error {
     Datatype(#[from] dtype_runtime::Error),
 }
 
-/// Why the owner of memory refused a put or a get that its worker was to unpack or pack: in
-/// [`Error::Refused`].
+/// Why the owner of memory refused a put or a get that its worker should have completed: see [`Error::Refused`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {

@@ -7,7 +7,7 @@ use crate::mode::ThreadMode;
 use crate::raw;
 use crate::worker::Worker;
 
-/// A worker's descriptor, which becomes readable when there is something to [`progress`](Worker::progress).
+/// A worker's file descriptor, which becomes readable when the worker can make [`progress`](Worker::progress).
 ///
 /// It is usable with `poll`, `epoll`, or tokio's `AsyncFd`:
 ///
@@ -49,15 +49,15 @@ impl<M: ThreadMode> Worker<M> {
 }
 
 impl<M: ThreadMode> Events<M> {
-    /// Asks for an event: from now on, the descriptor becomes readable when there is something to
-    /// [`progress`](Worker::progress). Returns false if there already is: progress, and ask again.
+    /// Requests an event: from now on, the descriptor becomes readable when the worker can make [`progress`](Worker::progress).
+    /// Returns false if it already can: make progress, and call this again.
     ///
     /// # Errors
     ///
     /// [`Error::Call`].
     #[doc(alias = "ucp_worker_arm")]
     pub fn arm(&self) -> Result<bool, Error> {
-        // Messages that UCX has already delivered cause no event.
+        // UCX signals no event for messages that it has already delivered.
         if self.worker.handlers().are_due() {
             return Ok(false);
         }
@@ -71,7 +71,7 @@ impl<M: ThreadMode> Events<M> {
 
 impl<M: ThreadMode> AsFd for Events<M> {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        // SAFETY: the descriptor belongs to the worker, which is alive, and is closed when it is destroyed.
+        // SAFETY: the descriptor belongs to the worker, which is alive, and is closed when the worker is destroyed.
         unsafe { BorrowedFd::borrow_raw(self.descriptor) }
     }
 }

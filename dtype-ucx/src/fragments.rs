@@ -14,8 +14,8 @@ pub(crate) struct Outgoing<'a> {
     pub(crate) packer: Packer<'a>,
     /// Bytes from the packer's first position to its end.
     size: usize,
-    /// Where some bytes of a fragment are packed before they are copied to UCX's memory, if the data are near one another;
-    /// otherwise empty. [`is_near`](dtype_ucp_generic::is_near) says why.
+    /// A buffer in which some bytes of a fragment are packed before they are copied to UCX's memory, if the data are near one
+    /// another; otherwise empty. [`is_near`](dtype_ucp_generic::is_near) explains why.
     cached: Vec<u8>,
 }
 
@@ -42,8 +42,8 @@ impl Message for Outgoing<'_> {
             return 0;
         }
         let room = room.min(self.size.saturating_sub(offset));
-        // SAFETY: the caller guarantees that the fragment is writable up to the end of the message. It is foreign memory,
-        // which Rust does not know to be uninitialised, and is only written.
+        // SAFETY: the caller guarantees that the fragment is writable up to the end of the message. It is foreign memory, which
+        // Rust cannot know to be uninitialised, and it is only written.
         let out = unsafe { slice::from_raw_parts_mut(out, room) };
         if self.cached.is_empty() {
             return self.packer.pack(out);
@@ -88,7 +88,7 @@ impl Message for Incoming<'_> {
     }
 }
 
-/// A message of this number of bytes that UCX delivers to nowhere.
+/// A message of this many bytes that UCX delivers and this crate discards.
 #[derive(Debug)]
 pub(crate) struct Discarded {
     pub(crate) size: usize,

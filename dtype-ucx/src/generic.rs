@@ -9,10 +9,10 @@ use dtype_ucp_generic::{Generic, Instances};
 use crate::error::{Error, check};
 use crate::raw;
 
-/// A generic datatype of UCX (`ucp_dt_create_generic`) whose elements are instances of a committed type: the handle for a
-/// C program, or for another binding. The functions of this crate need none.
+/// A generic datatype of UCX (`ucp_dt_create_generic`) whose elements are instances of a committed type. It is for C programs,
+/// and for other bindings; the functions of this crate do not need it.
 ///
-/// The code that passes the [`handle`](Self::handle) to UCX guarantees:
+/// Code that passes the [`handle`](Self::handle) to UCX must guarantee:
 ///
 /// - it is passed to `ucp_tag_…`, `ucp_am_…` or `ucp_stream_…` functions. In a put or a get, UCX 1.13 either ignores the
 ///   datatype and copies raw bytes, or ends the program;
@@ -35,7 +35,7 @@ use crate::raw;
 #[doc(alias = "ucp_dt_create_generic")]
 pub struct GenericType {
     handle: raw::Datatype,
-    /// UCX passes its address to the functions.
+    /// UCX passes the address of this to the functions.
     _element: Box<Element>,
 }
 
@@ -68,7 +68,7 @@ impl GenericType {
 
 impl Drop for GenericType {
     fn drop(&mut self) {
-        // SAFETY: the datatype was made by `new`; the users of the handle guarantee that they no longer do.
+        // SAFETY: the datatype was made by `new`; the users of the handle guarantee that they no longer use it.
         unsafe { raw::ucp_dt_destroy(self.handle) };
     }
 }

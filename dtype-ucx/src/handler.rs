@@ -1,4 +1,4 @@
-//! A handler for active messages, as the program has it.
+//! A handler for active messages, as the program owns it.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::worker::Worker;
 /// A handler for active messages: from [`Worker::handle_active`]. Dropping it removes the handler.
 #[must_use = "the handler is removed when this is dropped"]
 pub struct Handler<M: ThreadMode> {
-    /// Whose handler it is, unless it is kept.
+    /// The worker whose handler this is; `None` if the handler is kept.
     worker: Option<Worker<M>>,
     id: u8,
 }
@@ -20,18 +20,18 @@ impl<M: ThreadMode> Worker<M> {
     /// Registers a function to be called for each active message with this id that a peer sends to this worker
     /// ([`Endpoint::send_active`](crate::Endpoint::send_active)), until the result is dropped.
     ///
-    /// [`progress`](Self::progress), and the functions that wait, call it, in the order in which the messages arrived,
-    /// outside UCX: a handler may do anything, including sending and waiting. While one runs, no other handler of the
-    /// worker runs, so it must not wait for what another handler does. A message that its function does not receive is
-    /// refused when the function returns; the sender sees no difference. Messages with an id without a handler are
+    /// [`progress`](Self::progress), and all functions that block, call the function for each message, in the order of arrival.
+    /// They do so outside UCX, so a handler may do anything, including sending and receiving. While one handler runs, no other
+    /// handler of the worker runs, so it must not wait for another handler. If the function does not receive a message, the
+    /// message is refused when the function returns; the sender sees no difference. Messages with an id without a handler are
     /// refused, too, and UCX logs a warning.
     ///
-    /// A function that panics stays the handler. The panic resumes from the call that has called it: from `progress`, or from a
-    /// function that waits. Such a function stops waiting, cancels what it can, and takes back the memory that UCX was lent,
-    /// within the worker's [time limit](Worker::time_limit), as a [scope](Worker::scope) does.
+    /// If the function panics, it stays registered. The panic resumes in the call that has called it: in `progress`, or in a
+    /// function that blocks. Before that, a function that blocks stops waiting, cancels what it can, and takes back the memory
+    /// that was lent to UCX, within the worker's [time limit](Worker::time_limit), as a [scope](Worker::scope) does.
     ///
-    /// A function that owns a clone of its worker keeps the worker alive as long as it is the handler. It need not own one:
-    /// each message [has the worker](ActiveMessage::worker).
+    /// A function that owns a clone of its worker keeps the worker alive as long as it is registered. It need not own one: each
+    /// message [gives access to the worker](ActiveMessage::worker).
     ///
     /// # Errors
     ///

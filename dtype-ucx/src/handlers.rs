@@ -1,4 +1,4 @@
-//! The functions that are called for active messages.
+//! Calls the handlers of active messages.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -49,16 +49,16 @@ pub(crate) struct Handlers<W> {
     functions: Mutex<HashMap<u8, Function<W>>>,
     /// The thread that is calling handlers.
     caller: Mutex<Option<ThreadId>>,
-    /// The first panic of a handler that was not resumed.
+    /// The first panic of a handler that has not been resumed yet.
     panic: Mutex<Option<Panic>>,
-    /// Whether there is one.
+    /// Whether there is such a panic.
     panicked: AtomicBool,
 }
 
 /// The payload of a handler's panic.
 pub(crate) type Panic = Box<dyn Any + Send>;
 
-/// A handler's function. The caller of handlers owns it, too, as it may be removed meanwhile.
+/// A handler's function. The thread that calls it owns it, too, because the handler may be removed during the call.
 type Function<W> = Arc<Mutex<dyn FnMut(&W, Delivered)>>;
 
 fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -89,11 +89,11 @@ impl<W> Handlers<W> {
         self.have_messages() && *lock(&self.caller) != Some(thread::current().id())
     }
 
-    /// Sets all ids to have no handler. UCX 1.13 does not initialise the entries of its table besides the one that is set, and
-    /// looks the ids of announced messages up without comparing them with its length: a message without a handler would be
-    /// undefined behaviour. Ids have 8 bits so that the table can be complete.
+    /// Sets all ids to have no handler. UCX 1.13 initialises only the entry of its table that is set, and looks up the ids of
+    /// announced messages without comparing them with the table's length: a message without a handler would be undefined
+    /// behaviour. Ids have 8 bits so that the table can be complete.
     pub(crate) fn initialise(&self) -> Result<(), Error> {
-        // The last one makes room for all.
+        // The last id makes room for all.
         (0..=u8::MAX).rev().try_for_each(|id| {
             // SAFETY: there is no callback that would use the slot.
             unsafe { self.tell(id, None, ptr::null()) }
@@ -120,7 +120,7 @@ impl<W> Handlers<W> {
         Ok(())
     }
 
-    /// Sets UCX's callback. UCX delivers nothing in this call.
+    /// Sets UCX's callback. This call delivers no messages.
     ///
     /// # Safety
     ///
@@ -139,13 +139,13 @@ impl<W> Handlers<W> {
     pub(crate) fn remove(&self, id: u8) {
         let (function, messages) = {
             let mut functions = lock(&self.functions);
-            // UCX has the id already, so it needs no memory, and succeeds. Otherwise the messages are refused when they come.
-            // SAFETY: there is no callback that would use the slot.
+            // UCX has an entry for the id already, so the call needs no memory and succeeds. If it failed, the messages would
+            // be refused on arrival. SAFETY: there is no callback that would use the slot.
             let _ = unsafe { self.tell(id, None, ptr::null()) };
-            // Before another thread can set the next handler for the id, whose messages are not refused.
+            // In one step, before another thread can register the next handler for the id, whose messages must not be refused.
             (functions.remove(&id), self.inbox.take(id))
         };
-        // Both call code that may call this worker: no lock is held.
+        // Dropping either calls user code, which may call this worker, so no lock is held.
         drop(messages);
         drop(function);
     }
@@ -174,30 +174,30 @@ impl<W> Handlers<W> {
         }
     }
 
-    /// Calls the handlers for the messages that have come. Returns whether there was a message. Nothing unwinds.
+    /// Calls the handlers for the messages that have arrived. Returns whether there were any. Nothing unwinds.
     pub(crate) fn call(&self, worker: &W) -> bool {
         self.have_messages() && self.call_now(worker)
     }
 
     fn call_now(&self, worker: &W) -> bool {
         match &mut *lock(&self.caller) {
-            // This thread, in a handler, or another one.
+            // A handler is being called, by this thread or by another one.
             Some(_) => return false,
             caller => *caller = Some(thread::current().id()),
         }
-        // Handlers may send to this worker without end: the next call handles the messages that come from now on.
+        // Only the messages that are here now: handlers may send to this worker without end.
         for _ in 0..self.inbox.len() {
-            // In one step: a handler that is set meanwhile does not get earlier messages.
+            // In one step, so that a handler registered meanwhile does not get earlier messages.
             let (message, function) = {
                 let functions = lock(&self.functions);
                 let Some(message) = self.inbox.pop() else { break };
                 let function = functions.get(&message.id).cloned();
                 (message, function)
             };
-            // Without a handler, which may be removed meanwhile, the message is refused here.
+            // The handler may have been removed meanwhile. The message is then refused here.
             let Some(function) = function else { continue };
-            // A panic leaves only the function's own state half done. The function is dropped here if its handler was removed
-            // meanwhile.
+            // A panic can only leave the function's own state inconsistent. The function is dropped here if its handler was
+            // removed meanwhile.
             let called = catch_unwind(AssertUnwindSafe(move || lock(&function)(worker, message)));
             if let Err(panic) = called {
                 self.keep(panic);
@@ -207,7 +207,7 @@ impl<W> Handlers<W> {
         true
     }
 
-    /// Resumes the panic of a handler, if there was one; where UCX uses nothing that unwinding would free.
+    /// Resumes a handler's panic, if there was one. Called only where UCX uses nothing that unwinding would free.
     pub(crate) fn resume_panic(&self) {
         if let Some(panic) = self.take_panic() {
             panic::resume_unwind(panic);

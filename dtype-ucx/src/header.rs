@@ -7,8 +7,8 @@ use dtype_runtime::Datatype;
 /// Headers up to this length need no memory of their own.
 const SHORT: usize = 64;
 
-/// What an active message carries besides its payload: bytes, or one packed record. For example, it tells the
-/// receiver what the payload is.
+/// What an active message carries besides its payload: bytes, or one packed record. It may tell the receiver what the payload
+/// is.
 ///
 /// Byte slices and records of any [`Datatype`] convert to it wherever one is expected; `&()` is an empty header.
 ///
@@ -60,7 +60,7 @@ impl<H: Datatype> From<&H> for Header {
         let mut bytes = [0; SHORT];
         let bytes = match (u8::try_from(size), bytes.get_mut(..size)) {
             (Ok(len), Some(room)) => {
-                // It has the length of the packed record.
+                // The result is the length of the packed record.
                 let _ = dtype_runtime::pack_into(record, room);
                 Bytes::Short { bytes, len }
             }

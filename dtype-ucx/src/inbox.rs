@@ -1,7 +1,7 @@
-//! Active messages that UCX has delivered, until a handler is called.
+//! Active messages that UCX has delivered and whose handler has not been called.
 //!
-//! UCX delivers a message inside a call, in which UCX must not be called. So its callback only keeps the message, and the
-//! handler, which is code of the program, is called after that.
+//! UCX delivers a message inside a call, during which no other call of UCX is allowed. So the callback only keeps the message;
+//! the handler, which is user code, is called afterwards.
 
 use std::collections::VecDeque;
 use std::ffi::c_void;
@@ -20,15 +20,15 @@ use crate::unfinished::Unfinished;
 /// The messages of a worker for which no handler was called yet.
 pub(crate) struct Inbox {
     worker: raw::Worker,
-    /// How messages are discarded, if other threads may use the worker.
+    /// How to discard messages, if other threads may use the worker.
     discard: Option<Discard>,
     messages: Mutex<VecDeque<Delivered>>,
     /// The number of messages, readable without the lock.
     count: AtomicUsize,
 }
 
-/// How an announced message is discarded: it is fetched without memory for it, not released, because UCX 1.13 does not take the
-/// worker's lock while it tells the sender of a release.
+/// How to discard an announced message: fetch it without memory for it. Releasing it is not safe, because UCX 1.13 does not
+/// take the worker's lock while it tells the sender of a release.
 #[derive(Clone)]
 pub(crate) struct Discard {
     /// The datatype for such messages.
@@ -48,7 +48,7 @@ pub(crate) struct Delivered {
 
 /// Where the bytes of a message are.
 pub(crate) enum Payload {
-    /// In memory of UCX, during its call only.
+    /// In memory that UCX lends only during the callback, so they are copied.
     Copied(Vec<u8>),
     /// In memory that UCX keeps until it is released.
     Held(Held),
@@ -56,11 +56,12 @@ pub(crate) enum Payload {
     Announced(Held),
 }
 
-/// Data that UCX keeps for a message, or about it. They are released when this is dropped: before the worker is destroyed.
+/// Data that UCX keeps for a message, or about it. Dropping this releases them, which must happen before the worker is
+/// destroyed.
 pub(crate) struct Held {
     worker: raw::Worker,
     data: NonNull<c_void>,
-    /// How the message is discarded instead, with its size.
+    /// How to discard the message instead of releasing it, and its size.
     discard: Option<(Discard, usize)>,
 }
 
@@ -77,14 +78,14 @@ impl Drop for Held {
     fn drop(&mut self) {
         let (worker, data) = (self.worker, self.data.as_ptr());
         // SAFETY: UCX keeps the data since its callback returned `UCS_INPROGRESS`, and they are not used any more. The worker
-        // is alive: a `Delivered` is in its inbox, or in a message that borrows it.
+        // is alive, because a `Delivered` is in its inbox, or in a message that borrows the worker.
         let release = || unsafe { raw::ucp_am_data_release(worker, data) };
         let Some((Discard { datatype, unfinished }, size)) = self.discard.take() else {
             release();
             return operation::wake();
         };
-        // SAFETY: likewise. One operation is started, with the callback for fetches of these data, which own what UCX uses. The
-        // request is released, and freed when it completes.
+        // SAFETY: as above. One operation is started, with the callback for fetches of these data, which own everything that
+        // UCX uses. The request is released, so UCX frees it when it completes.
         unsafe {
             let (_, request) =
                 Operation::start(&unfinished, Discarded { size }, |message, user_data| {
@@ -100,19 +101,19 @@ impl Drop for Held {
 }
 
 impl Delivered {
-    /// Refuses the message when no other thread has the worker.
+    /// Refuses the message. No other thread may use the worker meanwhile.
     pub(crate) fn refuse_alone(mut self) {
         if let Payload::Announced(held) = &mut self.payload {
             held.discard = None;
         }
     }
 
-    /// The payload, if it is here.
+    /// The payload, if it has arrived.
     pub(crate) fn bytes(&self) -> Option<&[u8]> {
         match &self.payload {
             _ if self.length == 0 => Some(&[]),
             Payload::Copied(bytes) => Some(bytes),
-            // SAFETY: UCX keeps this number of bytes there, unchanged, until they are released.
+            // SAFETY: UCX keeps this many bytes there, unchanged, until they are released.
             Payload::Held(held) => Some(unsafe {
                 slice::from_raw_parts(held.data.as_ptr().cast_const().cast(), self.length)
             }),
@@ -150,7 +151,7 @@ impl Inbox {
         self.change(|messages| messages.push_back(message));
     }
 
-    /// The lock is not held while UCX is called, which calls the callback.
+    /// The lock must not be held while UCX is called, because UCX calls the callback.
     fn change<R>(&self, change: impl FnOnce(&mut VecDeque<Delivered>) -> R) -> R {
         let mut messages = self.lock();
         let result = change(&mut messages);

@@ -1,8 +1,8 @@
-//! Memory that operations borrow and UCX does not give back, because a peer has stopped replying.
+//! Memory that operations borrow and that UCX does not give back because a peer no longer replies.
 //!
-//! UCX may read or write it until the operation has completed: it must not be freed before. UCX completes the operations on a
-//! connection that is closed by force, which only works on a monitored one. If others are left after that, the process ends,
-//! because to return would free memory that UCX still uses.
+//! UCX may read or write the memory until the operation has completed, so it must not be freed before. Closing a connection by
+//! force completes its operations, but works only on monitored connections. If operations remain after that, the process ends,
+//! because returning would free memory that UCX still uses.
 
 use std::fmt::Display;
 use std::io::Write;
@@ -15,13 +15,14 @@ use crate::mode::ThreadMode;
 use crate::raw;
 use crate::worker::Worker;
 
-/// The time in which UCX must complete the operations that a closed connection cancels. That takes some calls, and no peer.
+/// How long UCX may take to complete the operations that a closed connection cancels. That takes some calls, and no reply of a
+/// peer.
 const CLOSING: Duration = Duration::from_secs(1);
 
 impl<M: ThreadMode> Worker<M> {
-    /// Waits until operations that have not completed within the worker's time limit give their memory back: closes the given
-    /// connections by force, and then all others of the worker, as only UCX knows where a message comes from. If some operation
-    /// goes on, prints the cause of the failure, and ends the process. Nothing unwinds.
+    /// Gets back memory from operations that have not completed within the worker's time limit: closes the given connections by
+    /// force, and then all others of the worker, because only UCX knows which connection a message comes from. If an operation
+    /// is still not complete, prints the cause of the failure, and ends the process. Nothing unwinds.
     pub(crate) fn take_back(
         &self,
         connections: &[Arc<Connection>],
@@ -43,7 +44,7 @@ impl<M: ThreadMode> Worker<M> {
             ended = cut && self.wait_for(Some(CLOSING), || done().then_some(())).is_some();
         }
         if !ended {
-            // It must not panic.
+            // This must not panic.
             let _ = writeln!(
                 std::io::stderr(),
                 "dtype-ucx: {cause}. {:?} or more later, UCX still uses memory that a message, a put or a get has borrowed: \

@@ -51,18 +51,18 @@
 //! # On the wire
 //!
 //! A message is the packed records, as [`dtype_runtime::pack`] returns them, and nothing else: only an active message has a
-//! [`Header`], and the peer may be a program in C. How UCX gets them depends on the type. Types without gaps are sent from
-//! where they lie, and received there. Blocks of several kilobytes go as a list of blocks (UCX's `iov`). For the rest UCX calls
-//! the engine for each fragment (a *generic datatype*), so that nothing is allocated or copied twice. All forms have the same
-//! bytes on the wire, and the two sides choose independently.
+//! [`Header`], and the peer may be a program in C. How UCX gets the records depends on the type. Types without gaps are sent
+//! from their memory, and received into it, without a copy. Blocks of several kilobytes are sent as a list of blocks (UCX's
+//! `iov`). For all other types, UCX calls the engine for each fragment (a *generic datatype*), so that nothing is allocated or
+//! copied twice. All forms have the same bytes on the wire, and the two sides choose independently.
 //!
 //! Received values are checked if their type has invalid bit patterns (`bool`, `char`, enums): such a message is
 //! received as packed bytes, and unpacked once all of it has arrived and is valid.
 //!
 //! # What UCX may touch
 //!
-//! UCX reads and writes the memory of a message until the message has completed, and there is no call that takes the
-//! memory back. So no function here lends memory that could be freed earlier:
+//! UCX reads and writes the memory of a message until the message has completed, and no call takes the memory back before. So
+//! no function here lends memory that could be freed earlier:
 //!
 //! - functions that take a slice return when the message has completed ([`Endpoint::send`]), or when all messages have
 //!   ([`Worker::scope`]);
@@ -70,37 +70,37 @@
 //!   [`mem::forget`](std::mem::forget), UCX's share keeps them alive until the message has completed. A receive that is
 //!   dropped is cancelled.
 //!
-//! A function that fails while UCX uses borrowed memory returns when UCX is done with it: within the worker's
-//! [time limit](Worker::time_limit), or after the connections were closed by force, which UCX can do to
-//! [monitored](Worker::connect_monitored) ones. If all of that does not help, it ends the process;
-//! [`Worker::scope`] has the details.
+//! If a function fails while UCX uses borrowed memory, it returns only when UCX no longer uses the memory: within the worker's
+//! [time limit](Worker::time_limit), or after the connections were closed by force, which UCX can only do to
+//! [monitored](Worker::connect_monitored) ones. If all of that does not help, the process ends; see [`Worker::scope`] for the
+//! details.
 //!
-//! UCX 1.13 cannot destroy a worker while a message is under way: it would end the program, or use what it has freed. A worker
-//! that is dropped with a request that UCX has not completed, such as a long message that no peer has received, is therefore
-//! kept, with its context, until the process ends.
+//! UCX 1.13 cannot destroy a worker while a message is under way: it would end the program, or use what it has freed. So if a
+//! worker is dropped with a request that UCX has not completed, such as a long message that no peer has received, the worker
+//! and its context are kept until the process ends.
 //!
-//! Registered memory is different: peers access it whenever they want. So there are no references to it, only copies from and
-//! to it; and once a key has been made, it is not freed by dropping its owner. See [`Registered`].
+//! Registered memory is different: peers access it whenever they want. So there are no references to it, only copies from it
+//! and to it; and once a key has been made, dropping the owner does not free the memory. See [`Registered`].
 //!
-//! What UCX keeps for an active message is given back when the message is received or dropped. A handler is not called
-//! from within UCX, but after it has returned, so it may call this crate; what it was lent is freed when it is removed,
-//! or with its worker.
+//! When an active message is received or dropped, UCX gets back what it keeps for the message. Handlers are called after UCX
+//! has returned, and not from within it, so they may call this crate. What a handler's function owns is freed when the handler
+//! is removed, or with its worker.
 //!
 //! # Trust
 //!
 //! UCX itself trusts its peers: it does not check addresses, memory keys, or the packets of its own protocols. So
-//! [`WorkerAddress::from_bytes`] and [`MemoryKey::from_bytes`] are unsafe: the program says with them which processes it
-//! trusts. A program without `unsafe` talks only to itself. No safe call of this crate could make addresses and keys of
-//! what arrives in a message, as a peer sends any bytes without `unsafe`.
+//! [`WorkerAddress::from_bytes`] and [`MemoryKey::from_bytes`] are unsafe: with them, the program declares which processes it
+//! trusts. A program without `unsafe` can only connect to itself. No safe function could make addresses and keys from the
+//! contents of a message, because peers can send any bytes without `unsafe`.
 //!
-//! This crate checks received bytes against the type that they are received as, and a peer's requests to a worker that
-//! [serves](Worker::serve) memory against this memory. A program that can write to UCX's own connections can do more. The
-//! network decides whether programs outside the job can.
+//! This crate checks received bytes against the type that receives them, and a peer's requests to a worker that
+//! [serves](Worker::serve) memory against that memory. A program that can write to UCX's own connections can do more. Whether
+//! programs outside the job can is up to the network.
 //!
 //! # Building
 //!
-//! Programs link to libucp of UCX 1.13 or later (Debian's `libucx-dev`). `UCX_DIR` names the folder that UCX was
-//! installed to, if pkg-config does not know it and it is not among the usual ones.
+//! Programs link to libucp of UCX 1.13 or later (Debian's `libucx-dev`). `UCX_DIR` names the folder that UCX was installed to,
+//! if pkg-config does not know the folder and it is not a usual one.
 
 #![deny(unsafe_code)]
 

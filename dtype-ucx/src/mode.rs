@@ -23,10 +23,10 @@ pub trait ThreadMode: sealed::Sealed + 'static {
 #[doc(alias = "UCS_THREAD_MODE_SINGLE")]
 pub enum Single {}
 
-/// One thread at a time. A worker moves to another one together with its endpoints, when nothing else belongs to it
+/// One thread at a time. A worker can move to another thread together with its endpoints, if nothing else belongs to it
 /// ([`Worker::detach`](crate::Worker::detach)). UCX takes no locks.
 ///
-/// The worker itself cannot leave the thread, where its endpoints and requests may be:
+/// The worker by itself cannot leave the thread, because its endpoints and requests may still be there:
 ///
 /// ```compile_fail
 /// fn leave(worker: dtype_ucx::Worker<dtype_ucx::Serialized>) {
@@ -83,7 +83,7 @@ pub trait RunsIn<M>: sealed::RunsIn<M> {}
 impl<F: sealed::RunsIn<M>, M> RunsIn<M> for F {}
 
 mod sealed {
-    /// Other crates cannot implement it, because workers rely on these implementations.
+    /// Other crates cannot implement this trait, because workers rely on the implementations here.
     pub trait RunsIn<M> {}
     impl<F> RunsIn<super::Single> for F {}
     impl<F: Send> RunsIn<super::Serialized> for F {}

@@ -31,7 +31,7 @@ impl Outcome {
     }
 }
 
-/// Where a callback leaves the outcome. The thread that waits sees everything that UCX wrote before.
+/// The place for an outcome, which a callback writes. The thread that reads the outcome sees everything that UCX wrote before.
 #[derive(Debug)]
 pub(crate) struct Completion {
     status: AtomicI8,
@@ -48,7 +48,7 @@ impl Completion {
         }
     }
 
-    /// After the last store, the waiting thread may free the completion: it must be the last access.
+    /// The last access: after the store, the waiting thread may free the completion.
     fn complete(&self, outcome: Outcome) {
         self.tag.store(outcome.tag, Ordering::Relaxed);
         self.length.store(outcome.length, Ordering::Relaxed);
@@ -74,8 +74,8 @@ pub(crate) fn params(
     user_data: *const c_void,
 ) -> raw::RequestParams {
     raw::RequestParams {
-        // The buffer may be the address of a message of this crate; the memory that the message names belongs to this process,
-        // too.
+        // The buffer may be the address of a message of this crate. Its memory, and the memory that the message names, belongs
+        // to this process.
         mask: raw::OP_ATTR_FIELD_CALLBACK
             | raw::OP_ATTR_FIELD_USER_DATA
             | raw::OP_ATTR_FIELD_DATATYPE
@@ -99,8 +99,8 @@ pub(crate) const PLAIN: raw::RequestParams = raw::RequestParams {
     memory_type: raw::MEMORY_TYPE_HOST,
 };
 
-/// Parameters of an operation that receives, with its callback. UCX calls it also when the operation completes at once,
-/// because only a callback gets the message's length: UCX 1.13 does not write to the `recv_info` of the parameters.
+/// Parameters of an operation that receives, with its callback. UCX also calls it if the operation completes at once, because
+/// only a callback gets the message's length: UCX 1.13 does not write to the `recv_info` of the parameters.
 pub(crate) fn receive_params(
     datatype: raw::Datatype,
     callback: raw::ReceiveCallback,
@@ -127,9 +127,9 @@ pub(crate) fn fetch_params(
     }
 }
 
-/// Called for an operation whose user data are the address of a [`Completion`] for which a thread waits.
+/// The callback of an operation whose user data are the address of a [`Completion`] that a thread waits for.
 pub(crate) unsafe extern "C" fn sent(_: *mut c_void, status: RawStatus, completion: *mut c_void) {
-    // SAFETY: the completion lives until its outcome is seen (`Worker::wait`), which is stored last.
+    // SAFETY: the completion lives until its outcome is seen (`Worker::wait`), and the outcome is stored last.
     let completion = unsafe { &*completion.cast::<Completion>() };
     completion.complete(Outcome::without_message(status));
 }
@@ -153,53 +153,53 @@ pub(crate) unsafe extern "C" fn fetched(
     _: usize,
     completion: *mut c_void,
 ) {
-    // SAFETY: as for the caller.
+    // SAFETY: passed on to the caller.
     unsafe { sent(request, status, completion) };
 }
 
 thread_local! {
-    /// Wakers of operations that have completed in this thread. A waker is code of the program, which may call UCX, so it
-    /// is not called inside UCX.
+    /// Wakers of operations that have completed in this thread. A waker is user code, which may call UCX, so it is not called
+    /// inside UCX.
     static TO_WAKE: RefCell<Vec<Waker>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Wakes the tasks of completed operations. Called after every call of UCX that can complete one.
 pub(crate) fn wake() {
     while let Ok(Some(waker)) = TO_WAKE.try_with(|all| all.borrow_mut().pop()) {
-        // Nothing unwinds while UCX uses what the program has lent.
+        // Nothing may unwind while UCX uses memory that the program has lent.
         if let Err(panicked) = catch_unwind(AssertUnwindSafe(|| waker.wake())) {
             mem::forget(panicked);
         }
     }
 }
 
-/// An operation that the program has started, and UCX completes at some later time. Both own it: UCX as the user data of
-/// the request, until the callback is called. So whatever is done with a request, the data stay until UCX is done.
+/// An operation that the program has started, and that UCX completes later. Both own it: UCX through the user data of the
+/// request, until it calls the callback. So the data live until UCX no longer uses them, whatever happens to the request.
 ///
-/// If the callback is never called, because no thread makes progress, UCX's share is leaked, and the data with it, and so
-/// is the worker.
+/// If the callback is never called, because no thread makes progress, UCX's share is leaked, together with the data and the
+/// worker.
 pub(crate) struct Operation<D> {
     completion: Completion,
-    /// The worker's unfinished operations, of which this is one until it completes.
+    /// The worker's unfinished operations. This operation counts until it completes.
     unfinished: Unfinished,
     waker: Mutex<Option<Waker>>,
     /// Data that only UCX may access until the operation has completed.
     data: UnsafeCell<D>,
 }
 
-// SAFETY: the callback may be called by any thread, and may be the one that drops the data; before the operation has
-// completed, only UCX uses them, and after it, only one owner of the request (`data_of_completed`).
+// SAFETY: any thread may call the callback, which may drop the data. Before the operation has completed, only UCX uses the
+// data; after that, only one owner of the request does (`data_of_completed`).
 unsafe impl<D: Send> Send for Operation<D> {}
-// SAFETY: likewise.
+// SAFETY: as above.
 unsafe impl<D: Send> Sync for Operation<D> {}
 
 impl<D> Operation<D> {
-    /// Starts an operation of a worker: `start` gets the data at their final address, and the user data for UCX.
+    /// Starts an operation of a worker. `start` gets the data at their final address, and the user data for UCX.
     ///
     /// # Safety
     ///
     /// `start` must pass the user data to at most one operation, with a callback of this type, and must return what that
-    /// operation returned. The operation must be one of the worker whose unfinished ones are given.
+    /// operation returned. The operation must belong to the worker that `unfinished` belongs to.
     pub(crate) unsafe fn start(
         unfinished: &Unfinished,
         data: D,
@@ -218,7 +218,7 @@ impl<D> Operation<D> {
         match started {
             Started::Pending(request) => (operation, Some(request)),
             Started::Completed(status) => {
-                // SAFETY: the share is that of `into_raw`, and the callback, which would take it, is not called.
+                // SAFETY: the share is that of `into_raw`. The callback, which would take it, is not called.
                 drop(unsafe { Arc::from_raw(share) });
                 operation.complete(Outcome::without_message(status));
                 (operation, None)
@@ -233,12 +233,12 @@ impl<D> Operation<D> {
 
     /// Sets the waker to call after the operation has completed.
     pub(crate) fn set_waker(&self, waker: &Waker) {
-        // A waker is code of the program, which may make progress: not while the lock is held.
+        // Cloned without the lock, because a waker is user code, which may make progress.
         let waker = waker.clone();
         let before = self.lock().replace(waker);
         drop(before);
-        // A callback in another thread has looked for a waker before this one came, or takes it. It must not be left to UCX's
-        // share, which may be the last, and is dropped inside UCX.
+        // A callback in another thread has either missed this waker, or takes it. The waker must not stay in UCX's share,
+        // because that share may be the last one, and is dropped inside UCX.
         if self.outcome().is_some() {
             let late = self.lock().take();
             drop(late);
@@ -253,21 +253,22 @@ impl<D> Operation<D> {
     ///
     /// # Safety
     ///
-    /// The operation has completed, and nothing else uses the data.
+    /// The operation must have completed, and nothing else may use the data.
     #[expect(clippy::mut_from_ref, reason = "the caller guarantees that it is the only reference")]
     pub(crate) unsafe fn data_of_completed(&self) -> &mut D {
-        // SAFETY: UCX is done with the data, and the caller guarantees the rest.
+        // SAFETY: UCX no longer uses the data, and the caller guarantees the rest.
         unsafe { &mut *self.data.get() }
     }
 
     fn complete(&self, outcome: Outcome) {
-        // The thread that sees the outcome may drop the worker.
+        // Now, because a thread that sees the outcome may drop the worker.
         self.unfinished.end();
         self.completion.complete(outcome);
         let mut waker = self.lock().take();
         if waker.is_some() {
             let _ = TO_WAKE.try_with(|all| all.borrow_mut().extend(waker.take()));
-            // A thread that ends while it makes progress polls nothing any more. Nor does it drop the waker, inside UCX.
+            // This thread is ending, so it polls nothing any more. The waker must not be dropped either, because this is inside
+            // UCX.
             mem::forget(waker);
         }
     }
@@ -286,7 +287,7 @@ impl<D> Operation<D> {
         info: *const TagInfo,
         share: *mut c_void,
     ) {
-        // SAFETY: likewise; UCX passes information that is valid during the call.
+        // SAFETY: as in `sent`; UCX passes information that is valid during the call.
         let (operation, info) = unsafe { (Arc::from_raw(share.cast::<Self>()), *info) };
         operation.complete(Outcome::new(status, info));
     }
@@ -298,7 +299,7 @@ impl<D> Operation<D> {
         _: usize,
         share: *mut c_void,
     ) {
-        // SAFETY: as for the caller.
+        // SAFETY: passed on to the caller.
         unsafe { Self::sent(request, status, share) };
     }
 }

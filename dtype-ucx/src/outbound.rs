@@ -56,7 +56,7 @@ impl<'a> Outbound<'a> {
     ///
     /// # Safety
     ///
-    /// The message must stay where it is, and be accessed by nothing else, until UCX has completed the operation; so must the
+    /// The message must not move, and nothing else may access it, until UCX has completed the operation. The same holds for the
     /// memory of the elements. The callback must fit the user data.
     pub(crate) unsafe fn start<M: ThreadMode>(
         &mut self,
@@ -67,7 +67,7 @@ impl<'a> Outbound<'a> {
         let outgoing = endpoint.worker().context().outgoing();
         let (buffer, count, datatype) = self.elements.arguments(outgoing);
         let params = operation::params(datatype, callback, user_data);
-        // To this worker itself, the message may be received here.
+        // If the endpoint leads to this worker itself, the message may be received during this call.
         let open = match endpoint.open() {
             Ok(open) => open,
             Err(status) => return raw::status_pointer(status),
@@ -79,10 +79,10 @@ impl<'a> Outbound<'a> {
                 raw::ucp_tag_send_nbx(endpoint, buffer, count, *tag, &raw const params)
             },
             Target::Handler { id, header } => {
-                // UCX reads the header until the operation has completed, too.
+                // UCX reads the header, too, until the operation has completed.
                 let (id, header) = (u32::from(*id), header.as_bytes());
                 let (start, len) = (header.as_ptr().cast(), header.len());
-                // SAFETY: likewise.
+                // SAFETY: as above.
                 unsafe {
                     raw::ucp_am_send_nbx(endpoint, id, start, len, buffer, count, &raw const params)
                 }

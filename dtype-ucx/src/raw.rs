@@ -1,8 +1,7 @@
 //! The functions and structures of libucp that this crate uses, as `ucp/api/ucp.h` of UCX 1.13 declares them.
 //!
-//! A structure that starts with a mask of valid fields is declared up to the last field in use: UCX reads and writes
-//! no field whose bit is not set. The test in `tests.rs` compares offsets, sizes and constants with the installed
-//! header.
+//! A structure that starts with a mask of valid fields is declared only up to the last field in use, because UCX accesses no
+//! field whose bit is not set. The test in `tests.rs` compares offsets, sizes and constants with the installed header.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::fmt;
@@ -13,7 +12,7 @@ pub(crate) use dtype_ucp_generic::Status as RawStatus;
 /// The version of the API that these declarations follow (`UCP_API_MAJOR`, `UCP_API_MINOR`).
 pub(crate) const API: (c_uint, c_uint) = (1, 13);
 
-/// The target of a handle, opaque to all but UCX.
+/// The target of a handle. Only UCX knows its contents.
 #[repr(C)]
 pub(crate) struct Opaque {
     _private: [u8; 0],
@@ -387,7 +386,7 @@ unsafe extern "C" {
 
     pub(crate) fn ucp_request_cancel(worker: Worker, request: *mut c_void);
     pub(crate) fn ucp_request_check_status(request: *mut c_void) -> RawStatus;
-    /// As `ucp_request_check_status`, which may look for the status before another thread has written it.
+    /// As `ucp_request_check_status`, but it may see the status before another thread has written it.
     pub(crate) fn ucp_request_is_completed(request: *mut c_void) -> c_int;
     pub(crate) fn ucp_request_free(request: *mut c_void);
     /// As `ucp_request_free`, but the callback of a request that has not completed is still called.
@@ -402,7 +401,7 @@ unsafe extern "C" {
 
     pub(crate) fn ucs_status_string(status: RawStatus) -> *const c_char;
 
-    // Of C's library: a stream that writes to memory, which it allocates.
+    // From C's library: a stream that writes to memory, which it allocates.
     pub(crate) fn open_memstream(memory: *mut *mut c_char, length: *mut usize) -> *mut Opaque;
     pub(crate) fn fclose(stream: *mut Opaque) -> c_int;
     pub(crate) fn free(memory: *mut c_void);
@@ -412,7 +411,7 @@ unsafe extern "C" {
 pub(crate) enum Started {
     /// The call has completed or failed at once. No callback is called.
     Completed(RawStatus),
-    /// The callback will be called; then, or before, the request is to be freed.
+    /// The callback will be called. The request must be freed then, or before.
     Pending(*mut c_void),
 }
 
@@ -432,7 +431,7 @@ impl Started {
     }
 }
 
-/// A status as a call that may start a request returns it.
+/// A status in the form in which a call that may start a request returns it.
 pub(crate) fn status_pointer(RawStatus(status): RawStatus) -> StatusPointer {
     std::ptr::without_provenance_mut(isize::from(status).cast_unsigned())
 }

@@ -1,4 +1,4 @@
-//! Memory that peers read and write without this process doing anything.
+//! Memory that peers read and write without any work by this process.
 //!
 //! ```text
 //! registered   the owner's side: memory that is copied from and to, and never borrowed

@@ -1,4 +1,4 @@
-//! Messages that own their data, to be sent and received while the program does something else.
+//! Messages that own their data, so that the program can do something else while they are sent or received.
 
 use std::ffi::c_void;
 use std::fmt;
@@ -23,8 +23,8 @@ use crate::raw::{self, RawStatus};
 use crate::tagged::{Received, Tags};
 use crate::worker::{Worker, receive_failed};
 
-/// A request of UCX. Dropping it frees the request; one that has not completed is cancelled before, if UCX can do that,
-/// and else freed by UCX when it completes.
+/// A request of UCX. Dropping it frees the request. If the request has not completed, it is cancelled first, if UCX can do
+/// that; otherwise UCX frees it when it completes.
 pub(crate) struct Handle<M: ThreadMode> {
     worker: Worker<M>,
     request: Option<NonNull<c_void>>,
@@ -32,7 +32,7 @@ pub(crate) struct Handle<M: ThreadMode> {
 
 // SAFETY: UCX has locks in such a worker and its requests, so that any thread may use them at any time.
 unsafe impl Send for Handle<Multi> {}
-// SAFETY: likewise.
+// SAFETY: as above.
 unsafe impl Sync for Handle<Multi> {}
 
 impl<M: ThreadMode> Handle<M> {
@@ -41,13 +41,13 @@ impl<M: ThreadMode> Handle<M> {
         Self { worker, request: request.and_then(NonNull::new) }
     }
 
-    /// Waits until the operation has completed. Not in a `drop`: a panic of a handler resumes, at once, as the operation owns
-    /// what UCX uses.
+    /// Waits until the operation has completed. It must not be called in a `drop`, because it resumes a handler's panic. It
+    /// does so at once, because the operation owns what UCX uses.
     pub(crate) fn wait<D>(&self, operation: &Operation<D>) -> Outcome {
         self.worker.wait(|| self.outcome(operation))
     }
 
-    /// As [`wait`](Self::wait), but no longer than a time.
+    /// As [`wait`](Self::wait), but with a time limit.
     pub(crate) fn wait_for<D>(
         &self,
         timeout: Duration,
@@ -61,7 +61,7 @@ impl<M: ThreadMode> Handle<M> {
         operation.outcome()
     }
 
-    /// Polls the operation. It makes progress, so that the operation completes even if no task makes progress.
+    /// Polls the operation. This also makes progress, so the operation completes even if no task makes progress.
     pub(crate) fn poll<D>(&self, operation: &Operation<D>, context: &Context<'_>) -> Poll<Outcome> {
         if operation.outcome().is_none() {
             operation.set_waker(context.waker());
@@ -70,7 +70,7 @@ impl<M: ThreadMode> Handle<M> {
         operation.outcome().map_or(Poll::Pending, Poll::Ready)
     }
 
-    /// Cancels the operation if UCX can do that: a receive that no message has matched. It completes with an error then.
+    /// Cancels the operation if UCX can do that: only a receive that no message has matched. It then completes with an error.
     pub(crate) fn cancel(&self) {
         if let Some(request) = self.request {
             // SAFETY: the request was started on this worker and is not freed.
@@ -83,17 +83,17 @@ impl<M: ThreadMode> Drop for Handle<M> {
     fn drop(&mut self) {
         self.cancel();
         if let Some(request) = self.request {
-            // SAFETY: the request is not used any more. UCX frees it when it has completed, and calls the callback, which frees
-            // UCX's share of the data.
+            // SAFETY: the request is not used any more. When it has completed, UCX frees it, and calls the callback, which
+            // frees UCX's share of the data.
             unsafe { raw::ucp_request_release(request.as_ptr()) };
         }
     }
 }
 
-/// A message that is being sent, with the records: from [`Endpoint::start_send`] or [`Endpoint::start_send_active`].
+/// A message that is being sent, with its records. From [`Endpoint::start_send`] or [`Endpoint::start_send_active`].
 ///
-/// [`wait`](Self::wait) returns the records, and so does the request as a future. Dropping it does not take the message
-/// back: UCX keeps the records until it has sent them.
+/// [`wait`](Self::wait) returns the records; so does awaiting the request as a future. Dropping the request does not take the
+/// message back: UCX keeps the records until it has sent them.
 #[must_use = "UCX sends the message when the worker makes progress, for example in `wait`"]
 pub struct Sending<T, M: ThreadMode> {
     // The request is freed before the worker.
@@ -110,8 +110,8 @@ struct SendBuffers<T> {
 
 /// A message that is being received: from [`Worker::start_recv`].
 ///
-/// [`wait`](Self::wait) returns the records, and so does the request as a future. Dropping it cancels the receive. If the
-/// message has begun to arrive, UCX receives it to its end, and the records are lost.
+/// [`wait`](Self::wait) returns the records; so does awaiting the request as a future. Dropping the request cancels the
+/// receive. If the message has begun to arrive, UCX receives it to its end, and the records are lost.
 #[must_use = "dropping the request cancels the receive"]
 pub struct Receiving<T, M: ThreadMode> {
     handle: Handle<M>,
@@ -119,7 +119,7 @@ pub struct Receiving<T, M: ThreadMode> {
     records: std::marker::PhantomData<fn() -> T>,
 }
 
-/// Refuses records with destructors: UCX's callback, in which UCX must not be called, may have to drop them.
+/// Refuses records with destructors: UCX's callback may have to drop the records, and must not call UCX.
 pub(crate) const fn refuse_destructors<T>() {
     assert!(
         !mem::needs_drop::<T>(),
@@ -130,7 +130,7 @@ pub(crate) const fn refuse_destructors<T>() {
 impl<M: ThreadMode> Endpoint<M> {
     /// Starts to send the records, which the request owns until they are sent.
     ///
-    /// The calls that wait, and [`Worker::progress`], continue to send.
+    /// The functions that block, and [`Worker::progress`], continue to send.
     ///
     /// # Errors
     ///
@@ -176,12 +176,12 @@ impl<M: ThreadMode> Endpoint<M> {
         address: impl FnOnce(Elements<'static>) -> Result<Outbound<'static>, Error>,
     ) -> Result<Sending<T, M>, Error> {
         const { refuse_destructors::<T>() }
-        // SAFETY: the memory on the heap stays where it is, and is neither changed nor freed, as long as the elements
-        // are used: until the operation has completed, both lie untouched in the outbox.
+        // SAFETY: the memory on the heap does not move, and is neither changed nor freed, as long as the elements are used:
+        // until the operation has completed, both stay untouched in the outbox.
         let all: &'static [T] = unsafe { slice::from_raw_parts(items.as_ptr(), items.len()) };
         let outbound = address(all.into())?;
         let call = outbound.call();
-        // SAFETY: one operation is started, with the callback for sends of an outbox, which owns what UCX reads.
+        // SAFETY: one operation is started, with the callback for sends of an outbox, which owns the memory that UCX reads.
         let (operation, request) = unsafe {
             let unfinished = self.worker().unfinished();
             Operation::start(unfinished, SendBuffers { outbound, items }, |outbox, user_data| {
@@ -215,7 +215,8 @@ impl<M: ThreadMode> Worker<M> {
             dtype_runtime::Error::Allocation { count: max_records, stride: T::TYPE_MAP.size() },
         )?;
         let bytes = PackedBytes::try_with_room(room)?;
-        // SAFETY: one operation is started, with the callback for receives of packed bytes, which own what UCX writes.
+        // SAFETY: one operation is started, with the callback for receives of packed bytes, which own the memory that UCX
+        // writes.
         let (operation, request) = unsafe {
             Operation::start(self.unfinished(), bytes, |bytes, user_data| {
                 let (start, room) = (*bytes).memory();
@@ -251,7 +252,7 @@ impl<T, M: ThreadMode> Sending<T, M> {
     ///
     /// # Errors
     ///
-    /// The request, if the time is over.
+    /// The request, if the time limit has passed.
     pub fn wait_timeout(self, timeout: Duration) -> Result<Result<Vec<T>, Error>, Self> {
         match self.handle.wait_for(timeout, &self.operation) {
             Some(outcome) => Ok(self.finish(outcome)),
@@ -259,13 +260,13 @@ impl<T, M: ThreadMode> Sending<T, M> {
         }
     }
 
-    /// Whether the records are sent, or an error happened.
+    /// Whether the records are sent, or an error occurred.
     pub fn is_complete(&self) -> bool {
         self.operation.outcome().is_some()
     }
 
     fn finish(&self, outcome: Outcome) -> Result<Vec<T>, Error> {
-        // SAFETY: there is an outcome, and the reference is the only one: UCX's share does not look at the data.
+        // SAFETY: there is an outcome, and this is the only reference: UCX's share does not access the data.
         let outbox = unsafe { self.operation.data_of_completed() };
         check(outbox.outbound.call(), outcome.status)?;
         outbox.outbound.elements = [0_u8; 0].as_slice().into();
@@ -289,7 +290,7 @@ impl<T: Datatype, M: ThreadMode> Receiving<T, M> {
     ///
     /// # Errors
     ///
-    /// The request, if the time is over.
+    /// The request, if the time limit has passed.
     pub fn wait_timeout(
         self,
         timeout: Duration,
@@ -300,26 +301,26 @@ impl<T: Datatype, M: ThreadMode> Receiving<T, M> {
         }
     }
 
-    /// Whether the message is received, or an error happened.
+    /// Whether the message is received, or an error occurred.
     pub fn is_complete(&self) -> bool {
         self.operation.outcome().is_some()
     }
 
     fn finish(&self, outcome: Outcome) -> Result<(Vec<T>, Received), Error> {
-        // SAFETY: there is an outcome, and the reference is the only one: UCX's share does not look at the data.
+        // SAFETY: there is an outcome, and this is the only reference: UCX's share does not access the data.
         let bytes = unsafe { self.operation.data_of_completed() };
         if outcome.status != RawStatus::OK {
             return Err(receive_failed(RECEIVE, outcome.status, bytes.memory().1));
         }
         let Outcome { tag, length, .. } = outcome;
-        // SAFETY: UCX has written this number of bytes.
+        // SAFETY: UCX has written this many bytes.
         let items = dtype_runtime::unpack(unsafe { bytes.written(length) })?;
         Ok((items, Received { tag, length }))
     }
 }
 
-/// Some task must make progress with the worker; see [`Events`](crate::Events). A future that is polled again after it has
-/// returned the records returns none.
+/// Some task must make progress with the worker; see [`Events`](crate::Events). Once the future has returned the records,
+/// further polls return no records.
 impl<T, M: ThreadMode> Future for Sending<T, M> {
     type Output = Result<Vec<T>, Error>;
 

@@ -8,12 +8,12 @@ use crate::allocation::with_room;
 use crate::elements::PackedBytes;
 use crate::error::Error;
 
-/// Memory for a message. While UCX may write it, it holds no records: UCX may drop it, with the worker's lock, in any thread,
-/// and later than the lifetime of `T`.
+/// Memory for a message. While UCX may write to it, it holds no records: UCX may drop it in any thread, while it holds the
+/// worker's lock, and later than the lifetime of `T`.
 pub(crate) enum Room<T> {
-    /// An empty vector, and the number of records that there is room for. They have no padding, and any bytes are values.
+    /// An empty vector, and the number of records that it has room for. The records have no padding, and any bytes are valid.
     InPlace(Vec<T>, usize),
-    /// Values to check or to bring to their places, which are unpacked when all have arrived.
+    /// Packed bytes of values that must be checked or moved to their places. They are unpacked when all have arrived.
     Packed(PackedBytes),
 }
 
@@ -35,13 +35,13 @@ impl<T: Datatype> Room<T> {
     /// Where the message goes, and how many bytes may be written there.
     pub(crate) fn memory(&mut self) -> (*mut u8, usize) {
         match self {
-            // The packed records are as long as the records.
+            // The packed records are as long as the records in memory.
             Self::InPlace(items, count) => (items.as_mut_ptr().cast(), *count * size_of::<T>()),
             Self::Packed(bytes) => bytes.memory(),
         }
     }
 
-    /// The room, without which nothing is left.
+    /// Takes the room, and leaves an empty one.
     pub(crate) fn take(&mut self) -> Self {
         mem::replace(self, Self::InPlace(Vec::new(), 0))
     }
@@ -50,12 +50,13 @@ impl<T: Datatype> Room<T> {
     ///
     /// # Safety
     ///
-    /// UCX has written all bytes of the [`memory`](Self::memory), and writes none any more; or the records have arrived before.
+    /// UCX must have written all bytes of the [`memory`](Self::memory), and must not write any more; or the records arrived
+    /// before.
     pub(crate) unsafe fn into_records(self) -> Result<Vec<T>, Error> {
         match self {
             Self::InPlace(mut items, count) => {
                 // SAFETY: all bytes of `count` records were written. All of them are data, at their positions in the packed
-                // record, and all bit patterns are valid: by the promise of `Datatype` these are values.
+                // record, and all bit patterns are valid. By the promise of `Datatype`, these are values.
                 unsafe { items.set_len(count) };
                 Ok(items)
             }

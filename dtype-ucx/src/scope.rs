@@ -21,29 +21,29 @@ use crate::request::Handle;
 use crate::tagged::{Received, Tags, received};
 use crate::worker::Worker;
 
-/// How many time limits a scope waits while nothing has failed, if UCX would not give back what it borrows: a slow peer must
-/// not end a process lightly.
+/// After how many time limits without a failure a scope gives up if UCX would not give back what it borrows. More than one,
+/// because a slow peer should not end the process.
 const UNMONITORED: u32 = 10;
 
-/// Calls of UCX that look at what has arrived. Other peers may send without end.
+/// How often to call UCX to look for messages that have arrived. It is limited, because other peers may send without end.
 const ARRIVED: u32 = 1000;
 
-/// Starts messages that borrow what they are sent from or received into: from [`Worker::scope`].
+/// Starts messages that borrow the memory that they are sent from or received into. From [`Worker::scope`].
 pub struct Scope<'env, M: ThreadMode> {
     worker: Worker<M>,
     started: RefCell<Vec<Entry<'env, M>>>,
     /// The panic of a handler, which resumes when the scope has ended.
     panic: RefCell<Option<Panic>>,
-    /// `'env` is what the caller of [`Worker::scope`] says, and neither longer nor shorter.
+    /// `'env` is exactly the lifetime that the caller of [`Worker::scope`] chose: it is invariant.
     env: PhantomData<&'env mut &'env ()>,
 }
 
 /// A message that was started in a scope.
 struct Entry<'env, M: ThreadMode> {
     message: Message<'env>,
-    // Frees the request; the operation has completed by then.
+    // Dropping it frees the request. The operation has completed by then.
     handle: Handle<M>,
-    /// Whether its result was returned.
+    /// Whether the result was returned.
     settled: bool,
 }
 
@@ -73,7 +73,7 @@ impl Message<'_> {
     }
 }
 
-/// A message that was started in a scope. Its result can be waited for here, or is part of the scope's.
+/// A message that was started in a scope. [`wait`](Self::wait) returns its result; otherwise the scope does.
 #[derive(Clone, Copy)]
 pub struct Scoped<'s, 'env, M: ThreadMode> {
     scope: &'s Scope<'env, M>,
@@ -83,30 +83,31 @@ pub struct Scoped<'s, 'env, M: ThreadMode> {
 impl<M: ThreadMode> Worker<M> {
     /// Calls a function that starts messages, and waits until all of them have completed.
     ///
-    /// The messages may borrow anything that outlives the scope. UCX may use it until this function returns, however the
-    /// scope is left.
+    /// The messages may borrow anything that outlives the scope. UCX may use it until this function returns, in whatever way
+    /// that happens.
     ///
     /// # When it fails
     ///
-    /// A scope fails when the function returns an error or panics, when a message fails, or the connection on which one is
-    /// being sent, when a handler panics, and when none of its messages completes for the worker's [time
-    /// limit](Self::time_limit). Then it ends in these steps:
+    /// A scope fails if the function returns an error or panics; if a message fails, or the connection on which one is being
+    /// sent; if a handler panics; and if none of its messages completes within the worker's [time limit](Self::time_limit). It
+    /// then ends in these steps:
     ///
-    /// 1. Both directions go on until all messages are sent, or the time limit is over: a peer, or this worker itself, may need
-    ///    to receive one message before it completes another.
-    /// 2. The receives that no message has matched are cancelled. Those that have begun go on, within the same limit.
-    /// 3. If there are messages left, their connections are closed by force, and then all other monitored connections of the
-    ///    worker: UCX does not say which one a message comes from. Whatever uses them later returns [`Error::ConnectionLost`].
-    ///    UCX does not tell the peer, where a function that receives such a message waits for its own time limit.
-    /// 4. If UCX uses borrowed memory even then, the **process is aborted** with a line on the standard error: to return would
+    /// 1. Sends and receives go on until all messages are sent, or the time limit has passed: a peer, or this worker itself,
+    ///    may have to receive one message before it completes another.
+    /// 2. Receives that no message has matched are cancelled. Receives that have begun go on, within the same limit.
+    /// 3. If messages remain, their connections are closed by force, and then all other monitored connections of the worker,
+    ///    because UCX does not say which connection a message comes from. Later uses of these connections return
+    ///    [`Error::ConnectionLost`]. UCX does not tell the peer: a function there that receives such a message blocks until its
+    ///    own time limit.
+    /// 4. If UCX uses borrowed memory even then, the **process is aborted** with a line on the standard error: returning would
     ///    be undefined behaviour. On connections that are not [monitored](Self::connect_monitored), or with UCX's new
-    ///    protocols, that happens to long messages, and to short ones for which the peer has no room. A scope in which nothing
-    ///    has failed waits for ten time limits before. On monitored connections over shared memory, UCX 1.13 forgets the receive
-    ///    of a long message if the peer is killed while both send long ones; over TCP it does not.
+    ///    protocols, this happens with long messages, and with short ones for which the peer has no room. If nothing has
+    ///    failed, the scope first waits for ten time limits. On monitored connections over shared memory, UCX 1.13 forgets the
+    ///    receive of a long message if the peer is killed while both send long ones; over TCP it does not.
     ///
-    /// Where peers may fail, use monitored connections, and where they may be slow, a longer time limit.
+    /// If peers may fail, use monitored connections; if they may be slow, set a longer time limit.
     ///
-    /// What has failed first is returned, not what the end of the scope does to other messages.
+    /// The function returns the error of the first failure, and not the errors that ending the scope causes in other messages.
     ///
     /// # Errors
     ///
@@ -140,10 +141,10 @@ impl<M: ThreadMode> Worker<M> {
             panic: RefCell::default(),
             env: PhantomData,
         };
-        // `'env` is a parameter of this function, so it outlives the call: what the messages borrow stays borrowed until
+        // `'env` is a parameter of this function, so it outlives the call: whatever the messages borrow stays borrowed until
         // the guard has waited for them.
         let mut left = LeaveGuard { scope: &scope, cause: None };
-        // The guard finds all messages complete, unless something has failed.
+        // All messages are complete when the guard is dropped, unless something has failed.
         let result = start(&scope).and_then(|result| scope.finish().map(|()| result));
         left.cause = result.as_ref().err().cloned();
         drop(left);
@@ -155,11 +156,11 @@ impl<M: ThreadMode> Worker<M> {
     }
 }
 
-/// Ends all messages when a scope is left. It lies on the stack of [`Worker::scope`], so it cannot be leaked by the function
-/// that the scope calls.
+/// Ends all messages when the scope ends. It lies on the stack of [`Worker::scope`], so the function that the scope calls
+/// cannot leak it.
 struct LeaveGuard<'a, 'env, M: ThreadMode> {
     scope: &'a Scope<'env, M>,
-    /// Why it is left, unless all messages have completed, or it panics.
+    /// Why the scope ends; `None` if all messages have completed, or if it panics.
     cause: Option<Error>,
 }
 
@@ -173,9 +174,9 @@ impl<M: ThreadMode> Drop for LeaveGuard<'_, '_, M> {
             return;
         }
         let (start, limit) = (Instant::now(), worker.time_limit());
-        // A long message is sent when it is received, perhaps here, and its receiver may do that only after it has sent one.
+        // A long message is only sent when it is received, perhaps here. Its receiver may have to send one first.
         let _ = worker.wait_for(Some(limit), || sent().then_some(()));
-        // What has arrived is looked at before a receive is cancelled for which it may be.
+        // A receive may match a message that has already arrived, so UCX looks at these before receives are cancelled.
         let _ = (0..ARRIVED).take_while(|_| worker.advance()).count();
         unfinished().for_each(|entry| entry.handle.cancel());
         // A message that has begun to arrive may come from a slow peer.
@@ -230,13 +231,13 @@ impl<'env, M: ThreadMode> Scope<'env, M> {
         endpoint: &Endpoint<M>,
         outbound: Outbound<'env>,
     ) -> Result<Scoped<'s, 'env, M>, Error> {
-        // Only its own worker completes a send, and the scope makes progress with this one.
+        // Only an endpoint's own worker completes a send, and the scope makes progress with its own worker only.
         if !endpoint.worker().is(&self.worker) {
             return Err(Error::OtherWorker);
         }
         let call = outbound.call();
-        // SAFETY: one operation is started, with the callback for sends of these data, which it owns. The elements are
-        // borrowed until the scope is left, which waits for the operation.
+        // SAFETY: one operation is started, with the callback for sends of these data, which the operation owns. The elements
+        // are borrowed until the scope ends, which waits for the operation.
         let (operation, request) = unsafe {
             let unfinished = self.worker.unfinished();
             Operation::start(unfinished, outbound, |outbound: *mut Outbound<'env>, user_data| {
@@ -260,8 +261,8 @@ impl<'env, M: ThreadMode> Scope<'env, M> {
     ) -> Result<Scoped<'s, 'env, M>, Error> {
         let Tags { tag, mask } = tags.into();
         let incoming = self.worker.context().incoming();
-        // SAFETY: one operation is started, with the callback for receives into elements. They are borrowed exclusively
-        // until the scope is left, which waits for the operation.
+        // SAFETY: one operation is started, with the callback for receives into elements. They are borrowed exclusively until
+        // the scope ends, which waits for the operation.
         let (operation, request) = unsafe {
             let unfinished = self.worker.unfinished();
             Operation::start(
@@ -286,19 +287,19 @@ impl<'env, M: ThreadMode> Scope<'env, M> {
         Scoped { scope: self, index: started.len() - 1 }
     }
 
-    /// Waits for all messages, or the first error that was not returned before.
+    /// Waits for all messages, or for the first error that was not returned before.
     fn finish(&self) -> Result<(), Error> {
         let count = self.started.borrow().len();
         (0..count).try_for_each(|index| self.settle(index).map(drop))
     }
 
-    /// Waits for a message. Its error is returned once.
+    /// Waits for a message. An error is returned only once.
     fn settle(&self, index: usize) -> Result<Option<Received>, Error> {
         let outcome = self.wait(index)?;
         self.result(index, outcome)
     }
 
-    /// Waits for a message as long as nothing else in the scope fails, and a message completes within each time limit.
+    /// Waits for a message, until something else in the scope fails, or no message completes within the time limit.
     fn wait(&self, index: usize) -> Result<Outcome, Error> {
         /// How often to look at the other messages.
         const OFTEN: Duration = Duration::from_millis(10);
@@ -333,8 +334,8 @@ impl<'env, M: ThreadMode> Scope<'env, M> {
         self.worker.time_limit().saturating_mul(factor)
     }
 
-    /// The error of a message that has failed and was not waited for, or of a connection on which one is being sent; or that a
-    /// handler has panicked.
+    /// Fails if a message that was not waited for has failed, or a connection on which one is being sent, or if a handler has
+    /// panicked.
     fn check(&self) -> Result<(), Error> {
         let failed = |entry: &Entry<'env, M>| {
             let outcome = entry.message.outcome().filter(|_| !entry.settled);
@@ -356,8 +357,8 @@ impl<'env, M: ThreadMode> Scope<'env, M> {
         self.lost(|entry| entry.message.outcome().is_none()).map_or(Ok(()), Err)
     }
 
-    /// Why one of the connections is lost on which some messages were sent, if one is. A peer that has received the last
-    /// message for it may leave, so this is the cause of a failure only where something else does not go on.
+    /// Why a connection was lost on which one of some messages was sent; `None` if none was lost. A peer that has received its
+    /// last message may leave, so this is the cause of a failure only if something else does not go on.
     fn lost(&self, among: impl Fn(&Entry<'env, M>) -> bool) -> Option<Error> {
         let started = self.started.borrow();
         let mut connections = started
@@ -367,7 +368,7 @@ impl<'env, M: ThreadMode> Scope<'env, M> {
         connections.find_map(|connection| connection.failure()).map(lost)
     }
 
-    /// The result of a message that has completed. It is returned once.
+    /// The result of a message that has completed. It is returned only once.
     fn result(&self, index: usize, outcome: Outcome) -> Result<Option<Received>, Error> {
         let mut started = self.started.borrow_mut();
         let entry = &mut started[index];
@@ -378,7 +379,7 @@ impl<'env, M: ThreadMode> Scope<'env, M> {
                 connection.sent(call, outcome.status).map(|()| None)
             }
             Message::Incoming(operation) => {
-                // SAFETY: it has completed. Only this function uses the data, under an exclusive borrow.
+                // SAFETY: the operation has completed. Only this function uses the data, under an exclusive borrow.
                 let elements = unsafe { operation.data_of_completed() };
                 // SAFETY: the outcome is that of the receive with these elements.
                 unsafe { received("ucp_tag_recv_nbx", outcome, elements) }.map(Some)
@@ -388,13 +389,13 @@ impl<'env, M: ThreadMode> Scope<'env, M> {
 }
 
 impl<M: ThreadMode> Scoped<'_, '_, M> {
-    /// Waits until the message is sent, or received. For a message that was received, the result has its tag and its
-    /// length when it is first waited for, and `None` after that.
+    /// Waits until the message is sent or received. For a received message, the first call returns its tag and its length, and
+    /// later calls return `None`.
     ///
     /// # Errors
     ///
-    /// As [`Endpoint::send`], [`Endpoint::send_active`] and [`Worker::recv_into`], when it is first waited for. The error of
-    /// another message, or [`Error::TimedOut`], if the scope [fails](Worker::scope) meanwhile.
+    /// The first call returns the errors of [`Endpoint::send`], [`Endpoint::send_active`] or [`Worker::recv_into`]. If the
+    /// scope [fails](Worker::scope) meanwhile, the error of another message, or [`Error::TimedOut`].
     pub fn wait(self) -> Result<Option<Received>, Error> {
         self.scope.settle(self.index)
     }

@@ -9,30 +9,31 @@
 //! flush waits for the token's reply             ◀──   reply(token, refusal or none), on the reply endpoint
 //! ```
 //!
-//! The request of a get has the layout alone; the packed bytes come with the reply.
+//! The request of a get has only the layout; the packed bytes come with the reply.
 //!
 //! **One block, no header.** The messages are payload, and UCX's own header is empty: with its new protocols (`PROTO_ENABLE`),
-//! UCX 1.13 writes past an array on its stack when a short message over TCP has a header and wants a reply. UCX also omits the
-//! reply's address when it estimates the size of a message. A list of one block is never sent as a short message.
+//! UCX 1.13 writes past an array on its stack when a short message over TCP has a header and requests a reply. UCX also leaves
+//! out the reply's address when it estimates the size of a message. So messages are lists of one block, which UCX never sends
+//! as short messages.
 //!
-//! **Ids.** Requests and replies have the ids 256 and 257, which are set in each worker from the start. Handlers of the program
-//! have ids of 8 bits, so the two never meet.
+//! **Ids.** Requests and replies have the ids 256 and 257, which each worker registers from the start. Ids of the program's
+//! handlers have 8 bits, so they cannot collide.
 //!
 //! **The reply endpoint.** `UCP_AM_SEND_FLAG_REPLY` has UCX pass an endpoint that leads back. It may be one of the program's,
-//! which may close it at any later time, or one that UCX drops when the peer dies, so it is used within the callback only, and
+//! which may close it at any later time, or one that UCX drops when the peer dies, so it is used only within the callback, and
 //! never kept. A request must therefore be complete when the callback is called: it is sent with `UCP_AM_SEND_FLAG_EAGER`, in
-//! parts of at most [`MAX_BYTES`](wire::MAX_BYTES). What is announced instead comes from another program, and is dropped.
-//! (With an address of the sender in each request, to which the owner would connect, no reply endpoint would be needed. But it
-//! is up to several hundred bytes long, and UCX does not check addresses.) The callback runs no code of the program: it checks,
-//! copies, and starts to send the reply.
+//! parts of at most [`MAX_BYTES`](wire::MAX_BYTES). An announced message must come from another program, and is dropped. (With
+//! an address of the sender in each request, to which the owner would connect, no reply endpoint would be needed. But it is up
+//! to several hundred bytes long, and UCX does not check addresses.) The callback runs no user code: it checks, copies, and
+//! starts to send the reply.
 //!
-//! **Flush.** A put is pending until its reply comes, or UCX cannot send it. A flush waits until nothing of its endpoint is
-//! pending, and returns the first refusal; so the bytes are at the target when it returns, as after puts of UCX. When the
-//! connection fails, no reply comes any more, and the flush returns the failure.
+//! **Flush.** A put is pending until its reply arrives, or until UCX fails to send it. A flush returns when nothing of its
+//! endpoint is pending, with the first refusal if there was one; so the bytes are in the target when it returns, as after puts
+//! of UCX. If the connection fails, no reply can arrive, and the flush returns the failure.
 //!
 //! **Trust.** A request is bytes from another process. Nothing is copied before the whole request is checked against the
-//! registered memory ([`wire`]); an unknown number, and memory that its owner has given back, are refused. A reply counts only
-//! for a token that is pending; tokens are random, so that only the receiver of the request knows it.
+//! registered memory ([`wire`]); unknown numbers, and memory that its owner has unregistered, are refused. A reply counts only
+//! if its token is pending; tokens are random, so that only the receiver of the request knows its token.
 
 #[expect(
     unsafe_code,
@@ -62,16 +63,16 @@ const REQUEST: u16 = 256;
 const REPLY: u16 = 257;
 const SEND: &str = "ucp_am_send_nbx";
 
-/// A worker's state for packed puts and gets: those that it started, and those of its peers.
+/// A worker's state for packed puts and gets, both its own and those of its peers.
 #[derive(Debug, Default)]
 pub(crate) struct Service {
-    /// The memory that is served here, by its number.
+    /// The memory that this worker serves, by number.
     served: Mutex<HashMap<u64, Weak<Served>>>,
     /// The puts and gets that have no reply yet, by their tokens.
     pending: Mutex<HashMap<u64, Pending>>,
     /// The number of puts without a reply.
     puts: AtomicUsize,
-    /// The first refused put of each endpoint that was not flushed since.
+    /// For each endpoint, the first put that was refused since the last flush.
     refused: Mutex<Vec<(Arc<PackedTransfers>, Error)>>,
     /// The operations of the worker.
     unfinished: Unfinished,
@@ -81,7 +82,7 @@ pub(crate) struct Service {
 #[derive(Debug)]
 pub(crate) struct PackedTransfers {
     puts: AtomicUsize,
-    /// The status with which the connection failed, as the endpoint has it.
+    /// The status with which the connection failed, shared with the endpoint.
     failure: Arc<AtomicI8>,
 }
 
@@ -91,17 +92,17 @@ enum Pending {
     Get { traffic: Arc<PackedTransfers>, bytes: usize, reply: Arc<Answer> },
 }
 
-/// The packed bytes of a get, once they have come, or why they do not.
+/// The packed bytes of a get once they have arrived, or why they will not.
 type Answer = Mutex<Option<Result<Vec<u8>, Error>>>;
 
-/// A get whose reply was not read yet.
+/// A get whose reply has not been read yet.
 #[derive(Debug)]
 pub(crate) struct PendingGet {
     reply: Arc<Answer>,
 }
 
 impl PendingGet {
-    /// The packed bytes, once they have come.
+    /// The packed bytes, once they have arrived.
     pub(crate) fn reply(&self) -> Option<Result<Vec<u8>, Error>> {
         lock(&self.reply).take()
     }
@@ -132,13 +133,13 @@ impl Service {
         Self { unfinished, ..Self::default() }
     }
 
-    /// Has UCX call this service for requests and replies.
+    /// Makes UCX call this service for requests and replies.
     ///
     /// # Safety
     ///
-    /// The worker must be alive, and be destroyed before the service.
+    /// The worker must be alive, and must be destroyed before the service.
     pub(crate) unsafe fn start(&self, worker: raw::Worker) -> Result<(), Error> {
-        // SAFETY: as for the caller.
+        // SAFETY: passed on to the caller.
         unsafe { self.tell(worker, [Some(requested), Some(replied)]) }
     }
 
@@ -148,22 +149,22 @@ impl Service {
     ///
     /// The worker must be alive.
     pub(crate) unsafe fn stop(&self, worker: raw::Worker) {
-        // UCX has the ids already, so it needs no memory, and succeeds.
-        // SAFETY: the caller guarantees the worker, and there is no callback that would use the service.
+        // UCX has entries for the ids already, so it needs no memory, and succeeds. SAFETY: the caller guarantees the worker,
+        // and there is no callback that would use the service.
         let _ = unsafe { self.tell(worker, [None, None]) };
     }
 
-    /// Tells UCX what to call for requests and replies.
+    /// Sets UCX's callbacks for requests and replies.
     ///
     /// # Safety
     ///
-    /// The worker must be alive, and be destroyed before the service, unless there are no callbacks.
+    /// The worker must be alive, and must be destroyed before the service, unless there are no callbacks.
     unsafe fn tell(
         &self,
         worker: raw::Worker,
         [request, reply]: [Option<raw::ActiveCallback>; 2],
     ) -> Result<(), Error> {
-        // The last id first: UCX makes room for all before it.
+        // The last id first: UCX then makes room for both.
         for (id, callback) in [(REPLY, reply), (REQUEST, request)] {
             // SAFETY: the caller guarantees the worker, and that the service outlives it.
             unsafe { set_callback(worker, id, callback, ptr::from_ref(self).cast())? };
@@ -180,7 +181,7 @@ impl Service {
 
     /// Executes a peer's request. Returns the reply.
     fn answer(&self, request: &Request, rest: &[u8]) -> Vec<u8> {
-        // The lock of all is not held while one is copied.
+        // The lock on all memories is not held while one is copied.
         let memory = lock(&self.served).get(&request.memory).and_then(Weak::upgrade);
         let Request { token, .. } = *request;
         let mut message = dtype_runtime::pack(&[Reply { token, refusal: 0 }]);
@@ -193,11 +194,11 @@ impl Service {
         }
     }
 
-    /// Starts to send a put. The message has room for the request at its start, and owns all that follows.
+    /// Starts to send a put. The message has room for the request at its start, and owns all data after it.
     ///
     /// # Safety
     ///
-    /// The endpoint must be alive, and belong to the worker of this service.
+    /// The endpoint must be alive, and must belong to the worker of this service.
     pub(crate) unsafe fn put(
         self: &Arc<Self>,
         endpoint: raw::Endpoint,
@@ -209,7 +210,7 @@ impl Service {
         traffic.puts.fetch_add(1, Ordering::Relaxed);
         self.puts.fetch_add(1, Ordering::Relaxed);
         let pending = Pending::Put { traffic: traffic.clone(), bytes };
-        // SAFETY: as for the caller.
+        // SAFETY: passed on to the caller.
         unsafe { self.ask(endpoint, request, message, pending) };
     }
 
@@ -228,7 +229,7 @@ impl Service {
         let bytes = usize::try_from(request.length).unwrap_or(usize::MAX);
         let reply = Arc::new(Mutex::new(None));
         let pending = Pending::Get { traffic: traffic.clone(), bytes, reply: reply.clone() };
-        // SAFETY: as for the caller.
+        // SAFETY: passed on to the caller.
         unsafe { self.ask(endpoint, request, message, pending) };
         PendingGet { reply }
     }
@@ -242,10 +243,10 @@ impl Service {
     ) {
         let token = crate::process::fresh();
         if let Some(start) = bytes.get_mut(..Request::SIZE) {
-            // It has the length of the packed record.
+            // The start has the length of the packed record.
             let _ = dtype_runtime::pack_into(&[Request { token, ..request }], start);
         }
-        // Before it is sent: over some transports the reply comes meanwhile.
+        // Before the message is sent: over some transports, the reply arrives during the call.
         lock(&self.pending).insert(token, pending);
         let asks = Some((self.clone(), token));
         let flags = raw::AM_SEND_FLAG_REPLY | raw::AM_SEND_FLAG_EAGER;
@@ -268,7 +269,7 @@ impl Service {
                         refused.push((traffic.clone(), failed(reason, "put", bytes)));
                     }
                 }
-                // Waiting threads look at the refusals after this.
+                // After everything else: waiting threads look at the refusals once the number has changed.
                 self.puts.fetch_sub(1, Ordering::Release);
                 traffic.puts.fetch_sub(1, Ordering::Release);
             }
@@ -283,7 +284,7 @@ impl Service {
         }
     }
 
-    /// Whether no put is pending whose connection is still there.
+    /// Whether no put is pending on a connection that is still open.
     pub(crate) fn is_settled(&self) -> bool {
         self.puts.load(Ordering::Acquire) == 0
             || lock(&self.pending).values().all(|pending| match pending {
@@ -292,8 +293,7 @@ impl Service {
             })
     }
 
-    /// Gives up the puts and gets that are pending on connections that have failed. Returns the status of one of these
-    /// connections.
+    /// Fails the puts and gets that are pending on failed connections. Returns the status of one of these connections.
     pub(crate) fn give_up_failed(&self) -> Option<RawStatus> {
         let pending = lock(&self.pending);
         let failed: Vec<Arc<PackedTransfers>> = pending
@@ -308,7 +308,7 @@ impl Service {
         Some(RawStatus(lost.failure.load(Ordering::Acquire)))
     }
 
-    /// Gives up the puts and gets that are pending on a connection that has failed. Returns whether there were any.
+    /// Fails the puts and gets that are pending on a failed connection. Returns whether there were any.
     pub(crate) fn give_up(&self, traffic: &Arc<PackedTransfers>) -> bool {
         let given_up: Vec<Pending> = lock(&self.pending)
             .extract_if(|_, pending| match pending {
@@ -327,7 +327,7 @@ impl Service {
         !given_up.is_empty()
     }
 
-    /// The first refused put of an endpoint, or of any. It is reported once.
+    /// The first refused put of an endpoint, or of any endpoint. It is reported only once.
     pub(crate) fn take_refused(&self, traffic: Option<&Arc<PackedTransfers>>) -> Option<Error> {
         let mut refused = lock(&self.refused);
         match traffic {
@@ -340,19 +340,19 @@ impl Service {
     }
 }
 
-/// Why something that was pending has no result.
+/// Why a pending put or get has no result.
 enum Failed {
     Refused(Refusal),
     Unsent(Error),
 }
 
-/// A message under way: UCX owns it, until it has sent it.
+/// A message in flight. UCX owns it until it has sent it.
 struct Message {
     #[expect(dead_code, reason = "UCX reads them")]
     bytes: Vec<u8>,
     /// The bytes, for UCX.
     block: raw::Block,
-    /// The pending get, unless the message is itself a reply.
+    /// The pending put or get; `None` if the message is itself a reply.
     asks: Option<(Arc<Service>, u64)>,
     /// The operations of the worker.
     unfinished: Unfinished,
@@ -377,14 +377,14 @@ impl Message {
 ///
 /// # Safety
 ///
-/// The endpoint must be alive, and belong to the worker of the message.
+/// The endpoint must be alive, and must belong to the worker of the message.
 unsafe fn send(endpoint: raw::Endpoint, id: u16, flags: u32, message: Message) {
     message.unfinished.begin();
     let message = Box::into_raw(Box::new(message));
     let params = operation::params(raw::DATATYPE_IOV, sent, message.cast());
     let mask = params.mask | raw::OP_ATTR_FIELD_FLAGS;
     let params = raw::RequestParams { mask, flags, ..params };
-    // SAFETY: the message stays where it is until `sent` is called, or is freed below if that does not happen. The caller
+    // SAFETY: the message does not move until `sent` is called; if it is not called, the message is freed below. The caller
     // guarantees the endpoint.
     let started = unsafe {
         let (block, params) = (&raw const (*message).block, &raw const params);
@@ -400,15 +400,15 @@ unsafe fn send(endpoint: raw::Endpoint, id: u16, flags: u32, message: Message) {
 unsafe extern "C" fn sent(request: *mut c_void, status: RawStatus, message: *mut c_void) {
     // SAFETY: the request has completed, nothing else frees it, and it is not used again.
     unsafe { raw::ucp_request_free(request) };
-    // SAFETY: the box of `send`, which UCX passes once.
+    // SAFETY: the box of `send`. UCX passes it once.
     unsafe { Box::from_raw(message.cast::<Message>()) }.sent(status);
 }
 
-/// The bytes of a message that UCX passes to a callback, unless it has only announced them.
+/// The bytes of a message that UCX passes to a callback; `None` if it only announces them.
 ///
 /// # Safety
 ///
-/// They must be valid for `'a`.
+/// The bytes must be valid for `'a`.
 unsafe fn whole<'a>(start: *const c_void, len: usize, attributes: u64) -> Option<&'a [u8]> {
     let is_here = attributes & raw::AM_RECV_ATTR_FLAG_RNDV == 0 && len > 0;
     // SAFETY: the caller guarantees the bytes of a message that is not announced.
@@ -431,7 +431,7 @@ unsafe extern "C" fn requested(
         (&*service.cast::<Service>(), params, whole(data, length, params.attributes))
     };
     let can_reply = params.attributes & raw::AM_RECV_ATTR_FIELD_REPLY_EP != 0;
-    // Without a token or a way back, no peer can be told.
+    // Without a token or a reply endpoint, there is no way to tell a peer.
     if let (true, Some((request, rest))) = (can_reply, message.and_then(wire::split)) {
         let message = Message::new(&service.unfinished, service.answer(&request, rest), None);
         // SAFETY: the reply endpoint is valid during the call.

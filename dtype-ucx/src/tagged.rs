@@ -1,4 +1,4 @@
-//! Tagged messages, one at a time: functions that return when the message is sent, or received into memory of the caller.
+//! Tagged messages, one at a time: functions that return when the message is sent, or received into the caller's memory.
 
 use dtype_runtime::Datatype;
 
@@ -13,7 +13,7 @@ use crate::worker::{Worker, receive_failed};
 
 /// Which messages to receive: those whose tag equals a given one in the bits of a mask.
 ///
-/// A number stands for the messages with this tag.
+/// A number converts to the messages with exactly this tag.
 ///
 /// ```
 /// use dtype_ucx::Tags;
@@ -89,10 +89,10 @@ impl From<TagInfo> for Received {
 const RECEIVE: &str = "ucp_tag_recv_nbx";
 
 impl<M: ThreadMode> Endpoint<M> {
-    /// Sends a message, and returns when the elements may be changed again.
+    /// Sends a message. The elements may be changed again when this returns.
     ///
-    /// A short message may still be in transit then; a long one has been received. [`flush`](Self::flush) waits for
-    /// all.
+    /// A short message may still be in transit then; a long one has been received. [`flush`](Self::flush) returns when all
+    /// messages are delivered.
     ///
     /// # Errors
     ///
@@ -104,8 +104,8 @@ impl<M: ThreadMode> Endpoint<M> {
 
     /// Sends a message, and returns once UCX no longer reads it.
     pub(crate) fn send_outbound(&self, mut outbound: Outbound<'_>) -> Result<(), Error> {
-        // SAFETY: the message lies on the stack, and the elements are borrowed, until UCX is done with them; nothing else
-        // accesses it meanwhile.
+        // SAFETY: until UCX no longer uses them, the message stays on the stack and the elements are borrowed; nothing else
+        // accesses the message meanwhile.
         let outcome = unsafe {
             self.worker().blocking(|user_data| outbound.start(self, operation::sent, user_data))
         };
@@ -114,17 +114,17 @@ impl<M: ThreadMode> Endpoint<M> {
 }
 
 impl<M: ThreadMode> Worker<M> {
-    /// Waits for a message, and receives it into the elements: as many records, or bytes of instances, as it has. The
-    /// others are unchanged.
+    /// Waits for a message, and receives it into the elements: as many records, or bytes of instances, as the message has.
+    /// Other elements are unchanged.
     ///
-    /// Records of which not all bit patterns are valid are checked before any is written.
+    /// If not all bit patterns of a record are valid, all records are checked before any is written.
     ///
     /// # Errors
     ///
     /// [`Error::TooLong`] if the message has more records than there is room for; [`Error::Datatype`] if one of them is
-    /// invalid, or the last one is incomplete; [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`]. The
-    /// message is consumed even then. If all bit patterns are valid, an incomplete record may have been written, and any of the
-    /// elements, if the message is too long.
+    /// invalid, or the last one is incomplete; [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`]. The message is
+    /// consumed even then. If all bit patterns are valid, an incomplete record may have been written; if the message is too
+    /// long, any of the elements may have been written.
     #[doc(alias = "ucp_tag_recv_nbx")]
     pub fn recv_into<'a>(
         &self,
@@ -140,8 +140,8 @@ impl<M: ThreadMode> Worker<M> {
         mut elements: ElementsMut<'_>,
     ) -> Result<Received, Error> {
         let (buffer, count, datatype) = elements.arguments(self.context().incoming());
-        // SAFETY: the elements are borrowed exclusively until UCX is done with them, and so is what the arguments point
-        // to, which nothing else accesses meanwhile.
+        // SAFETY: until UCX no longer uses the elements, they are borrowed exclusively, and nothing else accesses them or the
+        // memory that the arguments point to.
         let outcome = unsafe {
             self.blocking(|user_data| {
                 let params = operation::receive_params(datatype, operation::received, user_data);
@@ -159,7 +159,7 @@ impl<M: ThreadMode> Worker<M> {
         unsafe { received(RECEIVE, outcome, &mut elements) }
     }
 
-    /// The first message with one of these tags that has arrived and was not received, if there is one.
+    /// The first message with one of these tags that has arrived and was not received; `None` if there is none.
     #[doc(alias = "ucp_tag_probe_nb")]
     pub fn incoming(&self, tags: impl Into<Tags>) -> Option<Received> {
         self.progress();

@@ -1,4 +1,4 @@
-//! Tagged messages of any length: they are taken out of UCX's queue, and received into memory that is allocated for them.
+//! Tagged messages of any length, taken out of UCX's queue and received into memory that is allocated for them.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -18,7 +18,7 @@ use crate::worker::{Worker, receive_failed};
 
 const RECEIVE: &str = "ucp_tag_msg_recv_nbx";
 
-/// For how long to wait.
+/// How long to wait.
 #[derive(Clone, Copy)]
 struct Limit {
     timeout: Duration,
@@ -32,7 +32,7 @@ struct ProbedMessage {
 }
 
 impl<M: ThreadMode> Worker<M> {
-    /// Waits for a message, and returns its records, however many these are.
+    /// Waits for a message, and returns its records, however many there are.
     ///
     /// # Errors
     ///
@@ -47,7 +47,7 @@ impl<M: ThreadMode> Worker<M> {
 
     /// As [`recv`](Self::recv), for a message that arrives within a time limit.
     ///
-    /// A long message that is announced within the limit but not complete at its end is lost. UCX keeps the memory that was
+    /// A long message that is announced within the limit, but not complete by then, is lost. UCX keeps the memory that was
     /// allocated for it.
     ///
     /// # Errors
@@ -63,11 +63,10 @@ impl<M: ThreadMode> Worker<M> {
         self.recv_taken(taken, Some(limit))
     }
 
-    /// Receives a message into the elements, as [`recv_into`](Self::recv_into) does, but only one that arrives within a time
-    /// limit, and by way of a copy: UCX cannot take the elements back once a long message is announced.
+    /// Receives a message into the elements, as [`recv_into`](Self::recv_into) does, but only if it arrives within a time
+    /// limit. The message is copied, because UCX does not give the elements back once a long message is announced.
     ///
-    /// A long message that is announced within the limit but not complete at its end is lost. UCX keeps the memory of the
-    /// copy.
+    /// A long message that is announced within the limit, but not complete by then, is lost. UCX keeps the memory of the copy.
     ///
     /// # Errors
     ///
@@ -106,7 +105,7 @@ impl<M: ThreadMode> Worker<M> {
         self.wait_for(Some(left), || self.take(tags)).ok_or(Error::TimedOut { timeout })
     }
 
-    /// Takes a message, if there is one. UCX has borrowed nothing yet, so a panic of a handler resumes at once.
+    /// Takes a message, if there is one. UCX has borrowed nothing yet, so the panic of a handler resumes at once.
     fn take(&self, Tags { tag, mask }: Tags) -> Option<ProbedMessage> {
         self.resume_panic();
         let mut info = TagInfo { sender_tag: 0, length: 0 };
@@ -125,7 +124,7 @@ impl<M: ThreadMode> Worker<M> {
             Err(error) => return Err(self.refuse(message, error)),
         };
         let Some(limit) = limit else {
-            // SAFETY: the room is writable, and nothing else has it.
+            // SAFETY: the room is writable, and nothing else accesses it.
             let outcome = unsafe {
                 self.blocking(|user_data| {
                     let callback = operation::received;
@@ -135,7 +134,7 @@ impl<M: ThreadMode> Worker<M> {
             // SAFETY: the outcome is that of the receive into the room.
             return unsafe { records(room, outcome, info) };
         };
-        // SAFETY: one operation is started, with the callback for receives into room, which owns what UCX writes.
+        // SAFETY: one operation is started, with the callback for fetches into room, which owns the memory that UCX writes.
         let (operation, request) = unsafe {
             Operation::start(self.unfinished(), room, |room: *mut Room<T>, user_data| {
                 let callback = Operation::<Room<T>>::received;
@@ -146,9 +145,9 @@ impl<M: ThreadMode> Worker<M> {
         let Limit { timeout, start } = limit;
         let left = timeout.saturating_sub(start.elapsed());
         let outcome = handle.wait_for(left, &operation).ok_or(Error::TimedOut { timeout })?;
-        // SAFETY: there is an outcome, and the reference is the only one: UCX's share does not look at the data.
+        // SAFETY: there is an outcome, and this is the only reference: UCX's share does not access the data.
         let room = unsafe { operation.data_of_completed() };
-        // SAFETY: likewise.
+        // SAFETY: as above.
         unsafe { records(room.take(), outcome, info) }
     }
 
@@ -156,8 +155,8 @@ impl<M: ThreadMode> Worker<M> {
     ///
     /// # Safety
     ///
-    /// The memory must be writable, and nothing else may access it, until the operation completes. The callback must fit the
-    /// user data.
+    /// The memory must be writable, and nothing else may access it, until the operation has completed. The callback must fit
+    /// the user data.
     unsafe fn start_taken(
         &self,
         message: raw::Message,
@@ -171,7 +170,7 @@ impl<M: ThreadMode> Worker<M> {
         unsafe { raw::ucp_tag_msg_recv_nbx(worker, start, room, message, &raw const params) }
     }
 
-    /// Discards a message that was taken, by receiving it into no memory.
+    /// Discards a message that was taken, by receiving it into memory of length 0.
     fn refuse(&self, message: raw::Message, error: Error) -> Error {
         // SAFETY: nothing is written.
         unsafe {
@@ -199,7 +198,7 @@ unsafe fn records<T: Datatype>(
     Ok((unsafe { room.into_records()? }, info))
 }
 
-/// Checks that a message was received as it was announced.
+/// Checks that a message was received with the announced length.
 fn whole(outcome: Outcome, length: usize) -> Result<(), Error> {
     if outcome.status != RawStatus::OK {
         return Err(receive_failed(RECEIVE, outcome.status, length));

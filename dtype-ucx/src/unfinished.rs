@@ -3,20 +3,20 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The number of operations that no thread awaits and whose callback UCX has not called. While there are any, the worker
-/// must not be destroyed.
+/// The number of operations that no thread waits for and whose callback UCX has not called. The worker must not be destroyed
+/// before this is 0.
 ///
-/// Its owners change it in calls with the worker. The last owner, which reads it, has synchronised with all others.
+/// Its owners change it during calls with the worker. The last owner, which reads it, is synchronised with all others.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unfinished(Arc<AtomicUsize>);
 
 impl Unfinished {
-    /// An operation is about to be started.
+    /// Counts an operation that is about to be started.
     pub(crate) fn begin(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// An operation that was begun has completed, or was not started.
+    /// Discounts an operation that has completed, or that was not started after all.
     pub(crate) fn end(&self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

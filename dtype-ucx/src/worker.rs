@@ -1,4 +1,4 @@
-//! The worker, which makes progress.
+//! The worker, with which a program makes progress.
 
 use std::ffi::c_void;
 use std::fmt;
@@ -25,18 +25,18 @@ use crate::raw::{self, RawStatus, Started};
 use crate::service::Service;
 use crate::unfinished::Unfinished;
 
-/// How long a scope waits for a peer that does nothing, unless the program sets another limit. (Gloo has the same default.)
+/// How long a scope waits for an idle peer, unless the program sets another limit. (Gloo has the same default.)
 const TIME_LIMIT: Duration = Duration::from_secs(30);
 
 /// Transports, connections and the messages that have arrived (`ucp_worker_h`). A clone is the
 /// same worker; it is destroyed with its last clone, endpoint and request.
 ///
-/// UCX 1.13 cannot destroy a worker with messages under way, such as a long one that was dropped before its receiver has
-/// fetched it. Such a worker is kept until the process ends, with its context and the memory of its transports: wait for all
-/// sends, and for receives that have begun, before the last clone is dropped.
+/// UCX 1.13 cannot destroy a worker with messages in flight, such as a long message that was dropped before its receiver has
+/// fetched it. Such a worker is kept until the process ends, with its context and the memory of its transports. To avoid that,
+/// wait for all sends, and for receives that have begun, before you drop the last clone.
 ///
-/// UCX works only inside calls: a worker without [`progress`](Self::progress) neither receives nor replies.
-/// The functions that wait make progress.
+/// UCX works only inside calls: without [`progress`](Self::progress), a worker neither receives nor replies. Functions that
+/// block make progress.
 #[doc(alias = "ucp_worker_h")]
 pub struct Worker<M: ThreadMode> {
     inner: Arc<Inner<M>>,
@@ -44,33 +44,33 @@ pub struct Worker<M: ThreadMode> {
 
 struct Inner<M: ThreadMode> {
     handle: raw::Worker,
-    /// Released after the worker.
+    /// Dropped after the worker is destroyed.
     context: Context,
-    /// The handlers, whose functions UCX calls until the worker is destroyed.
+    /// The handlers. UCX calls their functions until the worker is destroyed.
     handlers: Handlers<Worker<M>>,
-    /// The number by which peers name the worker.
+    /// The number that peers use for the worker.
     number: u64,
-    /// The service, which UCX calls until then, too.
+    /// The service. UCX calls it until the worker is destroyed.
     service: Arc<Service>,
-    /// The unfinished operations. While there are any, the worker is not destroyed.
+    /// The unfinished operations. The worker is not destroyed while there are any.
     unfinished: Unfinished,
-    /// The lock that keeps a receive of a shared worker from completing while it is cancelled.
+    /// A lock that keeps a receive of a shared worker from completing while it is being cancelled.
     completing: RwLock<()>,
     /// The length of the longest header of an active message.
     max_header_len: usize,
     /// The connections with open endpoints, and some closed ones that were not removed yet.
     connections: Mutex<Vec<Weak<Connection>>>,
-    /// How long a scope waits for a peer.
+    /// How long a scope waits for an idle peer.
     time_limit: Mutex<Duration>,
-    /// The statuses that UCX's error handler writes for endpoints that are left to the worker; freed after it.
+    /// Statuses that UCX's error handler writes, for endpoints that are left to the worker. They are freed after the worker.
     failures: Mutex<Vec<Arc<AtomicI8>>>,
     mode: PhantomData<M>,
 }
 
-// SAFETY: UCX has locks in such a worker, so that any thread may use it at any time. The functions of its handlers can be
-// sent (`RunsIn`), and one thread at a time calls them, or drops them.
+// SAFETY: UCX has locks in such a worker, so that any thread may use it at any time. The functions of its handlers can be sent
+// (`RunsIn`), and only one thread at a time calls or drops them.
 unsafe impl Send for Inner<Multi> {}
-// SAFETY: likewise.
+// SAFETY: as above.
 unsafe impl Sync for Inner<Multi> {}
 
 impl<M: ThreadMode> Drop for Inner<M> {
@@ -82,14 +82,15 @@ impl<M: ThreadMode> Drop for Inner<M> {
         // SAFETY: the worker is alive.
         unsafe { self.service.stop(self.handle) };
         if self.unfinished.any() {
-            // Their memory is leaked, and so is the worker. UCX keeps the context, and the memory to which it reports failures.
+            // The memory of unfinished operations is leaked, and so is the worker. UCX keeps the context, and the memory to
+            // which it reports failures.
             let failures = self.failures.get_mut().unwrap_or_else(PoisonError::into_inner);
             mem::forget((self.context.clone(), mem::take(failures)));
             return;
         }
         // SAFETY: the handle comes from `ucp_worker_create`. Each endpoint and each request owns the worker, so they are closed
-        // and freed, or leaked and never used again. No operation is under way: UCX 1.13 would read a part of it that is
-        // freed, and release a context whose memory is still in use.
+        // and freed, or leaked and never used again. No operation is unfinished; otherwise UCX 1.13 would read freed memory of
+        // it, and release a context whose memory is still in use.
         unsafe { raw::ucp_worker_destroy(self.handle) };
     }
 }
@@ -107,8 +108,8 @@ impl<M: ThreadMode> fmt::Debug for Worker<M> {
 }
 
 impl Context {
-    /// Makes a worker, for use by the calling thread ([`Single`]), by one thread at a time
-    /// ([`Serialized`](crate::Serialized)) or by any threads ([`Multi`]).
+    /// Makes a worker: for the calling thread ([`Single`]), for one thread at a time ([`Serialized`](crate::Serialized)), or
+    /// for any threads ([`Multi`]).
     ///
     /// # Errors
     ///
@@ -124,7 +125,7 @@ impl Context {
         let status =
             unsafe { raw::ucp_worker_create(self.handle(), &raw const params, &raw mut handle) };
         check("ucp_worker_create", status)?;
-        // From here on, it is destroyed on an error.
+        // From here on, the worker is destroyed on an error.
         let unfinished = Unfinished::default();
         let discard = (M::RAW == raw::THREAD_MODE_MULTI)
             .then(|| Discard { datatype: self.discarded(), unfinished: unfinished.clone() });
@@ -156,8 +157,9 @@ impl Context {
         if attributes.thread_mode < M::RAW {
             return Err(Error::Threads);
         }
-        // With its new protocols, UCX 1.13 ends the program when a message needs several fragments, and its header is as
-        // long as its payload, or longer. Beside half of a fragment, a payload that needs a second one is longer.
+        // With its new protocols, UCX 1.13 ends the program when a message needs several fragments, and its header is as long
+        // as its payload, or longer. If the header takes at most half a fragment, a payload that needs a second fragment is
+        // longer than the header.
         let parts = if self.has_new_protocols() { 2 } else { 1 };
         inner.max_header_len = attributes.max_am_header / parts;
         // SAFETY: the worker owns the service, and is destroyed before it.
@@ -187,12 +189,12 @@ impl<M: ThreadMode> Worker<M> {
         &self.inner.service
     }
 
-    /// The operations that were started and have not completed.
+    /// The operations that were started and have not completed yet.
     pub(crate) fn unfinished(&self) -> &Unfinished {
         &self.inner.unfinished
     }
 
-    /// The number by which peers name the worker.
+    /// The number that peers use for the worker.
     pub(crate) fn number(&self) -> u64 {
         self.inner.number
     }
@@ -202,7 +204,7 @@ impl<M: ThreadMode> Worker<M> {
         Arc::ptr_eq(&self.inner, &other.inner)
     }
 
-    /// The number of clones, endpoints, requests and others that own the worker.
+    /// The number of owners of the worker: clones, endpoints, requests and others.
     pub(crate) fn owners(&self) -> usize {
         Arc::strong_count(&self.inner)
     }
@@ -212,7 +214,7 @@ impl<M: ThreadMode> Worker<M> {
         self.inner.failures.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
     }
 
-    /// Remembers a connection.
+    /// Adds a connection to those of the worker.
     pub(crate) fn knows(&self, connection: &Arc<Connection>) {
         let mut all = self.inner.connections.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|connection| connection.strong_count() > 0);
@@ -225,17 +227,16 @@ impl<M: ThreadMode> Worker<M> {
         all.iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// How long a [scope](Self::scope) waits for a peer that does nothing: 30 seconds, unless it was
-    /// [set](Self::set_time_limit).
+    /// How long a [scope](Self::scope) waits for an idle peer: 30 seconds, unless it was [set](Self::set_time_limit).
     pub fn time_limit(&self) -> Duration {
         *self.inner.time_limit.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets how long a [scope](Self::scope) waits for a peer that does nothing; [`Duration::MAX`] is without end. Choose more
-    /// than the longest message takes, and than a peer that is well computes between two messages.
+    /// Sets how long a [scope](Self::scope) waits for an idle peer; [`Duration::MAX`] means no limit. Choose more than the
+    /// longest message takes, and more than a healthy peer computes between two messages.
     ///
-    /// The same limit holds for what UCX has borrowed when something else fails: when a handler panics while a function waits
-    /// that sends, receives, puts or gets, and when one of several puts or gets fails.
+    /// The same limit applies to memory that UCX has borrowed when something else fails: when a handler panics while a function
+    /// sends, receives, puts or gets, and when one of several puts or gets fails.
     pub fn set_time_limit(&self, limit: Duration) {
         *self.inner.time_limit.lock().unwrap_or_else(PoisonError::into_inner) = limit;
     }
@@ -254,7 +255,7 @@ impl<M: ThreadMode> Worker<M> {
     #[doc(alias = "ucp_worker_get_address")]
     pub fn address(&self) -> Result<WorkerAddress, Error> {
         let (mut address, mut len) = (ptr::null_mut::<c_void>(), 0);
-        // SAFETY: the worker is alive; UCX returns an address of this length, which is copied and given back.
+        // SAFETY: the worker is alive; UCX returns an address of this length, which is copied and then freed.
         unsafe {
             let status = raw::ucp_worker_get_address(self.handle(), &raw mut address, &raw mut len);
             check("ucp_worker_get_address", status)?;
@@ -269,7 +270,7 @@ impl<M: ThreadMode> Worker<M> {
     ///
     /// # Panics
     ///
-    /// If a [handler](Self::handle_active) has panicked, with its panic.
+    /// If a [handler](Self::handle_active) has panicked, its panic resumes.
     #[doc(alias = "ucp_worker_progress")]
     pub fn progress(&self) -> bool {
         let progressed = self.advance();
@@ -280,28 +281,29 @@ impl<M: ThreadMode> Worker<M> {
     /// As [`progress`](Self::progress), but keeps a panic of a handler: nothing unwinds.
     pub(crate) fn advance(&self) -> bool {
         let completing = self.completing();
-        // SAFETY: the worker is alive, and a thread that has it may use it, by its mode. UCX must not be called from its
-        // callbacks: these run no code of the program but what packs and unpacks, and its allocator.
+        // SAFETY: the worker is alive, and its mode allows this thread to use it. UCX must not be called from its callbacks:
+        // these run no user code, except packing, unpacking and the allocator.
         let progressed = unsafe { raw::ucp_worker_progress(self.handle()) != 0 };
         drop(completing);
         operation::wake();
         self.inner.handlers.call(self) || progressed
     }
 
-    /// No other thread cancels anything while the result lives: for calls of UCX that may complete receives of others.
+    /// While the result lives, no other thread cancels an operation: for calls of UCX that may complete other threads'
+    /// receives.
     pub(crate) fn completing(&self) -> Option<RwLockReadGuard<'_, ()>> {
         let read = || self.inner.completing.read().unwrap_or_else(PoisonError::into_inner);
         (M::RAW == raw::THREAD_MODE_MULTI).then(read)
     }
 
-    /// No other thread is in a call of UCX that may complete receives of others, or uses the handle of an endpoint, while the
-    /// result lives.
+    /// While the result lives, no other thread is in a call of UCX that may complete other threads' receives, or uses the
+    /// handle of an endpoint.
     pub(crate) fn alone(&self) -> Option<RwLockWriteGuard<'_, ()>> {
         let write = || self.inner.completing.write().unwrap_or_else(PoisonError::into_inner);
         (M::RAW == raw::THREAD_MODE_MULTI).then(write)
     }
 
-    /// Cancels an operation if UCX can do that: a receive that no message has matched. It completes with an error then, before
+    /// Cancels an operation if UCX can do that: only a receive that no message has matched. It completes with an error before
     /// this returns.
     ///
     /// # Safety
@@ -312,10 +314,10 @@ impl<M: ThreadMode> Worker<M> {
         if unsafe { raw::ucp_request_is_completed(request) } != 0 {
             return;
         }
-        // UCX 1.13 looks whether the operation has completed, and only then takes its lock. It ends the program if another
-        // thread completes it in between.
+        // UCX 1.13 checks whether the operation has completed, and takes its lock only afterwards. It ends the program if
+        // another thread completes the operation in between.
         let alone = self.alone();
-        // SAFETY: as for the caller. A request that has completed is unchanged.
+        // SAFETY: passed on to the caller. A request that has completed is not changed.
         unsafe { raw::ucp_request_cancel(self.handle(), request) };
         drop(alone);
         operation::wake();
@@ -331,7 +333,7 @@ impl<M: ThreadMode> Worker<M> {
         self.inner.handlers.take_panic()
     }
 
-    /// Waits until everything that was sent has been delivered, and everything that was put is in the memory, on all endpoints.
+    /// Waits until everything that was sent on any endpoint is delivered, and everything that was put is in the memory.
     ///
     /// # Errors
     ///
@@ -355,7 +357,7 @@ impl<M: ThreadMode> Worker<M> {
         refused.map_or(Ok(()), Err)
     }
 
-    /// Starts a flush, and waits until it has completed. It is lent nothing, so the panic of a handler resumes at once.
+    /// Starts a flush, and waits until it has completed. A flush borrows nothing, so the panic of a handler resumes at once.
     ///
     /// # Safety
     ///
@@ -388,8 +390,8 @@ impl<M: ThreadMode> Worker<M> {
     ///
     /// # Safety
     ///
-    /// `start` must start one operation of this worker, with [`operation::sent`] or [`operation::received`], and pass the
-    /// user data to it. What it lends to UCX must live until this returns.
+    /// `start` must start one operation of this worker, with [`operation::sent`] or [`operation::received`], and pass the user
+    /// data to it. Memory that it lends to UCX must live until this returns.
     pub(crate) unsafe fn blocking(
         &self,
         start: impl FnOnce(*const c_void) -> raw::StatusPointer,
@@ -401,13 +403,13 @@ impl<M: ThreadMode> Worker<M> {
             Started::Completed(status) => return Outcome::without_message(status),
             Started::Pending(request) => request,
         };
-        // Nothing from here to the end of the wait unwinds, so that the completion, and what the caller has lent, live
-        // until UCX is done with them.
+        // From here to the end of the wait, nothing unwinds, so the completion, and the memory that the caller has lent, live
+        // until UCX no longer uses them.
         let done = || completion.outcome();
         let ended = self.wait(|| done().map(Ok).or_else(|| self.take_panic().map(Err)));
         if ended.is_err() {
-            // What this waits for may depend on the handler that has panicked.
-            // SAFETY: the request has been started on this worker and is not freed.
+            // The operation may depend on the handler that has panicked. SAFETY: the request was started on this worker and is
+            // not freed.
             unsafe { self.cancel(request) };
             if self.wait_for(Some(self.time_limit()), done).is_none() {
                 self.take_back(&[], &"the panic of a handler", || done().is_some());
@@ -428,15 +430,15 @@ impl<M: ThreadMode> Worker<M> {
         }
     }
 
-    /// Makes progress until there is a result, or the time is over.
+    /// Makes progress until there is a result, or the time limit has passed.
     pub(crate) fn wait_for<R>(
         &self,
         timeout: Option<Duration>,
         mut done: impl FnMut() -> Option<R>,
     ) -> Option<R> {
-        /// Calls without progress after which the processor is offered to others.
+        /// After this many calls without progress, the thread yields the processor.
         const ROUNDS: u32 = 256;
-        // A time too far away to be represented never comes.
+        // If the end is too far away to be represented, there is no limit.
         let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let mut idle = 0_u32;
         loop {
@@ -451,7 +453,7 @@ impl<M: ThreadMode> Worker<M> {
             if idle > 0 {
                 std::hint::spin_loop();
             } else if end.is_some_and(|end| Instant::now() >= end) {
-                // The clock is read after progress, too: it may have been a handler that took long.
+                // The time is checked after progress, too, because a handler may have taken long.
                 return done();
             }
         }
@@ -465,7 +467,7 @@ const _: () = {
     assert!(Single::RAW < Multi::RAW);
 };
 
-/// An error of a receive.
+/// The error for a receive.
 pub(crate) fn receive_failed(call: &'static str, status: RawStatus, room: usize) -> Error {
     if status == raw::ERR_MESSAGE_TRUNCATED {
         Error::TooLong { room }

@@ -83,7 +83,7 @@ pub fn run(input: &[u8]) {
     }
 }
 
-/// The units of dates are in the dtype: without them, what is written again would be read as the same and mean another time.
+/// The dtype keeps the units of dates. If they were lost, a rewritten array would be read as equal but mean another time.
 fn check_dates(text: &str, header: &Header) {
     let text: String = text.split_ascii_whitespace().collect();
     // A title, before the name of a field, is not kept, and may be any text.

@@ -10,13 +10,14 @@ use mpi::ffi::MPI_Datatype;
 
 /// `opal_convertor_create`: the architecture of the other process, and an unused mode.
 type Create = unsafe extern "C" fn(i32, i32) -> *mut c_void;
-/// `opal_convertor_prepare_for_send` and `_recv`: the convertor, the type, the number of instances, and the first.
+/// `opal_convertor_prepare_for_send` and `_recv`: the convertor, the type, the number of instances, and the address of the
+/// first one.
 type Prepare = unsafe extern "C" fn(*mut c_void, *const c_void, usize, *const c_void) -> i32;
-/// `opal_convertor_pack` and `_unpack`: the convertor, blocks of packed bytes, their number, and that of bytes, which are
-/// updated. It returns 1 after the last byte, and a negative number if it fails.
+/// `opal_convertor_pack` and `_unpack`: the convertor, blocks of packed bytes, the number of blocks, and the number of bytes.
+/// Both numbers are updated. The function returns 1 after the last byte, and a negative number if it fails.
 type Advance = unsafe extern "C" fn(*mut c_void, *mut libc::iovec, *mut u32, *mut usize) -> i32;
 
-/// Levels of a type for which there is room in the convertor itself. For more levels it allocates, and frees by a function that
+/// How many levels of a type the convertor has room for. For more levels it allocates memory, and frees it with a function that
 /// the library does not export.
 const DEEPEST: usize = 4;
 

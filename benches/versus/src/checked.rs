@@ -1,5 +1,5 @@
-//! Arrays of structs with values that not all bit patterns are: unpacked in place and to a new vector, beside loops that
-//! check as much.
+//! Arrays of structs with values for which some bit patterns are invalid: unpacked in place and to a new vector, beside loops
+//! that check as much.
 
 use std::hint::black_box;
 

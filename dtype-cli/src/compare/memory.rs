@@ -1,4 +1,4 @@
-//! What two types say of the memory that they describe.
+//! Compares two types as descriptions of memory.
 
 use dtype_runtime::basic::Kind;
 use dtype_runtime::types::{Elem, Entry, MapEntry};
@@ -6,12 +6,12 @@ use dtype_runtime::{Basic, Type};
 
 use super::{Maps, first_difference};
 
-/// The maximum number of elements of a type that are sorted.
+/// The maximum number of elements of a type to sort.
 const MAX_SORTED: u64 = 1 << 22;
 
-/// Compares the values of two types in the order of memory. They are the same where they have the same displacement, size
-/// and kind: an integer, with or without a sign or called a character, a floating-point number, a truth value. A complex
-/// number is two floating-point numbers.
+/// Compares the values of two types in the order of memory. Two values are the same if they have the same displacement, size
+/// and kind. The kinds are integers (with or without a sign, and characters), floating-point numbers, and truth values. A
+/// complex number is two floating-point numbers.
 pub(super) fn compare(a: &Type, b: &Type) -> Maps {
     if entries(a) == entries(b) {
         return Maps::Same;
@@ -26,7 +26,7 @@ pub(super) fn compare(a: &Type, b: &Type) -> Maps {
     }
 }
 
-/// The basic datatype that stands for all of its size and kind.
+/// The basic datatype that represents all of its size and kind.
 fn stored(basic: Basic) -> Basic {
     match (basic.kind(), basic.size()) {
         (Kind::Integer | Kind::Unsigned | Kind::Character | Kind::Bytes, 1) => Basic::U8,
@@ -38,7 +38,7 @@ fn stored(basic: Basic) -> Basic {
     }
 }
 
-/// The two parts of a complex number, which have this type.
+/// The type of the two parts of a complex number.
 fn part(basic: Basic) -> Option<Basic> {
     match (basic.kind(), basic.canonical(), basic.size()) {
         (Kind::Complex, Basic::LongDoubleComplex, _) => Some(Basic::LongDouble),
@@ -50,7 +50,7 @@ fn part(basic: Basic) -> Option<Basic> {
     }
 }
 
-/// The description with what stands for its basic datatypes.
+/// The description, with each basic datatype replaced by its representative.
 fn entries(ty: &Type) -> Vec<Entry> {
     let stand_for = |entry: &Entry| match *entry {
         Entry::Elem(elem) => Entry::Elem(Elem { basic: stored(elem.basic), ..elem }),
@@ -71,7 +71,7 @@ fn values(ty: &Type) -> impl Iterator<Item = MapEntry> {
     })
 }
 
-/// The values in the order of memory, unless they are too many.
+/// The values in the order of memory; `None` if there are too many.
 fn sorted(ty: &Type) -> Option<Vec<MapEntry>> {
     (ty.elements() <= MAX_SORTED).then(|| {
         let mut all: Vec<MapEntry> = values(ty).collect();

@@ -18,12 +18,12 @@ pub(super) enum Memory<'a, W> {
     /// A file that can be read and written at any offset.
     File {
         file: NewFile,
-        /// After this offset there are only zeros, if anything.
+        /// After this offset there are only zeros, or nothing.
         zeros: u64,
     },
     /// An output that is written from the front to the end.
     Stream(Stream<'a, W>),
-    /// Bytes that are written when they are complete.
+    /// Bytes that are written once they are complete.
     Bytes(Vec<u8>, Sink<'a, W>),
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Stream<'a, W> {
     sink: Sink<'a, W>,
     /// The number of bytes written.
     position: u64,
-    /// The file whose bytes are kept, which is read as far as the output is written, or as the current window reaches.
+    /// The file whose bytes fill the gaps. It is read as far as the output is written, or as the current window reaches.
     before: Option<(io::BufReader<File>, PathBuf)>,
 }
 
@@ -71,7 +71,7 @@ impl<'a, W: Write> Memory<'a, W> {
         }
     }
 
-    /// Reads the bytes of the next window as they are.
+    /// Reads the current bytes of the next window.
     pub(super) fn read(&mut self, start: u64, out: &mut [u8]) -> Result<(), Failure> {
         match self {
             Self::File { zeros, .. } if *zeros <= start => {
@@ -132,7 +132,7 @@ impl<'a, W: Write> Memory<'a, W> {
 impl<W: Write> Stream<'_, W> {
     fn read(&mut self, start: u64, out: &mut [u8]) -> Result<(), Failure> {
         self.copy_up_to(start)?;
-        // Bytes that the previous window has written hold no data of this one.
+        // The previous window has written these bytes, so they hold no data of this one.
         let written = usize::try_from(self.position - start).unwrap_or(usize::MAX).min(out.len());
         let (written, rest) = out.split_at_mut(written);
         written.fill(0);
@@ -157,7 +157,7 @@ impl<W: Write> Stream<'_, W> {
         }
     }
 
-    /// Writes the bytes before `end` that no window has.
+    /// Writes the bytes before `end` that are in no window.
     fn copy_up_to(&mut self, end: u64) -> Result<(), Failure> {
         if self.position >= end {
             return Ok(());
@@ -172,11 +172,11 @@ impl<W: Write> Stream<'_, W> {
         Ok(())
     }
 
-    /// Fills `out` with the next bytes that are kept, and with zeros after them. Returns the number that are kept.
+    /// Fills `out` with the next bytes that are kept, then with zeros. Returns the number of kept bytes.
     fn kept(&mut self, mut out: &mut [u8]) -> Result<usize, Failure> {
         let len = out.len();
         if let Some((before, path)) = &mut self.before {
-            // What is copied is cut off from `out`.
+            // The copied bytes are cut off from the front of `out`.
             let copied = io::copy(&mut before.take(len as u64), &mut out);
             copied.map_err(|error| Failure::file("read", path, error))?;
         }
@@ -185,12 +185,12 @@ impl<W: Write> Stream<'_, W> {
     }
 }
 
-/// A part of a memory, which grows until it has it.
+/// A part of a memory. The memory grows until it contains the part.
 fn part(bytes: &mut Vec<u8>, start: u64, len: usize) -> Result<&mut [u8], Failure> {
     let end = start.saturating_add(len as u64);
     let end = end.max(bytes.len() as u64);
     let bytes = resized(bytes, end)?;
-    // The end fits memory, and so does the start.
+    // The end of the part fits memory, so its start does, too.
     let start = usize::try_from(start).unwrap_or(usize::MAX);
     bytes.get_mut(start..).and_then(|rest| rest.get_mut(..len)).ok_or(Failure::Memory(end))
 }

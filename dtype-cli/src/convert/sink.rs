@@ -1,4 +1,4 @@
-//! Where bytes are written one after another.
+//! An output to which bytes are written one after another.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::failure::Failure;
 use crate::output::NewFile;
 
-/// Standard output, or a file that appears when it is complete.
+/// Standard output, or a file that appears once it is complete.
 #[derive(Debug)]
 pub(super) enum Sink<'a, W> {
     Standard(&'a mut W),
@@ -14,7 +14,7 @@ pub(super) enum Sink<'a, W> {
 }
 
 impl<'a, W: Write> Sink<'a, W> {
-    /// Standard output for `-`, otherwise a new file. A terminal would take some bytes as commands.
+    /// Standard output for `-`, otherwise a new file. A terminal is refused, because it would interpret some bytes as commands.
     pub(super) fn create(path: &Path, stdout: &'a mut W) -> Result<Self, Failure> {
         if path == Path::new("-") {
             if io::stdout().is_terminal() {

@@ -2,7 +2,7 @@
 
 use dtype_runtime::{Error, Type};
 
-/// The bytes of memory in a window, unless one instance has more.
+/// The number of bytes of memory in a window, unless a single instance has more.
 const WINDOW: u64 = 8 << 20;
 
 /// Instances in a part of memory.
@@ -18,8 +18,8 @@ pub(super) struct Window {
     pub(super) count: usize,
 }
 
-/// Whether each instance lies after the previous one. Then the memory can be read or written from the front to the end,
-/// a window at a time. Interleaved instances cover one another's bytes, so they must be in one window.
+/// Whether each instance lies after the previous one, so that the memory can be read or written from front to end, one window
+/// at a time. Interleaved instances cover each other's bytes, so they must be in one window.
 pub(super) fn are_apart(ty: &Type) -> bool {
     ty.extent() > 0 && ty.extent() >= ty.true_extent()
 }
@@ -41,7 +41,7 @@ pub(super) struct Windows {
 
 impl Windows {
     pub(super) fn of(ty: &Type, origin: u64, count: u64) -> Self {
-        // Without data nothing is read.
+        // Without data, nothing is read.
         let count = if ty.size() == 0 { 0 } else { count };
         let each =
             if are_apart(ty) { (WINDOW / ty.extent().unsigned_abs()).max(1) } else { count.max(1) };
@@ -80,8 +80,7 @@ impl Windows {
         }
         let (start, end, base) = self.span(self.done, count);
         self.done += count;
-        // All of it lies in memory, as checked before; the first origin is an argument, and no later origin is
-        // before it.
+        // All of it lies in memory, as was checked. The first origin is an argument, and no later origin is before it.
         let start = start.min(base);
         Some(Window {
             start: u64::try_from(start).ok()?,
@@ -110,7 +109,7 @@ impl Windows {
         self.end().max(behind)
     }
 
-    /// The bytes of a memory that has all instances, including the padding after the last one.
+    /// The length of a memory with all instances, including the padding after the last one.
     pub(super) fn span_end(&self, ty: &Type) -> u64 {
         if self.count == 0 {
             return 0;

@@ -6,7 +6,7 @@ use gimli::{DwAte, DwLang, constants as dw};
 
 use crate::declaration::{Words, header_type};
 
-/// The basic datatype with this encoding, or what it is otherwise.
+/// The basic datatype with this encoding, or else a description of the type.
 pub(super) fn basic(
     name: &str,
     encoding: DwAte,
@@ -63,7 +63,7 @@ fn by_words(name: &str) -> Option<Basic> {
     is_c.then(|| words.basic())?
 }
 
-/// The type that a header calls by this name, such as `int32_t`, if it has the values of `basic`.
+/// The type that headers name so, for example `int32_t`, if it has the values of `basic`.
 pub(super) fn of_header(name: &str, basic: Basic) -> Option<Basic> {
     let is_number = |basic: Basic| match basic.kind() {
         Kind::Unsigned | Kind::Character => Kind::Integer,

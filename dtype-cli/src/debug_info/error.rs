@@ -1,4 +1,4 @@
-//! Why no layout can be read from a file.
+//! Errors in reading layouts from debug information.
 
 use object::Architecture;
 
@@ -26,7 +26,7 @@ pub enum Error {
          help: name one of these, or `FILE.dSYM/Contents/Resources/DWARF/FILE`, which `dsymutil FILE` writes"
     )]
     InObjectFiles,
-    /// The compiler wrote the types to a file of their own.
+    /// The compiler wrote the types to a separate file.
     #[error(
         "the types are in `{file}` (split debug information)\nhelp: name that file: `{file}:NAME`"
     )]
@@ -34,7 +34,7 @@ pub enum Error {
         /// The first `.dwo` file.
         file: String,
     },
-    /// There are no types: only line numbers, or nothing that has the types of a header.
+    /// There are no types: the file has only line numbers, or none of its units has the types of a header.
     #[error(
         "the debug information has no types\n\
          help: compile with `-g` in place of `-g1`, and a header with `-fno-eliminate-unused-debug-types`; in \
@@ -50,7 +50,7 @@ pub enum Error {
         /// The file's architecture.
         found: String,
     },
-    /// The file is of a kind that is not read.
+    /// Files of this kind cannot be read.
     #[error("{what} is not read\nhelp: {help}")]
     Unsupported {
         /// The kind of file.
@@ -71,7 +71,7 @@ pub enum Error {
         name: String,
         /// A type with a similar name.
         near: Option<String>,
-        /// Whether the name is declared, without its members.
+        /// Whether the name is declared without members.
         is_declared: bool,
     },
     /// Several types have this name.
@@ -87,15 +87,15 @@ pub enum Error {
         /// Each type with its size and its source file.
         types: Vec<String>,
     },
-    /// The type is no datatype.
+    /// The type is not a datatype.
     #[error("{} is {what}\nhelp: name the struct that is meant", quoted(name))]
     NoData {
         /// The name of the type.
         name: String,
-        /// What it is.
+        /// A description of the type.
         what: String,
     },
-    /// Some members of the struct are no datatypes.
+    /// Some members of the struct are not datatypes.
     #[error(
         "{} has members that are no data:{}\nhelp: `--skip` leaves them out",
         quoted(name),
@@ -104,7 +104,7 @@ pub enum Error {
     Members {
         /// The name of the struct.
         name: String,
-        /// Each member and what it is.
+        /// Each member with a description of its type.
         members: Vec<String>,
     },
 }
@@ -137,7 +137,7 @@ fn help(near: Option<&str>, is_declared: bool) -> String {
     }
 }
 
-/// The most lines of a list in a message.
+/// The greatest number of lines of a list in a message.
 const MAX_LINES: usize = 20;
 
 fn lines(items: &[String]) -> String {

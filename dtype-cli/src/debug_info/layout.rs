@@ -14,41 +14,42 @@ use crate::declaration::MAX_NESTING;
 use crate::declaration::layout::{Layout, Member, structure};
 use crate::notation::{FieldNames, Span};
 
-/// The most members without data that are named for one struct.
+/// The greatest number of members without data that are named for one struct.
 const MAX_LEFT_OUT: usize = 256;
 
-/// The most entries that are read and members that are placed for all structs together. In a damaged file, each struct may
-/// be inside another one, or be a member of many without a name.
+/// The greatest number of entries that are read and members that are placed, for all structs together. In a damaged file, each
+/// struct may be inside another one, or be a member of many without a name.
 const MAX_WORK: usize = 1 << 26;
 
-/// The most bytes of names and members that are copied from structs to those around them, for all structs together.
+/// The greatest number of bytes of names and members that are copied from structs to the structs around them, for all structs
+/// together.
 const MAX_COPIED: usize = 1 << 28;
 
 const TOO_LARGE: &str = "too large";
 
-/// A member that is no datatype.
+/// A member that is not a datatype.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// The member's name behind those of the structs around it: `cells[].next`. If the member has no name, this ends with a dot, or
-    /// is empty.
+    /// The member's name after those of the structs around it: `cells[].next`. If the member has no name, this ends with a dot,
+    /// or is empty.
     pub name: String,
     /// In bytes from the start of the struct.
     pub offset: u64,
-    /// What it is: `a pointer`.
+    /// A description of its type: `a pointer`.
     pub what: String,
 }
 
 /// A type.
 #[derive(Clone, Debug)]
 pub(super) struct Resolved {
-    /// The datatype, or what the type is instead.
+    /// The datatype, or else a description of the type.
     pub(super) data: Result<Layout, String>,
-    /// In bytes; `None` if the debug information does not say.
+    /// The size in bytes; `None` if the debug information does not have it.
     pub(super) size: Option<u64>,
     pub(super) align: u64,
-    /// What is no data in it.
+    /// The members that are not data.
     pub(super) left_out: Rc<[LeftOut]>,
-    /// The bytes of its members, with and without data, if it is a struct whose compiler chose their places.
+    /// The bytes of its members, with and without data, if it is a struct whose layout the compiler chose.
     pub(super) spans: Rc<[Span]>,
 }
 
@@ -67,7 +68,7 @@ impl Resolved {
     }
 }
 
-/// Reads types, each once.
+/// Reads types. Each is read once.
 #[derive(Debug)]
 pub(super) struct Layouts<'h, 'a> {
     headers: &'h Headers<'a>,
@@ -144,7 +145,7 @@ impl<'h, 'a> Layouts<'h, 'a> {
         Vec::new()
     }
 
-    /// Whether a typedef is the only name of a struct.
+    /// Whether a typedef gives a struct its only name.
     pub(super) fn is_of_nameless(&mut self, place: Place) -> bool {
         let target = self.unit(place.unit).and_then(|unit| {
             let target = unit.entry(place.offset).ok()?.value(dw::DW_AT_type)?;
@@ -187,7 +188,7 @@ impl<'h, 'a> Layouts<'h, 'a> {
             | dw::DW_TAG_shared_type => Resolved::clone(&*self.type_of(number, entry)),
             dw::DW_TAG_atomic_type => {
                 let mut inner = Resolved::clone(&*self.type_of(number, entry));
-                // Compilers align atomic objects for which there are instructions to their sizes.
+                // Compilers align atomic objects to their sizes if there are instructions for that size.
                 if let Some(size @ (1 | 2 | 4 | 8 | 16)) = inner.size {
                     inner.align = inner.align.max(size);
                 }
@@ -241,7 +242,7 @@ impl<'h, 'a> Layouts<'h, 'a> {
         resolved
     }
 
-    /// An enumeration is an integer: the one that the compiler names, or one of its size.
+    /// An enumeration is an integer: the one that the compiler names, or one of the enumeration's size.
     fn enumeration(&mut self, number: usize, entry: &Entry<'a>, size: Option<u64>) -> Resolved {
         if entry.value(dw::DW_AT_type).is_some() {
             return Resolved::clone(&*self.type_of(number, entry));
@@ -291,12 +292,12 @@ impl<'h, 'a> Layouts<'h, 'a> {
                 array.left_out = inner
                     .map(|one| LeftOut { name: format!("{prefix}.{}", one.name), ..one.clone() })
                     .collect();
-                // A vector, whose elements are operands of one instruction, is aligned to its size.
+                // A vector (whose elements are operands of one instruction) is aligned to its size.
                 let vector = array
                     .size
                     .filter(|size| entry.is(dw::DW_AT_GNU_vector) && size.is_power_of_two());
                 array.align = vector.unwrap_or(element.align);
-                // One of three elements has the room of four.
+                // A vector of three elements takes the room of four.
                 match entry.number(dw::DW_AT_byte_size).filter(|_| entry.is(dw::DW_AT_GNU_vector)) {
                     Some(size) => padded(array, size),
                     None => array,
@@ -412,7 +413,7 @@ impl<'h, 'a> Layouts<'h, 'a> {
             body.leave_out(Some(inner), offset.saturating_add(one.offset), one.what.clone());
         }
         match &of.data {
-            // An empty class has a byte, which another member may take.
+            // An empty class has one byte, which another member may use.
             Ok(layout) if is_base && layout.ty.size() == 0 && of.left_out.is_empty() => return,
             Ok(layout)
                 if layout.size == 0
@@ -446,15 +447,15 @@ impl<'h, 'a> Layouts<'h, 'a> {
     }
 }
 
-/// What a struct consists of.
+/// The parts of a struct.
 #[derive(Debug, Default)]
 struct Body {
     members: Vec<Member>,
     left_out: Vec<LeftOut>,
-    /// Each member with its place, its size, if that is known, and its alignment.
+    /// Each member with its name, its offset, its size, if that is known, and its alignment.
     placed: Vec<(Option<String>, u64, Option<u64>, u64)>,
     align: u64,
-    /// Whether some members are at places that are not known.
+    /// Whether the offsets of some members are not known.
     is_unsure: bool,
 }
 
@@ -483,7 +484,7 @@ impl Body {
         }
     }
 
-    /// The bytes of the members in the order of their addresses; none if some are not known.
+    /// The bytes of the members in the order of their addresses; empty if some are not known.
     fn spans(&self, size: u64) -> Vec<Span> {
         if self.is_unsure {
             return Vec::new();
@@ -498,7 +499,7 @@ impl Body {
             .map(|(number, ((name, offset, bytes, align), next))| Span {
                 name: name.clone().unwrap_or_else(|| number.to_string()),
                 offset: *offset,
-                // The size of a Fortran descriptor is not said.
+                // The debug information does not have the size of a Fortran descriptor.
                 size: bytes.unwrap_or_else(|| next.saturating_sub(*offset)),
                 align: *align,
             })
@@ -577,19 +578,19 @@ fn bit_field(unit: &Unit<'_>, entry: &Entry<'_>, bits: u64) -> (u64, u64) {
         let end = bit.saturating_add(bits).div_ceil(8);
         return (bit / 8, end - bit / 8);
     }
-    // Before DWARF 4, the place is that of a whole integer.
+    // Before DWARF 4, the offset is that of a whole integer.
     let size = entry.number(dw::DW_AT_byte_size).unwrap_or_else(|| bits.div_ceil(8));
     (location(unit, entry).unwrap_or(0), size)
 }
 
-/// Whether this is the number of a field without a name in Rust.
+/// Whether this is a number, as Rust names fields of tuples.
 fn is_number(name: &str, language: Option<DwLang>) -> bool {
     let number = name.strip_prefix("__");
     let is_number = number.is_some_and(|number| number.parse::<u32>().is_ok());
     language == Some(dw::DW_LANG_Rust) && is_number
 }
 
-/// An array as its first dimension and what repeats.
+/// An array as its first dimension and the type that it repeats.
 fn rows(ty: &Type) -> (Type, u64) {
     let call = ty.call().filter(|call| call.combiner == Combiner::Contiguous);
     match call.as_ref().map(|call| &*call.arguments) {
@@ -605,7 +606,7 @@ fn elements(element: &Layout, lengths: &[u64]) -> Resolved {
     }
 }
 
-/// A type with padding at its end up to a size.
+/// A type with padding at its end, up to a size.
 fn padded(resolved: Resolved, size: u64) -> Resolved {
     let Ok(layout) = &resolved.data else { return resolved };
     let Some(extent) = i64::try_from(size).ok().filter(|_| size > layout.size) else {

@@ -10,20 +10,20 @@ use gimli::{DwTag, constants as dw};
 
 use super::unit::{Entry, Headers, Place};
 
-/// The most threads that search.
+/// The greatest number of threads that search.
 const MAX_THREADS: usize = 16;
 
-/// The most bytes of all names that a thread finds. In a damaged file, each scope may be inside another one.
+/// The greatest number of bytes of all names that a thread finds. In a damaged file, each scope may be inside another one.
 const MAX_NAMES: usize = 1 << 27;
 
 /// A type with a name.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
     pub(super) place: Place,
-    /// With the namespaces around it, as in `geo::Cell<double>`.
+    /// The name with the namespaces around it, as in `geo::Cell<double>`.
     pub(super) name: String,
     pub(super) tag: DwTag,
-    /// 0 if the type does not say.
+    /// The size; 0 if the type does not have it.
     pub(super) size: u64,
     /// The line of its declaration.
     pub(super) line: u64,
@@ -47,7 +47,7 @@ fn is_scope(tag: DwTag) -> bool {
     matches!(tag, dw::DW_TAG_namespace | dw::DW_TAG_module)
 }
 
-/// What a search is for.
+/// What to search for.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Wanted<'n> {
     /// Types with this name, with or without the namespaces around them.
@@ -60,7 +60,7 @@ pub(super) enum Wanted<'n> {
 #[derive(Debug, Default)]
 pub(super) struct Search {
     pub(super) found: Vec<Found>,
-    /// Whether there is any type, with this name or not.
+    /// Whether any type was found, even with another name.
     pub(super) has_types: bool,
     /// The file to which the compiler wrote the types of a unit.
     pub(super) split: Option<String>,
@@ -70,7 +70,7 @@ pub(super) struct Search {
     pub(super) damage: Option<gimli::Error>,
 }
 
-/// Searches all units, those of each thread as far as they can be read.
+/// Searches all units. Each thread stops at the first unit that it cannot read.
 pub(super) fn search(headers: &Headers<'_>, wanted: Wanted<'_>) -> Search {
     let threads = thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
     let next = AtomicUsize::new(0);
@@ -86,7 +86,7 @@ pub(super) fn search(headers: &Headers<'_>, wanted: Wanted<'_>) -> Search {
                 own.damage = own.damage.or(Some(error));
             }
         }
-        // Nothing panics while it holds the lock.
+        // No code that holds the lock panics.
         if let Ok(mut all) = result.lock() {
             all.found.append(&mut own.found);
             all.has_types |= own.has_types;
@@ -121,7 +121,7 @@ fn search_unit(
         Wanted::Name(name) => Some(last_part(name)),
         Wanted::All => None,
     };
-    // The depth of the structs that are variants of an enum in Rust: these are no types of their own.
+    // The depth of structs that are variants of an enum in Rust. They are not types by themselves.
     let mut variants = None;
     unit.entries(
         None,
@@ -191,7 +191,7 @@ pub(super) fn last_part(name: &str) -> &str {
     &name[start..]
 }
 
-/// Whether two names are the same, but for the spaces between the arguments of a template.
+/// Whether two names are the same, except for spaces between the arguments of a template.
 fn is_same(name: &[u8], wanted: &str) -> bool {
     let wanted = wanted.as_bytes();
     let letters =

@@ -12,7 +12,7 @@ use object::{
 
 use super::Error;
 
-/// How many times as long as its compressed bytes a section can be; deflate reaches 1032.
+/// The greatest ratio between the length of a section and that of its compressed bytes; deflate reaches 1032.
 const MAX_COMPRESSION: u64 = 1032;
 
 /// The sections that describe types.
@@ -35,7 +35,7 @@ pub(super) fn is_object<'a, R: ReadRef<'a>>(data: R) -> bool {
     FileKind::parse(data).is_ok() || is_precompiled(data)
 }
 
-/// Whether it is what GCC and Clang make of a header that they are given as it is.
+/// Whether the file is a precompiled header, as GCC and Clang make it from a header alone.
 fn is_precompiled<'a, R: ReadRef<'a>>(data: R) -> bool {
     data.read_bytes_at(0, 4).is_ok_and(|start| [&b"gpch"[..], b"CPCH"].contains(&start))
 }
@@ -60,7 +60,7 @@ pub(super) fn read<'a, R: ReadRef<'a>>(data: R) -> Result<Vec<Sections<'a>>, Err
             let mut first = None;
             for member in archive.members() {
                 let data = member?.data(data)?;
-                // Archives also have members that are no objects, such as the metadata of Rust.
+                // Archives also have members that are not objects, such as the metadata of Rust.
                 if !is_object(data) {
                     continue;
                 }
@@ -114,7 +114,7 @@ fn of_object<'a, R: ReadRef<'a>>(data: R) -> Result<Sections<'a>, Error> {
     })
 }
 
-/// Types have the sizes of the machine that the file is for. An unknown machine has no DWARF that could mislead.
+/// Types have the sizes of the machine that the file is for. For an unknown machine, there is no DWARF that could mislead.
 fn check_architecture(found: Architecture) -> Result<(), Error> {
     let is_here = match found {
         Architecture::X86_64 => cfg!(all(target_arch = "x86_64", target_pointer_width = "64")),
@@ -130,8 +130,8 @@ fn check_architecture(found: Architecture) -> Result<(), Error> {
     if is_here { Ok(()) } else { Err(Error::architecture(found)) }
 }
 
-/// A section, decompressed and relocated; nothing if the file does not have it. Object files have a section for each type
-/// unit, all with one name: these follow one another.
+/// A section, decompressed and relocated; empty if the file does not have it. Object files have a section for each type unit,
+/// all with one name: these are concatenated.
 fn section<'a, R: ReadRef<'a>>(
     file: &object::File<'a, R>,
     name: &str,
@@ -159,7 +159,7 @@ fn decompressed<'a, R: ReadRef<'a>>(
 ) -> Result<Cow<'a, [u8]>, Error> {
     let compressed = section.compressed_data()?;
     let (length, size) = (compressed.data.len() as u64, compressed.uncompressed_size);
-    // The size is what the file says, and would be allocated.
+    // The size comes from the file, and would be allocated.
     if size / MAX_COMPRESSION > length {
         let reason = format!("{length} bytes of `{name}` cannot stand for {size}");
         return Err(Error::Damaged { reason });
@@ -167,8 +167,8 @@ fn decompressed<'a, R: ReadRef<'a>>(
     Ok(compressed.decompress()?)
 }
 
-/// Adds the addresses of symbols to the places that refer to them, as a linker does. In an object file, this is where
-/// a section refers to another one.
+/// Adds the addresses of symbols to the places that refer to them, as a linker does. In an object file, a section refers to
+/// another one in this way.
 fn relocate<'a, R: ReadRef<'a>>(
     file: &object::File<'a, R>,
     section: &object::Section<'a, '_, R>,
@@ -191,7 +191,7 @@ fn relocate<'a, R: ReadRef<'a>>(
         let address = symbol.map_or(0, |symbol| symbol.address());
         let value = address.wrapping_add_signed(relocation.addend());
         let place = &mut data.to_mut()[place];
-        // The lowest bytes come first, or last.
+        // The byte order decides whether the lowest bytes come first or last.
         let mut bytes = [0; 8];
         let is_little = file.endianness() == Endianness::Little;
         let low = if is_little { 0..width } else { 8 - width..8 };

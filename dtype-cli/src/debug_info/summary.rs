@@ -1,4 +1,4 @@
-//! What padding costs a struct.
+//! The cost of padding in a struct.
 
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ pub struct Summary {
     /// The name of the struct, with its namespaces.
     #[serde(rename = "type")]
     pub name: String,
-    /// In bytes.
+    /// The size in bytes.
     pub size: u64,
     /// Bytes between the members and after the last one; 0 if bit-fields or virtual base classes hide them.
     pub padding: u64,
@@ -31,13 +31,13 @@ impl Summary {
         }
     }
 
-    /// The bytes that the best order saves.
+    /// How many bytes the best order saves.
     pub fn saves(&self) -> u64 {
         self.size - self.reordered
     }
 }
 
-/// The bytes that no member takes; the members are in the order of their addresses.
+/// How many bytes no member takes. The members are in the order of their addresses.
 fn padding(spans: &[Span], size: u64) -> u64 {
     let (mut end, mut padding) = (0_u64, 0);
     for span in spans {

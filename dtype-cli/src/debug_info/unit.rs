@@ -1,4 +1,4 @@
-//! The units of DWARF: their headers, and how attributes of their entries are read.
+//! The units of DWARF: their headers, and the attributes of their entries.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ pub(super) type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 
 pub(super) type Value<'a> = AttributeValue<Slice<'a>>;
 
-/// The most bytes of a name; those of templates are long.
+/// The greatest length of a name in bytes. Names of templates are long.
 const MAX_NAME: usize = 1 << 14;
 
 /// An entry: its unit's number, and its place in the unit.
@@ -31,9 +31,9 @@ pub(super) struct Place {
 #[derive(Debug)]
 pub(super) struct Headers<'a> {
     objects: &'a [Sections<'a>],
-    /// Each with the number of its object; those of an object in the order of its section.
+    /// Each header with the number of its object. Headers of one object are in the order of its section.
     all: Vec<(usize, UnitHeader<Slice<'a>>)>,
-    /// The types of type units, by the numbers of their objects and their signatures.
+    /// The types of type units, by object number and signature.
     signatures: HashMap<(usize, u64), Place>,
 }
 
@@ -100,7 +100,7 @@ impl Sections<'_> {
     }
 }
 
-/// The bytes from an offset on up to a zero. Many entries may refer to one text, so a long one is not searched.
+/// The bytes from an offset to the next zero. Many entries may refer to one text, so a long text is not searched.
 fn terminated(section: &[u8], offset: usize) -> Option<&[u8]> {
     let rest = section.get(offset..)?;
     let rest = &rest[..rest.len().min(MAX_NAME)];
@@ -131,7 +131,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// A unit, with what its entries need to be read.
+/// A unit, with everything that is needed to read its entries.
 #[derive(Debug)]
 pub(super) struct Unit<'a> {
     sections: &'a Sections<'a>,
@@ -211,7 +211,7 @@ impl<'a> Unit<'a> {
         Ok(children)
     }
 
-    /// Calls `visit` with the depth of each entry from `start` on whose tag is wanted; the others are only skipped.
+    /// Calls `visit` with the depth of each entry from `start` on that has a wanted tag; other entries are skipped.
     pub(super) fn entries(
         &self,
         start: Option<usize>,
@@ -244,7 +244,7 @@ impl<'a> Unit<'a> {
         Ok(())
     }
 
-    /// The text of an attribute, if it is there, in this file, and no longer than a name can be.
+    /// The text of an attribute; `None` if it is missing, is not in this file, or is longer than a name can be.
     pub(super) fn text(&self, entry: &Entry<'a>, name: DwAt) -> Option<&'a [u8]> {
         let Sections { strings, line_strings, .. } = self.sections;
         match entry.value(name)? {

@@ -1,10 +1,10 @@
 //! Reads declarations of structs in C: a few structs with their typedefs and enums, and constants for the lengths of arrays.
 //!
-//! There is no preprocessor. What depends on one, or on attributes that few structs have, is a mistake whose help is the
-//! command that compiles the file: the layout is then read from [debug information](crate::debug_info).
+//! There is no preprocessor. Anything that depends on one, or on attributes that few structs have, is a mistake whose help is
+//! the command that compiles the file: the layout is then read from [debug information](crate::debug_info).
 //!
-//! A type without a layout, such as a union or a pointer, is a mistake only where the chosen struct contains it. So is a
-//! declaration that is not understood: it is passed over, as functions and variables are.
+//! A type without a layout, such as a union or a pointer, is a mistake only if the chosen struct contains it. So is a
+//! declaration that the reader does not understand; otherwise it is skipped, as functions and variables are.
 
 mod attributes;
 mod constants;
@@ -27,18 +27,18 @@ use crate::token::{Kind, Token};
 use constants::constant;
 use directives::Text;
 
-/// A mistake, after which a declaration cannot be read on.
+/// A mistake that makes it impossible to read on in a declaration.
 type Read<T> = Result<T, Box<Problem>>;
 
-/// The number of tokens that are read in vain before mistakes: beyond it, the text is not read on.
+/// The greatest number of tokens that are read in vain, because a mistake comes after them. Beyond it, the text is not read on.
 const MAX_IN_VAIN: usize = 1 << 22;
 
-/// What to do about a declaration that is not read. The command has the names of the file and of the struct for these
-/// placeholders if it knows them.
+/// Help for declarations that cannot be read. The placeholders in the command are replaced by the names of the file and of the
+/// struct, if these are known.
 const BY_COMPILER: &str = "the compiler knows the layout: `cc -g -c -x c -fno-eliminate-unused-debug-types \
                                  FILE.h -o FILE.o && dtype FILE.o:NAME`";
 
-/// Words with which C++ declares what C has not.
+/// Words for declarations that exist in C++ but not in C.
 const CPP: &[&str] = &[
     "class",
     "constexpr",
@@ -56,8 +56,8 @@ const CPP: &[&str] = &[
     "virtual",
 ];
 
-/// The structs that a text declares, and the mistakes of declarations that are passed over; also what is `wanted`, if
-/// that is the name of a typedef, a union or an enum.
+/// The structs that a text declares, and the mistakes in declarations that were skipped; also `wanted`, if it is the name of a
+/// typedef, a union or an enum.
 pub(super) fn read(
     source: &str,
     wanted: Option<&str>,
@@ -93,7 +93,7 @@ struct Named<'s> {
     base: Base,
     /// The struct's index in the list of declared ones.
     declared: Option<usize>,
-    /// A tag that is not declared yet, if the base says only that.
+    /// A tag that is not declared yet, if the base consists of the tag only.
     later: Option<&'s str>,
     /// The position of the name.
     span: Range<usize>,
@@ -115,7 +115,7 @@ struct Reader<'s, 'f> {
     /// Typedefs.
     types: HashMap<&'s str, Named<'s>>,
     declared: Vec<Declared>,
-    /// Mistakes of declarations that were passed over.
+    /// Mistakes in declarations that were skipped.
     mistakes: Vec<Problem>,
     hints: Hints,
     /// Levels of nested brackets and structs.
@@ -133,7 +133,7 @@ impl<'s> Reader<'s, '_> {
         self.text.cursor.next()
     }
 
-    /// The mistake that the next token is. If it is a macro, only the compiler knows what it stands for.
+    /// The mistake for an unexpected next token. If the token is a macro, only the compiler knows its meaning.
     fn unexpected(&self, expected: &str) -> Box<Problem> {
         let problem = self.text.cursor.unexpected(expected);
         match self.peek().kind {
@@ -169,7 +169,7 @@ impl<'s> Reader<'s, '_> {
     fn declares_a_type(&self) -> bool {
         for number in 0.. {
             match self.text.cursor.peek_after(number).text {
-                // What an attribute belongs to is read with it.
+                // An attribute is read together with what it belongs to.
                 "typedef" | "struct" | "union" | "enum" | "__attribute__" | "__attribute"
                 | "alignas" | "_Alignas" => return true,
                 "const" | "static" | "volatile" | "extern" | "__extension__" | "register" => {}
@@ -179,7 +179,7 @@ impl<'s> Reader<'s, '_> {
         false
     }
 
-    /// A declaration. One with a mistake is passed over: it is not known what it declares.
+    /// Reads a declaration. If it has a mistake, it is skipped: it is not known what it declares.
     fn declaration(&mut self) -> Read<()> {
         let start = self.text.cursor.index();
         let read = match self.specifiers() {
@@ -199,7 +199,7 @@ impl<'s> Reader<'s, '_> {
         Ok(())
     }
 
-    /// Goes back to the token with this number, where something starts that has a mistake.
+    /// Goes back to the token with this number, the start of something with a mistake.
     fn go_back(&mut self, start: usize, problem: Box<Problem>) -> Read<Problem> {
         self.in_vain += self.text.cursor.index() - start;
         if self.in_vain > MAX_IN_VAIN {
@@ -275,12 +275,12 @@ fn wrong(problem: Problem) -> Base {
     Base::Wrong(vec![problem])
 }
 
-/// A mistake that a compiler would not make.
+/// A mistake that would not arise with a compiler.
 fn by_compiler(problem: Problem) -> Problem {
     problem.help(BY_COMPILER)
 }
 
-/// The mistake of a word of C++.
+/// The mistake for a word of C++.
 fn cpp(word: Token<'_>) -> Problem {
     let message = format!("{} is C++", quoted(word.text));
     let help = BY_COMPILER.replace("cc -g -c -x c ", "c++ -g -c -x c++ ");
@@ -291,7 +291,7 @@ fn cpp(word: Token<'_>) -> Problem {
 fn report(problems: &mut Vec<Problem>, more: impl IntoIterator<Item = Problem>) {
     let room = MAX_PROBLEMS.saturating_sub(problems.len());
     for problem in more.into_iter().take(room) {
-        // A struct that is used twice has the same mistakes twice.
+        // A struct that is used twice would report its mistakes twice.
         if !problems.contains(&problem) {
             problems.push(problem);
         }

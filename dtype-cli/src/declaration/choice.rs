@@ -1,4 +1,4 @@
-//! Which of the structs in a text is meant.
+//! Chooses one of the structs in a text.
 
 use std::collections::HashMap;
 
@@ -10,8 +10,8 @@ use crate::problem::{Problem, quoted};
 /// The maximum number of names that a message lists.
 const MAX_NAMES: usize = 12;
 
-/// The struct called `wanted`, or the only one that is not part of another. If there is none, the mistakes of what was
-/// passed over say why.
+/// The struct called `wanted`, or the only one that is not part of another. If there is none, the mistakes in skipped
+/// declarations tell why.
 pub(super) fn choose(
     all: Vec<Declared>,
     mistakes: Vec<Problem>,
@@ -39,12 +39,12 @@ pub(super) fn choose(
         };
         found
     } else {
-        // Of several with one name, the last one says that it is declared twice.
+        // If several have one name, the last one has the mistake that it is declared twice.
         let last: HashMap<&str, usize> = names().zip(0..).collect();
         let is_last = |index: usize| {
             all[index].name.is_empty() || last.get(all[index].name.as_str()) == Some(&index)
         };
-        // Structs that contain one another are a mistake of each.
+        // If structs contain one another, each of them has a mistake.
         let is_cycle = all.iter().all(|one| one.is_part);
         let is_root = |one: &Declared| is_cycle || !one.is_part;
         let mut roots = (0..all.len()).filter(|index| is_root(&all[*index]) && is_last(*index));

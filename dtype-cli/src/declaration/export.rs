@@ -72,7 +72,7 @@ pub enum ExportError {
 ///
 /// # Errors
 ///
-/// The reason why no struct has this layout and this order of packing.
+/// Why no struct has this layout and this order of packing.
 ///
 /// ```
 /// use dtype_cli::{declaration, notation};

@@ -1,9 +1,9 @@
-//! Which known name an unknown one is near to.
+//! Finds the known name that an unknown one resembles.
 
 use crate::notation::nearest;
 
-/// The work that goes into the hints for one text, in letters that are compared: a text with thousands of unknown
-/// names has hints for the first ones.
+/// The limit on the work for the hints in one text, in letters that are compared. If a text has thousands of unknown names,
+/// only the first ones get hints.
 const MAX_LETTERS: usize = 1 << 20;
 
 /// Finds the names that were probably meant.
@@ -19,7 +19,7 @@ impl Default for Hints {
 }
 
 impl Hints {
-    /// The known name that is nearest to this one; of equally near ones, the first in the alphabet.
+    /// The known name that is most similar to this one; of equally similar ones, the first in the alphabet.
     pub(super) fn nearest<'a>(
         &mut self,
         name: &str,

@@ -14,7 +14,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// The language of files whose names end like this one, if that decides it.
+    /// The language of files with this ending, if the ending decides it.
     ///
     /// ```
     /// use dtype_cli::declaration::Language;

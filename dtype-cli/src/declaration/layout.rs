@@ -10,7 +10,7 @@ use crate::problem::Problem;
 /// The greatest size that a type can have, in bytes.
 pub(super) const MAX_SIZE: u64 = i64::MAX as u64;
 
-/// The greatest alignment that a declaration can ask for, in bytes; compilers have about the same limit.
+/// The greatest alignment in bytes that a declaration may request; compilers have about the same limit.
 pub(super) const MAX_ALIGN: u64 = 1 << 28;
 
 /// A type with its size in memory.
@@ -42,7 +42,7 @@ impl Member {
     }
 }
 
-/// What a name or a type in a declaration stands for.
+/// The meaning of a name or a type in a declaration.
 #[derive(Clone, Debug)]
 pub(super) enum Base {
     Known(Layout),
@@ -61,7 +61,7 @@ impl Layout {
         Self { ty: Type::basic(basic), size, align, members: [].into() }
     }
 
-    /// The type that has no data and no bytes.
+    /// The type without data and without bytes.
     pub(crate) fn nothing() -> Result<Self, Error> {
         let ty = Type::contiguous(0, &Type::basic(Basic::U8))?;
         Ok(Self { ty, size: 0, align: 1, members: [].into() })
@@ -80,7 +80,7 @@ impl Layout {
 }
 
 impl Layout {
-    /// An array in C, whose elements must be aligned one after another; a message if that cannot be.
+    /// An array in C, each of whose elements must be aligned; a message if that is impossible.
     pub(super) fn elements(&self, lengths: &[u64]) -> Result<Self, String> {
         if lengths.is_empty() {
             return Ok(self.clone());
@@ -99,7 +99,7 @@ impl Layout {
 fn product(size: u64, length: u64) -> Result<u64, Error> {
     match size.checked_mul(length).filter(|all| *all <= MAX_SIZE) {
         Some(all) => Ok(all),
-        // The constructor's own error.
+        // To get the constructor's own error.
         None => Type::contiguous(u64::MAX, &Type::basic(Basic::U64)).map(|_| 0),
     }
 }
@@ -182,7 +182,7 @@ pub(crate) fn structure(
     Ok(Layout { ty, size, align, members: members.into() })
 }
 
-/// Whether a field's name says that it is a gap.
+/// Whether a field's name marks it as a gap.
 pub(super) fn is_gap(name: &str) -> bool {
     name.starts_with("_pad") || name.starts_with("__pad")
 }

@@ -1,4 +1,4 @@
-//! Which language a text is in.
+//! Recognizes the language of a text.
 
 use super::language::Language;
 use crate::token::{Blank, Cursor, Kind, tokens};
@@ -12,7 +12,7 @@ const C_WORDS: &[&str] = &[
     "static_assert",
     "alignas",
     "_Alignas",
-    // C++, which is refused as such.
+    // Words of C++, which are refused as such.
     "class",
     "constexpr",
     "namespace",
@@ -28,7 +28,7 @@ const RUST_WORDS: &[&str] =
 const DIRECTIVES: &[&str] =
     &["include", "define", "pragma", "ifndef", "ifdef", "if", "endif", "undef", "error"];
 
-/// The language that a text is in, by its first words. A text that nothing else claims is in the notation.
+/// The language of a text, recognized by its first words. If nothing else matches, the text is in the notation.
 ///
 /// ```
 /// use dtype_cli::declaration::{Language, recognize};
@@ -94,7 +94,7 @@ fn is_numpy(source: &str) -> bool {
     }
 }
 
-/// The language of the first struct, by what separates its fields.
+/// The language of the first struct, recognized by what separates its fields.
 fn structure(mut cursor: Cursor<'_>) -> Option<Language> {
     loop {
         let token = cursor.next();
@@ -127,7 +127,7 @@ fn structure(mut cursor: Cursor<'_>) -> Option<Language> {
     loop {
         let token = cursor.peek();
         match (token.kind, token.text) {
-            // The end is missing: what there is looks like `int x`, not like `x: i32`.
+            // The end is missing: the text so far looks like `int x`, not like `x: i32`.
             (Kind::End, _) if has_name && has_pair && !has_colon => return Some(Language::C),
             (Kind::End, _) | (Kind::Sign, "}") => break,
             (Kind::Directive, line) if line.starts_with("#[") => return Some(Language::Rust),

@@ -1,8 +1,8 @@
 //! Reads declarations of structs in Rust.
 //!
-//! Only `#[repr(C)]` says where the fields are in memory: a struct without it is a mistake there, since the compiler may put
-//! its fields in any order. Packed bytes have the fields in the order of the declaration. Items are looked up by name, in
-//! any order, also in inline modules; paths to them are not checked. Functions, traits and macros are passed over.
+//! Only `#[repr(C)]` fixes the offsets of fields: without it, the compiler may place the fields in any order, so a struct
+//! without it is a mistake, except for packed bytes, which have the fields in the order of their declaration. Items are found
+//! by name, in any order, even in inline modules; paths to them are not checked. Functions, traits and macros are skipped.
 
 mod attributes;
 mod constants;
@@ -50,7 +50,7 @@ fn with_items<T: Send>(
     fields: &mut FieldNames,
     read: impl FnOnce(&mut Reader<'_>) -> Result<T, Vec<Problem>> + Send,
 ) -> Result<T, Vec<Problem>> {
-    // Syntax trees take more stack than a thread may have. Positions are kept by the thread, and end with it.
+    // Syntax trees need more stack than a thread usually has. Positions are stored per thread, and end with it.
     thread::scope(|scope| {
         let builder = thread::Builder::new().stack_size(nesting::STACK);
         let all = || Reader::new(source, form, fields).and_then(|mut reader| read(&mut reader));
@@ -82,7 +82,7 @@ fn grammar(error: &syn::Error) -> Problem {
     Problem::new(message, span, "")
 }
 
-/// A name; a raw one without its `r#`.
+/// A name, without the `r#` of a raw one.
 fn name_of(ident: &syn::Ident) -> String {
     let name = ident.to_string();
     name.strip_prefix("r#").map_or(name.clone(), str::to_owned)
@@ -93,7 +93,7 @@ fn range(span: Span) -> Range<usize> {
     span.byte_range()
 }
 
-/// A range of bytes that is surely in the text, at the boundaries of characters.
+/// A range of bytes that lies in the text, and starts and ends between characters.
 fn clamped(range: Range<usize>, source: &str) -> Range<usize> {
     let floor = |at: usize| {
         let places = (0..=at.min(source.len())).rev();
@@ -108,7 +108,7 @@ struct Reader<'f> {
     items: HashMap<String, Item>,
     /// The names of the structs, in the order of the text.
     order: Vec<String>,
-    /// The items that were evaluated; `None` while one is.
+    /// The items that were evaluated; `None` while an item is being evaluated.
     done: HashMap<String, Option<Base>>,
     /// The names of the structs that are fields of others.
     parts: HashSet<String>,
@@ -249,7 +249,7 @@ impl<'f> Reader<'f> {
         let mut placement = Placement::default();
         let mut problems: Vec<Problem> = Vec::new();
         let mut names = HashMap::new();
-        // Fields with bytes, of which a transparent struct has one.
+        // Fields with bytes. A transparent struct has one.
         let mut filled = 0;
         for field in fields {
             match self.field(field, rules, &mut names, &mut placement) {
@@ -275,7 +275,7 @@ impl<'f> Reader<'f> {
         }
     }
 
-    /// Places a field; whether it has bytes.
+    /// Places a field. Returns whether it has bytes.
     fn field(
         &mut self,
         field: &syn::Field,
@@ -339,7 +339,7 @@ impl<'f> Reader<'f> {
     }
 }
 
-/// What counts for all fields of a struct.
+/// Facts that apply to all fields of a struct.
 #[derive(Clone, Copy)]
 struct Rules {
     /// The greatest alignment.
@@ -348,7 +348,7 @@ struct Rules {
     is_derived: bool,
 }
 
-/// Checks that an item is there, and only once.
+/// Checks that an item may be used: its conditions, and that it is declared only once.
 fn check(name: &str, item: &Item) -> Read<()> {
     condition(&item.attributes)?;
     let Some(again) = &item.again else { return Ok(()) };
@@ -357,7 +357,7 @@ fn check(name: &str, item: &Item) -> Read<()> {
     Err(Box::new(problem.and(item.span.clone(), "declared here first")))
 }
 
-/// The mistake of a struct whose fields may be in any order.
+/// The mistake for a struct whose fields may be in any order.
 fn no_places(name: &str, span: &Range<usize>) -> Base {
     let message = format!("the fields of {} have no fixed places", quoted(name));
     let problem = Problem::new(message, span.clone(), "expected `#[repr(C)]`");

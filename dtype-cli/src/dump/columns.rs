@@ -18,8 +18,8 @@ pub(super) struct Column {
     pub(super) shape: Rc<Shape>,
 }
 
-/// The columns of a shape. With `arrays`, an array of values is one column, otherwise each of its elements is one;
-/// text is always one.
+/// The columns of a shape. With `arrays`, an array of values is one column; otherwise each of its elements is one. Text is
+/// always one column.
 pub(super) fn of(shape: &Rc<Shape>, arrays: bool) -> Result<Vec<Column>, Failure> {
     let mut columns = Vec::new();
     add(&mut columns, &mut 0, shape, "", arrays)?;

@@ -39,7 +39,7 @@ impl Printer for Lines {
         self.line.clear();
         for (index, column) in self.columns.iter().enumerate() {
             self.field.clear();
-            // An invalid value says so itself.
+            // An invalid value is marked in its text.
             let _ =
                 ValueWriter::plain(u64::MAX, &mut self.field).write(&column.shape, &mut values)?;
             push(&self.field, index, &mut self.line);
@@ -49,7 +49,7 @@ impl Printer for Lines {
     }
 }
 
-/// Appends a field, in quotes where it needs them.
+/// Appends a field, in quotes if it needs them.
 fn push(field: &str, index: usize, line: &mut String) {
     line.push_str(if index > 0 { "," } else { "" });
     if field.contains([',', '"', '\n', '\r']) {

@@ -1,4 +1,4 @@
-//! Records as hexadecimal bytes, each with the field that it belongs to.
+//! Prints records as hexadecimal bytes, with the field that each byte belongs to.
 //!
 //! A record starts a new row. To the right of the bytes are the letters of their fields, a dot for padding, and the
 //! bytes as ASCII:
@@ -24,14 +24,14 @@ use crate::value::printable;
 /// Bytes in a row.
 const ROW: usize = 16;
 
-/// The maximum number of bytes of a record, and of its data, which overlap where they are more.
+/// The greatest number of bytes of a record, and of its data (which overlap if they are more).
 const MAX_BYTES: usize = 1 << 24;
 
-/// The widest path after which the key's types are aligned; a longer one is followed by its type at once.
+/// The widest path for which the types in the key are aligned. After a longer path, its type follows directly.
 const MAX_WIDTH: usize = 100;
 
-/// The maximum number of fields with a letter or an entry in the key; further fields have a star, as have those after
-/// too many bytes of names.
+/// The greatest number of fields with a letter and an entry in the key. Further fields are marked with a star, as are fields
+/// after too many bytes of names.
 const MAX_FIELDS: usize = 1024;
 
 /// The letters of fields, as in pictures.
@@ -40,7 +40,7 @@ const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 /// The colours of fields, as in pictures.
 const COLOURS: [u8; 8] = [32, 172, 35, 169, 74, 166, 142, 99];
 
-/// A byte of no field.
+/// A byte that belongs to no field.
 const PADDING: u16 = u16::MAX;
 
 /// A byte of a field beyond the limit.
@@ -51,7 +51,7 @@ pub(super) struct View {
     fields: Vec<Field>,
     /// The field of each byte of a whole record.
     marks: Vec<u16>,
-    /// The displacement of the first of them.
+    /// The displacement of the first of these bytes.
     start: i128,
     colour: bool,
     row: String,
@@ -162,7 +162,7 @@ impl Printer for View {
     }
 
     fn record(&mut self, record: &Record<'_>, out: &mut dyn Write) -> Result<(), Failure> {
-        // The mark of the first byte that was read: bytes before the start of the input are missing.
+        // The mark of the first byte that was read. Bytes before the start of the input are missing.
         let first = i128::from(record.from) - record.place.base - self.start;
         let first = usize::try_from(first).unwrap_or(0).min(self.marks.len());
         let marks = &self.marks[first..];
@@ -220,7 +220,7 @@ impl Fields {
         self.all.len() >= MAX_FIELDS || self.name_bytes >= MAX_NAME_BYTES
     }
 
-    /// Collects the fields of a shape, up to the limit. A part that is shared has a field for each path to it.
+    /// Collects the fields of a shape, up to the limit. A shared part has one field for each path to it.
     fn add(&mut self, shape: &Shape, path: String, times: u64) {
         match shape {
             _ if self.is_full() => {}

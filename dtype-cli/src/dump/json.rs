@@ -23,7 +23,7 @@ impl Lines {
 impl Printer for Lines {
     fn record(&mut self, record: &Record<'_>, out: &mut dyn Write) -> Result<(), Failure> {
         self.text.clear();
-        // An invalid value says so itself.
+        // An invalid value is marked in its text.
         let _ =
             ValueWriter::json(&mut self.text, out).write(&self.shape, &mut { record.values })?;
         self.text.push('\n');

@@ -1,4 +1,4 @@
-//! Values that are not written by their fields: text, lists, optional values, addresses.
+//! Values whose fields are not printed: text, lists, optional values, addresses.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -6,25 +6,25 @@ use crate::notation::Meaning;
 use crate::shape::Shape;
 use crate::value::{self, Validity, ValueStyle, json_string, printable};
 
-/// What the fields of such a value hold.
+/// The contents of such a value's fields.
 pub(super) enum Meant<'a> {
     Text(String),
-    /// Bytes that are no text.
+    /// Bytes that are not text.
     NotText(&'a [u8]),
     /// Items of one shape, and their packed bytes.
     Items(u64, &'a Shape, &'a [u8]),
-    /// The value that is there.
+    /// A value that is present.
     Present(&'a Shape, &'a [u8]),
     Absent,
-    /// A field with a value that it cannot have.
+    /// A field with an invalid value.
     Invalid(&'a [u8]),
 }
 
 impl<'a> Meant<'a> {
-    /// Takes the packed bytes of the fields apart.
+    /// Interprets the packed bytes of the fields.
     pub(super) fn of(meaning: Meaning, fields: &'a Shape, bytes: &'a [u8]) -> Self {
         let last = match fields {
-            // A list of no items has a length only.
+            // A list without items has only a length.
             Shape::Structure(members) => members.get(1).map(|member| &*member.shape),
             _ => None,
         };
@@ -81,7 +81,7 @@ impl<'a> Meant<'a> {
         }
     }
 
-    /// Appends it, if it has no parts.
+    /// Appends the value, if it has no parts.
     pub(super) fn write(&self, style: ValueStyle, out: &mut String) -> Validity {
         let is_json = style == ValueStyle::Json;
         match self {

@@ -1,4 +1,4 @@
-//! `.npy` files, which have the dtype of their items.
+//! `.npy` files, which contain the dtype of their items.
 
 use std::io::{self, Read};
 
@@ -11,7 +11,7 @@ use crate::declaration;
 use crate::failure::Failure;
 use crate::forward::Forward;
 
-/// What every `.npy` file starts with.
+/// The first bytes of every `.npy` file.
 const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// The items of an input, if it is an `.npy` file.

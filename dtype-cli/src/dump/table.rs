@@ -1,4 +1,4 @@
-//! Records as a table for people.
+//! Prints records as a table.
 
 use std::io::Write;
 use std::rc::Rc;
@@ -10,8 +10,8 @@ use crate::failure::Failure;
 use crate::shape::Shape;
 use crate::value::{self, Validity, printable};
 
-/// The number of records, and of bytes of their text, that determine how wide the columns are. A wider value that comes
-/// later widens its column.
+/// The number of records, and of bytes of their text, from which the widths of the columns are computed. A wider value that
+/// comes later widens its column.
 const SAMPLE_ROWS: usize = 1000;
 const SAMPLE_BYTES: usize = 1 << 20;
 
@@ -67,7 +67,7 @@ impl Table {
         })
     }
 
-    /// With two spaces before each line.
+    /// The same table with two spaces before each line.
     pub(crate) fn indented(self) -> Self {
         Self { indent: "  ", ..self }
     }
@@ -97,7 +97,7 @@ impl Table {
         Ok(())
     }
 
-    /// Prints the rows that are held.
+    /// Prints the rows that were held back.
     pub(crate) fn flush(&mut self, out: &mut dyn Write) -> Result<(), Failure> {
         if !self.has_begun {
             self.has_begun = true;

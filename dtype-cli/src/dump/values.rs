@@ -1,4 +1,4 @@
-//! The values of a shape as text, for people and as JSON.
+//! Writes the values of a shape as text or as JSON.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -17,7 +17,7 @@ pub(crate) struct ValueWriter<'a> {
     /// The maximum number of elements of an array to write; the others are counted.
     most: u64,
     text: &'a mut String,
-    /// Where the text goes when it gets long.
+    /// The output for the text, once it gets long.
     out: Option<&'a mut dyn Write>,
 }
 
@@ -88,7 +88,7 @@ impl<'a> ValueWriter<'a> {
             self.separate(index > 0);
             validity = validity.and(self.write(item, values)?);
         }
-        // Those that are not shown may be invalid.
+        // Elements that are not shown may be invalid.
         let shown = self.text.len();
         for _ in self.most..count {
             validity = validity.and(self.write(item, values)?);
@@ -109,7 +109,7 @@ impl<'a> ValueWriter<'a> {
     }
 }
 
-/// Whether an array of these is text.
+/// Whether an array of this shape is text.
 pub(super) fn is_text(shape: &Shape) -> bool {
     matches!(shape, Shape::Value(basic) if value::is_text(*basic))
 }

@@ -1,4 +1,4 @@
-//! The types of records that the frames of a file can hold.
+//! The types of records that frames of a file can hold.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -23,13 +23,13 @@ const MAX_TYPES: usize = 16;
 pub(super) struct Known {
     parsed: Parsed,
     prepared: Option<Prepared>,
-    /// Whether an argument gives it.
+    /// Whether an argument gave the type.
     is_given: bool,
-    /// The kind of message that has it, if that is known.
+    /// The kind of message of the type, if it is known.
     message: Option<Message>,
 }
 
-/// What records of a type need to be printed. It can take far more memory than the type.
+/// What is needed to print records of a type. It can take far more memory than the type.
 struct Prepared {
     order: ByteOrder,
     shape: Rc<Shape>,
@@ -54,7 +54,7 @@ impl Known {
         }
     }
 
-    /// Prepares the type for records in a byte order, and that order alone.
+    /// Prepares the type for records in this byte order only.
     fn prepare(&mut self, order: ByteOrder) -> Result<Ready<'_>, Failure> {
         let prepared = match self.prepared.take() {
             Some(prepared) if prepared.order == order => prepared,
@@ -95,7 +95,7 @@ impl Ready<'_> {
         self.message.is_some_and(|message| message.is_text)
     }
 
-    /// Whether the type is not from the file.
+    /// Whether an argument gave the type, and not the file.
     pub(super) fn is_given(&self) -> bool {
         self.is_given
     }
@@ -127,7 +127,7 @@ impl Ready<'_> {
             Err(error) => return Ok(Err(error)),
         };
         let mut text = format!("{{\"frame\":{frame},\"record\":{number},\"value\":");
-        // An invalid value says so itself.
+        // An invalid value is marked in its text.
         let _ = ValueWriter::json(&mut text, out).write(&shape, &mut values)?;
         text.push_str("}\n");
         out.write_all(text.as_bytes())?;
@@ -135,13 +135,13 @@ impl Ready<'_> {
     }
 }
 
-/// The types that were given, and those that came in the file.
+/// The types given by arguments, and those found in the file.
 pub(super) struct KnownTypes {
     given: Vec<Known>,
     types: VecDeque<Known>,
 }
 
-/// What a message holds besides records.
+/// The contents of a message that is not records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Content {
     /// A marshalled type, in the notation.
@@ -164,8 +164,8 @@ impl KnownTypes {
             .join(", ")
     }
 
-    /// The type of a frame's records: one that was given, for its tag or for all, or the last one in the file that fits. It
-    /// is prepared for them; of those in the file, no other one stays prepared.
+    /// The type of a frame's records: a given one, for the frame's tag or for all; otherwise the last type in the file that
+    /// fits. It is prepared for the records; no other type from the file stays prepared.
     pub(super) fn find(
         &mut self,
         header: &Header,
@@ -185,9 +185,9 @@ impl KnownTypes {
         if let Some(at) = fitting {
             return self.given[at].prepare(order).map(|ready| Ok(Some(ready)));
         }
-        // A size alone does not say that a type from the file is meant.
+        // For a type from the file, the size alone is not enough.
         let has_signature = header.signature_hash().is_some();
-        // The size first: an error would name the type, which can be long.
+        // The size is compared first, because an error would contain the name of the type, which can be long.
         let is_meant = |known: &Known| {
             let ty = &known.parsed.ty;
             has_signature && header.record_size() == ty.size() && header.check_type(ty).is_ok()
@@ -206,11 +206,11 @@ impl KnownTypes {
                 known.prepared = None;
             }
         }
-        // A type that cannot be converted here has no records that can be printed.
+        // Records of a type that cannot be converted here cannot be printed.
         Ok(Ok(meant.and_then(|known| known.prepare(order).ok())))
     }
 
-    /// What a message holds besides records, if it does. A type is remembered.
+    /// The contents of a message, if it is not records. A type is stored.
     pub(super) fn learn(&mut self, bytes: &[u8]) -> Option<Content> {
         if let Ok(ty) = Type::unmarshal(bytes) {
             let content = Content::Type(print(&ty));
@@ -225,8 +225,7 @@ impl KnownTypes {
     }
 }
 
-/// Whether the records of a frame are of the type that was given. If the frame has no signature to compare, they must
-/// have its size.
+/// Checks whether the records of a frame have the given type. If the frame has no signature to compare, their size must match.
 fn fits(header: &Header, ty: &Type) -> Result<(), Error> {
     match header.check_type(ty) {
         Err(Error::NoSignature { .. }) if header.record_size() == ty.size() => Ok(()),
@@ -240,7 +239,7 @@ mod tests {
     use crate::notation::parse;
     use dtype_message::Framing;
 
-    /// Which types are prepared: the one that was given, and those of the file, the last one first.
+    /// Which types are prepared: the given one, and those from the file, the last one first.
     fn prepared(types: &KnownTypes) -> (bool, Vec<bool>) {
         let is_prepared = |known: &Known| known.prepared.is_some();
         (types.given.iter().any(is_prepared), types.types.iter().map(is_prepared).collect())

@@ -1,4 +1,4 @@
-//! What is printed about frames: lines for people, or JSON.
+//! Prints the report on frames, as lines of text or as JSON.
 
 use std::io::Write;
 
@@ -15,7 +15,7 @@ use crate::value::{bytes, printable};
 const FULL_VERSION: u32 = 1;
 const COMPACT_VERSION: u32 = 0;
 
-/// What was found in a frame.
+/// What is known about a frame.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
     pub(super) offset: u64,
@@ -23,11 +23,11 @@ pub(super) struct Found {
     /// The checksum in the frame.
     pub(super) checksum: Option<u32>,
     pub(super) content: Option<Content>,
-    /// The name of its kind of message.
+    /// The name of the frame's kind of message.
     pub(super) message: Option<String>,
 }
 
-/// Prints what was found, and counts it.
+/// Prints the results, and counts them.
 pub(super) struct Report {
     is_json: bool,
     colour: bool,
@@ -243,7 +243,7 @@ impl Report {
 
 impl ErrorLine {
     fn of(error: &Error) -> Self {
-        // The name of the variant, which comes first.
+        // The name of the variant comes first in the text.
         let text = format!("{error:?}");
         let kind = text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned();
         Self { kind, message: error.to_string() }

@@ -35,7 +35,7 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     all().map(|(name, _)| name)
 }
 
-/// The kind of argument that a message says is expected.
+/// The expected kind of argument, in the words of a message.
 pub(super) fn expected(kind: ArgumentKind) -> &'static str {
     match kind {
         ArgumentKind::Length(_)
@@ -62,7 +62,7 @@ impl Constructor {
     pub(super) fn parameters(self) -> Vec<Parameter> {
         let combiner = match self {
             Self::Call(combiner) => combiner,
-            // It takes a type, as `Dup` does.
+            // The parameter is a type, as for `Dup`.
             Self::MpichBounds => Combiner::Dup,
         };
         let all = combiner.signature().map_or(&[][..], |signature| signature.parameters);
@@ -80,7 +80,7 @@ impl Constructor {
                 let same = Call { combiner: Combiner::Dup, arguments };
                 match same.types().next() {
                     Some(ty) => ty.with_bounds_rule(BoundsRule::Mpich),
-                    // `make` returns the error for a missing call.
+                    // `make` returns the error for the missing call.
                     None => same.make(),
                 }
             }

@@ -56,7 +56,7 @@ pub(super) fn evaluate(
     }
 }
 
-/// The definition of a name: its position and its value, or no value if that was wrong.
+/// The definition of a name: its position, and its value, unless that has a mistake.
 struct Bound {
     place: Range<usize>,
     value: Option<Value>,
@@ -179,7 +179,7 @@ impl<'s> Evaluator<'s> {
                 .wrong(problem.help(format!("it is called {}", written(name, constructor))));
         }
         let mut defined: Vec<&str> = self.bindings.keys().copied().collect();
-        // In a fixed order.
+        // Sorted, so that the order is always the same.
         defined.sort_unstable();
         let candidates = defined.into_iter().chain(names::all().map(|known: &str| known));
         let problem =
@@ -289,7 +289,7 @@ impl<'s> Evaluator<'s> {
         }
     }
 
-    /// Looks for mistakes in the argument of an unknown call.
+    /// Finds mistakes in the argument of an unknown call.
     fn inspect(&mut self, node: &Node) {
         match &node.expression {
             Expression::List(items) => items.iter().for_each(|item| self.inspect(item)),

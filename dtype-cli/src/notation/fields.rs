@@ -1,5 +1,4 @@
-//! What a text or a compiler says of structs that a datatype cannot store: the names of their fields, and bytes that are no
-//! data.
+//! What a text or a compiler tells about structs and a datatype cannot store: the names of fields, and bytes that are not data.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -20,25 +19,25 @@ pub(crate) struct Block {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) name: String,
-    /// In bytes from the start of the struct.
+    /// The offset in bytes from the start of the struct.
     pub(crate) offset: u64,
     pub(crate) size: u64,
     /// A power of two.
     pub(crate) align: u64,
 }
 
-/// How the value of a type is written, where that is not by its fields.
+/// How to print the value of a type, if not by its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
-    /// A length as `u32`, and as many bytes of UTF-8.
+    /// A length as `u32`, and that many bytes of UTF-8.
     Text,
     /// Characters of four bytes, and zeros after them.
     Characters,
-    /// A length as `u32`, and items, of which as many count.
+    /// A length as `u32`, and room for `capacity` items, the first of which are in use.
     List { capacity: u64 },
     /// A `bool`, and the value if it is true.
     Optional,
-    /// An IPv4 or IPv6 address, by its size.
+    /// An IPv4 or IPv6 address; its size tells which.
     Address,
     /// The 16 bytes of a UUID.
     Uuid,
@@ -47,13 +46,13 @@ pub(crate) enum Meaning {
 /// The names of fields, by structure.
 #[derive(Clone, Default)]
 pub struct FieldNames {
-    /// Keyed by the address of the structure. The structure is stored as well, so that the address stays its own.
+    /// Keyed by the address of the structure. The structure is stored as well, so that no other type gets its address.
     structures: HashMap<usize, (Type, Vec<Option<String>>)>,
     /// The names of the structs themselves, by the address of the type.
     types: HashMap<usize, (Type, String)>,
     /// What the values of some types mean, by the address of the type.
     meanings: HashMap<usize, (Type, Meaning)>,
-    /// The fields of the whole type, also those that are no data; `None` if there are data only.
+    /// The fields of the whole type, including those that are not data; `None` if all are data.
     spans: Option<Vec<Span>>,
 }
 

@@ -25,7 +25,7 @@ pub(super) fn parse(source: &str) -> Read<Program> {
     };
     if let Some(at) = tokens.iter().position(is_unknown) {
         let Token { text, start, .. } = tokens[at];
-        // A quote without another one is a mistake up to the end of its line.
+        // For a quote without a closing one, the mistake reaches to the end of the line.
         let line = source[start..].lines().next().unwrap_or(text);
         let text = if text == "\"" { line } else { text };
         let message = format!("unexpected {}", quoted(text));
@@ -46,9 +46,9 @@ pub(super) fn parse(source: &str) -> Read<Program> {
     })
 }
 
-/// Checks that brackets come in pairs and do not nest too deep, which also limits every recursion below.
+/// Checks that brackets come in pairs and do not nest too deeply, which also limits every recursion below.
 fn check_brackets(tokens: &[Token<'_>]) -> Read<()> {
-    // Each with the sign that closes it.
+    // The open brackets, each with the sign that closes it.
     let mut open: Vec<(&Token<'_>, &str)> = Vec::new();
     for token in tokens {
         let text = if token.kind == Kind::Text { "" } else { token.text };

@@ -1,4 +1,4 @@
-//! Hints for what other languages write differently.
+//! Hints for types that other languages write differently.
 
 use dtype_npy::Dtype;
 use dtype_runtime::Basic;

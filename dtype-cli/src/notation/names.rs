@@ -1,4 +1,4 @@
-//! The names of the predefined datatypes, and a search for the name that was meant.
+//! The names of the predefined datatypes, and a search for the name that was probably meant.
 
 use dtype_runtime::types::{Named, Pair};
 use dtype_runtime::{Basic, Type};
@@ -7,7 +7,7 @@ use dtype_runtime::{Basic, Type};
 const POINTERS: &[(&str, Basic)] =
     &[("size_t", USIZE), ("ptrdiff_t", ISIZE), ("usize", USIZE), ("isize", ISIZE)];
 
-/// The integers of a pointer's width: Rust's `usize` and `isize` count as these.
+/// The integers of a pointer's width: Rust's `usize` and `isize` become these.
 pub(crate) const USIZE: Basic = if size_of::<usize>() == 8 { Basic::U64 } else { Basic::U32 };
 pub(crate) const ISIZE: Basic = if size_of::<isize>() == 8 { Basic::I64 } else { Basic::I32 };
 
@@ -19,13 +19,13 @@ const MARKERS: &[(&str, Named)] = &[
     ("ub_marker", Named::UbMarker),
 ];
 
-/// Words that stand for arguments, not types.
+/// Words that are arguments, and not types.
 pub(super) const ARGUMENTS: &[&str] = &["C", "fortran", "none", "block", "cyclic", "undefined"];
 
 /// The datatype with a name: a Rust, C or MPI name, or a marker.
 pub(super) fn find(name: &str) -> Option<Type> {
     let marker = MARKERS.iter().find(|(known, _)| *known == name).map(|(_, marker)| *marker);
-    // Any number of spaces may separate the words of C names.
+    // The words of C names may be separated by any number of spaces.
     let in_c = || {
         let joined = name.split_whitespace().collect::<Vec<_>>().join(" ");
         c_names().find(|(known, _)| *known == joined).map(|(_, basic)| basic)
@@ -80,7 +80,7 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
             let other = candidate.to_lowercase();
             let distance = strsim::damerau_levenshtein(&lower, &other);
             let same = lower.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
-            // Among equally near names, prefers one with the same letters in another order, or the same beginning.
+            // Among equally similar names, prefers one with the same letters in another order, or with the same beginning.
             let likely = (letters(&other) == given, same);
             (distance, std::cmp::Reverse(likely), candidate)
         })

@@ -8,7 +8,7 @@ use dtype_runtime::{BoundsRule, Type};
 
 use super::fields::FieldNames;
 
-/// A type that contains more levels than this is given a name, so that brackets never nest too deep for `parse`.
+/// A type with more levels than this is given a name, so that brackets never nest too deeply for `parse`.
 const LEVELS: u32 = 16;
 
 /// A text from which [`parse`](super::parse) makes an equal type. A type that is used several times is written once
@@ -28,8 +28,8 @@ pub fn print(ty: &Type) -> String {
     print_named(ty, &FieldNames::default())
 }
 
-/// As [`print()`], with the names of fields. A name that is no word is written in quotes. If two fields of a struct have one
-/// name, only the first has it.
+/// As [`print()`], with the names of fields. A name that is not a word is written in quotes. If two fields of a struct have one
+/// name, only the first keeps it.
 ///
 /// ```
 /// use dtype_cli::notation::{parse, print_named};
@@ -43,11 +43,11 @@ pub fn print_named(ty: &Type, fields: &FieldNames) -> String {
     printer.bindings + &result
 }
 
-/// Data about a type that a call made.
+/// A type that a call made.
 struct Node<'a> {
     call: Call<'a>,
     uses: u64,
-    /// Levels of brackets in its text, not counting the text that names stand for.
+    /// Levels of brackets in the type's text, not counting the text that names stand for.
     levels: u32,
     /// The text of the type, or its name.
     text: Option<String>,
@@ -110,7 +110,7 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// A type without parts has rules for bounds of its own; other types follow their parts.
+/// A type without parts has its own rule for bounds; other types follow the rule of their parts.
 fn by_rules(ty: &Type, text: String) -> String {
     match ty.bounds_rule() {
         BoundsRule::Mpich => format!("mpich_bounds({text})"),
@@ -170,7 +170,7 @@ fn structure(call: &Call<'_>, types: &[String], names: &[Option<String>]) -> Str
     format!("struct{{{}}}", fields.collect::<Vec<_>>().join(", "))
 }
 
-/// A name as a word, or in quotes. What a terminal could take as commands is escaped.
+/// A name as a word, or in quotes. Characters that a terminal could interpret as commands are escaped.
 fn written_name(name: &str) -> String {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     if name.starts_with(|c: char| c.is_alphabetic() || c == '_') && name.chars().all(is_part) {

@@ -1,4 +1,4 @@
-//! The tree that the grammar makes of a text, before evaluation.
+//! The tree that the grammar makes from a text, before evaluation.
 
 use std::ops::Range;
 

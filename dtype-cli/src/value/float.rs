@@ -1,9 +1,9 @@
-//! Floating-point numbers, written so that they can be read back.
+//! Writes floating-point numbers so that they can be read back.
 //!
-//! A number that a binary64 has is written in decimal, with the fewest digits that identify it in its own format. Other
-//! numbers, of a `long double` or a binary128, are written exactly, in the hexadecimal notation of C: `0x1.8p+3` is 1.5
-//! × 2³. Any number is taken apart as sign, integer and power of two: the x87's 1.0 is 2⁶³ × 2⁻⁶³, from which trailing
-//! zeros are removed, so 1 × 2⁰.
+//! A number that a binary64 can represent is written in decimal, with the fewest digits that identify it in its own format.
+//! Other numbers, of a `long double` or a binary128, are written exactly, in the hexadecimal notation of C: `0x1.8p+3` is 1.5 ×
+//! 2³. Any number is taken apart as sign, integer and power of two: the x87's 1.0 is 2⁶³ × 2⁻⁶³, from which trailing zeros are
+//! removed, so 1 × 2⁰.
 
 use dtype_runtime::basic::LongDouble;
 use half::{bf16, f16};
@@ -70,7 +70,7 @@ fn binary64(bytes: &[u8]) -> f64 {
     bytes.try_into().map_or(f64::NAN, f64::from_ne_bytes)
 }
 
-/// The number with the fewest decimal digits that is `same` in the narrower format which `number` comes from.
+/// The number with the fewest decimal digits for which `same` holds in the narrower format that `number` comes from.
 fn shortest(number: f64, same: impl Fn(f64) -> bool) -> f64 {
     if !number.is_finite() {
         return number;
@@ -90,13 +90,13 @@ fn decimal(number: f64, style: ValueStyle, out: &mut String) {
     }
 }
 
-/// Appends what is no number of JSON.
+/// Appends a value that is not a number in JSON.
 fn word(text: &str, style: ValueStyle, out: &mut String) {
     let quote = if style == ValueStyle::Json { "\"" } else { "" };
     write_to(out, format_args!("{quote}{text}{quote}"));
 }
 
-/// A number taken apart.
+/// A number in its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Parts {
     NaN,
@@ -128,7 +128,7 @@ impl Parts {
         }
     }
 
-    /// `None` for the patterns whose highest bit contradicts the exponent. The 387 and its successors refuse them.
+    /// `None` for bit patterns whose highest bit contradicts the exponent. The 387 and its successors refuse them.
     fn of_x87(bits: u128) -> Option<Self> {
         let significand = bits & u128::from(u64::MAX);
         let biased = exponent(bits >> 64);
@@ -176,7 +176,7 @@ fn exact(parts: Parts, style: ValueStyle, out: &mut String) {
         return decimal(f64::from_bits(bits), style, out);
     }
     let sign = if is_negative { "-" } else { "" };
-    // The bits after the leading one, at the top of 128 bits.
+    // The bits after the leading one, shifted to the top of 128 bits.
     let fraction = if width == 0 { 0 } else { integer << (128 - width) };
     let digits = format!("{fraction:032x}");
     let digits = digits.trim_end_matches('0');
@@ -226,7 +226,7 @@ mod tests {
         };
         assert_eq!(x87(0x3FFF, 1 << 63), "1.0");
         assert_eq!(x87(0xC000, 3 << 62), "-3.0");
-        // The nearest long double to 0.1 has more bits than a double, and the least one is smaller than any.
+        // The long double nearest to 0.1 has more bits than a double, and the least long double is smaller than any double.
         assert_eq!(x87(0x3FFB, 0xCCCC_CCCC_CCCC_CCCD), "0x1.999999999999999ap-4");
         assert_eq!(x87(0, 1), "0x1p-16445");
         assert_eq!(x87(0x7FFF, 1 << 63), "Infinity");

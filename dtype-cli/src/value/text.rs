@@ -1,4 +1,4 @@
-//! Characters, so that no terminal takes them as commands.
+//! Escapes characters that a terminal could interpret as commands.
 
 use std::fmt::Write;
 
@@ -9,8 +9,8 @@ pub(crate) fn bytes(number: i128) -> String {
     format!("{number} {}", if number == 1 { "byte" } else { "bytes" })
 }
 
-/// Appends bytes as text: a backslash and what is not printable ASCII are escaped, in JSON as the character with the
-/// byte's number.
+/// Appends bytes as text. Backslashes and bytes that are not printable ASCII are escaped; in JSON, a byte becomes the character
+/// with its number.
 pub(crate) fn write_bytes(bytes: &[u8], style: ValueStyle, out: &mut String) {
     if style == ValueStyle::Json {
         out.push('"');
@@ -51,7 +51,7 @@ pub(crate) fn json_string(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// Whether a terminal could take a character as a command, or as the direction of the text behind it.
+/// Whether a terminal could interpret a character as a command, or as the direction of the text after it.
 pub(crate) fn is_command(char: char) -> bool {
     let turns = matches!(
         char,
@@ -60,8 +60,8 @@ pub(crate) fn is_command(char: char) -> bool {
     char.is_control() || turns
 }
 
-/// A text from outside, on one line for people: a name, a path, an argument. What a terminal could take as a command is
-/// escaped, and so are bytes that are not UTF-8.
+/// A text from an untrusted source on one line: a name, a path, an argument. Characters that a terminal could interpret as
+/// commands are escaped, and so are bytes that are not UTF-8.
 pub(crate) fn printable<T: AsRef<[u8]> + ?Sized>(text: &T) -> String {
     let mut out = String::with_capacity(text.as_ref().len());
     for chunk in text.as_ref().utf8_chunks() {
@@ -76,7 +76,7 @@ pub(crate) fn printable<T: AsRef<[u8]> + ?Sized>(text: &T) -> String {
     out
 }
 
-/// A message with texts from outside, which may have several lines.
+/// A message that contains texts from untrusted sources. It may have several lines.
 pub(crate) fn printable_lines(message: &str) -> String {
     message.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }

@@ -8,7 +8,7 @@ use super::words::{self, misplaced};
 use super::{Place, bare, each_word, name, once, value};
 use crate::errors::Errors;
 
-/// What the attributes of a field say. A bare word is kept for its span in the source.
+/// The contents of a field's attributes. A bare word is kept for its span in the source.
 #[derive(Default)]
 pub(crate) struct FieldAttrs {
     pub(crate) lb: Option<Ident>,
@@ -21,7 +21,7 @@ pub(crate) struct FieldAttrs {
 }
 
 impl FieldAttrs {
-    /// Reads the attributes of a field. A word with a mistake is noted in `errors` and left out.
+    /// Reads the attributes of a field. A word with a mistake is recorded in `errors` and left out.
     pub(crate) fn read(attributes: &[Attribute], errors: &mut Errors) -> Self {
         let mut attrs = Self::default();
         each_word(attributes, Place::Field, errors, |word, input, errors| {

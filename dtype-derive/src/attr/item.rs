@@ -10,7 +10,7 @@ use super::words::{self, misplaced};
 use super::{Place, each_word, expression, once, string, value, words_of};
 use crate::errors::Errors;
 
-/// What the attributes of an item say.
+/// The contents of an item's attributes.
 #[derive(Default)]
 pub(crate) struct ItemAttrs {
     pub(crate) resize: Option<Resize>,
@@ -23,7 +23,7 @@ pub(crate) struct ItemAttrs {
     /// The where predicates that replace the inferred ones.
     pub(crate) bound: Option<Vec<WherePredicate>>,
     pub(crate) name: Option<LitStr>,
-    /// The function that says whether the invariant holds.
+    /// The function that checks the invariant.
     pub(crate) check: Option<Check>,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Resize {
 }
 
 impl ItemAttrs {
-    /// Reads the attributes of an item. A word with a mistake is noted in `errors` and left out.
+    /// Reads the attributes of an item. A word with a mistake is recorded in `errors` and left out.
     pub(crate) fn read(attributes: &[Attribute], place: Place, errors: &mut Errors) -> Self {
         let mut attrs = Self::default();
         each_word(attributes, place, errors, |word, input, errors| {
@@ -122,13 +122,13 @@ fn bound(string: &LitStr) -> syn::Result<Vec<WherePredicate>> {
     let parser = Punctuated::<WherePredicate, Token![,]>::parse_terminated;
     let predicates =
         string.parse_with(|input: ParseStream<'_>| parser(input)).map_err(|error| {
-            // What the parser misses is inside the string, where nothing can be underlined.
+            // The parser's position is inside the string, where nothing can be underlined.
             syn::Error::new_spanned(string, format_args!("expected {} ({error})", words::BOUND))
         })?;
     Ok(predicates.into_iter().collect())
 }
 
-/// The two values of `resize(…)`; `None` after a mistake, which is then noted already.
+/// The two values of `resize(…)`; `None` after a mistake, which is then already recorded.
 fn resize(
     word: &Ident,
     input: ParseStream<'_>,

@@ -7,7 +7,7 @@ use super::words::{self, misplaced};
 use super::{Place, each_word, once, value};
 use crate::errors::Errors;
 
-/// The path of `dtype_message` that the attributes of an enum of messages give.
+/// The path of `dtype_message` from the attributes of an enum of messages.
 pub(crate) fn message_crate(attributes: &[Attribute], errors: &mut Errors) -> Option<Path> {
     let mut krate = None;
     each_word(attributes, Place::Messages, errors, |word, input, errors| {
@@ -21,7 +21,7 @@ pub(crate) fn message_crate(attributes: &[Attribute], errors: &mut Errors) -> Op
     krate
 }
 
-/// The tag that the attributes of a variant give.
+/// The tag from the attributes of a variant.
 pub(crate) fn tag(attributes: &[Attribute], errors: &mut Errors) -> Option<u32> {
     let mut tag = None;
     each_word(attributes, Place::Message, errors, |word, input, errors| {
@@ -39,7 +39,7 @@ fn number(input: ParseStream<'_>) -> syn::Result<u32> {
     LitInt::parse(input)?.base10_parse()
 }
 
-/// Notes a mistake for every `#[dtype(…)]` on the value of a message.
+/// Records a mistake for every `#[dtype(…)]` on the value of a message.
 pub(crate) fn refuse_on_value(attributes: &[Attribute], errors: &mut Errors) {
     for attribute in attributes.iter().filter(|a| super::is_ours(a)) {
         errors.at(&attribute.meta, "the value of a message takes no `dtype` attribute");

@@ -6,7 +6,7 @@ use super::words::misplaced;
 use super::{Place, each_word, name, once};
 use crate::errors::Errors;
 
-/// The name that the attributes of a variant give it. A word with a mistake is noted in `errors` and left out.
+/// The name from the attributes of a variant. A word with a mistake is recorded in `errors` and left out.
 pub(crate) fn rename(attributes: &[Attribute], errors: &mut Errors) -> Option<LitStr> {
     let mut rename = None;
     each_word(attributes, Place::Variant, errors, |word, input, errors| {

@@ -6,7 +6,7 @@ use crate::attr::ItemAttrs;
 use crate::errors::Errors;
 use crate::model::Field;
 
-/// Notes the markers that another marker or `resize` overrides.
+/// Records the markers that another marker or `resize` overrides.
 pub(super) fn check(item: &ItemAttrs, fields: &[Field<'_>], errors: &mut Errors) {
     let lbs = item.lb.iter().map(|lb| &lb.word);
     let lbs: Vec<_> = lbs.chain(fields.iter().filter_map(|f| f.attrs.lb.as_ref())).collect();

@@ -8,13 +8,14 @@ use syn::LitStr;
 use crate::errors::Errors;
 use crate::model::{Field, Variant};
 
-/// Notes the fields that have the name of another one. The name of a skipped field does not count: no file has the field.
+/// Records fields that have the name of another field. The name of a skipped field does not matter, because no file has the
+/// field.
 pub(super) fn check_fields(fields: &[Field<'_>], errors: &mut Errors) {
     let mapped = fields.iter().filter(|field| field.is_mapped());
     check("fields", mapped.map(|f| (f.name(), f.own_name(), f.attrs.rename.as_ref())), errors);
 }
 
-/// Notes the variants that have the name of another one.
+/// Records variants that have the name of another variant.
 pub(super) fn check_variants(variants: &[Variant<'_>], errors: &mut Errors) {
     check("variants", variants.iter().map(|v| (v.name(), v.own_name(), v.rename.as_ref())), errors);
 }

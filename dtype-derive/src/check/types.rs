@@ -6,8 +6,8 @@ use syn::{Type, TypeArray, TypeGroup, TypeParen, TypeTuple};
 
 use crate::errors::Errors;
 
-/// Notes each part of a field's type that cannot be described. The arguments of generic types do not
-/// count: `PhantomData<&T>` holds no reference.
+/// Records each part of a field's type that cannot be described. The arguments of generic types do not matter:
+/// `PhantomData<&T>` holds no reference.
 pub(super) fn check(ty: &Type, errors: &mut Errors) {
     match ty {
         Type::Paren(TypeParen { elem, .. })
@@ -26,7 +26,7 @@ pub(super) fn check(ty: &Type, errors: &mut Errors) {
     }
 }
 
-/// Whether the type, as a struct's last field, leaves the struct without a size.
+/// Whether a struct with a last field of this type is unsized.
 pub(crate) fn is_unsized(ty: &Type) -> bool {
     match ty {
         Type::Paren(TypeParen { elem, .. }) | Type::Group(TypeGroup { elem, .. }) => {

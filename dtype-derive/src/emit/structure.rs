@@ -26,7 +26,7 @@ pub(super) fn map(item: &Item<'_>, fields: &[Field<'_>], target: &Target) -> Tok
     })
 }
 
-/// The invariant. The function is called in a closure, which names no type: its argument is the struct.
+/// The invariant. The function is called in a closure, so that no type need be named: its argument is the struct.
 fn checked(path: &ExprPath, Target { private, ty, .. }: &Target) -> TokenStream {
     let (bytes, value) = (local("__dtype_bytes"), local("__dtype_value"));
     // The name is prefixed, because the user's module may have a constant or a static that is called `check`.
@@ -48,9 +48,9 @@ fn local(name: &str) -> Ident {
 /// the compiler refuses for a union.
 fn exhaustive(fields: &[Field<'_>], Target { ty, constructor, .. }: &Target) -> TokenStream {
     let members = fields.iter().map(|field| &field.member);
-    // With this span on the braces, the compiler reports a missing field of a foreign struct at the path
-    // in the attribute. Clippy takes that for a pattern of the author's, and has a lint that asks for `..` instead of
-    // `x: _`, but not instead of `x: (_)`.
+    // With this span on the braces, the compiler reports a missing field of a foreign struct at the path in the attribute.
+    // Clippy takes the pattern for the author's own. It has a lint that wants `..` instead of `x: _`, but not instead of `x:
+    // (_)`.
     let end = constructor.clone().into_iter().last().map_or(Span::call_site(), |last| last.span());
     let mut all = Group::new(Delimiter::Brace, quote!(#(#members: (_)),*));
     all.set_span(end);

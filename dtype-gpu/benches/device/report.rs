@@ -51,7 +51,7 @@ impl Report {
         } else if let Err(error) = measure(self) {
             self.line(&format!("{:<40}FAILED: {error:#}", layout.name));
             self.wrong += 1;
-            // SAFETY: the context is current; one that an error has ended says so.
+            // SAFETY: the context is current. If an error has ended the context, the call returns that error.
             check(unsafe { cudarc::driver::sys::cuCtxSynchronize() })?;
         }
         Ok(())

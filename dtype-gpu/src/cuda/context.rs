@@ -34,7 +34,7 @@ impl Context {
         // SAFETY: the driver is initialized, and the number is that of a device.
         check("cuDeviceGet", unsafe { sys::cuDeviceGet(&raw mut device, number as c_int) })?;
         let mut name = [0; NAME as usize];
-        // SAFETY: the buffer has the length that the call is told; the name in it ends with a zero.
+        // SAFETY: the buffer has the length that is passed to the call; the name in it ends with a zero.
         check("cuDeviceGetName", unsafe { sys::cuDeviceGetName(name.as_mut_ptr(), NAME, device) })?;
         // SAFETY: as above.
         let name = unsafe { text(name.as_ptr()) };
@@ -43,7 +43,7 @@ impl Context {
         let minor =
             attribute(device, CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
         let mut handle = ptr::null_mut();
-        // SAFETY: the device is one of the driver's. Dropping `Self` releases what is retained here.
+        // SAFETY: the device is one of the driver's. Dropping `Self` releases the context.
         check("cuDevicePrimaryCtxRetain", unsafe {
             sys::cuDevicePrimaryCtxRetain(&raw mut handle, device)
         })?;
@@ -69,11 +69,11 @@ impl Drop for Context {
 pub(super) fn count() -> Result<u32, Error> {
     static INITIALIZED: OnceLock<Result<(), Error>> = OnceLock::new();
     let initialize = || {
-        // SAFETY: the library's initializers are those of NVIDIA's driver, which have no conditions.
+        // SAFETY: the library's initializers are those of NVIDIA's driver, which have no preconditions.
         if !unsafe { sys::is_culib_present() } {
             return Err(no_device("libcuda cannot be loaded"));
         }
-        // SAFETY: this is the call that comes before all others.
+        // SAFETY: this call comes before all others, as required.
         check("cuInit", unsafe { sys::cuInit(0) }).map_err(|error| no_device(error.to_string()))
     };
     INITIALIZED.get_or_init(initialize).clone()?;
@@ -96,13 +96,13 @@ fn no_device(reason: impl Into<String>) -> Error {
     Error::NoDevice { driver: "CUDA", reason: reason.into() }
 }
 
-/// The error of a call, with the driver's own words. The driver's library is loaded.
+/// The error of a call, with the driver's description. The driver's library must be loaded.
 pub(super) fn check(call: &'static str, result: sys::CUresult) -> Result<(), Error> {
     if result == sys::CUresult::CUDA_SUCCESS {
         return Ok(());
     }
     let mut message = ptr::null();
-    // SAFETY: the library is loaded, as the result of one of its calls is there.
+    // SAFETY: the library is loaded, because one of its calls has returned a result.
     let described = unsafe { sys::cuGetErrorString(result, &raw mut message) };
     let message = if described == sys::CUresult::CUDA_SUCCESS && !message.is_null() {
         // SAFETY: the driver's descriptions are constants that end with a zero.
@@ -115,8 +115,8 @@ pub(super) fn check(call: &'static str, result: sys::CUresult) -> Result<(), Err
 
 /// # Safety
 ///
-/// The text ends with a zero.
+/// The text must end with a zero.
 unsafe fn text(pointer: *const c_char) -> String {
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned()
 }

@@ -9,16 +9,15 @@ use cudarc::nvrtc::sys;
 use crate::error::Error;
 use crate::source::{Dialect, Source};
 
-/// Compiles a kernel for devices of a compute capability: 90 is 9.0. No driver and no device is needed.
+/// Compiles a kernel for devices of a compute capability: 90 is 9.0. It needs no driver and no device.
 ///
-/// The library is `libnvrtc` of CUDA 12 or 13, from the directories in which the system looks for libraries, or those of
-/// `LD_LIBRARY_PATH`. An older library than the device gives PTX for the newest one that the library knows, which the
-/// driver translates.
+/// The library is `libnvrtc` of CUDA 12 or 13, from the system's library directories or those in `LD_LIBRARY_PATH`. If the
+/// library is older than the device, it produces PTX for the newest capability that it knows, which the driver translates.
 ///
 /// # Errors
 ///
-/// [`Error::NoDevice`] if there is no library, [`Error::Compile`] with the compiler's log, which names spilled registers
-/// as well: a kernel that spills is compiled.
+/// [`Error::NoDevice`] if there is no library; [`Error::Compile`] with the compiler's log. A kernel that spills registers is
+/// compiled, and the log mentions them.
 pub fn compile(source: &Source, capability: u32) -> Result<Image, Error> {
     let text = source.text(Dialect::CudaCpp);
     let known = capabilities()?;
@@ -30,7 +29,7 @@ pub fn compile(source: &Source, capability: u32) -> Result<Image, Error> {
     };
     let refused = |log: String| Error::Compile { kernel: source.name.into(), log };
     let program = Program::new(&text).map_err(&refused)?;
-    // Kernels have functions in front of them that not all of them call: warning 177.
+    // Kernels come with functions that not all of them call: warning 177 is disabled.
     let compiled = program.compile(&[
         &option,
         "--std=c++17",
@@ -46,16 +45,16 @@ pub fn compile(source: &Source, capability: u32) -> Result<Image, Error> {
 /// A compiled kernel.
 #[derive(Clone, Debug)]
 pub struct Image {
-    /// What the driver loads: a binary, or PTX with a zero behind it.
+    /// The data for the driver to load: a binary, or PTX followed by a zero.
     pub bytes: Vec<u8>,
-    /// Warnings.
+    /// The compiler's warnings.
     pub log: String,
 }
 
 /// Whether the library can be loaded.
 pub fn is_present() -> bool {
     static PRESENT: OnceLock<bool> = OnceLock::new();
-    // SAFETY: the library's initializers are those of NVIDIA's compiler, which have no conditions.
+    // SAFETY: the library's initializers are those of NVIDIA's compiler, which have no preconditions.
     *PRESENT.get_or_init(|| unsafe { sys::is_culib_present() })
 }
 
@@ -69,10 +68,10 @@ fn capabilities() -> Result<Vec<u32>, Error> {
     }
     let failed = |log| Error::Compile { kernel: String::new(), log };
     let mut number: c_int = 0;
-    // SAFETY: the library is there, and the pointer is one to an int.
+    // SAFETY: the library is there, and the pointer points to an int.
     check(unsafe { sys::nvrtcGetNumSupportedArchs(&raw mut number) }).map_err(failed)?;
     let mut known: Vec<c_int> = vec![0; usize::try_from(number).unwrap_or(0)];
-    // SAFETY: the array is as long as the library said.
+    // SAFETY: the array has the length that the library returned.
     check(unsafe { sys::nvrtcGetSupportedArchs(known.as_mut_ptr()) }).map_err(failed)?;
     Ok(known.into_iter().filter_map(|known| u32::try_from(known).ok()).collect())
 }
@@ -81,7 +80,7 @@ fn check(result: sys::nvrtcResult) -> Result<(), String> {
     if result == sys::nvrtcResult::NVRTC_SUCCESS { Ok(()) } else { Err(format!("{result:?}")) }
 }
 
-/// A program of the library. It exists only where the library is there.
+/// A program of the library. It exists only if the library is loaded.
 struct Program(sys::nvrtcProgram);
 
 impl Program {
@@ -109,11 +108,11 @@ impl Program {
             .collect::<Result<_, _>>()?;
         let pointers: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
         let number = c_int::try_from(pointers.len()).map_err(|error| error.to_string())?;
-        // SAFETY: the program is alive, and so are the options, as many as the call says.
+        // SAFETY: the program is alive, and so are the options; their number is passed to the call.
         check(unsafe { sys::nvrtcCompileProgram(self.0, number, pointers.as_ptr()) })
     }
 
-    /// What the compiler said, without the zero at the end.
+    /// The compiler's log, without the zero at the end.
     fn log(&self) -> String {
         let mut len = 0;
         // SAFETY: the program is alive.
@@ -121,7 +120,7 @@ impl Program {
             return String::new();
         }
         let mut log = vec![0_u8; len];
-        // SAFETY: the buffer has the length that the library said.
+        // SAFETY: the buffer has the length that the library returned.
         if check(unsafe { sys::nvrtcGetProgramLog(self.0, log.as_mut_ptr().cast()) }).is_err() {
             return String::new();
         }
@@ -139,7 +138,7 @@ impl Program {
             }
         })?;
         let mut image = vec![0_u8; len];
-        // SAFETY: the program is alive, and the buffer has the length that the library said.
+        // SAFETY: the program is alive, and the buffer has the length that the library returned.
         check(unsafe {
             let to = image.as_mut_ptr().cast();
             if is_ptx { sys::nvrtcGetPTX(self.0, to) } else { sys::nvrtcGetCUBIN(self.0, to) }

@@ -1,11 +1,12 @@
-//! Memory that the library asks for while it reads texts of variable length.
+//! Memory for the library's copies of texts of variable length while it reads.
 //!
-//! A file can have one long text and any number of items that refer to it, and the library copies the text for each of them.
+//! Any number of items in a file can refer to one long text, and the library copies the text for each item. So the memory is
+//! limited.
 
 use std::ffi::c_void;
 use std::ptr;
 
-/// The copies of texts, of limited length. They are there as long as this is, also if the library failed halfway.
+/// Copies of texts, of limited total length. They live as long as this value, even if the library fails halfway.
 #[derive(Debug)]
 pub(crate) struct Arena {
     copies: Vec<Vec<u8>>,
@@ -19,12 +20,12 @@ impl Arena {
         Self { copies: Vec::new(), left: limit, is_full: false }
     }
 
-    /// Whether more was asked for than the limit allows.
+    /// Whether the library has requested more than the limit allows.
     pub(crate) const fn is_full(&self) -> bool {
         self.is_full
     }
 
-    /// Room for so many bytes, at no particular alignment. It does not move when the arena grows.
+    /// Room for `size` bytes, without alignment. It does not move when the arena grows.
     fn room(&mut self, size: usize) -> Option<*mut u8> {
         let Some(left) = self.left.checked_sub(size) else {
             self.is_full = true;
@@ -39,17 +40,17 @@ impl Arena {
         Some(start)
     }
 
-    /// What the library calls for memory; a null pointer makes it fail.
+    /// The function that the library calls for memory. A null pointer makes the library fail.
     ///
     /// # Safety
     ///
     /// `arena` must point to an arena that nothing else uses during the call.
     pub(crate) unsafe extern "C" fn allocate(size: usize, arena: *mut c_void) -> *mut c_void {
-        // SAFETY: the caller guarantees it.
+        // SAFETY: guaranteed by the caller.
         let arena = unsafe { &mut *arena.cast::<Self>() };
         arena.room(size).map_or(ptr::null_mut(), <*mut u8>::cast)
     }
 
-    /// What the library calls to free such memory: nothing, because the arena frees it.
+    /// The function that the library calls to free such memory. It does nothing, because the arena frees the memory.
     pub(crate) extern "C" fn free(_memory: *mut c_void, _arena: *mut c_void) {}
 }

@@ -300,7 +300,7 @@ fn an_append_that_cannot_be_written_leaves_the_dataset_as_it_was() {
     let properties = DatasetCreate::build().finish().unwrap();
     {
         let _guard = LOCK.lock();
-        // SAFETY: it changes a list that nothing else refers to, and checks the handle. There are no parameters.
+        // SAFETY: the call changes a list that nothing else refers to, and checks the handle. There are no parameters.
         let status = unsafe {
             H5Pset_filter(properties.id(), FAILING, H5Z_FLAG_MANDATORY, 0, std::ptr::null())
         };

@@ -1,4 +1,4 @@
-//! Headers to and from bytes. The documentation of the crate has the format.
+//! Encodes and decodes headers. The crate's documentation has the format.
 
 use core::fmt;
 use core::ops::Deref;
@@ -23,7 +23,7 @@ const HAS_SCHEMA: u8 = 1 << 3;
 const HAS_COUNT: u8 = 1 << 4;
 const VERSION_BIT: u8 = 1 << 5;
 
-/// The bytes of a header: a slice.
+/// The bytes of a header; dereferences to a slice.
 #[derive(Clone, Copy)]
 pub struct HeaderBytes {
     bytes: [u8; Header::FULL_LEN],
@@ -35,7 +35,7 @@ pub struct HeaderBytes {
 pub enum Decoded {
     /// A whole header, and its length in bytes.
     Header(Header, usize),
-    /// The start of a header. The header has at least this many bytes, which is more than were passed.
+    /// Only the start of a header was passed. The header has at least this many bytes.
     Needs(usize),
 }
 
@@ -89,8 +89,8 @@ impl Header {
         header
     }
 
-    /// The checksum of a header and of as much of the payload as follows it. The header's own checksum stands for the header,
-    /// because a checksum must not cover another one: data followed by their own CRC always have the same checksum.
+    /// The checksum of a header and of the bytes of payload after it. For the header, its own checksum is used, because a
+    /// checksum must not cover another one: data followed by their own CRC always have the same checksum.
     #[inline]
     pub(crate) fn checksum(covered: &[u8]) -> u32 {
         match covered.split_first_chunk() {
@@ -170,7 +170,7 @@ impl Header {
         })
     }
 
-    /// As [`decode`](Self::decode), to the place where the header stays: copying it right after it was written takes longer
+    /// As [`decode`](Self::decode), but writes the header to where it stays: copying it right after it was written takes longer
     /// than decoding it. Returns the length of the header. If that is more than the bytes passed, it is a lower bound, and `to`
     /// is unchanged.
     #[inline(always)]
@@ -184,7 +184,7 @@ impl Header {
             [_, _, _, _, version, ..] if *version != VERSION => {
                 Err(Error::Version { actual: *version })
             }
-            // The rest of the four bytes are for the error.
+            // The error needs all four bytes.
             [_] | [_, _] | [_, _, _] if !MAGIC.starts_with(bytes) => Ok(MAGIC.len()),
             _ => {
                 if let Some(header) = bytes.first_chunk() {
@@ -201,7 +201,7 @@ impl Header {
         if has(VERSION_BIT) || (has(HAS_SIGNATURE) && has(HAS_SCHEMA)) {
             return Err(Error::Reserved { offset: 0, actual: first.into() });
         }
-        // Bytes that follow at least after the number that is being read.
+        // The least number of bytes after the number that is being read.
         let hash_len = if has(HAS_SIGNATURE) || has(HAS_SCHEMA) { 4 } else { 0 };
         let count_len = usize::from(has(HAS_COUNT));
         let mut at = 0;
@@ -271,8 +271,8 @@ impl fmt::Debug for HeaderBytes {
     }
 }
 
-/// Reads the number at `at` and moves `at` past it; `None`, with `at` behind the end of the bytes, if the number is
-/// cut short.
+/// Reads the number at `at` and moves `at` past it. If the number is cut short, returns `None`, and `at` is past the end of the
+/// bytes.
 #[inline(always)]
 fn number(bytes: &[u8], at: &mut usize) -> Result<Option<u64>, Error> {
     match bytes.get(*at) {

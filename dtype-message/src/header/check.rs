@@ -1,4 +1,4 @@
-//! Whether the records of a message are what the receiver expects, and not too many.
+//! Checks whether the records of a message are what the receiver expects, and whether there are too many.
 
 use super::{Header, folded};
 use crate::error::{Error, Mismatch, Protection, RecordKind};
@@ -95,8 +95,9 @@ impl Header {
         if actual > limit { Err(Error::RecordLimit { limit, actual }) } else { Ok(()) }
     }
 
-    /// Checks the memory that the records take as values of type `T`. Where it is far more than the payload, because of
-    /// alignment or skipped fields, or because there are no data, a sender could request any amount with a few bytes.
+    /// Checks the memory that the records take as values of type `T`. It can be far more than the payload: because of
+    /// alignment, skipped fields, or records without data. Without this check, a sender could request any amount with a few
+    /// bytes.
     #[inline]
     pub(crate) fn check_memory<T>(&self, limits: &Limits) -> Result<(), Error> {
         let limit = limits.max_payload_bytes();

@@ -1,8 +1,7 @@
 //! The arguments of a call as C takes them, from the arrays of a type's contents.
 //!
-//! `dtype_runtime`'s table of calls says which parameters a constructor has and which C type each of them has. This
-//! module derives from it where the arguments are in the arrays, and which of the integers are constants with
-//! numbers of the library's own.
+//! `dtype_runtime`'s table of calls has the parameters of each constructor and their C types. From it, this module derives
+//! where the arguments are in the arrays, and which of the integers are constants with numbers of the library's own.
 
 use std::ops::Range;
 use std::os::raw::c_int;
@@ -15,8 +14,7 @@ use super::code::aint;
 use crate::error::Error;
 use crate::names::{Constant, from_abi, to_abi};
 
-// The calls in small.rs and large.rs cover these. A new constructor needs its call there, and its number in
-// names.c.
+// small.rs and large.rs have calls for these. A new constructor needs its call there, and its number in names.c.
 const _: () = assert!(Combiner::ALL.len() == 17);
 
 /// The arguments of a call, with the constants as the library numbers them.

@@ -1,4 +1,4 @@
-//! Attributes: the function that the library calls when MPI ends, and the context for the function of a reduction.
+//! Attributes: the function that the library calls when MPI ends, and the context of a reduction's function.
 
 use std::os::raw::{c_int, c_void};
 use std::sync::OnceLock;
@@ -8,8 +8,7 @@ use mpi::ffi::{self, MPI_Comm, MPI_Datatype};
 use super::code::check;
 use crate::error::Error;
 
-/// The library calls this when a communicator or a datatype with an attribute is duplicated: attributes are not
-/// copied.
+/// The library calls this when a communicator or a datatype with an attribute is duplicated. Attributes are not copied.
 unsafe extern "C" fn no_copy<H>(
     _: H,
     _: c_int,
@@ -35,7 +34,7 @@ pub(crate) fn at_finalize(at_end: fn()) -> Result<(), Error> {
         _: *mut c_void,
         extra: *mut c_void,
     ) -> c_int {
-        // SAFETY: the pointer that was passed when the key was made, to memory that is never freed.
+        // SAFETY: the pointer is the one passed when the key was made, and its memory is never freed.
         let AtEnd(at_end) = unsafe { &*extra.cast::<AtEnd>() };
         at_end();
         0
@@ -91,8 +90,8 @@ pub(crate) fn attach(datatype: MPI_Datatype, address: *mut c_void) -> Result<(),
 pub(crate) fn attached(datatype: MPI_Datatype) -> Option<*mut c_void> {
     let key = *KEY.get()?;
     let (mut address, mut found) = (std::ptr::null_mut::<c_void>(), 0);
-    // SAFETY: the library has just passed the datatype to a function of the program; the datatype and the memory
-    // for the answers live through the call, which writes an address there.
+    // SAFETY: the library has just passed the datatype to a function of the program. The datatype lives through the call, and
+    // so does the memory for the answers, to which the call writes an address.
     let code =
         unsafe { ffi::MPI_Type_get_attr(datatype, key, (&raw mut address).cast(), &raw mut found) };
     (code == 0 && found != 0 && !address.is_null()).then_some(address)

@@ -12,7 +12,7 @@ pub(super) fn check(call: &'static str, code: c_int) -> Result<(), Error> {
     if code == 0 { Ok(()) } else { Err(failure(call, code)) }
 }
 
-/// What the library says about a code.
+/// The error for a code, with the library's message.
 #[cold]
 fn failure(call: &'static str, code: c_int) -> Error {
     let mut bytes = [0_u8; MESSAGE];

@@ -1,4 +1,4 @@
-//! Collective calls on packed elements; each element is a block of bytes that counts as one.
+//! Collective calls on packed elements. Each element is a block of bytes, which counts as one.
 
 use std::os::raw::{c_int, c_void};
 
@@ -31,7 +31,7 @@ pub(crate) struct Block {
     pub(crate) size: usize,
 }
 
-/// The positions of the parts for the ranks, or from them, in a row of elements.
+/// Where the parts for or from each rank lie in a row of elements.
 pub(crate) struct Parts {
     counts: Vec<Number>,
     displacements: Vec<Displacement>,
@@ -40,7 +40,7 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// Parts one after another.
+    /// Parts that follow one another.
     pub(crate) fn new(call: &'static str, counts: &[usize]) -> Result<Self, Error> {
         let mut parts = Self {
             counts: Vec::with_capacity(counts.len()),
@@ -86,7 +86,7 @@ fn assert_bytes(bytes: usize, elements: usize, block: Block) {
     assert!(elements.checked_mul(block.size).is_some_and(|needed| needed <= bytes));
 }
 
-/// Memory to be filled, which may hold any values and may be uninitialised.
+/// Memory to fill. It may hold any values, and may be uninitialised.
 pub(crate) struct Room {
     at: *mut c_void,
     bytes: usize,
@@ -102,11 +102,11 @@ impl Room {
     }
 }
 
-/// All functions but `new` panic if the lengths of the parts or of the memory do not match the communicator and the
-/// counts. Only a bug in this crate can cause that.
+/// All functions but `new` panic if the lengths of the parts or of the memory do not match the communicator and the counts.
+/// Only a bug in this crate can cause that.
 impl OnCommunicator<'_> {
-    /// This rank, and the number of ranks for which the collective calls read and write. On an intercommunicator
-    /// that would be the number of ranks in the other group, so this returns an error there.
+    /// This rank, and the number of ranks that collective calls read from and write to. On an intercommunicator, that number
+    /// would be the size of the other group, so this returns an error there.
     pub(crate) fn ranks(&self) -> Result<(Rank, Rank), Error> {
         let (mut rank, mut size, mut inter, mut remote) = (0, 0, 0, 0);
         // SAFETY: the communicator is alive, and so is the memory for the answers.
@@ -249,7 +249,7 @@ impl OnCommunicator<'_> {
         })
     }
 
-    /// Divides from the root, which alone has parts, to all ranks.
+    /// Divides the root's elements among all ranks. Only the root has parts.
     pub(crate) fn scatter(
         &self,
         from: Option<(&Parts, &[u8])>,
@@ -328,7 +328,7 @@ impl OnCommunicator<'_> {
             count: elements as u64,
             limit: u64::from(c_int::MAX.unsigned_abs()),
         })?;
-        // Except at the root nothing is written, and the zeros remain.
+        // Only the root's result is written; elsewhere the zeros remain.
         let mut result = vec![0_u8; own.len()];
         let (from, to) = (sending(own), receiving(result.as_mut_ptr(), result.len()));
         let (ty, handle) = (block.handle, self.handle());

@@ -1,11 +1,11 @@
-//! Datatypes to receive messages with that may be longer than the memory for them.
+//! Datatypes for receiving messages that may be longer than the memory for them.
 //!
-//! Open MPI 4.1 and 5.0 copy a long message from the sender's memory as a whole, over whatever follows contiguous memory that is
-//! too short for it, and then return the error. Into memory with a gap they copy what there is room for. So these datatypes are
-//! bytes, a gap of one, and another byte.
+//! If a message is longer than contiguous memory for it, Open MPI 4.1 and 5.0 copy it whole from the sender's memory, over
+//! whatever follows, and only then return the error. Into memory with a gap, they copy only what fits. So these datatypes are
+//! bytes, a gap of one byte, and another byte.
 //!
-//! To make one takes longer than a short message. Memory may be longer than the message, so short lengths are rounded up to a
-//! power of two, and the few datatypes for these are kept.
+//! Making such a datatype takes longer than a short message. Memory may be longer than the message, so short lengths are
+//! rounded up to a power of two, and the few datatypes for these are kept.
 
 use std::os::raw::c_int;
 use std::sync::OnceLock;
@@ -25,16 +25,16 @@ const LAST_POWER: usize = 16;
 static KEPT: [OnceLock<Handle>; LAST_POWER - FIRST_POWER + 1] =
     [const { OnceLock::new() }; LAST_POWER - FIRST_POWER + 1];
 
-/// A datatype for a message that may be too long, committed.
+/// A committed datatype for a message that may be too long.
 pub(super) struct Cut {
-    /// One instance is for one message.
+    /// One instance receives one message.
     pub(super) datatype: Datatype,
     /// The bytes of memory that an instance takes.
     pub(super) room: usize,
 }
 
 impl Cut {
-    /// For messages of up to `capacity` bytes, which it receives whole.
+    /// The datatype for messages of up to `capacity` bytes, which it receives whole.
     pub(super) fn after(capacity: usize) -> Result<Self, Error> {
         let (data, datatype) = match index(capacity) {
             Some(at) => {
@@ -58,7 +58,7 @@ fn kept(at: usize) -> Result<MPI_Datatype, Error> {
         return Ok(*handle);
     }
     let (handle, _) = cut_after(1 << (FIRST_POWER + at))?.into_handle();
-    // If two threads make it at once, the library keeps both.
+    // If two threads make it at the same time, the library keeps both datatypes.
     Ok(KEPT[at].get_or_init(|| Handle(handle)).0)
 }
 

@@ -34,7 +34,7 @@ impl Datatype {
         Self { handle, owned: false, thread: PhantomData }
     }
 
-    /// Leaves the handle to the library, which keeps it for as long as the program runs.
+    /// Leaves the handle to the library, which keeps the datatype for as long as the program runs.
     pub(super) fn disown(&mut self) {
         self.owned = false;
     }

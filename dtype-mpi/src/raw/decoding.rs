@@ -1,4 +1,4 @@
-//! The calls that return how a datatype was made.
+//! The calls that return a datatype's envelope and contents.
 
 #[cfg_attr(large_counts, path = "decoding/large.rs")]
 #[cfg_attr(not(large_counts), path = "decoding/small.rs")]
@@ -72,8 +72,8 @@ pub(crate) fn envelope(datatype: &Datatype) -> Result<Envelope, Error> {
 /// The contents of a datatype that is not named. Requires a session.
 pub(crate) fn contents(datatype: &Datatype, envelope: &Envelope) -> Result<Contents, Error> {
     let Arrays { integers, addresses, large_counts, handles } = form::contents(datatype, envelope)?;
-    // From here on every handle has an owner, even if a later step fails. Handles of predefined datatypes must not
-    // be freed; the datatypes of Fortran's kinds count as predefined, although they have no name.
+    // From here on, every handle has an owner, even if a later step fails. Handles of predefined datatypes must not be freed;
+    // the datatypes of Fortran's kinds count as predefined, although they have no name.
     let mut datatypes: Vec<Datatype> = handles.into_iter().map(Datatype::owned).collect();
     for datatype in &mut datatypes {
         let found = self::envelope(datatype);

@@ -19,8 +19,8 @@ use crate::error::Error;
 /// Combines the packed elements of the first slice into the elements of the second.
 type Function<'f> = dyn Fn(&[u8], &mut [u8]) -> Result<(), Error> + Sync + 'f;
 
-/// An operation of the library. The only pointer through which the library can pass context to the function is the
-/// pointer to the datatype. The context is therefore attached to a datatype that only this operation uses.
+/// An operation of the library. The library passes its function only one pointer that can carry context: the pointer to the
+/// datatype. So the context is attached to a datatype that only this operation uses.
 pub(crate) struct UserFunction<'f> {
     operation: MPI_Op,
     datatype: Datatype,
@@ -76,7 +76,7 @@ impl<'f> UserFunction<'f> {
         self.operation
     }
 
-    /// The datatype that it works on.
+    /// The datatype that the operation works on.
     pub(crate) fn block(&self) -> Block {
         Block { handle: self.datatype.handle(), size: self.size }
     }
@@ -103,7 +103,7 @@ unsafe extern "C" fn apply(
     count: *mut c_int,
     datatype: *mut MPI_Datatype,
 ) {
-    // SAFETY: the library passes both.
+    // SAFETY: the library passes valid pointers to both.
     let (count, datatype) = unsafe { (*count, *datatype) };
     let Some(context) = attributes::attached(datatype) else { return };
     if count == 0 {

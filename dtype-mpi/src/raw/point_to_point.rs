@@ -72,7 +72,7 @@ fn byte_count(status: &MPI_Status) -> Result<u64, Error> {
     let (byte, mut bytes) = (names::byte()?, 0);
     // SAFETY: a status that a call has filled; `bytes` lives through the call.
     check("MPI_Get_count", unsafe { ffi::MPI_Get_count(status, byte, &raw mut bytes) })?;
-    // Negative if there are more bytes than an `int` can count. The call for these takes longer.
+    // The number is negative if an `int` cannot count the bytes. The call for such messages takes longer.
     u64::try_from(bytes).or_else(|_| large_byte_count(status))
 }
 
@@ -118,7 +118,7 @@ impl<'c> OnCommunicator<'c> {
         tag: Tag,
         meanwhile: impl FnOnce() -> R,
     ) -> Result<R, Error> {
-        /// Dropped, if `meanwhile` panics, it waits as well: until then the library may read the bytes.
+        /// If `meanwhile` panics, dropping this waits as well, because the library may read the bytes until then.
         struct Sending(MPI_Request);
         impl Sending {
             fn wait(&mut self) -> Result<(), Error> {
@@ -138,8 +138,8 @@ impl<'c> OnCommunicator<'c> {
         let (count, packed) = (number(call, bytes.len())?, names::packed()?);
         let (at, mut under_way) = (sending(bytes), Sending(no_request()));
         let request = &raw mut under_way.0;
-        // SAFETY: the pointer and the length are from a slice, which is borrowed until this function returns, and
-        // `under_way` is waited for before, in any case; the communicator is alive.
+        // SAFETY: the pointer and the length are those of a slice that is borrowed until this function returns. In any case,
+        // `under_way` is waited for before that. The communicator is alive.
         check(call, unsafe { MPI_Isend(at, count, packed, to, tag, self.handle(), request) })?;
         let result = meanwhile();
         under_way.wait()?;
@@ -194,8 +194,8 @@ impl<'c> OnCommunicator<'c> {
     ) -> Result<Pending<'c>, Error> {
         let call = "MPI_Irecv";
         check_receivable(capacity)?;
-        // One extra byte detects a message that is too long: Open MPI truncates some messages to the own rank
-        // without an error.
+        // One extra byte detects a message that is too long, because Open MPI truncates some messages to the same rank without
+        // an error.
         let cut = if cfg!(open_mpi) { Some(Cut::after(capacity + 1)?) } else { None };
         let (count, datatype, room) = match &cut {
             Some(cut) => (1, cut.datatype.handle(), cut.room),
@@ -244,7 +244,7 @@ impl<'c> OnCommunicator<'c> {
     }
 
     fn matched(&self, message: MPI_Message, status: &MPI_Status) -> Result<Matched<'c>, Error> {
-        // Should its length not be known, it is cut, so that its sender need not wait for ever.
+        // If its length cannot be found, the message is cut, so that its sender is not blocked forever.
         let unknown = Envelope { source: status.MPI_SOURCE, tag: status.MPI_TAG, bytes: u64::MAX };
         let message = Message::Taken(message);
         let mut matched = Matched { message, on: self.later(), envelope: unknown };
@@ -252,8 +252,8 @@ impl<'c> OnCommunicator<'c> {
         Ok(matched)
     }
 
-    /// Takes a message that [`probe`](Self::probe) has just found, and passes it on. If no other thread calls MPI, no
-    /// other receive can get the message before `receive` receives it, so it need not be matched.
+    /// Takes a message that [`probe`](Self::probe) has just found, and passes it to `receive`. If no other thread calls MPI, no
+    /// other receive can get the message first, so it need not be matched.
     #[inline]
     pub(crate) fn take<R>(
         &self,
@@ -261,7 +261,7 @@ impl<'c> OnCommunicator<'c> {
         receive: impl FnOnce(&mut Matched<'c>) -> Result<R, Error>,
     ) -> Result<R, Error> {
         if self.has_threads() {
-            // A message that cannot be counted cannot be received once it is taken.
+            // A message that cannot be counted is not taken, because it could not be received after that.
             number("MPI_Mrecv", usize::try_from(found.bytes).unwrap_or(usize::MAX))?;
             return receive(&mut self.matched_probe(found.source, found.tag)?);
         }
@@ -325,7 +325,7 @@ impl<'c> Matched<'c> {
     #[inline]
     pub(crate) unsafe fn receive(&mut self, at: *mut u8) -> Result<(), Error> {
         let bytes = usize::try_from(self.envelope.bytes).unwrap_or(usize::MAX);
-        // SAFETY: by the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.receive_as(receiving(at, bytes), bytes, names::packed()?) }
     }
 
@@ -340,7 +340,7 @@ impl<'c> Matched<'c> {
         count: usize,
         datatype: &Datatype,
     ) -> Result<(), Error> {
-        // SAFETY: by the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.receive_as(at.cast(), count, datatype.handle()) }
     }
 
@@ -365,7 +365,7 @@ impl<'c> Matched<'c> {
                 // SAFETY: the message was matched and not received; the caller guarantees the memory.
                 let code =
                     unsafe { MPI_Mrecv(at, count, datatype, &raw mut *message, &raw mut status) };
-                // A call that fails has received it as well, although MPICH keeps the handle.
+                // A failed call has received the message as well, although MPICH keeps the handle.
                 self.message = Message::Received;
                 check(call, code)?;
             }
@@ -388,7 +388,7 @@ impl<'c> Matched<'c> {
         Err(Error::Short { source_rank: source, tag, bytes: came, expected: bytes })
     }
 
-    /// Receives the message and passes its bytes on.
+    /// Receives the message and passes its bytes to `take`.
     pub(crate) fn receive_bytes<R>(&mut self, take: impl FnOnce(&[u8]) -> R) -> Result<R, Error> {
         let bytes = usize::try_from(self.envelope.bytes).unwrap_or(usize::MAX);
         // Refused before memory for it is allocated.
@@ -407,8 +407,8 @@ impl<'c> Matched<'c> {
 }
 
 impl Drop for Matched<'_> {
-    /// A matched message that is never received keeps its memory in the library, and may keep its sender waiting. It is cut
-    /// to its first bytes: for a longer one the library returns an error, and the message is gone.
+    /// A matched message that is never received keeps its memory in the library, and may block its sender. So it is received,
+    /// cut to its first bytes: if it is longer, the library returns an error and discards the message.
     fn drop(&mut self) {
         if !matches!(self.message, Message::Taken(_)) || not_running().is_some() {
             return;
@@ -478,8 +478,8 @@ impl<'c> Pending<'c> {
         self.finish("MPI_Test", code, &status).map(Some)
     }
 
-    /// The result of a call that completes the request. A request that failed is complete as well, unless the
-    /// library keeps its handle.
+    /// The result of a call that completes the request. A failed request is complete as well, unless the library keeps its
+    /// handle.
     fn finish(
         &mut self,
         call: &'static str,
@@ -517,15 +517,15 @@ impl<'c> Pending<'c> {
             let Envelope { source: source_rank, tag, bytes } = came;
             return Err(Error::Truncated { source_rank, tag, bytes, capacity: capacity as u64 });
         }
-        // SAFETY: this number of bytes was received into the memory, which has room for them.
+        // SAFETY: this many bytes were received into the memory, which has room for them.
         unsafe { buffer.set_len(bytes) };
         Ok((buffer, came))
     }
 }
 
 impl Drop for Pending<'_> {
-    /// Cancels a receive. A send continues until it is complete, because part of the message may have been sent; if
-    /// the thread is panicking, the memory is leaked instead of waiting.
+    /// Cancels a receive. For a send, waits until it is complete, because part of the message may have been sent; if the thread
+    /// is panicking, leaks the memory instead.
     fn drop(&mut self) {
         if self.is_complete() {
             return;

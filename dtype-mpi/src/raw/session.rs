@@ -14,8 +14,8 @@ use crate::error::Error;
 
 /// The right to make and query datatypes and operations, for as long as the value lives.
 ///
-/// Errors in these calls belong to no communicator: one library calls the error handler of `MPI_COMM_WORLD`,
-/// another the error handler of `MPI_COMM_SELF`.
+/// Errors in these calls do not belong to a communicator: one library calls the error handler of `MPI_COMM_WORLD`, another the
+/// error handler of `MPI_COMM_SELF`.
 pub(crate) struct Session {
     _world: Returning,
     _own: Returning,
@@ -23,7 +23,7 @@ pub(crate) struct Session {
     _alone: MutexGuard<'static, ()>,
 }
 
-/// Held by the only session.
+/// Locked while a session exists, so that there is only one.
 static ALONE: Mutex<()> = Mutex::new(());
 
 impl Session {
@@ -112,7 +112,7 @@ fn has_threads(level: c_int) -> bool {
     level == unsafe { ffi::RSMPI_THREAD_MULTIPLE }
 }
 
-/// The reason why MPI cannot be called, if there is one.
+/// Why MPI cannot be called; `None` if it can.
 pub(super) fn not_running() -> Option<&'static str> {
     if !mpi::environment::is_initialized() {
         Some("not initialised")
@@ -124,11 +124,11 @@ pub(super) fn not_running() -> Option<&'static str> {
 }
 
 thread_local! {
-    /// Whether this thread is in a library call that has called a function of the program.
+    /// Whether this thread is in a function of the program that a library call has called.
     static IN_FUNCTION: Cell<bool> = const { Cell::new(false) };
 
-    /// The level of thread support, once this thread is known to be one that may call MPI. That holds until MPI is
-    /// finalized, and MPI is initialised only once.
+    /// The level of thread support, once it is known that this thread may call MPI. That stays true until MPI is finalized, and
+    /// MPI is initialised only once.
     static LEVEL: Cell<Option<c_int>> = const { Cell::new(None) };
 }
 
@@ -155,12 +155,13 @@ pub(crate) fn check_running(call: &'static str) -> Result<c_int, Error> {
     }
 }
 
-/// Whether MPI has ended. Each call queries the library first, which takes a fortieth of a short message's time. A function
-/// that it calls when MPI begins to end could not replace that: if the first call of this crate comes while MPI is ending, it
-/// is too late to register one, and nothing says so.
+/// Whether MPI has ended. Each call queries the library first, which takes a fortieth of a short message's time. A callback at
+/// the beginning of MPI's end could not replace the query: if the first call of this crate comes while MPI is ending, it is too
+/// late to register a callback, and no error says so.
 ///
-/// Inlined, unlike the `mpi` crate's, whose frame has 8 bytes of which the library writes 4: to remove it, the processor cannot
-/// forward the two stores, and waits until all earlier ones have reached the cache, those to the memory of other processes too.
+/// Inlined, unlike the `mpi` crate's function. That function reads 8 bytes of its frame, of which the library writes only 4, so
+/// the processor cannot forward the two stores: it stalls until all earlier stores have reached the cache, even those to the
+/// memory of other processes.
 #[inline(always)]
 fn is_finalized() -> bool {
     let mut finalized = 0;
@@ -191,15 +192,15 @@ fn ask_level(call: &'static str) -> Result<c_int, Error> {
     Ok(level)
 }
 
-/// Makes a communicator return errors for as long as this lives, even if its handler would end the program.
+/// While this lives, a communicator returns errors, even if its handler would end the program.
 struct Returning {
     communicator: MPI_Comm,
-    /// What to restore, if only this thread may call MPI: for one communicator, its values end in the opposite order in
-    /// which they began. With more threads it is in [`ASIDE`].
+    /// The handler to restore, if only this thread may call MPI: values for one communicator then end in the reverse order of
+    /// their beginning. With more threads, the handler is in [`ASIDE`].
     handler: Option<MPI_Errhandler>,
 }
 
-/// A communicator whose error handler is replaced for the time being.
+/// A communicator whose error handler is temporarily replaced.
 struct Aside {
     communicator: MPI_Comm,
     handler: MPI_Errhandler,
@@ -210,8 +211,8 @@ struct Aside {
 // a time.
 unsafe impl Send for Aside {}
 
-/// The error handlers that are replaced. If several users overlap, the first replaces the handler and the last
-/// restores it, so that none takes another's replacement for the program's handler.
+/// The replaced error handlers. If several users overlap, the first replaces the handler and the last restores it, so that no
+/// user takes the replacement of another for the program's handler.
 static ASIDE: Mutex<Vec<Aside>> = Mutex::new(Vec::new());
 
 impl Returning {
@@ -221,11 +222,11 @@ impl Returning {
     #[inline]
     unsafe fn errors(communicator: MPI_Comm, level: c_int) -> Self {
         if has_threads(level) {
-            // SAFETY: by the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { Self::errors_for_all(communicator) };
             return Self { communicator, handler: None };
         }
-        // SAFETY: by the caller's promise.
+        // SAFETY: guaranteed by the caller.
         Self { communicator, handler: Some(unsafe { replace(communicator) }) }
     }
 
@@ -238,7 +239,7 @@ impl Returning {
             found.users += 1;
             return;
         }
-        // SAFETY: by the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let handler = unsafe { replace(communicator) };
         aside.push(Aside { communicator, handler, users: 1 });
     }

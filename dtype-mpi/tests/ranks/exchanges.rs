@@ -104,7 +104,7 @@ pub(crate) fn halos(world: &SimpleCommunicator) {
     }
 }
 
-/// Rank i sends its numbers that end in j, j + 1 of them, to rank j; they are received backwards.
+/// Rank i sends to rank j the first j + 1 of its numbers that end in j. Rank j receives them in reverse order.
 pub(crate) fn all_to_all(world: &SimpleCommunicator) {
     let (rank, size) = (world.rank(), world.size());
     let u32s = Type::basic(Basic::U32);

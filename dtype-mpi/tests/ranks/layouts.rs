@@ -20,7 +20,7 @@ pub(crate) fn transpose(world: &SimpleCommunicator) {
     let (rows, n) = (3, 3 * ranks);
     let value = |row: usize, column: usize| (row * n + column) as f64;
     let own: Vec<f64> = (0..rows * n).map(|i| value(rank * rows + i / n, i % n)).collect();
-    // One column of the own rows; the next one begins a number later.
+    // One column of this rank's rows. The next column begins one number later.
     let column = Type::vector(rows as u64, 1, n as i64, &f64s()).unwrap();
     let columns = Layout::new(&Type::resized(&column, 0, 8).unwrap()).unwrap();
     // A rank sends `rows` pieces of rows; the next rank's pieces begin after the first piece of this one.

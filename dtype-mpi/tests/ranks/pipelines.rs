@@ -197,7 +197,7 @@ pub(crate) fn said(world: &SimpleCommunicator) {
     }
 }
 
-/// The receiver counts one byte more than a chunk has: what it could not is refused here, not half-way.
+/// The receiver must be able to count one byte more than a chunk has. The sender refuses longer chunks before it sends any.
 pub(crate) fn uncountable(world: &SimpleCommunicator) {
     let me = world.process_at_rank(world.rank());
     if !cfg!(large_counts) {

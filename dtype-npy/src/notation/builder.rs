@@ -14,7 +14,7 @@ pub(super) struct Builder<'a> {
     pub(super) options: NumpyOptions,
     /// The number of names so far.
     pub(super) names: usize,
-    /// The name of a structure's member, if it has one.
+    /// The name of a structure's member; `None` for the default.
     pub(super) name: &'a dyn Fn(&Type, usize) -> Option<String>,
 }
 
@@ -22,12 +22,12 @@ pub(super) struct Builder<'a> {
 #[derive(Default)]
 struct Fields {
     all: Vec<DtypeField>,
-    /// The names of members, as the caller chose them, and of their instances.
+    /// The names in use: of members, as the caller chose them, and of their instances.
     taken: BTreeSet<String>,
 }
 
 impl Fields {
-    /// The name, with a number if another has it.
+    /// The name, with a number appended if another field has it.
     fn unique(&mut self, wanted: &str) -> String {
         let mut name = wanted.to_string();
         let mut number = 2;
@@ -44,7 +44,7 @@ impl Fields {
     }
 }
 
-/// This number of consecutive items. One instance of a [`Type`] has no axis; Rust's arrays have all of theirs.
+/// `count` consecutive items. One instance of a [`Type`] gets no axis; Rust's arrays keep all of theirs.
 fn subarray(of: Source<'_>, one: Dtype, count: u64) -> Result<Dtype, NumpyError> {
     if count == 1 && matches!(of, Source::Type(_)) {
         return Ok(one);
@@ -76,7 +76,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// The name of a structure's member, different from those before.
+    /// The name of a structure's member. It differs from earlier names.
     fn member(&self, fields: &mut Fields, source: Source<'_>, names: Names, i: usize) -> String {
         let own = match source {
             Source::Type(ty) => (self.name)(ty, i).filter(|name| !name.is_empty()),
@@ -85,7 +85,7 @@ impl Builder<'_> {
         fields.unique(&own.unwrap_or_else(|| names.of_field(i)))
     }
 
-    /// Packed bytes: everything is consecutive.
+    /// The dtype for packed bytes, in which everything is consecutive.
     pub(super) fn packed(&mut self, source: Source<'_>) -> Result<Dtype, NumpyError> {
         match (source, source.parts()) {
             _ if source.size() == 0 => Fields::default().finish(0),
@@ -115,13 +115,13 @@ impl Builder<'_> {
         }
     }
 
-    /// The instances of a part that have this number of packed bytes.
+    /// The instances of a part that together have `size` packed bytes.
     fn repeated(&mut self, of: Source<'_>, size: u64) -> Result<Dtype, NumpyError> {
         let one = self.packed(of)?;
         subarray(of, one, size.checked_div(of.size()).unwrap_or(0))
     }
 
-    /// An instance in memory as an item of this number of bytes, the first of which is at displacement `origin`.
+    /// An instance in memory as an item of `itemsize` bytes. The first byte of the item is at displacement `origin`.
     pub(super) fn memory(
         &mut self,
         source: Source<'_>,
@@ -149,7 +149,7 @@ impl Builder<'_> {
                 return self.memory(Source::Type(built), origin, itemsize);
             }
             (_, Parts::Grid { blocks, block, of }) => {
-                // One subarray, if that is enough.
+                // A single subarray, if that is enough.
                 let touching = blocks.count == 1
                     || i128::from(blocks.stride)
                         == i128::from(block.stride) * i128::from(block.count);
@@ -213,7 +213,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Instances of a part; the first has its origin at offset `at` of an item of this number of bytes.
+    /// Instances of a part in an item of `itemsize` bytes. The first instance has its origin at offset `at`.
     fn block(
         &mut self,
         fields: &mut Fields,
@@ -228,7 +228,7 @@ impl Builder<'_> {
         }
         let (from, to) = of.span();
         if block.count > 1 && at >= 0 {
-            // The gap after the last instance needs room as well.
+            // The gap after the last instance also needs room.
             if let Some(all) = self.array(of, block, itemsize - at)? {
                 return self.add(fields, name, all, at);
             }
@@ -239,7 +239,7 @@ impl Builder<'_> {
                 1 => name.to_string(),
                 _ => fields.unique(&format!("{name}_{k}")),
             };
-            // As much of an instance's extent as there is room for, from its first byte of data or its origin.
+            // As much of an instance's extent as there is room for, from its first byte of data or from its origin.
             let origin = if at < 0 { from } else { from.min(0) };
             let room = itemsize - (at + origin);
             let extent = i128::from(of.extent()).max(to) - origin;
@@ -249,7 +249,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Several instances as a subarray, if their stride is large enough and they have room.
+    /// Several instances as a subarray, if their stride is large enough and the item has room for them.
     fn array(
         &mut self,
         of: Source<'_>,

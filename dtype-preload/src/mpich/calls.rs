@@ -1,6 +1,6 @@
-//! The calls that make and free datatypes.
+//! The functions that make and free datatypes.
 //!
-//! They are MPI's, so they are called below Open MPI as well, where a datatype is an address.
+//! They are MPI's functions, so programs with Open MPI call them as well; there, a datatype is an address.
 
 use std::ffi::{c_int, c_void};
 
@@ -25,9 +25,9 @@ originals! {
 ///
 /// # Safety
 ///
-/// The library is supported, and the address is null or that of a handle.
+/// The library must be supported, and the address must be null or that of a handle.
 unsafe fn forget_at(datatype: *mut c_void) -> Option<Handle> {
-    // SAFETY: the caller guarantees it.
+    // SAFETY: passed on to the caller.
     let handle = *unsafe { datatype.cast::<Handle>().as_ref() }?;
     contain(|| forget(handle));
     Some(handle)
@@ -43,10 +43,10 @@ unsafe extern "C" fn commit(datatype: *mut c_void) -> c_int {
         // SAFETY: the caller's argument.
         return unsafe { original(datatype) };
     }
-    // SAFETY: likewise.
+    // SAFETY: as above.
     let handle = unsafe { forget_at(datatype) };
     let making = handle.map(Making::begin);
-    // SAFETY: likewise.
+    // SAFETY: as above.
     let code = unsafe { original(datatype) };
     if let Some(handle) = handle
         && code == 0
@@ -72,7 +72,7 @@ unsafe extern "C" fn dup(datatype: Word, new: *mut c_void) -> c_int {
     // The copy of a committed type is committed.
     let committed = is_committed(handle(datatype));
     let making = Making::begin(generic::UNKNOWN);
-    // SAFETY: likewise.
+    // SAFETY: as above.
     let code = unsafe { original(datatype, new) };
     if code == 0 {
         // SAFETY: the library has written the handle.
@@ -98,27 +98,27 @@ unsafe extern "C" fn free(datatype: *mut c_void) -> c_int {
         // SAFETY: the caller's argument.
         return unsafe { original(datatype) };
     }
-    // Before the call: the callbacks that delete its attributes may use the type, which must not be entered again. Afterwards,
-    // another thread may have a new type with this handle.
+    // Before the call: the callbacks that delete the type's attributes may use the type, which must not be entered again. After
+    // the call, another thread may have a new type with this handle.
     //
-    // SAFETY: likewise.
+    // SAFETY: as above.
     unsafe { forget_at(datatype) };
-    // SAFETY: likewise.
+    // SAFETY: as above.
     unsafe { original(datatype) }
 }
 
 /// Exports a function under both names that MPI has for it.
 ///
-/// Below another library a call goes straight to the next function of the same name, so that a tool behind this library sees it,
-/// with the same arguments in the same registers and at the same place of the stack: a jump, because `MPI_Pack` of one struct
-/// takes Open MPI no more than 20 ns. So the function must be `extern "C"` and not inlined.
+/// With another library than MPICH, a call goes straight to the next function of the same name, so that a tool loaded after
+/// this library sees it. It does so by a jump, with the same arguments in the same registers and stack slots, because
+/// `MPI_Pack` of one struct takes Open MPI no more than 20 ns. So the function must be `extern "C"` and not inlined.
 macro_rules! exported {
     ($($name:ident, $profiled:ident = $function:ident($($argument:ident: $type:ty),*);)+) => {
         $($crate::mpich::calls::exported!(@ $name, $function($($argument: $type),*));)+
         $($crate::mpich::calls::exported!(@ $profiled, $function($($argument: $type),*));)+
     };
     (@ $name:ident, $function:ident($($argument:ident: $type:ty),*)) => {
-        /// In front of MPI's function of this name.
+        /// Replaces MPI's function of this name.
         ///
         /// # Safety
         ///
@@ -132,7 +132,7 @@ macro_rules! exported {
                     Err(_) => panic!("a name has no zeros"),
                 };
             static NEXT: $crate::original::Original<Function> =
-                // SAFETY: the declaration of the function in the header of every library that has it.
+                // SAFETY: this is the function's type in the header of every library that has it.
                 unsafe { $crate::original::Original::new(NAME, Some($function as Function)) };
 
             match NEXT.get() {
@@ -140,7 +140,7 @@ macro_rules! exported {
                     // SAFETY: the caller's arguments.
                     unsafe { next($($argument),*) }
                 }
-                // SAFETY: likewise.
+                // SAFETY: as above.
                 _ => unsafe { $function($($argument),*) },
             }
         }
@@ -148,7 +148,7 @@ macro_rules! exported {
 }
 pub(super) use exported;
 
-// The names are the standard's.
+// The names are those of the standard.
 exported! {
     MPI_Type_commit, PMPI_Type_commit = commit(datatype: *mut c_void);
     MPI_Type_dup, PMPI_Type_dup = dup(datatype: Word, new: *mut c_void);

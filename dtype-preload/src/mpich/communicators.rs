@@ -1,7 +1,8 @@
 //! The communicators that exist.
 //!
-//! `MPI_Pack` does not use its communicator, but refuses one that does not exist. The first call with a communicator is left
-//! to the library, which refuses it if it does not exist. From then on it exists until it is freed.
+//! `MPI_Pack` does not use its communicator, but refuses one that does not exist. The first call with a communicator goes to
+//! the library, which refuses the communicator if it does not exist. After that, the communicator is known to exist until it is
+//! freed.
 
 use std::ffi::{c_int, c_void};
 
@@ -13,7 +14,7 @@ use crate::original::{NO_ORIGINAL, Original, originals};
 
 type Free = unsafe extern "C" fn(*mut c_void) -> c_int;
 
-// Each name leads to the next function of the same name, so that a tool behind this library sees the call as well.
+// Each name leads to the next function of the same name, so that a tool loaded after this library sees the call as well.
 originals! {
     static FREE = c"MPI_Comm_free": Free;
     static PROFILED_FREE = c"PMPI_Comm_free": Free;
@@ -24,14 +25,14 @@ originals! {
 /// The communicators that the library has accepted and the program has not freed since.
 static ACCEPTED: HandleSet<COMMUNICATOR> = HandleSet::new();
 
-/// Whether a communicator is known to exist, while MPI runs.
+/// Whether a communicator is known to exist, and MPI is running.
 #[inline]
 pub(super) fn is_communicator(word: Word) -> bool {
     let handle = handle(word);
     handle == COMM_WORLD || handle == COMM_SELF || ACCEPTED.contains(handle)
 }
 
-/// Notes that the library has accepted a communicator.
+/// Records that the library has accepted a communicator.
 pub(super) fn accepted(word: Word) {
     if !is_communicator(word) {
         ACCEPTED.insert(handle(word));
@@ -56,7 +57,7 @@ unsafe fn free(original: &Original<Free>, communicator: *mut c_void) -> c_int {
 
 macro_rules! exported {
     ($($name:ident = $ORIGINAL:ident;)+) => {$(
-        /// In front of MPI's function of this name.
+        /// Replaces MPI's function of this name.
         ///
         /// # Safety
         ///
@@ -69,7 +70,7 @@ macro_rules! exported {
     )+};
 }
 
-// The names are the standard's.
+// The names are those of the standard.
 exported! {
     MPI_Comm_free = FREE;
     PMPI_Comm_free = PROFILED_FREE;

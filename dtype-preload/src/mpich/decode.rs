@@ -1,4 +1,4 @@
-//! From an MPICH datatype to a [`Type`], by its envelope and contents.
+//! Decodes an MPICH datatype to a [`Type`], by its envelope and contents.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -12,18 +12,18 @@ use super::numbers::{
     COMBINER_NAMED, DEFAULT_ARGUMENT, DISTRIBUTE_DFLT_DARG, Handle, array, combiner, name,
 };
 
-/// The combiner of a datatype, as MPICH numbers it, and the numbers of integers, addresses, large counts and datatypes in its
-/// contents.
+/// The combiner of a datatype, as MPICH numbers it, and how many integers, addresses, large counts and datatypes its contents
+/// have.
 type Envelope = (i32, [usize; 4]);
 
 /// # Safety
 ///
-/// The handle belongs to a datatype that lives, and MPI may be called.
+/// The handle must belong to a live datatype, and MPI must be running.
 unsafe fn envelope(handle: Handle) -> Option<Envelope> {
     let (mut numbers, mut combiner) = ([0; 4], 0);
     let [integers, addresses, large_counts, datatypes] = &mut numbers;
     let get = GET_ENVELOPE.get()?;
-    // SAFETY: the caller guarantees it, and the five numbers live through the call.
+    // SAFETY: the caller guarantees the handle, and the five numbers live through the call.
     let code =
         unsafe { get(handle, integers, addresses, large_counts, datatypes, &raw mut combiner) };
     let lengths = numbers.map(|number: Count| usize::try_from(number).ok());
@@ -33,61 +33,61 @@ unsafe fn envelope(handle: Handle) -> Option<Envelope> {
     (code == 0).then_some((combiner, [integers, addresses, large_counts, datatypes]))
 }
 
-/// The number of arguments of the call that made the type: a measure of the work to compile it.
+/// The number of arguments of the call that made the type. It is a measure of the time to compile the type.
 ///
 /// # Safety
 ///
 /// As for [`decode`].
 pub(super) unsafe fn parts(handle: Handle) -> Option<usize> {
-    // SAFETY: the caller guarantees it.
+    // SAFETY: passed on to the caller.
     let (_, numbers) = unsafe { envelope(handle) }?;
     Some(numbers.into_iter().fold(0, usize::saturating_add))
 }
 
-/// A type as it was decoded.
+/// A decoded type.
 #[derive(Debug)]
 pub(super) struct Decoded {
-    /// With MPICH's bounds at every level.
+    /// The type, with MPICH's bounds at every level.
     pub(super) ty: Type,
     pub(super) parts: Parts,
 }
 
-/// Properties of a type's parts that its basic types do not show.
+/// Properties of a type's parts that its basic datatypes do not show.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Parts {
     /// A value and an index, as `MPI_DOUBLE_INT`. MPICH treats the pair as one value.
     pub(super) has_pairs: bool,
-    /// A type of Fortran's kinds, as `MPI_Type_create_f90_complex` makes them: in MPICH's eyes, one of C or one of
-    /// Fortran's.
+    /// A type of Fortran's kinds, as `MPI_Type_create_f90_complex` makes it. MPICH treats it as a type of C, or as one of
+    /// Fortran.
     pub(super) has_kinds: bool,
 }
 
-/// The [`Type`] of a datatype. `None` if a part of it is not supported.
+/// The [`Type`] of a datatype; `None` if a part of it is not supported.
 ///
 /// # Safety
 ///
-/// The handle belongs to a datatype that lives, and MPI may be called.
+/// The handle must belong to a live datatype, and MPI must be running.
 pub(super) unsafe fn decode(handle: Handle) -> Option<Decoded> {
     let mut library = Mpich::default();
     let ty = Type::decode(&mut library, &Alive(handle)).ok()?;
     Some(Decoded { ty, parts: library.parts })
 }
 
-/// The handle of a datatype that lives while MPI may be called: the one that the caller of [`decode`] vouches for, or a part,
-/// to which the library has returned a reference.
+/// The handle of a datatype that is alive while MPI is running: either the one that the caller of [`decode`] guarantees, or a
+/// part of it, to which the library has returned a reference.
 struct Alive(Handle);
 
-/// The library, and what is known about the datatypes that were read.
+/// The library, and what is known about the datatypes read so far.
 #[derive(Debug, Default)]
 struct Mpich {
     parts: Parts,
-    /// Whether the library owns them.
+    /// Whether the library owns a datatype.
     predefined: HashMap<Handle, bool>,
-    /// Whether the library refused an answer and called the program's error handler. No further queries are made then.
+    /// Whether the library refused a query and called the program's error handler. After that, it is not queried again.
     refused: bool,
 }
 
-/// The type is left to the library.
+/// A type that is left to the library.
 struct Unsupported;
 
 impl From<Error> for Unsupported {
@@ -101,7 +101,7 @@ impl Library for Mpich {
     type Key = Handle;
     type Error = Unsupported;
 
-    /// Deeper types are left to the library.
+    /// Types with more levels are left to the library.
     const MAX_DEPTH: u32 = 64;
 
     fn key(&self, datatype: &Alive) -> Handle {
@@ -118,7 +118,7 @@ impl Library for Mpich {
         made.ok_or(Unsupported)
     }
 
-    /// With the bounds that the library has computed for it: MPICH's rule is not the standard's.
+    /// Uses the bounds that the library has computed, because MPICH's rule is not the standard's.
     fn adjust(&mut self, datatype: &Alive, ty: Type) -> Result<Type, Unsupported> {
         let (lb, extent) = self.extent(datatype).ok_or(Unsupported)?;
         if (ty.lb(), ty.extent()) == (lb, extent) {
@@ -127,8 +127,8 @@ impl Library for Mpich {
         Ok(Type::resized(&ty, lb, extent)?)
     }
 
-    /// Gives the reference back. The library refuses to free what is predefined, so a part about which it says nothing keeps
-    /// its reference.
+    /// Gives the reference back. The library refuses to free predefined types, so if it is not known whether a part is
+    /// predefined, the part keeps its reference.
     fn free(&mut self, mut part: Alive) {
         if !self.predefined.contains_key(&part.0) && !self.refused {
             self.envelope(&part);
@@ -141,7 +141,7 @@ impl Library for Mpich {
 }
 
 impl Mpich {
-    /// Whether the library's function returned 0.
+    /// `Some` if the library's function returned 0.
     fn answered(&mut self, code: c_int) -> Option<()> {
         self.refused |= code != 0;
         (code == 0).then_some(())
@@ -152,7 +152,7 @@ impl Mpich {
         let envelope = unsafe { envelope(datatype.0) };
         self.refused |= envelope.is_none();
         let envelope = envelope?;
-        // Types of Fortran's kinds are the library's own, too.
+        // The library also owns types of Fortran's kinds.
         let is_predefined = matches!(envelope.0, COMBINER_NAMED | 15..=17);
         self.predefined.insert(datatype.0, is_predefined);
         Some(envelope)
@@ -203,7 +203,7 @@ impl Mpich {
         Some(Contents { combiner, integers, addresses, large_counts, datatypes })
     }
 
-    /// A predefined type, by its handle: a program may give it any name, also that of another one.
+    /// A predefined type, identified by its handle, because a program can give it any name, even that of another type.
     fn named(&mut self, datatype: &Alive) -> Option<Type> {
         let handle = datatype.0;
         let known = NAMED.try_with(|named| named.borrow().get(&handle).cloned()).ok().flatten();
@@ -239,7 +239,7 @@ fn renumber(combiner: Combiner, integers: &mut [i32]) -> Option<()> {
             for argument in integers.get_mut(to..to + dimensions)? {
                 match *argument {
                     DISTRIBUTE_DFLT_DARG => *argument = DEFAULT_ARGUMENT,
-                    // The number means something else in the ABI.
+                    // In the ABI, this number has another meaning.
                     DEFAULT_ARGUMENT => return None,
                     _ => {}
                 }
@@ -264,7 +264,7 @@ mod tests {
     const GOOD: Handle = 0x8C00_0008_u32.cast_signed();
     const BAD: Handle = 0x8C00_0009_u32.cast_signed();
 
-    /// Handles whose envelope was queried and that were freed since.
+    /// Handles whose envelope was queried, and handles that were freed since.
     static ASKED: Mutex<Vec<Handle>> = Mutex::new(Vec::new());
     static FREED: Mutex<Vec<Handle>> = Mutex::new(Vec::new());
 
@@ -352,14 +352,14 @@ mod tests {
         assert_eq!(take(&ASKED), [GOOD, PLAIN, INT]);
         assert_eq!(take(&FREED), [PLAIN, PLAIN]);
 
-        // SAFETY: likewise.
+        // SAFETY: as above.
         assert!(unsafe { decode(BAD) }.is_none());
-        // Each refusal calls the program's error handler. A part that was not queried may be predefined, and keeps its
-        // reference.
+        // Each refusal calls the program's error handler, so after the first one there are no more queries. A part that was not
+        // queried may be predefined, and keeps its reference.
         assert_eq!(take(&ASKED), [BAD, PLAIN, INT, NESTED, REFUSED]);
         assert_eq!(take(&FREED), [PLAIN, NESTED, PLAIN]);
 
-        // SAFETY: likewise.
+        // SAFETY: as above.
         assert!(unsafe { decode(REFUSED) }.is_none());
         assert_eq!(take(&ASKED), [REFUSED]);
         assert_eq!(take(&FREED), []);

@@ -1,7 +1,7 @@
-//! Types in `external32`.
+//! Packing in `external32`.
 //!
-//! MPICH 4.0 converts types whose values all have one basic type. Anything else ends the program, and is left to it, as are
-//! the basic types that it converts in another way than the standard (MPI-4.0 section 14.5.2):
+//! MPICH 4.0 converts types whose values all have one basic type. For all others it ends the program, so they are left to it,
+//! as are the basic types that it does not convert as the standard says (MPI-4.0 section 14.5.2):
 //!
 //! | values | MPICH 4.0.2 | the standard |
 //! |---|---|---|
@@ -18,7 +18,7 @@ use super::decode::Decoded;
 use super::types::Source;
 use crate::compiled::Compiled;
 
-/// A type that is converted here.
+/// A type that this engine converts.
 #[derive(Debug)]
 pub(super) struct External {
     pub(super) conversion: Conversion,
@@ -38,7 +38,7 @@ impl External {
     }
 }
 
-/// Whether the library converts all values of a type, and does it as this engine does.
+/// Whether the library converts all values of a type, and converts them as this engine does.
 fn is_converted_alike(ty: &Type) -> bool {
     let description = ty.description();
     let mut basics = description.entries().iter().filter_map(|entry| match entry {
@@ -56,7 +56,7 @@ fn is_value_converted_alike(basic: Basic) -> bool {
         Aint, Bool, Byte, C32, C64, CChar, CxxDoubleComplex, CxxFloatComplex, F32, F64, I8, I16,
         I32, I64, Logical, Long, Packed, U8, U16, U32, U64, UnsignedLong,
     };
-    // Fortran's complex numbers count as C's in a signature, but are not among these.
+    // In a signature, Fortran's complex numbers count as C's, but they are not among these.
     matches!(basic, C32 | C64 | CxxFloatComplex | CxxDoubleComplex)
         || matches!(basic.canonical(), I8 | I16 | I32 | I64 | U8 | U16 | U32 | U64 | F32 | F64)
         || matches!(basic.canonical(), Bool | Logical | Byte | Packed | CChar | Aint)

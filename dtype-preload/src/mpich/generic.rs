@@ -1,7 +1,7 @@
-//! UCX's generic datatypes: this engine's callbacks around MPICH's.
+//! UCX's generic datatypes, with this engine's callbacks around MPICH's.
 //!
-//! MPICH makes a generic datatype when a type is committed, and UCX then requests the bytes of each message from it. MPICH's
-//! own `start` and `finish` are called for each message as well, because they count the references to the type.
+//! MPICH makes a generic datatype when a type is committed, and UCX then calls it for the bytes of each message. MPICH's own
+//! `start` and `finish` are called for each message, too, because they count the references to the type.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ originals! {
     static DESTROY = c"ucp_dt_destroy": unsafe extern "C" fn(UcpDatatype);
 }
 
-/// The handle of a type that has none yet.
+/// The handle of a type that has no handle yet.
 pub(super) const UNKNOWN: Handle = 0;
 
 thread_local! {
@@ -43,7 +43,7 @@ thread_local! {
     static MADE: Cell<*const Context> = const { Cell::new(ptr::null()) };
 }
 
-/// Brackets the library's call that commits a type.
+/// Marks the library's call that commits a type: [`begin`](Self::begin) before it, and [`made`](Self::made) after it.
 pub(super) struct Making {
     before: Option<Handle>,
 }
@@ -54,20 +54,20 @@ impl Making {
         Self { before: MAKING.replace(Some(handle)) }
     }
 
-    /// Completes [`begin`](Self::begin): the library has made the type, with this handle.
+    /// Ends what [`begin`](Self::begin) began: the library has made the type, with this handle.
     ///
-    /// If several threads may call MPI, UCX calls while the library holds a lock that `MPI_Type_get_envelope` takes, too. Then
-    /// the type is decoded now; otherwise it is decoded when it is needed.
+    /// If several threads may call MPI, UCX calls this library while MPICH holds a lock that `MPI_Type_get_envelope` also
+    /// takes. Then the type is decoded now; otherwise it is decoded when it is needed.
     ///
     /// # Safety
     ///
-    /// This thread has made the type since [`begin`](Self::begin), and it lives.
+    /// This thread must have made the type since [`begin`](Self::begin), and the type must be alive.
     pub(super) unsafe fn made(handle: Handle) {
         // SAFETY: made during the library's call, on this thread; the type lives.
         if let Some(context) = unsafe { MADE.get().as_ref() } {
             context.handle.store(handle, Ordering::Release);
             if has_threads() {
-                // SAFETY: likewise.
+                // SAFETY: as above.
                 let read = contain(|| unsafe { read(handle) });
                 let _ = context.source.set(read.flatten());
             }
@@ -89,11 +89,11 @@ struct Context {
     /// The library's own context, for its callbacks.
     library: *mut c_void,
     handle: AtomicI32,
-    /// The decoded type, if several threads may call MPI.
+    /// The decoded type. Only set here if several threads may call MPI.
     source: OnceLock<Option<Source>>,
-    /// Whether a message of this type was seen.
+    /// Whether there was a message of this type before.
     seen: AtomicBool,
-    /// Locked by the thread that compiles. Meanwhile, the others leave their messages to the library.
+    /// Locked by the thread that compiles. Meanwhile, other threads leave their messages to the library.
     compiling: Mutex<()>,
     /// `None` inside if the type is left to the library.
     compiled: OnceLock<Option<(Compiled, Values)>>,
@@ -109,7 +109,7 @@ impl Context {
     ///
     /// # Safety
     ///
-    /// The type lives, and MPI may be called.
+    /// The type must be alive, and MPI must be running.
     unsafe fn find(&self, bytes: usize) -> Option<&(Compiled, Values)> {
         if let Some(compiled) = self.compiled.get() {
             if compiled.is_none() {
@@ -126,7 +126,7 @@ impl Context {
         let at_once = || match (has_threads(), self.source.get()) {
             (true, Some(Some(source))) => Some(compiles_at_once(bytes, source.parts)),
             (true, _) => Some(false),
-            // SAFETY: the caller guarantees it.
+            // SAFETY: guaranteed by the caller.
             (false, _) => unsafe { is_worth_it_at_once(handle, bytes) },
         };
         if !seen {
@@ -136,7 +136,7 @@ impl Context {
                     left(Left::First);
                     return None;
                 }
-                // The library is not queried again after a refusal.
+                // After a refusal, the library is not queried again.
                 None => {
                     let _ = self.compiled.set(None);
                     left(Left::Unknown);
@@ -152,10 +152,10 @@ impl Context {
             let (compiled, has_pairs) = if has_threads() {
                 compile(self.source.get()?.as_ref()?)?
             } else {
-                // SAFETY: likewise.
+                // SAFETY: as above.
                 compile(&unsafe { read(handle) }?)?
             };
-            // A fragment must not end inside a pair either, and they are rare.
+            // A fragment must not end inside a pair either. Pairs are rare, so their types are left to the library.
             if has_pairs {
                 return None;
             }
@@ -167,7 +167,7 @@ impl Context {
 
     /// # Safety
     ///
-    /// As [`Generic`]'s start functions; `state` is what the library's returned.
+    /// As [`Generic`]'s start functions. `state` is what the library's function returned.
     unsafe fn message(
         &self,
         state: *mut c_void,
@@ -178,7 +178,7 @@ impl Context {
         let ours = contain(|| {
             // SAFETY: the library's function, with its state.
             let bytes = unsafe { (self.operations.packed_size)(state) };
-            // SAFETY: UCX calls inside a call of MPI, for a type that lives.
+            // SAFETY: UCX calls this inside a call of MPI, for a live type.
             let (compiled, values) = unsafe { self.find(bytes) }?;
             // SAFETY: the caller guarantees the elements.
             let instances = unsafe {
@@ -207,22 +207,22 @@ impl Generic for Context {
     unsafe fn start_pack(&self, buffer: *const u8, count: usize) -> Option<Wrapped> {
         // SAFETY: the library's function, with its context.
         let state = unsafe { (self.operations.start_pack)(self.library, buffer.cast(), count) };
-        // SAFETY: the caller guarantees it.
+        // SAFETY: guaranteed by the caller.
         Some(unsafe { self.message(state, buffer.cast_mut(), count, Direction::Pack) })
     }
 
     unsafe fn start_unpack(&self, buffer: *mut u8, count: usize) -> Option<Wrapped> {
         // SAFETY: the library's function, with its context.
         let state = unsafe { (self.operations.start_unpack)(self.library, buffer.cast(), count) };
-        // SAFETY: the caller guarantees it.
+        // SAFETY: guaranteed by the caller.
         Some(unsafe { self.message(state, buffer, count, Direction::Unpack) })
     }
 }
 
-/// A message: the library's, and this engine's if it converts it.
+/// A message: the library's state, and this engine's if it converts the message.
 #[derive(Debug)]
 struct Wrapped {
-    /// Lives until the type is freed, which the library does after the last message with it.
+    /// Valid until the type is freed. The library frees it after the last message with it.
     context: *const Context,
     state: *mut c_void,
     ours: Option<Ours>,
@@ -236,8 +236,8 @@ struct Ours {
     count: usize,
 }
 
-// SAFETY: UCX calls for a message from whatever thread makes progress, one at a time; the buffer is the program's, and
-// belongs to the message until it ends.
+// SAFETY: UCX calls for a message from whatever thread makes progress, one at a time. The buffer is the program's, and belongs
+// to the message until the message ends.
 unsafe impl Send for Wrapped {}
 
 impl Wrapped {
@@ -249,7 +249,7 @@ impl Wrapped {
 
 impl Ours {
     fn compiled(&self) -> &Compiled {
-        // SAFETY: a part of the context, which lives.
+        // SAFETY: a part of the context, which is alive.
         unsafe { &*self.compiled }
     }
 
@@ -274,11 +274,11 @@ impl Message for Wrapped {
         let library = |out: *mut u8| unsafe { (operations.pack)(state, offset, out.cast(), room) };
         let Some(ours) = &mut self.ours else { return library(out) };
         let packed = contain(|| {
-            // SAFETY: parts of the context, which lives.
+            // SAFETY: parts of the context, which is alive.
             let (compiled, values) = unsafe { (&*ours.compiled, &*ours.values) };
-            // The last fragment ends with a value anyway.
+            // Only matters for fragments before the last, which always ends with a value.
             let room = values.whole(offset, room);
-            // SAFETY: the caller guarantees it.
+            // SAFETY: guaranteed by the caller.
             compiled.counted(room, || unsafe { ours.instances.pack(offset, out, room) })
         });
         let Some(packed) = packed else { return library(out) };
@@ -288,7 +288,7 @@ impl Message for Wrapped {
             let mut bytes = ours.compiled().library_start(here);
             bytes.resize(room, 0);
             let found = library(bytes.as_mut_ptr()).min(packed);
-            // The library may stop between two values.
+            // The library may stop between any two values.
             verify::compare_bytes(
                 ours.fragment("packed", offset, packed),
                 &here[..found],
@@ -311,14 +311,14 @@ impl Message for Wrapped {
             status => Err(status),
         };
         if Mode::get().verify && self.ours.is_some() {
-            // SAFETY: the caller guarantees it.
+            // SAFETY: guaranteed by the caller.
             contain(|| unsafe { self.rehearse(offset, packed, len) });
         }
         let Some(ours) = &mut self.ours else { return library() };
         let unpacked = contain(|| {
             // SAFETY: a part of the context, which lives.
             let compiled = unsafe { &*ours.compiled };
-            // SAFETY: the caller guarantees it.
+            // SAFETY: guaranteed by the caller.
             compiled.counted(len, || unsafe { ours.instances.unpack(offset, packed, len) })
         });
         unpacked.unwrap_or_else(library)
@@ -331,8 +331,8 @@ impl Message for Wrapped {
 }
 
 impl Wrapped {
-    /// Unpacks the fragment twice into memory of its own, by this engine and by the library, and compares all bytes,
-    /// gaps included.
+    /// Unpacks the fragment twice, by this engine and by the library, into memory made for this, and compares all bytes, gaps
+    /// included.
     ///
     /// # Safety
     ///
@@ -356,10 +356,10 @@ impl Wrapped {
             let base = library.as_mut_ptr().wrapping_offset(-low);
             let state = start_unpack((*self.context).library, base.cast(), count);
             let status = unpack(state, offset, packed.cast(), len);
-            // The state is not finished: the library would give back a reference to the type that it has taken outside of
-            // its `start`. So a fragment that is verified costs a few bytes.
+            // The state is not finished: finishing would give back a reference to the type that the library has not taken in
+            // its `start`. So each verified fragment leaks a few bytes.
             //
-            // The library refuses a fragment that ends inside a value, as a sender of bytes makes them.
+            // The library refuses a fragment that ends inside a value. Senders of bytes make such fragments.
             if status != Status::OK {
                 return;
             }
@@ -384,23 +384,23 @@ struct Created {
 
 /// The generic datatypes that UCX has not destroyed, by MPICH's contexts.
 ///
-/// The context is MPICH's own datatype. MPICH 4.0 takes half of the addresses for negative numbers, depending on where the
-/// system has put the heap, and does not destroy a datatype that has one. This library notices it when UCX passes the same
-/// context again.
+/// The context is MPICH's own datatype. Depending on where the system has put the heap, MPICH 4.0 reads half of the addresses
+/// as negative numbers, and does not destroy a datatype with such an address. This library finds that out when UCX passes the
+/// same context again.
 static ALIVE: Mutex<BTreeMap<usize, UcpDatatype>> = Mutex::new(BTreeMap::new());
 
 fn alive() -> MutexGuard<'static, BTreeMap<usize, UcpDatatype>> {
     ALIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Set once UCX was seen to store them in this form.
+/// Set once it is clear that UCX stores datatypes in this form.
 static IS_KNOWN: AtomicBool = AtomicBool::new(false);
 
-/// The context of this library in a datatype of UCX.
+/// The context of this library in a datatype of UCX; `None` if the datatype has another one.
 ///
 /// # Safety
 ///
-/// A datatype that UCX has made, and not destroyed.
+/// UCX must have made the datatype, and must not have destroyed it.
 unsafe fn context_of(datatype: UcpDatatype) -> Option<*mut Context> {
     if datatype & GENERIC != GENERIC {
         return None;
@@ -414,8 +414,8 @@ unsafe fn context_of(datatype: UcpDatatype) -> Option<*mut Context> {
     ours.then_some(created.context.cast())
 }
 
-/// Makes a datatype with this library's callbacks around those that are passed. `None` if UCX refuses, or keeps them in
-/// another way than is known.
+/// Makes a datatype with this library's callbacks around those that are passed. `None` if UCX refuses, or stores them in an
+/// unknown form.
 ///
 /// # Safety
 ///
@@ -448,7 +448,8 @@ unsafe fn wrap(
         // SAFETY: just written.
         let before = alive().insert(context.addr(), unsafe { *datatype });
         if let Some(before) = before {
-            // SAFETY: of a type that MPICH has freed, after the last message with it: its memory is another type's.
+            // SAFETY: MPICH has freed the type of this datatype, after the last message with it, and its memory now belongs to
+            // another type.
             unsafe { destroy_datatype(before, destroy) };
         }
         return Some(status);
@@ -463,7 +464,7 @@ unsafe fn wrap(
     None
 }
 
-/// In front of UCX's function of this name.
+/// Replaces UCX's function of this name.
 ///
 /// # Safety
 ///
@@ -474,7 +475,8 @@ pub(crate) unsafe extern "C" fn ucp_dt_create_generic(
     context: *mut c_void,
     datatype: *mut UcpDatatype,
 ) -> Status {
-    // A datatype that another library makes for itself is not wrapped, and neither is one of Open MPI's.
+    // Only the type that is being committed is wrapped: not a datatype that another library makes for itself, and not one of
+    // Open MPI's.
     if let Some(handle) = MAKING.get()
         && is_supported()
     {
@@ -489,7 +491,7 @@ pub(crate) unsafe extern "C" fn ucp_dt_create_generic(
     unsafe { original(operations, context, datatype) }
 }
 
-/// Destroys a datatype by UCX's function, and its context if that is this library's.
+/// Destroys a datatype by UCX's function, and its context if the context is this library's.
 ///
 /// # Safety
 ///
@@ -498,10 +500,10 @@ unsafe fn destroy_datatype(datatype: UcpDatatype, original: unsafe extern "C" fn
     // SAFETY: the caller's datatype.
     let context =
         IS_KNOWN.load(Ordering::Acquire).then(|| unsafe { context_of(datatype) }).flatten();
-    // SAFETY: likewise.
+    // SAFETY: as above.
     unsafe { original(datatype) };
     if let Some(context) = context {
-        // SAFETY: made by `wrap`; a datatype is destroyed after the last message with it.
+        // SAFETY: made by `wrap`. A datatype is destroyed only after the last message with it.
         let context = unsafe { Box::from_raw(context) };
         let mut alive = alive();
         if alive.get(&context.library.addr()) == Some(&datatype) {
@@ -510,7 +512,7 @@ unsafe fn destroy_datatype(datatype: UcpDatatype, original: unsafe extern "C" fn
     }
 }
 
-/// In front of UCX's function of this name.
+/// Replaces UCX's function of this name.
 ///
 /// # Safety
 ///
@@ -570,7 +572,7 @@ mod tests {
         unsafe { ucp_dt_destroy(second) };
         let third = make(0x40);
         assert_eq!(destroyed(), [second]);
-        // SAFETY: likewise.
+        // SAFETY: as above.
         unsafe {
             ucp_dt_destroy(other);
             ucp_dt_destroy(third);

@@ -7,19 +7,20 @@ use super::numbers::Handle;
 /// MPICH numbers the objects that it allocates in blocks of this size.
 const BLOCK: usize = 1024;
 
-/// A block for the objects that MPICH has room for from the start, and one for each 1024 others that live at the same time.
+/// One block for the objects that MPICH has room for from the start, and one for each further 1024 objects that are alive at
+/// the same time.
 const BLOCKS: usize = 1 + 64;
 
-/// The kind of a communicator, in its handle.
+/// The kind of object that is a communicator, in a handle.
 pub(super) const COMMUNICATOR: usize = 1;
 
-/// The kind of a datatype.
+/// The kind of object that is a datatype, in a handle.
 pub(super) const DATATYPE: usize = 3;
 
-/// A set of handles of objects of one kind that are not predefined: a bit for each.
+/// A set of handles of objects of one kind that are not predefined, with a bit for each.
 ///
-/// Nothing is ever evicted, so a handle that is not in the set was not inserted, or was removed since. Handles that there is no
-/// room for are never in it.
+/// Nothing is ever evicted, so a handle that is not in the set was never inserted, or was removed. Handles beyond the set's
+/// room are never in it.
 #[derive(Debug)]
 pub(super) struct HandleSet<const OBJECT: usize> {
     words: [AtomicU64; BLOCKS * BLOCK / 64],
@@ -95,7 +96,7 @@ mod tests {
     fn other_handles_are_never_in_it() {
         let set = HandleSet::<DATATYPE>::new();
         let others = [0, 0x0C00_0000, 0x4C00_0805, 0x8C00_0400, 0xCC00_0400, 0xCC04_0000, u32::MAX];
-        // Communicators.
+        // Handles of other kinds.
         let others = others.into_iter().chain([0x4400_0000, 0x8400_0000, 0xC400_0005]);
         for one in others.map(u32::cast_signed) {
             set.insert(one);

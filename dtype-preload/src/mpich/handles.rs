@@ -1,4 +1,4 @@
-//! The types compiled for `MPI_Pack` and its kin, by handle.
+//! The types compiled for `MPI_Pack` and related functions, by handle.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,7 +11,7 @@ use crate::compiled::Compiled;
 use crate::registry::{Known, Registry};
 use crate::stats::{Left, left};
 
-/// A type of the program, whose parts are compiled on first use.
+/// A type of the program. Its forms are compiled on first use.
 #[derive(Debug)]
 pub(super) struct Entry {
     /// `None` if a part of the type is not supported.
@@ -37,7 +37,8 @@ impl Entry {
         self.part(&self.external, External::new, Left::Unknown)
     }
 
-    /// Compiles a part of a type on its first use. Threads that arrive at the same time compile in vain rather than wait.
+    /// Compiles one form of a type on its first use. Threads that come at the same time compile in vain, which is better than
+    /// blocking.
     fn part<'a, T>(
         &'a self,
         known: &'a OnceLock<Option<T>>,
@@ -60,14 +61,14 @@ impl Entry {
 /// The committed types.
 static TYPES: Registry<Entry> = Registry::new();
 
-/// The types that the program has committed, or copied from a committed one, and has not freed since.
+/// The types that the program has committed, or copied from committed ones, and has not freed since.
 ///
-/// The library refuses a type that was never committed, and does not say which types are. A type that it accepts need not live
-/// on, either: the function that deletes an attribute of a freed type may use the type, in whatever call of MPI happens to give
-/// up the last reference. The library then gives its handle to another type without notice.
+/// The library refuses a type that was never committed, but no function tells which types are. Nor does a type that it accepts
+/// stay alive: the function that deletes an attribute of a freed type may use the type, in any call of MPI that gives up the
+/// last reference. After that, the library reuses the handle for another type without notice.
 static COMMITTED: HandleSet<DATATYPE> = HandleSet::new();
 
-/// Notes that a type is committed. [`forget`] ends it.
+/// Records that a type is committed, until [`forget`].
 pub(super) fn committed(handle: Handle) {
     COMMITTED.insert(handle);
 }
@@ -77,23 +78,23 @@ pub(super) fn is_committed(handle: Handle) -> bool {
     COMMITTED.contains(handle) || PAIRS.iter().any(|(_, pair)| *pair == handle)
 }
 
-/// The number by which a handle is registered: the bits of an `int`. No datatype has the number 0.
+/// The number under which a handle is registered: the bits of an `int`. No datatype has the number 0.
 fn identity(handle: Handle) -> usize {
     handle.cast_unsigned() as usize
 }
 
-/// Whether the layout is not encoded in the handle, as it is for most predefined types.
+/// Whether the handle belongs to a derived type. The handles of most predefined types encode the layout.
 fn is_derived(handle: Handle) -> bool {
     // The two highest bits are the kind of the handle, the next four the kind of the object, which is 3 for a datatype.
     let (kind, object) = (handle.cast_unsigned() >> 30, handle.cast_unsigned() >> 26 & 0xF);
     kind >= 2 && object == 3
 }
 
-/// The type, for `count` elements; `None` if they are left to the library.
+/// The type, if this engine packs `count` elements of it; `None` if they are left to the library.
 ///
 /// # Safety
 ///
-/// The library is supported, and MPI may be called. A handle that is derived belongs to a datatype that lives.
+/// The library must be supported, and MPI must be running. If the handle is derived, it must belong to a live datatype.
 pub(super) unsafe fn find(handle: Handle, count: usize) -> Option<Arc<Entry>> {
     if count == 0 || !is_derived(handle) || !is_running() {
         return None;
@@ -108,27 +109,27 @@ pub(super) unsafe fn find(handle: Handle, count: usize) -> Option<Arc<Entry>> {
                 return None;
             }
             if !TYPES.saw_before(identity) {
-                // SAFETY: the caller guarantees it.
+                // SAFETY: guaranteed by the caller.
                 let bytes = usize::try_from(unsafe { size(handle) }?).ok()?.checked_mul(count)?;
-                // SAFETY: likewise.
+                // SAFETY: as above.
                 match unsafe { is_worth_it_at_once(handle, bytes) } {
                     Some(true) => {}
                     Some(false) => {
                         left(Left::First);
                         return None;
                     }
-                    // The library is not queried again after a refusal.
+                    // After a refusal, the library is not queried again.
                     None => return Some(TYPES.enter(identity, Entry::new(None))),
                 }
             }
-            // SAFETY: likewise.
+            // SAFETY: as above.
             let source = unsafe { read(handle) };
             Some(TYPES.enter(identity, Entry::new(source)))
         }
     }
 }
 
-/// Forgets the type with a handle, before the program's last reference goes.
+/// Forgets the type with a handle. Called before the program gives up its last reference.
 pub(super) fn forget(handle: Handle) {
     COMMITTED.remove(handle);
     TYPES.forget(identity(handle));

@@ -1,4 +1,4 @@
-//! Whether the library that was found is a known MPICH, and its functions.
+//! Determines whether the MPI library is a known MPICH, and looks up its functions.
 
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::OnceLock;
@@ -22,8 +22,8 @@ originals! {
     static GET_LIBRARY_VERSION = c"PMPI_Get_library_version":
         unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int;
     static QUERY_THREAD = c"PMPI_Query_thread": Ask;
-    // The forms with large counts, because the others call the error handler for a type that was made with large counts. All
-    // versions that are known have them.
+    // The forms with large counts, which all known versions have: the other forms call the error handler for types made with
+    // large counts.
     pub(super) static GET_ENVELOPE = c"PMPI_Type_get_envelope_c":
         unsafe extern "C" fn(
             Handle, *mut Count, *mut Count, *mut Count, *mut Count, *mut c_int,
@@ -40,7 +40,7 @@ originals! {
 
 static FOUND: OnceLock<bool> = OnceLock::new();
 
-/// Whether the library is a known MPICH and the mode is not `off`. The first call finds out.
+/// Whether the library is a known MPICH and the mode is not `off`. The first call determines this.
 #[inline]
 pub(super) fn is_supported() -> bool {
     *FOUND.get_or_init(|| contain(|| Mode::get().on && look()) == Some(true))
@@ -57,20 +57,20 @@ pub(super) fn has_threads() -> bool {
     static THREADS: OnceLock<bool> = OnceLock::new();
     *THREADS.get_or_init(|| {
         let mut level = THREAD_MULTIPLE;
-        // SAFETY: the number lives through the call. If it fails, the careful answer remains.
+        // SAFETY: the number lives through the call. If the call fails, the safe answer remains.
         QUERY_THREAD.get().map(|query| unsafe { query(&raw mut level) });
         level >= THREAD_MULTIPLE
     })
 }
 
-/// Whether MPI runs, from `MPI_Init` to `MPI_Finalize`: after its end the library refuses all calls that need it.
+/// Whether MPI is running, from `MPI_Init` to `MPI_Finalize`. After that, the library refuses all calls that need MPI.
 ///
 /// MPI also runs in a session, but no function of MPI tells whether a session is open. To count sessions, this library would
-/// have to export `MPI_Session_init`, and a program under a library without sessions would find it. So what a program packs
-/// with no more than a session is left to MPICH.
+/// have to export `MPI_Session_init`, and programs with a library without sessions would find that function. So if a program
+/// only has sessions, its packing is left to MPICH.
 pub(super) fn is_running() -> bool {
     let mut finalized = 0;
-    // SAFETY: callable at any time; the number lives through the call.
+    // SAFETY: the functions may be called at any time; the number lives through the call.
     is_initialized()
         && IS_FINALIZED
             .get()
@@ -100,12 +100,12 @@ fn version() -> Option<String> {
         return None;
     }
     text[MAX_LIBRARY_VERSION_STRING - 1] = 0;
-    // SAFETY: it ends with a zero, at the latest the one that was just written.
+    // SAFETY: the text ends with a zero, at the latest the one that was just written.
     Some(unsafe { CStr::from_ptr(text.as_ptr()) }.to_string_lossy().into_owned())
 }
 
-/// The name of a library whose version string is known, or why it is not supported; `None` for Open MPI, which is
-/// [known otherwise](crate::openmpi).
+/// The name of a library whose version string is known, or why the library is not supported; `None` for Open MPI, which is
+/// [recognised elsewhere](crate::openmpi).
 fn check(text: &str) -> Option<Result<String, String>> {
     let field = |name: &str| {
         text.lines()

@@ -11,7 +11,7 @@ pub const COMM_WORLD: Handle = 0x4400_0000;
 pub const COMM_SELF: Handle = 0x4400_0001;
 /// `MPI_DATATYPE_NULL`.
 pub const DATATYPE_NULL: Handle = 0x0C00_0000;
-/// The predefined types whose handle does not encode the layout. Like all predefined types, they are committed.
+/// The predefined types whose handle does not encode the layout. Like all predefined types, they count as committed.
 pub const PAIRS: [(&str, Handle); 5] = [
     ("MPI_FLOAT_INT", 0x8C00_0000_u32.cast_signed()),
     ("MPI_DOUBLE_INT", 0x8C00_0001_u32.cast_signed()),
@@ -90,7 +90,7 @@ pub const COMBINER_NAMED: i32 = 1;
 /// `MPI_DISTRIBUTE_DFLT_DARG`.
 pub const DISTRIBUTE_DFLT_DARG: i32 = -49767;
 
-/// The combiners, by name, by MPICH's number, and here. Those of Fortran's first binding are the same as C's.
+/// The combiners: name, MPICH's number, and the variant here. Combiners of Fortran's first binding are the same as C's.
 pub const COMBINERS: [(&str, i32, Combiner); 19] = [
     ("MPI_COMBINER_DUP", 2, Combiner::Dup),
     ("MPI_COMBINER_CONTIGUOUS", 3, Combiner::Contiguous),
@@ -113,8 +113,8 @@ pub const COMBINERS: [(&str, i32, Combiner); 19] = [
     ("MPI_COMBINER_NAMED", COMBINER_NAMED, Combiner::Named),
 ];
 
-/// The orders and distributions of arrays: name, MPICH's number, the number of the MPI-5.0 ABI, which
-/// [`Contents`](dtype_runtime::types::Contents) has.
+/// The orders and distributions of arrays: name, MPICH's number, and the number of the MPI-5.0 ABI, which is used in
+/// [`Contents`](dtype_runtime::types::Contents).
 pub const ARRAYS: [(&str, i32, i32); 5] = [
     ("MPI_ORDER_C", 56, 12),
     ("MPI_ORDER_FORTRAN", 57, 15),

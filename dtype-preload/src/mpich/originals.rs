@@ -1,6 +1,6 @@
 //! The library's functions that pack, and substitutes for large-count forms that it lacks.
 //!
-//! Open MPI 4.1 and 5.0 lack those. But programs use `MPI_Pack_c` where they find it, by a weak reference or by `dlsym`, and
+//! Open MPI 4.1 and 5.0 lack those forms. But programs use `MPI_Pack_c` if they find it, by a weak reference or by `dlsym`, and
 //! with this library loaded they always do.
 
 use std::ffi::{c_char, c_int, c_void};
@@ -51,17 +51,17 @@ originals! {
         UnpackExternal<i64>;
 }
 
-/// A number of elements. One that an `int` cannot hold becomes -1, which the library refuses: it returns `MPI_ERR_COUNT` and
-/// calls the program's error handler.
+/// A number of elements as an `int`. If it does not fit, -1, which the library refuses: it returns `MPI_ERR_COUNT` and calls
+/// the program's error handler.
 fn elements(count: i64) -> c_int {
     c_int::try_from(count).unwrap_or(-1)
 }
 
-/// The part of a packed buffer after a position, as far as an `int` can count its bytes.
+/// The part of a packed buffer after a position, up to the number of bytes that an `int` can count.
 #[expect(clippy::cast_possible_truncation, reason = "a position in memory")]
 fn rest(packed: *mut c_void, len: i64, position: i64) -> (*mut c_void, c_int) {
     let left = c_int::try_from(len.saturating_sub(position).max(0)).unwrap_or(c_int::MAX);
-    // A null pointer is an error, which the library finds.
+    // A null pointer is an error, and the library reports it.
     let start =
         if packed.is_null() { packed } else { packed.wrapping_byte_offset(position as isize) };
     (start, left)

@@ -1,8 +1,8 @@
-//! `MPI_Pack`, `MPI_Pack_external` and their opposites, with their large-count forms.
+//! `MPI_Pack`, `MPI_Pack_external` and their inverses, with their large-count forms.
 //!
-//! Which types are converted to `external32` here, [`External`] knows. Below Open MPI the calls go straight to the original,
-//! which packs through its convertor. So a datatype and a communicator are words here: integers in one library, addresses in
-//! the other.
+//! [`External`] decides which types this engine converts to `external32`. With Open MPI, calls go straight to the original,
+//! which packs through its convertor. So datatypes and communicators are machine words here: integers in one library, addresses
+//! in the other.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::slice;
@@ -25,7 +25,7 @@ use crate::mode::Mode;
 use crate::original::NO_ORIGINAL;
 use crate::verify::{self, Fragment};
 
-/// Chooses what is compiled of a type; `None` if the type is left to the library.
+/// Chooses the form of a type to use; `None` if the type is left to the library.
 type Choose = fn(&Entry) -> Option<Packing<'_>>;
 
 fn native(entry: &Entry) -> Option<Packing<'_>> {
@@ -63,7 +63,7 @@ impl<'e> Packing<'e> {
     /// As for [`Committed::pack_raw`].
     unsafe fn pack(self, from: *const u8, count: usize, out: &mut [u8]) -> Result<(), Error> {
         let size = out.len();
-        // SAFETY: the caller guarantees it.
+        // SAFETY: passed on to the caller.
         let run = || unsafe {
             match self {
                 Self::Native(Compiled { committed, .. }) => {
@@ -81,7 +81,7 @@ impl<'e> Packing<'e> {
     ///
     /// As for [`Committed::unpack_raw`].
     unsafe fn unpack(self, packed: &[u8], to: *mut u8, count: usize) -> Result<(), Error> {
-        // SAFETY: the caller guarantees it.
+        // SAFETY: passed on to the caller.
         let run = || unsafe {
             match self {
                 Self::Native(Compiled { committed, .. }) => {
@@ -101,7 +101,7 @@ impl<'e> Packing<'e> {
         Fragment { what, ty, count, position: 0, len }
     }
 
-    /// Compares packed bytes with those that the library packs of the same elements.
+    /// Compares packed bytes with the library's packed bytes of the same elements.
     fn compare_packed(
         self,
         what: &'static str,
@@ -115,11 +115,11 @@ impl<'e> Packing<'e> {
         }
     }
 
-    /// Unpacks twice into memory of its own, by this engine and by the library, and compares all bytes, gaps included.
+    /// Unpacks twice, by this engine and by the library, into memory made for this, and compares all bytes, gaps included.
     ///
     /// # Safety
     ///
-    /// `library` unpacks `count` elements of the type to an address.
+    /// `library` must unpack `count` elements of the type to an address.
     unsafe fn rehearse(
         self,
         packed: &[u8],
@@ -143,15 +143,15 @@ impl<'e> Packing<'e> {
     }
 }
 
-/// Packed bytes of a call, and where they end; `None` if the buffer is too short, which the library reports.
+/// The end of the packed bytes of a call; `None` if the buffer is too short, an error that the library reports.
 fn end_of(position: i64, size: usize, buffer: i64) -> Option<usize> {
     let start = usize::try_from(position).ok()?;
     let end = start.checked_add(size)?;
     (end as u128 <= buffer.max(0).cast_unsigned().into()).then_some(end)
 }
 
-/// Whether elements at this address are in no memory, which is an error that the library reports: the pointer is null, and the
-/// displacements are not addresses, as they are with `MPI_BOTTOM`.
+/// Whether elements at this address cannot be in memory, an error that the library reports. The pointer is then null, and the
+/// displacements are not addresses, as they would be with `MPI_BOTTOM`.
 fn is_null_buffer(elements: *const c_void, committed: &Committed) -> bool {
     /// No program has memory in the first page.
     const PAGE: u64 = 4096;
@@ -170,12 +170,12 @@ struct Call {
 }
 
 impl Call {
-    /// Passes on the type, the number of elements, and where their packed bytes lie. Returns the new position; `None` if the
-    /// call is left to the library.
+    /// Passes the type, the number of elements, and the place of their packed bytes to `convert`. Returns the new position;
+    /// `None` if the call is left to the library.
     ///
     /// # Safety
     ///
-    /// The library is supported, and the datatype lives.
+    /// The library must be supported, and the datatype must be alive.
     unsafe fn run(
         self,
         choose: Choose,
@@ -185,7 +185,7 @@ impl Call {
             return None;
         }
         let count = usize::try_from(self.count).ok()?;
-        // SAFETY: the caller guarantees it.
+        // SAFETY: guaranteed by the caller.
         let entry = unsafe { find(handle(self.datatype), count) }?;
         let packing = choose(&entry)?;
         if is_null_buffer(self.elements, &packing.compiled().committed) {
@@ -221,11 +221,11 @@ impl Call {
             }
             Ok(())
         };
-        // SAFETY: the caller guarantees it.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.run(choose, pack) }
     }
 
-    /// Unpacks. `pack_again` has the library pack elements that were unpacked, `library` has it unpack to other memory.
+    /// Unpacks. `pack_again` makes the library pack the elements that were unpacked; `library` makes it unpack to other memory.
     ///
     /// # Safety
     ///
@@ -251,23 +251,24 @@ impl Call {
             }
             Ok(())
         };
-        // SAFETY: the caller guarantees it.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.run(choose, unpack) }
     }
 }
 
-/// Whether a representation is the one that the standard defines. The library takes any other name for it, too.
+/// Whether a representation is the one that the standard defines. The library treats any other name like it.
 ///
 /// # Safety
 ///
-/// Null, or a string that ends with a zero.
+/// The pointer must be null, or point to a string that ends with a zero.
 unsafe fn is_external32(representation: *const c_char) -> bool {
-    // SAFETY: the caller guarantees it.
+    // SAFETY: guaranteed by the caller.
     !representation.is_null() && unsafe { CStr::from_ptr(representation) } == c"external32"
 }
 
-/// The two functions for one type of counts and one of bytes, with the argument that one kind of them has before the others, or
-/// after them; whether that is known, and what is noted when the library accepts it.
+/// Declares the pack and unpack functions for one type of counts and one kind of packed bytes. Each kind has one more
+/// argument, before or after those that both kinds have. The macro takes this argument, whether its value is known, and what
+/// to record when the library accepts it.
 macro_rules! functions {
     (
         $pack:ident = $PACK:ident, $unpack:ident = $UNPACK:ident, $choose:ident, $count:ty, $bytes:ty,

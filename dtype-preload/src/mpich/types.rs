@@ -6,14 +6,14 @@ use super::numbers::Handle;
 use crate::compiled::Compiled;
 use crate::policy::{compiles_at_once, short_segments};
 
-/// The library copies segments from this length on as fast as this engine. Shorter ones it copies value by value.
+/// The library copies segments of at least this length as fast as this engine. It copies shorter ones value by value.
 const LONG: u64 = 8192;
 
-/// A type that was decoded, but not compiled.
+/// A type that was decoded, but not compiled yet.
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) decoded: Decoded,
-    /// The number of arguments of the call that made it.
+    /// The number of arguments of the call that made the type.
     pub(super) parts: usize,
 }
 
@@ -21,14 +21,14 @@ pub(super) struct Source {
 ///
 /// # Safety
 ///
-/// The handle belongs to a datatype of a library that is supported, which lives; MPI may be called.
+/// The library must be supported, and MPI must be running. The handle must belong to a live datatype.
 pub(super) unsafe fn read(handle: Handle) -> Option<Source> {
-    // SAFETY: the caller guarantees it.
+    // SAFETY: guaranteed by the caller.
     let (decoded, parts, size) = unsafe { (decode(handle)?, parts(handle)?, size(handle)?) };
     (decoded.ty.size() == size).then_some(Source { decoded, parts })
 }
 
-/// Compiles a type; `None` if it is left to the library. The second part of the result is whether some of its values are
+/// Compiles a type; `None` if it is left to the library. The second part of the result says whether some of its values are
 /// pairs.
 pub(super) fn compile(source: &Source) -> Option<(Compiled, bool)> {
     let Decoded { ty, parts } = &source.decoded;
@@ -49,8 +49,8 @@ pub(super) unsafe fn size(handle: Handle) -> Option<u64> {
     if code == 0 { u64::try_from(size).ok() } else { None }
 }
 
-/// Whether a type is worth compiling for its first message. `None` if the library refuses to say what the type is made of, and
-/// has called the program's error handler.
+/// Whether a type is worth compiling for its first message. `None` if the library refuses to return the envelope, and has
+/// called the program's error handler.
 ///
 /// # Safety
 ///
@@ -59,6 +59,6 @@ pub(super) unsafe fn is_worth_it_at_once(handle: Handle, bytes: usize) -> Option
     if !compiles_at_once(bytes, 0) {
         return Some(false);
     }
-    // SAFETY: the caller guarantees it.
+    // SAFETY: guaranteed by the caller.
     Some(compiles_at_once(bytes, unsafe { parts(handle) }?))
 }

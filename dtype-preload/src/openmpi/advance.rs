@@ -1,4 +1,4 @@
-//! The functions that take the place of the library's in a convertor.
+//! The functions that replace the library's in a convertor.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -17,7 +17,7 @@ use crate::verify::{self, Fragment};
 
 /// `fAdvance` of a convertor that sends: packs into the buffers of `iov`.
 ///
-/// Addresses of functions are compared, and only that of a static is one and the same everywhere.
+/// A static, because addresses of functions are compared, and only the address of a static is the same everywhere.
 pub(super) static PACK: Advance = pack;
 
 /// `fAdvance` of a convertor that receives: unpacks from the buffers of `iov`.
@@ -29,7 +29,7 @@ unsafe extern "C" fn pack(
     vectors: *mut u32,
     bytes: *mut usize,
 ) -> i32 {
-    // SAFETY: the library passes a convertor that was exchanged, buffers, and room for two numbers.
+    // SAFETY: the library passes a convertor whose function was exchanged, buffers, and room for two numbers.
     unsafe { advance(convertor, iov, vectors, bytes, Direction::Pack) }
 }
 
@@ -39,7 +39,7 @@ unsafe extern "C" fn unpack(
     vectors: *mut u32,
     bytes: *mut usize,
 ) -> i32 {
-    // SAFETY: likewise.
+    // SAFETY: as above.
     unsafe { advance(convertor, iov, vectors, bytes, Direction::Unpack) }
 }
 
@@ -49,14 +49,14 @@ enum Direction {
     Unpack,
 }
 
-/// The entry of a convertor that was exchanged; `None` for one that was not.
+/// The entry of a convertor whose function was exchanged; `None` for others.
 ///
-/// A convertor is reused for other messages. One that was exchanged before may still have the function, but no longer
-/// the entry, because the library writes the address of its own description whenever it prepares one.
+/// The library reuses convertors for other messages. A reused convertor may still have the exchanged function, but no longer
+/// the entry, because the library writes the address of its own description whenever it prepares a convertor.
 ///
 /// # Safety
 ///
-/// The convertor was prepared by the library, and its type lives.
+/// The library must have prepared the convertor, and its type must be alive.
 pub(super) unsafe fn entry_of<'a>(convertor: &Convertor) -> Option<&'a Entry> {
     let advance = convertor.advance?;
     if ![PACK, UNPACK].iter().any(|&ours| ptr::fn_addr_eq(advance, ours)) {
@@ -66,12 +66,12 @@ pub(super) unsafe fn entry_of<'a>(convertor: &Convertor) -> Option<&'a Entry> {
     if datatype.is_null() || convertor.description.is_null() {
         return None;
     }
-    // SAFETY: the type lives; only addresses are computed.
+    // SAFETY: the type is alive, and only addresses are computed.
     let own = unsafe { [&raw const (*datatype).desc, &raw const (*datatype).opt_desc] };
     if own.contains(&convertor.description) {
         return None;
     }
-    // SAFETY: with one of the two functions, the description is the library's or an entry's.
+    // SAFETY: with one of the two functions, the description belongs to the library or to an entry.
     unsafe { Entry::from_description(convertor.description) }
 }
 
@@ -85,7 +85,7 @@ unsafe fn advance(
     bytes: *mut usize,
     direction: Direction,
 ) -> i32 {
-    // SAFETY: the caller passes what the library passed: nothing else uses them during the call.
+    // SAFETY: the caller passes what the library passed, and nothing else uses it during the call.
     let (convertor, vectors, bytes) = unsafe { (&mut *convertor, &mut *vectors, &mut *bytes) };
     let available = *vectors as usize;
     let iov: &mut [libc::iovec] = if iov.is_null() || available == 0 {
@@ -94,7 +94,7 @@ unsafe fn advance(
         // SAFETY: the library passes this number of buffers.
         unsafe { slice::from_raw_parts_mut(iov, available) }
     };
-    // SAFETY: the library prepared it, for a type that lives.
+    // SAFETY: the library prepared the convertor, for a live type.
     let entry = unsafe { entry_of(convertor) };
     let (mut used, mut total) = (0, 0);
     for buffer in iov {
@@ -109,7 +109,7 @@ unsafe fn advance(
         {
             len = values.whole(convertor.converted, len);
         }
-        // SAFETY: the caller guarantees that the convertor was exchanged, and the buffer.
+        // SAFETY: the caller guarantees the buffer, and that the convertor was exchanged.
         unsafe { fragment(entry, convertor, buffer.iov_base.cast(), len, direction) };
         buffer.iov_len = len;
         convertor.converted += len;
@@ -138,17 +138,17 @@ unsafe fn fragment(
     direction: Direction,
 ) {
     let done = entry.is_some_and(|entry| {
-        // SAFETY: the program guarantees its elements, the library for the buffer.
+        // SAFETY: the program guarantees its elements, and the library the buffer.
         let run = || unsafe { convert(entry, convertor, packed, len, direction) };
         contain(run) == Some(true)
     });
     if !done {
-        // SAFETY: likewise.
+        // SAFETY: as above.
         unsafe { by_library(convertor, packed, len, direction) };
     }
 }
 
-/// Advances the convertor with this engine. Returns whether the engine could.
+/// Advances the convertor with this engine. Returns false if the engine cannot.
 ///
 /// # Safety
 ///
@@ -164,7 +164,7 @@ unsafe fn convert(
     let Some(compiled) = entry.compiled() else { return false };
     let committed = &compiled.committed;
     let range = position as u64..(position + len) as u64;
-    // What the library would do wrong is no difference to be reported.
+    // Fragments that the library would convert wrongly are not compared.
     let ends_with_values = || {
         let ends = [position, position + len];
         entry.values().is_none_or(|values| {
@@ -173,11 +173,12 @@ unsafe fn convert(
     };
     let verify = Mode::get().verify && ends_with_values();
     if verify && direction == Direction::Unpack {
-        // SAFETY: as for this function.
+        // SAFETY: passed on to the caller.
         unsafe { rehearse(compiled, convertor, packed, len) };
     }
     let result = compiled.counted(len, || {
-        // SAFETY: the program guarantees all elements of the message, the library for the buffer, which is its own.
+        // SAFETY: the program guarantees all elements of the message, and the library guarantees the buffer, which belongs to
+        // it.
         unsafe {
             match direction {
                 Direction::Pack if entry.is_near() && len < convertor.local_size => {
@@ -189,7 +190,7 @@ unsafe fn convert(
         }
     });
     if verify && result.is_ok() {
-        // SAFETY: as for this function.
+        // SAFETY: passed on to the caller.
         unsafe { read_back(compiled, convertor, packed, len, direction) };
     }
     result.is_ok()
@@ -198,8 +199,8 @@ unsafe fn convert(
 /// The number of bytes that [`pack_through_cache`] packs at a time.
 const AT_A_TIME: usize = 4096;
 
-/// Packs a fragment, some kilobytes at a time, to memory that stays in the cache, and copies them from there:
-/// [`is_near`](dtype_ucp_generic::is_near) says why. A message of one fragment goes to memory of the own cache anyway.
+/// Packs a fragment through memory that stays in the cache, some kilobytes at a time. [`is_near`](dtype_ucp_generic::is_near)
+/// explains why. A message of a single fragment is packed directly, because its memory is in this core's cache anyway.
 ///
 /// # Safety
 ///
@@ -216,8 +217,8 @@ unsafe fn pack_through_cache(
     let (mut from, mut to) = (range.start, packed);
     while from < range.end {
         let len = (range.end - from).min(AT_A_TIME as u64);
-        // SAFETY: the caller guarantees the elements, and memory for the range, of which this is a part. It is no longer than
-        // the array, which nothing else has.
+        // SAFETY: the caller guarantees the elements, and memory for the range, which contains this part. The part is no longer
+        // than the array, and nothing else accesses the array.
         unsafe {
             committed.pack_range_raw(base, count, from..from + len, cached.as_mut_ptr().cast())?;
             ptr::copy_nonoverlapping(cached.as_ptr().cast(), to, len as usize);
@@ -227,8 +228,8 @@ unsafe fn pack_through_cache(
     Ok(())
 }
 
-/// Advances with the library, from the position to which this engine has moved the convertor. Used if the engine cannot,
-/// which nothing in it is known to cause.
+/// Advances with the library, from the position to which this engine has moved the convertor. For the case that the engine
+/// cannot, of which no cause is known.
 ///
 /// # Safety
 ///
@@ -237,8 +238,8 @@ unsafe fn by_library(convertor: &Convertor, packed: *mut u8, len: usize, directi
     let mut shadow = Shadow::new();
     let &Convertor { base, count, converted: position, .. } = convertor;
     let way = if direction == Direction::Pack { SEND } else { RECEIVE };
-    // SAFETY: the library prepared the convertor, and its type lives. A convertor that sends may start before the
-    // position, and then packs bytes in front of the requested ones; one that receives continues inside a value.
+    // SAFETY: the library prepared the convertor, and its type is alive. If it sends, it may start before the position, and
+    // then packs bytes before the requested ones; if it receives, it continues inside a value.
     unsafe {
         let Some(start) = shadow.prepare(convertor, base, count, way, position) else { return };
         match direction {
@@ -255,11 +256,11 @@ unsafe fn by_library(convertor: &Convertor, packed: *mut u8, len: usize, directi
     }
 }
 
-/// The library does not pack a part of a value at the end of a buffer: it gets room for a whole one.
+/// Spare room at the end of a buffer, because the library does not pack a part of a value there.
 const SPARE: usize = 64;
 
-/// Packs the fragment's bytes with the library, from the memory of the program, and compares: after packing, the two
-/// ways to pack; after unpacking, what arrived with what is in memory.
+/// Packs the fragment's bytes with the library, from the program's memory, and compares: after packing, the results of the two
+/// engines; after unpacking, the bytes that arrived with those now in memory.
 ///
 /// # Safety
 ///
@@ -273,9 +274,9 @@ unsafe fn read_back(
 ) {
     let &Convertor { base, count, converted: position, .. } = convertor;
     let mut shadow = Shadow::new();
-    // SAFETY: the fragment has this number of bytes, which were written or received.
+    // SAFETY: the fragment has this many bytes, which were written or received.
     let here = unsafe { slice::from_raw_parts(packed, len) };
-    // SAFETY: the program's elements are readable, also those that are received: they were written.
+    // SAFETY: the program's elements are readable, and received ones were written.
     let library = unsafe {
         let Some(start) = shadow.prepare(convertor, base, count, SEND, position) else { return };
         let ahead = position - start.min(position);
@@ -292,7 +293,7 @@ unsafe fn read_back(
     verify::compare_bytes(fragment, here, &library);
 }
 
-/// Unpacks the fragment twice into memory of its own, by this engine and by the library, and compares all bytes, gaps
+/// Unpacks the fragment twice, by this engine and by the library, into memory made for this, and compares all bytes, gaps
 /// included.
 ///
 /// # Safety
@@ -302,7 +303,7 @@ unsafe fn rehearse(compiled: &Compiled, convertor: &Convertor, packed: *mut u8, 
     let &Convertor { count, converted: position, .. } = convertor;
     let committed = &compiled.committed;
     let Some((low, span)) = verify::memory_of(committed, count) else { return };
-    // Both memories start with the same pattern: the library may continue inside a value, and keep its first bytes.
+    // Both memories start with the same pattern, because the library may continue inside a value and keep its first bytes.
     let pattern: Vec<u8> = (0..span).map(|at| (at * 37 + 11).to_le_bytes()[0]).collect();
     let mut here = pattern.clone();
     let mut library;
@@ -344,7 +345,7 @@ mod tests {
     use super::super::layout::{Datatype, HOMOGENEOUS};
     use super::*;
 
-    /// A convertor as the library leaves it, and then exchanged.
+    /// A convertor as the library prepares it, after the exchange.
     fn convertor(datatype: &Datatype, entry: &Entry, base: *mut u8, count: usize) -> Convertor {
         // SAFETY: numbers, pointers that may be null, and a function that may be missing.
         let mut convertor: Convertor = unsafe { mem::zeroed() };
@@ -356,7 +357,7 @@ mod tests {
         convertor
     }
 
-    /// Calls the function of a convertor with buffers of these lengths in turn, up to three at a time.
+    /// Calls a convertor's function with buffers of these lengths in turn, up to three at a time.
     fn drive(convertor: &mut Convertor, packed: &mut [u8], lengths: &[usize]) {
         let mut lengths = lengths.iter().copied().cycle();
         let (start, mut at) = (packed.as_mut_ptr(), 0);
@@ -431,7 +432,7 @@ mod tests {
                 receives.advance = Some(UNPACK);
                 drive(&mut receives, &mut packed, lengths);
                 let mut again = vec![0; packed.len()];
-                // SAFETY: likewise.
+                // SAFETY: as above.
                 unsafe {
                     let all = 0..again.len() as u64;
                     committed.pack_range_raw(base, count, all, again.as_mut_ptr()).unwrap();
@@ -449,7 +450,7 @@ mod tests {
         let datatype: Datatype = unsafe { mem::zeroed() };
         let entry = Entry::from_committed(types()[0].commit());
         let mut one = convertor(&datatype, &entry, ptr::null_mut(), 1);
-        // SAFETY: the function and the address are missing, the library's, or both of this library; the datatype lives.
+        // SAFETY: function and address are missing, or are the library's, or both are this library's; the datatype is alive.
         unsafe {
             assert!(entry_of(&one).is_none());
             one.advance = Some(PACK);

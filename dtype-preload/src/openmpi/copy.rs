@@ -1,4 +1,4 @@
-//! Copies between two buffers of one type, as in messages to oneself and in collectives.
+//! Copies between two buffers of one type, as in messages to the same process and in collectives.
 
 use super::layout::Datatype;
 use super::originals::COPY;
@@ -12,7 +12,7 @@ use crate::verify::{self, Fragment};
 ///
 /// # Safety
 ///
-/// As for Open MPI's `opal_datatype_copy_content_same_ddt`, of a library that is supported.
+/// As for Open MPI's `opal_datatype_copy_content_same_ddt`; the library must be supported.
 pub(super) unsafe fn copy(
     datatype: *const Datatype,
     count: i32,
@@ -21,11 +21,11 @@ pub(super) unsafe fn copy(
     supported: &Supported,
 ) -> bool {
     let Ok(count) = usize::try_from(count) else { return false };
-    // SAFETY: the caller guarantees it.
+    // SAFETY: guaranteed by the caller.
     if count == 0 || unsafe { stays(datatype, count) } {
         return false;
     }
-    // SAFETY: the caller guarantees it.
+    // SAFETY: guaranteed by the caller.
     let Some(compiled) =
         unsafe { find(datatype, count, supported) }.and_then(|entry| entry.compiled())
     else {
@@ -33,7 +33,7 @@ pub(super) unsafe fn copy(
     };
     let committed = &compiled.committed;
     let Ok(size) = committed.packed_size(count) else { return false };
-    // Memories that overlap are the library's business, and so is a type that names a byte twice.
+    // Memories that overlap, and types that name a byte twice, are left to the library.
     let span = u128::from(committed.true_extent().unsigned_abs())
         + (count as u128 - 1) * u128::from(committed.extent().unsigned_abs());
     if (to.addr().abs_diff(from.addr()) as u128) < span || committed.check_disjoint(count).is_err()
@@ -44,7 +44,7 @@ pub(super) unsafe fn copy(
         // SAFETY: the caller guarantees the elements at `from`.
         unsafe { rehearse(datatype, compiled, count, from) };
     }
-    // SAFETY: the program guarantees both memories, which are apart.
+    // SAFETY: the program guarantees both memories, which do not overlap.
     compiled.counted(size, || unsafe { committed.copy_raw(from, to, count) }.is_ok())
 }
 

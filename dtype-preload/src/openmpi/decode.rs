@@ -1,9 +1,9 @@
-//! From the description of an Open MPI datatype to a [`Type`].
+//! Decodes the description of an Open MPI datatype to a [`Type`].
 //!
-//! A description is a list of entries: blocks of a basic type, and loops around the entries up to their ends. The
-//! displacements inside a loop count from where the iteration starts. So each entry is a vector of its basic type, a
-//! loop is a vector with a stride in bytes, and what stands side by side is a structure. A struct of a `double`
-//! and three `short`, as an array of two:
+//! A description is a list of entries: blocks of a basic type, and loops around the entries up to their ends. The displacements
+//! inside a loop are relative to the start of the iteration. So each entry is a vector of its basic type, a loop is a vector
+//! with a stride in bytes, and entries side by side are a structure. A struct of a `double` and three `short`, as an array of
+//! two:
 //!
 //! ```text
 //! 0  loop of 2, 4 entries, extent 16        hvector(2, 1, 16, structure(
@@ -12,7 +12,7 @@
 //! 3  end
 //! ```
 //!
-//! Many single blocks of one type in a row, which is what an indexed type consists of, become one list.
+//! Many single blocks of one type in a row, as in an indexed type, become one list.
 
 use dtype_runtime::{Basic, Error, Type};
 
@@ -30,17 +30,17 @@ const MAX_DEPTH: u32 = 64;
 /// Longer descriptions are left to the library.
 const MAX_ENTRIES: usize = 1 << 24;
 
-/// The description that was written when the type was made, without its optimization, which forgets the basic types.
+/// The description that was written when the type was made, and not the optimized one, which lacks the basic types.
 pub(super) fn description(datatype: &Datatype) -> &Description {
     &datatype.desc
 }
 
-/// The type that a datatype stands for: the same bytes in the same order, and the same bounds. `None` if its
-/// description has an entry that is not supported.
+/// The type that a datatype represents: the same bytes in the same order, and the same bounds. `None` if its description has an
+/// unsupported entry.
 ///
 /// # Safety
 ///
-/// The datatype must be committed, of a library that is [supported](super::supported), and alive.
+/// The datatype must be committed and alive, and the library must be [supported](super::supported).
 pub(super) unsafe fn decode(datatype: &Datatype, supported: &Supported) -> Option<Type> {
     let desc = description(datatype);
     if desc.entries.is_null() || desc.used == 0 || desc.used > MAX_ENTRIES {
@@ -58,7 +58,7 @@ pub(super) unsafe fn decode(datatype: &Datatype, supported: &Supported) -> Optio
     same.then_some(ty)
 }
 
-/// The type of entries that stand side by side.
+/// The type of entries side by side.
 fn body(entries: &[Entry], supported: &Supported, depth: u32) -> Option<Type> {
     let mut parts = Parts::default();
     let mut at = 0;
@@ -91,7 +91,7 @@ fn body(entries: &[Entry], supported: &Supported, depth: u32) -> Option<Type> {
     parts.finish()
 }
 
-/// The parts of a structure, with the list of single blocks at its end that is not yet one of them.
+/// The parts of a structure, and the list of single blocks at its end, which is not a part yet.
 #[derive(Default)]
 struct Parts {
     displacements: Vec<i64>,
@@ -166,7 +166,7 @@ fn list(lengths: &[u64], blocks: &[i64], old: &Type) -> Result<Type, Error> {
     }
 }
 
-/// A value of a basic type: as bytes if only its size is known and no caller needs to know where values end.
+/// A value of a basic type. It is bytes if only its size is known, and if no caller needs to know where values end.
 fn value(kind: u16, supported: &Supported) -> Option<Type> {
     match supported.basic(kind)? {
         (Some(basic), _) => Some(Type::basic(basic)),

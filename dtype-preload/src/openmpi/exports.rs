@@ -1,5 +1,5 @@
-//! The functions of Open MPI that this library exports. The dynamic linker binds all calls between Open MPI's own
-//! libraries to them.
+//! The functions of Open MPI that this library exports. The dynamic linker binds all calls between Open MPI's own libraries to
+//! them.
 
 use super::advance::{PACK, UNPACK, entry_of};
 use super::layout::{
@@ -13,12 +13,11 @@ use super::{copy, raw, supported};
 use crate::boundary::contain;
 use crate::original::Original;
 
-/// `OPAL_ERROR`: what is returned if there is no original to call, which only a program that does not use Open MPI can
-/// bring about.
+/// `OPAL_ERROR`: the result if there is no original to call. That can only happen in a program that does not use Open MPI.
 const ERROR: i32 = -1;
 
-/// Prepares a convertor by the library's function, and exchanges the function that advances it if this engine does the
-/// same and gains something. If it does not, this is a jump to the original, and saves no register.
+/// Prepares a convertor by the library's function, and exchanges the function that advances it, if this engine gives the same
+/// result and is faster. Otherwise this is a jump to the original, and saves no register.
 ///
 /// # Safety
 ///
@@ -34,13 +33,13 @@ unsafe fn prepare(
 ) -> i32 {
     if let Some(original) = original.known()
         && supported::is_silent()
-        // SAFETY: the caller's datatype, which the original reads as well, of a library whose structures are known.
+        // SAFETY: the caller's datatype, which the original reads as well. The library's structures are known.
         && unsafe { nothing_gained(datatype, count) }.is_some()
     {
         // SAFETY: the caller's arguments.
         return unsafe { original(convertor, datatype, count, buffer) };
     }
-    // SAFETY: likewise.
+    // SAFETY: as above.
     unsafe { prepare_here(convertor, datatype, count, buffer, original, advance) }
 }
 
@@ -66,11 +65,11 @@ unsafe fn prepare_here(
     result
 }
 
-/// After the library has prepared a convertor: exchanges the function that advances it, if this engine does the same.
+/// After the library has prepared a convertor, exchanges the function that advances it, if this engine gives the same result.
 ///
 /// # Safety
 ///
-/// The library has just prepared the convertor for `datatype` and `count`.
+/// The library must have just prepared the convertor for `datatype` and `count`.
 unsafe fn exchange(
     convertor: *mut Convertor,
     datatype: *const Datatype,
@@ -78,16 +77,16 @@ unsafe fn exchange(
     advance: Advance,
 ) {
     let Some(supported) = supported::get() else { return };
-    // SAFETY: the caller guarantees it, and the layout was compared with the library's.
+    // SAFETY: the caller guarantees the convertor, and its layout was compared with the library's.
     let convertor = unsafe { &mut *convertor };
     if convertor.flags & (HOMOGENEOUS | OTHER_PATHS) != HOMOGENEOUS {
         return;
     }
-    // SAFETY: the caller guarantees it.
+    // SAFETY: guaranteed by the caller.
     if unsafe { stays(datatype, count) } {
         return;
     }
-    // SAFETY: the caller guarantees it.
+    // SAFETY: guaranteed by the caller.
     let Some(entry) = (unsafe { find(datatype, count, supported) }) else { return };
     if convertor.flags & SEND == 0 {
         let disjoint =
@@ -100,7 +99,7 @@ unsafe fn exchange(
     convertor.advance = Some(advance);
 }
 
-/// In front of Open MPI's function of this name.
+/// Replaces Open MPI's function of this name.
 ///
 /// # Safety
 ///
@@ -116,7 +115,7 @@ pub(crate) unsafe extern "C" fn opal_convertor_prepare_for_send(
     unsafe { prepare(&PREPARE_SEND, convertor, datatype, count, buffer, PACK) }
 }
 
-/// In front of Open MPI's function of this name.
+/// Replaces Open MPI's function of this name.
 ///
 /// # Safety
 ///
@@ -132,21 +131,22 @@ pub(crate) unsafe extern "C" fn opal_convertor_prepare_for_recv(
     unsafe { prepare(&PREPARE_RECEIVE, convertor, datatype, count, buffer, UNPACK) }
 }
 
-/// The convertor if this engine drives it.
+/// The convertor and its entry, if this engine advances it.
 ///
 /// # Safety
 ///
-/// The library prepared it, or it was never prepared and is null or zeroed; its type lives.
+/// The library must have prepared the convertor, whose type must be alive; or the convertor was never prepared, and is null or
+/// zeroed.
 unsafe fn exchanged<'a>(convertor: *mut Convertor) -> Option<(&'a mut Convertor, &'a Entry)> {
     supported::get()?;
-    // SAFETY: the caller guarantees it.
+    // SAFETY: guaranteed by the caller.
     let convertor = unsafe { &mut *convertor };
-    // SAFETY: likewise.
+    // SAFETY: as above.
     let entry = unsafe { entry_of(convertor) }?;
     Some((convertor, entry))
 }
 
-/// In front of Open MPI's function of this name: in a convertor that was exchanged, the position is a single number.
+/// Replaces Open MPI's function of this name. In an exchanged convertor, the position is a single number.
 ///
 /// # Safety
 ///
@@ -175,7 +175,7 @@ pub(crate) unsafe extern "C" fn opal_convertor_set_position_nocheck(
     unsafe { original(convertor, position) }
 }
 
-/// In front of Open MPI's function of this name: the segments of memory from the position on.
+/// Replaces Open MPI's function of this name. It returns the segments of memory from the position on.
 ///
 /// # Safety
 ///
@@ -192,7 +192,7 @@ pub(crate) unsafe extern "C" fn opal_convertor_raw(
     if let Some((convertor, entry)) = ours
         && convertor.flags & COMPLETED == 0
     {
-        // SAFETY: likewise.
+        // SAFETY: as above.
         let run = || unsafe { raw::raw(convertor, entry, iov, vectors, length) };
         if let Some(Some(result)) = contain(run) {
             return result;
@@ -203,7 +203,7 @@ pub(crate) unsafe extern "C" fn opal_convertor_raw(
     unsafe { original(convertor, iov, vectors, length) }
 }
 
-/// In front of Open MPI's function of this name.
+/// Replaces Open MPI's function of this name.
 ///
 /// # Safety
 ///
@@ -227,17 +227,18 @@ pub(crate) unsafe extern "C" fn opal_datatype_copy_content_same_ddt(
     unsafe { original(datatype, count, to, from) }
 }
 
-/// In front of Open MPI's function of this name: a type that is committed is a new one at its address. One that is committed
-/// again is not, and messages with it may be under way, whose convertors have the address of its entry.
+/// Replaces Open MPI's function of this name. When a type is committed for the first time, an older type with its address is
+/// forgotten. When it is committed again, it is not: messages with it may be in flight, whose convertors have the address of
+/// its entry.
 ///
 /// # Safety
 ///
 /// As for the original.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn opal_datatype_commit(datatype: *mut Datatype) -> i32 {
-    // Where the library is not known, no type was entered, and nothing is read.
+    // If the library is not known, no type was entered, and nothing is read.
     //
-    // SAFETY: the caller's argument, which the original reads as well, of a library whose structures are known.
+    // SAFETY: the caller's argument, which the original reads as well. The library's structures are known.
     let again = supported::is_known()
         && unsafe { datatype.as_ref() }.is_some_and(|ty| u32::from(ty.flags) & COMMITTED != 0);
     if !again {
@@ -248,7 +249,7 @@ pub(crate) unsafe extern "C" fn opal_datatype_commit(datatype: *mut Datatype) ->
     unsafe { original(datatype) }
 }
 
-/// In front of Open MPI's function of this name: `MPI_Type_dup` makes a type that is not committed again.
+/// Replaces Open MPI's function of this name. `MPI_Type_dup` makes a committed type without committing it.
 ///
 /// # Safety
 ///
@@ -264,7 +265,7 @@ pub(crate) unsafe extern "C" fn opal_datatype_clone(
     unsafe { original(from, to) }
 }
 
-/// In front of Open MPI's function of this name, which changes a type in place.
+/// Replaces Open MPI's function of this name, which changes a type in place.
 ///
 /// # Safety
 ///
@@ -281,8 +282,8 @@ pub(crate) unsafe extern "C" fn opal_datatype_resize(
     unsafe { original(datatype, lb, extent) }
 }
 
-/// In front of Open MPI's function of this name. If requests still refer to the type, the library keeps it, and it is
-/// forgotten when another type gets its address.
+/// Replaces Open MPI's function of this name. If requests still refer to the type, the library keeps it, and this library
+/// forgets it when another type gets its address.
 ///
 /// # Safety
 ///
@@ -290,7 +291,7 @@ pub(crate) unsafe extern "C" fn opal_datatype_resize(
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn ompi_datatype_destroy(datatype: *mut *mut Datatype) -> i32 {
     if supported::is_known() {
-        // SAFETY: the caller's argument: the address of a type that lives.
+        // SAFETY: the caller's argument: the address of a live type.
         let last = unsafe { datatype.as_ref().and_then(|one| one.as_ref()) }
             .filter(|datatype| datatype.object.references <= 1);
         if let Some(datatype) = last {

@@ -1,7 +1,7 @@
-//! Structures of Open MPI 4.1 and 5.0, as far as they are read or written here.
+//! Structures of Open MPI 4.1 and 5.0, up to the fields that are read or written here.
 //!
-//! `tests/it/layout.rs` compares them with the headers that Open MPI ships; `supported.rs` compares what
-//! a library says about itself before anything is touched.
+//! `tests/it/layout.rs` compares them with Open MPI's headers. Before anything is accessed, `supported.rs` compares them with
+//! what a library says about itself.
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -40,9 +40,9 @@ pub struct Class {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Description {
-    /// Entries that there is room for.
+    /// The number of entries that there is room for.
     pub length: usize,
-    /// Entries, without the one that ends the description.
+    /// The number of entries, without the one that ends the description.
     pub used: usize,
     /// The entries.
     pub entries: *mut Entry,
@@ -64,9 +64,9 @@ pub struct Head {
 pub struct Elem {
     /// The front.
     pub head: Head,
-    /// Blocks.
+    /// The number of blocks.
     pub count: u32,
-    /// Elements of a block.
+    /// The number of elements in a block.
     pub blocklen: usize,
     /// Bytes from one block to the next.
     pub extent: isize,
@@ -82,7 +82,7 @@ pub struct Loop {
     pub head: Head,
     /// The number of entries from here to the end of the loop.
     pub items: u32,
-    /// Iterations.
+    /// The number of iterations.
     pub loops: u32,
     /// Not used.
     pub unused: usize,
@@ -94,17 +94,17 @@ pub struct Loop {
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub union Entry {
-    /// The front of each.
+    /// The front of each entry.
     pub head: Head,
-    /// If the kind is that of a basic type.
+    /// Valid if the kind is that of a basic type.
     pub elem: Elem,
-    /// If the kind is 0.
+    /// Valid if the kind is 0.
     pub start: Loop,
 }
 
 impl std::fmt::Debug for Entry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // SAFETY: all variants start with it.
+        // SAFETY: all variants start with a head.
         unsafe { self.head }.fmt(f)
     }
 }
@@ -146,7 +146,7 @@ pub struct Datatype {
 pub const COMMITTED: u32 = 0x4;
 /// The bit of [`Datatype::flags`] and [`Convertor::flags`] for data in order without gaps between them.
 pub const CONTIGUOUS: u32 = 0x10;
-/// The bit for data without gaps, between elements either.
+/// The bit for data without gaps, even between elements.
 pub const NO_GAPS: u32 = 0x20;
 
 /// A convertor (`opal_convertor_t`), up to its static stack.
@@ -157,21 +157,21 @@ pub struct Convertor {
     pub object: Object,
     /// The architecture of the other process.
     pub remote_arch: u32,
-    /// `CONVERTOR_…`, and the flags of the datatype.
+    /// `CONVERTOR_…` flags, and the flags of the datatype.
     pub flags: u32,
-    /// Packed bytes here.
+    /// The number of packed bytes in this process.
     pub local_size: usize,
-    /// Packed bytes at the other process.
+    /// The number of packed bytes in the other process.
     pub remote_size: usize,
     /// The type.
     pub datatype: *const Datatype,
     /// The description in use.
     pub description: *const Description,
-    /// Elements.
+    /// The number of elements.
     pub count: usize,
-    /// Entries that there is room for on the stack.
+    /// The number of entries that the stack has room for.
     pub stack_size: u32,
-    /// The buffer of the program.
+    /// The program's buffer.
     pub base: *mut u8,
     /// The stack.
     pub stack: *mut c_void,
@@ -179,16 +179,16 @@ pub struct Convertor {
     pub advance: Option<Advance>,
     /// Properties of the remote architecture.
     pub master: *mut c_void,
-    /// The position on the stack.
+    /// The index of the top of the stack.
     pub stack_position: u32,
-    /// Bytes of an element that was begun.
+    /// Bytes of an element that is not complete.
     pub partial_length: usize,
-    /// Packed bytes that were converted.
+    /// The number of packed bytes converted so far.
     pub converted: usize,
     checksum: u32,
     checksum_1: u32,
     checksum_2: usize,
-    /// The stack that is used if it has room.
+    /// The stack that is used if it has enough room.
     pub static_stack: [StackEntry; 5],
 }
 

@@ -1,4 +1,4 @@
-//! The segments of memory of a message, for one-sided communication and files.
+//! The segments of a message's memory, for one-sided communication and for files.
 
 use std::slice;
 
@@ -11,14 +11,15 @@ use crate::compiled::Compiled;
 use crate::mode::Mode;
 use crate::verify::{self, Fragment};
 
-/// Fills `iov` with the segments from the position on. Returns 1 at the end of the message, 0 before it; `None` if this
-/// engine cannot, with nothing changed.
+/// Fills `iov` with the segments from the position on. Returns 1 at the end of the message, 0 before it; `None`, with nothing
+/// changed, if this engine cannot.
 ///
-/// Segments that touch are one, also where one element ends and the next begins. The library joins fewer of them.
+/// Segments that touch are joined, even where one element ends and the next begins. The library joins fewer of them.
 ///
 /// # Safety
 ///
-/// The convertor was exchanged with this entry, `iov` has room for `vectors` segments, and `length` is writable.
+/// The convertor must have been exchanged with this entry, `iov` must have room for `vectors` segments, and `length` must be
+/// writable.
 pub(super) unsafe fn raw(
     convertor: &mut Convertor,
     entry: &Entry,
@@ -29,9 +30,9 @@ pub(super) unsafe fn raw(
     let compiled = entry.compiled()?;
     let Compiled { committed, .. } = compiled;
     let range = convertor.converted as u64..convertor.local_size as u64;
-    // SAFETY: the caller guarantees it.
+    // SAFETY: guaranteed by the caller.
     let (vectors, length) = unsafe { (&mut *vectors, &mut *length) };
-    // SAFETY: likewise.
+    // SAFETY: as above.
     let iov = unsafe { slice::from_raw_parts_mut(iov, *vectors as usize) };
     let first = iov.as_ptr();
     let (mut used, mut total) = (0, 0);
@@ -47,7 +48,7 @@ pub(super) unsafe fn raw(
     if Mode::get().verify {
         // SAFETY: the caller guarantees the convertor; the segments were just written.
         let segments = unsafe { slice::from_raw_parts(first, used as usize) };
-        // SAFETY: likewise.
+        // SAFETY: as above.
         unsafe { compare(committed, convertor, segments, total) };
     }
     (*vectors, *length) = (used, total);
@@ -61,13 +62,13 @@ pub(super) unsafe fn raw(
 
 /// Compares segments of `total` bytes with those of the library.
 ///
-/// Open MPI takes the segments of a message from its start. After `set_position`, its function gives wrong ones for contiguous
-/// data with gaps between elements. So the library starts with the element that the position lies in, as with a message of its
-/// own, and the bytes before the position are left out.
+/// Open MPI returns the segments of a message from its start. After `set_position`, its function returns wrong ones for
+/// contiguous data with gaps between elements. So the library starts with the element that holds the position, as it would with
+/// a message of its own, and the bytes before the position are left out.
 ///
 /// # Safety
 ///
-/// The convertor was exchanged, and its type lives.
+/// The convertor must have been exchanged, and its type must be alive.
 unsafe fn compare(
     committed: &Committed,
     convertor: &Convertor,
@@ -86,7 +87,7 @@ unsafe fn compare(
     let base = base.wrapping_offset(extent.wrapping_mul(first.cast_signed()));
     let mut shadow = Shadow::new();
     let mut library = Vec::new();
-    // SAFETY: the caller guarantees it; no memory of the program is accessed.
+    // SAFETY: passed on to the caller; no memory of the program is accessed.
     unsafe {
         if shadow.prepare(convertor, base, count - first, direction, 0).is_none() {
             return;

@@ -1,4 +1,4 @@
-//! A second convertor at the position of another one, driven by the library: what the library would have done.
+//! A second convertor at the position of another one. The library advances it, for comparison.
 
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -11,7 +11,7 @@ const ROOM: usize = 512;
 
 /// The library's own convertor for a message that this engine converts.
 ///
-/// It is used in place, because the library writes an address of the convertor into it.
+/// It must not be moved, because the library writes an address inside the convertor into it.
 #[derive(Debug)]
 #[repr(C, align(16))]
 pub(super) struct Shadow {
@@ -23,13 +23,13 @@ impl Shadow {
         Self { memory: [MaybeUninit::new(0); ROOM] }
     }
 
-    /// Prepares the convertor for a message with the type of `of` and `count` elements at `base`, and moves it to `position`
-    /// or to the start of the value that this lies in. Returns where it is; `None` if the library refuses.
+    /// Prepares the convertor for a message of `count` elements of the type of `of` at `base`, and moves it to `position`, or
+    /// to the start of the value that holds `position`. Returns the resulting position; `None` if the library refuses.
     ///
     /// # Safety
     ///
-    /// `of` was prepared by the library and its type lives. `base` must be valid for reading or writing, as the message's
-    /// direction requires.
+    /// The library must have prepared `of`, and its type must be alive. `base` must be valid for reading or writing, as the
+    /// message's direction requires.
     pub(super) unsafe fn prepare(
         &mut self,
         of: &Convertor,
@@ -41,8 +41,8 @@ impl Shadow {
         let prepare = if direction == SEND { &PREPARE_SEND } else { &PREPARE_RECEIVE };
         let (prepare, set_position) = (prepare.get()?, SET_POSITION.get()?);
         let convertor = self.convertor();
-        // SAFETY: the memory is zeroed and has room for a convertor, whose layout was compared with the library's. The
-        // fields are those that a convertor has when it is constructed and personalized.
+        // SAFETY: the memory is zeroed and has room for a convertor, whose layout was compared with the library's. The fields
+        // set here are those of a convertor that was constructed and personalized.
         unsafe {
             (*convertor).object.class = of.object.class;
             (*convertor).object.references = 1;
@@ -62,14 +62,14 @@ impl Shadow {
         }
     }
 
-    /// Packs up to `out.len()` bytes or unpacks all of them, and returns the number.
+    /// Packs up to `out.len()` bytes, or unpacks all of them, and returns the number.
     ///
     /// # Safety
     ///
-    /// [`prepare`](Self::prepare) has prepared the convertor, and what was promised to it still holds.
+    /// [`prepare`](Self::prepare) must have prepared the convertor, and its requirements must still hold.
     pub(super) unsafe fn advance(&mut self, bytes: *mut u8, len: usize) -> usize {
         let convertor = self.convertor();
-        // SAFETY: prepared, by the caller's promise.
+        // SAFETY: prepared, as the caller guarantees.
         let advance = unsafe { (*convertor).advance };
         let Some(advance) = advance else { return 0 };
         let mut iov = libc::iovec { iov_base: bytes.cast(), iov_len: len };
@@ -91,7 +91,7 @@ impl Shadow {
         while found < bytes {
             let empty = libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 };
             let (mut iov, mut vectors, mut total) = ([empty; 32], 32, 0);
-            // SAFETY: prepared, by the caller's promise; the arguments are those that the library passes.
+            // SAFETY: prepared, as the caller guarantees; the arguments are those that the library passes.
             let done =
                 unsafe { raw(convertor, iov.as_mut_ptr(), &raw mut vectors, &raw mut total) };
             let segments = iov.iter().take(vectors as usize);
@@ -112,7 +112,7 @@ impl Shadow {
 impl Drop for Shadow {
     fn drop(&mut self) {
         let convertor = self.convertor();
-        // SAFETY: either prepared or zeroed. The library allocates a stack with `malloc` if its own has no room.
+        // SAFETY: the convertor is prepared or zeroed. If its own stack has no room, the library allocates one with `malloc`.
         unsafe {
             if (*convertor).stack_size > 5 {
                 libc::free((*convertor).stack);

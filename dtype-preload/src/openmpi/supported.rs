@@ -1,4 +1,4 @@
-//! Whether the Open MPI that was found is one whose structures are known.
+//! Determines whether the structures of the Open MPI in this process are known.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
@@ -13,12 +13,13 @@ use crate::mode::Mode;
 use crate::original::next;
 use crate::report;
 
-/// A version that this was compared with.
+/// A version that this library was compared with.
 struct Version {
     prefix: &'static str,
-    /// The number of predefined types, those that stand for no data included.
+    /// The number of predefined types, including those without data.
     predefined: usize,
-    /// Its receiver writes parts of values to wrong displacements: 5.0.11 the first part of a value that begins a block.
+    /// Whether its receiver writes parts of values to wrong displacements. (5.0.11: the first part of a value that begins a
+    /// block.)
     whole_values: bool,
 }
 
@@ -30,7 +31,7 @@ const VERSIONS: [Version; 2] = [
 /// The maximum number of predefined types in any known version.
 const MAX_PREDEFINED: usize = 28;
 
-/// The number of the first predefined type that stands for data.
+/// The number of the first predefined type with data.
 const FIRST: usize = 4;
 
 /// Facts about a library of a known version.
@@ -38,14 +39,14 @@ const FIRST: usize = 4;
 pub(super) struct Supported {
     /// The basic types by their numbers, with their sizes in bytes.
     basics: Basics,
-    /// Whether a fragment for the library must end with a value.
+    /// Whether a fragment for the library must end with a whole value.
     pub(super) whole_values: bool,
 }
 
 type Basics = [Option<(Option<Basic>, usize)>; MAX_PREDEFINED];
 
 impl Supported {
-    /// The basic type with this number, if it is known, and the size of a value; `None` for a number that is no type's.
+    /// The basic type with this number, if it is known, and the size of a value; `None` if no type has the number.
     pub(super) fn basic(&self, kind: u16) -> Option<(Option<Basic>, usize)> {
         *self.basics.get(usize::from(kind))?
     }
@@ -53,19 +54,19 @@ impl Supported {
 
 static FOUND: OnceLock<Option<Supported>> = OnceLock::new();
 
-/// The library, if the mode is not `off` and its structures are known. The first call looks.
+/// The library, if the mode is not `off` and its structures are known. The first call determines this.
 #[inline]
 pub(super) fn get() -> Option<&'static Supported> {
     FOUND.get_or_init(|| contain(|| Mode::get().on.then(look).flatten()).flatten()).as_ref()
 }
 
-/// Whether [`get`] has found a library before.
+/// Whether [`get`] has found a library.
 #[inline]
 pub(super) fn is_known() -> bool {
     FOUND.get().is_some_and(Option::is_some)
 }
 
-/// Whether [`is_known`], messages that gain nothing are left to the library and not counted.
+/// Once [`is_known`], messages that gain nothing are left to the library without being counted.
 #[inline]
 pub(super) fn is_silent() -> bool {
     SILENT.load(Ordering::Acquire)
@@ -89,12 +90,12 @@ fn look() -> Option<Supported> {
     }
 }
 
-/// A text constant of the library; empty if it has none of this name.
+/// A text constant of the library; empty if the library has no constant of this name.
 fn text(at: *mut c_void) -> String {
     if at.is_null() {
         return String::new();
     }
-    // SAFETY: an array of characters that ends with a zero: the only kind of constant that this is used for.
+    // SAFETY: an array of characters that ends with a zero, because this function is only used for such constants.
     unsafe { CStr::from_ptr(at.cast::<c_char>()) }.to_string_lossy().into_owned()
 }
 
@@ -124,7 +125,7 @@ fn check_size(class: &CStr, name: &str, known: &[usize]) -> Result<(), String> {
     Ok(())
 }
 
-/// Reads the predefined types, and compares what their structures say in several places.
+/// Reads the predefined types, and checks that their structures agree with each other.
 fn basics(predefined: usize) -> Result<Basics, String> {
     let table = next(c"opal_datatype_basicDatatypes").cast::<*const Datatype>();
     if table.is_null() {
@@ -143,7 +144,7 @@ fn basics(predefined: usize) -> Result<Basics, String> {
             let name = name.to_string_lossy().into_owned();
             (name, (*datatype).id, (*datatype).size, (*datatype).desc)
         };
-        // Where the library's compiler lacks a type, there is another one in its place.
+        // If the library's compiler lacks a type, the table has another one in its place.
         if usize::from(id) != number || !name.starts_with("OPAL_") || size == 0 {
             continue;
         }
@@ -160,7 +161,7 @@ fn basics(predefined: usize) -> Result<Basics, String> {
     Ok(basics)
 }
 
-/// The basic type of this name, if it has this size. Only pictures and comparisons need to know more than the size.
+/// The basic type of this name, if it has this size. Only pictures and comparisons need more than the size.
 fn basic(name: &str, size: usize) -> Option<Basic> {
     let basic = match name {
         "OPAL_INT1" => Basic::I8,
@@ -176,7 +177,7 @@ fn basic(name: &str, size: usize) -> Option<Basic> {
         "OPAL_FLOAT_COMPLEX" => Basic::C32,
         "OPAL_DOUBLE_COMPLEX" => Basic::C64,
         "OPAL_BOOL" => Basic::Bool,
-        // Where both have 16 bytes, one of them is C's `long double` and the other Fortran's `real(16)`.
+        // If both have 16 bytes, one of them is C's `long double` and the other Fortran's `real(16)`.
         "OPAL_FLOAT12" | "OPAL_FLOAT16" => Basic::LongDouble,
         "OPAL_LONG_DOUBLE_COMPLEX" => Basic::LongDoubleComplex,
         _ => return None,

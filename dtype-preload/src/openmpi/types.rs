@@ -17,48 +17,48 @@ use crate::registry::{Known, Registry};
 use crate::stats::{Left, left};
 use crate::values::Values;
 
-/// The library copies segments from this length on as fast as this engine.
+/// The library copies segments of at least this length as fast as this engine.
 const LONG: u64 = 128;
 
-/// Messages of fewer packed bytes are left to the library: whatever the layout, it is done with them before a plan is
-/// found.
+/// Messages of fewer packed bytes are left to the library: whatever the layout, it has copied them before this engine finds a
+/// plan.
 const FEWEST_BYTES: usize = 128;
 
-/// Messages of fewer segments are left to the library: it takes some nanoseconds for each, and is done with them in the time
-/// that it takes to come here.
+/// Messages of fewer segments are left to the library: it takes some nanoseconds for each, and has copied them by the time that
+/// this engine is called.
 const FEWEST_SEGMENTS: usize = 24;
 
 /// A type of the program.
 ///
-/// A convertor that was exchanged has the address of the entry's first field in the place of the library's description.
-/// No other code follows that address while the convertor is exchanged; if any did, it would find a description. The
-/// address survives when the library copies a convertor.
+/// A convertor that was exchanged has the address of the entry's first field in the place of the library's description. No
+/// other code dereferences that address while the convertor is exchanged; code that did would find a description. The address
+/// remains when the library copies a convertor.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Entry {
     description: Description,
-    /// [`MARK`].
+    /// Always [`MARK`].
     mark: u64,
     bounds: Bounds,
-    /// The number of elements from which a message gains something; `usize::MAX` if none does.
+    /// The least number of elements for which this engine is faster; `usize::MAX` if it never is.
     fewest: usize,
     /// `None` if the type is left to the library.
     compiled: Option<Compiled>,
     /// The starts of values, if a fragment must end with a whole value.
     values: Option<Values>,
-    /// Whether the data are [near one another](is_near), so that fragments are packed in the cache first.
+    /// Whether the data are [near one another](is_near), so that fragments are first packed to memory in the cache.
     is_near: bool,
 }
 
-// SAFETY: the address of the library's description is compared and copied, but not followed.
+// SAFETY: the address of the library's description is compared and copied, but never dereferenced.
 unsafe impl Send for Entry {}
 // SAFETY: as above.
 unsafe impl Sync for Entry {}
 
-/// Tells an [`Entry`] from a description of the library.
+/// Distinguishes an [`Entry`] from a description of the library.
 const MARK: u64 = 0x6474_7970_655f_7072;
 
-/// Numbers that two types at one address are unlikely to share: a second line of defence.
+/// Numbers in which two types at one address most likely differ: an additional check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Bounds {
     size: usize,
@@ -89,12 +89,12 @@ impl Entry {
         self.values.as_ref()
     }
 
-    /// Whether fragments are packed in the cache first.
+    /// Whether fragments are first packed to memory in the cache.
     pub(super) fn is_near(&self) -> bool {
         self.is_near
     }
 
-    /// An entry without a type of the library.
+    /// An entry that belongs to no type of the library.
     #[cfg(test)]
     pub(super) fn from_committed(committed: dtype_runtime::Committed) -> Self {
         let description = Description { length: 0, used: 0, entries: ptr::null_mut() };
@@ -104,13 +104,13 @@ impl Entry {
         Self { description, mark: MARK, bounds, fewest: 0, compiled, values: None, is_near }
     }
 
-    /// The entry whose address a convertor has.
+    /// The entry at an address from a convertor.
     ///
     /// # Safety
     ///
-    /// [`description`](Self::description) must have returned the address, and the type not have been freed since.
+    /// [`description`](Self::description) must have returned the address, and the type must not have been freed since.
     pub(super) unsafe fn from_description<'a>(address: *const Description) -> Option<&'a Self> {
-        // SAFETY: the caller guarantees it.
+        // SAFETY: guaranteed by the caller.
         let entry = unsafe { &*address.cast::<Self>() };
         (entry.mark == MARK).then_some(entry)
     }
@@ -131,15 +131,15 @@ thread_local! {
         const { Cell::new(Last { identity: 0, generation: 0, entry: ptr::null() }) };
 }
 
-/// Why a message of `count` elements gains nothing and is left to the library, judged by a few loads. The library sends a
-/// short message in some nanoseconds, so the question must not cost more.
+/// Why this engine is not faster for a message of `count` elements, so that the message is left to the library; `None` if it
+/// may be faster. It takes only a few loads, because the library sends a short message in some nanoseconds.
 ///
 /// # Safety
 ///
 /// As for [`find`].
 #[inline]
 pub(super) unsafe fn nothing_gained(datatype: *const Datatype, count: usize) -> Option<Left> {
-    // SAFETY: the caller guarantees it.
+    // SAFETY: guaranteed by the caller.
     let ty = unsafe { &*datatype };
     let flags = u32::from(ty.flags);
     if flags & NO_GAPS != 0 || count <= 1 && flags & CONTIGUOUS != 0 {
@@ -152,13 +152,13 @@ pub(super) unsafe fn nothing_gained(datatype: *const Datatype, count: usize) -> 
     (count < fewest).then(|| reason_below(fewest))
 }
 
-/// Whether a message of `count` elements is left to the library for such a reason, which is counted.
+/// Whether a message of `count` elements is left to the library for such a reason. Counts it if so.
 ///
 /// # Safety
 ///
 /// As for [`find`].
 pub(super) unsafe fn stays(datatype: *const Datatype, count: usize) -> bool {
-    // SAFETY: the caller guarantees it.
+    // SAFETY: guaranteed by the caller.
     match unsafe { nothing_gained(datatype, count) } {
         Some(reason) if reason == Left::Contiguous || !Mode::get().all => {
             left(reason);
@@ -168,20 +168,20 @@ pub(super) unsafe fn stays(datatype: *const Datatype, count: usize) -> bool {
     }
 }
 
-/// The compiled type for a message of `count` elements that [may gain something](nothing_gained); `None` if the message is
-/// left to the library.
+/// The compiled type for a message of `count` elements for which this engine [may be faster](nothing_gained); `None` if the
+/// message is left to the library.
 ///
-/// The entry lives until the type is freed.
+/// The entry stays valid until the type is freed.
 ///
 /// # Safety
 ///
-/// The datatype must be committed, of the library that is supported, and alive.
+/// The datatype must be committed and alive, and must belong to the supported library.
 pub(super) unsafe fn find<'a>(
     datatype: *const Datatype,
     count: usize,
     supported: &Supported,
 ) -> Option<&'a Entry> {
-    // SAFETY: the caller guarantees it.
+    // SAFETY: guaranteed by the caller.
     contain(|| unsafe { look_up(&*datatype, count, supported) }).flatten()
 }
 
@@ -194,7 +194,8 @@ unsafe fn look_up<'a>(ty: &Datatype, count: usize, supported: &Supported) -> Opt
     let generation = TYPES.generation();
     let last = LAST.get();
     if last.identity == identity && last.generation == generation {
-        // SAFETY: found in the table, and no type was removed since. The type lives, so no thread removes it now.
+        // SAFETY: the entry was found in the table, and no type was removed since. The type is alive, so no thread removes it
+        // now.
         return usable(unsafe { &*last.entry }, ty, count);
     }
     let entry = match TYPES.get(identity) {
@@ -206,17 +207,17 @@ unsafe fn look_up<'a>(ty: &Datatype, count: usize, supported: &Supported) -> Opt
                 left(Left::First);
                 return None;
             }
-            // SAFETY: the caller guarantees it.
+            // SAFETY: guaranteed by the caller.
             TYPES.enter(identity, unsafe { compile(ty, supported) })
         }
     };
     let entry = Arc::as_ptr(&entry);
     LAST.set(Last { identity, generation, entry });
-    // SAFETY: the table has a reference to it until the type is freed.
+    // SAFETY: the table keeps a reference to the entry until the type is freed.
     usable(unsafe { &*entry }, ty, count)
 }
 
-/// The entry, if it was made for this type and a message of this number of elements gains something.
+/// The entry, if it was made for this type and if this engine is faster for this number of elements.
 #[inline]
 fn usable<'a>(entry: &'a Entry, ty: &Datatype, count: usize) -> Option<&'a Entry> {
     if entry.bounds != Bounds::new(ty) {
@@ -231,7 +232,7 @@ fn usable<'a>(entry: &'a Entry, ty: &Datatype, count: usize) -> Option<&'a Entry
     Some(entry)
 }
 
-/// Why messages of fewer elements than this are left to the library.
+/// Why messages of fewer elements than `fewest` are left to the library.
 fn reason_below(fewest: usize) -> Left {
     if fewest == usize::MAX { Left::Long } else { Left::Small }
 }
@@ -240,7 +241,7 @@ fn reason_below(fewest: usize) -> Left {
 ///
 /// As for [`find`].
 unsafe fn compile(ty: &Datatype, supported: &Supported) -> Entry {
-    // SAFETY: the caller guarantees it.
+    // SAFETY: guaranteed by the caller.
     let decoded = unsafe { decode(ty, supported) };
     let committed = decoded.map(|ty| ty.commit());
     let segments = committed.as_ref().and_then(|committed| short_segments(committed, LONG));

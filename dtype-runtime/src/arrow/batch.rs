@@ -24,7 +24,7 @@ use crate::datatype::Datatype;
 use crate::stored::{ReadOptions, joined};
 use crate::typemap::{Node, TypeMap};
 
-/// How records become a `RecordBatch`.
+/// How records are converted to a `RecordBatch`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BatchOptions {
@@ -47,7 +47,7 @@ impl BatchOptions {
     }
 }
 
-/// The records as a `RecordBatch`. Numbers are not copied again after they have become columns.
+/// The records as a `RecordBatch`. Numbers are copied only once, into columns.
 ///
 /// # Errors
 ///
@@ -106,13 +106,13 @@ pub fn batch_schema<T: Datatype>(options: &BatchOptions) -> Result<Schema, Arrow
 /// their names; so is a string, a list or an optional value that is not a column of its own. Other columns are ignored. A
 /// column without nulls may be nullable, and so may the items of its lists.
 ///
-/// Of the options, [`number_conversion`](ReadOptions::number_conversion) counts.
+/// Of the options, only [`number_conversion`](ReadOptions::number_conversion) has an effect.
 ///
 /// # Errors
 ///
 /// - [`ArrowError::Column`] and [`ArrowError::Type`] if the columns are not those of `T`;
 /// - [`ArrowError::Null`] for a null where `T` has no [`Maybe`](crate::Maybe);
-/// - [`ArrowError::Records`] for a value that `T` does not have: a text that is too long, for instance.
+/// - [`ArrowError::Records`] for a value that `T` cannot have: a text that is too long, for example.
 pub fn from_batch<T: Datatype>(
     batch: &RecordBatch,
     options: &ReadOptions,
@@ -125,7 +125,7 @@ pub fn from_batch<T: Datatype>(
     Ok(table.columns::<T>(*options)?.to_records()?)
 }
 
-/// The columns: for each, its path, the lengths of the arrays around its values, and what these are.
+/// The columns: for each, its path, the lengths of the arrays around its values, and the map of the values.
 fn parts(map: &'static TypeMap, structs: bool) -> Vec<(String, Vec<usize>, &'static TypeMap)> {
     let mut all = Vec::new();
     collect(map, structs, true, (String::new(), Vec::new()), &mut all);

@@ -1,4 +1,4 @@
-//! Columns out of arrays of Arrow.
+//! Reads columns from arrays of Arrow.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -27,7 +27,7 @@ pub(super) struct Table<'a> {
     /// The number of values in each array.
     pub(super) records: usize,
     pub(super) names: Vec<&'a str>,
-    /// The array of a name.
+    /// The array with a given index.
     pub(super) array: &'a dyn Fn(usize) -> Result<ArrayRef, ArrowError>,
 }
 
@@ -39,7 +39,7 @@ impl Table<'_> {
     ) -> Result<Columns<T>, ArrowError> {
         let mut reading = Reading { options, records: self.records, leaves: Vec::new() };
         self.read(T::TYPE_MAP, "", &mut Vec::new(), &mut reading)?;
-        // All were checked before there is memory for as many records as there are said to be.
+        // Everything was checked before memory is allocated for the announced number of records.
         let mut columns = Columns::<T>::zeroed(self.records)?;
         for (index, bytes) in reading.leaves.into_iter().enumerate() {
             if !bytes.is_empty() {
@@ -49,7 +49,7 @@ impl Table<'_> {
         Ok(columns)
     }
 
-    /// Reads the columns of a part of a record, which is in arrays of these lengths.
+    /// Reads the columns of a part of a record that is inside arrays of these lengths.
     fn read(
         &self,
         map: &TypeMap,
@@ -64,7 +64,7 @@ impl Table<'_> {
         while let Node::Array { element: inner, .. } = *element.node() {
             element = inner;
         }
-        // A record that is a struct has no path. A column without a name is another one: CSV files have them.
+        // A record that is a struct has an empty path. A column with an empty name, as in some CSV files, is not this record.
         let is_value = matches!(element.node(), Node::Basic { .. });
         let is_it = |name: &&str| **name == *path && (is_value || !path.is_empty());
         let mut found = (0..).zip(&self.names).filter(|(_, name)| is_it(name));
@@ -98,7 +98,7 @@ impl Table<'_> {
     }
 }
 
-/// The leaves that were read, in their order. One without bytes is zeros: no list has an item.
+/// The leaves read so far, in order. A leaf without bytes is zeros: no list has an item.
 struct Reading {
     options: ReadOptions,
     /// The number of records.
@@ -122,7 +122,7 @@ impl Reading {
         self.lists(list(array, *length, path)?, map, inner, path)
     }
 
-    /// The values of an array, of which those that are `absent` may be anything.
+    /// The values of an array. Values that are `absent` may be anything.
     fn values(
         &mut self,
         array: &dyn Array,
@@ -162,7 +162,7 @@ impl Reading {
         }
     }
 
-    /// The values that may be null, and whether each is present.
+    /// Values that may be null, and whether each is present.
     fn optional(
         &mut self,
         array: &dyn Array,
@@ -195,7 +195,7 @@ impl Reading {
         Ok(())
     }
 
-    /// Lists of at most so many items.
+    /// Lists of at most `capacity` items.
     fn some(
         &mut self,
         array: &dyn Array,
@@ -222,7 +222,7 @@ impl Reading {
             |(i, list): (usize, Range<usize>)| iter::repeat_n(is_present(i), list.len());
         let absent_items: Option<NullBuffer> =
             absent.map(|_| lists().enumerate().flat_map(are_present).collect::<Vec<bool>>().into());
-        // The records of the items are the items, and an error has the record of the list.
+        // For the items, each item counts as a record; an error has the number of the list's record.
         let records = mem::replace(&mut self.records, items.len());
         let read = self.values(items.as_ref(), element, absent_items.as_ref(), path);
         self.records = records;
@@ -246,7 +246,7 @@ impl Reading {
         Ok(())
     }
 
-    /// Refuses a null where a value is needed.
+    /// Refuses a null where a value is required.
     fn check_nulls(
         &self,
         array: &dyn Array,
@@ -266,7 +266,7 @@ impl Reading {
         }
     }
 
-    /// The record of value `i` of so many.
+    /// The record of value `i`, of `values` values in all records.
     fn record_of(&self, i: usize, values: usize) -> usize {
         let each = values.checked_div(self.records).unwrap_or(1).max(1);
         i / each
@@ -374,7 +374,7 @@ fn list<'a>(array: &'a dyn Array, length: usize, path: &str) -> Result<&'a dyn A
     }
 }
 
-/// Where lists begin and end, and their items: those from the first list on.
+/// The offsets of lists, and their items from the first list on.
 fn list_of_any_length<O: OffsetSizeTrait>(array: &dyn Array) -> Option<(Vec<usize>, ArrayRef)> {
     let list = array.as_list_opt::<O>()?;
     let offsets = list.value_offsets();
@@ -392,7 +392,7 @@ fn values_of(array: &dyn Array, size: usize) -> Buffer {
     all.slice_with_length(data.offset() * size, data.len() * size)
 }
 
-/// Whether a type is the one that is needed. The time zone does not count: the numbers are those of UTC.
+/// Whether a type is the required one. The time zone is ignored, because the numbers are always UTC.
 fn is_same(found: &DataType, needed: &DataType) -> bool {
     match (found, needed) {
         (DataType::Timestamp(found, _), DataType::Timestamp(needed, _)) => found == needed,

@@ -37,7 +37,7 @@ impl Writing {
         Ok(Self { leaves: leaves.collect::<Result<Vec<_>, ArrowError>>()?.into_iter() })
     }
 
-    /// The values of a map in arrays of these lengths, for so many records.
+    /// The values of a map inside arrays of these lengths, for `records` records.
     pub(super) fn lists(
         &mut self,
         map: &TypeMap,
@@ -97,7 +97,7 @@ impl Writing {
         }
     }
 
-    /// Lists of the items in use.
+    /// Lists of the items that are in use.
     fn some(
         &mut self,
         (capacity, element): (usize, &TypeMap),
@@ -125,7 +125,7 @@ impl Writing {
     }
 
     fn leaf(&mut self) -> Buffer {
-        // There are as many as the map has.
+        // There are as many leaves as the map has.
         self.leaves.next().unwrap_or_else(|| Buffer::from_vec(Vec::<u8>::new()))
     }
 
@@ -163,7 +163,7 @@ impl Writing {
         for (i, len) in lengths.typed_data::<u32>().iter().enumerate().take(count) {
             let text = bytes.get(i * capacity..(i + 1) * capacity);
             let text = text.and_then(|text| text.get(..usize::try_from(*len).ok()?));
-            // Bytes that are no text are not a value: those of an absent one.
+            // Bytes that are not text belong to an absent value.
             let text = text.filter(|text| str::from_utf8(text).is_ok()).unwrap_or_default();
             all.extend_from_slice(text);
             offsets.push(offset(all.len(), "bytes of text")?);
@@ -174,7 +174,7 @@ impl Writing {
     }
 }
 
-/// The capacity and the element of a list of at most so many items; `None` for any other map, and without data in the items.
+/// The capacity and the element of a list of limited length; `None` for any other map, and for items without data.
 pub(super) fn list_parts(map: &TypeMap) -> Option<(usize, &'static TypeMap)> {
     let (Some(Meaning::List), Node::Structure { fields, .. }) = (map.meaning(), *map.node()) else {
         return None;
@@ -185,7 +185,7 @@ pub(super) fn list_parts(map: &TypeMap) -> Option<(usize, &'static TypeMap)> {
     }
 }
 
-/// Where a list or a text ends in its column.
+/// The offset at which a list or a text ends in its column.
 fn offset(end: usize, what: &str) -> Result<i32, ArrowError> {
     let message = || format!("{end} {what} in a column, expected at most {}", i32::MAX);
     i32::try_from(end).map_err(|_| ArrowError::Array { message: message() })

@@ -16,8 +16,8 @@ pub enum LongDouble {
     X87In16,
     /// IEEE 754 binary128, in 16 bytes.
     Binary128,
-    /// The sum of two `double`s, in 16 bytes, as on PowerPC. It is carried unchanged to a machine that has the same
-    /// format, and cannot be converted to another.
+    /// The sum of two `double`s, in 16 bytes, as on PowerPC. Between machines with this format it is sent unchanged; it cannot
+    /// be converted to another format.
     DoubleDouble,
 }
 

@@ -3,9 +3,9 @@
 use super::{Basic, Kind};
 
 impl Basic {
-    /// NumPy's letter for the kind: `b` for a truth value, `i`, `u`, `f` and `c` for numbers, `S` and `U` for a character,
-    /// `V` for raw bytes, where NumPy has no number of this format. With [`size`](Self::size), in bytes, it makes the
-    /// format: `f8`. A `U` of four bytes is one character, `U1`.
+    /// NumPy's letter for the kind: `b` for a truth value, `i`, `u`, `f` and `c` for numbers, `S` and `U` for a character, and
+    /// `V` for raw bytes, if NumPy has no number of this format. Together with [`size`](Self::size) in bytes, it is the format:
+    /// `f8`. A `U` of four bytes is one character, `U1`.
     pub const fn numpy_kind(self) -> char {
         match (self.kind(), self.size()) {
             (Kind::Integer | Kind::Logical, 1) if matches!(self.canonical(), Self::Bool) => 'b',

@@ -49,9 +49,9 @@ impl Validity {
     }
 }
 
-/// A range of bit patterns: those for which `(bits ^ flip) - least`, which wraps, is at most `most`.
+/// A range of bit patterns: those for which `(bits ^ flip) - least`, computed with wrapping, is at most `most`.
 ///
-/// Bits are extended by zeros to any width. The three numbers may then be cut to that width.
+/// Bits are extended by zeros to any width. The three numbers may then be truncated to that width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BitRange {
     pub(crate) flip: u64,
@@ -59,7 +59,7 @@ pub(crate) struct BitRange {
     pub(crate) most: u64,
 }
 
-/// The fastest way to tell whether bits are accepted.
+/// The fastest test of whether bits are accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Test {
     /// The bits lie in a range.
@@ -78,7 +78,7 @@ impl BitRange {
         Self { flip: 0, least, most }
     }
 
-    /// All bit patterns but those from `first` to `last`, which the subtraction wraps to the greatest numbers.
+    /// All bit patterns except those from `first` to `last`, which the subtraction wraps to the greatest numbers.
     const fn all_but(first: u64, last: u64) -> Self {
         Self { flip: 0, least: last.wrapping_add(1), most: u64::MAX - (last - first) - 1 }
     }
@@ -113,13 +113,13 @@ impl Ranges {
 }
 
 impl Validity {
-    /// The fastest way to tell whether bits are accepted that are extended by zeros to 64 bits.
+    /// The fastest test of whether bits, extended by zeros to 64 bits, are accepted.
     pub(crate) const fn test(self) -> Test {
         match self {
             Self::Any => Test::Range(BitRange::ALL),
             Self::Bool => Test::Range(BitRange::new(0, 1)),
-            // Flipped, the surrogates are 0 to 0x7FF, which wrap to large numbers. The numbers up to 0x10FFFF stay
-            // there, as the bits that are flipped are lower ones.
+            // Flipped, the surrogates are 0 to 0x7FF, and the subtraction wraps them to large numbers. The numbers up to
+            // 0x10FFFF stay below 0x110000, because only lower bits are flipped.
             Self::Char => {
                 let (flip, least) = (0xD800, 0x800);
                 Test::Range(BitRange { flip, least, most: 0x10_FFFF - least })
@@ -132,12 +132,13 @@ impl Validity {
         }
     }
 
-    /// Ranges that accept the same bits as this validity; `None` for values of more than 64 bits, and if it takes many ranges.
+    /// Ranges that together accept the same bits as this validity; `None` for values of more than 64 bits, and if too many
+    /// ranges are needed.
     pub(crate) const fn ranges(self) -> Option<Ranges> {
         match (self.test(), self) {
             (Test::Range(range), _) => Ranges::NONE.and(range),
             (_, Self::NotNan { infinity }) => {
-                // All bits below the sign, of which those above the infinity are the NaNs of one sign.
+                // All bits below the sign. The numbers above infinity are the NaNs of one sign.
                 let greatest = infinity | (infinity & infinity.wrapping_neg()).wrapping_sub(1);
                 let sign = greatest + 1;
                 let Some(positive) = Ranges::NONE.and(BitRange::all_but(infinity + 1, greatest))
@@ -152,9 +153,8 @@ impl Validity {
     }
 }
 
-/// The discriminants of an enum, as bit patterns zero-extended to 128 bits.
-/// Most enums number their variants without a gap, and two comparisons decide. For the others, the values are
-/// searched.
+/// The discriminants of an enum, as bit patterns zero-extended to 128 bits. In most enums they have no gaps, so two comparisons
+/// decide; otherwise the values are searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Discriminants {
     least: u128,
@@ -249,7 +249,7 @@ impl Discriminants {
     /// The range from the least discriminant to the greatest, and for each gap in it the range of all bits but the gap.
     #[expect(clippy::cast_possible_truncation, reason = "checked to fit")]
     const fn ranges(&self) -> Option<Ranges> {
-        /// More would take long to search at compile time.
+        /// Searching more than this would take long at compile time.
         const MAX_VALUES: usize = 128;
         if self.greatest > u64::MAX as u128 || self.values.len() > MAX_VALUES {
             return None;

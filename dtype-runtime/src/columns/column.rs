@@ -15,8 +15,8 @@ use crate::typed::{
 use crate::typemap::{Field, Node, TypeMap, first_of_path, next_segment};
 
 impl<'a, T: Datatype> Packed<'a, T> {
-    /// One field of all records, without the rest of them. `path` is written as in Rust, and as in the
-    /// messages of [`Error::InvalidValue`]: `"header.flags[2]"`, `"0.1"`. An empty path is the record.
+    /// One field of all records, without the other fields. `path` is written as in Rust, and as in the messages of
+    /// [`Error::InvalidValue`]: `"header.flags[2]"`, `"0.1"`. An empty path is the whole record.
     ///
     /// `F` is the field's type, or any datatype with the same type signature, such as `[f32; 3]` for a
     /// struct of three `f32`.
@@ -25,8 +25,8 @@ impl<'a, T: Datatype> Packed<'a, T> {
     ///
     /// - [`Error::NoField`] if the path leads to no field, or to a skipped one;
     /// - [`Error::FieldType`] if the field has another type signature than `F`;
-    /// - [`Error::InvalidValue`] if `F` accepts fewer values than the field's type, and not those in the
-    ///   records. Where `F` is restricted, the check takes time linear in the number of records.
+    /// - [`Error::InvalidValue`] if `F` accepts fewer values than the field's type, and a record has another one. If `F` is
+    ///   restricted, this check takes time linear in the number of records.
     pub fn column<F: Datatype>(&self, path: &str) -> Result<Column<'a, F>, Error> {
         Column::new(self.as_bytes(), self.len(), T::TYPE_MAP, path)
     }
@@ -46,7 +46,7 @@ impl<'a, T: Datatype> Packed<'a, T> {
 /// # Ok::<(), dtype_runtime::Error>(())
 /// ```
 pub struct Column<'a, F> {
-    /// Whole records, in each of which the packed bytes of a valid `F` begin at `position`.
+    /// Whole records. In each of them, the packed bytes of a valid `F` begin at `position`.
     records: &'a [u8],
     /// The packed size of a record, not less than `position` plus the packed size of `F`.
     record: usize,
@@ -175,7 +175,7 @@ fn part<'p>(map: &TypeMap, path: &'p str) -> Option<(&'static TypeMap, usize, &'
         Node::Array { count, element } => {
             let (digits, rest) = path.strip_prefix('[')?.split_once(']')?;
             let (index, next) = (index(digits)?, next_segment(rest)?);
-            // No overflow: the element is part of the array.
+            // No overflow, because the element is part of the array.
             (index < count).then(|| (element, index * element.size(), next))
         }
         Node::Structure { fields, .. } => {
@@ -186,7 +186,7 @@ fn part<'p>(map: &TypeMap, path: &'p str) -> Option<(&'static TypeMap, usize, &'
     }
 }
 
-/// The index in brackets. Each element has one path: `parse` alone would accept `+1` and `01`, too.
+/// The index in brackets. Each element has only one path, so `+1` and `01`, which `parse` would accept, are refused.
 fn index(digits: &str) -> Option<usize> {
     let is_canonical = digits == "0" || digits.starts_with(|first| matches!(first, '1'..='9'));
     if is_canonical { digits.parse().ok() } else { None }

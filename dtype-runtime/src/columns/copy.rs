@@ -1,4 +1,4 @@
-//! Copies records to columns and back: some leaves several records at a time, the others in loops over the records.
+//! Copies records to columns and back: some leaves for several records at a time, the others in loops over the records.
 
 use alloc::borrow::Cow;
 use core::marker::PhantomData;
@@ -22,7 +22,7 @@ pub(super) struct Leaves<T>(PhantomData<T>);
 impl<T: Datatype> Leaves<T> {
     pub(super) const COUNT: usize = leaf::leaves(T::TYPE_MAP);
 
-    /// The first leaves; those after [`COUNT`](Self::COUNT) have no meaning.
+    /// The first leaves. Those from [`COUNT`](Self::COUNT) on have no meaning.
     const FIRST: &'static [Leaf; MAX_CONSTANT] = &{
         assert_stride::<T>();
         let mut all = [Leaf::none(T::TYPE_MAP); MAX_CONSTANT];
@@ -38,7 +38,7 @@ impl<T: Datatype> Leaves<T> {
     const TOGETHER: &'static Option<Gather> = &{
         let mut places = [Place { offset: 0, len: 0 }; MAX_COLUMNS];
         let (mut number, mut index) = (0, 0);
-        // If there are more leaves, they are not constants.
+        // If there are more leaves, none of them is a constant.
         while index < Self::COUNT && Self::COUNT <= MAX_CONSTANT {
             if let Some(place) = Self::FIRST[index].place()
                 && place.len <= MAX_LEN
@@ -56,7 +56,7 @@ impl<T: Datatype> Leaves<T> {
         Self::TOGETHER.is_some() && leaf.place().is_some_and(|place| place.len <= MAX_LEN)
     }
 
-    /// All leaves: constants, unless there are many.
+    /// All leaves. They are constants unless there are many.
     pub(super) fn all() -> Cow<'static, [Leaf]> {
         match Self::FIRST.get(..Self::COUNT) {
             Some(all) => Cow::Borrowed(all),
@@ -64,7 +64,7 @@ impl<T: Datatype> Leaves<T> {
         }
     }
 
-    /// How many records are copied before the next ones: all, if the leaves are not copied one after another.
+    /// The number of records in a batch: all, if the leaves are not copied one after another.
     pub(super) fn at_a_time() -> usize {
         let together = const {
             match Self::TOGETHER {
@@ -75,7 +75,7 @@ impl<T: Datatype> Leaves<T> {
         if together && kernel::is_gathering() { usize::MAX } else { Self::TILE }
     }
 
-    /// Records that stay in the first-level cache, beside their columns.
+    /// As many records as stay in the first-level cache together with their columns.
     pub(super) const TILE: usize = {
         let most = 16_384 / if size_of::<T>() == 0 { 1 } else { size_of::<T>() };
         if most < 64 { 64 } else { most / 64 * 64 }
@@ -89,7 +89,7 @@ impl<T: Datatype> Constant for Leaves<T> {
     };
 }
 
-/// Copies `count` records, the first at `memory`, from or to the columns, in which the first is record `first`. `starts` are
+/// Copies `count` records, the first at `memory`, to the columns or back. In the columns, it is record `first`. `starts` are
 /// the first bytes of the columns.
 ///
 /// # Safety

@@ -34,13 +34,13 @@ impl Leaf {
     /// The maximum number of dimensions whose blocks do not touch.
     const MAX_DIMENSIONS: usize = 8;
 
-    /// The dimensions of the blocks, the outermost first. None if there is one block.
+    /// The dimensions of the blocks, the outermost first. There are none for a single block.
     #[inline]
     pub(super) const fn dimensions(&self) -> &[Dimension] {
         self.dimensions.split_at(self.len).0
     }
 
-    /// Where the leaf is, if it is one block.
+    /// The offset of the leaf, if it is a single block.
     #[inline]
     pub(super) const fn place(&self) -> Option<Place> {
         match self.len {
@@ -59,7 +59,7 @@ impl Leaf {
     pub(super) const fn basic(&self) -> Basic {
         match *self.map.node() {
             Node::Basic { basic, .. } => basic,
-            // A leaf that was found is basic.
+            // Leaves are always basic.
             _ => Basic::Byte,
         }
     }
@@ -76,7 +76,7 @@ impl Leaf {
         }
     }
 
-    /// Leaf `index` of a map that has more leaves than that, in the order of the packed record.
+    /// Leaf `index` of a map, in the order of the packed record. The map must have more leaves than that.
     pub(super) const fn new(map: &'static TypeMap, index: usize) -> Self {
         let mut leaf = Self::none(map);
         leaf.find(map, index);
@@ -88,7 +88,7 @@ impl Leaf {
             Node::Basic { .. } => {
                 self.map = map;
                 self.block = map.size();
-                // From the innermost dimension outwards, elements that touch join.
+                // From the innermost dimension outwards, elements that touch are joined.
                 while self.len > 0 {
                     let Dimension { count, stride } = self.dimensions[self.len - 1];
                     if stride != self.block {
@@ -168,7 +168,7 @@ pub(super) struct Route {
     pub(super) lengths: Vec<usize>,
 }
 
-/// The route to leaf `index` of a map that has more leaves than that.
+/// The route to leaf `index` of a map. The map must have more leaves than that.
 pub(super) fn route(map: &'static TypeMap, index: usize) -> Route {
     let (mut route, mut index) = (Route { map, path: String::new(), lengths: Vec::new() }, index);
     loop {
@@ -188,7 +188,7 @@ pub(super) fn route(map: &'static TypeMap, index: usize) -> Route {
                     index -= inside;
                     None
                 });
-                // There is such a leaf.
+                // The map has such a leaf.
                 let Some((name, map)) = next else { return route };
                 if !route.path.is_empty() {
                     route.path.push('.');
@@ -206,11 +206,11 @@ pub(super) enum Found {
     Leaf(usize),
     /// A struct, whose fields are columns.
     Structure(&'static TypeMap),
-    /// No field, with the type that lacks the rest of the path.
+    /// No field, with the type that the path fails in, and the rest of the path.
     Nothing { parent: &'static TypeMap, rest: String },
 }
 
-/// The column at a path, which has names only: arrays are passed through.
+/// The column at a path. The path has only names; arrays need no index.
 pub(super) fn find(map: &'static TypeMap, path: &str) -> Found {
     let (mut map, mut before, mut rest) = (map, 0, path);
     loop {

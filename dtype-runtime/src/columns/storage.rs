@@ -8,7 +8,7 @@ use core::num::NonZero;
 use core::ptr::NonNull;
 use core::slice;
 
-/// Bytes with an alignment, written right after they were allocated.
+/// Bytes with an alignment. They must be written right after they are allocated.
 #[derive(Debug)]
 pub(super) struct Storage {
     memory: NonNull<u8>,
@@ -61,7 +61,7 @@ impl Storage {
     ///
     /// # Safety
     ///
-    /// The bytes must be values of `F`, whole ones.
+    /// The bytes must be whole values of `F`.
     #[expect(clippy::same_length_and_capacity, reason = "the memory is full")]
     pub(super) unsafe fn into_vec<F>(self) -> Result<Vec<F>, Self> {
         let fits = self.layout.align() == align_of::<F>() && size_of::<F>() > 0;
@@ -70,9 +70,9 @@ impl Storage {
         }
         let all = ManuallyDrop::new(self);
         let count = all.layout.size() / size_of::<F>();
-        // SAFETY: the global allocator has allocated this memory with the alignment of `F`, and its size is that of
-        // `count` values, which the caller guarantees them to be; or it is dangling, aligned and has no bytes. Nothing
-        // else owns it any more.
+        // SAFETY: the global allocator has allocated this memory with the alignment of `F`, and its size is that of `count`
+        // values, which are valid by the caller's guarantee; or the pointer is dangling and aligned, and there are no bytes.
+        // Nothing else owns the memory any more.
         Ok(unsafe { Vec::from_raw_parts(all.memory.as_ptr().cast(), count, count) })
     }
 }
@@ -100,7 +100,7 @@ mod tests {
         // SAFETY: any bytes are numbers.
         let numbers = unsafe { storage.into_vec::<u64>() }.unwrap();
         assert_eq!(numbers, [u64::from_le(1), 0]);
-        // SAFETY: no bytes are no numbers.
+        // SAFETY: there are no bytes.
         let none = unsafe { Storage::uninitialised(0, 4).unwrap().into_vec::<u32>() }.unwrap();
         assert_eq!(none, []);
     }

@@ -1,16 +1,16 @@
 //! The compiler: from a stream of runs and loops to the operations of a plan.
 //!
-//! It merges as it goes and looks back at one operation only, so it takes linear time. It consists of `const fn` over a
-//! slice that the caller provides, so `const` evaluation of derived types and the compiler of types built at run time
-//! share it. Two things exist only at run time: several runs are added together, which gives the same operations as one by
-//! one; and `compile` makes lists of irregular blocks.
+//! It merges as it goes and looks back at one operation only, so it takes linear time. It consists of `const fn`s over a slice
+//! that the caller provides, so the `const` evaluation of derived types and the compiler of types built at run time share it.
+//! Only at run time does `compile` also add several runs at once, which gives the same operations as adding them one by one,
+//! and make lists of irregular blocks.
 //!
-//! It merges the following, beyond the rules of the optimized description:
+//! Beyond the rules of the optimized description, it merges:
 //!
 //! - runs that touch;
 //! - equal blocks at equal distances, into one counted operation;
-//! - a loop over a single run, into a counted operation, and a loop over a counted operation that
-//!   continues it, into a longer one;
+//! - a loop over a single run, into a counted operation; and a loop over a counted operation, into a longer one, if each
+//!   iteration continues the one before;
 //! - the last run of an iteration with the first run of the next, where they touch: the first run moves before the
 //!   loop, and the rest of the last iteration after it.
 //!
@@ -18,15 +18,15 @@
 
 use crate::plan::{Blocks, List, Op};
 
-/// The most operations that a loop's body may have to be rotated for fusion. Rotation repeats the body after the
-/// loop, so this bounds the growth.
+/// The greatest number of operations in a loop's body that is rotated for fusion. Rotation repeats the body after the loop, so
+/// this bounds the growth.
 pub(super) const MAX_ROTATED: usize = 16;
 
 /// Collects operations in a slice.
 #[derive(Debug)]
 pub(super) struct Builder<'a> {
     ops: &'a mut [Op],
-    /// The position. A reference takes less time than a value that each call passes and returns.
+    /// The position. It is a reference because a value that each call receives and returns takes more time.
     at: &'a mut Position,
     overflow: bool,
 }
@@ -52,14 +52,14 @@ pub(super) struct OpenLoop {
 }
 
 impl OpenLoop {
-    /// Index of the operation that stands for the loop.
+    /// Index of the loop's own operation.
     pub(super) fn start(&self) -> usize {
         self.start
     }
 }
 
 impl<'a> Builder<'a> {
-    /// Continues in `ops` at the position of another builder, or at [`Position::START`].
+    /// Continues writing to `ops` where another builder stopped, or at [`Position::START`].
     #[inline(always)]
     pub(super) const fn new(ops: &'a mut [Op], at: &'a mut Position) -> Self {
         Self { ops, at, overflow: false }
@@ -90,7 +90,7 @@ impl<'a> Builder<'a> {
         self.add(blocks.normalized());
     }
 
-    /// Adds normalized blocks. Inlined, because little of it is left for a single run.
+    /// Adds normalized blocks. Inlined, because little code remains for a single run.
     #[inline(always)]
     const fn add(&mut self, new: Blocks) {
         if new.len == 0 || new.count == 0 || self.overflow {
@@ -99,7 +99,7 @@ impl<'a> Builder<'a> {
         let Some(index) = self.at.last else { return self.push_op(Op::Blocks(new)) };
         let Op::Blocks(old) = self.ops[index] else { return self.push_op(Op::Blocks(new)) };
 
-        // Blocks that touch in memory are one copy, even if that splits a counted operation.
+        // Blocks that touch in memory become one copy, even if that splits a counted operation.
         if old.last_end() == new.disp && (old.count == 1 || new.count == 1) {
             let joined = Blocks::run(old.block(old.count - 1), old.len + new.len);
             if old.count == 1 {
@@ -130,7 +130,7 @@ impl<'a> Builder<'a> {
     /// Starts a loop. Pass the returned value to [`end_loop`](Self::end_loop).
     pub(super) const fn begin_loop(&mut self) -> OpenLoop {
         let open = OpenLoop { start: self.at.len, last: self.at.last };
-        // Replaced when the loop ends.
+        // Overwritten when the loop ends.
         self.push_op(Op::Loop { count: 0, stride: 0, items: 0 });
         self.at.last = None;
         open
@@ -181,8 +181,8 @@ impl<'a> Builder<'a> {
             let open = self.begin_loop();
             self.middle(rotation, 0);
             self.blocks(seam);
-            // It is not rotated again: the seam does not touch the start of the rotated body, because otherwise
-            // that start would have been merged with the head.
+            // The loop is not rotated again: the seam does not touch the start of the rotated body, because otherwise that
+            // start would have been merged with the head.
             self.end_loop(open, count - 1, stride);
         }
         let shift = stride.wrapping_mul((count - 1).cast_signed());
@@ -198,7 +198,7 @@ impl<'a> Builder<'a> {
                 Op::Blocks(blocks) => self.blocks(blocks.shifted(shift)),
                 Op::List(list) => self.list(list.shifted(shift)),
                 Op::Elements(_) => self.push_op(rotation.body[i].shifted(shift)),
-                // A loop of the body is copied unchanged, except that the operations in it are shifted.
+                // A loop inside the body is copied unchanged, but its operations are shifted.
                 Op::Loop { count, stride, items } => {
                     self.push_op(Op::Loop { count, stride, items });
                     let head = self.at.last;
@@ -243,7 +243,7 @@ struct Rotation {
 }
 
 impl Rotation {
-    /// Takes `ops[first..end]` apart, if its last run touches the first run of the next iteration.
+    /// Takes `ops[first..end]` apart if its last run touches the first run of the next iteration.
     const fn of(ops: &[Op], first: usize, end: usize, stride: i64) -> Option<Self> {
         let Some(ends) = Ends::of(ops, first, end, stride) else { return None };
         let Ends { head, tail, .. } = ends;
@@ -274,7 +274,7 @@ struct Ends {
 impl Ends {
     /// The ends of `ops[first..end]`, if the last run touches the first run of the next iteration.
     const fn of(ops: &[Op], first: usize, end: usize, stride: i64) -> Option<Self> {
-        // The last operation of the body must be a top-level one, not the end of an inner loop.
+        // The body must end with a top-level operation, not with one inside an inner loop.
         let mut i = first;
         let mut last = first;
         while i < end {
@@ -286,7 +286,7 @@ impl Ends {
         }
         let (Op::Blocks(front), Op::Blocks(back)) = (ops[first], ops[last]) else { return None };
         if last == first && front.count == 1 {
-            // A single run: its iterations are blocks already.
+            // A single run, whose iterations are already blocks.
             return None;
         }
         let head = Blocks::run(front.disp, front.len);
@@ -297,7 +297,7 @@ impl Ends {
         Some(Self { head, tail, first, last })
     }
 
-    /// The operation at an index, without the two runs: no blocks may be left of it.
+    /// The operation at an index without the two runs. Blocks may then have a count of 0.
     const fn between(&self, ops: &[Op], index: usize) -> Op {
         let Op::Blocks(mut blocks) = ops[index] else { return ops[index] };
         if index == self.first {

@@ -1,5 +1,5 @@
-//! The compiler of types built at run time. The walk over a type's constructors writes directly to the builder,
-//! and writes long stretches of irregular blocks to tables.
+//! The compiler of types built at run time. It walks a type's constructors and writes operations directly to the builder; long
+//! stretches of irregular blocks go to tables.
 
 use alloc::vec::Vec;
 use core::iter;
@@ -9,52 +9,52 @@ use super::irregular::{ALIKE, BATCH, Block, End, OpenList};
 use crate::plan::{Blocks, Lists, Op, Written};
 use crate::types::{Elem, Sink, Type, walk};
 
-/// The number of consecutive operations, none of them a loop, that may become a list.
+/// A stretch of this many consecutive operations, none of them a loop, may become a list.
 const STRETCH: usize = 16;
 
-/// They become a list if they have at most this many blocks each, on average. A list consists of single blocks,
-/// and would not be the shorter form otherwise.
+/// Such a stretch becomes a list if its operations have at most this many blocks each, on average. A list has an entry for each
+/// block, so it would be the longer form otherwise.
 const BLOCKS_EACH: u64 = 8;
 
 /// A list with fewer blocks than this is written as operations.
 const MIN_BLOCKS_OF_LIST: u64 = 4;
 
-/// Room for what one run or one counted operation adds: it may be cut in two, and joined.
+/// Room for the operations that one run or one counted operation adds: it may be split in two, and joined.
 const ROOM_FOR_BLOCKS: usize = 4;
 
 /// Room for what rotation adds to a copy of a loop's body: a loop around the first copy, and a run before, between and after
-/// the copies, of one operation at most each. Only an operation that is joined to another is cut in two.
+/// the copies, each of at most one operation. Only an operation that is joined to another is split in two.
 const ROOM_FOR_ENDS: usize = 2 * ROOM_FOR_BLOCKS;
 
 /// The number of operations that are written without an allocation.
 pub(super) const SCRATCH: usize = 16;
 
-/// The least number of operations that an allocation has room for.
+/// The least capacity of an allocation, in operations.
 const MANY: usize = 4 * SCRATCH;
 
 pub(super) struct Compiler<'a> {
-    /// The operations while they are few, followed by unused ones. (Borrowed, because an array would be filled elsewhere and
-    /// then moved here.)
+    /// The operations while they are few, followed by unused ones. (Borrowed, because an array would have to be moved into this
+    /// struct.)
     few: &'a mut [Op; SCRATCH],
-    /// All operations once they are many, followed by unused ones.
+    /// All operations once there are many, followed by unused ones.
     many: Vec<Op>,
     at: Position,
-    /// Index of the first operation of the current stretch. From there on, all operations are blocks in the
-    /// innermost open loop, and each may still become part of a list.
+    /// Index of the first operation of the current stretch. All operations from there on are blocks in the innermost open loop,
+    /// and may still become part of a list.
     stretch: usize,
     /// Index of the innermost open loop.
     around: Option<usize>,
-    /// A loop that has ended and comes first in the loop around it. If nothing else is in the outer loop, and the
-    /// outer loop continues it, the two become one.
+    /// A loop that has ended and comes first in the loop around it. If it is also last there, and the outer loop continues it,
+    /// the two become one.
     ended: Option<Ended>,
     lists: Lists,
-    /// The list that is being written. While there is one, new blocks go there.
+    /// The list that is being written, if any. New blocks go there.
     list: Option<OpenList>,
 }
 
 pub(super) struct OpenBody {
     inner: OpenLoop,
-    /// The stretch outside this body.
+    /// The stretch before this body began.
     stretch: usize,
     /// Index of the loop around this body.
     around: Option<usize>,
@@ -114,7 +114,7 @@ impl Sink for Compiler<'_> {
         if let Some(inside) = &self.ended {
             if i128::from(stride) == i128::from(inside.stride) * i128::from(inside.count) {
                 (count, stride) = (count * inside.count, inside.stride);
-                // The body of the inner loop now belongs to the outer one.
+                // The inner loop's body now belongs to the outer loop.
                 let head = inside.open.inner.start();
                 let len = self.at.len;
                 self.ops().copy_within(head + 1..len, head);
@@ -171,7 +171,7 @@ impl<'a> Compiler<'a> {
         self.many.resize(number, Op::NONE);
     }
 
-    /// Lets the builder write at most `room` operations.
+    /// Calls `write` with a builder that has room for at least `room` operations.
     fn build<R>(&mut self, room: usize, write: impl FnOnce(&mut Builder<'_>) -> R) -> R {
         let needed = self.at.len + room;
         if self.ops().len() < needed {
@@ -201,7 +201,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Makes the operations of the stretch the start of a list, if they are many and irregular.
+    /// Turns the operations of the stretch into the start of a list, if they are many and irregular.
     fn make_list(&mut self) {
         let number = self.stretch();
         if number < STRETCH {
@@ -237,7 +237,7 @@ impl<'a> Compiler<'a> {
         all.for_each(|block| self.run(block));
     }
 
-    /// Ends the list before the block that was added last, for the reason in `end`.
+    /// Ends the list before the block that was just added, for the reason in `end`.
     #[cold]
     fn cut(&mut self, end: End) {
         let Some(mut open) = self.list.take() else { return };
@@ -251,7 +251,7 @@ impl<'a> Compiler<'a> {
         self.run(next);
     }
 
-    /// Ends a list before its last `number` blocks, which are equally long and start another one.
+    /// Ends a list before its last `number` blocks, which have equal lengths and start a new list.
     fn split(&mut self, open: &mut OpenList, number: u32) {
         let mut blocks = self.lists.take_alike(open, number).into_iter();
         self.write_list(open);
@@ -289,7 +289,7 @@ impl<'a> Compiler<'a> {
 
     fn write_end(&mut self, end: End) {
         match end {
-            // These are the last blocks of a list, and can stay there.
+            // The last blocks of the list are alike; nothing follows, so they can stay there.
             End::Alike => {}
             End::Misfit(block) => self.run(block),
             End::Regular(blocks) => {
@@ -329,7 +329,7 @@ impl<'a> Compiler<'a> {
         self.finish(extent)
     }
 
-    /// Returns what was written, for instances that are `extent` bytes apart.
+    /// Finishes the plan, for instances that are `extent` bytes apart.
     #[inline(always)]
     fn finish(&mut self, extent: i64) -> Written<'_> {
         self.end_loop();

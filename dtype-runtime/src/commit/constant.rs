@@ -1,12 +1,12 @@
-//! Commit in `const` evaluation: writes operations directly from the constant type map.
+//! Commit in `const` evaluation: operations are written directly from the constant type map.
 
 use self::What::{Data, Gaps, Packed};
 use super::builder::{Builder, Position};
 use crate::plan::Op;
 use crate::typemap::{Field, Node, TypeMap};
 
-/// Type maps with more entries than this are not compiled in `const` evaluation, which is an interpreter and would
-/// take too long; they are committed at run time.
+/// Type maps with more entries than this are not compiled in `const` evaluation, because the interpreter would take too long;
+/// such types are committed at run time.
 const MAX_ENTRIES: usize = 4096;
 
 /// The operations of one value, as a constant.
@@ -44,7 +44,7 @@ impl<const N: usize> ConstantOps<N> {
     /// The operations that `lower` writes for `map`.
     const fn of(map: &TypeMap, what: What) -> Self {
         let mut ops = [Op::NONE; N];
-        // For a map without gaps, only the packed order has to be looked up.
+        // Without gaps, the fields matter only for the packed order.
         let by_fields = !map.is_dense() || matches!(what, Packed);
         if by_fields && map.entries() > MAX_ENTRIES {
             return Self { ops, len: None };
@@ -57,7 +57,7 @@ impl<const N: usize> ConstantOps<N> {
     }
 }
 
-/// The bytes of a value that are asked for.
+/// Which bytes of a value to lower.
 #[derive(Clone, Copy)]
 enum What {
     Packed,
@@ -66,8 +66,7 @@ enum What {
 }
 
 const fn lower(map: &TypeMap, base: usize, what: What, out: &mut Builder<'_>) {
-    // If none or all of the bytes are of the kind asked for, there is no need to look inside, where there may be a
-    // great many parts without a byte.
+    // If all or none of the bytes are of this kind, there is no need to look at the parts, of which there may be very many.
     match what {
         Packed | Data if map.size() == 0 => return,
         Gaps if map.is_dense() => return,
@@ -81,7 +80,7 @@ const fn lower(map: &TypeMap, base: usize, what: What, out: &mut Builder<'_>) {
             }
         }
         Node::Array { mut count, mut element } => {
-            // An array of arrays is one longer array.
+            // An array of arrays is lowered as one longer array.
             while let Node::Array { count: inner, element: innermost } = *element.node() {
                 count *= inner;
                 element = innermost;
@@ -175,7 +174,7 @@ const fn first_from(fields: &[Field], end: usize) -> Option<&Field> {
     first
 }
 
-/// An offset inside an object, which is never larger than `isize::MAX`.
+/// The offset as a signed number. It fits: no object is larger than `isize::MAX`.
 const fn signed(offset: usize) -> i64 {
     (offset as u64).cast_signed()
 }

@@ -1,8 +1,8 @@
-//! The plan of a conversion: the work for each value where the packed stream has another representation.
+//! The plan of a conversion: what to do with each value where the packed stream has another representation.
 //!
-//! Runs of bytes do not say where one value ends and the next begins, so this plan consists of values. Where all
-//! values of a type only have their bytes reversed, and have the same width, the plan for bytes serves, and the packed bytes are
-//! reversed.
+//! Runs of bytes do not say where one value ends and the next begins, so this plan consists of values. If the conversion only
+//! reverses the bytes of every value, and all values have the same width, the plan for bytes is used instead, and the packed
+//! bytes are reversed.
 //!
 //! Lemma WHOLE-RUNS: every run and every block of the plan for bytes is then a whole number of values. The builder
 //! starts with a run of one or more whole values; from then on it only joins runs that touch, and never cuts one.
@@ -41,7 +41,7 @@ pub(crate) enum How {
 #[derive(Debug)]
 pub(crate) struct Each {
     pub(crate) plan: Plan,
-    /// The same as a list, if they are few and converted byte by byte.
+    /// The same values as a list, if they are few and all converted byte by byte.
     pub(crate) values: Option<Values>,
 }
 
@@ -61,8 +61,8 @@ impl Converting {
         compiler.finish(extent)
     }
 
-    /// Converts between the packed streams of this machine and of another. The values have their form in memory,
-    /// one after another.
+    /// Converts between the packed streams of this machine and of another. In memory, the values have this machine's form and
+    /// lie one after another.
     ///
     /// # Errors
     ///
@@ -120,7 +120,7 @@ impl ConversionCompiler {
     fn note(&mut self, form: Form) {
         let all = match form {
             Form::Same { .. } => All::Same,
-            // A value without a kernel is converted on its own.
+            // A value without a kernel is converted by its form.
             Form::Reversed { width } if width.is_power_of_two() => All::Reversed(width),
             _ => All::Different,
         };
@@ -177,7 +177,7 @@ impl Sink for ConversionCompiler {
     fn begin(&mut self) -> Open {
         let open = Open { start: self.ops.len(), last: self.last };
         self.last = None;
-        // Replaced when the loop ends.
+        // Overwritten when the loop ends.
         self.ops.push(Op::NONE);
         open
     }
@@ -254,7 +254,7 @@ mod tests {
             Type::structure(&[1, 1], &[0, 100], &[first.clone(), u32.clone()]).unwrap()
         };
         assert_eq!((each(&both(&u16)), each(&both(&bytes))), ((2, true), (2, true)));
-        // A loop over one value is no loop.
+        // A loop over a single value is merged into the value.
         let column = Type::vector(3, 1, 2, &u16).unwrap();
         assert_eq!(each(&both(&column)), (2, true));
         assert_eq!(each(&both(&Type::vector(3, 1, 2, &both(&u16)).unwrap())), (4, true));

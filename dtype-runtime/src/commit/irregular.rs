@@ -1,12 +1,12 @@
 //! Lists of irregular blocks while they are being written.
 //!
-//! Blocks arrive one after another, and one of three things may happen to the next block:
+//! Blocks are added one at a time. Each may be an ordinary entry, or one of three things may happen:
 //!
 //! - It touches the block before it, and the two become one.
-//! - It is the 64th at an equal distance: these 64 leave the list and become one counted operation.
-//! - The table's entries have no room for it, and the list is rewritten or ends.
+//! - It is the 64th block at an equal distance: these 64 leave the list and become one counted operation.
+//! - It does not fit the form of the table's entries, and the list is rewritten or ends.
 //!
-//! So the last block is kept *pending*, outside the table, until the next one shows that it does not grow.
+//! So the last block is kept *pending*, outside the table, until the next block shows that it will not grow.
 //!
 //! An example: blocks of 4 bytes at displacements 10, 30, 34, 50.
 //!
@@ -25,28 +25,28 @@ use crate::plan::{Blocks, EntryKind, List, Lists, Moves};
 /// This many blocks of equal length at equal distances leave a list and become an operation.
 pub(super) const REGULAR: u32 = 64;
 
-/// This many consecutive blocks of equal length, at the end of a list of different lengths, become a list of their
-/// own, which is shorter and faster. That happens often: a single pair that touches turns a list of equal blocks
-/// into one of different lengths.
+/// This many consecutive blocks of equal length, at the end of a list of different lengths, become a list of their own, which
+/// is shorter and faster. Such blocks are common: a single pair that touches turns a list of equal blocks into one of different
+/// lengths.
 pub(super) const ALIKE: u32 = 128;
 
-/// As [`ALIKE`], for the blocks at the end of a list, which no block of another length follows.
+/// As [`ALIKE`], for blocks at the end of a list after which nothing follows.
 const ALIKE_AT_END: u32 = 32;
 
-/// If the next block does not fit the form of a list, a list with fewer blocks than this is rewritten in a form that has
-/// room for the block. A longer list ends, and the block starts another one.
+/// If the next block does not fit the form of a list, a list with fewer blocks than this is rewritten in a form that it fits. A
+/// longer list ends, and the block starts another one.
 const MAX_REWRITTEN: u32 = 64;
 
 /// A list that still grows, at the end of its table.
 ///
-/// It is small enough to stay in registers while blocks are added one after another, as long as only a copy of it
-/// leaves the loop.
+/// It is small enough to stay in registers while blocks are added one after another, as long as the loop passes on only a copy
+/// of it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OpenList {
     list: List,
     /// The last block, which is not in the table yet because the next one may touch it.
     pending: Block,
-    /// The block before, which is the last one in the table.
+    /// The block before `pending`, which is the last one in the table.
     previous: Block,
     /// Distance from the block before `previous` to `previous`.
     stride: i64,
@@ -70,18 +70,18 @@ pub(super) struct Block {
 /// Why a list has to end.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum End {
-    /// This block does not fit into the list after the others.
+    /// This block does not fit the form of the list.
     Misfit(Block),
-    /// The blocks at the end turned out to be regular, and were taken out.
+    /// The blocks at the end were regular, and were taken out.
     Regular(Blocks),
-    /// Many blocks at the end of a list of different lengths turned out to be equally long.
+    /// Many blocks at the end of a list of different lengths have one length.
     Alike,
 }
 
 impl OpenList {
     /// A list that starts with a block.
     pub(super) fn new(first: Block) -> Self {
-        // Offsets are not negative, and the next blocks may lie before this one or after it.
+        // Offsets are not negative, but later blocks may lie before this one as well as after it.
         let disp = first.disp.wrapping_sub(1 << 31);
         let Block { len, .. } = first;
         let (kind, moves) = (EntryKind::Even, Moves::Any);
@@ -103,8 +103,8 @@ impl OpenList {
         self.pending
     }
 
-    /// The number of blocks at the end of a list of different lengths that are equally long, if they are worth a list of
-    /// their own now that no other block comes.
+    /// The number of blocks at the end of a list of different lengths that have one length, if there are enough for a list of
+    /// their own now that no other block follows.
     pub(super) fn alike_at_end(&self) -> Option<u32> {
         let is_varied = matches!(self.list.kind, EntryKind::Varied | EntryKind::WideVaried);
         let number = self.alike.saturating_add(1);
@@ -117,13 +117,13 @@ impl OpenList {
     }
 }
 
-/// The number of blocks that [`Lists::extend_plainly`] looks at before it writes any.
+/// The number of blocks that [`Lists::extend_plainly`] checks before it writes any.
 pub(super) const BATCH: usize = 128;
 
 impl Lists {
-    /// Appends the next [`BATCH`] blocks to a list of equal ones, if nothing happens to any of them: a first pass shows this, a
-    /// second one writes them. Otherwise leaves them to [`extend`](Self::extend), which gives the same list, and returns
-    /// `false`.
+    /// Appends the next [`BATCH`] blocks to a list of equal ones if they are all ordinary entries: a first pass checks this,
+    /// and a second one writes them. Otherwise returns `false` and leaves the blocks to [`extend`](Self::extend), which gives
+    /// the same list.
     pub(super) fn extend_plainly(
         &mut self,
         open: &mut OpenList,
@@ -138,7 +138,7 @@ impl Lists {
         let (mut stride, mut steps, mut most_steps) = (open.stride, open.steps, 0);
         let (mut bits, mut number, mut is_plain) = (0, 0, true);
         for block in blocks.clone().take(BATCH) {
-            // The last block goes into the table, unless this one touches it.
+            // `last` goes into the table, unless this block touches it.
             let distance = last.wrapping_sub(before);
             steps = if distance == stride { steps + 1 } else { 1 };
             most_steps = most_steps.max(steps);
@@ -195,7 +195,7 @@ impl Lists {
         result
     }
 
-    /// Puts a block that can no longer grow into the table.
+    /// Puts a block that will not grow any more into the table.
     #[inline(always)]
     pub(super) fn settle(&mut self, open: &mut OpenList, block: Block) -> Result<(), End> {
         if open.list.count == 0 {
@@ -211,8 +211,8 @@ impl Lists {
         open.packed += block.len;
         open.least = open.least.min(block.len);
         open.greatest = open.greatest.max(block.len);
-        // Without branches: no processor can predict whether two neighbours are alike. The data's extent fits, so
-        // the distance fits too.
+        // Without branches, because no processor can predict whether two neighbours have the same length. The data's extent
+        // fits 64 bits, so the distance fits too.
         let stride = block.disp.wrapping_sub(open.previous.disp);
         let same_stride = u32::from(stride == open.stride);
         let same_len = u32::from(block.len == open.previous.len);
@@ -231,7 +231,7 @@ impl Lists {
         Err(End::Regular(regular))
     }
 
-    /// Adds an entry for a block, if the form of the list has room for its displacement and length.
+    /// Adds an entry for a block, if its displacement and length fit the form of the list.
     #[inline(always)]
     fn put(&mut self, list: &List, block: Block, packed: u64) -> bool {
         let offset = block.disp.wrapping_sub(list.disp).cast_unsigned();
@@ -252,8 +252,7 @@ impl Lists {
         true
     }
 
-    /// Rewrites the list in a form that has room for a block, and adds the block's entry; `None` if the list is
-    /// too long for that.
+    /// Rewrites the list in a form that a block fits, and adds the block's entry; `None` if the list is too long to rewrite.
     #[cold]
     fn put_otherwise(&mut self, open: OpenList, block: Block) -> Option<List> {
         let mut list = open.list;
@@ -290,7 +289,7 @@ impl Lists {
         Blocks { disp, len, count: REGULAR.into(), stride }
     }
 
-    /// Removes the last `number` blocks of a list of different lengths, which are equally long.
+    /// Removes the last `number` blocks of a list of different lengths. They have one length.
     #[cold]
     pub(super) fn take_alike(&mut self, open: &mut OpenList, number: u32) -> Vec<Block> {
         let (count, Block { len, .. }) = (open.list.count - number, open.previous);
@@ -306,7 +305,7 @@ impl Lists {
                 let entries = self.wide_varied.get(from..).unwrap_or(&[]).iter();
                 entries.map(|[offset, _]| block(*offset)).collect()
             }
-            // All blocks of such a list are alike already.
+            // All blocks of such a list have one length already.
             EntryKind::Even | EntryKind::WideEven => return Vec::new(),
         };
         open.list.count = count;

@@ -2,19 +2,19 @@
 //!
 //! - Data that follow each other in the type map and touch in memory become one entry; where their
 //!   types differ, an entry of bytes.
-//! - A loop over one run becomes a run itself when its iterations touch. Otherwise, if the first iteration touches
-//!   the data before the loop, it is merged there. One or two remaining iterations are written out; more remain a
-//!   loop over bytes.
+//! - A loop over one run becomes a run itself if its iterations touch. Otherwise, if the first iteration touches the data
+//!   before the loop, that iteration is merged there. If only one or two iterations remain, they are unrolled; otherwise a loop
+//!   over bytes remains.
 //!
-//! Open MPI executes this form. Here it lets the author of a tool compare the two engines; this crate executes the
-//! [`Plan`](super::Plan).
+//! Open MPI executes this form. This crate executes the [`Plan`](super::Plan) instead; the optimized description is here for
+//! tools that compare the two engines.
 
 use alloc::vec::Vec;
 
 use crate::basic::Basic;
 use crate::types::{Description, Elem, Entry, Writer};
 
-/// Loops over one run with at most this many iterations are written out.
+/// Loops over one run with at most this many iterations are unrolled.
 const WRITTEN_OUT: u64 = 2;
 
 /// Optimizes a description.
@@ -25,7 +25,7 @@ pub(super) fn optimize(description: &Description) -> Description {
         match *entry {
             Entry::Elem(elem) => append(&mut out, elem),
             Entry::Loop(head) => loops.push((out.open(), head)),
-            // `finish` writes the last one, for which no loop was opened.
+            // The last entry ends no loop; `finish` writes it.
             Entry::EndLoop(_) => {
                 let Some((open, head)) = loops.pop() else { break };
                 match *out.body(&open) {
@@ -63,7 +63,7 @@ fn repeat_run(out: &mut Writer, run: Elem, loops: u64, extent: i64) {
         append(out, run);
     }
     let turn = |n: u64| {
-        // A displacement of data, which is known to fit.
+        // A displacement of data, which fits 64 bits.
         Elem { disp: run.disp.wrapping_add(extent.wrapping_mul(n.cast_signed())), ..run }
     };
     if loops - merged <= WRITTEN_OUT {

@@ -1,4 +1,4 @@
-//! Memory that is reached by other means than loads and stores: device memory, a file, another machine's memory.
+//! Memory that loads and stores do not reach: device memory, a file, another machine's memory.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -14,17 +14,16 @@ use crate::error::Error;
 /// Memory that the engine does not touch itself. Open MPI's `opal_convertor_t` has `cbmemcpy` and `stream` for
 /// this purpose, with `CONVERTOR_CUDA`, `CONVERTOR_CUDA_ASYNC` and `CONVERTOR_CUDA_UNIFIED`.
 ///
-/// [`BackendPacker`] and [`BackendUnpacker`] keep the position and check the instances against the memory's size; the
-/// backend packs and unpacks, one [`Fragment`] with each call. It has the committed type and the range of packed bytes, so
-/// it can launch a kernel that was made for the type, as the crate `dtype-gpu` does, or copy the fragment's
-/// [blocks](Fragment::blocks) one by one. Addresses, contexts and streams are up to the backend.
+/// [`BackendPacker`] and [`BackendUnpacker`] keep the position and check the instances against the memory's size; the backend
+/// packs and unpacks one [`Fragment`] with each call. The fragment has the committed type and the range of packed bytes, so the
+/// backend can launch a kernel that was made for the type, as the crate `dtype-gpu` does, or copy the fragment's
+/// [blocks](Fragment::blocks) one by one. The backend manages addresses, contexts and streams.
 ///
-/// Memory that the CPU reaches as well (`CONVERTOR_CUDA_UNIFIED`) does not need a backend if it can be lent as a
-/// slice.
+/// Memory that the CPU also reaches (`CONVERTOR_CUDA_UNIFIED`) needs no backend if it can be borrowed as a slice.
 ///
-/// The trait is safe to implement: no `unsafe` code of the engine relies on a backend. Nor may that of a backend rely on a
-/// fragment, because [`backend_mut`](BackendPacker::backend_mut) can replace the memory after the instances were checked. It
-/// has to check them again, by [`Committed::check_span`], which takes constant time.
+/// The trait is safe to implement: no `unsafe` code of the engine relies on a backend. Nor may `unsafe` code of a backend rely
+/// on a fragment, because [`backend_mut`](BackendPacker::backend_mut) can replace the memory after the instances were checked.
+/// Such code must check them again with [`Committed::check_span`], which takes constant time.
 ///
 /// ```
 /// use dtype_runtime::convertor::{Backend, Fragment};
@@ -78,12 +77,12 @@ pub trait Backend {
     /// The error of a copy.
     type Error;
 
-    /// The size of the memory in bytes. It is called once for each packer and unpacker, which refuse instances
-    /// that reach outside.
+    /// The size of the memory in bytes. It is called once for each packer and unpacker; both refuse instances that reach
+    /// outside the memory.
     fn size(&self) -> u64;
 
     /// Packs a fragment: writes each byte of `packed`, whose length is [`Fragment::len`], at least 1, and whose previous
-    /// contents are unspecified. All of them are there when the call returns.
+    /// contents are unspecified. When the call returns, all of these bytes are written.
     ///
     /// # Errors
     ///
@@ -96,8 +95,8 @@ pub trait Backend {
     ///
     /// # Errors
     ///
-    /// The errors of the copies. The position is then unchanged; the same fragment may be sent again, so it does no harm if
-    /// some copies have been made.
+    /// The errors of the copies. The position is then unchanged; the same fragment may be written again, so it does no harm if
+    /// some of its copies were made.
     fn write(&mut self, fragment: &Fragment<'_>, packed: &[u8]) -> Result<(), Self::Error>;
 
     /// Returns when everything that was written is in the memory.
@@ -130,8 +129,8 @@ impl<B: Backend + ?Sized> Backend for &mut B {
     }
 }
 
-/// A range of the packed stream of instances in the memory of a [`Backend`]. The instances lie in the memory that the backend
-/// had when the stream was made.
+/// A range of the packed stream of instances in the memory of a [`Backend`]. When the stream was made, the instances lay in the
+/// backend's memory.
 #[derive(Clone, Debug)]
 pub struct Fragment<'a> {
     instances: &'a BackendInstances,
@@ -139,19 +138,19 @@ pub struct Fragment<'a> {
 }
 
 impl<'a> Fragment<'a> {
-    /// The type of the instances. Clones of a committed type share their [plan](Committed::plan), so a backend that keeps
-    /// something for a type, and a clone of the type with it, recognizes the type by the plan's address.
+    /// The type of the instances. Clones of a committed type share their [plan](Committed::plan), so a backend that caches
+    /// something for a type, together with a clone of the type, recognizes the type by its plan's address.
     pub fn committed(&self) -> &'a Committed {
         &self.instances.committed
     }
 
-    /// Where displacement 0 of the first instance is, in bytes from the start of the memory. It may lie outside, at most
-    /// 2⁶⁵ bytes away.
+    /// The offset of displacement 0 of the first instance, in bytes from the start of the memory. It may lie outside the
+    /// memory, at most 2⁶⁵ bytes away.
     pub fn origin(&self) -> i128 {
         self.instances.origin
     }
 
-    /// The number of instances of the whole stream.
+    /// The number of instances in the whole stream.
     pub fn count(&self) -> usize {
         self.instances.count
     }
@@ -172,8 +171,8 @@ impl<'a> Fragment<'a> {
         self.range.is_empty()
     }
 
-    /// The blocks of the fragment, in packed order: for each the offset in the memory, in bytes, and its place in the
-    /// fragment. Blocks that touch on both sides are one. They are found one after another, as they are taken.
+    /// The blocks of the fragment, in packed order: for each the offset in the memory, in bytes, and its place in the fragment.
+    /// Blocks that touch in memory and in the fragment are joined. The iterator finds each block when it is needed.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -225,7 +224,7 @@ struct BackendInstances {
 }
 
 impl BackendInstances {
-    /// With the progress at the start of their stream.
+    /// Instances with the progress at the start of their stream.
     fn new(
         committed: &Committed,
         memory: u64,
@@ -247,8 +246,8 @@ impl BackendInstances {
 }
 
 impl<B: Backend> BackendPacker<B> {
-    /// Asks the backend to pack up to `out.len()` bytes from the current position, and returns the number packed.
-    /// Returns 0 at the end of the stream or if `out` is empty; the backend is not called then.
+    /// Calls the backend to pack up to `out.len()` bytes from the current position, and returns the number packed. At the end
+    /// of the stream, or if `out` is empty, it returns 0 without calling the backend.
     ///
     /// # Errors
     ///
@@ -270,9 +269,9 @@ impl<B: Backend> PackStream for BackendPacker<B> {
 }
 
 impl<B: Backend> BackendUnpacker<B> {
-    /// Asks the backend to unpack up to `bytes.len()` bytes at the current position, and returns the number
-    /// unpacked. Returns 0 at the end of the stream or if `bytes` is empty; the backend is not called then. The bytes may
-    /// be written later, until [`flush`](Self::flush) returns.
+    /// Calls the backend to unpack up to `bytes.len()` bytes at the current position, and returns the number unpacked. At the
+    /// end of the stream, or if `bytes` is empty, it returns 0 without calling the backend. The bytes may be written later,
+    /// until [`flush`](Self::flush) returns.
     ///
     /// # Errors
     ///
@@ -286,7 +285,7 @@ impl<B: Backend> BackendUnpacker<B> {
         Ok(number)
     }
 
-    /// Returns when all bytes that were unpacked are in the memory.
+    /// Returns when all unpacked bytes are in the memory.
     ///
     /// # Errors
     ///
@@ -306,25 +305,25 @@ impl<B: Backend> UnpackStream for BackendUnpacker<B> {
     }
 }
 
-/// The methods that both sides have.
+/// The methods of both the packer and the unpacker.
 macro_rules! through_a_backend {
     ($side:ident) => {
         stream! { impl[B: Backend] $side<B>, error = B::Error, hash = Self::hash; }
 
         impl<B> $side<B> {
-            /// The next bytes, at most `bytes` of them: for packed bytes that are not a slice because they are in device
-            /// memory, too. `set_position` moves past them.
+            /// The next bytes, at most `bytes` of them, without copying them: for packed bytes that are in device memory, too,
+            /// and so are not a slice. `set_position` moves past them.
             pub fn fragment(&self, bytes: usize) -> Fragment<'_> {
                 let (_, range) = self.progress.next(bytes);
                 self.instances.fragment(range)
             }
 
-            /// The stack of the convertor at the position, over the type's description, as
+            /// The stack of the convertor at the position, over the type's description, as for
             /// [`Packer::stack`](super::Packer::stack).
             pub fn stack(&self) -> Vec<StackFrame> {
                 let BackendInstances { committed, count, .. } = &self.instances;
                 let description = committed.description().at(committed.plan().extent());
-                // The count and the position were checked before.
+                // The count and the position were checked earlier.
                 description.stack(*count as u64, self.progress.position()).unwrap_or_default()
             }
 
@@ -333,7 +332,7 @@ macro_rules! through_a_backend {
                 &self.backend
             }
 
-            /// The backend, to be changed. Instances are not checked again against its size.
+            /// Mutable access to the backend. The instances are not checked again against its size.
             pub fn backend_mut(&mut self) -> &mut B {
                 &mut self.backend
             }
@@ -354,9 +353,9 @@ through_a_backend!(BackendPacker);
 through_a_backend!(BackendUnpacker);
 
 impl Committed {
-    /// A packer of `count` instances in the memory of a backend. Displacement 0 of the first instance is `origin`
-    /// bytes into the memory. As in a [`Buffer`](super::Buffer), the origin may lie outside; it has 128 bits,
-    /// because the memory may have 2⁶⁴ bytes.
+    /// A packer of `count` instances in the memory of a backend. Displacement 0 of the first instance is `origin` bytes into
+    /// the memory. As in a [`Buffer`](super::Buffer), the origin may lie outside the memory; it has 128 bits, because the
+    /// memory may have 2⁶⁴ bytes.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! `bytes::Buf` for the packer: networking crates read the packed stream from it.
+//! `bytes::Buf` for the packer, so that networking crates read the packed stream from it.
 
 use bytes::Buf;
 

@@ -1,4 +1,4 @@
-//! A `bytes::BufMut` that the unpacker lends: networking crates write the packed stream to it.
+//! A `bytes::BufMut` that borrows the unpacker, so that networking crates write the packed stream to it.
 
 use bytes::buf::UninitSlice;
 use bytes::{Buf, BufMut};
@@ -29,12 +29,12 @@ use crate::error::Error;
 pub struct UnpackerBuf<'u, 'a> {
     /// # Invariant
     ///
-    /// The unpacker does not check values: [`Unpacker::buf_mut`] refuses one that does.
+    /// It does not check values: [`Unpacker::buf_mut`] refuses an unpacker that must.
     unpacker: &'u mut Unpacker<'a>,
 }
 
 impl<'a> Unpacker<'a> {
-    /// The stream from the position on as a [`BufMut`], which lends the memory itself. The unpacker then continues
+    /// The stream from the position on as a [`BufMut`], which lends the destination memory itself. The unpacker then continues
     /// after the bytes written there.
     ///
     /// # Errors
@@ -74,9 +74,9 @@ unsafe impl BufMut for UnpackerBuf<'_, '_> {
 
     fn chunk_mut(&mut self) -> &mut UninitSlice {
         let (start, len) = self.unpacker.room();
-        // SAFETY: `len` bytes of data at the position, which are writable and not accessed by anything else while
-        // the unpacker is borrowed exclusively, by the promise that it was made with. Nothing is checked, so any
-        // bytes make valid values, and the slice does not accept uninitialised bytes.
+        // SAFETY: these are `len` bytes of data at the position. They are writable, by the promise that the unpacker was made
+        // with, and nothing else accesses them while the unpacker is borrowed exclusively. Nothing is checked, so any bytes
+        // make valid values, and the slice does not accept uninitialised bytes.
         unsafe { UninitSlice::from_raw_parts_mut(start, len) }
     }
 

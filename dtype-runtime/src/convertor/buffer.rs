@@ -1,11 +1,11 @@
-//! Memory with an origin: the location of instances of a type.
+//! Memory with an origin: where instances of a type lie.
 
 /// Memory that instances are read from, and the offset of displacement 0 of the first instance.
 ///
-/// A slice, an array or a vector converts to a buffer wherever one is expected; its origin is then its first byte.
-/// Use [`origin`](Self::origin) to set another origin, for a type with negative displacements or for instances in
-/// the middle of the memory. The origin may lie outside the memory, before it or after it: only the data of the
-/// instances have to be inside, which is checked when the buffer is used.
+/// A slice, an array or a vector converts to a buffer wherever one is expected; its origin is then its first byte. Use
+/// [`origin`](Self::origin) to set another origin, for a type with negative displacements or for instances in the middle of the
+/// memory. The origin may lie outside the memory, before it or after it: only the data of the instances must be inside, and
+/// methods that take a buffer check this.
 ///
 /// ```
 /// use dtype_runtime::{Basic, Buffer, Type};

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::types::{Interval, overlaps};
 
 impl Committed {
-    /// Bytes from the first of `count` instances to the last, if 64 bits have room for them.
+    /// Bytes from the first of `count` instances to the last, if the number fits 64 bits.
     #[inline(always)]
     pub(super) fn last(&self, count: usize) -> Option<i64> {
         i64::try_from(count).ok()?.checked_sub(1)?.checked_mul(self.extent())
@@ -30,13 +30,14 @@ impl Committed {
     #[inline]
     pub fn span(&self, count: usize) -> Option<Range<i128>> {
         let Interval { start, end } = self.data().filter(|_| count > 0)?;
-        // The magnitude is below 2⁶⁴ · 2⁶³ by more than 2⁶⁴, which leaves room for the additions.
+        // The magnitude is less than 2⁶⁴ · 2⁶³ by more than 2⁶⁴, which leaves room for the additions.
         let last = (count as i128 - 1) * i128::from(self.extent());
         Some(i128::from(start) + last.min(0)..i128::from(end) + last.max(0))
     }
 
     /// Checks that the data of `count` instances lie in a memory of `len` bytes, if displacement 0 of the first instance is
-    /// `origin` bytes into it: what every safe method checks before it touches memory, for code that passes pointers on.
+    /// `origin` bytes into it. Every safe method checks this before it touches memory. The method is public for code that
+    /// passes pointers on.
     ///
     /// # Errors
     ///
@@ -52,7 +53,7 @@ impl Committed {
     #[inline]
     pub fn check_span(&self, len: u64, origin: i128, count: usize) -> Result<(), Error> {
         let Some(Range { start, end }) = self.span(count) else { return Ok(()) };
-        // The sums may not fit. Then they are far outside of any memory.
+        // The sums may not fit; then they are far outside any memory.
         let (start, end) = (origin.saturating_add(start), origin.saturating_add(end));
         if start < 0 || end > i128::from(len) {
             return Err(Error::OutOfBounds { start, end, len });
@@ -77,8 +78,8 @@ impl Committed {
         Ok(())
     }
 
-    /// Checks that `count` instances name no byte twice: what every safe method checks before it unpacks, for code that
-    /// unpacks by other means. The proof may take as long as unpacking, so its result is cached.
+    /// Checks that `count` instances name no byte twice. Every safe method checks this before it unpacks. The method is public
+    /// for code that unpacks by other means. The proof may take as long as unpacking, so its result is cached.
     ///
     /// # Errors
     ///
@@ -101,7 +102,7 @@ impl Committed {
         if count <= 1 || self.extent().unsigned_abs() >= self.true_extent().unsigned_abs() {
             return false;
         }
-        // More bytes than there is room for: at least one is named twice.
+        // More bytes than fit between the first and the last: at least one is named twice.
         let steps = i128::from(count) - 1;
         let room = i128::from(self.true_extent()) + steps * i128::from(self.extent()).abs();
         i128::from(count) * i128::from(self.size()) > room
@@ -109,8 +110,8 @@ impl Committed {
     }
 }
 
-/// Whether the data of instances, the last of them displaced by `last` bytes, lie in a memory of `len` bytes. `None` if 64
-/// bits are not enough to tell.
+/// Whether the data of instances, the last of them displaced by `last` bytes, lie in a memory of `len` bytes. `None` if 64 bits
+/// are not enough for the computation.
 #[inline(always)]
 pub(super) fn lies_within(data: Interval, last: i64, origin: i64, len: u64) -> Option<bool> {
     let Interval { start, end } = data;
@@ -139,7 +140,7 @@ pub(super) fn check_room(size: usize, out: &[u8]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks that `packed` is exactly as long as the instances take.
+/// Checks that `packed` is exactly as long as the packed instances.
 #[inline]
 pub(crate) fn check_length(size: usize, packed: &[u8]) -> Result<(), Error> {
     if packed.len() != size {

@@ -2,11 +2,10 @@
 
 use super::stream::{PackStream, UnpackStream};
 
-/// Packed bytes that are packed and summed at a time: few enough that they are still in the first-level cache when
-/// they are summed.
+/// How many bytes are packed before they are summed: few enough that they are then still in the first-level cache.
 const CHUNK: usize = 16 * 1024;
 
-/// A checksum that bytes are added to, in order.
+/// A checksum over bytes that are added in order.
 ///
 /// The feature `crc32c` provides `Crc32c`; other checksums take a few lines:
 ///
@@ -58,11 +57,11 @@ impl Checksum for Crc32c {
     }
 }
 
-/// A packer or an unpacker of any kind with a checksum over the packed bytes of all fragments. If the stream
-/// converts, the checksum covers the converted bytes, which are the ones that are sent.
+/// A packer or an unpacker of any kind with a checksum over the packed bytes of all fragments. If the stream converts, the
+/// checksum covers the converted bytes, because these are sent.
 ///
-/// Made by the `with_checksum` method of the stream. It has no `Seek`, because a checksum needs the bytes in order, and
-/// does not lend memory as [`chunk`](super::Packer::chunk) does, because those bytes would not be summed.
+/// Made by the `with_checksum` method of the stream. It has no `Seek`, because a checksum needs the bytes in order, and no
+/// [`chunk`](super::Packer::chunk), because bytes that it lends would not be summed.
 #[derive(Clone, Debug)]
 pub struct Checksummed<S, C> {
     stream: S,
@@ -91,8 +90,8 @@ impl<S, C> Checksummed<S, C> {
 }
 
 impl<S: PackStream, C: Checksum> Checksummed<S, C> {
-    /// As the `pack` of the packer. If a value is refused, the bytes before it are packed and summed, and the call
-    /// succeeds with their number; the next call fails.
+    /// As the packer's `pack`. If a value is refused, the bytes before it are packed and summed, and the call succeeds with
+    /// their number; the next call fails.
     ///
     /// # Errors
     ///
@@ -113,7 +112,7 @@ impl<S: PackStream, C: Checksum> Checksummed<S, C> {
 }
 
 impl<S: UnpackStream, C: Checksum> Checksummed<S, C> {
-    /// As the `unpack` of the unpacker. Refused bytes are not summed.
+    /// As the unpacker's `unpack`. Refused bytes are not summed.
     ///
     /// # Errors
     ///
@@ -124,7 +123,7 @@ impl<S: UnpackStream, C: Checksum> Checksummed<S, C> {
         Ok(accepted)
     }
 
-    /// As the `flush` of the unpacker.
+    /// As the unpacker's `flush`.
     ///
     /// # Errors
     ///

@@ -13,8 +13,8 @@ use crate::kernel::{Pack, Unpack, Way};
 use crate::plan::Plan;
 use crate::representation::Representation;
 
-/// How instances of a committed type are converted to and from another [`Representation`]. It is made once and
-/// serves any number of messages, on any thread.
+/// Converts instances of a committed type to and from another [`Representation`]. It is made once and serves any number of
+/// messages, on any thread.
 ///
 /// ```
 /// use dtype_runtime::{Basic, Representation, Type};
@@ -43,8 +43,7 @@ impl Committed {
     ///
     /// # Errors
     ///
-    /// [`Error::NoConversion`] when one of the basic datatypes has a format in the representation that cannot be
-    /// converted.
+    /// [`Error::NoConversion`] if a basic datatype of the type has a format in the representation that cannot be converted.
     pub fn conversion(&self, representation: Representation) -> Result<Conversion, Error> {
         let architecture = representation.architecture();
         let converting = Converting::of(self, self.plan().extent(), architecture)?;
@@ -59,8 +58,8 @@ impl Conversion {
         self.representation
     }
 
-    /// The plan that is executed: a plan of values, or, if all values are copied or reversed alike, the plan of
-    /// the type.
+    /// The plan that a conversion executes: a plan of values, or the plan of the type if all values are copied, or all
+    /// reversed, in the same way.
     ///
     /// ```
     /// use dtype_runtime::plan::{Elements, Op};
@@ -79,8 +78,8 @@ impl Conversion {
         }
     }
 
-    /// The width in bytes of the values to reverse in the type's packed stream, if the conversion does nothing
-    /// else.
+    /// The width in bytes of the values to reverse in the type's packed stream; `None` unless reversing them is the whole
+    /// conversion.
     pub(crate) fn reversed(&self) -> Option<u8> {
         match self.converting.how {
             How::Reversed(width) => Some(width),
@@ -92,7 +91,7 @@ impl Conversion {
     ///
     /// # Errors
     ///
-    /// [`Error::CountTooLarge`] if they cannot be addressed.
+    /// [`Error::CountTooLarge`] if the bytes cannot be addressed.
     ///
     /// ```
     /// use dtype_runtime::{Basic, Representation, Type};
@@ -122,7 +121,7 @@ impl Conversion {
         let from = from.into();
         self.packed_size(count)?;
         self.committed.check_span(from.len() as u64, from.origin.into(), count)?;
-        // SAFETY: all bytes that the instances name lie in the memory, as just checked, which is borrowed; `out` is
+        // SAFETY: all bytes that the instances name lie in the memory, as just checked, and the memory is borrowed; `out` is
         // borrowed exclusively, so it does not overlap them.
         unsafe { self.pack_raw(from.pointer(), count, out) }
     }
@@ -174,12 +173,12 @@ impl Conversion {
     ) -> Result<Vec<u8>, Error> {
         let from = from.into();
         let size = self.packed_size(count)?;
-        // Before memory for a wrong count is allocated.
+        // Before allocating memory, which a wrong count could make large.
         self.committed.check_span(from.len() as u64, from.origin.into(), count)?;
         let mut out = allocate(count, size.checked_div(count).unwrap_or(0))?;
         out.resize(size, 0);
-        // SAFETY: all bytes that the instances name lie in the memory, as just checked, which is borrowed; the vector was just
-        // allocated, so it does not overlap them.
+        // SAFETY: all bytes that the instances name lie in the memory, as just checked, and the memory is borrowed; the vector
+        // was just allocated, so it does not overlap them.
         unsafe { self.pack_raw(from.pointer(), count, &mut out)? };
         Ok(out)
     }
@@ -202,8 +201,8 @@ impl Conversion {
         let size = self.packed_size(count)?;
         check_length(size, packed)?;
         self.committed.check_span(to.len() as u64, to.origin.into(), count)?;
-        // SAFETY: all bytes that the instances name lie in the memory, as just checked, which is borrowed exclusively
-        // and holds bytes, any of which are valid.
+        // SAFETY: all bytes that the instances name lie in the memory, as just checked. It is borrowed exclusively and holds
+        // bytes, any of which are valid.
         unsafe { self.unpack_raw(packed, to.pointer(), count) }
     }
 
@@ -226,12 +225,12 @@ impl Conversion {
         let size = self.packed_size(count)?;
         check_length(size, packed)?;
         self.committed.check_overlap(count)?;
-        // SAFETY: the caller guarantees the memory, of which no byte is named twice, as just checked; `packed` has the
+        // SAFETY: the caller guarantees the memory, and no byte of it is named twice, as just checked; `packed` has the
         // required length and is only read.
         unsafe { self.convert_all::<Unpack>(size, origin, packed.as_ptr().cast_mut(), count) }
     }
 
-    /// Converts all of `count` instances, whose packed bytes are `size`, and returns these.
+    /// Converts all of `count` instances, which have `size` packed bytes, and returns `size`.
     ///
     /// # Safety
     ///
@@ -244,7 +243,7 @@ impl Conversion {
         count: usize,
     ) -> Result<usize, Error> {
         let instances = Instances::of_plan(self.committed.plan(), count as u64);
-        // No value comes in part.
+        // All values are whole.
         let (all, mut none) = (0..size as u64, Partials::default());
         // SAFETY: passed on to the caller.
         unsafe { convert::<D>(&self.converting, &instances, all, memory, packed, &mut none)? };

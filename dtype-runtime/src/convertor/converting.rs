@@ -1,8 +1,8 @@
 //! The packed stream in another representation.
 //!
-//! If every value only has its bytes reversed, and all values have the same width, the plan for bytes is executed, to or from a
-//! stage whose bytes are reversed; otherwise a plan that goes value by value. Either way a fragment may begin and end inside a
-//! value.
+//! If the conversion only reverses the bytes of every value, and all values have the same width, the plan for bytes copies to
+//! or from a stage, where the bytes are reversed. Otherwise a plan goes value by value. Either way a fragment may begin and end
+//! inside a value.
 
 mod convert;
 mod packer;
@@ -28,7 +28,7 @@ use crate::kernel::Way;
 use crate::kernel::integers::Task;
 use crate::representation::Representation;
 
-/// The parts of a stream in another representation.
+/// What a stream in another representation consists of.
 #[derive(Clone, Debug)]
 pub(super) struct ConvertedStream {
     source: Source,
@@ -72,9 +72,9 @@ impl ConvertedStream {
             return Ok(());
         }
         let (count, memory) = (self.source.count(), self.source.origin());
-        // No value comes in part.
+        // All values are whole.
         let mut none = Partials::default();
-        // SAFETY: the caller guarantees it.
+        // SAFETY: passed on to the caller.
         unsafe { each::<D>(Task::Check, all, count, range, memory, packed, &mut none) }
     }
 
@@ -89,7 +89,7 @@ impl ConvertedStream {
         packed: *mut u8,
         partials: &mut Partials,
     ) -> Result<(), Error> {
-        // SAFETY: the caller guarantees it.
+        // SAFETY: passed on to the caller.
         unsafe {
             if let How::Same = self.converting.how {
                 self.source.copy::<D>(range, packed, &mut 0);
@@ -101,14 +101,14 @@ impl ConvertedStream {
     }
 }
 
-/// Converts a range of the stream of instances, to or from `packed`. If the range has only a part of a
-/// value, `partials` has its other bytes. Nothing is written if a value cannot be converted.
+/// Converts a range of the stream of instances, to or from `packed`. Where the range has only a part of a value, `partials` may
+/// hold the value's other bytes. Nothing is written if a value cannot be converted.
 ///
 /// # Safety
 ///
-/// The instances must be those of the plan for bytes. The values that the range names, at their displacements from
-/// `memory`, must be valid for `D`, and so must `packed` for the length of the range; the two must not overlap. If
-/// `D` reads memory, all data of the instances must be readable; if it writes memory, they must not overlap.
+/// The plan for bytes must be that of the instances. The values that the range names, at their displacements from `memory`,
+/// must be valid for `D`, and so must `packed` for the length of the range; the two must not overlap. If `D` reads memory, all
+/// data of the instances must be readable; if it writes memory, they must not overlap.
 pub(super) unsafe fn convert<D: Way>(
     converting: &Converting,
     instances: &Instances<'_>,
@@ -117,8 +117,8 @@ pub(super) unsafe fn convert<D: Way>(
     packed: *mut u8,
     partials: &mut Partials,
 ) -> Result<(), Error> {
-    // SAFETY: the caller guarantees all of it. Values without conversion are copied; the reversed values are those
-    // that the plan for bytes names, and the others are those of the plan that was made for them.
+    // SAFETY: passed on to the caller. Values that are the same in both representations are copied; values that are reversed
+    // are those that the plan for bytes names; the others are those of the plan made for them.
     unsafe {
         match &converting.how {
             How::Same => copy_range::<D>(instances, range, memory, packed, &mut 0),

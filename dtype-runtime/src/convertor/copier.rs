@@ -8,8 +8,8 @@ use super::part::{at, copy_part, length, part_of_instances};
 use crate::kernel::{self, Way};
 use crate::plan::{Blocks, List, Lists, Program};
 
-/// Copies a range of the packed stream of instances, to or from `packed`. `near` is kept from one range of a stream to the next:
-/// a guess in which block of a list the next one starts.
+/// Copies a range of the packed stream of instances, to or from `packed`. `near` is a guess at the list block in which the
+/// range starts; the caller passes it on to the next range of the stream.
 ///
 /// # Safety
 ///
@@ -28,7 +28,8 @@ pub(super) unsafe fn copy_range<D: Way>(
         return;
     }
     if let Some((plan, count)) = instances.plan() {
-        // SAFETY: bytes of the instances, which the caller guarantees. The cursor would come to the same, after more steps.
+        // SAFETY: bytes of the instances, which the caller guarantees. The cursor would end up at the same copy, after more
+        // steps.
         unsafe {
             if range == (0..instances.size()) {
                 return kernel::execute::<D>(plan, count, memory, packed);
@@ -47,14 +48,14 @@ pub(super) unsafe fn copy_range<D: Way>(
 ///
 /// # Invariant
 ///
-/// Only [`copy_range`] makes it, and it visits exactly the range that was given there. So everything that
-/// is visited is valid for `D`: at its displacement from `memory`, and from `packed` on, which advances by the bytes visited.
-/// The blocks that say "of the range" rest on this.
+/// Only [`copy_range`] makes a `Copier`, and it visits exactly the range passed to `copy_range`. So everything visited is valid
+/// for `D` at its displacement from `memory`, and from `packed` on, which advances by the bytes visited. The blocks that say
+/// "of the range" rely on this.
 struct Copier<'a, D> {
     /// The program of the operations.
     program: &'a Program,
     memory: *mut u8,
-    /// The next byte of the range in the fragment.
+    /// The address of the next packed byte of the range.
     packed: *mut u8,
     near: &'a mut usize,
     direction: PhantomData<D>,

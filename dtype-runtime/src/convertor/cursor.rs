@@ -1,14 +1,14 @@
 //! Finds each packed byte in memory. All other code uses this cursor.
 //!
-//! The cursor hands a range of the packed stream of some instances to a [`Visitor`], part by part and in order.
-//! Packing, unpacking, lending memory without a copy and copying between layouts are different visitors. Only the
-//! position counts between two calls, so there is no other state that could disagree with it.
-//! Finding a position takes time logarithmic in the number of blocks for each loop around it.
+//! The cursor passes a range of the packed stream of some instances to a [`Visitor`], part by part and in order. Packing,
+//! unpacking, lending memory without a copy and copying between layouts are different visitors. Between two calls, the position
+//! is the only state, so no other state can disagree with it. Finding a position takes time logarithmic in the number of blocks
+//! for each loop around it.
 //!
-//! At each level the range is [split]: less than one item at the start, whole items, less than one item at the end. The whole
-//! items go to the visitor in a single call; only the two ends are followed further down. An item is an instance, an iteration
-//! of a loop, an operation, a block, or a value, from the outermost level to the innermost. Before a range is split, the visitor
-//! may [take](Visitor::part) it: where an operation copies any of its packed bytes, nothing has to be followed.
+//! At each level the range is [split]: less than one item at the start, whole items, less than one item at the end. The visitor
+//! gets the whole items in a single call; the cursor descends only into the two ends. An item is an instance, an iteration of a
+//! loop, an operation, a block, or a value, from the outermost level to the innermost. Before the cursor splits a range, the
+//! visitor may [take](Visitor::part) it as it is, if it can copy any part of the operation's packed bytes.
 //!
 //! An example: an instance is two blocks of 4 bytes with a stride of 8, the extent is 20, and there are 4
 //! instances; the range is `6..21` of the 32 packed bytes.
@@ -22,9 +22,9 @@
 //! visited    run(10, 2)   repeated(1 at 20)   blocks(1 at 40)   run(48, 1)
 //! ```
 //!
-//! So a range costs two descents and one call for the middle, however many instances are in it.
+//! So a range takes two descents and one call for the middle, however many instances it spans.
 //!
-//! This file descends; `instances` is where a descent starts, and `numbers` the same descent for the numbers of segments.
+//! The descent is in this file; `instances` starts it, and `numbers` has the same descent for the numbers of segments.
 
 mod instances;
 mod numbers;
@@ -48,47 +48,47 @@ pub(crate) trait Visitor {
         (0..blocks.count).try_for_each(|index| self.run(blocks.block(index), blocks.len))
     }
 
-    /// Blocks of a list, with `shift` to be added to their displacements.
+    /// Blocks of a list. `shift` is added to their displacements.
     fn list(&mut self, list: &List, lists: &Lists, shift: i64) -> ControlFlow<()> {
         lists.blocks(list).try_for_each(|(disp, len)| self.run(disp.wrapping_add(shift), len))
     }
 
-    /// Values that are converted. Only the plans of conversions have them.
+    /// Values that are converted. They occur only in plans of conversions.
     fn elements(&mut self, elements: &Elements) -> ControlFlow<()> {
         let _ = elements;
         ControlFlow::Continue(())
     }
 
-    /// `len` bytes of a single value that is converted, from byte `into` of the value on, but not the whole value.
+    /// `len` bytes of a single converted value, from byte `into` on: less than the whole value.
     fn part_of_element(&mut self, element: &Elements, into: u64, len: u64) -> ControlFlow<()> {
         let _ = (element, into, len);
         ControlFlow::Continue(())
     }
 
-    /// Operations that are executed several times. If the visitor returns `None`, they come iteration by iteration.
+    /// Repeated operations. If the visitor returns `None`, it gets them iteration by iteration.
     fn repeated(&mut self, repeated: &Repeated<'_>) -> Option<ControlFlow<()>> {
         let _ = repeated;
         None
     }
 
-    /// Any packed bytes of something, counted from its first. If the visitor returns `None`, they are split.
+    /// A range of the packed bytes of `of`. If the visitor returns `None`, the cursor splits the range.
     fn part(&mut self, of: &Splittable<'_>, bytes: &Range<u64>) -> Option<ControlFlow<()>> {
         let _ = (of, bytes);
         None
     }
 }
 
-/// Operations that can copy a range of their packed bytes.
+/// Data of which any range of packed bytes may be copied at once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Splittable<'a> {
     Repeated(&'a Repeated<'a>),
     /// Several blocks, and the program that they belong to.
     Blocks(&'a Blocks, &'a Program),
-    /// A list of these tables, with a shift to be added to its displacements.
+    /// A list of these tables, with the shift of its displacements.
     List(&'a List, &'a Lists, i64),
 }
 
-/// Operations that are executed several times.
+/// Operations that are executed several times, one iteration after another.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Repeated<'a> {
     pub(crate) ops: &'a [Op],
@@ -101,7 +101,7 @@ pub(crate) struct Repeated<'a> {
     pub(crate) shift: i64,
 }
 
-/// The kind of iterations.
+/// What the iterations are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Level<'a> {
     /// Instances of a plan.
@@ -122,7 +122,7 @@ struct Body<'a> {
     end: usize,
 }
 
-/// A body with its repetitions.
+/// A body and its repetitions.
 #[derive(Clone, Copy)]
 struct Iterations<'a> {
     body: Body<'a>,
@@ -134,13 +134,13 @@ struct Iterations<'a> {
 }
 
 impl Iterations<'_> {
-    /// A range of the packed bytes of all repetitions, of `size` bytes each. It must not be empty.
+    /// A non-empty range of the packed bytes of all repetitions, of `size` bytes each.
     #[inline]
     fn visit<V: Visitor>(&self, range: Range<u64>, size: u64, visitor: &mut V) -> ControlFlow<()> {
         if let [Op::Blocks(Blocks { disp, len, count: 1, .. })] = self.body.all()
             && (self.count == 1 || i128::from(self.stride) == i128::from(*len))
         {
-            // Any number of blocks that touch are one run.
+            // Blocks that touch are one run, however many there are.
             let disp = disp.wrapping_add(self.shift).wrapping_add(range.start.cast_signed());
             return visitor.run(disp, range.end - range.start);
         }
@@ -167,7 +167,7 @@ impl Iterations<'_> {
         })
     }
 
-    /// A range of the packed bytes of one repetition.
+    /// A range of the packed bytes of a single repetition.
     #[inline]
     fn one<V: Visitor>(
         &self,
@@ -179,7 +179,7 @@ impl Iterations<'_> {
         if bytes == (0..size) {
             return self.whole(at..at + 1, visitor);
         }
-        // A single operation may take the part itself.
+        // For a single operation, the visitor may take the part itself.
         if !matches!(self.level, Level::Loop)
             && self.body.all().len() > 1
             && let Some(taken) = visitor.part(&Splittable::Repeated(&self.repeated(at, 1)), &bytes)
@@ -215,7 +215,7 @@ impl Iterations<'_> {
 }
 
 impl<'a> Body<'a> {
-    /// All of these operations, for which there may be an index.
+    /// All of these operations, with their index if they have one.
     fn new(ops: &'a [Op], program: &'a Program, index: Option<&'a Index>) -> Self {
         Self { ops, program, index, first: 0, end: ops.len() }
     }
@@ -239,7 +239,7 @@ impl Body<'_> {
         if let Some((op, _, [])) = split_first(&self.ops[self.first..self.end]) {
             return self.operation(self.first, op, range, shift, visitor);
         }
-        // A few operations are scanned; with many, those before the range are skipped.
+        // Few operations are scanned from the first; the index of many skips those before the range.
         let (first, mut start) = match self.index {
             Some(index) => index.find(self.first..self.end, range.start),
             None => (self.first, 0),
@@ -259,7 +259,7 @@ impl Body<'_> {
         ControlFlow::Continue(())
     }
 
-    /// All of the operations.
+    /// Visits all of the operations.
     fn whole<V: Visitor>(&self, shift: i64, visitor: &mut V) -> ControlFlow<()> {
         numbered_items(self.all()).try_for_each(|(at, op, _)| match *op {
             Op::Blocks(blocks) => visitor.blocks(&blocks.shifted(shift)),
@@ -284,7 +284,7 @@ impl Body<'_> {
         Iterations { body, level: Level::Loop, count, stride, shift }
     }
 
-    /// A range of one operation.
+    /// Visits a range of one operation.
     fn operation<V: Visitor>(
         &self,
         at: usize,
@@ -307,7 +307,7 @@ impl Body<'_> {
         }
     }
 
-    /// A range of blocks at equal distances.
+    /// Visits a range of blocks at equal distances.
     #[inline]
     fn blocks<V: Visitor>(
         &self,
@@ -340,7 +340,7 @@ impl Body<'_> {
     }
 }
 
-/// A range of values that are converted.
+/// Visits a range of values that are converted.
 fn of_elements<V: Visitor>(
     elements: Elements,
     part: Range<u64>,
@@ -362,7 +362,7 @@ fn of_elements<V: Visitor>(
     })
 }
 
-/// A range of a list.
+/// Visits a range of a list.
 fn of_list<V: Visitor>(
     list: &List,
     lists: &Lists,

@@ -1,4 +1,4 @@
-//! Streams as the standard library has them: [`Read`], [`Write`] and [`Seek`] for each packer and unpacker.
+//! [`Read`], [`Write`] and [`Seek`] of the standard library for each packer and unpacker.
 
 use std::io::{self, ErrorKind, IoSlice, IoSliceMut, Read, Seek, SeekFrom, Write};
 
@@ -9,13 +9,13 @@ use super::packer::Packer;
 use super::stream::{PackStream, Stream, UnpackStream};
 use super::unpacker::Unpacker;
 
-/// A stream whose errors convert to the standard library's.
+/// A stream whose errors convert to those of the standard library.
 pub trait IoStream: Stream {
     /// The error as a standard library error.
     fn io_error(error: Self::Error) -> io::Error;
 }
 
-/// Packs into, or unpacks from, one buffer after another, up to the first that is refused.
+/// Packs into one buffer after another, or unpacks from them, up to the first one that is refused.
 fn one_by_one<B, E>(
     buffers: impl IntoIterator<Item = B>,
     mut convert: impl FnMut(B) -> Result<usize, E>,
@@ -24,7 +24,7 @@ fn one_by_one<B, E>(
     for buffer in buffers {
         match convert(buffer) {
             Ok(bytes) => all += bytes,
-            // A refused buffer is refused again when it comes first in the next call.
+            // If an earlier buffer was accepted, the error is not lost: the next call refuses the same buffer first.
             Err(error) if all == 0 => return Err(error),
             Err(_) => break,
         }
@@ -55,7 +55,7 @@ macro_rules! reads {
                 $pack(self, buf).map_err($error)
             }
 
-            /// Fills the buffers up to the first that is refused.
+            /// Fills the buffers up to the first one that is refused.
             fn read_vectored(&mut self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
                 one_by_one(bufs, |buf| self.read(buf))
             }
@@ -71,13 +71,13 @@ macro_rules! writes {
                 $unpack(self, buf).map_err($error)
             }
 
-            /// Accepts the buffers up to the first that is refused.
+            /// Accepts the buffers up to the first one that is refused.
             fn write_vectored(&mut self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
                 one_by_one(bufs, |buf| self.write(buf))
             }
 
-            /// Returns when all bytes are in the memory, except those that cannot be written yet: the first bytes of a
-            /// value. Only a stream through a [`Backend`] has something to do.
+            /// Returns when all bytes are in the memory, except those that cannot be written yet: the first bytes of a value.
+            /// Only a stream through a [`Backend`] does any work here.
             fn flush(&mut self) -> io::Result<()> {
                 $flush(self).map_err($error)
             }
@@ -89,8 +89,7 @@ macro_rules! seeks {
     ($(#[$docs:meta])* impl[$($generics:tt)*] $stream:ty) => {
         impl<$($generics)*> Seek for $stream {
             /// As `set_position`. A position that it refuses, or before the first byte, is
-            /// [`InvalidInput`](ErrorKind::InvalidInput). The end is that of the part of the stream that this unpacker
-            /// or packer has.
+            /// [`InvalidInput`](ErrorKind::InvalidInput). The end is the end of this packer's or unpacker's part of the stream.
             $(#[$docs])*
             fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
                 seek(self, to)
@@ -109,7 +108,7 @@ macro_rules! io_errors {
     )*};
 }
 
-// What the engine refuses is a value.
+// Errors of the engine are about values.
 io_errors! {
     impl[] Packer<'_>, |error| match error {};
     impl[] ConvertingPacker<'_>, |error| io::Error::new(ErrorKind::InvalidData, error);
@@ -126,28 +125,28 @@ reads! {
     impl[] Packer<'_>, PackStream::pack, Self::io_error
 }
 reads! {
-    /// As [`pack`](ConvertingPacker::pack); a value that does not fit its format is
-    /// [`InvalidData`](ErrorKind::InvalidData), with the [`Error`](crate::Error) inside.
+    /// As [`pack`](ConvertingPacker::pack); for a value that does not fit its format, the error is
+    /// [`InvalidData`](ErrorKind::InvalidData), which contains the [`Error`](crate::Error).
     impl[] ConvertingPacker<'_>, PackStream::pack, Self::io_error
 }
 reads! {
-    /// As [`pack`](BackendPacker::pack); an error of the backend is [`Other`](ErrorKind::Other), with it inside.
+    /// As [`pack`](BackendPacker::pack); an error of the backend becomes [`Other`](ErrorKind::Other), and contains that error.
     impl[B: Backend<Error: Into<Box<dyn std::error::Error + Send + Sync>>>] BackendPacker<B>,
     PackStream::pack, Self::io_error
 }
 writes! {
-    /// As [`unpack`](Unpacker::unpack); what is refused there is [`InvalidData`](ErrorKind::InvalidData) here, with
-    /// the [`Error`](crate::Error) inside. At the end it accepts nothing.
+    /// As [`unpack`](Unpacker::unpack); its [`Error`](crate::Error)s become [`InvalidData`](ErrorKind::InvalidData), and are
+    /// contained in it. At the end of the stream, no bytes are accepted.
     impl[] Unpacker<'_>, UnpackStream::unpack, UnpackStream::flush, Self::io_error
 }
 writes! {
-    /// As [`unpack`](ConvertingUnpacker::unpack); what is refused there is [`InvalidData`](ErrorKind::InvalidData)
-    /// here, with the [`Error`](crate::Error) inside. At the end it accepts nothing.
+    /// As [`unpack`](ConvertingUnpacker::unpack); its [`Error`](crate::Error)s become [`InvalidData`](ErrorKind::InvalidData),
+    /// and are contained in it. At the end of the stream, no bytes are accepted.
     impl[] ConvertingUnpacker<'_>, UnpackStream::unpack, UnpackStream::flush, Self::io_error
 }
 writes! {
-    /// As [`unpack`](BackendUnpacker::unpack); an error of the backend is [`Other`](ErrorKind::Other), with it inside.
-    /// At the end it accepts nothing.
+    /// As [`unpack`](BackendUnpacker::unpack); an error of the backend becomes [`Other`](ErrorKind::Other), and contains that
+    /// error. At the end of the stream, no bytes are accepted.
     impl[B: Backend<Error: Into<Box<dyn std::error::Error + Send + Sync>>>] BackendUnpacker<B>,
     UnpackStream::unpack, UnpackStream::flush, Self::io_error
 }

@@ -51,11 +51,12 @@ impl Segment {
 #[derive(Clone, Debug)]
 pub struct Iov<'a> {
     instances: Instances<'a>,
-    /// Of the instances, if they are known.
+    /// The segments of an instance, if they are known.
     segments: Option<&'a Segments>,
     /// The range of packed bytes that have not been looked up yet.
     range: Range<u64>,
-    /// The segments that were looked up last; allocated late, because a caller that takes all segments at once needs none.
+    /// The segments found by the last look-up. Allocated late, because a caller that takes all segments at once does not need
+    /// them.
     first: Option<FirstSegments<BATCH>>,
 }
 impl<'a> Iov<'a> {
@@ -76,7 +77,7 @@ impl<'a> Iov<'a> {
     /// The position of the next segment in the packed stream, to resume there later.
     #[inline]
     pub fn position(&self) -> u64 {
-        // By value, as in `fill`.
+        // By value, for the same reason as in `fill`.
         let buffered = self.first.clone().map_or(0, FirstSegments::bytes);
         self.range.start - buffered
     }
@@ -91,7 +92,7 @@ impl<'a> Iov<'a> {
         }
         self.with_segments(|instances, segments| {
             let [first, last] = [start, end - 1].map(|at| instances.number_of(segments, at));
-            // In this order, because there may be nearly 2⁶⁴ segments.
+            // In this order to avoid overflow: there may be nearly 2⁶⁴ segments.
             last - first + 1 + buffered
         })
     }
@@ -150,7 +151,7 @@ impl<'a> Iov<'a> {
     /// Moves the next segments into `room`, as many as fit, and returns their number. It is less than the length of `room`
     /// only at the end. The rest of `room` is unspecified.
     ///
-    /// For windows of 64 segments this takes half of the time of [`next`](Iterator::next).
+    /// For windows of 64 segments, this takes half the time of [`next`](Iterator::next).
     ///
     /// ```
     /// use dtype_runtime::convertor::Segment;
@@ -172,13 +173,13 @@ impl<'a> Iov<'a> {
     #[doc(alias = "yaksa_iov")]
     #[inline]
     pub fn fill(&mut self, room: &mut [Segment]) -> usize {
-        // By value: an iterator to which nothing has a pointer stays in registers, as long as it has no buffer.
+        // By value: an iterator that nothing points to stays in registers, as long as it has no buffer.
         let (few, rest) = match self.first.take() {
             None => (0, None),
             Some(first) => first.moved(room),
         };
         self.first = rest;
-        // Those that are left in the buffer come first next time.
+        // Segments that remain in the buffer come first in the next call.
         if few == room.len() {
             return few;
         }
@@ -187,7 +188,7 @@ impl<'a> Iov<'a> {
         few + found.segments
     }
 
-    /// The segments that were looked up and not taken.
+    /// The segments that were found but not taken yet.
     #[inline]
     fn buffered(&self) -> &[Segment] {
         self.first.as_ref().map_or(&[], FirstSegments::rest)
@@ -222,7 +223,7 @@ impl Iterator for Iov<'_> {
         self.first.as_mut()?.next()
     }
 
-    /// Exact.
+    /// The hint is exact.
     fn size_hint(&self) -> (usize, Option<usize>) {
         let segments = usize::try_from(self.segments()).ok();
         (segments.unwrap_or(usize::MAX), segments)
@@ -232,10 +233,10 @@ impl Iterator for Iov<'_> {
         usize::try_from(self.segments()).unwrap_or(usize::MAX)
     }
 
-    /// Visits all of the range at once, where `next` returns to it for every few segments.
+    /// Visits the whole range at once, while `next` starts again for every few segments.
     #[inline]
     fn fold<B, F: FnMut(B, Segment) -> B>(self, init: B, mut f: F) -> B {
-        // The buffer is large. Without one, as here at first, it is not even moved.
+        // The buffer is large, so it is not moved. At first there is none.
         let Self { instances, range, first, .. } = self;
         let folded = match first {
             None => init,
@@ -247,7 +248,7 @@ impl Iterator for Iov<'_> {
         {
             return segments(*all).fold(folded, f);
         }
-        // Made anew for the call, so that until here they stay in registers.
+        // Made only for this call, so that its parts stay in registers until then.
         match instances.plan() {
             Some((plan, count)) => fold(Instances::of_plan(plan, count), range, folded, f),
             None => fold(instances, range, folded, f),
@@ -268,8 +269,8 @@ impl Iterator for Iov<'_> {
 impl FusedIterator for Iov<'_> {}
 
 impl Committed {
-    /// The segments of memory that hold a range of the packed bytes of `count` instances, relative to the origin. The
-    /// range may start anywhere; [`Iov::position`] is where to resume.
+    /// The segments of memory that hold a range of the packed bytes of `count` instances, relative to the origin. The range may
+    /// start anywhere; To resume later, start at [`Iov::position`].
     ///
     /// # Errors
     ///

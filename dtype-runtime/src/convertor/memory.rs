@@ -1,4 +1,4 @@
-//! Packing from memory and unpacking into memory, a whole message in one call.
+//! Packing from memory and unpacking into memory, a whole message at a time.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -44,19 +44,19 @@ impl Committed {
         let from = from.into();
         let (memory, len, origin) = (from.pointer().cast_mut(), from.len(), from.origin);
         let (packed, room) = (out.as_mut_ptr(), out.len());
-        // SAFETY: the memory, whose length this is, is borrowed, so nobody writes to it, and does not overlap `out`, which is
-        // borrowed exclusively.
+        // SAFETY: `len` is the length of the memory. The memory is borrowed, so nothing writes to it, and it does not overlap
+        // `out`, which is borrowed exclusively.
         match unsafe { self.copy_if_within::<Pack>(count, memory, len, origin, packed, room) } {
             Some(size) => Ok(size),
             None => self.pack_buffer(from, count, out),
         }
     }
 
-    /// Copies `count` instances, whose packed bytes are `size` together.
+    /// Copies `count` instances. `size` is the number of their packed bytes.
     ///
     /// # Safety
     ///
-    /// As for [`execute`](kernel::execute); `size` must be the packed bytes of the instances.
+    /// As for [`execute`](kernel::execute); `size` must be the number of packed bytes of the instances.
     #[inline(always)]
     unsafe fn execute_whole<D: Way>(
         &self,
@@ -67,7 +67,7 @@ impl Committed {
     ) {
         match self.single() {
             &Single { run: Some(disp), touches_next, .. } if touches_next || count == 1 => {
-                // SAFETY: all bytes of the instances: one run, packed in the order of the addresses.
+                // SAFETY: all bytes of the instances, which are one run, packed in the order of the addresses.
                 unsafe { one::run::<D>(memory.wrapping_offset(disp), packed, size) };
             }
             // SAFETY: passed on to the caller.
@@ -77,18 +77,18 @@ impl Committed {
         }
     }
 
-    /// Copies `count` instances, and returns the number of packed bytes. `None`, and nothing is copied, if that may have to be
-    /// refused: because the data do not lie in a memory of `len` bytes with this origin, or 64 bits are not enough to tell; for
-    /// `room` packed bytes; or because it is not known that instances to be unpacked name no byte twice.
+    /// Copies `count` instances, and returns the number of packed bytes. Copies nothing and returns `None` if the copy may have
+    /// to be refused: if the data do not lie in a memory of `len` bytes with this origin, or 64 bits are not enough to tell; if
+    /// `room` is less than the packed bytes; or, to unpack, if it is not known that the instances name no byte twice.
     ///
-    /// What is copied is often so short that the steps to and from a call that finds out more take longer. What this takes and
-    /// returns are registers, and it saves few of them for afterwards: with an error in memory, a few instances would take 2 ns
-    /// longer.
+    /// Copies are often so short that a call of a function that finds out more takes longer than the copy. Arguments and result
+    /// of this function are in registers, and it saves few of them; an error in memory would make copies of a few instances
+    /// take 2 ns longer.
     ///
     /// # Safety
     ///
-    /// `memory` must be the origin in a memory of `len` bytes that is valid for `D`, and `packed` be valid for `room` bytes.
-    /// The two must not overlap.
+    /// `memory` must be the origin in a memory of `len` bytes that is valid for `D`, and `packed` must be valid for `room`
+    /// bytes. The two must not overlap.
     #[inline(always)]
     unsafe fn copy_if_within<D: Way>(
         &self,
@@ -109,7 +109,7 @@ impl Committed {
         }
     }
 
-    /// As [`copy_if_within`](Self::copy_if_within), for one instance.
+    /// As [`copy_if_within`](Self::copy_if_within), for a count of 1.
     ///
     /// # Safety
     ///
@@ -133,8 +133,8 @@ impl Committed {
         if !within || !fits || !D::PACKS && !self.is_disjoint(1, || false) {
             return None;
         }
-        // SAFETY: the bytes of the instance lie in the memory, and as many are packed ones, as just checked; if memory is
-        // written, none of its bytes is named twice.
+        // SAFETY: the bytes of the instance lie in the memory, and there is room for the packed ones, as just checked; if
+        // memory is written, no byte of it is named twice.
         unsafe { self.execute_whole::<D>(memory, packed, 1, size) };
         Some(size)
     }
@@ -163,20 +163,20 @@ impl Committed {
         if !fits || !D::PACKS && !self.is_disjoint(count, || false) {
             return None;
         }
-        // SAFETY: the bytes of the instances lie in the memory, and as many are packed ones, as just checked; if memory is
-        // written, none of its bytes is named twice.
+        // SAFETY: the bytes of the instances lie in the memory, and there is room for the packed ones, as just checked; if
+        // memory is written, no byte of it is named twice.
         unsafe { self.execute_whole::<D>(memory, packed, count, size) };
         Some(size)
     }
 
-    /// As [`pack`](Self::pack), if that may be refused.
+    /// As [`pack`](Self::pack), for a copy that may have to be refused.
     #[cold]
     #[inline(never)]
     fn pack_buffer(&self, from: Buffer<'_>, count: usize, out: &mut [u8]) -> Result<usize, Error> {
         self.packed_size(count)?;
         self.check_span(from.len() as u64, from.origin.into(), count)?;
-        // SAFETY: all bytes that the instances name lie in the memory, as just checked. It is borrowed, so nobody
-        // writes to it, and does not overlap `out`, which is borrowed exclusively.
+        // SAFETY: all bytes that the instances name lie in the memory, as just checked. The memory is borrowed, so nothing
+        // writes to it, and it does not overlap `out`, which is borrowed exclusively.
         unsafe { self.pack_raw(from.pointer(), count, out) }
     }
 
@@ -202,8 +202,9 @@ impl Committed {
         let size = self.packed_size(count)?;
         self.check_span(from.len() as u64, from.origin.into(), count)?;
         let mut out = allocate(count, size.checked_div(count).unwrap_or(0))?;
-        // SAFETY: all bytes that the instances name lie in the memory, as just checked, which is borrowed. The vector
-        // has room for `size` bytes, which is what is written, and was just allocated, so it does not overlap them.
+        // SAFETY: all bytes that the instances name lie in the memory, as just checked, and the memory is borrowed. The vector
+        // was just allocated, so it does not overlap the memory. It has room for `size` bytes, and exactly `size` bytes are
+        // written.
         unsafe {
             self.execute_whole::<Pack>(from.pointer().cast_mut(), out.as_mut_ptr(), count, size);
             out.set_len(size);
@@ -217,14 +218,14 @@ impl Committed {
     /// `packed` must be exactly as long as the packed instances. For a message that may be shorter, or arrives in
     /// fragments, use an [`unpacker`](Self::unpacker), which takes any number of bytes at a time.
     ///
-    /// The memory consists of bytes, so any packed bytes are accepted; their meaning, and whether a `bool` among
-    /// them is valid, is up to the reader of the memory.
+    /// The memory consists of bytes, so any packed bytes are accepted. Code that reads the memory must decide what the bytes
+    /// mean, and whether a `bool` among them is valid.
     ///
     /// # Errors
     ///
-    /// [`Error::CountTooLarge`]; [`Error::PackedLength`] if `packed` is not exactly as long as the instances take;
-    /// [`Error::OutOfBounds`] if the data reach outside the memory; [`Error::Overlap`] if they name a byte more than
-    /// once. Nothing is written then.
+    /// [`Error::CountTooLarge`]; [`Error::PackedLength`] if `packed` is not exactly as long as the packed instances;
+    /// [`Error::OutOfBounds`] if the data reach outside the memory; [`Error::Overlap`] if they name a byte more than once.
+    /// Nothing is written then.
     ///
     /// ```
     /// use dtype_runtime::{Basic, BufferMut, Type};
@@ -245,15 +246,16 @@ impl Committed {
         let mut to = to.into();
         let (memory, len, origin) = (to.pointer(), to.len(), to.origin);
         let (from, room) = (packed.as_ptr().cast_mut(), packed.len());
-        // SAFETY: the memory, whose length this is, is borrowed exclusively, so nothing else accesses it, and does not overlap
-        // `packed`, which is only read. It holds bytes, any of which are valid.
+        // SAFETY: `len` is the length of the memory. The memory is borrowed exclusively, so nothing else accesses it, and it
+        // does not overlap `packed`, which is only read. It holds bytes, any of which are valid.
         match unsafe { self.copy_if_within::<Unpack>(count, memory, len, origin, from, room) } {
             Some(size) => Ok(size),
             None => self.unpack_buffer(packed, to, count),
         }
     }
 
-    /// As [`unpack`](Self::unpack), if that may be refused, or whether the instances overlap is not known.
+    /// As [`unpack`](Self::unpack), for a copy that may have to be refused, or if it is not known whether the instances
+    /// overlap.
     #[cold]
     #[inline(never)]
     fn unpack_buffer(
@@ -264,8 +266,8 @@ impl Committed {
     ) -> Result<usize, Error> {
         self.packed_size(count)?;
         self.check_span(to.len() as u64, to.origin.into(), count)?;
-        // SAFETY: all bytes that the instances name lie in the memory, as just checked. It is borrowed exclusively, so
-        // nothing else accesses it, and does not overlap `packed`. It holds bytes, any of which are valid.
+        // SAFETY: all bytes that the instances name lie in the memory, as just checked. The memory is borrowed exclusively, so
+        // nothing else accesses it, and it does not overlap `packed`. It holds bytes, any of which are valid.
         unsafe { self.unpack_raw(packed, to.pointer(), count) }
     }
 
@@ -324,8 +326,8 @@ impl Committed {
         Ok(size)
     }
 
-    /// Packs a range of the packed bytes of `count` instances: one fragment of a message, for callers that keep the
-    /// position themselves and have no borrowed memory. A [`Packer`](crate::Packer) does the same for those that have.
+    /// Packs a range of the packed bytes of `count` instances: one fragment of a message. For callers that keep the position
+    /// themselves and whose memory is not borrowed; for borrowed memory, use a [`Packer`](crate::Packer).
     ///
     /// # Errors
     ///
@@ -354,7 +356,7 @@ impl Committed {
         out: *mut u8,
     ) -> Result<(), Error> {
         self.check_range(count, &range)?;
-        // SAFETY: the caller guarantees the memory, of which the range is a part, as just checked.
+        // SAFETY: the caller guarantees the memory of all instances, and the range is a part of them, as just checked.
         unsafe { self.execute_range::<Pack>(range, origin.cast_mut(), count, out) };
         Ok(())
     }
@@ -368,9 +370,9 @@ impl Committed {
     ///
     /// # Safety
     ///
-    /// The memory is as for [`unpack_raw`](Self::unpack_raw), but only the bytes that the range names are written, so
-    /// others may write other ranges at the same time. `packed` must be initialised and readable for the length of the
-    /// range, and must not overlap the data.
+    /// The memory is as for [`unpack_raw`](Self::unpack_raw), but only the bytes that the range names are written, so other
+    /// threads may write other ranges at the same time. `packed` must be initialised and readable for the length of the range,
+    /// and must not overlap the data.
     pub unsafe fn unpack_range_raw(
         &self,
         packed: *const u8,
@@ -380,12 +382,12 @@ impl Committed {
     ) -> Result<(), Error> {
         self.check_range(count, &range)?;
         self.check_overlap(count)?;
-        // SAFETY: likewise; no byte is named twice, as just checked.
+        // SAFETY: as in `pack_range_raw`; no byte is named twice, as just checked.
         unsafe { self.execute_range::<Unpack>(range, origin, count, packed.cast_mut()) };
         Ok(())
     }
 
-    /// Checks that `count` instances name no byte of memory more than once, so that they can be unpacked into.
+    /// Checks that `count` instances name no byte of memory more than once, as unpacking into them requires.
     ///
     /// The proof may take as long as unpacking; its result is cached.
     ///
@@ -424,7 +426,7 @@ impl Committed {
     ///
     /// # Errors
     ///
-    /// [`Error::CountTooLarge`] if they cannot be addressed.
+    /// [`Error::CountTooLarge`] if the bytes cannot be addressed.
     #[doc(alias = "MPI_Pack_size")]
     #[inline]
     pub fn packed_size(&self, count: usize) -> Result<usize, Error> {

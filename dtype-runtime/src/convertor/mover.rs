@@ -12,8 +12,8 @@ use crate::kernel::{self, Move};
 use crate::plan::{Blocks, List, Lists, Op, Program};
 
 impl Committed {
-    /// Copies the data of `count` instances from one buffer to another, as packing and unpacking would, without the
-    /// packed bytes in between. Gaps are neither read nor written.
+    /// Copies the data of `count` instances from one buffer to another, as packing and unpacking would, but without packed
+    /// bytes in between. Gaps are neither read nor written.
     ///
     /// # Errors
     ///
@@ -38,8 +38,8 @@ impl Committed {
         let (from, mut to) = (from.into(), to.into());
         self.check_span(from.len() as u64, from.origin.into(), count)?;
         self.check_span(to.len() as u64, to.origin.into(), count)?;
-        // SAFETY: all bytes that the instances name lie in the two memories, as just checked, one of which is borrowed
-        // and the other borrowed exclusively, so they do not overlap.
+        // SAFETY: all bytes that the instances name lie in the two memories, as just checked. One memory is borrowed and the
+        // other is borrowed exclusively, so they do not overlap.
         unsafe { self.copy_raw(from.pointer(), to.pointer(), count) }
     }
 
@@ -70,8 +70,8 @@ impl Committed {
         self.check_span(memory.len() as u64, to_origin.into(), count)?;
         let base = memory.as_mut_ptr();
         let [from, to] = [from_origin, to_origin].map(|origin| at(base, origin));
-        // SAFETY: all bytes that the instances name, from either origin, lie in the memory, as just checked,
-        // which is borrowed exclusively.
+        // SAFETY: all bytes that the instances name, from either origin, lie in the memory, as just checked, and the memory is
+        // borrowed exclusively.
         unsafe { self.copy_raw(from, to, count) }
     }
 
@@ -92,7 +92,7 @@ impl Committed {
         if self.spans_meet(from, to, count) {
             let mut packed = allocate(size, 1)?;
             packed.resize(size, 0);
-            // SAFETY: the caller guarantees the memory; the buffer is a new one.
+            // SAFETY: the caller guarantees the memory; the buffer was just allocated.
             unsafe {
                 self.pack_raw(from, count, &mut packed)?;
                 self.unpack_raw(&packed, to, count)?;
@@ -118,9 +118,8 @@ impl Committed {
 ///
 /// # Invariant
 ///
-/// Only [`Committed::copy_raw`] makes it, and it visits exactly the instances that were given there. So everything
-/// that is visited is readable at its displacement from `from`, writable at its displacement from `to`, and the
-/// two do not overlap.
+/// Only [`Committed::copy_raw`] makes a `Mover`, and it visits exactly the instances passed to `copy_raw`. So everything
+/// visited is readable at its displacement from `from`, writable at its displacement from `to`, and the two do not overlap.
 struct Mover<'a> {
     from: *mut u8,
     to: *mut u8,
@@ -140,7 +139,7 @@ impl Visitor for Mover<'_> {
         #[expect(clippy::cast_possible_truncation, reason = "blocks in memory")]
         let step = all.stride as isize;
         let steps = kernel::Steps { memory: step, packed: step.cast_unsigned() };
-        // SAFETY: data of the instances, read in the one memory and written at the same displacement in the other.
+        // SAFETY: data of the instances, read from one memory and written to the other at the same displacement.
         unsafe {
             if kernel::permuted_blocks::<Move>(&all, self.program, from, to).is_none() {
                 kernel::strided::<Move>(len, count, steps, from, to);
@@ -156,8 +155,8 @@ impl Visitor for Mover<'_> {
         ControlFlow::Continue(())
     }
 
-    /// Records that are not a permutation are copied block by block, if they are few blocks: one block of all
-    /// records, then the next.
+    /// Records that are not a permutation, and consist of a few blocks, are copied block by block: the first block of all
+    /// records, then the second, and so on.
     fn repeated(&mut self, repeated: &Repeated<'_>) -> Option<ControlFlow<()>> {
         let Repeated { ops, count, stride, shift, .. } = *repeated;
         let (from, to) = (at(self.from, shift), at(self.to, shift));

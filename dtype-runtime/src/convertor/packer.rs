@@ -1,4 +1,4 @@
-//! The packer: memory becomes a packed stream, in fragments.
+//! The packer, which turns memory into a packed stream, in fragments.
 
 use core::convert::Infallible;
 use core::iter::FusedIterator;
@@ -19,8 +19,8 @@ use crate::kernel::Pack;
 /// The packed stream of some instances, to be read in fragments of any size, from any position: the sending side of
 /// Open MPI's `opal_convertor_t`.
 ///
-/// The position is its only state, so a clone is another reader of the same stream, and may be on another thread. With
-/// the standard library it is a [`Read`](https://doc.rust-lang.org/std/io/trait.Read.html) and a
+/// The position is its only state, so a clone is an independent reader of the same stream, even on another thread. With the
+/// standard library, a packer implements [`Read`](https://doc.rust-lang.org/std/io/trait.Read.html) and
 /// [`Seek`](https://doc.rust-lang.org/std/io/trait.Seek.html).
 ///
 /// ```
@@ -49,16 +49,16 @@ pub struct Packer<'a> {
     memory: PhantomData<&'a [u8]>,
 }
 
-// SAFETY: a packer only reads the data of its instances, which are borrowed, or guaranteed by the caller of
-// `from_raw`, for its lifetime: plain bytes that nobody writes meanwhile, whatever thread reads them. Bytes that
-// it does not read, padding and skipped fields, may be of any kind.
+// SAFETY: for its lifetime, a packer only reads the data of its instances, which are borrowed, or guaranteed by the caller of
+// `from_raw`. They are plain bytes that nothing writes meanwhile, whatever thread reads them. Bytes that it does not read,
+// padding and skipped fields, may be of any kind.
 unsafe impl Send for Packer<'_> {}
-// SAFETY: as above; through a shared reference only the data can be read.
+// SAFETY: as above; a shared reference only allows reading the data.
 unsafe impl Sync for Packer<'_> {}
 
 impl<'a> Packer<'a> {
-    /// Inlined, as all is that makes a packer or an unpacker. Otherwise the fields are stored one by one and then loaded in
-    /// pairs, and such a load waits until the stores are in the cache.
+    /// Inlined, like everything that makes a packer or an unpacker. Otherwise the fields are stored one by one and then loaded
+    /// in pairs, and such a load stalls until the stores are in the cache.
     ///
     /// # Safety
     ///
@@ -77,9 +77,9 @@ impl<'a> Packer<'a> {
     ///
     /// # Safety
     ///
-    /// Every byte of data that `count` instances name, at its displacement from `origin`, must be initialised, readable
-    /// and in the same allocation as `origin`, and not be written, for `'a`: for as long as the packer, a
-    /// clone of it or a slice that one of them has lent is alive. Only the caller bounds `'a`.
+    /// Every byte of data that `count` instances name, at its displacement from `origin`, must be initialised, readable and in
+    /// the same allocation as `origin`, and not be written, for `'a`: for as long as the packer, a clone of it, or a slice lent
+    /// by one of them is alive. Nothing but the caller bounds `'a`.
     #[inline]
     pub unsafe fn from_raw(
         committed: &Committed,
@@ -87,7 +87,7 @@ impl<'a> Packer<'a> {
         count: usize,
     ) -> Result<Self, Error> {
         let source = Source::from_committed(committed, origin.cast_mut(), count)?;
-        // SAFETY: the caller guarantees it.
+        // SAFETY: passed on to the caller.
         Ok(unsafe { Self::from_source(source) })
     }
 
@@ -109,7 +109,7 @@ impl<'a> Packer<'a> {
         bytes
     }
 
-    /// Packs a range of the stream. Not inlined, nor generic: callers do not compile the engine again.
+    /// Packs a range of the stream. It is neither inlined nor generic, so that callers do not compile the engine again.
     ///
     /// # Safety
     ///
@@ -125,8 +125,8 @@ impl<'a> Packer<'a> {
         &self.source
     }
 
-    /// Lends the next bytes directly from memory, without a copy: the longest contiguous segment. It is empty at
-    /// the end, and only there. [`set_position`](Self::set_position) moves past the bytes.
+    /// Lends the next bytes directly from memory, without a copy: the longest contiguous segment. It is empty only at the end
+    /// of the stream. [`set_position`](Self::set_position) moves past the bytes.
     ///
     /// ```
     /// use dtype_runtime::Packer;
@@ -139,7 +139,7 @@ impl<'a> Packer<'a> {
         first.next().map_or(&[], |segment| self.lend(segment))
     }
 
-    /// Lends the rest of the stream directly from memory, segment by segment, without a copy: the input of
+    /// Lends the rest of the stream directly from memory, segment by segment, without a copy. The segments can be passed to
     /// `writev`.
     ///
     /// ```
@@ -164,8 +164,8 @@ impl<'a> Packer<'a> {
     #[expect(clippy::cast_possible_truncation, reason = "a segment of memory")]
     fn lend(&self, segment: Segment) -> &'a [u8] {
         let (disp, len) = (segment.disp as isize, segment.len as usize);
-        // SAFETY: data of the instances, because all segments come from there; readable, initialised and not
-        // written for `'a`.
+        // SAFETY: data of the instances, because all segments are; for `'a`, they are readable and initialised, and nothing
+        // writes them.
         unsafe { slice::from_raw_parts(self.source.origin().wrapping_offset(disp), len) }
     }
 
@@ -177,7 +177,7 @@ impl<'a> Packer<'a> {
     /// keeps as `pStack`. For tools: it takes time linear in the length of the description.
     pub fn stack(&self) -> alloc::vec::Vec<StackFrame> {
         let description = self.source.description();
-        // The count and the position were checked before.
+        // The count and the position were checked earlier.
         description.stack(self.source.count(), self.position()).unwrap_or_default()
     }
 }
@@ -205,7 +205,7 @@ impl Committed {
     ) -> Result<Packer<'a>, Error> {
         let from = from.into();
         self.check_span(from.len() as u64, from.origin.into(), count)?;
-        // SAFETY: all bytes that the instances name lie in the memory, as just checked, which is borrowed for `'a`.
+        // SAFETY: all bytes that the instances name lie in the memory, as just checked, and the memory is borrowed for `'a`.
         unsafe { Packer::from_raw(self, from.pointer(), count) }
     }
 }

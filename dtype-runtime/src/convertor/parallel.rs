@@ -1,5 +1,5 @@
-//! Packs and unpacks large messages on all cores, each a range of the packed stream. Messages of less than a mebibyte stay on
-//! one.
+//! Packs and unpacks large messages on all cores; each core takes a range of the packed stream. Messages of less than a
+//! mebibyte stay on one core.
 
 use rayon::prelude::*;
 
@@ -12,10 +12,11 @@ use crate::error::Error;
 /// Packed bytes that one thread takes at a time: large enough to make the cost of distribution negligible.
 const CHUNK: usize = 256 * 1024;
 
-/// Fewer packed bytes are left to the calling thread: to wake the others would take longer than they save.
+/// Fewer packed bytes stay on the calling thread: waking the others would take longer than they save.
 const MIN_BYTES: usize = 4 * CHUNK;
 
-/// Packs chunks with clones, each at the position of its chunk. Returns the error of the first chunk that has one.
+/// Packs chunks with clones of the stream, each at the position of its chunk. Returns the error of the first chunk that has
+/// one.
 fn par_pack<S>(stream: &mut S, out: &mut [u8]) -> Result<usize, S::Error>
 where
     S: PackStream<Error: Send> + Clone + Sync,
@@ -57,12 +58,12 @@ fn for_chunks(
         .reduce(|| Ok(()), Result::and)
 }
 
-/// Unpacks chunks of whole records once all of them are checked. Returns the error of the first chunk that has one.
+/// Unpacks chunks of whole records once all of them have been checked. Returns the error of the first chunk that has one.
 fn par_unpack<S: UnpackRecords>(stream: &mut S, bytes: &[u8]) -> Result<usize, Error> {
     let number =
         usize::try_from(stream.remaining()).map_or(bytes.len(), |left| left.min(bytes.len()));
     let Some(record) = stream.record().filter(|_| number >= MIN_BYTES) else {
-        // Few bytes, or first the rest of an incomplete value, in order.
+        // Few bytes, or the rest of an incomplete value, are unpacked in order.
         return stream.unpack(bytes);
     };
     let (whole, tail) = bytes[..number].split_at(number - number % record);
@@ -82,12 +83,12 @@ fn par_unpack<S: UnpackRecords>(stream: &mut S, bytes: &[u8]) -> Result<usize, E
 }
 
 impl ConvertingPacker<'_> {
-    /// As [`pack`](Self::pack), with the threads of `rayon`: the same bytes. Less than 1 MiB is packed on one thread.
+    /// As [`pack`](Self::pack), with the threads of `rayon`. The bytes are the same. Less than 1 MiB is packed on one thread.
     ///
     /// # Errors
     ///
-    /// As [`pack`](Self::pack), for the first value in the order of the stream. The position is unchanged; the contents
-    /// of `out` are unspecified.
+    /// As [`pack`](Self::pack); the error is that of the first refused value in stream order. The position is then unchanged,
+    /// and the contents of `out` are unspecified.
     ///
     /// ```
     /// use dtype_runtime::{Packer, Representation};
@@ -103,15 +104,15 @@ impl ConvertingPacker<'_> {
 }
 
 impl ConvertingUnpacker<'_> {
-    /// As [`unpack`](Self::unpack), with the threads of `rayon`: the same memory. All values of whole instances
-    /// are checked before the first is written. If the position is inside an instance, or the values of a Rust
-    /// type have to be checked, or for less than 1 MiB, it unpacks on one thread.
+    /// As [`unpack`](Self::unpack), with the threads of `rayon`. The memory is the same afterwards. All values of whole
+    /// instances are checked before the first is written. It unpacks on one thread if the position is inside an instance, if
+    /// the values of a Rust type must be checked, or if there is less than 1 MiB.
     ///
     /// # Errors
     ///
-    /// As [`unpack`](Self::unpack), for the first value in the order of the stream. Nothing is written then, and the
-    /// position is unchanged. If several threads unpack, and only the bytes after the last whole instance are refused,
-    /// those before them are unpacked, and the next call fails.
+    /// As [`unpack`](Self::unpack); the error is that of the first refused value in stream order. Nothing is written then, and
+    /// the position is unchanged. If several threads unpack, and only bytes after the last whole instance are refused, the
+    /// bytes before them are unpacked, and the next call fails.
     ///
     /// ```
     /// use dtype_runtime::{Representation, Unpacker};
@@ -127,7 +128,7 @@ impl ConvertingUnpacker<'_> {
 }
 
 impl Packer<'_> {
-    /// As [`pack`](Self::pack), with the threads of `rayon`: the same bytes. Less than 1 MiB is packed on one thread.
+    /// As [`pack`](Self::pack), with the threads of `rayon`. The bytes are the same. Less than 1 MiB is packed on one thread.
     ///
     /// ```
     /// use dtype_runtime::Packer;
@@ -143,12 +144,12 @@ impl Packer<'_> {
 }
 
 impl Unpacker<'_> {
-    /// As [`unpack`](Self::unpack), with the threads of `rayon`: the same memory. Values that have to be
-    /// checked are all checked before the first is written. Less than 1 MiB is unpacked on one thread.
+    /// As [`unpack`](Self::unpack), with the threads of `rayon`. The memory is the same afterwards. If values must be checked,
+    /// all of them are checked before the first is written. Less than 1 MiB is unpacked on one thread.
     ///
     /// # Errors
     ///
-    /// As [`unpack`](Self::unpack), for the first invalid record in the order of the stream.
+    /// As [`unpack`](Self::unpack); the error is that of the first invalid record in stream order.
     ///
     /// ```
     /// use dtype_runtime::Unpacker;

@@ -1,5 +1,5 @@
-//! What copies any range of the packed bytes of an operation, or of instances, without following them further: a permutation,
-//! records, blocks, a list.
+//! Copies any range of the packed bytes of an operation, or of instances, without descending into them: by a permutation, as
+//! records, as blocks, or as a list.
 
 use core::ops::Range;
 
@@ -21,13 +21,14 @@ pub(super) fn length(bytes: u64) -> usize {
     bytes as usize
 }
 
-/// Copies the packed bytes `range` of `of`. Returns false if the caller has to split them first; it then copies all of them
-/// again. `near` is a guess in which block of a list the range starts, and becomes one for the range after it.
+/// Copies the packed bytes `range` of `of`. Returns false if the caller must split the range; the caller then copies all of it
+/// again. `near` is a guess at the list block in which the range starts, and is updated for the next range.
 ///
 /// # Safety
 ///
 /// The bytes of the range, at their displacements from `memory`, and as many from `packed` on must be valid for `D`. If memory
-/// is read, all data of the instances must be readable; if it is written, they must not overlap. Lists must be of their tables.
+/// is read, all data of the instances must be readable; if it is written, they must not overlap. Lists must belong to their
+/// tables.
 #[inline]
 pub(super) unsafe fn copy_part<D: Way>(
     of: &Splittable<'_>,
@@ -54,11 +55,12 @@ pub(super) unsafe fn copy_part<D: Way>(
     }
 }
 
-/// The permutation that copies any packed bytes of these operations, and the displacement that it counts from.
+/// The permutation that copies any packed bytes of these operations, and the displacement that the permutation's are relative
+/// to.
 pub(super) fn permutation<'a>(repeated: &Repeated<'a>) -> Option<(&'a Permutation, i64)> {
     let Repeated { ops, program, level, count, stride, .. } = *repeated;
     match level {
-        // A part of a single value is not worth a permutation.
+        // For a part of a single value, a permutation does not pay.
         Level::Values(permutation) => {
             permutation.filter(|_| count > 1).map(|permutation| (permutation, 0))
         }
@@ -73,8 +75,8 @@ pub(super) fn permutation<'a>(repeated: &Repeated<'a>) -> Option<(&'a Permutatio
     }
 }
 
-/// Copies all packed bytes of these operations by their permutation, and returns their number; `None` without an effect if
-/// there is none or the machine lacks the instructions.
+/// Copies all packed bytes of these operations by their permutation, and returns their number. Returns `None` without an effect
+/// if there is no permutation, or if the machine lacks the instructions.
 ///
 /// # Safety
 ///
@@ -96,7 +98,7 @@ pub(super) unsafe fn copy_permuted<D: kernel::Direction>(
     };
     let bytes = one * repeated.count;
     let (memory, packed) = (at(memory, disp), D::counterpart(packed, disp as usize));
-    // SAFETY: passed on to the caller; the permutation is that of the iterations, or of theirs.
+    // SAFETY: passed on to the caller; the permutation is that of the iterations, or of the iterations inside them.
     unsafe { part_of_permutation::<D>(permutation, 0..bytes, memory, packed) }.then_some(bytes)
 }
 
@@ -127,8 +129,8 @@ unsafe fn part_of_repeated<D: Way>(
     }
 }
 
-/// [`copy_part`] of `count` instances: by their permutation, as records of a few runs, as columns, or instance by instance if
-/// an instance is cut in one level. The cursor splits all other fragments, which takes more steps.
+/// [`copy_part`] of `count` instances: by their permutation, as records of a few runs, as columns, or, for instances of a
+/// single level, instance by instance. The cursor splits all other fragments, which takes more steps.
 ///
 /// # Safety
 ///
@@ -169,7 +171,7 @@ pub(super) unsafe fn part_of_instances<D: Way>(
     }
 }
 
-/// [`copy_part`] of repetitions of one operation that are columns of a matrix. Returns false without an effect if they are not.
+/// [`copy_part`] of repetitions of one operation that are columns of a matrix. Returns false without an effect for others.
 ///
 /// # Safety
 ///
@@ -188,8 +190,8 @@ unsafe fn part_of_columns<D: Way>(
     unsafe { kernel::part_of_grid::<D>(column, count, stride, range, memory, packed) }
 }
 
-/// [`copy_part`] of instances that are cut in one level: the end of the first, whole instances, and the start of the last. If
-/// it returns false, some bytes may be copied already.
+/// [`copy_part`] of instances of a single level: the end of the first, whole instances, and the start of the last. If it
+/// returns false, some bytes may be copied already.
 ///
 /// # Safety
 ///
@@ -203,7 +205,7 @@ unsafe fn part_of_several<D: Way>(
     near: &mut usize,
 ) -> bool {
     let (program, size, extent) = (plan.program(), plan.size(), plan.extent());
-    // Less than an instance is cut.
+    // The range may be less than one instance.
     let bytes = (range.end - range.start).min(size);
     let Some(cut) = program.part_of_one(bytes) else { return false };
     let instance = |item: u64| at(memory, extent.wrapping_mul(item.cast_signed()));
@@ -220,7 +222,7 @@ unsafe fn part_of_several<D: Way>(
         }
         let number = whole.end - whole.start;
         if let Cut::Records(all) = cut {
-            // Also of values that are converted, which `execute` would leave out.
+            // One by one, because values may be converted, and `execute` would skip those.
             for item in whole {
                 if !part_of_permutation::<D>(all, 0..size, instance(item), packed) {
                     return false;
@@ -242,7 +244,7 @@ unsafe fn part_of_several<D: Way>(
 ///
 /// # Safety
 ///
-/// As [`copy_part`]; `cut` must be that of the instance.
+/// As [`copy_part`]; `cut` must be made for the instance.
 #[inline(always)]
 unsafe fn part_of_one<D: Way>(
     cut: Cut<'_>,
@@ -276,8 +278,8 @@ unsafe fn part_of_one<D: Way>(
 ///
 /// # Safety
 ///
-/// As [`copy_part`]; the bytes must be those of records of this permutation, in packed order, and `memory` what the
-/// displacements of the first record count from.
+/// As [`copy_part`]; the bytes must be those of records of this permutation, in packed order, and displacements in the first
+/// record must be relative to `memory`.
 #[inline]
 pub(super) unsafe fn part_of_permutation<D: kernel::Direction>(
     permutation: &Permutation,
@@ -289,16 +291,16 @@ pub(super) unsafe fn part_of_permutation<D: kernel::Direction>(
     let before = first * permutation.size() as u64;
     let memory = at(memory, (permutation.stride() as i64).wrapping_mul(first.cast_signed()));
     let bytes = length(range.start - before)..length(range.end - before);
-    // SAFETY: the caller guarantees the bytes of the range, the first of which is in this record; all data of the records, if
-    // memory is read; and that they do not overlap, if it is written.
+    // SAFETY: the caller guarantees the bytes of the range, which starts in this record. If memory is read, the caller
+    // guarantees all data of the records; if it is written, that the records do not overlap.
     unsafe { kernel::permute::<D>(permutation, bytes, memory, packed) }
 }
 
-/// [`copy_part`] of a list: the end of a block, whole blocks, the start of a block.
+/// [`copy_part`] of a list: the end of one block, whole blocks, and the start of one block.
 ///
 /// # Safety
 ///
-/// As [`copy_part`]; the list must be of these tables.
+/// As [`copy_part`]; the list must belong to these tables.
 #[inline(never)]
 unsafe fn part_of_list<D: Way>(
     list: &List,
@@ -333,6 +335,6 @@ unsafe fn part_of_list<D: Way>(
             }
         }
     }
-    // After the last block, the first one of the next instance follows.
+    // After the last block comes the first block of the next instance.
     *near = if block < list.count as usize { block } else { 0 };
 }

@@ -1,4 +1,4 @@
-//! The bytes of a record that is written when all of them have arrived.
+//! The bytes of a record that is written only once all of them have arrived.
 
 use alloc::vec::Vec;
 
@@ -6,8 +6,8 @@ use crate::error::Error;
 
 /// The bytes of the record at the position of a stream that have arrived so far.
 ///
-/// A record is checked by code of the program, which may panic and be called again. So nothing relies on a call that ends well:
-/// bytes of one that did not are dropped by the next.
+/// Records are checked by user code, which may panic and be called again. So nothing relies on a call having ended normally:
+/// each call drops the bytes that an interrupted one left.
 #[derive(Debug)]
 pub(super) struct Pending {
     /// Packed bytes of a record, at least one.
@@ -15,17 +15,17 @@ pub(super) struct Pending {
     bytes: Vec<u8>,
 }
 
-/// What bytes complete: the pending record, now [whole](Pending::head) unless it has no bytes, and the records after it.
+/// What bytes complete: the pending record, which is now [whole](Pending::head) or has no bytes, and the records after it.
 pub(super) struct Complete<'a> {
     /// The position of the first of these records.
     pub(super) first: u64,
     pub(super) whole: &'a [u8],
-    /// The first bytes of the record after them.
+    /// The first bytes of the next record, which is incomplete.
     pub(super) tail: &'a [u8],
 }
 
 impl Pending {
-    /// An empty buffer for records of `record` packed bytes; records without data count as 1 byte.
+    /// An empty buffer for records of `record` packed bytes. For records without data, pass 1.
     pub(super) fn new(record: u64) -> Self {
         Self { record: record.max(1), bytes: Vec::new() }
     }
@@ -35,7 +35,7 @@ impl Pending {
         self.record
     }
 
-    /// Nothing of the same records.
+    /// An empty buffer for the same records.
     pub(super) fn cleared(&self) -> Self {
         Self::new(self.record)
     }
@@ -45,13 +45,13 @@ impl Pending {
         self.bytes.is_empty()
     }
 
-    /// The pending record, if [`complete`](Self::complete) has completed it; otherwise no bytes.
+    /// The pending record, once [`complete`](Self::complete) has completed it; otherwise no bytes.
     pub(super) fn head(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Adds the bytes at a position of the stream. `None` if they do not complete the pending record. Otherwise
-    /// [`keep`](Self::keep) follows, once the records are written.
+    /// Adds the bytes at a position of the stream. `None` if they do not complete the pending record. Otherwise the caller
+    /// writes the records and then calls [`keep`](Self::keep).
     pub(super) fn complete<'a>(&mut self, position: u64, bytes: &'a [u8]) -> Option<Complete<'a>> {
         // A record lies in memory, so its size fits.
         let record = usize::try_from(self.record).unwrap_or(usize::MAX);

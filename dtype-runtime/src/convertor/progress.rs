@@ -1,4 +1,4 @@
-//! The position of a stream: arithmetic for all packers and unpackers.
+//! The position of a stream, for all packers and unpackers.
 
 use core::ops::Range;
 
@@ -14,7 +14,7 @@ pub(super) struct Progress {
     position: u64,
     start: u64,
     end: u64,
-    /// A guess where the position is in a list: the number of a block.
+    /// A guess at the list block that holds the position.
     near: usize,
 }
 
@@ -45,31 +45,31 @@ impl Progress {
         self.end - self.position
     }
 
-    /// The next bytes, at most `len` of them: their number and their range in the stream.
+    /// The next bytes, at most `len`: their number, and their range in the stream.
     #[inline]
     pub(super) fn next(&self, len: usize) -> (usize, Range<u64>) {
         let bytes = usize::try_from(self.remaining()).map_or(len, |left| left.min(len));
         (bytes, self.position..self.position + bytes as u64)
     }
 
-    /// State that copying a fragment starts from, and leaves for the next fragment.
+    /// State that copying a fragment reads, and updates for the next fragment.
     #[inline]
     pub(super) fn near(&mut self) -> &mut usize {
         &mut self.near
     }
 
-    /// Moves past converted bytes that [`next`](Self::next) returned.
+    /// Moves past bytes that [`next`](Self::next) returned and that are now converted.
     #[inline]
     pub(super) fn advance(&mut self, bytes: usize) {
         self.position += bytes as u64;
         debug_assert!(self.position <= self.end, "past the end");
     }
 
-    /// Goes to a position.
+    /// Moves to a position.
     ///
     /// # Errors
     ///
-    /// [`Error::Position`] past the end, [`Error::OutsidePart`] before the start; nothing is changed.
+    /// [`Error::Position`] past the end, [`Error::OutsidePart`] before the start; the position is then unchanged.
     pub(super) fn seek(&mut self, position: u64) -> Result<(), Error> {
         self.check(position)?;
         self.position = position;
@@ -97,8 +97,8 @@ impl Progress {
         Ok(())
     }
 
-    /// Leaves the bytes from `middle` on, which must have passed [`check_middle`](Self::check_middle), to the part that
-    /// is returned.
+    /// Splits this part at `middle`, which must have passed [`check_middle`](Self::check_middle): returns the part from
+    /// `middle` on.
     pub(super) fn split_off(&mut self, middle: u64) -> Self {
         let end = core::mem::replace(&mut self.end, middle);
         Self { position: middle, start: middle, end, near: self.near }

@@ -1,4 +1,4 @@
-//! What a convertor converts: instances in memory.
+//! The source of a convertor: instances in memory.
 
 use core::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::representation::Architecture;
 use crate::signature::Fingerprint;
 use crate::types::{Description, Type};
 
-/// Instances in memory. The code that makes one guarantees what may be done with the memory, and for how long.
+/// Instances in memory. Code that makes a `Source` must guarantee how the memory may be accessed, and for how long.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
     compiled: Compiled,
@@ -41,20 +41,20 @@ pub(crate) struct Constant {
     pub(crate) size: u64,
     /// Bytes of memory from one value to the next.
     pub(crate) stride: i64,
-    /// The code that was compiled for the type, unless a value has so many runs that they are not written out.
+    /// The code compiled for the type; `None` if a value has too many runs to unroll.
     pub(crate) pack: Option<PartOfRecords>,
     pub(crate) unpack: Option<PartOfRecords>,
     pub(crate) fingerprint: Fingerprint,
     pub(crate) ty: fn() -> Type,
 }
 
-/// Copies a range of the packed bytes of values of a Rust type, by code compiled for this type: a pointer to the first value, a
-/// pointer to the first byte of the range, and the range, counted from the first value. Padding of values that lie in the range
-/// as a whole may be loaded, and stored as it was.
+/// Copies a range of the packed bytes of values of a Rust type, by code compiled for this type. The arguments are a pointer to
+/// the first value, a pointer to the first byte of the range, and the range, counted from the first value. Padding of values
+/// that lie in the range as a whole may be loaded and stored unchanged.
 pub(crate) type PartOfRecords = unsafe fn(*mut u8, *mut u8, Range<u64>);
 
 impl Source {
-    /// `None` if 64 bits cannot count the packed bytes.
+    /// The instances of a type's constants; `None` if 64 bits cannot count the packed bytes.
     #[inline]
     pub(crate) fn new(compiled: Compiled, origin: *mut u8, count: u64) -> Option<Self> {
         let one = match &compiled {
@@ -118,7 +118,7 @@ impl Source {
         one.repeated(self.count).hash()
     }
 
-    /// How the instances are converted between memory and the stream of another machine.
+    /// The conversion of the instances between memory and another machine's stream.
     pub(super) fn converting(&self, remote: Architecture) -> Result<Converting, Error> {
         match &self.compiled {
             Compiled::Constant(constant) => {
@@ -145,8 +145,8 @@ impl Source {
         }
     }
 
-    /// What copies a range of the packed bytes as [`copy`](Self::copy) does, and where from or to, if nothing has to be looked
-    /// up: code that was compiled for the type, or a copy of the one run that the instances are.
+    /// What copies a range of the packed bytes as [`copy`](Self::copy) does, and the memory address, if nothing has to be
+    /// looked up: code compiled for the type, or a plain copy, if the instances are one run.
     #[inline(always)]
     pub(super) fn part<D: Way>(&self) -> Option<(PartOfRecords, *mut u8)> {
         match &self.compiled {
@@ -166,8 +166,8 @@ impl Source {
     ///
     /// # Safety
     ///
-    /// The bytes that the range names must be valid for `D`, and so must `packed` for the same number; the two
-    /// must not overlap. If `D` reads memory, all data of the instances must be readable.
+    /// The bytes that the range names must be valid for `D`, and so must as many bytes of `packed`; the two must not overlap.
+    /// If `D` reads memory, all data of the instances must be readable.
     #[inline(always)]
     pub(super) unsafe fn copy<D: Way>(&self, range: Range<u64>, packed: *mut u8, near: &mut usize) {
         // SAFETY: the caller guarantees the memory. The routine is a type's constant, made from the same type map as its

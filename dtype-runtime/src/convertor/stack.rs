@@ -1,8 +1,7 @@
-//! The convertor's stack, as a view of a position.
+//! The convertor's stack, computed from a position.
 //!
-//! Open MPI keeps this stack as the state of a conversion (`pStack` of its `opal_convertor_t`). Here it is
-//! computed from the position in the packed stream, so the two cannot disagree. It is for tools and tests: packing
-//! and unpacking do not use it.
+//! In Open MPI, this stack is the state of a conversion (`pStack` of its `opal_convertor_t`). Here it is computed from the
+//! position in the packed stream, so the two cannot disagree. It is for tools and tests: packing and unpacking do not use it.
 
 use alloc::vec::Vec;
 
@@ -90,11 +89,11 @@ impl Description {
     }
 }
 
-/// How far the way from the description's start to the position has been followed.
+/// How far the descent from the description's start to the position has come.
 struct Descent<'a> {
     /// The rest of the body of the innermost loop.
     entries: &'a [Entry],
-    /// Index of its first entry in the description.
+    /// Index of the first of these entries in the description.
     index: usize,
     /// The sum that the loops add to the displacements of the entries, in bytes.
     disp: i64,
@@ -102,7 +101,7 @@ struct Descent<'a> {
     rest: u64,
 }
 
-/// The numbers of a loop.
+/// The properties of a loop.
 struct Iterations {
     index: i64,
     loops: u64,
@@ -112,7 +111,7 @@ struct Iterations {
 }
 
 impl Descent<'_> {
-    /// Goes to the iteration that holds the position, and pushes the frame.
+    /// Moves to the iteration that holds the position, and pushes the loop's frame.
     fn enter(&mut self, around: &Iterations, stack: &mut Vec<StackFrame>) {
         let Iterations { index, loops, size, extent } = *around;
         // Every loop has data, and at least one iteration.
@@ -136,7 +135,7 @@ impl Descent<'_> {
                 Entry::Elem(elem) => {
                     let unit = elem.basic.size() as u64;
                     if self.rest < elem.size() {
-                        // Data have a frame while they are being converted, and if they are the first entry of the
+                        // Data have a frame while they are partly converted, and if they are the first entry of the
                         // description.
                         if self.rest > 0 || index == 0 {
                             let (whole, part) = (self.rest / unit, self.rest % unit);

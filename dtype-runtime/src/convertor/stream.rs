@@ -1,4 +1,4 @@
-//! What all packers and unpackers have in common.
+//! The traits that all packers and unpackers implement.
 
 use crate::error::Error;
 
@@ -10,7 +10,7 @@ pub(super) mod sealed {
 /// A packed stream with a position: a packer or an unpacker, native, converting or through a
 /// [`Backend`](super::Backend).
 ///
-/// Each stream has these methods itself; the trait is for code that accepts any stream. It cannot be implemented
+/// Each stream also has these methods as inherent ones; the trait is for code that accepts any stream. It cannot be implemented
 /// outside this crate.
 ///
 /// ```
@@ -77,8 +77,8 @@ pub trait UnpackStream: Stream {
     /// The errors of the stream's own method.
     fn unpack(&mut self, bytes: &[u8]) -> Result<usize, Self::Error>;
 
-    /// Returns when all bytes that were unpacked are in the memory, except the first bytes of a value that is not complete.
-    /// Only a stream through a [`Backend`](super::Backend) has something to do.
+    /// Returns when all unpacked bytes are in the memory, except the bytes of an incomplete value. Only a stream through a
+    /// [`Backend`](super::Backend) does any work here.
     ///
     /// # Errors
     ///
@@ -88,16 +88,16 @@ pub trait UnpackStream: Stream {
     }
 }
 
-/// An unpacker of records that threads can check and write independently of one another.
+/// An unpacker whose records several threads can check and write independently.
 #[cfg(feature = "rayon")]
 pub(super) trait UnpackRecords: UnpackStream<Error = Error> + Sync {
-    /// Packed bytes of a record; `None` if all that is left has to be unpacked in order.
+    /// Packed bytes of a record; `None` if the rest of the stream must be unpacked in order.
     fn record(&self) -> Option<usize>;
 
     /// Checks whole records at a position.
     fn check(&self, position: u64, bytes: &[u8]) -> Result<(), Error>;
 
-    /// Writes whole records at a position, which were checked, concurrently with other threads.
+    /// Writes whole records that were checked, at a position, while other threads write others.
     ///
     /// # Safety
     ///
@@ -108,8 +108,9 @@ pub(super) trait UnpackRecords: UnpackStream<Error = Error> + Sync {
     fn advance(&mut self, bytes: usize);
 }
 
-/// The methods that are the same for all streams, which have their [`Progress`](super::progress::Progress) in a field
-/// `progress`: as methods, and as [`Stream`]. `$leave` is called before a seek changes the position, and may refuse it.
+/// The methods that are the same for all streams, both as inherent methods and as [`Stream`]. Each stream has a field
+/// `progress` with its [`Progress`](super::progress::Progress). `$leave` is called before a seek changes the position, and may
+/// refuse the seek.
 macro_rules! stream {
     (
         impl[$($generics:tt)*] $stream:ty, error = $error:ty, hash = $hash:expr $(, leave = $leave:expr)?;

@@ -1,24 +1,24 @@
-//! Copies from one layout to another that has the same signature.
+//! Copies from one layout to another layout with the same signature.
 
 use super::packer::Packer;
 use super::unpacker::Unpacker;
 use crate::error::Error;
 use crate::typemap::check_hash;
 
-/// Packed bytes that pass through a buffer on the stack at a time: enough that finding the position costs little, few
-/// enough to stay in the first-level cache.
+/// How many packed bytes pass through the buffer on the stack at a time: enough that finding the position costs little, and few
+/// enough for the first-level cache.
 const CHUNK: usize = 4096;
 
 impl Packer<'_> {
-    /// Moves the rest of this stream to the same position of another stream, and returns the number of bytes. The
-    /// other layout may be any that holds the same basic datatypes in the same order, as when a message goes from
-    /// one process to another. The only buffer is a small one on the stack.
+    /// Moves the rest of this stream to the same position of another stream, and returns the number of bytes. The other layout
+    /// may be any with the same basic datatypes in the same order, as for a message from one process to another. The only
+    /// buffer is a small one on the stack.
     ///
     /// # Errors
     ///
-    /// [`Error::SignatureMismatch`] when the type signatures of all instances differ; [`Error::OtherPosition`]
-    /// when the receiver is at another position of the stream; [`Error::Position`] when the receiver is a part
-    /// that ends before the stream does. Nothing is written then. [`Error::InvalidValue`] as for
+    /// [`Error::SignatureMismatch`] if the type signatures of all instances differ; [`Error::OtherPosition`] if the receiver is
+    /// at another position of the stream; [`Error::Position`] if the receiver is a part that ends before the stream does.
+    /// Nothing is written then. [`Error::InvalidValue`] as for
     /// [`Unpacker::unpack`]: the bytes before the refused part of the stream have then been written, and both
     /// streams are at the start of that part.
     ///

@@ -1,4 +1,4 @@
-//! The unpacker: a packed stream becomes memory, in fragments.
+//! The unpacker, which turns a packed stream into memory, in fragments.
 
 use alloc::vec::Vec;
 use core::marker::PhantomData;
@@ -19,12 +19,12 @@ use crate::kernel::Unpack;
 /// The packed stream of some instances, to be written in fragments of any size, at any position: the receiving side of
 /// Open MPI's `opal_convertor_t`.
 ///
-/// Each call writes only the bytes of its fragment, so several unpackers, made by [`split_at`](Self::split_at),
-/// can fill one memory from several threads. With the standard library it is a
+/// Each call writes only the bytes of its fragment, so several unpackers, made by [`split_at`](Self::split_at), can fill one
+/// memory from several threads. With the standard library, an unpacker implements
 /// [`Write`](https://doc.rust-lang.org/std/io/trait.Write.html).
 ///
-/// If the records of a Rust type have to be checked, because not all bit patterns are valid, each record is written
-/// as soon as all of its bytes have arrived; its first bytes are kept until then.
+/// If the records of a Rust type must be checked, because not all bit patterns are valid, each record is written as soon as all
+/// of its bytes have arrived; earlier bytes are kept until then.
 ///
 /// ```
 /// use dtype_runtime::Unpacker;
@@ -48,7 +48,7 @@ pub struct Unpacker<'a> {
     memory: PhantomData<&'a mut [u8]>,
 }
 
-/// Present if records have to be checked before they are written.
+/// Present if records must be checked before they are written.
 #[derive(Debug)]
 struct Checks {
     valid: Validate,
@@ -56,9 +56,9 @@ struct Checks {
 }
 
 impl Checks {
-    /// Checks whole records, the first of which is at a position.
+    /// Checks whole records that start at a position.
     fn check(&self, position: u64, records: &[u8]) -> Result<(), Error> {
-        // They lie in memory, so their number fits, and so does that of the records before them.
+        // The records lie in memory, so their number fits `usize`; so does the number of records before them.
         let number =
             |bytes: u64| usize::try_from(bytes / self.pending.record()).unwrap_or(usize::MAX);
         (self.valid)(records, number(records.len() as u64))
@@ -66,13 +66,13 @@ impl Checks {
     }
 }
 
-/// Checks that packed bytes, which are this number of whole records, make valid ones.
+/// Checks that packed bytes, which hold this number of whole records, make valid records.
 pub(crate) type Validate = fn(&[u8], usize) -> Result<(), Error>;
 
-// SAFETY: an unpacker has exclusive access to the data that it may write, borrowed exclusively or guaranteed by
-// the caller of `from_raw`: plain bytes, whatever thread writes them.
+// SAFETY: an unpacker has exclusive access to the data that it may write; they are borrowed exclusively, or guaranteed by the
+// caller of `from_raw`. They are plain bytes, whatever thread writes them.
 unsafe impl Send for Unpacker<'_> {}
-// SAFETY: through a shared reference only numbers can be read, and nothing can be written.
+// SAFETY: a shared reference gives access only to numbers, and only for reading.
 unsafe impl Sync for Unpacker<'_> {}
 
 impl Unpacker<'_> {
@@ -86,7 +86,7 @@ impl Unpacker<'_> {
     pub(crate) unsafe fn from_source(source: Source, validate: Option<Validate>) -> Self {
         let end = source.size();
         let checks = validate.map(|valid| {
-            // There may be no records, or none with bytes: then any length will do.
+            // There may be no records, or only records without bytes: then any length will do.
             let record = end.checked_div(source.count()).unwrap_or(0);
             Checks { valid, pending: Pending::new(record) }
         });
@@ -97,7 +97,7 @@ impl Unpacker<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::CountTooLarge`]; [`Error::Overlap`] when they name a byte more than once.
+    /// [`Error::CountTooLarge`]; [`Error::Overlap`] if the instances name a byte more than once.
     ///
     /// # Safety
     ///
@@ -112,8 +112,8 @@ impl Unpacker<'_> {
     ) -> Result<Self, Error> {
         let source = Source::from_committed(committed, origin, count)?;
         committed.check_overlap(count)?;
-        // As `from_source`, which requires what the caller guarantees, and what was just checked. Any bytes are valid. As a
-        // constant, so that a check that is not there is not copied.
+        // As `from_source`, whose requirements the caller guarantees or were just checked. Any bytes are valid. `None` is a
+        // constant here, so that an absent check is not copied.
         let progress = Progress::new(source.size());
         Ok(Self { source, progress, checks: None, memory: PhantomData })
     }
@@ -123,12 +123,12 @@ impl Unpacker<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidValue`] if the bytes complete a record with an invalid value; [`Error::CheckFailed`] if the
-    /// function of `#[dtype(check = …)]`, or a type of this crate, refuses it. Nothing is written then, and the position
-    /// is unchanged; if the first bytes of the record came earlier, seek back to where it starts to send them again.
+    /// [`Error::InvalidValue`] if the bytes complete a record with an invalid value; [`Error::CheckFailed`] if the function of
+    /// `#[dtype(check = …)]`, or a type of this crate, refuses the record. Nothing is written then, and the position is
+    /// unchanged; if the first bytes of the record arrived earlier, seek back to the record's start to unpack them again.
     #[inline]
     pub fn unpack(&mut self, bytes: &[u8]) -> Result<usize, Error> {
-        // Inlined, so that a caller whose records are not checked need not test the result.
+        // Inlined, so that callers whose records are not checked need not test the result.
         if self.checks.is_some() {
             return self.unpack_checked(bytes);
         }
@@ -136,7 +136,7 @@ impl Unpacker<'_> {
         match self.source.part::<Unpack>() {
             // SAFETY: as in `put`; `Progress::next` returns a range in this part, with no more bytes than there are.
             Some((part, memory)) => unsafe { part(memory, bytes.as_ptr().cast_mut(), range) },
-            // SAFETY: both are this unpacker's, and nothing is checked.
+            // SAFETY: the source and the progress are this unpacker's, and nothing is checked.
             None => unsafe {
                 Self::put(&self.source, &mut self.progress, range.start, &bytes[..number]);
             },
@@ -158,7 +158,7 @@ impl Unpacker<'_> {
         &self.source
     }
 
-    /// Whether this unpacker may write all of the stream.
+    /// Checks that this unpacker may write all of the stream.
     pub(super) fn check_whole(&self) -> Result<(), Error> {
         let Range { start, end } = self.progress.part();
         if start > 0 || end < self.source.size() {
@@ -167,7 +167,7 @@ impl Unpacker<'_> {
         Ok(())
     }
 
-    /// Whether the records have to be checked.
+    /// Whether the records must be checked.
     pub(super) fn is_checked(&self) -> bool {
         self.checks.is_some()
     }
@@ -181,7 +181,7 @@ impl Unpacker<'_> {
         self.part(self.progress.rewound())
     }
 
-    /// This stream with other progress and without pending bytes.
+    /// The same stream with other progress and without pending bytes.
     fn part(&self, progress: Progress) -> Self {
         let cleared = |Checks { valid, pending }: &Checks| Checks {
             valid: *valid,
@@ -191,12 +191,13 @@ impl Unpacker<'_> {
         Self { source: self.source.clone(), progress, checks, memory: PhantomData }
     }
 
-    /// Writes packed bytes at a position in this unpacker's part of the stream. Not inlined, nor generic: callers of
-    /// [`unpack`](Self::unpack) do not compile the engine again.
+    /// Writes packed bytes at a position in this unpacker's part of the stream. It is neither inlined nor generic, so that
+    /// callers of [`unpack`](Self::unpack) do not compile the engine again.
     ///
     /// # Safety
     ///
-    /// The source and the progress must be those of an unpacker that is borrowed exclusively, and the bytes make valid records.
+    /// The source and the progress must be those of an unpacker that is borrowed exclusively, and the bytes must make valid
+    /// records.
     #[inline(never)]
     unsafe fn put(source: &Source, progress: &mut Progress, position: u64, bytes: &[u8]) {
         let range = position..position + bytes.len() as u64;
@@ -204,8 +205,8 @@ impl Unpacker<'_> {
         debug_assert!(part.start <= range.start && range.end <= part.end, "inside this part");
         let packed = bytes.as_ptr().cast_mut();
         // SAFETY: the data are writable, by the promise that the unpacker was made with, and it is borrowed exclusively, so
-        // nothing else writes this part of them. The source bytes exist, are only read, and are borrowed, so they do not
-        // overlap data that nothing else accesses.
+        // nothing else writes this part of them. The source bytes are borrowed and only read, so they do not overlap the data,
+        // which nothing else accesses.
         unsafe { source.copy::<Unpack>(range, packed, progress.near()) };
     }
 
@@ -215,8 +216,7 @@ impl Unpacker<'_> {
         self.checks.as_ref().map(|checks| checks.pending.record())
     }
 
-    /// The address of the next bytes in memory, and the number that are contiguous there: 0 at the end of this
-    /// unpacker's part, and only there.
+    /// The address of the next bytes in memory, and how many are contiguous there: 0 only at the end of this unpacker's part.
     #[cfg(feature = "bytes")]
     #[expect(clippy::cast_possible_truncation, reason = "a segment of memory")]
     pub(super) fn room(&self) -> (*mut u8, usize) {
@@ -232,11 +232,11 @@ impl Unpacker<'_> {
         self.progress.advance(bytes);
     }
 
-    /// Writes the records that the bytes complete, once all of them are known to be valid, and keeps the rest.
+    /// Writes the records that the bytes complete, once all of them are known to be valid, and keeps the rest of the bytes.
     fn check_and_write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let Some(checks) = &mut self.checks else { return Ok(()) };
         if self.source.size() == 0 {
-            // Records without data, or none.
+            // Records without data, or no records.
             let count = usize::try_from(self.source.count()).unwrap_or(usize::MAX);
             return (checks.valid)(&[], count);
         }
@@ -248,7 +248,7 @@ impl Unpacker<'_> {
         let second = first + head.len() as u64;
         checks.check(first, head)?;
         checks.check(second, whole)?;
-        // SAFETY: both are this unpacker's, and the records were just checked.
+        // SAFETY: the source and the progress are this unpacker's, and the records were just checked.
         unsafe {
             Self::put(&self.source, &mut self.progress, first, head);
             Self::put(&self.source, &mut self.progress, second, whole);
@@ -275,8 +275,8 @@ impl Unpacker<'_> {
         self.checks.as_ref().map_or(Ok(()), |checks| checks.pending.check_boundary(position))
     }
 
-    /// Splits the rest of the stream at `middle` into two unpackers. They write different bytes, and may do so at the
-    /// same time. Neither can seek to a position in the part of the other.
+    /// Splits the rest of the stream at `middle` into two unpackers. They write different bytes, even at the same time. Neither
+    /// can seek into the other's part.
     ///
     /// # Errors
     ///
@@ -309,7 +309,7 @@ impl Unpacker<'_> {
     /// keeps as `pStack`. For tools: it takes time linear in the length of the description.
     pub fn stack(&self) -> Vec<StackFrame> {
         let description = self.source.description();
-        // The count and the position were checked before.
+        // The count and the position were checked earlier.
         description.stack(self.source.count(), self.position()).unwrap_or_default()
     }
 }
@@ -342,19 +342,19 @@ impl Committed {
     ) -> Result<Unpacker<'a>, Error> {
         let mut to = to.into();
         self.check_span(to.len() as u64, to.origin.into(), count)?;
-        // SAFETY: all bytes that the instances name lie in the memory, as just checked, which is borrowed exclusively
-        // for `'a`. It holds bytes, any of which are valid.
+        // SAFETY: all bytes that the instances name lie in the memory, as just checked. The memory is borrowed exclusively for
+        // `'a`, and holds bytes, any of which are valid.
         unsafe { Unpacker::from_raw(self, to.pointer(), count) }
     }
 }
 
 stream! {
     impl[] Unpacker<'_>, error = Error, hash = Self::hash, leave = Self::leave;
-    /// The first bytes of an incomplete record are forgotten. They count as unpacked until then.
+    /// Of an incomplete record, the bytes that have arrived are forgotten. Until then they count as unpacked.
     ///
-    /// [`Error::OutsidePart`](crate::Error::OutsidePart) is the error for a position before the part of the stream
-    /// that [`split_at`](Self::split_at) left to this unpacker,
-    /// [`Error::InsideRecord`](crate::Error::InsideRecord) for a position inside a record that has to be checked.
+    /// [`Error::OutsidePart`](crate::Error::OutsidePart) if the position is before the part of the stream that
+    /// [`split_at`](Self::split_at) left to this unpacker; [`Error::InsideRecord`](crate::Error::InsideRecord) if it is inside
+    /// a record that must be checked.
 }
 
 impl UnpackStream for Unpacker<'_> {
@@ -383,9 +383,9 @@ impl UnpackRecords for Unpacker<'_> {
         let range = position..position + bytes.len() as u64;
         let part = self.progress.part();
         debug_assert!(part.start <= range.start && range.end <= part.end, "inside this part");
-        // SAFETY: the data are writable, by the promise that the unpacker was made with, and nothing else writes
-        // this part, as the caller guarantees; no byte is in two parts. The source bytes exist, are only read, and
-        // are borrowed, so they do not overlap data that nothing else accesses.
+        // SAFETY: the data are writable, by the promise that the unpacker was made with, and nothing else writes this part, as
+        // the caller guarantees; no byte is in two parts. The source bytes are borrowed and only read, so they do not overlap
+        // the data, which nothing else accesses.
         unsafe { self.source.copy::<Unpack>(range, bytes.as_ptr().cast_mut(), &mut 0) };
         Ok(())
     }

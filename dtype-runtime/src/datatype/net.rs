@@ -1,7 +1,7 @@
 //! The IP addresses of the standard library.
 //!
-//! `IpAddr` and the socket addresses are not datatypes: they are enums with data, or have a layout that the standard
-//! library does not define. [`FixedSocketAddr`](crate::FixedSocketAddr) stands for the latter.
+//! `IpAddr` and the socket addresses are not datatypes: they are enums with data, or have a layout that the standard library
+//! does not define. Use [`FixedSocketAddr`](crate::FixedSocketAddr) instead of a socket address.
 
 use core::net::{Ipv4Addr, Ipv6Addr};
 

@@ -8,7 +8,7 @@ use core::fmt;
 pub enum Malformed {
     /// The bytes end early, or a list claims more elements than the rest of the bytes can hold.
     Truncated,
-    /// The first byte does not begin a marshalled datatype.
+    /// The first byte is not the magic number.
     Magic {
         /// The byte found.
         found: u8,
@@ -30,7 +30,7 @@ pub enum Malformed {
     },
     /// A number is outside the range of its argument.
     Range,
-    /// A value is written in more bytes than needed, so equal types would not have equal bytes.
+    /// A value has more bytes than needed, so that equal types would not have equal bytes.
     Overlong,
     /// A node refers to a node that does not precede it.
     Reference {

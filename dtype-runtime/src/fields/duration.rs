@@ -10,9 +10,9 @@ use crate::typemap::{Field, Markers, TypeMap};
 
 /// A span of time as a datatype: the whole seconds as a `u64`, and the nanoseconds after them as a `u32`.
 ///
-/// std does not define the layout of [`Duration`]. Its bytes at compile time would show where the two numbers lie,
-/// but not that the remaining four bytes are padding, which unpacking would leave uninitialised. So `Duration` is
-/// not a datatype. Store a `FixedDuration`, which converts to and from it without loss.
+/// std does not define the layout of [`Duration`]. Reading its bytes at compile time would show where the two numbers lie, but
+/// not that the other four bytes are padding, which unpacking would leave uninitialised. So `Duration` is not a datatype. Store
+/// a `FixedDuration`, which converts to and from it without loss.
 ///
 /// Unpacking checks that the nanoseconds are less than a second.
 ///

@@ -115,7 +115,7 @@ impl<T> Maybe<T> {
         self.present.then(|| unsafe { self.value.assume_init() })
     }
 
-    /// What `f` makes of the value, if it is present.
+    /// Applies `f` to the value, if it is present.
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Maybe<U> {
         self.into_option().map(f).into()
     }
@@ -125,7 +125,7 @@ impl<T> Maybe<T> {
         self.into_option().unwrap_or(default)
     }
 
-    /// The value, or what `f` returns if it is absent.
+    /// The value, or the result of `f` if it is absent.
     pub fn unwrap_or_else(self, f: impl FnOnce() -> T) -> T {
         self.into_option().unwrap_or_else(f)
     }

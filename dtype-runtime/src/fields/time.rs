@@ -10,7 +10,7 @@ use crate::datatype::Datatype;
 use crate::error::Error;
 use crate::typemap::{Meaning, TimeUnit, TypeMap};
 
-/// What a [`Timestamp`] or a [`TimeSpan`] counts: [`Seconds`], [`Milliseconds`], [`Microseconds`], [`Nanoseconds`].
+/// The unit of a [`Timestamp`] or a [`TimeSpan`]: [`Seconds`], [`Milliseconds`], [`Microseconds`], [`Nanoseconds`].
 pub trait Unit: sealed::Sealed + Copy + Ord + Hash {
     /// The unit.
     const UNIT: TimeUnit;
@@ -145,14 +145,14 @@ fn units(span: Duration, unit: TimeUnit) -> Result<i128, Error> {
 fn span(count: u64, unit: TimeUnit) -> Duration {
     let per_second = u64::from(unit.per_second());
     let rest = (count % per_second) * (1_000_000_000 / per_second);
-    // Less than 2⁶³ seconds, and less than one more.
+    // The first term is less than 2⁶³ seconds, and the second less than one second.
     Duration::from_secs(count / per_second) + Duration::from_nanos(rest)
 }
 
 impl<U: Unit> TryFrom<Duration> for TimeSpan<U> {
     type Error = Error;
 
-    /// Parts of a unit are cut off.
+    /// Rounds toward zero.
     fn try_from(duration: Duration) -> Result<Self, Error> {
         let count = i64::try_from(units(duration, U::UNIT)?);
         count.map(Self::new).map_err(|_| out_of_range(U::UNIT))
@@ -172,7 +172,7 @@ impl<U: Unit> TryFrom<TimeSpan<U>> for Duration {
 impl<U: Unit> TryFrom<std::time::SystemTime> for Timestamp<U> {
     type Error = Error;
 
-    /// The last unit that has begun.
+    /// Rounds down to the unit that has begun.
     fn try_from(time: std::time::SystemTime) -> Result<Self, Error> {
         let unit = U::UNIT;
         let count = match time.duration_since(std::time::SystemTime::UNIX_EPOCH) {

@@ -1,4 +1,4 @@
-//! The instruction set of `aarch64`: NEON, two of whose registers are a [`Vector`].
+//! The instruction set of `aarch64`: NEON. Two of its registers are a [`Vector`].
 
 use core::arch::aarch64::{
     uint8x16_t, vandq_u8, vbslq_u8, vceqq_u8, vcgtq_s64, veorq_u8, vld1q_u8, vmaxq_s8, vmaxq_s16,
@@ -20,28 +20,28 @@ impl Vector for Neon {
     #[inline]
     #[target_feature(enable = "neon")]
     unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: the bytes that the caller guarantees.
+        // SAFETY: the caller guarantees the bytes.
         unsafe { Self::load_halves(from, from.add(16)) }
     }
 
     #[inline]
     #[target_feature(enable = "neon")]
     unsafe fn load_halves(low: *const u8, high: *const u8) -> Self {
-        // SAFETY: the bytes that the caller guarantees.
+        // SAFETY: the caller guarantees the bytes.
         unsafe { Self(vld1q_u8(low), vld1q_u8(high)) }
     }
 
     #[inline]
     #[target_feature(enable = "neon")]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: the bytes that the caller guarantees.
+        // SAFETY: the caller guarantees the bytes.
         unsafe { self.store_halves(to, to.add(16)) }
     }
 
     #[inline]
     #[target_feature(enable = "neon")]
     unsafe fn store_halves(self, low: *mut u8, high: *mut u8) {
-        // SAFETY: the bytes that the caller guarantees.
+        // SAFETY: the caller guarantees the bytes.
         unsafe {
             vst1q_u8(low, self.0);
             vst1q_u8(high, self.1);
@@ -52,8 +52,8 @@ impl Vector for Neon {
     #[target_feature(enable = "neon")]
     unsafe fn load_shuffled(from: *const u8, index: Self) -> Self {
         let (low, high);
-        // SAFETY: it reads the 32 bytes that the caller guarantees, and no others. What comes out are bytes that are
-        // initialised, and zeros.
+        // SAFETY: it reads the 32 bytes that the caller guarantees, and no others. The results are initialised bytes, and
+        // zeros.
         unsafe {
             asm!(
                 "ldp {low:q}, {high:q}, [{from}]",
@@ -75,7 +75,7 @@ impl Vector for Neon {
     unsafe fn store_shuffled(self, to: *mut u8, index: Self) {
         // SAFETY: it reads and writes the 32 bytes that the caller guarantees, and no others.
         unsafe {
-            // The other instruction for tables leaves the bytes for which there is no index.
+            // The other table instruction keeps the bytes that have no index.
             asm!(
                 "ldp {old_low:q}, {old_high:q}, [{to}]",
                 "tbx {old_low:v}.16b, {{{low:v}.16b}}, {low_index:v}.16b",
@@ -139,7 +139,7 @@ impl Vector for Neon {
 }
 
 impl Neon {
-    /// The results of a function for both halves.
+    /// Applies a function to both halves.
     #[inline(always)]
     fn with(self, other: Self, one: impl Fn(uint8x16_t, uint8x16_t) -> uint8x16_t) -> Self {
         Self(one(self.0, other.0), one(self.1, other.1))

@@ -11,7 +11,7 @@ use super::registers::Portable;
 use super::rows::{ends_and_rows, part_of_long, strided};
 use crate::plan::{Blocks, Program, SHORT};
 
-/// Executes one operation. Returns the end of what was packed.
+/// Executes one operation. Returns the end of the packed bytes.
 ///
 /// # Safety
 ///
@@ -32,7 +32,7 @@ pub(crate) unsafe fn blocks<D: Direction>(
     let memory = memory.wrapping_offset(disp as isize);
     let (len, count) = (len as usize, count as usize);
     if permute::may_be_for(all)
-        // SAFETY: all of the blocks, which the caller guarantees.
+        // SAFETY: the caller guarantees all of the blocks.
         && let Some(end) = unsafe { permute::blocks::<D>(all, program, memory, packed) }
     {
         return end;
@@ -43,8 +43,8 @@ pub(crate) unsafe fn blocks<D: Direction>(
     packed.wrapping_add(D::advance(len.wrapping_mul(count)))
 }
 
-/// Executes one operation, if it is a block or two, for which a kernel would take longer to call. Returns the end of what was
-/// packed.
+/// Executes one operation if it is one or two blocks, for which calling a kernel would take longer. Returns the end of the
+/// packed bytes.
 ///
 /// # Safety
 ///
@@ -59,7 +59,7 @@ unsafe fn few<D: Direction>(blocks: &Blocks, memory: *mut u8, packed: *mut u8) -
     let (first, len) = (memory.wrapping_offset(disp as isize), len as usize);
     let next = packed.wrapping_add(D::advance(len));
     let end = if count == 2 { next.wrapping_add(D::advance(len)) } else { next };
-    // SAFETY: the one block, or the two, which the caller guarantees.
+    // SAFETY: the caller guarantees the one or two blocks.
     unsafe {
         if D::chosen(|| Kernel::Copy, packed) {
             return Some(end);
@@ -72,7 +72,7 @@ unsafe fn few<D: Direction>(blocks: &Blocks, memory: *mut u8, packed: *mut u8) -
     Some(end)
 }
 
-/// Executes one operation `count` times, at a stride of `apart` bytes. Returns the end of the packed bytes.
+/// Executes one operation `count` times, `apart` bytes apart. Returns the end of the packed bytes.
 ///
 /// # Safety
 ///
@@ -104,7 +104,7 @@ pub(crate) unsafe fn repeated<D: Direction>(
         let row = Blocks { disp: 0, ..*row };
         let apart = Steps { memory: apart as isize, packed: size };
         each(count as usize, apart, memory, packed, |memory, packed| {
-            // SAFETY: one of the repetitions that the caller guarantees.
+            // SAFETY: the caller guarantees all repetitions; this is one of them.
             unsafe { blocks::<D>(&row, program, memory, packed) };
         });
     } else {
@@ -141,7 +141,7 @@ pub(crate) unsafe fn part<D: Way>(
     }
 }
 
-/// The range counted from the start of a block, and where that block is.
+/// The range counted from the start of a block, and the address of that block.
 #[inline(always)]
 #[expect(
     clippy::cast_possible_truncation,
@@ -158,8 +158,8 @@ fn from_block(
     (range, memory.wrapping_offset(blocks.block(block) as isize))
 }
 
-/// As [`part`], for blocks of at most [`SHORT`] bytes: by a permutation if there is one, or otherwise the end of the first block,
-/// the whole blocks after it, and the start of the last.
+/// As [`part`], for blocks of at most [`SHORT`] bytes. A permutation copies them if there is one; otherwise the end of the
+/// first block, the whole blocks after it, and the start of the last are copied.
 ///
 /// # Safety
 ///

@@ -1,19 +1,19 @@
-//! The names of the kernels, as they report themselves before they copy.
+//! The names by which kernels report themselves before they copy.
 
 /// A routine that copies data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kernel {
-    /// A block, or two.
+    /// One or two blocks.
     Copy,
     /// Blocks of one length at equal distances, one after another.
     Strided(PerBlock),
     /// Rows of such blocks.
     Grid(PerBlock),
-    /// Columns of a matrix, several together.
+    /// Columns of a matrix, several at a time.
     Tiles,
-    /// This number of records at once, by a permutation of bytes.
+    /// `records` records at once, by a permutation of bytes.
     Permutation { records: usize },
-    /// Many records, one of their runs after another.
+    /// Many records: one run of all of them, then the next.
     Records { runs: usize },
     /// Blocks at irregular displacements.
     List(PerBlock),
@@ -24,14 +24,14 @@ pub(crate) enum Kernel {
 /// How a kernel copies each of its blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PerBlock {
-    /// By `number` moves of `width` bytes. They overlap where together they are longer than the block.
+    /// By `number` moves of `width` bytes. If together they are longer than the block, they overlap.
     Moves { number: u8, width: u8 },
-    /// By two moves, of these numbers of bytes.
+    /// By two moves of these lengths, which touch.
     Touching { first: u8, second: u8 },
     /// In a loop or by a call.
     Long,
-    /// By one move of at most `width` bytes, whose mask leaves out those that a block does not have.
+    /// By one move of `width` bytes under a mask that leaves out bytes beyond the block.
     Masked { width: u8 },
-    /// By the moves that cover the length of each block.
+    /// By moves chosen by the length of each block.
     Varied,
 }

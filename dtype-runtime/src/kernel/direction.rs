@@ -1,4 +1,4 @@
-//! Which side is read and which is written: the only difference between packing, unpacking, moving and zeroing.
+//! Which side is read and which is written. Packing, unpacking, moving and zeroing differ only in that.
 
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::{_mm_loadu_si128, _mm_storeu_si128};
@@ -20,23 +20,22 @@ pub(crate) enum Transfer {
 
 /// What a kernel does with each block it visits.
 ///
-/// A kernel is generic over it and knows only which bytes of memory belong to which packed bytes. Where a function
-/// requires memory or the packed stream to be *valid for `D`*, it means valid for reads or writes as
-/// [`TRANSFER`](Self::TRANSFER) says.
+/// A kernel is generic over it and knows only which bytes of memory belong to which packed bytes. For a function, memory or the
+/// packed stream is *valid for `D`* if it is valid for the reads or writes that [`TRANSFER`](Self::TRANSFER) names.
 pub(crate) trait Direction {
     /// Which side is read and which is written.
     const TRANSFER: Transfer;
 
-    /// Whether there is a packed stream, which it reads or writes.
+    /// Whether there is a packed stream to read or write.
     const IS_PACKED: bool = matches!(Self::TRANSFER, Transfer::Pack | Transfer::Unpack);
 
-    /// Whether it writes the packed stream.
+    /// Whether the direction writes the packed stream.
     const PACKS: bool = matches!(Self::TRANSFER, Transfer::Pack);
 
-    /// Whether a block may also be copied under a mask, and not by [`copy`](Self::copy).
+    /// Whether a kernel may copy a block under a mask instead of by [`copy`](Self::copy).
     const MAY_MASK: bool = Self::IS_PACKED;
 
-    /// Source and destination, if it packs or unpacks.
+    /// Source and destination, if the direction packs or unpacks.
     #[inline(always)]
     fn ends(memory: *mut u8, packed: *mut u8) -> (*const u8, *mut u8) {
         if Self::PACKS { (memory, packed) } else { (packed, memory) }
@@ -49,7 +48,7 @@ pub(crate) trait Direction {
     /// Both pointers must be valid for `D` on `len` bytes, and the two ranges must not overlap.
     #[inline(always)]
     unsafe fn copy(memory: *mut u8, packed: *mut u8, len: usize) {
-        // SAFETY: the caller guarantees `len` bytes on both sides, to be read or written as `TRANSFER` says.
+        // SAFETY: the caller guarantees `len` bytes on both sides, valid for the reads or writes that `TRANSFER` names.
         unsafe {
             match Self::TRANSFER {
                 Transfer::Pack | Transfer::Move => packed.copy_from_nonoverlapping(memory, len),
@@ -59,15 +58,16 @@ pub(crate) trait Direction {
         }
     }
 
-    /// Copies 16 bytes by one move, even if a copy that follows overwrites some of them. (Of [`copy`](Self::copy), the optimizer
-    /// keeps the other bytes only, and 5 bytes take two moves.)
+    /// Copies 16 bytes by one move, even if a later copy overwrites some of them. (With [`copy`](Self::copy), the optimizer
+    /// would shorten the move to the bytes that remain, and 5 bytes take two moves.)
     ///
     /// # Safety
     ///
     /// As [`copy`](Self::copy) for 16 bytes.
     #[inline(always)]
     unsafe fn copy_16(memory: *mut u8, packed: *mut u8) {
-        // SAFETY: the caller guarantees 16 bytes on both sides, to be read or written as `TRANSFER` says. They need no alignment.
+        // SAFETY: the caller guarantees 16 bytes on both sides, valid for the reads or writes that `TRANSFER` names. They need
+        // no alignment.
         unsafe {
             #[cfg(target_arch = "x86_64")]
             if Self::IS_PACKED {

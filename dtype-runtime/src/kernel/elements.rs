@@ -10,7 +10,7 @@ use super::rows::strided;
 use crate::plan::{Blocks, Elements, Op, Program, Values, bytewise_size, values};
 use crate::representation::Form;
 
-/// Executes the operation, if its values are converted byte by byte; returns whether they are.
+/// Executes the operation if its values are converted byte by byte. Returns whether they are.
 ///
 /// # Safety
 ///
@@ -21,8 +21,8 @@ pub(crate) unsafe fn bytewise<D: Way>(
     memory: *mut u8,
     packed: *mut u8,
 ) -> bool {
-    // SAFETY: passed on to the caller. An operation on elements has one value in each block, so that the width of a
-    // value is the length of a block (`plan::Elements`).
+    // SAFETY: passed on to the caller. An operation on elements has one value in each block, so the length of a block is the
+    // width of a value (`plan::Elements`).
     unsafe {
         match elements.form {
             Form::Same { .. } => {
@@ -50,11 +50,11 @@ pub(crate) unsafe fn reversed_blocks<D: Way>(
     memory: *mut u8,
     packed: *mut u8,
 ) {
-    // Blocks that touch are one.
+    // Blocks that touch become one.
     let Blocks { disp, len, count, stride } = blocks.normalized();
     let (len, count) = (len as usize, count as usize);
     let steps = Steps { memory: stride as isize, packed: len };
-    // SAFETY: the blocks that the caller guarantees.
+    // SAFETY: the caller guarantees the blocks.
     unsafe {
         reverse::<D>(width, len, count, steps, memory.wrapping_offset(disp as isize), packed);
     }
@@ -69,14 +69,14 @@ pub(crate) struct Records<'a> {
 impl<'a> Records<'a> {
     /// `count` repetitions of a few operations.
     pub(crate) fn new(ops: &'a [Op], stride: i64, count: u64) -> Option<Self> {
-        // Calls for few repetitions are the most frequent, so they are excluded first.
+        // Excluded first, because calls for few repetitions are the most frequent.
         Tiled::new(0, stride, count)?;
         let values = values(ops)?;
         let size = usize::try_from(bytewise_size(&values)?).ok()?;
         Some(Self { values, tiled: Tiled::new(size, stride, count)? })
     }
 
-    /// `count` instances, whose values are known.
+    /// `count` instances with these values.
     pub(crate) fn of_instances(values: &'a Values, extent: i64, count: u64) -> Option<Self> {
         let size = usize::try_from(values.size()).ok()?;
         let tiled = Tiled::new(size, extent, count)?;
@@ -97,7 +97,7 @@ impl<'a> Records<'a> {
             let mut field = packed;
             for op in &*self.values {
                 let Op::Elements(all) = op else { continue };
-                // SAFETY: these values of some records, which the caller guarantees for all.
+                // SAFETY: the caller guarantees all values of all records; these are one value of some of them.
                 unsafe { column::<D>(all, records, steps, memory, field) };
                 #[expect(clippy::cast_possible_truncation, reason = "few, see `bytewise_size`")]
                 let bytes = (all.blocks.len * all.blocks.count) as usize;
@@ -115,7 +115,7 @@ impl<'a> Records<'a> {
 /// bytes.
 #[inline(always)]
 pub(crate) unsafe fn value<D: Way>(form: Form, memory: *mut u8, packed: *mut u8) {
-    // SAFETY: the bytes of the value, which the caller guarantees.
+    // SAFETY: the caller guarantees the bytes of the value.
     unsafe {
         match form {
             Form::Same { width } => run::<D>(memory, packed, width.into()),
@@ -129,7 +129,7 @@ pub(crate) unsafe fn value<D: Way>(form: Form, memory: *mut u8, packed: *mut u8)
 ///
 /// # Safety
 ///
-/// As [`Records::execute`], for these.
+/// As [`Records::execute`], for these values.
 #[expect(clippy::cast_possible_truncation, reason = "values in memory")]
 unsafe fn column<D: Way>(
     elements: &Elements,
@@ -138,14 +138,14 @@ unsafe fn column<D: Way>(
     memory: *mut u8,
     packed: *mut u8,
 ) {
-    // Values that touch are one block.
+    // Values that touch become one block.
     let places = elements.blocks.normalized();
     let len = places.len as usize;
     for block in 0..places.count {
         let memory = memory.wrapping_offset(places.block(block) as isize);
         let packed = packed.wrapping_add(block as usize * len);
-        // SAFETY: a value or several of each record, which the caller guarantees. They are bytewise, as
-        // `bytewise_size` has seen, so that a reversed value has 2, 4, 8 or 16 bytes, of which `len` is a multiple.
+        // SAFETY: the caller guarantees the values of each record. `bytewise_size` has checked that the forms are bytewise, so a
+        // reversed value has 2, 4, 8 or 16 bytes, and `len` is a multiple of its width.
         unsafe {
             match elements.form {
                 Form::Same { .. } => strided::<D>(len, records, steps, memory, packed),
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(Records::new(&ops, 16, 100).unwrap().packed_size(), 1200);
         let values = Values::from_ops(&ops).unwrap();
         assert_eq!(Records::of_instances(&values, 16, 100).unwrap().packed_size(), 1200);
-        // One record, and bytes that are copied.
+        // A single record, and values that are only copied.
         assert!(Records::new(&ops, 16, 1).is_none());
         assert!(Records::new(&[Op::Blocks(Blocks::run(0, 4))], 16, 100).is_none());
     }

@@ -12,28 +12,28 @@ use crate::kernels::selected;
 use crate::plan::{Blocks, List, One, Op, Plan, Program};
 
 /// Copies nothing, and records which kernel would copy. `packed` points to the `Option<Kernel>` that receives it:
-/// [`advance`](Direction::advance) is 0 and [`counterpart`](Direction::counterpart) returns its argument, so every
-/// kernel passes it on unchanged. `memory` is not used.
+/// [`advance`](Direction::advance) is 0 and [`counterpart`](Direction::counterpart) returns its argument, so every kernel
+/// passes it on unchanged. Nothing uses `memory`.
 struct Explain;
 
 impl Direction for Explain {
-    /// Advances nothing, and is not a permutation.
+    /// `packed` must not advance, and zeroing never does. Permutations do not zero.
     const TRANSFER: Transfer = Transfer::Zero;
 
-    /// As where there is a packed stream. (Nothing is copied.)
+    /// A mask is an option wherever bytes arrive unchanged, so the explanation must allow it.
     const MAY_MASK: bool = true;
 
     unsafe fn copy(_memory: *mut u8, _packed: *mut u8, _len: usize) {}
 
     unsafe fn chosen(kernel: impl FnOnce() -> Kernel, packed: *mut u8) -> bool {
-        // SAFETY: `packed` is the pointer that `explained` passed to the kernel, see the struct; it points to an
-        // `Option<Kernel>` that nothing else refers to during the call.
+        // SAFETY: `packed` is the pointer that `explained` passed to the kernel, as the struct's documentation says. It points
+        // to an `Option<Kernel>` that nothing else refers to during the call.
         unsafe { packed.cast::<Option<Kernel>>().write_unaligned(Some(kernel())) };
         true
     }
 }
 
-/// The kernel that reports itself in `execute`. If there is nothing to copy, no kernel reports: it is the walk.
+/// The kernel that reports itself in `execute`; [`Kernel::Walk`] if none does, because there is nothing to copy.
 fn explained(execute: impl FnOnce(*mut u8)) -> Kernel {
     let mut kernel = None;
     execute(ptr::from_mut::<Option<Kernel>>(&mut kernel).cast());
@@ -56,7 +56,7 @@ pub(crate) fn list(list: &List, program: &Program) -> Kernel {
     })
 }
 
-/// The kernel that copies `count` repetitions of operations, at a stride of `stride` bytes.
+/// The kernel that copies `count` repetitions of operations, `stride` bytes apart.
 pub(crate) fn repeated(ops: &[Op], program: &Program, count: u64, stride: i64) -> Kernel {
     // SAFETY: as in `blocks`.
     explained(|name| unsafe {
@@ -64,8 +64,8 @@ pub(crate) fn repeated(ops: &[Op], program: &Program, count: u64, stride: i64) -
     })
 }
 
-/// The kernel that copies `count` instances, and the blocks of an instance, if an instance consists of blocks at equal
-/// distances and is executed as such.
+/// If an instance is blocks at equal distances and is executed as such: these blocks, and the kernel that copies `count`
+/// instances.
 pub(crate) fn single(plan: &Plan, count: u64) -> Option<(Blocks, Kernel)> {
     let all = super::single(plan, count).filter(|_| count > 0)?;
     if !super::is_joined(&all, plan, count) && instances(plan, count).is_some() {
@@ -86,7 +86,7 @@ pub(crate) fn one(plan: &Plan) -> Option<Kernel> {
 }
 
 /// The kernel that copies `count` instances as a whole: one by one, by a permutation, or as records. `None` if the operations
-/// are executed.
+/// are executed one by one.
 pub(crate) fn instances(plan: &Plan, count: u64) -> Option<Kernel> {
     let program = plan.program();
     if is_few(plan, count) {
@@ -106,7 +106,7 @@ fn is_few(plan: &Plan, count: u64) -> bool {
     !selected().permutes() && plan.program().is_few_runs(count)
 }
 
-// Their addresses have 64 bits.
+// Some displacements here need addresses of 64 bits.
 #[cfg(all(test, target_pointer_width = "64"))]
 mod tests {
     use std::cell::RefCell;
@@ -118,7 +118,7 @@ mod tests {
     use crate::kernels::{Isa, selected};
     use crate::types::Type;
 
-    /// What was done to copy.
+    /// A step of copying.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     enum Step {
         Move { memory: usize, len: usize },
@@ -130,7 +130,7 @@ mod tests {
         static STEPS: RefCell<Vec<Step>> = const { RefCell::new(Vec::new()) };
     }
 
-    /// Touches no memory, and takes down what would have been.
+    /// Touches no memory, and records the steps instead.
     struct Trace;
 
     impl Direction for Trace {
@@ -151,7 +151,7 @@ mod tests {
         }
     }
 
-    /// What is done for `count` instances.
+    /// The steps for `count` instances.
     fn traced(plan: &Plan, count: u64) -> Vec<Step> {
         STEPS.take();
         let memory = core::ptr::without_provenance_mut(1 << 40);
@@ -160,7 +160,7 @@ mod tests {
         STEPS.take()
     }
 
-    /// What is chosen for the whole of a plan.
+    /// The kernel chosen for a whole plan.
     fn chosen(plan: &Plan, count: u64) -> Kernel {
         if let Some((_, kernel)) = single(plan, count) {
             return kernel;
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_matrix_is_a_grid_or_tiles() {
-        // Rows of 40 bytes, every other one of two matrices.
+        // Rows of 40 bytes that alternate between two matrices.
         let rows = Type::hvector(2, 1, 5000, &column(8, 100, 3)).unwrap().commit();
         let [Op::Loop { count, stride, items: 1 }, _] = rows.plan().ops() else {
             panic!("{:?}", rows.plan())
@@ -221,7 +221,7 @@ mod tests {
         let steps = traced(rows.plan(), 1);
         assert!(steps.len() == 6 && widths(&steps) == [8]);
 
-        // Columns that are neighbours: the second block that is copied is one of the next column.
+        // Adjacent columns: the second block that is copied belongs to the next column.
         let columns = Type::resized(&column(8, 4096, 100), 0, 8).unwrap().commit();
         assert_eq!(chosen(columns.plan(), 100), Kernel::Tiles);
         let steps = traced(columns.plan(), 100);
@@ -242,7 +242,7 @@ mod tests {
             }
             Kernel::Records { runs } => {
                 assert_ne!(selected(), Isa::Avx512);
-                // The second thing that is copied is the first run of the second record.
+                // The second step copies the first run of the second record.
                 let [Step::Move { memory: first, .. }, Step::Move { memory: second, .. }, ..] =
                     steps[..]
                 else {
@@ -252,13 +252,13 @@ mod tests {
             }
             other => panic!("{other:?}"),
         }
-        // Too far apart for a permutation, and near enough to be copied run by run.
+        // Too far apart for a permutation, but near enough to be copied run by run.
         let far = Type::resized(&record, 0, 2000).unwrap().commit();
         assert!(matches!(chosen(far.plan(), 1000), Kernel::Records { .. }));
         let steps = traced(far.plan(), 1000);
         let Step::Move { memory, .. } = steps[1] else { panic!("{steps:?}") };
         assert!(memory >= (1 << 40) + 2000);
-        // Too few.
+        // Too few instances.
         assert_eq!(chosen(far.plan(), 2), Kernel::Walk);
     }
 
@@ -274,7 +274,7 @@ mod tests {
             assert_eq!(one(record.plan()), None);
             assert_eq!(calls[99].len(), 4, "two moves for the two bytes");
         }
-        // Two runs, and too many bytes.
+        // Three runs, one of them empty, and two with too many bytes together.
         for lengths in [[1, 0, 1], [30, 30, 5]] {
             let ty = Type::hindexed(&lengths, &[0, 40, 80], &byte).unwrap().commit();
             assert_eq!(one(ty.plan()), None, "{lengths:?}");
@@ -297,7 +297,7 @@ mod tests {
         } else {
             assert!(calls.iter().all(|steps| *steps == calls[0]));
         }
-        // The explanation is the same before the first call.
+        // The explanation is the same before the first copy.
         let new = Type::resized(&bytes, 0, 16).unwrap().commit();
         assert_eq!(single(new.plan(), 5), single(plan, 5));
     }
@@ -313,7 +313,7 @@ mod tests {
             assert_eq!(traced(plan, 1000), [Step::Permute { records: 4 }]);
             assert_eq!(instances(plan, 1000), Some(Kernel::Permutation { records: 4 }));
         } else {
-            // Nine bytes of the first instance and the next, at once.
+            // Nine bytes at once: the end of one instance and the start of the next.
             assert_eq!(instances(plan, 1000), Some(Kernel::Records { runs: 1 }));
             assert_eq!(traced(plan, 1000)[1], Step::Move { memory: (1 << 40) + 8, len: 8 });
             assert_eq!(widths(&traced(plan, 3)), [1, 8, 1, 8, 1, 8]);
@@ -322,7 +322,7 @@ mod tests {
 
     #[test]
     fn instances_of_many_blocks_are_permuted_unless_all_blocks_are_equally_far_apart() {
-        // Apart from one another, and with a last block that touches the first of the next instance.
+        // Instances that lie apart, and instances whose last block touches the first block of the next.
         for extent in [100, 88] {
             let ty = Type::resized(&column(4, 12, 8), 0, extent).unwrap().commit();
             let steps = traced(ty.plan(), 1000);
@@ -334,13 +334,13 @@ mod tests {
                 assert_eq!((widths(&steps), steps.len()), (vec![4], 8000));
             }
         }
-        // One column of all instances, of which a window has six blocks.
+        // One column over all instances; a window has six of its blocks.
         let ty = Type::resized(&column(4, 12, 8), 0, 96).unwrap().commit();
         match selected() {
             Isa::Avx512 => assert_eq!(traced(ty.plan(), 1000), [Step::Permute { records: 6 }]),
             _ => assert_eq!(traced(ty.plan(), 1000).len(), 8000),
         }
-        // Blocks that are too far apart for a permutation.
+        // Blocks too far apart for a permutation.
         let ty = Type::resized(&column(4, 40, 8), 0, 700).unwrap().commit();
         assert!(matches!(chosen(ty.plan(), 1000), Kernel::Grid(_)));
         assert_eq!(traced(ty.plan(), 1000).len(), 8000);
@@ -378,7 +378,7 @@ mod tests {
                 other => panic!("{len}: {other:?}"),
             }
         }
-        // From a length on: twice as long, four times, and more.
+        // The greatest length is twice the least one, four times, and more.
         let lists = [(2, 3, 2, 2), (4, 12, 4, 4), (1, 30, 0, 32), (2, 60, 0, 64), (20, 60, 0, 0)];
         for (least, lengths, number, width) in lists {
             let lengths: Vec<u64> = (0..60).map(|i| least + i % lengths).collect();
@@ -390,7 +390,7 @@ mod tests {
             let steps = traced(committed.plan(), 1);
             let masks = selected() == Isa::Avx512;
             let expected = match (number, width) {
-                // Two moves take as long as one with a mask, four longer.
+                // One masked move is as fast as two plain ones, and faster than four.
                 (4, _) if masks => PerBlock::Masked { width: 32 },
                 (2 | 4, _) => PerBlock::Moves { number, width },
                 (_, 32 | 64) if masks => PerBlock::Masked { width },

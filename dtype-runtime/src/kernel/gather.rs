@@ -1,6 +1,6 @@
-//! Arrays of small structs as columns, and back.
+//! Copies arrays of small structs to columns, and back.
 //!
-//! See [`Gather`] for the idea. On a machine without the instructions, the records are copied column by column.
+//! [`Gather`] explains how. Machines without the instructions copy the records column by column.
 
 use super::direction::{Steps, Way};
 use super::registers::{Registers, compiled_for_selected};
@@ -14,12 +14,12 @@ pub(crate) fn is_gathering() -> bool {
     selected().permutes()
 }
 
-/// Copies `count` records, the first at `memory`, to the columns, or unpacks them from there.
+/// Copies `count` records, the first at `memory`, to the columns, or back.
 ///
 /// # Safety
 ///
-/// `memory` must be valid for `D` on the data of the columns in each record, and each column on as many bytes as these are.
-/// No two of them must overlap.
+/// `memory` must be valid for `D` on the data of the columns in each record, and each column on as many bytes. Records and
+/// columns must not overlap.
 #[inline]
 pub(crate) unsafe fn columns<D: Way, G: Constant>(
     count: usize,
@@ -58,7 +58,7 @@ unsafe fn one_by_one<D: Way>(
     for (place, &column) in gather.places().iter().zip(columns) {
         let steps = Steps { memory: gather.stride().cast_signed(), packed: place.len };
         let memory = memory.wrapping_add(place.offset);
-        // SAFETY: the values of this column in the records, which the caller guarantees.
+        // SAFETY: the caller guarantees the values of this column in all records.
         unsafe { strided::<D>(place.len, count, steps, memory, column) };
     }
 }
@@ -84,7 +84,7 @@ mod tests {
 
     const MARK: u8 = 0xee;
 
-    /// Bytes around each array, more than a window has.
+    /// Bytes around each array: more than a window.
     const AROUND: usize = 256;
 
     fn room(bytes: usize) -> Vec<u8> {
@@ -126,7 +126,7 @@ mod tests {
             assert_eq!(columns, expected, "{count} records to columns");
 
             let mut memory = room(count * 24);
-            // SAFETY: as above, with the memory written.
+            // SAFETY: as above; the memory is written.
             unsafe {
                 super::columns::<Unpack, Three>(count, memory.as_mut_ptr().add(AROUND), &starts);
             };

@@ -1,18 +1,18 @@
 //! Blocks in two dimensions: the columns of a matrix, packed one after another.
 //!
-//! Take a matrix of `f64` with 512 rows and 512 columns. A row has 4096 bytes. Each element of a column lies in another line of
-//! the cache, and lines 4096 bytes apart share the same few ways of it: by the time that the next column needs a line again, the
-//! line is gone. Each line is then fetched eight times for its eight elements.
+//! Take a matrix of `f64` with 512 rows and 512 columns. A row has 4096 bytes. Each element of a column lies in a cache line of
+//! its own, and lines 4096 bytes apart share the few ways of one set: when the next column needs a line again, it has been
+//! evicted. So each line is fetched eight times, once for each of its eight elements.
 //!
-//! So several columns are copied together, row by row: a *tile* of as many as lie in [`ROW`] bytes, here 16. Each line is
-//! fetched once, and the packed stream is written at 16 positions, 8 bytes further with each row. The columns that remain form
-//! a narrower tile.
+//! So several columns are copied together, row by row: a *tile* has as many columns as lie in [`ROW`] bytes, here 16. Each line
+//! is fetched once, and the packed stream is written at 16 positions, 8 bytes further with each row. The columns that remain
+//! form a narrower tile.
 //!
-//! The lines of those 16 positions must stay in the cache until they are full. Here the positions are 4096 bytes apart, and
-//! their lines share the same few ways, too. So a tile has no more columns than a set has [`WAYS`].
+//! The lines of those 16 positions must stay in the cache until they are full. Here the positions are 4096 bytes apart, so
+//! their lines share the ways of one set, too. So a tile has no more columns than a set has [`WAYS`].
 //!
-//! A part of the packed stream is a few such areas. Take 6 rows, and blocks 15 to 32: the last 3 of column 2 (`h`), all of
-//! columns 3 and 4 (`w`), and the first 3 of column 5 (`t`). If columns are copied together, their rows are:
+//! A part of the packed stream consists of a few such areas. Take 6 rows, and blocks 15 to 32: the last 3 of column 2 (`h`),
+//! all of columns 3 and 4 (`w`), and the first 3 of column 5 (`t`). Copied together, the columns have these rows:
 //!
 //! ```text
 //! column  2 3 4 5
@@ -24,7 +24,7 @@
 //! row 5   h w w
 //! ```
 //!
-//! If `h` had one row more, row 2 would be four columns; if it had one row less, row 3 would be two.
+//! With one more block in `h`, row 2 would have four columns; with one less, row 3 would have two.
 
 use core::ops::Range;
 
@@ -36,10 +36,10 @@ use super::registers::Portable;
 use super::rows::{self, column};
 use crate::plan::{Blocks, Part, Split, split};
 
-/// Bytes of memory that the blocks of a row in a tile span, if they are neighbours.
+/// Bytes of memory that a tile's row spans, if its blocks are adjacent.
 const ROW: usize = 128;
 
-/// The most columns in a tile. With 32 of them, unpacking takes twice as long where their packed bytes share ways.
+/// The greatest number of columns in a tile. With 32, unpacking takes twice as long where their packed bytes share ways.
 const MAX_TOGETHER: u64 = 16;
 
 /// Bytes of a line of the first-level cache.
@@ -48,7 +48,7 @@ const LINE: usize = 64;
 /// Bytes from one line of the first-level cache to the next one in the same set.
 const SAME_SET: usize = 4096;
 
-/// The number of lines in a set that can be relied on.
+/// How many lines a set of the first-level cache has at least.
 const WAYS: usize = 8;
 
 /// Blocks in two dimensions.
@@ -58,7 +58,7 @@ pub(super) struct Grid {
     len: usize,
     /// Number of columns, each of which is packed as a whole.
     columns: usize,
-    /// Bytes of memory from one column to the next.
+    /// Bytes of memory from the start of one column to the next.
     column: isize,
     /// Number of blocks in a column.
     rows: usize,
@@ -69,7 +69,7 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// `count` columns at a stride of `stride` bytes.
+    /// `count` columns, `stride` bytes apart.
     #[expect(clippy::cast_possible_truncation, reason = "lengths, counts and distances in memory")]
     pub(super) fn new<D: Direction>(column: &Blocks, count: u64, stride: i64) -> Self {
         Self {
@@ -102,12 +102,12 @@ impl Grid {
     ///
     /// The bytes of the range, and as many from `packed` on, must be valid for `D`.
     unsafe fn part<D: Way>(&self, range: Range<u64>, memory: *mut u8, packed: *mut u8) {
-        // The first packed byte of all.
+        // The first packed byte of the first block.
         let origin = packed.wrapping_sub(index(range.start));
         let Split { head, whole, tail } = split(range, (self.len * self.rows) as u64);
         let columns = index(whole.start)..index(whole.end);
         let ends = [head, tail];
-        // SAFETY: bytes of the range: what it has of each column.
+        // SAFETY: these bytes are the part of the range in each column, and the caller guarantees the range.
         unsafe {
             if self.together > 1 && (!columns.is_empty() || ends.iter().all(Option::is_some)) {
                 return self.part_of_tiles::<D>(columns, ends, memory, origin);
@@ -126,8 +126,8 @@ impl Grid {
         }
     }
 
-    /// [`part`](Self::part) of several columns: all of some, the end of the column before them, and the start of the column
-    /// after them. `packed` is the first packed byte of all blocks.
+    /// As [`part`](Self::part), for a range over several columns: the end of one, some whole columns, and the start of one.
+    /// `packed` is the first packed byte of all blocks.
     ///
     /// # Safety
     ///
@@ -141,7 +141,7 @@ impl Grid {
     ) {
         let (len, rows) = (self.len, self.rows);
         let (mut columns, mut start, mut end) = (whole.clone(), rows, 0);
-        // SAFETY: bytes of the range: a part of a block at each end, and the blocks between.
+        // SAFETY: bytes of the range: part of a block at each end, and the blocks between the two.
         unsafe {
             if let Some(head) = head {
                 columns.start -= 1;
@@ -175,13 +175,13 @@ impl Grid {
         }
     }
 
-    /// The first byte of a block.
+    /// The address of a block's first byte.
     fn memory(&self, column: usize, row: usize, memory: *mut u8) -> *mut u8 {
         let column = self.column.wrapping_mul(column.cast_signed());
         memory.wrapping_offset(column).wrapping_offset(self.row.wrapping_mul(row.cast_signed()))
     }
 
-    /// The first packed byte of a block.
+    /// The address of a block's first packed byte.
     fn packed<D: Direction>(&self, column: usize, row: usize, packed: *mut u8) -> *mut u8 {
         packed.wrapping_add(D::advance(self.len).wrapping_mul(self.rows.wrapping_mul(column) + row))
     }
@@ -208,7 +208,7 @@ impl Grid {
         }
         if self.together == 1 {
             let (memory, packed) = at(columns.start);
-            // SAFETY: the blocks that the caller guarantees.
+            // SAFETY: the caller guarantees the blocks.
             unsafe {
                 rows::grid::<D>(
                     self.len,
@@ -224,7 +224,7 @@ impl Grid {
             let number = self.together.min(columns.end - first);
             let (memory, packed) = at(first);
             let rows = rows.len();
-            // SAFETY: those of the blocks that are in this tile.
+            // SAFETY: the caller guarantees the blocks; these are the ones in this tile.
             unsafe {
                 match (self.len, number) {
                     (16, 8) => self.tile::<D, 16, 8>(rows, memory, packed),
@@ -248,11 +248,12 @@ impl Grid {
         }
     }
 
-    /// Copies a tile of `T` columns of blocks of `L` bytes; `memory` and `packed` point to its first block.
+    /// Copies a tile of `T` columns, whose blocks have `L` bytes. `memory` and `packed` point to its first block.
     ///
     /// # Safety
     ///
-    /// The bytes of the tile, on both sides, must be valid for `D`; these must be the sizes.
+    /// The bytes of the tile, on both sides, must be valid for `D`. `L` must be the length of the grid's blocks, and the tile
+    /// must have `T` columns.
     unsafe fn tile<D: Direction, const L: usize, const T: usize>(
         &self,
         rows: usize,
@@ -264,7 +265,7 @@ impl Grid {
         for _ in 0..rows {
             for column in 0..T {
                 let from = memory.wrapping_offset(self.column * column.cast_signed());
-                // SAFETY: one of the blocks that the caller guarantees.
+                // SAFETY: the caller guarantees the blocks; this is one of them.
                 unsafe { D::copy(from, packed.wrapping_add(apart * column), L) };
             }
             memory = memory.wrapping_offset(self.row);
@@ -273,8 +274,8 @@ impl Grid {
     }
 }
 
-/// Copies the packed bytes `range` of `count` columns at a stride of `stride` bytes. Returns false without an effect if each
-/// column may be copied by a permutation, or if addresses cannot count the columns.
+/// Copies the packed bytes `range` of `count` columns, `stride` bytes apart. Returns false without an effect if a permutation
+/// may copy each column, or if the number of columns or rows exceeds `usize`.
 ///
 /// # Safety
 ///
@@ -287,7 +288,7 @@ pub(crate) unsafe fn part<D: Way>(
     memory: *mut u8,
     packed: *mut u8,
 ) -> bool {
-    // More than memory can have are the same bytes again and again, which the cursor finds.
+    // Counts beyond `usize` mean that the same bytes are copied again and again; the cursor handles that.
     let are_in_memory = usize::try_from(count).is_ok() && usize::try_from(column.count).is_ok();
     if permute::may_be_for(column) || !are_in_memory {
         return false;
@@ -299,11 +300,11 @@ pub(crate) unsafe fn part<D: Way>(
     true
 }
 
-/// How many columns it pays to copy together, because they are narrow and a column is more than the cache keeps.
+/// How many columns to copy together: several if they are narrow and one column is more than the cache keeps.
 fn together<D: Direction>(column: &Blocks, count: u64, stride: i64) -> usize {
     let apart = stride.unsigned_abs();
     let is_narrow = apart <= ROW as u64 && column.len <= apart;
-    // Each row lies in other cache lines than the row before.
+    // Whether each row lies in other cache lines than the row before it.
     let is_far = column.stride.unsigned_abs() >= ROW as u64;
     let is_kept = column.count <= most_lines(column.stride.unsigned_abs());
     if count < 2 || !is_narrow || !is_far || is_kept {
@@ -314,7 +315,7 @@ fn together<D: Direction>(column: &Blocks, count: u64, stride: i64) -> usize {
     index((ROW as u64 / apart).min(most))
 }
 
-/// The most lines, `apart` bytes from one another, that all stay in the cache.
+/// The greatest number of lines, `apart` bytes from one another, that all stay in the cache.
 fn most_lines(apart: u64) -> u64 {
     let shared =
         1 << apart.trailing_zeros().clamp(LINE.trailing_zeros(), SAME_SET.trailing_zeros());
@@ -332,10 +333,10 @@ mod tests {
     use super::*;
     use crate::kernel::{Pack, Unpack};
 
-    /// Each part of the packed bytes of matrices with tiles and without, beside the bytes in their order.
+    /// Each part of the packed bytes of matrices, with tiles and without, compared with a copy byte by byte.
     #[test]
     fn any_part_of_a_matrix_is_a_few_areas() {
-        // Bytes of a block; blocks in a column, and their distance; number of columns, and their distance.
+        // Bytes of a block; blocks in a column, and their stride; number of columns, and their stride.
         let matrices = [
             (8, 10, 4096, 5, 8),
             (4, 9, 4096, 37, 4),
@@ -349,7 +350,7 @@ mod tests {
             let blocks = Blocks { disp: 0, len, count: rows, stride: row };
             let grid = Grid::new::<Pack>(&blocks, columns, column);
             let (size, span) = (len * rows * columns, (rows + 1) * row.unsigned_abs() + 8192);
-            // The first block in that memory.
+            // The first block's index in that memory.
             let origin = 4096;
             let places: Vec<usize> = (0..size)
                 .map(|byte| {
@@ -396,15 +397,15 @@ mod tests {
         // The lines of a column stay in the cache until the next column needs them.
         assert_eq!((pack(8, 8, 4096, 100, 8), pack(8, 16, 2048, 100, 8)), (1, 1));
         assert_eq!(pack(8, 17, 2048, 100, 8), 16);
-        // A single column, columns that are one or overlap, and columns far apart.
+        // A single column, columns that join or overlap, and columns far apart.
         assert_eq!(
             [(1, 8), (100, 0), (100, 4)].map(|(n, apart)| pack(8, 9, 4096, n, apart)),
             [1; 3]
         );
         assert_eq!([64, 65, 128, 200].map(|apart| pack(8, 9, 4096, 100, apart)), [2, 1, 1, 1]);
-        // Rows in the same lines.
+        // Rows that share cache lines.
         assert_eq!([127, 128].map(|row| pack(8, 600, row, 100, 8)), [1, 16]);
-        // The packed columns lie in the same set.
+        // Packed columns whose lines lie in one set.
         assert_eq!((pack(8, 512, 8192, 100, 8), of::<Unpack>(8, 512, 8192, 100, 8)), (8, 16));
     }
 }

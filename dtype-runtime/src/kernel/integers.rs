@@ -1,8 +1,7 @@
-//! Integers of 8 bytes as integers of 4, and back: a `long` between two kinds of machines.
+//! Converts integers of 8 bytes to integers of 4, and back: a `long` on two kinds of machine.
 //!
-//! Two numbers tell signed from unsigned, so that one loop serves both. With `s` = 2³¹ for signed integers and 0
-//! for unsigned ones, `v` fits 4 bytes exactly if `v + s`, as an unsigned number, fits 4 bytes. A narrow `v`, as
-//! an unsigned number, is widened by `(v ^ s) − s`.
+//! One loop serves both signed and unsigned integers, with `s` = 2³¹ for signed and 0 for unsigned ones. `v` fits 4 bytes
+//! exactly if `v + s`, as an unsigned number, fits 4 bytes. A narrow `v`, as an unsigned number, is widened by `(v ^ s) − s`.
 
 use super::direction::Way;
 use super::registers::compiled_for_selected;
@@ -17,21 +16,21 @@ struct Series {
     from_step: isize,
     to_step: isize,
     count: usize,
-    /// 2³¹ if they are signed.
+    /// 2³¹ for signed integers, 0 for unsigned ones.
     sign: u64,
 }
 
-/// The task for these integers.
+/// What to do with these integers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Task {
-    /// Check whether all of them fit, and write nothing.
+    /// Check whether all of them fit 4 bytes, and write nothing.
     Check,
     /// Convert them. Integers that do not fit lose their upper half.
     Convert,
 }
 
-/// Performs the task for all values, if they are of these two widths; returns whether all of them fit, or `None`
-/// if they are other values.
+/// Performs the task for all values, if their widths are 4 and 8. Returns whether all of them fit; `None` for values of other
+/// widths.
 ///
 /// # Safety
 ///
@@ -61,7 +60,7 @@ pub(crate) unsafe fn integers<D: Way>(
     let series = Series { from, to, from_step, to_step, count, sign: u64::from(signed) << 31 };
     let swap = order != ByteOrder::NATIVE;
     let (swap_from, swap_to) = (swap && !D::PACKS, swap && D::PACKS);
-    // SAFETY: the values, which the caller guarantees.
+    // SAFETY: the caller guarantees the values.
     Some(unsafe { run(task, narrows, swap_from, swap_to, series) })
 }
 
@@ -74,8 +73,7 @@ compiled_for_selected! {
     unsafe fn run[][](task: Task, narrows: bool, from: bool, to: bool, series: Series) -> bool = _R => all(task, narrows, from, to, series);
 }
 
-/// [`run`], with a loop of its own for integers that follow one another on both sides. At most one
-/// side has its bytes swapped.
+/// As [`run`], with a separate loop for integers that are contiguous on both sides. At most one side has its bytes swapped.
 ///
 /// # Safety
 ///
@@ -117,7 +115,7 @@ unsafe fn fit<const SWAP: bool>(series: Series) -> bool {
     let mut excess = 0;
     let mut from = from;
     for _ in 0..count {
-        // SAFETY: one of the integers, which the caller guarantees.
+        // SAFETY: the caller guarantees the integers; this is one of them.
         let value = unsafe { from.cast::<u64>().read_unaligned() };
         let value = if SWAP { value.swap_bytes() } else { value };
         excess |= value.wrapping_add(sign) >> 32;
@@ -136,7 +134,7 @@ unsafe fn narrow<const SWAP_FROM: bool, const SWAP_TO: bool>(series: Series) -> 
     let Series { mut from, mut to, from_step, to_step, count, sign } = series;
     let mut excess = 0;
     for _ in 0..count {
-        // SAFETY: one of the integers, which the caller guarantees on both sides.
+        // SAFETY: the caller guarantees the integers on both sides; this is one of them.
         unsafe {
             let value = from.cast::<u64>().read_unaligned();
             let value = if SWAP_FROM { value.swap_bytes() } else { value };
@@ -152,7 +150,7 @@ unsafe fn narrow<const SWAP_FROM: bool, const SWAP_TO: bool>(series: Series) -> 
     excess == 0
 }
 
-/// Writes integers of 4 bytes as integers of 8; all of them fit.
+/// Writes integers of 4 bytes as integers of 8. All of them fit.
 ///
 /// # Safety
 ///
@@ -161,7 +159,7 @@ unsafe fn narrow<const SWAP_FROM: bool, const SWAP_TO: bool>(series: Series) -> 
 unsafe fn widen<const SWAP_FROM: bool, const SWAP_TO: bool>(series: Series) -> bool {
     let Series { mut from, mut to, from_step, to_step, count, sign } = series;
     for _ in 0..count {
-        // SAFETY: one of the integers, which the caller guarantees on both sides.
+        // SAFETY: the caller guarantees the integers on both sides; this is one of them.
         unsafe {
             let value = from.cast::<u32>().read_unaligned();
             let value = u64::from(if SWAP_FROM { value.swap_bytes() } else { value });

@@ -6,20 +6,20 @@ use super::moves::{any, by_length, four, long, three, touching, two};
 use super::registers::{Registers, compiled_for_selected};
 use crate::plan::{Entries, List, Lists, Moves, Width};
 
-/// An entry's number, as an offset in memory or in the packed stream. Numbers that lead to data fit; on the way they may
-/// wrap, which the pointers' arithmetic undoes.
+/// A number in an entry as an offset in memory or in the packed stream. Offsets of data fit `isize`; others may wrap, and
+/// pointer arithmetic wraps back.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "wraps by design, see above")]
 fn offset(number: impl Into<u64>) -> usize {
     number.into() as usize
 }
 
-/// Executes a list. Returns the end of what was packed.
+/// Executes a list. Returns the end of the packed bytes.
 ///
 /// # Safety
 ///
-/// The list must be of these tables. The bytes of all blocks, relative to `memory`, and as many from `packed` on must be valid
-/// for `D`.
+/// The list must belong to these tables. The bytes of all blocks, relative to `memory`, and as many from `packed` on must be
+/// valid for `D`.
 #[inline]
 pub(crate) unsafe fn list<D: Direction>(
     all: &List,
@@ -32,13 +32,13 @@ pub(crate) unsafe fn list<D: Direction>(
 }
 
 compiled_for_selected! {
-    /// Executes the blocks of a list that fit `limit` packed bytes, up to the first one that does not. Returns their number and
-    /// the end of what was packed.
+    /// Executes the blocks of a list that fit in `limit` packed bytes, up to the first one that does not. Returns their number
+    /// and the end of the packed bytes.
     ///
     /// # Safety
     ///
-    /// The list must be of these tables. The bytes of these blocks, relative to `memory`, and as many from `packed` on must be
-    /// valid for `D`.
+    /// The list must belong to these tables. The bytes of these blocks, relative to `memory`, and as many from `packed` on must
+    /// be valid for `D`.
     pub(crate) unsafe fn list_within[D: Direction][D](
         all: &List, lists: &Lists, limit: usize, memory: *mut u8, packed: *mut u8,
     ) -> (usize, *mut u8) = R, without avx2 => entries::<D, R>(all, lists, limit, memory, packed);
@@ -59,8 +59,8 @@ unsafe fn entries<D: Direction, R: Registers>(
     packed: *mut u8,
 ) -> (usize, *mut u8) {
     let memory = memory.wrapping_offset(list.disp() as isize);
-    // SAFETY: the entries are the entries of the blocks that the caller guarantees. `Moves::of` (`plan/list.rs`)
-    // chose the moves of a varied list for the least and the greatest of its lengths.
+    // SAFETY: the entries are those of the blocks that the caller guarantees. `Moves::of` (`plan/list.rs`) chose the moves of a
+    // varied list for the least and the greatest of its lengths.
     unsafe {
         match lists.entries(list) {
             Entries::Even(offsets, len) => {
@@ -83,8 +83,7 @@ unsafe fn entries<D: Direction, R: Registers>(
 ///
 /// # Safety
 ///
-/// `len` bytes from each offset from `memory` on, and as many from `packed` on as these are together,
-/// must be valid for `D`.
+/// `len` bytes from each offset from `memory` on, and as many from `packed` on as all blocks have, must be valid for `D`.
 #[inline(always)]
 unsafe fn even<D: Direction, O: Copy + Into<u64>, R: Registers>(
     offsets: &[O],
@@ -96,7 +95,7 @@ unsafe fn even<D: Direction, O: Copy + Into<u64>, R: Registers>(
     let all = offsets.len().saturating_mul(len);
     let number = if limit < all { limit / len } else { offsets.len() };
     let offsets = offsets.get(..number).unwrap_or(offsets);
-    // A loop for the reason in `rows`.
+    // A loop, for the reason given in `rows`.
     macro_rules! each_block {
         ($moves:expr, |$m:ident, $p:ident| $copy:expr) => {
             if D::chosen(|| Kernel::List($moves), packed) {
@@ -114,7 +113,8 @@ unsafe fn even<D: Direction, O: Copy + Into<u64>, R: Registers>(
                     };
                 }
                 if D::IS_PACKED && matches!($moves, PerBlock::Moves { number: 1, .. }) {
-                    // Where a loop of so few instructions lies in two lines of the cache, it takes up to twice as long.
+                    // Four blocks at a time: a loop of so few instructions takes up to twice as long where it crosses a cache
+                    // line.
                     let (fours, rest) = offsets.as_chunks::<4>();
                     for four in fours {
                         each!(four);
@@ -130,7 +130,7 @@ unsafe fn even<D: Direction, O: Copy + Into<u64>, R: Registers>(
     // SAFETY: the caller guarantees every block, and the moves cover its length exactly.
     unsafe {
         if const { size_of::<O>() > size_of::<u32>() } {
-            // Blocks further apart than 32 bits reach: a miss of the caches each, whatever the moves.
+            // Blocks whose offsets need more than 32 bits: each is a cache miss, whatever the moves.
             each_block!(PerBlock::Varied, |m, p| any::<D, R>(m, p, len))
         } else {
             by_length!(D, R, len, each_block)
@@ -167,7 +167,7 @@ unsafe fn varied<D: Direction, O: Copy + Into<u64>, R: Registers>(
     // SAFETY: passed on to the caller.
     unsafe {
         if const { size_of::<O>() > size_of::<u32>() } {
-            // As in `even`.
+            // As in `even`: each is a cache miss.
             return each_block!(PerBlock::Varied, false, any::<D, R>);
         }
         match moves {
@@ -177,7 +177,7 @@ unsafe fn varied<D: Direction, O: Copy + Into<u64>, R: Registers>(
             Moves::Two(Width::W8) => each_block!(2, 8, two::<D, 8>),
             Moves::Two(Width::W16) => each_block!(2, 16, two::<D, 16>),
             Moves::Two(Width::W32) => each_block!(2, 32, two::<D, 32>),
-            // A load and a store where four of each would be needed, or branches that the processor guesses wrong.
+            // One masked move replaces four moves, or branches that the processor mispredicts.
             Moves::Four(Width::W1 | Width::W2 | Width::W4 | Width::W8) | Moves::UpTo32
                 if R::MASKS && D::MAY_MASK =>
             {
@@ -201,8 +201,8 @@ unsafe fn varied<D: Direction, O: Copy + Into<u64>, R: Registers>(
 ///
 /// # Safety
 ///
-/// As [`Direction::copy`]; there must be no more than `W` bytes. `D` must pack or unpack, or copy nothing, and the
-/// processor must have the instructions of `R`.
+/// As [`Direction::copy`]; `len` must be at most `W`. `D` must pack or unpack, or copy nothing, and the processor must have the
+/// instructions of `R`.
 #[inline(always)]
 unsafe fn masked<D: Direction, R: Registers, const W: usize>(
     memory: *mut u8,
@@ -210,15 +210,16 @@ unsafe fn masked<D: Direction, R: Registers, const W: usize>(
     len: usize,
 ) {
     let (from, to) = D::ends(memory, packed);
-    // SAFETY: the bytes of the block, which the caller guarantees.
+    // SAFETY: the caller guarantees the bytes of the block.
     unsafe { R::masked::<W>(from, to, len) };
 }
 
-/// Calls `copy` for each block that fits. Returns the number of blocks and the end of what was packed.
+/// Calls `copy` for each block that fits. Returns the number of blocks and the end of the packed bytes.
 ///
-/// Where the fragment ends is not looked up: as in any search in lengths that vary, the processor would guess most comparisons
-/// wrong. The blocks go on as long as eight more fit, which is one comparison that it guesses right, and then one by one. Code
-/// for blocks that are not `SHORT`, or have wide entries, or have no packed bytes, would only become larger by that.
+/// The last block that fits is not searched for: with lengths that vary, the processor would mispredict most comparisons of a
+/// search. Instead the loop takes eight blocks at a time while eight more fit, a comparison that the processor predicts well,
+/// and then single blocks. Only the code for blocks that are `SHORT`, have narrow entries and have packed bytes does so;
+/// elsewhere it would not pay for its size.
 ///
 /// # Safety
 ///
@@ -239,7 +240,7 @@ unsafe fn spans<D: Direction, O: Copy + Into<u64>, const SHORT: bool>(
         let ([from, to], offset) = ([start(entry), start(next)], self::offset(entry[0]));
         let len = to - from;
         let to = D::counterpart(packed.wrapping_add(D::advance(from)), offset);
-        // SAFETY: one of the blocks that the caller guarantees.
+        // SAFETY: the caller guarantees the blocks; this is one of them.
         unsafe { copy(memory.wrapping_add(offset), to, len) };
         end = to.wrapping_add(D::advance(len));
     };

@@ -1,25 +1,25 @@
-//! Whether the values in packed records lie in their ranges.
+//! Tests whether the values in packed records lie in their ranges.
 //!
-//! See [`Tests`] for the idea. There are no loads under a mask here, so the last records are left to the caller: those for
-//! which a step would load bytes after the end.
+//! [`Tests`] explains how. Loads here have no mask, so the last records, for which a step would load bytes past the end, are
+//! left to the caller.
 
 use super::vector::{Vector, compiled_for_vectors};
 use crate::kernels::selected;
 use crate::plan::{Load, Tests};
 
-/// Tests the values of some of the packed records, from the first on. Returns the number of these records, 0 if the machine
-/// lacks the instructions; `None` if a value does not lie in its range.
+/// Tests the values of some of the packed records, from the first on. Returns the number of these records (0 if the machine
+/// lacks the instructions), or `None` if a value does not lie in its range.
 #[inline]
 pub(crate) fn test(tests: &Tests, records: &[u8]) -> Option<usize> {
     selected();
-    // SAFETY: nothing is required but the instructions, which the dispatch sees to.
+    // SAFETY: the function requires only the instructions, and the dispatch checks these.
     unsafe { by_vectors(tests, records) }
 }
 
 compiled_for_vectors! {
     /// # Safety
     ///
-    /// None: the dispatch selects instructions that the processor has.
+    /// Nothing: the dispatch selects instructions that the processor has.
     unsafe fn by_vectors[][](tests: &Tests, records: &[u8]) -> Option<usize> = V => match tests.width() {
         1 if tests.is_in_place() => steps::<V, 1, true>(tests, records),
         1 => steps::<V, 1, false>(tests, records),
@@ -46,7 +46,7 @@ unsafe fn steps<V: Vector, const W: usize, const IN_PLACE: bool>(
     let (of_step, size) = tests.records();
     let (step, mut rest) = (of_step * size, records);
     while rest.len() >= step.max(tests.reach()) {
-        // SAFETY: there are as many bytes as the loads reach.
+        // SAFETY: the bytes reach as far as the loads.
         unsafe {
             first.test(rest);
             second.test(rest);
@@ -58,7 +58,7 @@ unsafe fn steps<V: Vector, const W: usize, const IN_PLACE: bool>(
     is_valid.then(|| (records.len() - rest.len()) / size)
 }
 
-/// What is tested in a register: the bytes of two loads.
+/// The tests in one register: the bytes of two loads.
 struct Pair<V, const W: usize, const IN_PLACE: bool> {
     from: [usize; 2],
     index: V,
@@ -66,7 +66,7 @@ struct Pair<V, const W: usize, const IN_PLACE: bool> {
     least: V,
     /// The greatest result of each lane so far.
     greatest: V,
-    /// The greatest that there may be.
+    /// The greatest allowed result of each lane.
     most: V,
 }
 
@@ -101,19 +101,19 @@ impl<V: Vector, const W: usize, const IN_PLACE: bool> Pair<V, W, IN_PLACE> {
         }
     }
 
-    /// Tests the values in a step, which starts where the bytes do.
+    /// Tests the values in a step, which starts at the start of the bytes.
     ///
     /// # Safety
     ///
-    /// There must be 16 bytes after the first `from`, for both of these. The processor must have the instructions.
+    /// There must be 16 bytes from both `from`s on. The processor must have the instructions.
     #[inline(always)]
     unsafe fn test(&mut self, bytes: &[u8]) {
         debug_assert!(self.from.iter().all(|from| from + 16 <= bytes.len()), "{:?}", self.from);
-        // SAFETY: the bytes that the caller guarantees.
+        // SAFETY: the caller guarantees the bytes.
         unsafe {
             let [low, high] = self.from.map(|from| bytes.as_ptr().add(from));
             let values = if IN_PLACE {
-                // One right after the other.
+                // The second load follows the first directly.
                 V::load(low)
             } else {
                 V::load_halves(low, high).shuffle(self.index).xor(self.flip)
@@ -145,10 +145,11 @@ mod tests {
     use crate::kernels::Isa;
     use crate::plan::{Ranged, RangedList};
 
-    /// A value's position, its bytes, and which of them it accepts.
+    /// A value's position, its number of bytes, and which of them it accepts.
     type Value = (usize, usize, Validity);
 
-    /// The values of a record, and its size in bytes: bytes alone, as these have a kernel of their own, or any width.
+    /// The values of a record, and its size in bytes. Values of one byte alone have a kernel of their own, so both kinds are
+    /// made: bytes only, and any width.
     fn records() -> impl Strategy<Value = (Vec<Value>, usize)> {
         const GAPS: Validity = Validity::Enum(Discriminants::new(&[1, 2, 5, 6]));
         let byte = prop_oneof![
@@ -189,8 +190,8 @@ mod tests {
     }
 
     proptest! {
-        /// Neither more is refused than one value after another, nor less: what asks for the reason would find none, and take
-        /// its time.
+        /// The kernel refuses exactly the records that a test of each value refuses. If it refused more, the code that looks
+        /// for the invalid value would find none, and would take time.
         #[test]
         fn the_same_is_refused(
             (values, size) in records(),
@@ -205,13 +206,13 @@ mod tests {
                     prop_assert!(is_added);
                 }
             }
-            // As if one after another took a microsecond.
+            // As if testing value after value took a microsecond.
             let tests = Tests::new(&list, size, 8000);
             let Some(tests) = tests.filter(|_| selected() != Isa::Portable) else { return Ok(()) };
             let is_valid = |record: &[u8]| {
                 values.iter().all(|&(at, len, validity)| validity.accepts(bits(&record[at..at + len])))
             };
-            // The number 1 is valid everywhere; a byte more, if that is valid, too.
+            // The number 1 is valid everywhere; one byte is then replaced, by a valid value or an invalid one.
             let mut ones = alloc::vec![0; size];
             for (at, ..) in &values {
                 ones[*at] = 1;

@@ -5,24 +5,25 @@
 //! at 5. (Registers of 16 bytes take three moves for most lengths from 33 to 48 bytes.) Copying bytes 5 to 7 twice costs
 //! little; a loop over the bytes, or a branch on the remaining length, would cost more.
 //!
-//! For three or five values, the moves touch instead: 12 bytes (three `f32`) are moves of 8 and 4. A short store crosses the end
-//! of a cache line less often than a long one, so such blocks take 5 to 15 % less time than with moves that overlap.
+//! For blocks of three or five values, the moves touch instead of overlapping: 12 bytes (three `f32`) are moves of 8 and 4. A
+//! short store crosses the end of a cache line less often than a long one, so such blocks take 5 to 15 % less time than with
+//! moves that overlap.
 //!
-//! [`by_length!`] is the table from a length to its moves. A kernel whose blocks all have one length looks it up
-//! once, and has a loop for each of the arms. [`any`] is for a kernel whose blocks differ in length. It has fewer
-//! arms, because the processor would mispredict more arms more often.
+//! [`by_length!`] is the table from a length to its moves. A kernel whose blocks all have one length looks up the length once,
+//! and has a loop for each arm. [`any`] is for a kernel whose blocks differ in length. It has fewer arms, because the processor
+//! would mispredict more arms more often.
 
 use super::direction::Direction;
 use super::registers::Registers;
 
-/// The longest block that is copied without a call, where registers are wider than 16 bytes.
+/// The longest block that is copied by moves instead of a call, where registers are wider than 16 bytes.
 pub(super) const LONG: usize = 1024;
 
 /// The table from the length of a block to the moves that copy it, for registers of `$R`.
 ///
-/// Expands to a `match` on the length, whose arms are `$with!` applied to the moves, as a [`PerBlock`], and to the
-/// closure that makes them. The closure is sound for blocks of that length that are valid for `$D`; the macro must
-/// be called in an `unsafe` block.
+/// Expands to a `match` on the length. Each arm is `$with!` applied to the moves, as a [`PerBlock`], and to a closure that
+/// executes them. The closure is sound for blocks of that length that are valid for `$D`; the macro must be called in an
+/// `unsafe` block.
 ///
 /// [`PerBlock`]: super::chosen::PerBlock
 macro_rules! by_length {
@@ -97,7 +98,7 @@ pub(super) unsafe fn touching<D: Direction, const V: usize, const W: usize>(
     memory: *mut u8,
     packed: *mut u8,
 ) {
-    // SAFETY: the first `V` of the bytes that the caller guarantees, and the `W` others.
+    // SAFETY: the caller guarantees the bytes: the first `V`, and the `W` after these.
     unsafe {
         D::copy(memory, packed, V);
         D::copy(memory.add(V), packed.wrapping_add(V), W);
@@ -125,8 +126,7 @@ pub(super) unsafe fn three<D: Direction, const W: usize>(
     }
 }
 
-/// Copies `len` bytes by four moves. That is faster than a branch on how many are needed, which the processor
-/// would mispredict.
+/// Copies `len` bytes by four moves. That is faster than a branch on the number of moves, which the processor would mispredict.
 ///
 /// # Safety
 ///
@@ -139,9 +139,9 @@ pub(super) unsafe fn four<D: Direction, const W: usize>(
 ) {
     let last = len - W;
     let (second, third) = (last.min(W), last.saturating_sub(W));
-    // SAFETY: the first `2 · W` and the last `2 · W` of the bytes that the caller guarantees, or fewer where there
-    // are fewer: all of these bytes, and no others, as each move starts no later than `last`. Where the moves
-    // overlap they write the same bytes.
+    // SAFETY: the moves cover the first `2 · W` and the last `2 · W` of the bytes that the caller guarantees; with fewer bytes,
+    // all of them. No move covers other bytes, because each starts no later than `last`. Where moves overlap, they write the
+    // same bytes.
     unsafe {
         D::copy(memory, packed, W);
         D::copy(memory.add(second), packed.wrapping_add(second), W);
@@ -171,15 +171,15 @@ pub(super) unsafe fn long<D: Direction, R: Registers>(
     }
     let last = len - 64;
     let mut at = 0;
-    // Aligned stores from here on, each in one line. Of others of 32 bytes, every second one lies in two lines. That takes a
-    // Zen 3 so much longer that blocks at odd places took up to half as long again.
+    // Stores from here on are aligned, so each stays in one line. Of unaligned stores of 32 bytes, every second one crosses
+    // lines, which is so slow on a Zen 3 that blocks at odd addresses took up to half as long again.
     if R::WIDTH == 32 && D::IS_PACKED {
         let (_, to) = D::ends(memory, packed);
         // SAFETY: the first 32 of the bytes that the caller guarantees.
         unsafe { D::copy(memory, packed, 32) };
         at = to.addr().wrapping_neg() % 32;
     }
-    // Four at a time: a Xeon makes a move in each cycle, but a loop takes two for each round.
+    // Four moves for each round: a Xeon makes a move in each cycle, but a round of the loop takes two cycles.
     while at + 256 < len {
         for part in [at, at + 64, at + 128, at + 192] {
             // SAFETY: 64 of the bytes that the caller guarantees, all of which lie before byte `at + 256`.
@@ -192,7 +192,7 @@ pub(super) unsafe fn long<D: Direction, R: Registers>(
         unsafe { D::copy(memory.add(at), packed.wrapping_add(at), 64) };
         at += 64;
     }
-    // SAFETY: likewise, the last 64 bytes. Where they were copied before, the same bytes are written.
+    // SAFETY: as above, the last 64 bytes. Where they were copied before, the same bytes are written.
     unsafe { D::copy(memory.add(last), packed.wrapping_add(last), 64) };
 }
 
@@ -205,7 +205,7 @@ pub(super) unsafe fn long<D: Direction, R: Registers>(
 pub(super) unsafe fn any<D: Direction, R: Registers>(memory: *mut u8, packed: *mut u8, len: usize) {
     // SAFETY: each arm covers the `len` bytes that the caller guarantees, and no others.
     unsafe {
-        // A record's runs are mostly a value or two: these lengths are found first.
+        // Most runs of a record are one or two values, so these lengths come first.
         if len >= 8 {
             if len < 16 {
                 two::<D, 8>(memory, packed, len);

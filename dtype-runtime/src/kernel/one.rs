@@ -1,8 +1,8 @@
-//! Copies one instance. Most such calls copy a few bytes, so every step on the way shows.
+//! Copies one instance. Most such calls copy only a few bytes, so every step before the copy counts.
 //!
 //! - One run goes to [`run`] at once, and two short runs to [`two`]: neither reads operations.
-//! - Three operations or more, with at most as many bytes as a register, are copied by the permutation of the instances if the
-//!   machine executes one.
+//! - An instance of at least three operations and at most as many bytes as a register is copied by the permutation of the
+//!   instances, if the machine executes one.
 //! - Everything else is copied operation by operation.
 
 use super::chosen::Kernel;
@@ -50,9 +50,9 @@ pub(crate) unsafe fn run<D: Direction>(memory: *mut u8, packed: *mut u8, len: us
 unsafe fn two<D: Direction>(runs: &TwoRuns, memory: *mut u8, packed: *mut u8) {
     let TwoRuns { disps, lens } = *runs;
     let [first, second] = disps.map(|disp| memory.wrapping_offset(disp as isize));
-    // No longer than this, so that what copies longer runs is not compiled.
+    // The runs are at most this long, so that code for longer runs is not compiled.
     let [len, rest] = lens.map(|len| usize::from(len).min(SHORT as usize));
-    // SAFETY: the two runs of the instance, which the caller guarantees.
+    // SAFETY: the caller guarantees the two runs of the instance.
     unsafe {
         if !D::chosen(|| Kernel::Copy, packed) {
             blocks::run::<D>(first, packed, len);
@@ -72,7 +72,7 @@ compiled_for_selected! {
     ) = R, without avx2 => small_by::<D, R>(program, memory, packed);
 }
 
-/// [`small`] with the registers `R`. Every call is the last thing that it does, so it has no registers to save.
+/// [`small`] with the registers `R`. It ends with every call that it makes, so it saves no registers.
 ///
 /// # Safety
 ///
@@ -83,8 +83,8 @@ unsafe fn small_by<D: Direction, R: Registers>(
     memory: *mut u8,
     packed: *mut u8,
 ) {
-    // SAFETY: the permutation is that of the instances, each of which is a record of it, counted from its origin; `R` permutes,
-    // as just tested. Otherwise passed on to the caller.
+    // SAFETY: the permutation is that of the instances, so the instance is one of its records, counted from its origin. `R`
+    // permutes, as just tested. Otherwise passed on to the caller.
     unsafe {
         if R::PERMUTES
             && let Some(Instances { permutation, are_records: true, .. }) = program.instances()
@@ -105,6 +105,6 @@ unsafe fn small_by<D: Direction, R: Registers>(
 /// As [`one`].
 #[inline(never)]
 unsafe fn by_operations<D: Direction>(program: &Program, memory: *mut u8, packed: *mut u8) {
-    // SAFETY: the operations of one instance, whose bytes the caller guarantees.
+    // SAFETY: the caller guarantees the bytes of one instance; these are its operations.
     unsafe { operations::<D>(program.instance(), program, memory, packed) };
 }

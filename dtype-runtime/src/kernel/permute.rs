@@ -1,10 +1,11 @@
-//! Copies small records by permutations of bytes: which operations are one, and whether the machine executes it.
+//! Copies small records by permutations of bytes: finds the permutation of operations, and checks whether the machine executes
+//! it.
 //!
-//! Take records of 16 bytes with data in bytes 0 to 12: 13 packed bytes. Four of them lie in a window of 64 bytes.
-//! One load fetches the window, masked so that the gaps are not read; one instruction moves the 52 bytes of data
-//! to the front of the register; one store writes them. Four records take three instructions; copied run by run, they
-//! take eight loads and eight stores. The [`Permutation`], computed once for each plan, says which byte goes where.
-//! Unpacking is the mirror image, with another index and a masked store.
+//! Take records of 16 bytes with data in bytes 0 to 12: 13 packed bytes. Four of them lie in a window of 64 bytes. One load
+//! fetches the window, masked so that the gaps are not read; one instruction moves the 52 bytes of data to the front of the
+//! register; one store writes them. That is three instructions for four records; run by run, they take eight loads and eight
+//! stores. The [`Permutation`], computed once for each plan, says which byte goes where. Unpacking is the mirror image, with
+//! another index and a masked store.
 
 #[cfg(test)]
 mod tests;
@@ -17,12 +18,12 @@ use super::registers::{Registers, compiled_for_selected};
 use crate::kernels::{Isa, decided, selected};
 use crate::plan::{Blocks, MIN_BLOCKS, Permutation, Program};
 
-/// Copies blocks, the first of them at `memory`, if they are a permutation that the machine has the instructions for. Returns the
-/// end of what was packed.
+/// Copies blocks, the first of them at `memory`, if the machine can execute their permutation. Returns the end of the packed
+/// bytes.
 ///
 /// # Safety
 ///
-/// As [`blocks`](super::blocks()), with a displacement of 0 whatever the blocks say.
+/// As [`blocks`](super::blocks()), but the displacement counts as 0.
 #[inline(never)]
 pub(crate) unsafe fn blocks<D: Direction>(
     all: &Blocks,
@@ -31,19 +32,19 @@ pub(crate) unsafe fn blocks<D: Direction>(
     packed: *mut u8,
 ) -> Option<*mut u8> {
     let permutation = of_blocks(all, all.len * all.count, program)?;
-    // SAFETY: the permutation is computed from blocks of this length and stride, which the caller guarantees.
+    // SAFETY: the permutation was computed for blocks of this length and stride, which the caller guarantees.
     unsafe { end::<D>(permutation, all.count, memory, packed) }
 }
 
-/// Whether the permutation of `count` records is worth a call, where the alternative is inlined code.
+/// Whether the permutation of `count` records is worth a call, if the alternative is inlined code.
 #[inline(always)]
 pub(crate) fn is_worth_a_call(permutation: &Permutation, count: usize) -> bool {
-    // With few records, there is no need to load which instructions are selected. If none are yet, the call decides.
+    // For few records, the selected instructions are not looked up. If none are selected yet, the call selects them.
     (permutation.fewest()..=permutation.most()).contains(&count)
         && decided().is_none_or(Isa::permutes)
 }
 
-/// Whether it is worth looking up whether a permutation copies these blocks.
+/// Whether it is worth looking for a permutation of these blocks.
 #[inline]
 pub(super) fn may_be_for(blocks: &Blocks) -> bool {
     /// Two blocks at a greater distance do not lie in one vector.
@@ -51,7 +52,7 @@ pub(super) fn may_be_for(blocks: &Blocks) -> bool {
     blocks.count >= MIN_BLOCKS && blocks.stride.unsigned_abs() < MAX_DISTANCE
 }
 
-/// The permutation by which the machine copies `bytes` packed bytes of these blocks, if it does.
+/// The permutation by which the machine copies `bytes` packed bytes of these blocks, if it has one.
 pub(super) fn of_blocks<'a>(
     blocks: &Blocks,
     bytes: u64,
@@ -64,14 +65,14 @@ pub(super) fn of_blocks<'a>(
 ///
 /// # Safety
 ///
-/// As there.
+/// As for [`Direction::chosen`].
 #[inline(always)]
 pub(super) unsafe fn chosen<D: Direction>(permutation: &Permutation, packed: *mut u8) -> bool {
     // SAFETY: passed on to the caller.
     unsafe { D::chosen(|| Kernel::Permutation { records: permutation.records() }, packed) }
 }
 
-/// Copies `count` records. Returns the end of what was packed, or `None` without an effect if the machine lacks the
+/// Copies `count` records. Returns the end of the packed bytes, or `None` without an effect if the machine lacks the
 /// instructions.
 ///
 /// # Safety
@@ -110,12 +111,12 @@ compiled_for_selected! {
     /// Copies the packed bytes `range` of records by their permutation, or by `otherwise` if the machine lacks the
     /// instructions.
     ///
-    /// The other routine is not called after this one but by it: so a caller that ends with this call keeps no registers for
-    /// afterwards, which takes a nanosecond.
+    /// This function ends with the call of `otherwise`. So a caller that ends with a call of this function saves no registers,
+    /// which would take a nanosecond.
     ///
     /// # Safety
     ///
-    /// As [`permute`]; this must also be all that `otherwise` requires for its arguments, which are the last three.
+    /// As [`permute`]; this must also satisfy `otherwise`, whose arguments are the last three.
     pub(crate) unsafe fn permute_or[D: Direction][D](
         permutation: &Permutation,
         otherwise: unsafe fn(*mut u8, *mut u8, Range<usize>),

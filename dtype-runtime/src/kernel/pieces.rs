@@ -1,10 +1,9 @@
 //! A run whose length is a constant, as a few moves in ascending order.
 //!
-//! Left alone, the compiler splits a copy of constant length itself, and stores the pieces in any order. The order that
-//! it prefers for 12 bytes, the last four first, takes a third more time on current processors than the same stores from
-//! front to back. So the pieces are spelled out: 12 bytes are 8 and 4, 13 bytes are 8 and an
-//! overlapping 8, 40 bytes are 16, 16 and 8. (The moves of blocks whose length is known only at run time are in
-//! `moves`.)
+//! On its own, the compiler splits a copy of constant length into stores in any order. For 12 bytes it prefers the last four
+//! first, which takes a third more time on current processors than the same stores from front to back. So the pieces are
+//! written out here: 12 bytes are 8 and 4, 13 bytes are 8 and an overlapping 8, 40 bytes are 16, 16 and 8. (The moves of blocks
+//! whose length is known only at run time are in `moves`.)
 
 use super::direction::Direction;
 use crate::kernels::{Isa, selected};
@@ -12,9 +11,9 @@ use crate::kernels::{Isa, selected};
 /// The longest run that is cut into pieces on every machine.
 pub(super) const MAX_LEN: usize = 128;
 
-/// The longest run that is cut into pieces where registers have less than 64 bytes. The call for 129 to 256 bytes makes eight
-/// moves of 32, many of which cross a line: on a Zen 3, 9 pieces take half as long as it, and 14 three quarters. With
-/// registers of 64 bytes, the call is the faster one.
+/// The longest run that is cut into pieces where registers are narrower than 64 bytes. For 129 to 256 bytes, a call makes eight
+/// moves of 32, many of which cross a cache line: on a Zen 3, 9 pieces take half as long as the call, and 14 take three
+/// quarters. With registers of 64 bytes, the call is faster.
 const MAX_LEN_NARROW: usize = 224;
 
 /// Whether runs of more than [`MAX_LEN`] bytes are cut into pieces.
@@ -23,10 +22,10 @@ fn are_cut(isa: Isa) -> bool {
     isa != Isa::Avx512
 }
 
-/// Copies `len` bytes. Meant for a `len` that the compiler knows, so that only one arm remains.
+/// Copies `len` bytes. If the compiler knows `len`, only one arm remains.
 ///
-/// An unoptimized build keeps all arms. Inlined into every caller they would be most of the code to compile, so
-/// they are not inlined there.
+/// An unoptimized build keeps all arms. Inlined into every caller, they would be most of the code to compile, so there they are
+/// not.
 ///
 /// # Safety
 ///
@@ -59,8 +58,8 @@ pub(crate) unsafe fn copy<D: Direction>(memory: *mut u8, packed: *mut u8, len: u
     }
 }
 
-/// Copies `W` bytes from the front, and then the rest: in one move if there is one of that width, otherwise in a
-/// move of `W` bytes that overlaps the first.
+/// Copies the first `W` bytes, and then the rest: by a move of that width if there is one, otherwise by a move of `W` bytes
+/// that overlaps the first.
 ///
 /// # Safety
 ///
@@ -102,7 +101,7 @@ mod tests {
             unsafe { copy::<Pack>(from.as_mut_ptr(), to.as_mut_ptr().add(1), len) };
             assert_eq!((to[0], to[len + 1], &to[1..=len]), (0, 0, &*from));
             let mut back = vec![0; len + 2];
-            // SAFETY: likewise.
+            // SAFETY: as above.
             unsafe { copy::<Unpack>(back.as_mut_ptr().add(1), from.as_mut_ptr(), len) };
             assert_eq!(back, to);
         }

@@ -1,13 +1,14 @@
 //! Repetitions of a few short runs: an array of structs.
 //!
-//! Take records of 16 bytes with an `f64` at 0 and a `u32` at 8. Copied record by record, each run costs a branch on
-//! its length. So they are copied run by run: the `f64` of 512 records, by a loop that knows its length, then the `u32`
-//! of the same 512 records. These 512 records are a *tile*: as many as fit the first-level cache, in which the second
-//! loop then finds what the first one brought there.
+//! Take records of 16 bytes with an `f64` at 0 and a `u32` at 8. Copied record by record, each run costs a branch on its
+//! length. So they are copied run by run: the `f64` of 512 records, by a loop that knows its length, then the `u32` of the same
+//! 512 records. These 512 records are a *tile*: it has as many records as fit the first-level cache, so the second loop finds
+//! there the lines that the first one fetched.
 //!
 //! A fragment of such an array ([`part`]) starts and ends anywhere in a record. Take records with runs of 40, 56 and 2 bytes,
-//! and a fragment of 1024 bytes that starts at byte 60 of the first one. It has the last 36 bytes of the second run there, and
-//! the third run; then 10 whole records, run by run; then the first 6 bytes of the last record.
+//! and a fragment of 1024 bytes that starts at byte 60 of the first one. The fragment begins with the last 36 bytes of that
+//! record's second run and its third run. Then come 10 whole records, copied run by run, and then the first 6 bytes of the last
+//! record.
 
 use super::chosen::Kernel;
 use super::direction::{Direction, Steps};
@@ -30,13 +31,14 @@ pub(super) struct Tiled {
 const _: () = assert!(Tiled::TILE as u64 == Tiled::MIN_RECORDS as u64 * MAX_RECORD_DISTANCE);
 
 impl Tiled {
-    /// Bytes of memory and packed stream that a tile spans, the last one up to half more: a part of the first-level cache.
+    /// Bytes of memory and packed stream together that a tile spans: a part of the first-level cache. The last tile may span up
+    /// to half as many more.
     const TILE: usize = 8192;
 
     /// Fewer repetitions than this are not worth the setup.
     pub(super) const MIN_RECORDS: usize = 4;
 
-    /// `count` records of `size` packed bytes at a stride of `stride` bytes, if enough of them fit a tile.
+    /// `count` records of `size` packed bytes, `stride` bytes apart, if enough of them fit a tile.
     pub(super) fn new(size: usize, stride: i64, count: u64) -> Option<Self> {
         let (stride, count) = (isize::try_from(stride).ok()?, usize::try_from(count).ok()?);
         let tile = Self::TILE / stride.unsigned_abs().max(size).max(1);
@@ -49,10 +51,10 @@ impl Tiled {
         self.size * self.count
     }
 
-    /// Calls `copy` for each tile, with its number of records, the steps from one record to the next, and the first
-    /// record on both sides. Returns the end of what was packed.
+    /// Calls `copy` for each tile, with its number of records, the steps from one record to the next, and the first record on
+    /// both sides. Returns the end of the packed bytes.
     ///
-    /// The pointers wrap, as the origin of a record need not lie in the memory.
+    /// The pointers wrap, because the origin of a record may lie outside the memory.
     #[inline(always)]
     pub(super) fn each<D: Direction>(
         &self,
@@ -63,7 +65,7 @@ impl Tiled {
         let steps = Steps { memory: self.stride, packed: D::advance(self.size) };
         let mut left = self.count;
         while left > 0 {
-            // A few records more than a tile are one, too, rather than a tile and a small one.
+            // A tile takes up to half as many records more, instead of leaving them to a small tile.
             let records = if left <= self.tile + self.tile / 2 { left } else { self.tile };
             copy(records, steps, memory, packed);
             memory = memory.wrapping_offset(self.stride.wrapping_mul(records.cast_signed()));
@@ -81,16 +83,16 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// `count` repetitions of operations that are a few runs, close together.
+    /// `count` repetitions of operations that are a few runs close together; `None` for others.
     pub(super) fn new(ops: &[Op], stride: i64, count: u64) -> Option<Self> {
-        // Checked before the runs are determined, which takes longer.
+        // Checked first, because determining the runs takes longer.
         Tiled::new(0, stride, count)?;
         let runs = RunList::expand(ops)?;
         let tiled = Tiled::new(runs.size()?, stride, count)?;
         Some(Self { runs, tiled })
     }
 
-    /// Copies all records. Returns the end of what was packed.
+    /// Copies all records. Returns the end of the packed bytes.
     ///
     /// # Safety
     ///
@@ -107,7 +109,7 @@ impl Record {
     }
 }
 
-/// Copies records, one run of all records of a tile after another. Returns the end of what was packed.
+/// Copies records tile by tile: one run of all records of a tile, then the next. Returns the end of the packed bytes.
 ///
 /// # Safety
 ///
@@ -122,7 +124,7 @@ unsafe fn run_by_run<D: Direction>(
     tiled.each::<D>(memory, packed, |records, steps, memory, packed| {
         let mut field = packed;
         for run in runs {
-            // SAFETY: this run of some records, which the caller guarantees for all.
+            // SAFETY: the caller guarantees this run in all records; these are some of them.
             unsafe {
                 let memory = memory.wrapping_offset(run.disp);
                 strided::<D>(run.len, records, steps, memory, field);
@@ -160,13 +162,13 @@ unsafe fn part_by<D: Direction, R: Registers>(
 ) {
     let Records { ref runs, size, stride, .. } = *records;
     let (mut record, mut packed, mut left) = (memory, packed, len);
-    // SAFETY: bytes that the caller guarantees: of the first record, and of the records after it, each `stride` bytes further.
-    // A step over whole records is taken only if that many bytes are left.
+    // SAFETY: bytes of the first record, and of the records after it, each `stride` bytes further; the caller guarantees them.
+    // The loop takes whole records only while at least that many bytes are left.
     unsafe {
         if let [run] = **runs {
             let first = record.wrapping_offset(run.disp);
             if size.cast_signed() == stride {
-                // All records are one run.
+                // All records together are one run.
                 return D::copy(first.wrapping_add(from), packed, len);
             }
             return ends_and_rows::<D, R>(size, stride, from..from + len, first, packed);
@@ -194,7 +196,7 @@ unsafe fn part_by<D: Direction, R: Registers>(
     }
 }
 
-/// Copies `len` packed bytes of one record, from byte `from` on. Returns the end of what was packed.
+/// Copies `len` packed bytes of one record, from byte `from` on. Returns the end of the packed bytes.
 ///
 /// # Safety
 ///
@@ -215,7 +217,7 @@ unsafe fn part_of_one<D: Direction, R: Registers>(
         }
         let bytes = left.min(run.len - from);
         let place = memory.wrapping_offset(run.disp).wrapping_add(from);
-        // SAFETY: some of the bytes that the caller guarantees.
+        // SAFETY: the caller guarantees the bytes; these are some of them.
         unsafe { any::<D, R>(place, packed, bytes) };
         packed = packed.wrapping_add(D::advance(bytes));
         (from, left) = (0, left - bytes);
@@ -255,9 +257,9 @@ mod tests {
         assert_eq!(tiles(8, 16, 768), Some(vec![768]));
         assert_eq!(tiles(8, 16, 769), Some(vec![512, 257]));
         assert_eq!(tiles(8, -16, 1400), Some(vec![512, 512, 376]));
-        // The packed bytes are more than those of memory.
+        // Packed records larger than those in memory.
         assert_eq!(tiles(64, 16, 200), Some(vec![128, 72]));
-        // Too few, in all or in a tile.
+        // Too few records in total, or in a tile.
         assert_eq!((tiles(8, 16, 3), tiles(8, 16, 4)), (None, Some(vec![4])));
         assert_eq!((tiles(8, 2049, 9), tiles(8, 2048, 9)), (None, Some(vec![4, 5])));
     }

@@ -1,4 +1,4 @@
-//! What an instruction set offers to the kernels, and the dispatch to the selected one.
+//! What an instruction set provides for the kernels, and the dispatch to the selected one.
 
 use core::ops::Range;
 
@@ -13,21 +13,21 @@ pub(super) trait Registers {
     /// Bytes of the widest register.
     const WIDTH: usize;
 
-    /// Whether [`permute`](Self::permute) and [`permute_one`](Self::permute_one) have instructions.
+    /// Whether the set has instructions for [`permute`](Self::permute) and [`permute_one`](Self::permute_one).
     const PERMUTES: bool = false;
 
-    /// Whether [`masked`](Self::masked) has instructions.
+    /// Whether the set has instructions for [`masked`](Self::masked).
     const MASKS: bool = false;
 
-    /// Copies `len` bytes by a load and a store of `W` bytes, 32 or 64, of which a mask leaves out the rest.
+    /// Copies `len` bytes by one load and one store of `W` bytes, 32 or 64, under a mask that leaves out the rest.
     ///
     /// # Safety
     ///
-    /// `from` must be valid for reading `len` bytes and `to` for writing as many, and they must not overlap. There must be no
-    /// more than `W`. The processor must have the instructions.
+    /// `from` must be valid for reading `len` bytes and `to` for writing as many, and they must not overlap. `len` must be at
+    /// most `W`. The processor must have the instructions.
     #[inline(always)]
     unsafe fn masked<const W: usize>(from: *const u8, to: *mut u8, len: usize) {
-        // SAFETY: the caller guarantees it.
+        // SAFETY: the caller guarantees both ranges.
         unsafe { to.copy_from_nonoverlapping(from, len) };
     }
 
@@ -35,12 +35,12 @@ pub(super) trait Registers {
     ///
     /// # Safety
     ///
-    /// `from` must be valid for reading `len` bytes and `to` for writing as many, and they must not overlap. `len` must be a
-    /// multiple of `W`. The processor must have the instructions.
+    /// `from` must be valid for reading `len` bytes and `to` for writing `len` bytes, and the two ranges must not overlap.
+    /// `len` must be a multiple of `W`. The processor must have the instructions.
     #[inline(always)]
     unsafe fn reverse<const W: usize>(from: *const u8, to: *mut u8, len: usize) {
         for at in (0..len).step_by(W) {
-            // SAFETY: one of the values that the caller guarantees; an array of bytes has no alignment.
+            // SAFETY: the caller guarantees the values; this is one of them. An array of bytes needs no alignment.
             unsafe {
                 let mut bytes = from.add(at).cast::<[u8; W]>().read();
                 bytes.reverse();
@@ -83,13 +83,13 @@ pub(super) trait Registers {
         let _ = (permutation, memory, packed);
     }
 
-    /// Copies the records to the columns, or unpacks them from there, several records at a time. Returns `false`, with nothing
-    /// copied, if no instruction does it.
+    /// Copies the records to the columns, or back, several records at a time. Returns `false`, with nothing copied, if no
+    /// instruction can.
     ///
     /// # Safety
     ///
-    /// `memory` must be valid for `D` on the data of the columns in each record, and each column on as many bytes as these
-    /// are. No two of them must overlap. The processor must have the instructions.
+    /// `memory` must be valid for `D` on the data of the columns in each record, and each column on as many bytes. Records and
+    /// columns must not overlap. The processor must have the instructions.
     #[inline(always)]
     unsafe fn columns<D: Way, G: Constant>(
         count: usize,
@@ -108,12 +108,12 @@ impl Registers for Portable {
     const WIDTH: usize = 16;
 }
 
-/// Declares a function that is compiled for each set of instructions and calls the one that is selected.
+/// Declares a function that is compiled for each instruction set, and calls the version of the selected set.
 ///
-/// After the name come its generic parameters, first as declared and then as used. After `=` come a name for the
-/// [`Registers`] and the body. With `, without avx2` after the name, the portable code serves AVX2, too, where registers of 32
-/// bytes win nothing. Functions that the body calls must be `#[inline(always)]`: only code that becomes
-/// part of the function may use the instructions.
+/// After the name come the generic parameters, first as declared and then as used. After `=` come a name for the [`Registers`]
+/// and the body. `, without avx2` after the name lets the portable code serve AVX2 too, for kernels that do not gain from
+/// registers of 32 bytes. Functions that the body calls must be `#[inline(always)]`: only code that is inlined into the
+/// function may use the instructions.
 macro_rules! compiled_for_selected {
     ($(#[$attribute:meta])* $visibility:vis unsafe fn $name:ident [$($declared:tt)*] [$($used:tt)*] (
         $($argument:ident: $type:ty),* $(,)?
@@ -161,7 +161,7 @@ macro_rules! compiled_for_selected {
                 unsafe { $body }
             }
 
-            // Functions of their own, so that the dispatch only ends in a jump, and has no registers to save.
+            // Separate functions, so that the dispatch ends in a jump and saves no registers.
             /// # Safety
             ///
             /// As the function around it.

@@ -57,11 +57,11 @@ compiled_for_selected! {
     };
 }
 
-/// Copies the bytes of one value in reverse.
+/// Copies the bytes of one value in reverse order.
 ///
 /// # Safety
 ///
-/// `width` bytes at `memory` and at `packed` must be valid for `D`. There must be 2, 4, 8 or 16.
+/// `width` bytes at `memory` and at `packed` must be valid for `D`. `width` must be 2, 4, 8 or 16.
 #[inline(always)]
 pub(crate) unsafe fn reverse_value<D: Way>(width: u8, memory: *mut u8, packed: *mut u8) {
     let (from, to) = D::ends(memory, packed);

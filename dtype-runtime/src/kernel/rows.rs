@@ -1,4 +1,4 @@
-//! Blocks of one length in one or two dimensions: the loops where most of the time is spent.
+//! Blocks of one length in one or two dimensions: the loops in which most time is spent.
 
 use core::hint;
 use core::ops::Range;
@@ -11,12 +11,12 @@ use super::registers::{Portable, Registers, compiled_for_selected};
 use crate::kernels::{Isa, selected};
 use crate::plan::SHORT;
 
-/// Whether some registers make [`strided`] faster than copying each block in [`pieces`].
+/// Whether some registers make [`strided`] faster for blocks of `len` bytes than copying each in [`pieces`].
 pub(crate) const fn may_beat_pieces(len: usize) -> bool {
     64 < len && len <= moves::LONG
 }
 
-/// Whether the registers that are selected do.
+/// Whether the selected registers do.
 #[inline(always)]
 pub(crate) fn beats_pieces(len: usize) -> bool {
     may_beat_pieces(len) && beats_pieces_with(selected(), len)
@@ -25,7 +25,7 @@ pub(crate) fn beats_pieces(len: usize) -> bool {
 #[inline(always)]
 fn beats_pieces_with(isa: Isa, len: usize) -> bool {
     match isa {
-        // In pieces, longer blocks take twice as many moves, or a call each.
+        // Cut into pieces, longer blocks take twice as many moves, or a call each.
         Isa::Avx2 => len > pieces::MAX_LEN,
         Isa::Avx512 => true,
         _ => false,
@@ -56,7 +56,7 @@ compiled_for_selected! {
 
 compiled_for_selected! {
     /// Copies the packed bytes `range` of blocks of `len` bytes, `stride` bytes apart in memory, counted from the start of the
-    /// first: one block after the other, so the blocks should be long.
+    /// first. It copies block by block, so the blocks should be long.
     ///
     /// # Safety
     ///
@@ -137,8 +137,7 @@ pub(super) unsafe fn ends_and_rows<D: Direction, R: Registers>(
 
 /// [`grid`] with the registers `R`.
 ///
-/// A length that is known when this is compiled turns a copy into a load and a store: hence a loop for each arm of
-/// [`by_length!`].
+/// If the compiler knows the length, a copy is one load and one store, so each arm of [`by_length!`] has a loop of its own.
 ///
 /// # Safety
 ///
@@ -151,8 +150,8 @@ unsafe fn rows<D: Direction, R: Registers>(
     memory: *mut u8,
     packed: *mut u8,
 ) {
-    // Loops instead of calls of `each`: the compiler leaves some of so many closures as functions of their own, which are
-    // not compiled for these registers.
+    // Loops instead of calls of `each`: of so many closures, the compiler leaves some as separate functions, which are not
+    // compiled for these registers.
     macro_rules! each_block {
         ($moves:expr, |$m:ident, $p:ident| $copy:expr) => {
             if !D::chosen(|| kernel($moves), packed) {
@@ -173,7 +172,7 @@ unsafe fn rows<D: Direction, R: Registers>(
     // SAFETY: the caller guarantees every block, and the moves of `by_length` cover its length exactly.
     unsafe {
         if are_stored_in_halves::<D>(len, count, steps.memory, apart.memory) {
-            // A length that the compiler does not know, so that it does not make one store of the two.
+            // Hides the length from the compiler, which would otherwise merge the two stores into one.
             let opaque = hint::black_box(len);
             if len == 4 {
                 let moves = PerBlock::Moves { number: 2, width: 2 };
@@ -191,13 +190,13 @@ unsafe fn rows<D: Direction, R: Registers>(
     }
 }
 
-/// Whether blocks of `len` bytes are stored by two moves, `count` blocks `stride` bytes apart in each row, and the rows `apart`
-/// bytes from one another.
+/// Whether blocks of `len` bytes are stored by two moves each. There are `count` blocks in a row, `stride` bytes apart, and the
+/// rows are `apart` bytes apart.
 ///
-/// Lines 512 bytes apart share an eighth of a cache's sets. A loop that stores once in each fills the store buffer of a Zen 5
-/// before the first line is there, and lines are evicted before their store is done. With two stores in each line, half as many
-/// lines are on their way: blocks of 8 bytes take a third of the time. At multiples of 1024 bytes, two do not help, but four
-/// do, in two blocks that are neighbours.
+/// Lines 512 bytes apart share an eighth of a cache's sets. A loop with one store in each line fills the store buffer of a Zen
+/// 5 before the first line arrives, and lines are evicted before their stores are done. With two stores in each line, half as
+/// many lines are in flight, and blocks of 8 bytes take a third of the time. At multiples of 1024 bytes, two stores do not
+/// help, but four do: two in each of two neighbouring blocks.
 const fn are_stored_in_halves<D: Direction>(
     len: usize,
     count: usize,
@@ -208,7 +207,7 @@ const fn are_stored_in_halves<D: Direction>(
         return false;
     }
     let (stride, apart) = (stride.unsigned_abs(), apart.unsigned_abs());
-    // Whether the blocks of a row are in one line.
+    // Whether the blocks of a row share a line.
     if stride < 64 {
         matches!(len, 4 | 8 | 16) && apart > 0 && apart % 512 == 0 && count < 4
     } else {
@@ -228,7 +227,7 @@ mod tests {
         assert_eq!(with(Isa::Portable), [false; 3]);
         assert_eq!(with(Isa::Avx2), [false, false, true]);
         assert_eq!(with(Isa::Avx512), [true; 3]);
-        // Those that are selected decide.
+        // The selected registers decide.
         let isa = selected();
         assert!(!beats_pieces(64));
         assert_eq!([65, 129].map(beats_pieces), [65, 129].map(|len| beats_pieces_with(isa, len)));
@@ -236,7 +235,7 @@ mod tests {
 
     #[test]
     fn blocks_in_the_same_sets_are_stored_in_halves() {
-        /// The lengths of the blocks that are.
+        /// The lengths of the blocks that are stored in halves.
         fn lengths<D: Direction>(count: usize, stride: isize, apart: isize) -> Vec<usize> {
             (1..40).filter(|len| are_stored_in_halves::<D>(*len, count, stride, apart)).collect()
         }
@@ -249,14 +248,14 @@ mod tests {
         for apart in [0, 511, 256, 800] {
             assert!(lengths::<Unpack>(3, 8, apart).is_empty(), "{apart}");
         }
-        // Blocks in lines of their own.
+        // Blocks each in a line of its own.
         for (stride, apart) in [(512, 512), (-512, 4096), (1536, -2000)] {
             assert_eq!(lengths::<Unpack>(10, stride, apart), [8, 16]);
         }
         for (stride, apart) in [(64, 512), (512, 511), (1024, 4096), (600, 4096)] {
             assert!(lengths::<Unpack>(3, stride, apart).is_empty(), "{stride} {apart}");
         }
-        // Packing stores no blocks; moving takes more than stores.
+        // Packing stores no blocks to memory, and stores are not all that moving does.
         assert!(lengths::<Pack>(3, 4, 512).is_empty() && lengths::<Move>(3, 4, 512).is_empty());
     }
 }

@@ -1,18 +1,18 @@
-//! Copies records of values, whose padding nobody else accesses, by shuffles.
+//! Copies records of values by shuffles. No other code accesses the padding of these records meanwhile.
 //!
-//! See [`Shuffle`] for the idea. These routines are compiled for each type, so that the registers' places are constants: loaded
-//! from a table, those of seven registers take a third more time.
+//! [`Shuffle`] explains how. The routines are compiled for each type, so that the registers' offsets are constants: loaded from
+//! a table, those of seven registers take a third more time.
 
 use super::vector::{Vector, compiled_for_vectors};
 use crate::kernels::{Isa, decided};
 use crate::plan::{Half, Shuffle, ShuffledBy};
 
-/// Bytes to the memory that is prefetched, of the line that comes, and of a register.
+/// Bytes ahead at which memory is prefetched, bytes of a cache line, and bytes of a register.
 const AHEAD: usize = 2048;
 const LINE: usize = 64;
 const REGISTER: usize = 32;
 
-/// Whether the machine shuffles records of values. If it does, it may be worth a call, where the alternative is inlined code.
+/// Whether the machine shuffles records of values, so that a call may be worth it, if the alternative is inlined code.
 #[inline(always)]
 pub(crate) fn is_shuffling() -> bool {
     decided().is_some_and(Isa::shuffles)
@@ -20,35 +20,35 @@ pub(crate) fn is_shuffling() -> bool {
 
 compiled_for_vectors! {
     /// Packs some of `count` records by shuffles, from the first on. Returns the number of these records, 0 if the machine
-    /// lacks the instructions; the others must be packed afterwards, in another way. Some of their packed bytes may be
-    /// overwritten before.
+    /// lacks the instructions. The caller must then pack the others in another way; some of their packed bytes may be
+    /// overwritten before that.
     ///
     /// # Safety
     ///
     /// `memory` must be valid for reading all bytes of the records, initialised or not in the gaps, and `packed` for writing
-    /// their packed bytes, and the two must not overlap. The records must be packed so.
+    /// their packed bytes. The two must not overlap. `K`'s shuffles must be those of the records, and pack.
     pub(crate) unsafe fn pack_values[K: ShuffledBy][K](
         count: usize, memory: *const u8, packed: *mut u8,
     ) -> usize = V => pack::<V, K>(count, memory, packed); else 0
 }
 
 compiled_for_vectors! {
-    /// Unpacks some of `count` records by shuffles, from the first on. If `KEEPS_GAPS`, the bytes between their data stay as
-    /// they are, else they become zeros. Returns the number of these records, 0 if the machine lacks the instructions; the
-    /// others must be unpacked in another way.
+    /// Unpacks some of `count` records by shuffles, from the first on. The bytes between their data stay as they are if
+    /// `KEEPS_GAPS`; otherwise they become zeros. Returns the number of these records, 0 if the machine lacks the instructions.
+    /// The caller must unpack the others in another way.
     ///
     /// # Safety
     ///
     /// `memory` must be valid for reading and writing all bytes of the records, initialised or not, and `packed` for reading
-    /// their packed bytes, and the two must not overlap. The records must be unpacked so.
+    /// their packed bytes. The two must not overlap. `K`'s shuffles must be those of the records.
     pub(crate) unsafe fn unpack_values[K: ShuffledBy, const KEEPS_GAPS: bool][K, KEEPS_GAPS](
         count: usize, memory: *mut u8, packed: *const u8,
     ) -> usize = V => unpack::<V, K, KEEPS_GAPS>(count, memory, packed); else 0
 }
 
-/// Does something for the halves of each register of a period. Written out, so that the places are constants whether the
-/// compiler unrolls loops or not. After the last one, no code is generated: a `match` of an associated constant is decided
-/// before, and unlike `if const`, it is not one more constant for each register.
+/// Executes code for the two halves of each register of a period. It is unrolled by hand, so that the offsets are constants
+/// whether the compiler unrolls loops or not. After the last register, no code is generated: a `match` on an associated
+/// constant is decided before code generation, and unlike `if const`, it does not add a constant for each register.
 macro_rules! for_each_register {
     ($by:ident, $halves:ident => $body:expr) => {
         for_each_register!($by, $halves => $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
@@ -85,10 +85,10 @@ unsafe fn pack<V: Vector, K: ShuffledBy>(
         for_each_register!(K, halves => {
             let [low, high] = halves;
             // SAFETY: an index has 16 bytes, and a period of the caller's records is at the pointers: `periods_to_pack` counts
-            // periods that have all bytes that are stored for them, which are no fewer than their data, among those of the
-            // caller. The register is a part of the period's memory, and by the invariant of `Shuffle` no half is stored
-            // further behind than the last one. What is stored there after data, the next half, the next period or the caller
-            // overwrites. Prefetching is a hint, whatever the address.
+            // only periods whose stores, which cover at least their data, all end within the caller's packed bytes. The
+            // register is a part of the period's memory, and by the invariant of `Shuffle` no half is stored further behind
+            // than the last one. The next half, the next period or the caller overwrites what is stored there after the data.
+            // Prefetching is a hint, whatever the address.
             unsafe {
                 if low.place % LINE < REGISTER {
                     V::prefetch(memory.wrapping_add(low.place + AHEAD));
@@ -97,7 +97,7 @@ unsafe fn pack<V: Vector, K: ShuffledBy>(
                 data.store_halves(packed.add(low.to), packed.add(high.to));
             }
         });
-        // They wrap, as they step past the last period.
+        // The pointers wrap, because they step past the last period.
         (memory, packed) = (memory.wrapping_add(in_memory), packed.wrapping_add(in_packed));
     }
     periods * K::SHUFFLE.records()
@@ -126,7 +126,7 @@ unsafe fn unpack<V: Vector, K: ShuffledBy, const KEEPS_GAPS: bool>(
                 store::<V, KEEPS_GAPS>(halves, memory.add(low.place), bytes);
             }
         });
-        // They wrap, as they step past the last period.
+        // The pointers wrap, because they step past the last period.
         (memory, packed) = (memory.wrapping_add(in_memory), packed.wrapping_add(in_packed));
     }
     periods * K::SHUFFLE.records()
@@ -136,7 +136,7 @@ unsafe fn unpack<V: Vector, K: ShuffledBy, const KEEPS_GAPS: bool>(
 ///
 /// # Safety
 ///
-/// `place` must be valid for reading a register. The data must be initialised, and the processor have the instructions.
+/// `place` must be valid for reading a register. The data must be initialised, and the processor must have the instructions.
 #[inline(always)]
 unsafe fn load<V: Vector>([low, high]: [&Half; 2], place: *const u8) -> V {
     if cfg!(miri) {
@@ -145,7 +145,7 @@ unsafe fn load<V: Vector>([low, high]: [&Half; 2], place: *const u8) -> V {
         let index = [low.gather.to_le_bytes(), high.gather.to_le_bytes()];
         for (i, (byte, index)) in data.iter_mut().zip(index.as_flattened()).enumerate() {
             if *index < 0x80 {
-                // SAFETY: one of the data.
+                // SAFETY: the index names only data.
                 *byte = unsafe { place.add(i / 16 * 16 + usize::from(*index)).read() };
             }
         }
@@ -161,12 +161,12 @@ unsafe fn load<V: Vector>([low, high]: [&Half; 2], place: *const u8) -> V {
     }
 }
 
-/// Moves the bytes of each half to their places, and stores them. The other bytes are not changed if `KEEPS_GAPS`, or become
-/// zeros.
+/// Moves the bytes of each half to their places, and stores them. The bytes of the gaps are unchanged if `KEEPS_GAPS`;
+/// otherwise they become zeros.
 ///
 /// # Safety
 ///
-/// `place` must be valid for reading and writing a register, initialised or not, and the processor have the instructions.
+/// `place` must be valid for reading and writing a register, initialised or not. The processor must have the instructions.
 #[inline(always)]
 unsafe fn store<V: Vector, const KEEPS_GAPS: bool>(
     [low, high]: [&Half; 2],
@@ -222,7 +222,7 @@ mod tests {
         }
     }
 
-    /// What the memory becomes, byte by byte.
+    /// The expected memory, computed byte by byte.
     fn by_bytes(runs: &Runs, stride: usize, packed: &[u8], memory: &[u8]) -> Vec<u8> {
         let (mut memory, mut bytes) = (memory.to_vec(), packed.iter());
         for record in memory.chunks_mut(stride) {
@@ -241,12 +241,12 @@ mod tests {
         };
         let step = if cfg!(miri) { 9 } else { 1 };
         for count in (0..4 * K::SHUFFLE.records() + 20).step_by(step) {
-            // No longer than they must be, so that a sanitizer sees each byte before and after.
+            // No longer than required, so that a sanitizer finds an access before or after.
             let (mut packed, before) = (numbers(count * size, 251), numbers(count * stride, 241));
             let mut memory = before.clone();
             let whole = count - count % K::SHUFFLE.records();
             for _ in 0..2 {
-                // SAFETY: both have the bytes of the records, which are unpacked so, and the processor has the
+                // SAFETY: both have the bytes of the records, these are the records' shuffles, and the processor has the
                 // instructions.
                 let done = unsafe {
                     unpack_values::<K, true>(count, memory.as_mut_ptr(), packed.as_ptr())
@@ -264,9 +264,10 @@ mod tests {
             assert_eq!((done, &*memory), (whole, &*expected), "{runs:?} × {count}");
             if K::SHUFFLE.packs() {
                 packed.fill(0xEE);
-                // SAFETY: both have the bytes of the records, which are packed so, and the processor has the instructions.
+                // SAFETY: both have the bytes of the records, these are the records' shuffles, and they pack; the processor has
+                // the instructions.
                 let done = unsafe { pack_values::<K>(count, before.as_ptr(), packed.as_mut_ptr()) };
-                // All but those that the excess of the last half would have been written to.
+                // All bytes after these, except those that the excess of the last half may overwrite, are unchanged.
                 assert!(
                     done + (K::SHUFFLE.records() + 16usize.div_ceil(size)) > count && done <= count
                 );

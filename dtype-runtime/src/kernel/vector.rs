@@ -1,11 +1,12 @@
-//! What an instruction set implements for the kernels that rearrange bytes in vector registers.
+//! The primitives that an instruction set provides for kernels that rearrange bytes in vector registers.
 //!
-//! These kernels are algorithms over [`Vector`]: [`shuffle`](super::shuffle) and [`lanes`](super::lanes). An instruction set
-//! brings the primitives, and an arm in [`compiled_for_vectors!`].
+//! The kernels are algorithms over [`Vector`]: [`shuffle`](super::shuffle) and [`lanes`](super::lanes). An instruction set adds
+//! an implementation of the trait, and an arm in [`compiled_for_vectors!`].
 
-/// 32 bytes in registers, whose bytes are rearranged within each half.
+/// 32 bytes in registers. Its methods rearrange bytes within each half.
 ///
-/// An index says for each byte which of the 16 bytes of its half it becomes, or has its highest bit set, and no other but this.
+/// An index has one entry for each byte: which of the 16 bytes of its half goes there, or a number with the highest bit set,
+/// which names no byte. No other bit is then set.
 ///
 /// # Safety
 ///
@@ -22,7 +23,7 @@ pub(super) trait Vector: Copy {
     ///
     /// # Safety
     ///
-    /// As [`load`](Self::load), for 16 bytes each.
+    /// As for [`load`](Self::load), with 16 bytes each.
     unsafe fn load_halves(low: *const u8, high: *const u8) -> Self;
 
     /// Stores 32 bytes.
@@ -36,26 +37,26 @@ pub(super) trait Vector: Copy {
     ///
     /// # Safety
     ///
-    /// As [`store`](Self::store), for 16 bytes each.
+    /// As for [`store`](Self::store), with 16 bytes each.
     unsafe fn store_halves(self, low: *mut u8, high: *mut u8);
 
-    /// Loads 32 bytes and rearranges them. Bytes that the index does not name may be uninitialised, so they must not become a
-    /// value of Rust's: a block of assembly loads them, and what comes out of it are bytes that the index names, and zeros.
+    /// Loads 32 bytes and rearranges them. Bytes that the index does not name may be uninitialised, so they must never be a
+    /// Rust value: a block of assembly loads them, and only returns bytes that the index names, and zeros.
     ///
     /// # Safety
     ///
     /// `from` must be valid for reading 32 bytes. Those that the index names must be initialised.
     unsafe fn load_shuffled(from: *const u8, index: Self) -> Self;
 
-    /// Rearranges the bytes and stores them, except those whose index has the highest bit: what is in their places is loaded
-    /// and stored again, initialised or not.
+    /// Rearranges the bytes and stores them. Bytes of memory whose index entry has the highest bit set are loaded and stored
+    /// unchanged, initialised or not.
     ///
     /// # Safety
     ///
     /// `to` must be valid for reading and writing 32 bytes.
     unsafe fn store_shuffled(self, to: *mut u8, index: Self);
 
-    /// Rearranges the bytes, with zeros where the index has the highest bit.
+    /// Rearranges the bytes, with zeros where the index entry has the highest bit set.
     ///
     /// # Safety
     ///
@@ -90,7 +91,7 @@ pub(super) trait Vector: Copy {
     /// As for [all methods](Self).
     unsafe fn equals(self, other: Self) -> bool;
 
-    /// Prefetches the cache line at a place, which need not exist.
+    /// Prefetches the cache line of an address, which need not be mapped.
     ///
     /// # Safety
     ///
@@ -101,11 +102,11 @@ pub(super) trait Vector: Copy {
     }
 }
 
-/// Declares a function that is compiled for the [`Vector`] of each set of instructions that has one, and calls that of the
-/// selected set. Where that has none, the value after `else` is returned.
+/// Declares a function that is compiled for each instruction set with a [`Vector`], and calls the version of the selected set.
+/// If that set has none, the function returns the value after `else`.
 ///
-/// Assembly takes addresses in registers of 64 bits, so they must have as many. It is written as for
-/// [`compiled_for_selected!`](super::registers), with a name for the vector.
+/// The assembly needs addresses of 64 bits. The macro is called as [`compiled_for_selected!`](super::registers) is, with a name
+/// for the vector.
 macro_rules! compiled_for_vectors {
     ($(#[$attribute:meta])* $visibility:vis unsafe fn $name:ident [$($declared:tt)*] [$($used:tt)*] (
         $($argument:ident: $type:ty),* $(,)?

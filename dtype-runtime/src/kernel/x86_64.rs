@@ -14,8 +14,7 @@ use super::direction::{Direction, Transfer, Way};
 use super::registers::Registers;
 use crate::plan::{Constant, MAX_COLUMNS, Permutation};
 
-/// AVX2: registers of 32 bytes. MOVBE, which every processor with AVX2 has, reverses a single value while it is loaded or
-/// stored.
+/// AVX2: registers of 32 bytes. MOVBE, which every processor with AVX2 has, reverses a value while loading or storing it.
 pub(super) struct Avx2;
 
 impl Registers for Avx2 {
@@ -29,11 +28,11 @@ const WIDTH: usize = size_of::<__m512i>();
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn vector(bytes: &[u8; WIDTH]) -> __m512i {
-    // SAFETY: the array has the 64 bytes that are loaded.
+    // SAFETY: the array has the 64 bytes that the instruction loads.
     unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }
 
-/// The mask of the first `bytes` bytes of a register; all of them for more bytes than it has, up to 255.
+/// The mask of the first `bytes` bytes of a register. For more bytes than a register has, up to 255, it is the mask of all.
 #[inline]
 #[target_feature(enable = "bmi2")]
 #[expect(clippy::cast_possible_truncation, reason = "bytes of a few registers")]
@@ -46,7 +45,7 @@ fn first(bytes: usize) -> __mmask64 {
 /// AVX-512 with F, BW, VL and VBMI, BMI2 and MOVBE: registers of 64 bytes, whose bytes one instruction permutes.
 pub(super) struct Avx512;
 
-/// Calls a routine for the number of vectors that the permutation has.
+/// Calls a routine for the permutation's number of vectors.
 macro_rules! by_vectors {
     ($routine:ident($all:ident, $($argument:expr),*)) => {
         match $all.vectors() {
@@ -56,11 +55,11 @@ macro_rules! by_vectors {
     };
 }
 
-/// [`Registers::permute`], if the distance of prefetching is known.
+/// [`Registers::permute`], once it is known how far ahead to prefetch.
 ///
 /// # Safety
 ///
-/// As there.
+/// As for [`Registers::permute`].
 #[inline(always)]
 unsafe fn permute_prepared<D: Direction>(
     permutation: &Permutation,
@@ -68,7 +67,7 @@ unsafe fn permute_prepared<D: Direction>(
     memory: *mut u8,
     packed: *mut u8,
 ) {
-    // SAFETY: the caller guarantees the instructions, and both sides as `D` reads and writes them.
+    // SAFETY: the caller guarantees the instructions, and both sides for the reads and writes of `D`.
     unsafe {
         match D::TRANSFER {
             Transfer::Pack => by_vectors!(pack(permutation, range, memory, packed)),
@@ -79,12 +78,12 @@ unsafe fn permute_prepared<D: Direction>(
     }
 }
 
-/// [`Registers::permute`] for the first time. All of it, so that its caller has nothing to do afterwards, and no registers to
-/// save before.
+/// [`Registers::permute`] for the first time. It does the whole copy, so that its caller ends with this call and saves no
+/// registers.
 ///
 /// # Safety
 ///
-/// As there.
+/// As for [`Registers::permute`].
 #[cold]
 #[inline(never)]
 unsafe fn prepare_and_permute<D: Direction>(
@@ -140,7 +139,7 @@ impl Registers for Avx512 {
         memory: *mut u8,
         packed: *mut u8,
     ) {
-        // SAFETY: the caller guarantees the instructions, and both sides as `D` reads and writes them.
+        // SAFETY: the caller guarantees the instructions, and both sides for the reads and writes of `D`.
         unsafe {
             match D::TRANSFER {
                 Transfer::Pack => by_vectors!(pack_one(permutation, memory, packed)),
@@ -156,7 +155,7 @@ impl Registers for Avx512 {
         memory: *mut u8,
         columns: &[*mut u8; MAX_COLUMNS],
     ) -> bool {
-        // SAFETY: the caller guarantees both sides as `D` reads and writes them, and the instructions.
+        // SAFETY: the caller guarantees the instructions, and both sides for the reads and writes of `D`.
         unsafe {
             if D::PACKS {
                 gather::gather::<G>(count, memory, columns);

@@ -7,8 +7,8 @@ use crate::datatype::Datatype;
 use crate::error::Error;
 
 impl<T: Datatype> Columns<T> {
-    /// The column at a path as an array, without a copy. Its first axis is the record; the axes of arrays on the way to the
-    /// field follow, as far as `F` is not one of them.
+    /// The column at a path as an array, without a copy. Its first axis is the record. The axes of arrays on the way to the
+    /// field follow, except those that belong to `F`.
     ///
     /// # Errors
     ///
@@ -50,7 +50,7 @@ impl<T: Datatype> Columns<T> {
     }
 }
 
-/// The shape has more elements than a column can.
+/// The shape has more elements than a column can have.
 const fn overflow() -> Error {
     Error::Overflow { call: "array", quantity: "shape" }
 }

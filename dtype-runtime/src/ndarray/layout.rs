@@ -20,7 +20,7 @@ use crate::types::{Flags, Type};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Axis {
     len: usize,
-    /// Bytes from one element to the next; 0 if there is only one element, whatever the array says.
+    /// Bytes from one element to the next. 0 if there is only one element, whatever the array's own stride.
     stride: i64,
 }
 
@@ -81,8 +81,8 @@ fn merged(axes: &[Axis]) -> Vec<Axis> {
     all
 }
 
-/// The committed layout of arrays with the same shape and strides: made by
-/// [`ArrayDatatype::commit`](super::ArrayDatatype::commit), shared among threads.
+/// The committed layout of arrays with the same shape and strides. Made by
+/// [`ArrayDatatype::commit`](super::ArrayDatatype::commit); threads can share it.
 ///
 /// Strides are compared only where they matter: not along axes of one element, and not for empty arrays.
 ///
@@ -143,7 +143,7 @@ impl<T: Datatype> CommittedLayout<T> {
         if self.axes.iter().any(|axis| axis.len == 0) {
             return 0;
         }
-        // It equals the number of elements of an array.
+        // The number equals that of an array's elements, so it fits.
         self.axes.iter().map(|axis| axis.len).product()
     }
 
@@ -294,7 +294,7 @@ impl<T: Datatype> CommittedLayout<T> {
     }
 }
 
-/// Checks the packed bytes of all elements of whole arrays. An error counts the elements of all arrays.
+/// Checks the packed bytes of all elements of whole arrays. In an error, elements are counted through all arrays.
 fn elements_are_valid<T: Datatype>(bytes: &[u8], _arrays: usize) -> Result<(), Error> {
     let count = bytes.len().checked_div(T::TYPE_MAP.size()).unwrap_or(0);
     typed::validate::<T>(bytes, count)
@@ -312,7 +312,7 @@ pub(super) fn unpack<T: Datatype, D: Dimension>(
         let expected = (size as u64).saturating_mul(count as u64);
         return Err(Error::PackedLength { expected, actual: actual as u64 });
     }
-    // An array without memory supplies the strides.
+    // An array without memory, for its strides.
     let strides = array::<(), D>(shape.clone(), alloc::vec![(); count])?;
     if strides.is_standard_layout() && size > 0 {
         return array(shape, typed::unpack(bytes)?);

@@ -1,4 +1,4 @@
-//! Packs and unpacks the elements of small arrays one by one, by the code of their type.
+//! Packs and unpacks the elements of small arrays one by one, with the code of their type.
 
 use core::slice;
 

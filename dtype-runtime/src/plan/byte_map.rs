@@ -26,7 +26,7 @@ impl ByteMap {
         Self { first: 0, offsets: [0; WIDTH], least: 0, greatest: 0, len: 0, moves: 0 }
     }
 
-    /// The data of these operations, if there are few enough bytes.
+    /// The byte map of the data of these operations; `None` if they have more than [`WIDTH`] bytes.
     pub(crate) const fn from_ops(ops: &[Op]) -> Option<Self> {
         match RunList::expand_values(ops) {
             Some(runs) => Self::from_runs(&runs),
@@ -34,7 +34,7 @@ impl ByteMap {
         }
     }
 
-    /// The data of these runs, if there are few enough bytes.
+    /// The byte map of the data of these runs; `None` if they have more than [`WIDTH`] bytes.
     pub(crate) const fn from_runs(runs: &RunList) -> Option<Self> {
         let mut map = Self::new();
         let mut index = 0;

@@ -1,9 +1,9 @@
 //! An instance as one list of its runs, for fragments of nested types.
 //!
 //! If loops, lists and blocks nest, a fragment starts and ends somewhere in each level, and each level has a part before the
-//! whole items and a part after them. With many levels, finding and copying these short parts takes longer than copying the
-//! rest. In one list of all runs, a fragment starts at one place and ends at another. So a list of moderate length is worth its
-//! memory once an instance was cut several times.
+//! whole items and a part after them. With many levels, the short parts take longer to find and copy than the rest. In one list
+//! of all runs, a fragment starts at one place and ends at another. So a list of moderate length is worth its memory once
+//! fragments have cut an instance several times.
 //!
 //! Take two rows of two lists each, and the runs of each list at 0 and 6:
 //!
@@ -43,8 +43,8 @@ impl Flat {
     }
 }
 
-/// The list of all runs of an instance; `None` where that is of no use: for blocks, a list, and rows of blocks, which have
-/// kernels of their own, and for too many or too distant runs.
+/// The list of all runs of an instance. `None` where a list gains nothing (blocks, a list, and rows of blocks have kernels of
+/// their own), and where there are too many runs, or runs too far apart.
 pub(super) fn flat(ops: &[Op], lists: &Lists) -> Option<Flat> {
     if let [_] | [Op::Loop { .. }, Op::Blocks(_)] = ops {
         return None;
@@ -83,17 +83,17 @@ pub(super) fn flat(ops: &[Op], lists: &Lists) -> Option<Flat> {
     Some(Flat { list, lists, has_rows: runs.len() >= rows * LONG_ROW })
 }
 
-/// Runs in packed order: displacements and lengths in bytes.
+/// Runs in packed order: their displacements, and their lengths in bytes.
 struct Runs {
     list: Vec<(i64, u64)>,
-    /// The number of times that an operation was executed.
+    /// How many operations were executed, counting repetitions.
     rows: usize,
-    /// Number of steps that may still be taken. A run that touches the one before takes no space, but takes time.
+    /// How many more steps may be taken. A run that touches the run before it needs no entry, but its step takes time.
     left: usize,
 }
 
 impl Runs {
-    /// Adds the runs of operations. Returns whether they are few enough, and copied as they are.
+    /// Adds the runs of operations. Returns false if there are too many, or if values are converted.
     fn add(&mut self, ops: &[Op], lists: &Lists, shift: i64) -> bool {
         let mut rest = ops;
         while let Some((op, body, after)) = split_first(rest) {
@@ -121,7 +121,7 @@ impl Runs {
         (0..all.count).all(|block| self.push(all.block(block).wrapping_add(shift), all.len))
     }
 
-    /// Whether another step may be taken.
+    /// Takes a step. Returns false if none is left.
     fn step(&mut self) -> bool {
         self.left = self.left.saturating_sub(1);
         self.left > 0
@@ -157,12 +157,12 @@ mod tests {
         let rows = [each(2, 100, 3), each(2, 20, 2), run(0, 4), run(6, 2)];
         let expected = [(0, 4), (6, 2), (20, 4), (26, 2), (100, 4), (106, 2), (120, 4), (126, 2)];
         assert_eq!(runs(&rows).as_deref(), Some(&expected[..]));
-        // Backwards, with runs of one length, the last of which touch.
+        // Backwards, with runs of equal length; the last two touch.
         let back = [each(2, -10, 2), run(5, 3), run(0, 3), run(20, 2), run(22, 1)];
         assert_eq!(runs(&back).unwrap(), [(5, 3), (0, 3), (-5, 3), (-10, 3), (20, 3)]);
         let kind = |ops: &[Op]| flat(ops, Lists::none()).unwrap().list.kind;
         assert_eq!((kind(&rows), kind(&back)), (EntryKind::Varied, EntryKind::Even));
-        // What has a kernel of its own, too many runs, too many steps, and too far apart.
+        // Layouts without a list: those with a kernel of their own, too many runs, too many steps, and runs too far apart.
         assert_eq!(runs(&[run(0, 4)]), None);
         assert_eq!(runs(&[each(4, 9, 1), run(0, 4)]), None);
         assert_eq!(runs(&[each(MAX_RUNS as u64 + 1, 9, 1), run(0, 4), run(-9, 1)]), None);

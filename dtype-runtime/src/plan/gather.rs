@@ -1,19 +1,19 @@
 //! Columns of an array of small structs as permutations of bytes, several records at a time.
 //!
 //! Take records of 24 bytes with an `f64` at 0, a `u32` at 8 and a `u8` at 20. Five of them lie in a *window* of two vectors,
-//! 128 bytes. The window is loaded once, under a mask that leaves out what is not in a column; for each column, one
-//! instruction picks its bytes out of the two vectors, and one store writes them:
+//! 128 bytes. The window is loaded once, under a mask that leaves out the bytes of no column; for each column, one instruction
+//! picks its bytes out of the two vectors, and one store writes them:
 //!
 //! ```text
 //! window    f f f f f f f f u u u u . . . . . . . . b . . . f f f f f f f f u u u u …
 //! columns   f0 f1 f2 f3 f4    u0 u1 u2 u3 u4    b0 b1 b2 b3 b4
 //! ```
 //!
-//! That is 2 + 3 · 2 instructions for 15 values, which take 30 one by one. A store is wider than its piece; the next one
-//! overwrites the excess.
+//! That is 2 + 3 · 2 instructions for 15 values; one by one, the values take 30. A store is wider than its piece, and the next
+//! store overwrites the excess.
 //!
-//! The other direction loads a piece of each column, and one instruction puts the bytes of two columns where they belong in
-//! a vector of the window. The vectors of all pairs of columns are joined by `or`, and stored under the mask.
+//! To unpack, a kernel loads a piece of each column, and one instruction puts the bytes of two columns where they belong in a
+//! vector of the window. The vectors of all pairs of columns are joined by `or`, and stored under the mask.
 
 use crate::kernels::WIDTH;
 
@@ -30,7 +30,7 @@ pub(crate) struct Place {
     pub(crate) len: usize,
 }
 
-/// Columns whose permutations are constants, so that the loops over them are written out, and the indices stay in registers.
+/// Columns whose permutations are constants: the compiler then unrolls the loops over them and keeps the indices in registers.
 pub(crate) trait Constant {
     /// The columns.
     const GATHER: &'static Gather;
@@ -44,8 +44,8 @@ pub(crate) struct Gather {
     index: [[u8; WIDTH]; MAX_COLUMNS],
     /// The columns in use.
     number: usize,
-    /// For each vector of the window and each pair of columns: which byte of the two pieces a byte is, and whether it is
-    /// one of theirs.
+    /// For each vector of the window and each pair of columns: where each byte of the vector comes from in the two pieces, and
+    /// whether it comes from them at all.
     back: [[[u8; WIDTH]; MAX_COLUMNS / 2]; 2],
     keep: [[u64; MAX_COLUMNS / 2]; 2],
     /// Which bytes of the window are in a column, one bit each.
@@ -54,7 +54,7 @@ pub(crate) struct Gather {
     records: usize,
     /// Bytes of memory from one record to the next.
     stride: usize,
-    /// With fewer records than this ahead, a store could reach past the end of a column.
+    /// The least number of remaining records with which no store reaches past the end of a column.
     fewest: usize,
 }
 
@@ -72,8 +72,8 @@ impl Gather {
         fewest: 0,
     };
 
-    /// The first `number` of these columns, in records of `stride` bytes, if there are machines that copy several records at a
-    /// time, and that pays: two records lie in a window.
+    /// The permutations of the first `number` of these columns, in records of `stride` bytes. `None` where no target copies
+    /// several records at a time, or where it does not pay: at least two records must fit a window.
     pub(crate) const fn new(
         places: [Place; MAX_COLUMNS],
         number: usize,
@@ -120,7 +120,7 @@ impl Gather {
         Some(all)
     }
 
-    /// Bytes that are moved at a time for a piece: 16, 32 or 64.
+    /// Bytes that one move copies for a piece: 16, 32 or 64.
     #[inline(always)]
     pub(crate) const fn width(&self, column: usize) -> usize {
         match self.piece(column) {
@@ -155,13 +155,13 @@ impl Gather {
     expect(dead_code, reason = "nothing executes them here")
 )]
 impl Gather {
-    /// Which byte of the window each byte of a column's piece is.
+    /// For each byte of a column's piece, which byte of the window it is.
     #[inline(always)]
     pub(crate) const fn index(&self, column: usize) -> &[u8; WIDTH] {
         &self.index[column]
     }
 
-    /// Which byte of the pieces of two columns each byte of this vector of the window is, and whether it is one.
+    /// For each byte of this vector of the window, which byte of the two columns' pieces it is, and whether it is one of them.
     #[inline(always)]
     pub(crate) const fn back(&self, vector: usize, pair: usize) -> (&[u8; WIDTH], u64) {
         (&self.back[vector][pair], self.keep[vector][pair])
@@ -185,7 +185,7 @@ impl Gather {
         self.stride
     }
 
-    /// With fewer records than this ahead, a move could reach past the end of a column.
+    /// The least number of remaining records with which no move reaches past the end of a column.
     #[inline(always)]
     pub(crate) const fn fewest(&self) -> usize {
         self.fewest

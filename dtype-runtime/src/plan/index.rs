@@ -1,4 +1,4 @@
-//! The packed position and the segment at which each operation starts, so that either is found by binary search.
+//! The packed position and the segment at which each operation starts, so that a binary search finds an operation by either.
 //!
 //! Two columns ascend from one operation to the next, however the loops nest: the number of packed bytes and the
 //! number of segments before the operation, if every loop around it is in its first iteration. A body is a range
@@ -30,7 +30,7 @@ use super::segments::Segments;
 /// Fewer operations than this are searched one by one.
 pub(super) const MIN_OPERATIONS: usize = 16;
 
-/// What is known about each operation, in columns.
+/// What the index knows about each operation, in columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Index {
     /// Packed bytes before the operation if every loop around it is in its first iteration. Ascending.
@@ -102,19 +102,19 @@ impl Index {
         self.sizes[at]
     }
 
-    /// The operation of the body `body` that holds a position in its first iteration, and the packed bytes of the
-    /// body before that operation.
+    /// The operation of the body `body` that holds a position in its first iteration, and how many packed bytes of the body
+    /// come before that operation.
     pub(crate) fn find(&self, body: Range<usize>, position: u64) -> (usize, u64) {
         let first = body.start;
         let origin = self.starts[first];
         let starts = &self.starts[body];
         let at = first + starts.partition_point(|start| *start <= origin + position) - 1;
-        // This may be in a loop, and the position in a later iteration of it.
+        // The operation found may be inside a loop, and the position in a later iteration of that loop.
         let at = self.out_to(first, at);
         (at, self.starts[at] - origin)
     }
 
-    /// The operation of the body starting at `first` that is `at` or contains it.
+    /// The operation of the body starting at `first` that is `at`, or that contains `at`.
     fn out_to(&self, first: usize, at: usize) -> usize {
         let around = self.around[first];
         let mut at = at;
@@ -181,7 +181,7 @@ mod tests {
         u64::from(!runs.is_empty()) + starts.count() as u64
     }
 
-    /// Compares the index with what is counted run by run, for a body and those in it.
+    /// Compares the index with a count run by run, for a body and the bodies inside it.
     fn check(index: &Index, all: &[Op], body: &Range<usize>) {
         let (first, mut start, mut before) = (body.start, 0, Vec::new());
         for (at, op, inner) in numbered_items(&all[body.clone()]) {
@@ -224,7 +224,8 @@ mod tests {
             run(27, 5),
             Op::Blocks(Blocks { disp: 40, len: 4, count: 3, stride: 8 }),
             run(300, 4),
-            // Each iteration touches the next, the first one the run before, and the last one the run behind.
+            // Each iteration touches the next one, the run before the loop touches the first iteration, and the run after it
+            // the last.
             each(10, 8, 2),
             run(304, 4),
             run(310, 2),

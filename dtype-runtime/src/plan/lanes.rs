@@ -1,7 +1,8 @@
-//! Values in packed records that must lie in a range, tested in the lanes of vector registers.
+//! Tests in vector registers whether values in packed records lie in their ranges.
 //!
-//! A kernel loads packed bytes, permutes them so that each value has a lane of its own, moves each range to the least number
-//! that a lane can have, and keeps the greatest result of each lane. One comparison at the end decides for all records.
+//! A kernel loads packed bytes and permutes them so that each value has a lane of its own. In each lane it shifts the value's
+//! range to the least number that a lane can hold, and keeps the greatest result. One comparison at the end decides for all
+//! records.
 //!
 //! An example: records of 17 bytes, with a `bool` at 0 and a `char` at 1. Lanes are as wide as the widest value, here 4 bytes;
 //! narrower values are extended by zeros. There is one record in 16 bytes from the `bool` on.
@@ -13,15 +14,15 @@
 //! greatest  1            10F7FF              any           any
 //! ```
 //!
-//! A value that has several conditions has several lanes: an enum with the numbers 1, 2, 5 and 6 lies from 1 to 6, and not from
-//! 3 to 4.
+//! A value with several conditions takes several lanes: an enum with the numbers 1, 2, 5 and 6 must lie from 1 to 6, and not
+//! from 3 to 4.
 //!
-//! A *period* is as many records as have all their values within 16 bytes of the first value, and lanes enough. If the values
-//! of a single record need more bytes or more lanes than that, there are two or four loads for one record. A *step* makes four
-//! loads: those of four periods, or two, or one.
+//! A *period* is the greatest number of records whose values lie within 16 bytes of the first value, and for which there are
+//! enough lanes. If the values of a single record need more bytes or lanes than that, two or four loads serve one record. A
+//! *step* makes four loads: for four periods, for two, or for one.
 //!
-//! Values of one byte each need no permutation. They are tested where they are, in two loads that follow one another, and the
-//! bytes between them may be anything.
+//! Values of one byte each need no permutation. They are tested where they lie, in two adjacent loads, and the bytes between
+//! them may have any value.
 //!
 //! Instructions compare lanes as signed numbers, so all results are kept with the highest bit inverted.
 
@@ -54,7 +55,8 @@ pub(crate) struct Tests {
     loads: [Load; Self::LOADS],
     /// Bytes of a lane: 1, 2, 4 or 8.
     width: usize,
-    /// Whether bytes are tested where they are, as they are. Then each second load follows right after the one before it.
+    /// Whether bytes are tested where they lie, without a permutation. Every second load then follows directly after the one
+    /// before it.
     in_place: bool,
     /// Packed bytes of a record.
     size: usize,
@@ -62,21 +64,21 @@ pub(crate) struct Tests {
     records: usize,
     /// The greatest [`from`](Load::from) of the loads.
     furthest: usize,
-    /// From this number of records on, the steps are faster than one test after another.
+    /// The least number of records for which the steps are faster than testing value after value.
     fewest: usize,
 }
 
-/// What is tested in the bytes of one load.
+/// The tests on the bytes of one load.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
-    /// Bytes from the start of the step to those that are loaded.
+    /// Bytes from the start of the step to the loaded bytes.
     pub(crate) from: usize,
     /// For each byte, which of the loaded bytes it is; [`NO_BYTE`] if it is to become a zero.
     pub(crate) index: [u8; WIDTH],
     /// For each lane, the bits to invert and the number to subtract.
     pub(crate) flip: [u8; WIDTH],
     pub(crate) least: [u8; WIDTH],
-    /// The greatest that each lane may be then, as a signed number.
+    /// The greatest number, as a signed one, that each lane may hold afterwards.
     pub(crate) most: [u8; WIDTH],
 }
 
@@ -111,7 +113,7 @@ impl RangedList {
     }
 }
 
-/// An index that makes a zero.
+/// An index that makes a zero byte.
 const NO_BYTE: u8 = 0x80;
 
 impl Load {
@@ -148,9 +150,9 @@ impl Tests {
     /// Loads of a step.
     pub(crate) const LOADS: usize = 4;
 
-    /// The tests of these values, in records of `size` packed bytes. `one_by_one` is the time that it takes to test the values
-    /// of one record one after another, in sixteenths of a nanosecond. `None` if the loads have no room for all values, if there
-    /// are no values, or if testing them one after another is always faster, as for one `bool` in records of 70 bytes.
+    /// The tests of these values, in records of `size` packed bytes. `one_by_one` is the time, in sixteenths of a nanosecond,
+    /// to test the values of one record one after another. `None` if the loads have no room for all values, if there are no
+    /// values, or if testing them one after another is always faster, as for one `bool` in records of 70 bytes.
     pub(crate) const fn new(values: &RangedList, size: usize, one_by_one: usize) -> Option<Self> {
         let all = match Self::in_place(values.all(), size) {
             Some(all) => Some(all),
@@ -164,8 +166,8 @@ impl Tests {
         }
     }
 
-    /// Values that are bytes, each with one range and none inverted, where they are in two loads, one right after the other;
-    /// `None` if others are among them, or if they lie too far apart.
+    /// The tests of values of one byte, each with one range that is not inverted, where they lie: in two adjacent loads. `None`
+    /// if there are other values, or if they lie too far apart.
     const fn in_place(values: &[Ranged], size: usize) -> Option<Self> {
         let (Some(first), Some(last)) = (values.first(), values.last()) else { return None };
         let (from, span) = (first.position, last.position - first.position);
@@ -192,7 +194,7 @@ impl Tests {
         Some(Self { in_place: true, ..Self::repeated(&loads, 1, size, records) })
     }
 
-    /// Any values, each in a lane of its own.
+    /// The tests of any values, each in a lane of its own.
     const fn in_lanes(values: &[Ranged], size: usize) -> Option<Self> {
         let (mut width, mut end, mut i) = (1, 0, 0);
         while i < values.len() {
@@ -235,7 +237,7 @@ impl Tests {
         Some(Self::repeated(loads.split_at(number.next_power_of_two()).0, width, size, records))
     }
 
-    /// Steps of as many periods as there are loads for, each of `records` records and `loads`.
+    /// The tests with as many periods in a step as its loads allow. A period has `records` records and `loads`.
     const fn repeated(loads: &[Load], width: usize, size: usize, records: usize) -> Self {
         let mut all = [loads[0]; Self::LOADS];
         let (mut furthest, mut k) = (0, 0);
@@ -251,7 +253,7 @@ impl Tests {
         Self { loads: all, width, in_place: false, size, records, furthest, fewest: 0 }
     }
 
-    /// From this number of records on, the steps are faster than one test after another.
+    /// The least number of records for which the steps are faster than testing value after value.
     pub(crate) const fn fewest(&self) -> usize {
         self.fewest
     }
@@ -266,7 +268,8 @@ impl Tests {
         self.width
     }
 
-    /// Whether bytes are tested where they are, as they are. Then each second load follows right after the one before it.
+    /// Whether bytes are tested where they lie, without a permutation. Every second load then follows directly after the one
+    /// before it.
     pub(crate) const fn is_in_place(&self) -> bool {
         self.in_place
     }
@@ -317,7 +320,7 @@ mod tests {
         assert_eq!(flip[..8], [0, 0, 0, 0, 0, 0xD8, 0, 0]);
         assert_eq!(least[..12], [0, 0, 0, 0x80, 0, 8, 0, 0x80, 0, 0, 0, 0]);
         assert_eq!(most[..12], [1, 0, 0, 0x80, 0xFF, 0xF7, 0x10, 0x80, 0xFF, 0xFF, 0xFF, 0x7F]);
-        // Several records in a load. The least of a value may have the highest bit.
+        // Several records in a load. The least number of a range may have the highest bit set.
         let high = Validity::Enum(Discriminants::new(&[0x90, 0x91]));
         let all = Tests::in_lanes(list(&[(8, 1, high)]).all(), 9).unwrap();
         assert_eq!((all.records(), all.loads().map(|load| load.from)), ((8, 9), [8, 26, 44, 62]));
@@ -379,7 +382,7 @@ mod tests {
             is_in_place(tests(&[(0, 1, truth), (1, 1, gap), (2, 1, truth)], 3)),
             Some(false)
         );
-        // A single `bool` in a long record is tested as fast by itself.
+        // A single `bool` in a long record is tested as fast without lanes.
         assert!(tests(&[(0, 2, Validity::NonZero)], 40).is_none());
     }
 
@@ -400,7 +403,7 @@ mod tests {
     #[test]
     fn a_step_pays_from_a_number_of_records_on() {
         let fewest = |values: &[_], size| tests(values, size).unwrap().fewest();
-        // 10 steps of 4 records gain 7 each, and 3 steps of 8 records in place 28.
+        // A step of 4 records gains 7, so 10 steps pay for the call; a step of 8 records in place gains 28, so 3 do.
         assert_eq!(fewest(&[(0, 1, Validity::Bool), (1, 4, Validity::Char)], 17), 40);
         assert_eq!(fewest(&[(8, 1, Validity::Bool), (9, 1, Validity::NonZero)], 10), 24);
     }
@@ -413,18 +416,18 @@ mod tests {
             let all = Tests::in_lanes(list(&values.collect::<Vec<_>>()).all(), size)?;
             Some((all.width(), all.records().0))
         };
-        // Four loads of as many records as fit the lanes, or lie in the bytes.
+        // Four loads of as many records as have lanes, or as fit the bytes.
         assert_eq!(records(&[(0, 2)], 2), Some((2, 4 * 8)));
         assert_eq!(records(&[(0, 2)], 4), Some((2, 4 * 4)));
         assert_eq!(records(&[(3, 1), (1, 2)], 5), Some((2, 4 * 3)));
         assert_eq!(records(&[(0, 1), (1, 1), (1, 1)], 2), Some((1, 4 * 5)));
-        // The last value ends with the load, and after it.
+        // The last value ends with the load, and one byte after it.
         assert_eq!(records(&[(2, 2), (16, 2)], 18), Some((2, 4)));
         assert_eq!(records(&[(2, 2), (17, 2)], 19), Some((2, 2)));
-        // As many values as lanes, and more.
+        // As many values as there are lanes, and one more.
         assert_eq!(records(&[(0, 8), (8, 8)], 16), Some((8, 4)));
         assert_eq!(records(&[(0, 8), (4, 8), (8, 8)], 16), Some((8, 2)));
-        // Values that no lane has.
+        // A value of three bytes and one of sixteen do not fit any lane.
         assert_eq!((records(&[(0, 3)], 8), records(&[(0, 16)], 16)), (None, None));
     }
 }

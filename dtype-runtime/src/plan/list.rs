@@ -1,7 +1,7 @@
 //! Lists: many blocks at irregular displacements as one operation, with their displacements in a table.
 //!
-//! One operation for each block would take ten times the memory of the displacements, and a decision for each block how
-//! to copy it. So the displacements are in tables, one for each [`EntryKind`], and an operation refers to a part of one.
+//! An operation for each block would take ten times the memory of the displacements, and a decision per block on how to copy
+//! it. So the displacements are in tables, one for each [`EntryKind`], and an operation refers to a part of a table.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -9,10 +9,10 @@ use core::mem;
 
 /// Blocks at irregular displacements: a part of a table of the plan.
 ///
-/// [`Plan::blocks_of`](super::Plan::blocks_of) yields them one by one.
+/// [`Plan::blocks_of`](super::Plan::blocks_of) yields the blocks one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct List {
-    /// Displacement in bytes that the offsets in the table count from.
+    /// The displacement in bytes that the table's offsets are relative to.
     pub(crate) disp: i64,
     /// Bytes of each block; unspecified where the lengths differ.
     pub(crate) len: u64,
@@ -39,8 +39,8 @@ pub(crate) enum EntryKind {
     WideVaried,
 }
 
-/// How blocks of any length that occurs in a list can be copied without looking at the length: by a number of
-/// moves of one width, which overlap.
+/// Moves that copy blocks of any length in a list without looking at the length: a fixed number of moves of one width, which
+/// overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moves {
     /// Two moves cover lengths from one width to two widths.
@@ -93,7 +93,7 @@ impl Moves {
 /// The entries of a list.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Entries<'a> {
-    /// Offsets of the blocks, and the number of bytes that each of them has.
+    /// Offsets of the blocks, and the length in bytes that all of them share.
     Even(&'a [u32], u64),
     /// Offsets and packed positions, one more than there are blocks.
     Varied(&'a [[u32; 2]]),
@@ -120,7 +120,7 @@ impl Entries<'_> {
         }
     }
 
-    /// As [`find`](Self::find), for a position that is not before a block, which starts at `start`.
+    /// As [`find`](Self::find), for a position at or after the start of `block`, which is `start`.
     pub(crate) fn find_from(&self, position: u64, block: usize, start: u64) -> (usize, u64) {
         match *self {
             Self::Even(_, len) | Self::WideEven(_, len) => find_even(position, len),
@@ -142,7 +142,7 @@ impl Entries<'_> {
     pub(crate) fn get(&self, index: usize) -> Option<(u64, u64)> {
         fn varied<W: Number>(entries: &[[W; 2]], index: usize) -> Option<(u64, u64)> {
             let ([offset, packed], [_, end]) = (*entries.get(index)?, *entries.get(index + 1)?);
-            // For a list of another table, an end may come before its start.
+            // With entries of another list's table, an end may come before its start.
             Some((offset.into(), end.into().checked_sub(packed.into())?))
         }
         match *self {
@@ -159,14 +159,14 @@ trait Number: Copy + Into<u64> {}
 
 impl<T: Copy + Into<u64>> Number for T {}
 
-/// The block of a list of blocks of `len` bytes that holds a position, and where it starts.
+/// In a list of blocks of `len` bytes, the block that holds a position, and where that block starts.
 fn find_even(position: u64, len: u64) -> (usize, u64) {
     let block = position.checked_div(len).unwrap_or(0);
     // At most the number of offsets, which are in memory.
     (usize::try_from(block).unwrap_or(usize::MAX), block * len)
 }
 
-/// Whether a block, which need not exist, holds a position.
+/// Whether a block holds a position. There may be no such block.
 fn holds<W: Number>(entries: &[[W; 2]], block: usize, position: u64) -> bool {
     let (Some([_, origin]), Some([[_, start], [_, end], ..])) =
         (entries.first(), entries.get(block..))
@@ -179,7 +179,7 @@ fn holds<W: Number>(entries: &[[W; 2]], block: usize, position: u64) -> bool {
 
 /// The number of blocks in this many packed bytes, if they are as long as the average.
 fn expected<W: Number>(entries: &[[W; 2]], bytes: u64) -> usize {
-    /// Binary digits after the point of an average. A list has fewer than 2³² blocks, so the number fits.
+    /// Bits of the fraction of an average length. A list has fewer than 2³² blocks, so the number fits.
     const FRACTION: u32 = 32;
     // The last entry is the end.
     let blocks = entries.len().saturating_sub(1);
@@ -187,7 +187,8 @@ fn expected<W: Number>(entries: &[[W; 2]], bytes: u64) -> usize {
     (bytes.wrapping_mul(average) >> FRACTION) as usize
 }
 
-/// The block that holds a position which is not before a block, which starts at `start`; and where it starts.
+/// The block that holds a position, and where that block starts. The position must be at or after `start`, the start of
+/// `block`.
 fn find_after<W: Number>(
     entries: &[[W; 2]],
     position: u64,
@@ -197,8 +198,8 @@ fn find_after<W: Number>(
     find(entries, position, block + expected(entries, position.saturating_sub(start)))
 }
 
-/// The last block that starts at a position or before it, and where it starts. The search doubles its steps from
-/// the hint on, and then bisects the last step.
+/// The last block that starts at or before a position, and where that block starts. The search doubles its steps from the hint
+/// on, and then bisects the last step.
 fn find<W: Number>(entries: &[[W; 2]], position: u64, hint: usize) -> (usize, u64) {
     let Some([_, origin]) = entries.first() else { return (0, 0) };
     let origin = (*origin).into();
@@ -262,7 +263,7 @@ impl List {
         }
     }
 
-    /// Displacement in bytes that the offsets in the table count from.
+    /// The displacement in bytes that the table's offsets are relative to.
     pub(crate) const fn disp(&self) -> i64 {
         self.disp
     }
@@ -295,7 +296,7 @@ impl Lists {
         }
     }
 
-    /// The entries of a list that these tables were filled for; no entries for any other list.
+    /// The entries of a list in these tables. For a list of other tables there may be none.
     pub(crate) fn entries(&self, list: &List) -> Entries<'_> {
         fn part<T>(table: &[T], first: usize, count: usize) -> &[T] {
             table.get(first..).and_then(|rest| rest.get(..count)).unwrap_or(&[])
@@ -309,7 +310,7 @@ impl Lists {
         }
     }
 
-    /// Tables without entries, for operations among which there are no lists.
+    /// Tables without entries, for operations without lists.
     pub(crate) const fn none() -> &'static Self {
         static NONE: Lists = Lists::new();
         &NONE
@@ -320,7 +321,7 @@ impl Lists {
         self.entries(list).blocks(*list)
     }
 
-    /// The tables on the heap, in the least memory; `None` if they are empty.
+    /// Moves the tables to the heap, without unused capacity; `None` if they are empty.
     pub(crate) fn finish(&mut self) -> Option<Box<Self>> {
         let is_empty = self.even.is_empty()
             && self.varied.is_empty()
@@ -349,7 +350,7 @@ impl Entries<'_> {
         }
     }
 
-    /// Displacement and length in bytes of each block of `list`, whose entries these are.
+    /// Displacement and length in bytes of each block of `list`, to which these entries belong.
     pub(crate) fn blocks(self, list: List) -> impl Iterator<Item = (i64, u64)> {
         (0..list.count as usize).map_while(move |index| {
             let (offset, len) = self.get(index)?;
@@ -425,7 +426,7 @@ mod tests {
         thread_local! {
             static LOOKS: Cell<u32> = const { Cell::new(0) };
         }
-        /// A number that counts how often any is looked at.
+        /// A number that counts the comparisons of all such numbers.
         #[derive(Clone, Copy)]
         struct Counted(u32);
         impl From<Counted> for u64 {
@@ -441,7 +442,7 @@ mod tests {
             assert_eq!(find(), (usize::try_from(position).unwrap(), position));
             LOOKS.get()
         };
-        // Up to twice the digits of the distance, and a few for the ends.
+        // At most twice the binary digits of the distance, and a few for the ends.
         for distance in [0, 1, 100, 10_000_usize] {
             let most = 2 * (usize::BITS - distance.leading_zeros()) + 8;
             for hint in [20_000 - distance, 20_000 + distance] {

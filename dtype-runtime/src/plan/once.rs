@@ -1,12 +1,11 @@
-//! A value that is computed when it is first needed, and kept. Without the standard library it is computed in advance,
-//! because threads cannot wait for each other there.
+//! A value that is computed when first needed, and kept. Without the standard library it is computed in advance, because
+//! threads have no way there to block until another thread has computed it.
 
 use alloc::boxed::Box;
 #[cfg(feature = "std")]
 use std::sync::OnceLock;
 
-/// A value that follows from the fields beside it. It plays no part in comparisons. A clone has the value where
-/// the original has it.
+/// A value that is derived from the fields beside it, so comparisons ignore it. A clone has the value if the original has it.
 #[derive(Clone, Debug)]
 pub(super) struct Once<T>(
     #[cfg(feature = "std")] OnceLock<Box<T>>,
@@ -23,7 +22,7 @@ impl<T> Once<T> {
         Self(OnceLock::new())
     }
 
-    /// A value that is known.
+    /// A value that is computed already.
     pub(super) fn known(value: T) -> Self {
         Self(OnceLock::from(Box::new(value)))
     }
@@ -32,7 +31,7 @@ impl<T> Once<T> {
     #[inline(always)]
     #[expect(clippy::unnecessary_wraps, reason = "without the standard library there may be none")]
     pub(super) fn get(&self, compute: impl FnOnce() -> T) -> Option<&T> {
-        // A known value is found by code that is inlined into the caller.
+        // Only this branch is inlined into the caller.
         match self.0.get() {
             Some(value) => Some(value),
             None => Some(self.compute(compute)),

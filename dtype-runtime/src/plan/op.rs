@@ -1,4 +1,4 @@
-//! The operations of a plan: their bodies, their sizes, and how they are moved, repeated and joined.
+//! The operations of a plan: their bodies and sizes, and how to shift, repeat and join them.
 
 use super::list::{List, Lists};
 use crate::representation::Form;
@@ -12,7 +12,7 @@ pub enum Op {
     Blocks(Blocks),
     /// Copies blocks at irregular displacements, which [`Plan::blocks_of`](super::Plan::blocks_of) looks up.
     List(List),
-    /// Converts values at equal distances. Only where the packed stream is not in this machine's representation.
+    /// Converts values at equal distances. Only in plans whose packed stream is not in this machine's representation.
     Elements(Elements),
     /// Repeats the operations that follow: its body.
     Loop {
@@ -20,7 +20,7 @@ pub enum Op {
         count: u64,
         /// Bytes that the displacements advance with each iteration.
         stride: i64,
-        /// Number of operations in the body, including the bodies of inner loops.
+        /// Number of operations in the body, counting those of inner loops.
         items: usize,
     },
 }
@@ -51,7 +51,7 @@ pub struct Elements {
 
 /// The operations of a body, each with its own body: empty unless the operation is a [`Op::Loop`].
 ///
-/// The operations inside a loop are not yielded; call `items` on the loop's body for these.
+/// Operations inside a loop are not yielded; call `items` on the loop's body for these.
 ///
 /// ```
 /// use dtype_runtime::plan::{Op, items};
@@ -76,7 +76,7 @@ pub fn items(ops: &[Op]) -> impl Iterator<Item = (&Op, &[Op])> {
     })
 }
 
-/// As [`items`], each with its index in `ops`, where the operations inside loops count too.
+/// As [`items`], with the index of each operation in `ops`. Operations inside loops count in the index.
 #[inline]
 pub(crate) fn numbered_items(ops: &[Op]) -> impl Iterator<Item = (usize, &Op, &[Op])> {
     let mut next = 0;
@@ -87,7 +87,7 @@ pub(crate) fn numbered_items(ops: &[Op]) -> impl Iterator<Item = (usize, &Op, &[
     })
 }
 
-/// The first operation, its body, and the operations after these: a step of [`items`], also in constants.
+/// The first operation, its body, and the operations after the body: one step of [`items`], usable in `const` evaluation.
 #[inline(always)]
 pub(crate) const fn split_first(ops: &[Op]) -> Option<(&Op, &[Op], &[Op])> {
     let Some((op, rest)) = ops.split_first() else { return None };
@@ -97,12 +97,12 @@ pub(crate) const fn split_first(ops: &[Op]) -> Option<(&Op, &[Op], &[Op])> {
     };
     match rest.split_at_checked(items) {
         Some((body, after)) => Some((op, body, after)),
-        // Of a loop that was cut off: the operations that are present.
+        // The loop was cut off: its body is the operations that are present.
         None => Some((op, rest, &[])),
     }
 }
 
-/// Packed bytes of operations, executed once. `lists` holds the lists among them.
+/// Packed bytes of operations executed once. `lists` holds the tables of their lists.
 pub(crate) fn size(ops: &[Op], lists: &Lists) -> u64 {
     let (mut sum, mut rest) = (0, ops);
     while let Some((op, body, after)) = split_first(rest) {
@@ -130,15 +130,15 @@ impl Op {
     }
 }
 
-// A displacement of data fits 64 bits. An intermediate displacement on the way to data may wrap, and wraps back:
-// hence the wrapping arithmetic.
+// Displacements of data fit 64 bits. A displacement computed on the way to data may wrap and wraps back, so the arithmetic
+// wraps.
 impl Blocks {
     /// A single block.
     pub(crate) const fn run(disp: i64, len: u64) -> Self {
         Self { disp, len, count: 1, stride: 0 }
     }
 
-    /// The blocks of a level that has at least one block.
+    /// The blocks of a loop level; there must be at least one.
     #[inline(always)]
     pub(crate) const fn of_level(level: &Level) -> Self {
         let Level { base: disp, length: len, count, stride } = *level;
@@ -177,7 +177,7 @@ impl Blocks {
         }
     }
 
-    /// `self` and `next` as one, if `next` continues `self` at an equal distance.
+    /// `self` and `next` as one, if `next` continues `self` at the same stride.
     pub(crate) const fn followed_by(self, next: Self) -> Option<Self> {
         if self.len != next.len {
             return None;
@@ -213,7 +213,7 @@ impl Elements {
         Self { blocks, ..self }
     }
 
-    /// `self` and `next` as one, if `next` continues `self` at an equal distance.
+    /// `self` and `next` as one, if `next` continues `self` at the same stride.
     pub(crate) fn followed_by(self, next: Self) -> Option<Self> {
         if self.form != next.form {
             return None;

@@ -1,11 +1,10 @@
-//! The bytes of a small record as a permutation: which byte of memory each packed byte is, for as many records as
-//! fit into a vector register.
+//! The bytes of small records as a permutation: for as many records as fit a vector register, which byte of memory each packed
+//! byte is.
 //!
-//! A kernel that executes one loads a *window* of memory, permutes its bytes in the register, and stores the
-//! packed bytes. To unpack, it loads packed bytes and stores the window under a mask, so that gaps are never
-//! written. Both take about the same time for any permutation. Run by run, a record takes one move for each run, or two
-//! if the length is not a power of two. So a permutation pays if one vector replaces several moves, and
-//! [`Permutation::new_if_faster`] counts the moves.
+//! A kernel that executes a permutation loads a *window* of memory, permutes its bytes in the register, and stores the packed
+//! bytes. To unpack, it loads packed bytes and stores the window under a mask, so that gaps are never written. Both take about
+//! the same time for any permutation. Without it, each run of a record takes one move, or two if its length is not a power of
+//! two. So a permutation pays if one vector replaces several moves; [`Permutation::new_if_faster`] counts them.
 //!
 //! An example: records of 16 bytes with 1 byte at displacement 0 and 8 bytes at 8.
 //!
@@ -17,10 +16,9 @@
 //! moves             4 records · 2 moves = 8, for 1 vector: at least 3, so it pays
 //! ```
 //!
-//! It does not pay for records of one run of 8 bytes with stride 32, for example: two of them lie in the window,
-//! and two moves are faster than a permutation. Moves whose lengths the compiler knows are faster still:
-//! [`Permutation::new_if_faster_than_constants`] asks for more of them. Where a single record spans more than one vector,
-//! the window has two.
+//! A permutation does not pay for records of one run of 8 bytes with stride 32, for example: two records lie in the window, and
+//! two moves are faster. Moves whose lengths the compiler knows are faster still: [`Permutation::new_if_faster_than_constants`]
+//! requires that more of them are replaced. If a single record spans more than one vector, the window is two vectors.
 
 use super::byte_map::ByteMap;
 use super::costs;
@@ -31,7 +29,7 @@ type Vector = [u8; WIDTH];
 
 /// Records as a permutation of bytes, for both directions.
 ///
-/// A *period* is as many records as have at most [`WIDTH`] packed bytes together and lie in one window of memory:
+/// A *period* is as many records as have at most [`WIDTH`] packed bytes together and lie in one window of memory. A window is
 /// [`WIDTH`] bytes, or twice as many if a single record spans more than one vector.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Permutation {
@@ -41,9 +39,9 @@ pub(crate) struct Permutation {
     scatter: [Vector; 2],
     /// Which bytes of the window are data, one bit each.
     data: [u64; 2],
-    /// Which of them are data of the first record.
+    /// Which bytes of the window are data of the first record, one bit each.
     data_of_one: [u64; 2],
-    /// What lies in a window, and so in a period.
+    /// What lies in a window, and therefore in a period.
     window: Window,
     /// Packed bytes of a record.
     size: usize,
@@ -53,11 +51,11 @@ pub(crate) struct Permutation {
     stride: isize,
     /// Bytes from one period to the next, in memory and packed.
     period: (isize, usize),
-    /// Bytes from a window to the memory that is prefetched by a processor that does not do so by itself.
+    /// Bytes from a window to the memory to prefetch, on processors that do not prefetch far enough by themselves.
     far: isize,
-    /// Minimum number of records for which a call of the vector routine pays.
+    /// The least number of records for which a call of the vector routine pays.
     fewest: usize,
-    /// Maximum number of records for which it does.
+    /// The greatest number of records for which such a call pays.
     most: usize,
 }
 
@@ -73,7 +71,7 @@ struct Window {
 }
 
 impl Window {
-    /// The window of records that are `stride` bytes apart; `None` if it has no room for the data of one.
+    /// The window of records that are `stride` bytes apart; `None` if the data of one record do not fit a window.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -91,7 +89,7 @@ impl Window {
         }
         let is_wide = span > WIDTH as i64;
         let mut records = 1;
-        // Only records that do not interleave: a part of a period is then a prefix of the window.
+        // Only for records that do not interleave is a part of a period a prefix of the window.
         if stride >= span && !is_wide {
             let (fit, lie) = (WIDTH / map.len, (WIDTH as i64 - span) / stride + 1);
             records = if fit <= lie as usize { fit } else { lie as usize };
@@ -104,7 +102,8 @@ impl Window {
         if self.is_wide { 2 } else { 1 }
     }
 
-    /// Whether a permutation replaces at least `moves` moves for each vector, and not just as many of 16 bytes.
+    /// Whether a permutation replaces at least `moves` moves for each vector of memory, but not exactly `moves` moves of 16
+    /// bytes each.
     const fn replaces(&self, map: &ByteMap, moves: usize) -> bool {
         let all = self.records * map.moves;
         all >= moves * self.vectors() && (all != moves || self.records * map.len != 16 * moves)
@@ -112,32 +111,32 @@ impl Window {
 }
 
 impl Permutation {
-    /// Fewer moves than this for each vector of memory are faster one by one, and so are exactly this many moves
-    /// of 16 bytes each.
+    /// With fewer moves than this for each vector of memory, copying run by run is faster; so it is with exactly this many
+    /// moves of 16 bytes each.
     const MIN_MOVES: usize = 3;
 
-    /// As many moves of known lengths are as fast as a permutation with a window of one vector, or of two.
+    /// The number of moves of constant length that take as long as a permutation, with a window of one vector and of two.
     const CONSTANT_MOVES: [usize; 2] = [4, 7];
 
-    /// With exactly as many moves, a permutation is faster only if a period has more packed bytes than this, and only in a
-    /// cache.
+    /// With exactly that many moves, a permutation is faster only if a period has more packed bytes than this, and only while
+    /// the data are in a cache.
     const FULL: usize = WIDTH / 4 * 3;
 
-    /// Bytes of memory that a cache may hold together with the packed bytes. Beyond it, memory sets the pace.
+    /// How much memory a cache may hold together with the packed bytes, in bytes. Beyond it, the speed of memory decides.
     const CACHED: usize = 16 << 20;
 
-    /// The largest distance in bytes between two records. Beyond it nearly every record lies in a page of its own, and
-    /// what the vector routine prefetches would evict lines that are still needed.
+    /// The largest distance in bytes between two records. Beyond it, nearly every record lies in a page of its own, and the
+    /// vector routine's prefetches would evict lines that are still needed.
     const MAX_DISTANCE: u64 = 1024;
 
-    /// Bytes that are prefetched ahead by a processor that does not do so by itself.
+    /// How far ahead to prefetch, in bytes, on processors that do not prefetch far enough by themselves.
     pub(crate) const FAR: isize = 2048;
 
-    /// Periods that are prefetched ahead by any processor.
+    /// How far ahead to prefetch, in periods, on any processor.
     pub(crate) const NEAR: isize = 4;
 
-    /// The permutation of records that are `stride` bytes apart, fast or not; `None` if the window is too small for
-    /// the data of one record.
+    /// The permutation of records that are `stride` bytes apart, fast or not; `None` if the data of one record do not fit a
+    /// window.
     #[cfg(test)]
     pub(crate) fn new(map: &ByteMap, stride: i64) -> Option<Self> {
         Self::with_moves(map, stride, 0)
@@ -151,8 +150,8 @@ impl Permutation {
         Self::with_moves(map, stride, Self::MIN_MOVES)
     }
 
-    /// As [`new_if_faster`](Self::new_if_faster), where the runs are constants, which the compiler turns into moves without
-    /// a branch.
+    /// As [`new_if_faster`](Self::new_if_faster), where the alternative has runs of constant length, which the compiler turns
+    /// into moves without a branch.
     #[expect(clippy::cast_possible_truncation, reason = "no more than `MAX_DISTANCE`")]
     pub(crate) const fn new_if_faster_than_constants(map: &ByteMap, stride: i64) -> Option<Self> {
         if stride.unsigned_abs() > Self::MAX_DISTANCE {
@@ -171,7 +170,8 @@ impl Permutation {
         Some(Self::with_window(map, stride, window, most))
     }
 
-    /// As [`new_if_faster`](Self::new_if_faster), where a record is blocks at equal distances, which a kernel copies row by row.
+    /// As [`new_if_faster`](Self::new_if_faster), where a record is blocks at equal distances, so that the alternative is a
+    /// kernel that copies row by row.
     pub(crate) const fn new_if_faster_than_rows(map: &ByteMap, stride: i64) -> Option<Self> {
         if stride.unsigned_abs() > Self::MAX_DISTANCE {
             return None;
@@ -179,7 +179,7 @@ impl Permutation {
         Self::with_moves(map, stride, Self::MIN_MOVES + 1)
     }
 
-    /// The permutation of records that are `stride` bytes apart, if that is near enough for one.
+    /// The permutation of records that are `stride` bytes apart, if they are near enough to each other.
     pub(crate) const fn new_if_near(map: &ByteMap, stride: i64) -> Option<Self> {
         if stride.unsigned_abs() > Self::MAX_DISTANCE {
             return None;
@@ -187,8 +187,8 @@ impl Permutation {
         Self::with_moves(map, stride, 0)
     }
 
-    /// The permutation of records that are `stride` bytes apart, if it replaces at least `moves` moves for each vector
-    /// of the window, and the window has room for the data of one record.
+    /// The permutation of records that are `stride` bytes apart, if it replaces at least `moves` moves for each vector of the
+    /// window, and the data of one record fit the window.
     const fn with_moves(map: &ByteMap, stride: i64, moves: usize) -> Option<Self> {
         let Some(window) = Window::new(map, stride) else { return None };
         if !window.replaces(map, moves) {
@@ -207,7 +207,7 @@ impl Permutation {
         let stride = stride as isize;
         let period = stride.wrapping_mul(records as isize);
         let far = if period.unsigned_abs() <= WIDTH {
-            // There is a window in every line, so any distance will do.
+            // Each line of memory has a window, so any distance will do.
             period.signum() * Self::FAR
         } else {
             let steps = Self::FAR / period.saturating_abs();
@@ -253,11 +253,11 @@ impl Permutation {
         self.size
     }
 
-    /// The record that a position in the packed bytes is in.
+    /// The record that holds a packed position.
     ///
-    /// That is the position times the reciprocal; with a division, a fragment of 1 KiB would take 7 % longer. The reciprocal is
-    /// rounded up, by less than 2⁻⁶⁴. So before position 2⁵⁸ the product is too large by less than 1 / 64. That is at most
-    /// 1 / `size`, so it does not reach the next record.
+    /// This is the position times the reciprocal; with a division, a fragment of 1 KiB takes 7 % longer. The reciprocal is
+    /// rounded up by less than 2⁻⁶⁴, so for positions before 2⁵⁸ the product is too large by less than 1 / 64. That is at most
+    /// 1 / `size`, so the product does not reach the next record.
     #[inline]
     pub(crate) const fn record_of(&self, position: u64) -> u64 {
         const MAX_DISTANCE: u64 = 1 << 58;
@@ -268,12 +268,12 @@ impl Permutation {
         ((position as u128 * self.reciprocal as u128) >> 64) as u64
     }
 
-    /// Minimum number of records for which the vector routine is called, where the alternative is inlined code.
+    /// The least number of records for which the vector routine is faster than inlined code.
     pub(crate) const fn fewest(&self) -> usize {
         self.fewest
     }
 
-    /// Maximum number of records for which the vector routine is called, where the alternative is inlined code.
+    /// The greatest number of records for which the vector routine is faster than inlined code.
     pub(crate) const fn most(&self) -> usize {
         self.most
     }
@@ -287,7 +287,7 @@ impl Permutation {
         &self.gather
     }
 
-    /// For each byte of the window, which packed byte of a period it is.
+    /// For each byte of the window, which packed byte of a period it is; 0 in the gaps.
     pub(crate) const fn scatter(&self) -> &[Vector; 2] {
         &self.scatter
     }
@@ -297,7 +297,7 @@ impl Permutation {
         self.data
     }
 
-    /// Which of them are data of the first record.
+    /// Which bytes of the window are data of the first record, one bit each.
     pub(crate) const fn data_of_one(&self) -> [u64; 2] {
         self.data_of_one
     }
@@ -317,7 +317,7 @@ impl Permutation {
         self.period
     }
 
-    /// Bytes from a window to the memory that is prefetched by a processor that does not do so by itself.
+    /// Bytes from a window to the memory to prefetch, on processors that do not prefetch far enough by themselves.
     pub(crate) const fn far(&self) -> isize {
         self.far
     }
@@ -344,7 +344,8 @@ impl core::fmt::Debug for Permutation {
 mod tests {
     use super::*;
 
-    /// Records of these runs, each a displacement and a length, `stride` bytes apart.
+    /// The permutation of records with these runs (displacement and length), `stride` bytes apart, if it is faster than moves
+    /// of constant length.
     fn instead_of_constants(runs: &[(i64, u64)], stride: i64) -> Option<Permutation> {
         Permutation::new_if_faster_than_constants(&bytes(runs), stride)
     }
@@ -428,7 +429,7 @@ mod tests {
         assert_eq!(few(&[(0, 1), (2, 1)]), [false, false]);
         assert_eq!(few(&[(0, 1), (2, 1), (4, 1)]), [true, false]);
         assert_eq!(few(&[(0, 1), (2, 1), (4, 1), (6, 1)]), [true, true]);
-        // As many moves of 16 bytes are as fast.
+        // With as many moves of 16 bytes, copying run by run is as fast.
         assert_eq!(few(&[(0, 16), (17, 16), (34, 8)]), [true, false]);
         assert_eq!(few(&[(0, 16), (17, 16), (34, 16)]), [false, false]);
         // For two vectors, twice as many.
@@ -439,7 +440,7 @@ mod tests {
         );
         // Near records are permuted, however few moves that replaces.
         assert!(Permutation::new_if_near(&bytes(&[(0, 1)]), 200).is_some());
-        // With four moves of known lengths, more than 48 bytes are.
+        // With four moves of constant length, a permutation of more than 48 bytes is faster.
         assert!(instead_of_constants(&[(0, 16), (17, 16), (34, 8), (43, 8)], 100).is_none());
         let full = instead_of_constants(&[(0, 16), (17, 16), (34, 16), (51, 1)], 100);
         assert_eq!(full.map(|all| all.most()), Some((16 << 20) / 100));
@@ -451,13 +452,13 @@ mod tests {
             let all = Permutation::new(&bytes(runs), stride)?;
             Some((all.vectors(), all.records()))
         };
-        // As many as lie in the window, or as fit the packed bytes.
+        // As many records as lie in the window, or as many as have their packed bytes in a vector.
         assert_eq!(window(&[(0, 4)], 16), Some((1, 4)));
         assert_eq!(window(&[(0, 4)], 20), Some((1, 4)));
         assert_eq!(window(&[(0, 4)], 21), Some((1, 3)));
         assert_eq!(window(&[(0, 16), (0, 16)], 16), Some((1, 2)));
         assert_eq!(window(&[(0, 4)], 4), Some((1, 16)));
-        // They interleave, or lie in two vectors.
+        // Records that interleave, or that span two vectors.
         assert_eq!(window(&[(0, 4), (8, 4)], 11), Some((1, 1)));
         assert_eq!(window(&[(0, 4)], -16), Some((1, 1)));
         assert_eq!(window(&[(0, 1), (63, 1)], 64), Some((1, 1)));

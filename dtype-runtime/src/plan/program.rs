@@ -1,4 +1,4 @@
-//! The operations of a plan with everything that they refer to: the lists and the permutations.
+//! The operations of a plan with everything that they refer to: the tables of lists, and the permutations.
 
 use alloc::boxed::Box;
 
@@ -11,20 +11,20 @@ use super::runs::Records;
 use super::tables::{ARE_EXECUTED, Body, Instances, Tables, is_worth_it};
 use crate::kernels::{WIDTH, selected};
 
-/// At most this many operations are stored inline, without an allocation. With a larger array, moving it would
-/// cost more than the allocation.
+/// At most this many operations are stored inline, without an allocation. A larger inline array would cost more to move than
+/// the allocation costs.
 const MAX_INLINE: usize = 2;
 
-/// With at least this many operations, one instance is copied by a permutation. With fewer, a permutation is no slower in a
-/// loop that does nothing else. But a program that has just written the values, or soon reads them, stalls: processors
-/// forward a store to a later load of the same bytes only if neither is masked.
+/// With at least this many operations, one instance is copied by a permutation. With fewer, a benchmark loop shows no
+/// difference, but a program that has just written the values, or soon reads them, stalls: processors forward a store to a
+/// later load of the same bytes only if neither is masked.
 const MIN_PERMUTED: usize = 3;
 
-/// At most this many runs of several instances are copied one by one, without a look at the tables. A run that is not
+/// At most this many runs, over all instances, are copied one by one without consulting the tables. A run that is not
 /// [narrow](NARROW) counts as four.
 const MAX_FEW_RUNS: u64 = 24;
 
-/// A run of at most this many bytes takes two moves, and a longer one with its wide moves as long as four others.
+/// A run of at most this many bytes takes two moves; a longer run takes as long as four narrow ones.
 const NARROW: u64 = 32;
 
 /// A run of at most this many bytes is copied by a few moves.
@@ -51,11 +51,11 @@ pub(crate) enum One {
     Operations,
     /// As two short runs.
     Two(TwoRuns),
-    /// By the permutation of the instances, if there is one: few bytes in several operations.
+    /// By the permutation of the instances, if there is one. For instances of several operations and few bytes.
     Small,
 }
 
-/// An instance of two runs of at most [`SHORT`] bytes each, without anything else that an operation says.
+/// Two runs of at most [`SHORT`] bytes each: an instance's displacements and lengths, without the rest of the operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TwoRuns {
     /// The displacements in bytes.
@@ -65,7 +65,7 @@ pub(crate) struct TwoRuns {
 }
 
 impl TwoRuns {
-    /// The bytes of these operations, if they are two such runs.
+    /// These operations as two short runs, if that is what they are.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "short runs")]
     fn from_ops(ops: &[Op]) -> Option<Self> {
@@ -84,8 +84,8 @@ impl TwoRuns {
     }
 }
 
-/// What an instance is, where that is one level instead of several: what a part of it is found and copied by. It has the size
-/// of two registers, in which a function returns it.
+/// An instance that is one level instead of several: where a part of it is found without walking the operations. It has the
+/// size of two registers, so that a function can return it in them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Cut<'a> {
     /// Blocks at equal distances.
@@ -100,7 +100,7 @@ pub(crate) enum Cut<'a> {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Ops {
-    /// The operations, followed by unused ones, and their number.
+    /// The operations followed by unused ones, and the number of operations.
     Inline([Op; MAX_INLINE], usize),
     Boxed(Box<[Op]>),
 }
@@ -134,8 +134,8 @@ impl From<&[Op]> for Ops {
     }
 }
 
-/// The number of runs, as [`MAX_FEW_RUNS`] counts them, of an instance that is a few short runs which do not touch those of the
-/// next instance; `u8::MAX` for others.
+/// The number of runs of an instance, as [`MAX_FEW_RUNS`] counts them; `u8::MAX` unless the instance is a few short runs that
+/// do not touch those of the next instance.
 #[inline(always)]
 fn runs_of(instance: &[Op], extent: i64) -> u8 {
     let mut runs = 0;
@@ -153,7 +153,7 @@ fn runs_of(instance: &[Op], extent: i64) -> u8 {
         }
     }
     match u8::try_from(runs) {
-        // Any number of instances without data would be few.
+        // Without data, any number of instances would count as few.
         Ok(0) | Err(_) => u8::MAX,
         Ok(runs) => runs,
     }
@@ -226,7 +226,7 @@ impl Program {
         self.lists.as_deref().unwrap_or(Lists::none())
     }
 
-    /// The entries of a list of this program. For a list of another program: none, or unrelated ones.
+    /// The entries of a list of this program. For a list of another program, there may be none, or unrelated ones.
     #[inline]
     pub(crate) fn entries(&self, list: &List) -> Entries<'_> {
         self.lists().entries(list)
@@ -237,12 +237,12 @@ impl Program {
         self.lists().blocks(list)
     }
 
-    /// Computes the tables, if they are not known.
+    /// Computes the tables unless they are computed already.
     pub(crate) fn prepare(&self) {
         let _ = (self.tables(), self.part_of_one(0));
     }
 
-    /// The permutation that copies any packed bytes of instances, if there is one and it pays.
+    /// The permutation that copies any packed bytes of instances, if there is one and using it pays.
     #[inline(always)]
     pub(crate) fn instances(&self) -> Option<&Instances> {
         self.tables()?.instances.as_ref()
@@ -254,8 +254,8 @@ impl Program {
         self.tables()?.records.as_ref()
     }
 
-    /// What finds and copies a part of one instance faster than its operations do, if the part has `bytes` bytes. Without the
-    /// standard library, there is never a list.
+    /// A form of one instance that finds and copies a part of `bytes` bytes faster than the operations do. Without the standard
+    /// library, this is never a flat list.
     #[inline(always)]
     pub(crate) fn part_of_one(&self, bytes: u64) -> Option<Cut<'_>> {
         match self.instance() {
@@ -281,7 +281,7 @@ impl Program {
         flat?.as_ref().filter(|flat| flat.is_for(bytes)).map(Cut::Flat)
     }
 
-    /// A loop's body that is repeated `count` times, `stride` bytes apart, if there is a faster way to copy it than by its
+    /// The body of a loop that repeats it `count` times, `stride` bytes apart, if there is a faster way to copy it than by its
     /// operations.
     #[inline]
     pub(crate) fn body(&self, ops: &[Op], stride: i64, count: u64) -> Option<&Body> {
@@ -296,15 +296,15 @@ impl Program {
         (bytes >= blocks.len * permutation.fewest() as u64).then_some(permutation)
     }
 
-    /// Whether `count` instances are only a few short runs apart from one another, which are copied one by one where the
-    /// machine does not execute permutations.
+    /// Whether `count` instances have only a few short runs, none of which touch, so that they are copied one by one. Only
+    /// where the machine does not execute permutations.
     #[inline(always)]
     pub(crate) fn is_few_runs(&self, count: u64) -> bool {
-        // No instance counts as one.
+        // A count of 0 is treated as 1.
         u64::from(self.runs).saturating_mul(count.max(1)) <= MAX_FEW_RUNS
     }
 
-    /// The tables. The call that needs them first computes them.
+    /// The tables, computed by the first call that needs them.
     #[inline(always)]
     fn tables(&self) -> Option<&Tables> {
         self.tables.get(|| Tables::new(self.instance(), self.lists(), self.extent))
@@ -317,7 +317,7 @@ mod tests {
     use super::super::list::Moves;
     use super::*;
 
-    /// What a program for one instance of these runs is.
+    /// How a program copies one instance of these runs.
     fn one(runs: &[Blocks]) -> One {
         let ops: alloc::vec::Vec<Op> = runs.iter().copied().map(Op::Blocks).collect();
         let size = runs.iter().map(|run| run.len * run.count).sum();
@@ -339,14 +339,14 @@ mod tests {
         for count in [1, 3] {
             assert_eq!(one(&[blocks(24, count)]), One::Operations, "{count}");
         }
-        // Three short runs.
+        // Three short runs are not two.
         assert_eq!(one(&[blocks(24, 2), Blocks::run(0, 8)]), One::Operations);
         assert_eq!(one(&[Blocks::run(0, 8), blocks(24, 2)]), One::Operations);
-        // One run more that is long.
+        // Nor are three runs, one of which is long.
         assert_eq!(one(&[blocks(24, 2), Blocks::run(0, 80)]), One::Operations);
     }
 
-    /// A program of these operations, which no permutation copies, as the instances are too far apart.
+    /// A program of these operations, for instances too far apart for a permutation.
     fn program(ops: &[Op]) -> Program {
         Program::new(ops, crate::plan::size(ops, Lists::none()), 1 << 40, None)
     }
@@ -354,7 +354,7 @@ mod tests {
     #[test]
     fn few_runs_are_those_of_all_instances() {
         let run = |disp, len| Op::Blocks(Blocks::run(disp, len));
-        // The greatest number of instances that are few runs.
+        // The greatest number of instances that count as few runs.
         let most = |program: &Program| {
             (1..100).take_while(|count| program.is_few_runs(*count)).count() as u64
         };
@@ -364,10 +364,10 @@ mod tests {
         assert_eq!(most(&program(&[run(0, NARROW + 1)])), MAX_FEW_RUNS / 4);
         assert_eq!(most(&program(&[run(0, SHORT)])), MAX_FEW_RUNS / 4);
         assert_eq!(most(&program(&[run(0, SHORT + 1)])), 0);
-        // Three runs are counted when they are needed.
+        // Three runs, and three of which one is too long.
         assert_eq!(most(&program(&[run(0, 1), run(4, 1), run(8, 1)])), MAX_FEW_RUNS / 3);
         assert_eq!(most(&program(&[run(0, 1), run(4, 1), run(8, 65)])), 0);
-        // Instances that touch, several blocks, and nothing.
+        // Instances that touch, instances of several blocks, and instances without data.
         let touching = [run(0, 8)];
         assert_eq!(most(&Program::new(&touching[..], 8, 8, None)), 0);
         let blocks = Op::Blocks(Blocks { disp: 0, len: 4, count: 2, stride: 8 });
@@ -398,7 +398,7 @@ mod tests {
         let records = Op::Loop { count: 40, stride: 24, items: 2 };
         let both = program(&[records, run(0, 4), run(8, 4), rows]);
         assert!(both.part_of_one(1 << 20).is_none());
-        // Runs this far apart are no list.
+        // Runs this far apart do not become a list.
         assert!(program(&[run(0, 4), run(1 << 36, 4)]).part_of_one(1).is_none());
     }
 

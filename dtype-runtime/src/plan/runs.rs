@@ -15,15 +15,15 @@ pub(crate) struct Run {
     pub(crate) len: usize,
 }
 
-/// With at least this many blocks, an instance that is blocks at equal distances is copied as such, though its last block
+/// With at least this many blocks, an instance that is blocks at equal distances is copied as such, even if its last block
 /// touches the first one of the next instance.
 const MIN_UNLINKED: u64 = 8;
 
 /// Instances as records at equal distances, each of a few runs.
 ///
-/// Where the last run of an instance touches the first run of the next, the two are one, the *link*. A record then goes from
-/// behind the first run of an instance to the end of the link, and the stream starts with the end of a record before the first
-/// instance. For runs of 2 and 4 bytes at 0 and 12, and an extent of 16:
+/// Where the last run of an instance touches the first run of the next, the two become one run, the *link*. A record then
+/// begins after the first run of an instance and ends with the link, and the stream begins with the end of a record that would
+/// precede the first instance. For runs of 2 and 4 bytes at 0 and 12, and an extent of 16:
 ///
 /// ```text
 /// memory     0 – 1   12 – 15 16 – 17   28 – 31 32 – 33   44 – 47
@@ -38,14 +38,14 @@ pub(crate) struct Records {
     pub(crate) size: usize,
     /// Bytes of memory from one record to the next.
     pub(crate) stride: isize,
-    /// Packed bytes at the start of the stream that are the end of a record before the first one; 0 if there is no link.
+    /// How many packed bytes at the start of the stream belong to the link before the first record; 0 if there is no link.
     before: usize,
 }
 
 impl Records {
-    /// The records; `None` if they are none, or more than a few runs each. Operations that have a kernel of their own are left
-    /// to it: lists, conversions, several blocks without anything else, and any several blocks of records that are far from one
-    /// another.
+    /// The instances as records; `None` if there are no runs, or more than a few in each. Operations with a kernel of their own
+    /// are not made records: lists, conversions, and several blocks, if they are the only operation or the records are far
+    /// apart.
     pub(super) fn new(instance: &[Op], stride: i64) -> Option<Self> {
         let are_runs = instance.iter().all(|op| matches!(op, Op::Blocks(Blocks { count: 1, .. })));
         if !are_runs && stride.unsigned_abs() > MAX_RECORD_DISTANCE {
@@ -77,7 +77,8 @@ impl Records {
             && self.stride.unsigned_abs() as u64 <= MAX_RECORD_DISTANCE
     }
 
-    /// The record that holds a position of the stream: its displacement, and the packed bytes of it before the position.
+    /// The record that holds a position of the stream: its displacement, and how many of its packed bytes come before the
+    /// position.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "bytes and displacements in memory")]
     pub(crate) fn find(&self, position: u64) -> (isize, usize) {
@@ -98,13 +99,12 @@ pub(crate) struct RunList {
     len: usize,
     /// Which runs are packed with the last byte first, one bit each.
     reversed: u64,
-    /// Number of runs that may still be added. A run that touches the one before takes no space, but takes time.
+    /// How many more runs may be added. A run that touches the run before it needs no entry, but its step takes time.
     left: usize,
 }
 
 impl RunList {
-    /// A record with at most this many runs is copied by code or by a loop for each run; a record with more runs
-    /// is copied by walking the operations.
+    /// A record with at most this many runs is copied run by run; one with more runs is copied by walking its operations.
     pub(crate) const MAX_RUNS: usize = 64;
 
     pub(crate) const EMPTY: Self = Self {
@@ -114,13 +114,13 @@ impl RunList {
         left: 4 * Self::MAX_RUNS,
     };
 
-    /// The runs of operations that copy bytes; `None` if there are too many, or values are converted.
+    /// The runs of operations that copy bytes; `None` if there are too many, or if values are converted.
     pub(crate) const fn expand(ops: &[Op]) -> Option<Self> {
         let mut list = Self::EMPTY;
         if list.add(ops, 0, false) { Some(list) } else { None }
     }
 
-    /// As [`expand`](Self::expand), where values may also have their bytes reversed.
+    /// As [`expand`](Self::expand), but values may have their bytes reversed.
     pub(super) const fn expand_values(ops: &[Op]) -> Option<Self> {
         let mut list = Self::EMPTY;
         if list.add(ops, 0, true) { Some(list) } else { None }
@@ -132,20 +132,20 @@ impl RunList {
         self.runs.split_at(self.len).0
     }
 
-    /// The bytes of all runs; `None` if they do not fit. (Runs that overlap may have more bytes than there is memory.)
+    /// The bytes of all runs; `None` if the number does not fit. (Runs that overlap can have more bytes than there is memory.)
     pub(crate) fn size(&self) -> Option<usize> {
         self.all().iter().try_fold(0_usize, |sum, run| sum.checked_add(run.len))
     }
 
-    /// The last run joined to the first one of the next record, if the two touch.
+    /// The last run joined to the first run of the next record, if the two touch.
     fn link(&self, stride: isize) -> Option<Run> {
         let [first, .., last] = self.all() else { return None };
         let touches = last.disp.wrapping_add_unsigned(last.len) == first.disp.wrapping_add(stride);
         touches.then(|| Run { disp: last.disp, len: last.len + first.len })
     }
 
-    /// One of the runs. Where the list is a constant, the run must be a constant too for the code that copies it;
-    /// otherwise a few bytes take ten times as long.
+    /// The run with this index. In a constant list, the run must be a constant too, or copying a few bytes takes ten times as
+    /// long.
     #[inline(always)]
     pub(crate) const fn run(&self, index: usize) -> Run {
         self.runs[index]
@@ -169,14 +169,14 @@ impl RunList {
                 Op::Elements(Elements { blocks, form: Form::Reversed { .. } }) if converts => {
                     (blocks, true)
                 }
-                // These look up displacements or compute bytes.
+                // Lists look up displacements, and elements compute bytes.
                 Op::List(_) | Op::Elements(_) => return false,
                 Op::Loop { count, stride, .. } => {
                     let mut iteration = 0;
                     while iteration < count {
                         let before = self.left;
                         let way = stride.wrapping_mul(iteration.cast_signed());
-                        // Stop at a loop over nothing: it would only take time.
+                        // Stop at a loop over nothing: its iterations would only take time.
                         if !self.add(body, shift.wrapping_add(way), converts) || self.left == before
                         {
                             return false;
@@ -284,7 +284,7 @@ mod tests {
         let nest = [each(2, 10, 2), run(0, 2), run(4, 3), run(17, 1)];
         assert_eq!(runs(&nest).unwrap(), [(0, 2), (4, 3), (10, 2), (14, 4)]);
         assert_eq!(runs(&[each(3, 4, 1), run(0, 4)]).unwrap(), [(0, 12)]);
-        // Nothing, many times; too many runs, and too many that touch.
+        // A loop over no bytes, too many runs, and too many runs that touch.
         assert_eq!(runs(&[each(u64::MAX, 4, 0), run(0, 4)]), None);
         let blocks = |count, stride| [Op::Blocks(Blocks { disp: 0, len: 4, count, stride })];
         assert_eq!([64, 65].map(|count| runs(&blocks(count, 8)).is_some()), [true, false]);

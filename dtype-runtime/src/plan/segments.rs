@@ -1,11 +1,10 @@
 //! The number of segments of operations, and how the segments of a plan are numbered.
 //!
-//! A *segment* is a maximal range of memory that is also contiguous in the packed stream: what
-//! [`Iov`](crate::convertor::Iov) yields. The last segment of one operation and the first segment of the next are
-//! one where they touch, so the numbers of segments of two operations do not add up. Three numbers do combine:
-//! where the first segment starts, where the last one ends, and how many there are. [`Segments`] holds these
-//! three. [`then`](Segments::then) joins two of them, and [`repeated`](Segments::repeated) multiplies one by a
-//! loop, in constant time for any number of iterations.
+//! A *segment* is a maximal range of memory that is also contiguous in the packed stream: what [`Iov`](crate::convertor::Iov)
+//! yields. The last segment of one operation and the first segment of the next are a single segment if they touch, so the
+//! segment counts of two operations cannot simply be added. Three numbers together can be combined: where the first segment
+//! starts, where the last one ends, and how many there are. [`Segments`] holds these three. [`then`](Segments::then) joins two
+//! of them, and [`repeated`](Segments::repeated) repeats one for the iterations of a loop, in constant time.
 //!
 //! An example: a loop of 3 iterations, stride 12, over the runs `0..4` and `8..12`.
 //!
@@ -26,7 +25,7 @@
 use super::list::{List, Lists};
 use super::op::{Blocks, Op, items};
 
-/// The segments of some operations, as their neighbours see them.
+/// The segments of some operations: what their neighbours need to know about them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segments {
     /// Displacement of the first byte.
@@ -50,7 +49,7 @@ impl Segments {
                     Self { first: disp, end, count: 1 }.repeated(count, stride)
                 }
                 Op::List(list) => Self::of_list(&list, lists),
-                // Converted values differ in memory from the stream.
+                // Converted values are not in memory as they are in the stream.
                 Op::Elements(_) => Self::EMPTY,
                 Op::Loop { count, stride, .. } => {
                     Self::from_ops(body, lists).repeated(count, stride)
@@ -118,8 +117,8 @@ impl Numbering {
         Self { first, step: first - once.joined(once, stride) }
     }
 
-    /// The numbering for `count` iterations that make `segments` together. Either no iteration is joined to the
-    /// next, or each one is, by one segment, so the total says which.
+    /// The numbering for `count` iterations that have `segments` segments in total. Each iteration continues the segment before
+    /// it, or none does, so the total decides.
     pub(crate) fn of_all(segments: u64, count: u64) -> Self {
         let count = count.max(1);
         Self { first: segments.div_ceil(count), step: segments / count }
@@ -133,7 +132,7 @@ impl Numbering {
     /// The iteration that a segment starts in, and its number among the segments of that iteration.
     pub(crate) fn find(&self, number: u64) -> (u64, u64) {
         let Some(after) = number.checked_sub(self.first) else { return (0, number) };
-        // There is a segment after those of the first iteration, so an iteration adds some.
+        // The segment comes after those of the first iteration, so each iteration adds at least one.
         let iteration = after.checked_div(self.step).map_or(0, |more| more + 1);
         (iteration, number - self.first(iteration))
     }

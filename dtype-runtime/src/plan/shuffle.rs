@@ -1,10 +1,11 @@
-//! Records of values, shuffled half a register at a time: how to copy them where no instruction loads or stores single bytes
-//! under a mask.
+//! Shuffles of records of values, half a register at a time: how to copy records where no instruction loads or stores single
+//! bytes under a mask.
 //!
-//! Nobody else may touch the padding in a borrowed slice. So whole registers of memory may be loaded and stored, if what was in
-//! the gaps comes back there and goes nowhere else. (In new memory, where nobody has seen the gaps, they may become zeros.)
-//! AVX2 and NEON permute the bytes within 16 bytes, half a register here, and a half of memory has at most 16 packed bytes. An
-//! example: records of 24 bytes with a `u64` at 0, a `u8` at 8, a `u32` at 12 and an `f64` at 16, 21 packed bytes.
+//! While a slice is borrowed, no other code may access its padding. So whole registers of memory may be loaded and stored, as
+//! long as the bytes of the gaps are stored back unchanged and nowhere else. (In newly allocated memory, gaps may become
+//! zeros.) AVX2 and NEON permute the bytes within 16 bytes, which are half a register here, so each half of memory has at most
+//! 16 packed bytes. An example: records of 24 bytes with a `u64` at 0, a `u8` at 8, a `u32` at 12 and an `f64` at 16, 21 packed
+//! bytes.
 //!
 //! ```text
 //! record    0                                  1                                  2
@@ -13,13 +14,14 @@
 //! packed    0 – 8       9  – 12    13 – 20     21 – 28    29       30 – 33 – 41   42 – 50 …
 //! ```
 //!
-//! To pack, each half is loaded, its data are moved to its front, and 16 bytes are stored: half 0 at packed byte 0, half 1 at
-//! 13, over the excess of half 0. The excess of the last half belongs to records that are packed later. To unpack, the 16
-//! packed bytes from there on are loaded, moved to their places, and a register of two halves is stored.
+//! To pack, a kernel loads each half, moves its data to its front, and stores 16 bytes: half 0 at packed byte 0, half 1 at 13,
+//! over the excess of half 0. The records after these overwrite the excess of the last half. To unpack, a kernel loads 16
+//! packed bytes for each half, from the same position on, moves them to their places, and stores the two halves as one
+//! register.
 //!
-//! A *period* is as many records as fill whole registers, here four: 96 bytes, three registers. If its last register would
-//! reach beyond it, that register lies further in front, over some bytes of the one before, and so do the last bytes that are
-//! loaded to unpack.
+//! A *period* is as many records as fill whole registers, here four: 96 bytes, three registers. If the last register would
+//! reach past the period's end, it is moved back to end there, and so overlaps the register before it. The last load of packed
+//! bytes is moved back in the same way.
 
 use super::costs::{self, Cost};
 use super::runs::{Run, RunList};
@@ -28,15 +30,15 @@ use super::runs::{Run, RunList};
 const REGISTER: usize = 32;
 const HALF: usize = 16;
 
-/// The index of the byte shuffle for half a register: bytes, the first in the lowest bits.
+/// The index of a byte shuffle of half a register; the entry of the first byte is in the lowest bits.
 type Index = u128;
 
-/// The index that makes zeros.
+/// The index that makes all bytes zero.
 const NO_BYTES: Index = Index::from_le_bytes([0x80; HALF]);
 
-/// `index` with `len` bytes at `at` replaced: by `first` and the numbers that follow it. None of them is more than 15.
+/// `index` with the `len` entries at `at` replaced by `first` and the numbers that follow it. None of them is more than 15.
 ///
-/// The compiler computes this for each type in a program, and each byte on its own would take it too long.
+/// The compiler evaluates this for every type in a program, and entry by entry that would take too long.
 const fn with_bytes(index: Index, at: usize, first: usize, len: usize) -> Index {
     const ONES: Index = Index::from_le_bytes([1; HALF]);
     const NUMBERS: Index =
@@ -51,15 +53,15 @@ const fn with_bytes(index: Index, at: usize, first: usize, len: usize) -> Index 
 /// # Invariant
 ///
 /// - A register is [`REGISTER`] bytes of a period's memory, and the registers cover it.
-/// - If it [packs](Self::packs), each half stores its data at their place in the packed bytes, each packed byte is stored so by
-///   one half, and the halves are in the order of these places: what follows the data of one is overwritten by the next, and
-///   what follows those of the last one has no more bytes than a half.
-/// - To unpack, each half loads [`HALF`] of a period's packed bytes, of which there are no fewer, and each byte of data is moved
-///   to its place.
-/// - It is worth packing records only if it packs.
+/// - If it [packs](Self::packs), each half stores its data at their place in the packed bytes, in the order of these places,
+///   and each packed byte is stored by one half. The next half overwrites the excess of the half before it; what the last half
+///   stores after its data is at most the length of a half.
+/// - To unpack, each half loads [`HALF`] of a period's packed bytes (a period has at least as many), and moves each byte of
+///   data to its place.
+/// - Only a shuffle that [packs](Self::packs) may be worth packing records.
 #[derive(Debug)]
 pub(crate) struct Shuffle {
-    /// Two for each register.
+    /// The halves: two for each register.
     halves: [Half; 2 * Self::MAX_REGISTERS],
     /// Registers of a period.
     number: usize,
@@ -70,9 +72,9 @@ pub(crate) struct Shuffle {
     /// Bytes of memory from one record to the next.
     stride: usize,
     packs: bool,
-    /// From how many records on packing them so is faster than inlined moves.
+    /// The least number of records for which packing by shuffles is faster than inlined moves.
     worth_packing: usize,
-    /// The same for unpacking them, where gaps become zeros and where they are kept.
+    /// The least number of records for which unpacking is faster: with gaps that become zeros, and with gaps that are kept.
     worth_unpacking: [usize; 2],
 }
 
@@ -81,21 +83,21 @@ pub(crate) struct Shuffle {
 pub(crate) struct Half {
     /// Bytes from the start of the period's memory.
     pub(crate) place: usize,
-    /// To pack: packed bytes from the start of the period to where it is stored.
+    /// To pack: packed bytes from the start of the period to where the half is stored.
     pub(crate) to: usize,
-    /// For each byte that is stored there, which byte of the half it is; zeros after the data.
+    /// To pack: for each stored byte, which byte of the half it is; zeros after the data.
     pub(crate) gather: Index,
-    /// To unpack: packed bytes from the start of the period to those that are loaded.
+    /// To unpack: packed bytes from the start of the period to the loaded ones.
     pub(crate) from: usize,
-    /// For each byte of memory, which of those loaded it is; zeros in the gaps.
+    /// To unpack: for each byte of memory, which loaded byte it is; zeros in the gaps.
     pub(crate) scatter: Index,
 }
 
 impl Half {
     const NOTHING: Self = Self { place: 0, to: 0, gather: NO_BYTES, from: 0, scatter: NO_BYTES };
 
-    /// Says where `len` bytes come from, to unpack: those from `at` on are the packed ones from `byte` on. Returns false if
-    /// these are not among the bytes that are loaded. The data are added in packed order.
+    /// To unpack: sets where the `len` bytes at `at` in the half come from, namely from packed byte `byte` on. Returns false if
+    /// the half does not load these. The data must be added in packed order.
     const fn unpack(&mut self, at: usize, byte: usize, len: usize) -> bool {
         if byte <= self.from {
             self.from = byte;
@@ -108,8 +110,8 @@ impl Half {
         are_loaded
     }
 
-    /// Says where the same bytes go, to pack, but for those before packed byte `end`, which the halves before have packed.
-    /// Returns the end of these data, or `None` if they do not follow.
+    /// Sets where the same bytes go when they are packed, without those before packed byte `end`, which earlier halves have
+    /// packed. Returns the new end, or `None` if the bytes do not follow what is packed so far.
     const fn pack(&mut self, at: usize, byte: usize, len: usize, end: usize) -> Option<usize> {
         if byte + len <= end {
             return Some(end);
@@ -125,7 +127,7 @@ impl Half {
 }
 
 impl Shuffle {
-    /// The most registers of a period: the code for each is written out.
+    /// The greatest number of registers of a period. The code for each of them is unrolled.
     pub(crate) const MAX_REGISTERS: usize = 16;
 
     const NEVER: usize = usize::MAX;
@@ -142,8 +144,9 @@ impl Shuffle {
         worth_unpacking: [Self::NEVER; 2],
     };
 
-    /// How records of `size` packed bytes with these runs, `stride` bytes apart, are copied. The other way is inlined moves,
-    /// which take `moves` sixteenths of a nanosecond for each record. `None` if they are always faster, or there is no such way.
+    /// The shuffles of records of `size` packed bytes with these runs, `stride` bytes apart. The alternative is inlined moves,
+    /// which take `moves` sixteenths of a nanosecond for each record. `None` if the moves are always faster, or if the records
+    /// cannot be shuffled.
     pub(crate) const fn new_if_faster(
         runs: &RunList,
         size: usize,
@@ -151,12 +154,12 @@ impl Shuffle {
         moves: usize,
     ) -> Option<Self> {
         let Some(mut all) = Self::of_period(size, stride) else { return None };
-        // Nothing else takes as little time as to unpack to new values. This is known before the tables are.
+        // Unpacking to new values is the fastest use. Its time is known before the tables are computed.
         let new = all.fewest(moves, costs::SHUFFLE_UNPACKS);
         if new == Self::NEVER || !all.fill(runs) {
             return None;
         }
-        // What was stored a moment ago in two parts is not loaded again in one.
+        // A register may not load what two stores have just written: it would stall.
         let kept = if all.bytes().0.is_multiple_of(REGISTER) {
             all.fewest(moves, costs::SHUFFLE_KEEPS)
         } else {
@@ -169,7 +172,7 @@ impl Shuffle {
         Some(all)
     }
 
-    /// From how many records on a call is faster than such moves.
+    /// The least number of records for which a call is faster than such moves.
     const fn fewest(&self, moves: usize, register: Cost) -> usize {
         let period = Cost { step: register.step * self.number, ..register };
         let theirs = moves * self.records;
@@ -179,26 +182,26 @@ impl Shuffle {
         }
     }
 
-    /// Whether the one time is so much shorter that it is likely to be shorter at any place in memory.
+    /// Whether one time is so much shorter that it is likely to be shorter for data anywhere in memory.
     const fn is_faster(ours: usize, theirs: usize) -> bool {
         7 * ours <= 6 * theirs
     }
 
-    /// The same, faster or not.
+    /// The shuffles of these records, faster or not.
     #[cfg(test)]
     pub(crate) const fn new(runs: &RunList, size: usize, stride: usize) -> Option<Self> {
         let Some(mut all) = Self::of_period(size, stride) else { return None };
         if all.fill(runs) { Some(all) } else { None }
     }
 
-    /// A period, of which nothing is known yet but how many records and registers it has.
+    /// A period with its numbers of records and registers, and nothing else set.
     const fn of_period(size: usize, stride: usize) -> Option<Self> {
         let Some(records) = Self::records_of(size, stride) else { return None };
         let number = (records * stride).div_ceil(REGISTER);
         Some(Self { number, records, size, stride, ..Self::NOTHING })
     }
 
-    /// Says how each half is copied. Returns whether it can be unpacked: what can be packed can.
+    /// Sets how each half is copied. Returns whether the halves can be unpacked: only then can they be packed.
     const fn fill(&mut self, runs: &RunList) -> bool {
         if !lie_within(runs, self.stride) {
             return false;
@@ -209,7 +212,7 @@ impl Shuffle {
         while k < 2 * self.number {
             let end = (k / 2 + 1) * REGISTER;
             let place = if end <= memory { end } else { memory } - REGISTER + k % 2 * HALF;
-            // No further than 16 bytes before the end of the period.
+            // At most 16 bytes before the end of the period.
             self.halves[k] = Half { place, to: position, from: packed - HALF, ..Half::NOTHING };
             match self.half(k, runs, position) {
                 Some(end) => position = end,
@@ -220,13 +223,13 @@ impl Shuffle {
         true
     }
 
-    /// Says how half a register is copied. Up to packed byte `position`, all are packed by the halves before. Returns to where
-    /// they are packed by this one as well; `None` if it cannot be unpacked.
+    /// Sets how half a register is copied. The earlier halves have packed everything before packed byte `position`. Returns the
+    /// position up to which this half packs; `None` if it cannot be unpacked.
     const fn half(&mut self, k: usize, runs: &RunList, position: usize) -> Option<usize> {
         let half = &mut self.halves[k];
         let (start, mut end) = (half.place, position);
         let (runs, mut record) = (runs.all(), start / self.stride);
-        // The period ends no earlier than the half.
+        // The period ends at or after the end of the half.
         let next = (start + HALF).div_ceil(self.stride);
         while record != next {
             let (mut byte, mut j) = (record * self.size, 0);
@@ -255,7 +258,7 @@ impl Shuffle {
         Some(end)
     }
 
-    /// The number of records that fill the fewest registers each; `None` if none fill as many as there may be.
+    /// The number of records per period with the fewest registers for each record; `None` if every number needs too many.
     const fn records_of(size: usize, stride: usize) -> Option<usize> {
         let (mut best, mut records) = (None, 1);
         while records <= REGISTER && records * stride <= Self::MAX_REGISTERS * REGISTER {
@@ -274,18 +277,18 @@ impl Shuffle {
         }
     }
 
-    /// From how many records on packing them so is faster; `usize::MAX` if it never is.
+    /// The least number of records for which packing by shuffles is faster; `usize::MAX` if it never is.
     pub(crate) const fn worth_packing(&self) -> usize {
         self.worth_packing
     }
 
-    /// The same for unpacking them.
+    /// The least number of records for which unpacking by shuffles is faster.
     pub(crate) const fn worth_unpacking(&self, keeps_gaps: bool) -> usize {
         self.worth_unpacking[keeps_gaps as usize]
     }
 }
 
-/// Whether the runs of a record do not go beyond it.
+/// Whether the runs of a record end within its stride.
 const fn lie_within(runs: &RunList, stride: usize) -> bool {
     let (runs, mut j) = (runs.all(), 0);
     while j < runs.len() {
@@ -305,7 +308,7 @@ impl Shuffle {
         self.number
     }
 
-    /// The halves of one of them.
+    /// The two halves of register `number`.
     #[inline(always)]
     pub(crate) const fn register(&self, number: usize) -> [&Half; 2] {
         [&self.halves[2 * number], &self.halves[2 * number + 1]]
@@ -321,12 +324,12 @@ impl Shuffle {
         (self.records * self.stride, self.records * self.size)
     }
 
-    /// Whether records can be packed so.
+    /// Whether these shuffles can pack records.
     pub(crate) const fn packs(&self) -> bool {
         self.packs
     }
 
-    /// How many periods of `count` records are followed by as many packed bytes as are stored after their data.
+    /// The number of periods among `count` records that can be packed without a store past the end of the packed bytes.
     pub(crate) const fn periods_to_pack(&self, count: usize) -> usize {
         let (packed, period) = (count * self.size, self.records * self.size);
         let reach = match (2 * self.number).checked_sub(1) {
@@ -340,12 +343,12 @@ impl Shuffle {
     }
 }
 
-/// The records that a kernel is compiled for.
+/// Records that have a kernel compiled for them.
 pub(crate) trait ShuffledBy {
-    /// How they are copied; [`Shuffle::NOTHING`] if in other ways.
+    /// The shuffles of these records; [`Shuffle::NOTHING`] if they are copied in another way.
     const SHUFFLE: &'static Shuffle;
 
-    /// The number of its registers, for code that is written out for each of them.
+    /// The number of registers of a period, for code that is unrolled for them.
     const REGISTERS: usize = Self::SHUFFLE.number();
 }
 
@@ -354,7 +357,7 @@ mod tests {
     use super::*;
     use crate::plan::{Blocks, Op};
 
-    /// The index of a byte that becomes a zero.
+    /// The index entry that makes a zero byte.
     const NO_BYTE: u8 = 0x80;
 
     /// Runs in packed order: the displacement and the length of each.
@@ -387,7 +390,7 @@ mod tests {
         assert_eq!([4, 5, 8, 9].map(|count| all.periods_to_pack(count)), [0, 1, 1, 2]);
     }
 
-    /// The packed byte that each byte of a period's memory is, if it is one.
+    /// For each byte of a period's memory, the number of the packed byte that it is; `None` in the gaps.
     fn expected(runs: &Runs, stride: usize, records: usize) -> Vec<Option<usize>> {
         let mut memory = vec![None; records * stride];
         let places = (0..records).flat_map(|record| {
@@ -404,7 +407,7 @@ mod tests {
         (0..shuffle.number()).flat_map(|number| shuffle.register(number))
     }
 
-    /// What the halves store to memory, as packed bytes' numbers.
+    /// What the halves store to memory, as numbers of packed bytes.
     fn unpacked(shuffle: &Shuffle) -> Vec<Option<usize>> {
         let (memory, packed) = shuffle.bytes();
         let mut stored = vec![Some(usize::MAX); memory];
@@ -418,7 +421,7 @@ mod tests {
         stored
     }
 
-    /// What the halves store to the packed bytes, as places in memory.
+    /// What the halves store to the packed bytes, as offsets in memory.
     fn packed(shuffle: &Shuffle) -> Vec<Option<usize>> {
         let mut stored = vec![None; shuffle.bytes().1 + HALF];
         for &Half { place, to, gather, .. } in halves(shuffle) {

@@ -14,11 +14,11 @@ use core::ops::Range;
 /// A range over items of equal size. Any of the three may be missing; together they are the range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Split {
-    /// Where the range starts, if that item is not in it as a whole. A range inside one item is all head.
+    /// The end of the item that the range starts in, if the range lacks its start. A range inside one item is all head.
     pub(crate) head: Option<Part>,
-    /// The items of which the range has all bytes.
+    /// The items that lie in the range as a whole.
     pub(crate) whole: Range<u64>,
-    /// Where the range ends, likewise.
+    /// The start of the item that the range ends in, if the range lacks its end.
     pub(crate) tail: Option<Part>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn split(range: Range<u64>, size: u64) -> Split {
         head = Some(Part { item, bytes: into..into + bytes });
         (item, left) = (item + 1, left - bytes);
         if left == 0 {
-            // Most fragments of large items: a division takes as long as several lines of the cache.
+            // The common case of fragments within large items skips the division, which takes as long as several cache lines.
             return Split { head, whole: item..item, tail: None };
         }
     }

@@ -1,11 +1,11 @@
-//! What is computed from the operations of a plan to execute them faster: permutations of bytes, the runs of an instance, and an
+//! Tables computed from the operations of a plan to execute them faster: permutations of bytes, the runs of an instance, and an
 //! instance as one list.
 //!
-//! The first call that can use the tables computes them, or [`Committed::prepare`](crate::Committed::prepare). Computing them for
-//! every type would make creating one take four times as long for small structs, and ten times for vectors.
+//! [`Committed::prepare`](crate::Committed::prepare) computes the tables, or else the first call that can use them. Computing
+//! them when a type is committed would make that take four times as long for small structs, and ten times for vectors.
 //!
-//! The permutation of a loop's body is looked up by the repeated operations. There are few of these: at most as many as a
-//! permutation has bytes.
+//! The permutation of a loop's body is found by comparing operations. There are few of these: at most as many as a permutation
+//! has bytes.
 
 use alloc::vec::Vec;
 
@@ -27,7 +27,7 @@ const MIN_OPERATIONS: u64 = 8;
 /// At most this many permutations of each kind are kept; a plan rarely has more than two.
 const MAX_KEPT: usize = 8;
 
-/// Whether this target executes permutations, or some of them.
+/// Whether this target executes permutations, of all kinds or some.
 pub(super) const ARE_EXECUTED: bool = kernels::EXECUTES_PERMUTATIONS;
 
 /// The tables of a plan.
@@ -39,19 +39,20 @@ pub(super) struct Tables {
     /// One instance as a list.
     pub(super) flat: Once<Option<Flat>>,
     bodies: Vec<Body>,
-    /// Which of the bodies is repeated by the loop that an instance is.
+    /// The index of the body that an instance repeats, if the instance is one loop.
     iterations: Option<usize>,
     columns: Vec<Column>,
 }
 
-/// The permutation that copies instances, and any part of their packed bytes. Its records are the instances, or the iterations
-/// of the loop that an instance is and the next instance continues, or the blocks that all instances are.
+/// The permutation that copies instances, and any part of their packed bytes. Its records are one of three: the instances; the
+/// iterations of a loop that is the whole instance and that the next instance continues; or the blocks that all instances
+/// consist of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Instances {
     pub(crate) permutation: Permutation,
-    /// The displacement that the permutation counts from.
+    /// The displacement that the permutation's are relative to.
     pub(crate) disp: i64,
-    /// Whether each instance is a record, which a permutation also copies alone.
+    /// Whether each instance is a record, so that the permutation can copy a single instance.
     pub(crate) are_records: bool,
 }
 
@@ -62,7 +63,7 @@ pub(crate) struct Body {
     /// Bytes from one repetition to the next.
     stride: i64,
     pub(crate) permutation: Option<Permutation>,
-    /// One repetition as a list, if that is a nest of short loops.
+    /// One repetition as a list, if it is a nest of short loops.
     pub(crate) list: Option<Flat>,
 }
 
@@ -73,7 +74,7 @@ impl Body {
 }
 
 impl PartialEq for Body {
-    /// The rest follows from these.
+    /// The other fields follow from these.
     fn eq(&self, other: &Self) -> bool {
         self.is(&other.ops, other.stride)
     }
@@ -104,7 +105,7 @@ impl Tables {
         if !ARE_EXECUTED {
             return tables;
         }
-        // From the end, so that a loop comes after the loops in it.
+        // Backwards, so that a loop comes after the loops inside it.
         for (at, op) in instance.iter().enumerate().rev() {
             match *op {
                 Op::Blocks(blocks) => tables.add_column(&blocks),
@@ -122,7 +123,7 @@ impl Tables {
     }
 
     fn instances(&self, instance: &[Op], extent: i64) -> Option<Instances> {
-        /// A number of instances that makes them many blocks.
+        /// Enough instances to count as many blocks.
         const MANY: u64 = 1000;
         if let [Op::Blocks(blocks)] = instance
             && blocks.count.checked_mul(MANY).is_some()
@@ -153,7 +154,7 @@ impl Tables {
             return;
         }
         let permutation = permutation_of_body(ops, stride);
-        // Records inside a nest are copied several at a time, which is faster than run by run.
+        // Records inside a nest are copied several at a time, which is faster than a list's runs.
         let list = if permutation.is_none() && !self.has_records(ops) {
             flat(ops, lists).filter(|list| !list.has_rows)
         } else {
@@ -175,12 +176,12 @@ impl Tables {
         }
     }
 
-    /// The iterations, if an instance is a loop over a permutation.
+    /// The permutation of the iterations, if an instance is a loop over a permutation.
     pub(super) fn iterations(&self) -> Option<&Permutation> {
         self.bodies.get(self.iterations?)?.permutation.as_ref()
     }
 
-    /// Whether the body of a loop among these operations is a permutation.
+    /// Whether a loop among these operations has a permutation as its body.
     pub(super) fn has_records(&self, ops: &[Op]) -> bool {
         ops.iter().enumerate().any(|(at, op)| match *op {
             Op::Loop { stride, items, .. } => self
@@ -190,7 +191,7 @@ impl Tables {
         })
     }
 
-    /// A loop's body that is repeated `stride` bytes apart.
+    /// The body of a loop with these operations and this stride.
     pub(super) fn body(&self, ops: &[Op], stride: i64) -> Option<&Body> {
         self.bodies.iter().find(|body| body.is(ops, stride))
     }
@@ -204,7 +205,7 @@ impl Tables {
     }
 }
 
-/// The permutation of repetitions of operations, `stride` bytes apart, if there is one and it pays.
+/// The permutation of repetitions of operations, `stride` bytes apart, if there is one and using it pays.
 fn permutation_of_records(ops: &[Op], stride: i64) -> Option<Permutation> {
     let map = ByteMap::from_ops(ops)?;
     if ops.iter().all(|op| matches!(op, Op::Blocks(blocks) if blocks.count == 1)) {
@@ -215,7 +216,8 @@ fn permutation_of_records(ops: &[Op], stride: i64) -> Option<Permutation> {
     }
 }
 
-/// The same of a loop's body. If that is blocks at equal distances, the alternative is a kernel for rows.
+/// As [`permutation_of_records`], for a loop's body. If the body is blocks at equal distances, the alternative is a kernel for
+/// rows.
 fn permutation_of_body(ops: &[Op], stride: i64) -> Option<Permutation> {
     match ops {
         [Op::Blocks(_)] => Permutation::new_if_faster_than_rows(&ByteMap::from_ops(ops)?, stride),
@@ -223,14 +225,14 @@ fn permutation_of_body(ops: &[Op], stride: i64) -> Option<Permutation> {
     }
 }
 
-/// The same of blocks, relative to the first one.
+/// As [`permutation_of_records`], for blocks, relative to the first one.
 fn permutation_of_blocks(blocks: &Blocks) -> Option<Permutation> {
     let mut map = ByteMap::new();
     let is_run = blocks.stride.cast_unsigned() == blocks.len;
     if is_run || blocks.count < MIN_BLOCKS || !map.run(0, blocks.len) {
         return None;
     }
-    // A single block at a time is faster to copy directly.
+    // Windows of a single block are slower than a direct copy.
     Permutation::new_if_faster(&map, blocks.stride).filter(|all| all.records() > 1)
 }
 
@@ -263,20 +265,20 @@ mod tests {
         assert_eq!(all.iterations().is_some(), ARE_EXECUTED);
         assert_eq!(all.has_records(&nest), ARE_EXECUTED);
         assert!(!all.has_records(&nest[1..]));
-        // Tables are as equal as what they are made of.
+        // Tables are equal if they are made of equal operations.
         let other = tables(&[each(20, 24, 2), run(0, 4), run(9, 4)], 480);
         assert!(all.bodies == tables(&nest, 480).bodies);
         assert_eq!(all.bodies == other.bodies, !ARE_EXECUTED);
         assert_eq!(all.body(&nest[1..], 24).is_some(), ARE_EXECUTED);
         assert!(all.body(&nest[1..], 25).is_none() && all.body(&nest[1..2], 24).is_none());
-        // The next instance continues the loop, or does not.
+        // The next instance continues the loop in one case and not in the other.
         let are_records = |extent| tables(&nest, extent).instances.map(|all| all.are_records);
         assert_eq!(are_records(480), ARE_EXECUTED.then_some(false));
         assert_eq!(are_records(500), None);
         let rows = [each(3, 1000, 4), each(20, 24, 2), run(0, 4), run(8, 4), run(900, 4)];
         assert_eq!(tables(&rows, 3000).has_records(&rows), ARE_EXECUTED);
         assert!(tables(&rows, 3000).iterations().is_none());
-        // Neither a permutation nor a body with records in it needs a list.
+        // A permutation needs no list, nor does a body with records in it.
         assert!(tables(&rows, 3000).bodies.iter().all(|body| body.list.is_none()));
     }
 
@@ -288,7 +290,7 @@ mod tests {
         assert_eq!(number(&[two(4, 24), two(9, 24)].concat()), usize::from(ARE_EXECUTED));
         let many: Vec<_> = (0..9).flat_map(|k| two(4, 24 + k)).collect();
         assert_eq!(number(&many), if ARE_EXECUTED { MAX_KEPT } else { 0 });
-        // Columns, too.
+        // Columns have permutations, too.
         let column = |count, stride| Op::Blocks(Blocks { disp: 0, len: 2, count, stride });
         let number = |ops: &[Op]| tables(ops, 1 << 30).columns.len();
         assert_eq!([7, 8].map(|count| number(&[column(count, 6)])), [0, usize::from(ARE_EXECUTED)]);

@@ -1,4 +1,4 @@
-//! The values of a record: a few operations that convert, with their loops written out.
+//! The values of a record: a few converting operations, with their loops unrolled.
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::list::Lists;
 use super::op::{Elements, Op, size, split_first};
 
-/// The values of one instance, in packed order, each of which is converted byte by byte.
+/// The values of one instance in packed order. Each is converted byte by byte.
 #[derive(Debug)]
 pub(crate) struct Values {
     /// Operations without loops.
@@ -16,8 +16,8 @@ pub(crate) struct Values {
 }
 
 impl Values {
-    /// The values of these operations; `None` if they are too many or have too many bytes, or some are not converted byte by
-    /// byte.
+    /// The values of these operations; `None` if there are too many, if they have too many bytes, or if some are not converted
+    /// byte by byte.
     pub(crate) fn from_ops(ops: &[Op]) -> Option<Self> {
         let ops = values(ops)?;
         let size = bytewise_size(&ops)?;
@@ -29,15 +29,15 @@ impl Values {
         &self.ops
     }
 
-    /// Their packed bytes.
+    /// The packed bytes of the values.
     pub(crate) fn size(&self) -> u64 {
         self.size
     }
 }
 
-/// The packed bytes of these values, if they are few and each is converted byte by byte.
+/// The packed bytes of these values, if they are few and all are converted byte by byte.
 pub(crate) fn bytewise_size(values: &[Op]) -> Option<u64> {
-    /// Records with more packed bytes than this are better converted one by one.
+    /// Records with more packed bytes than this are faster converted one by one.
     const MAX_WIDTH: u64 = 256;
     let has_kernel = |op: &Op| match op {
         Op::Elements(all) => all.form.is_bytewise() && all.blocks.len.is_power_of_two(),
@@ -48,7 +48,7 @@ pub(crate) fn bytewise_size(values: &[Op]) -> Option<u64> {
 }
 
 /// The values of one record, in packed order, as operations without loops. Values at equal distances are one operation. `None`
-/// if there are too many, or bytes are copied.
+/// if there are too many, or if any operation only copies bytes.
 pub(crate) fn values(ops: &[Op]) -> Option<Cow<'_, [Op]>> {
     if ops.iter().all(|op| matches!(op, Op::Elements(_))) {
         return (ops.len() <= ValueList::MAX_VALUES).then_some(Cow::Borrowed(ops));
@@ -60,7 +60,8 @@ pub(crate) fn values(ops: &[Op]) -> Option<Cow<'_, [Op]>> {
 
 struct ValueList {
     ops: Vec<Op>,
-    /// Number of operations that may still be added. One that continues the one before takes no space, but takes time.
+    /// How many more operations may be added. One that continues the operation before it needs no entry, but its step takes
+    /// time.
     left: usize,
 }
 
@@ -80,7 +81,7 @@ impl ValueList {
                         let before = self.left;
                         let way = stride.wrapping_mul(iteration.cast_signed());
                         self.add(body, shift.wrapping_add(way))?;
-                        // Stop at a loop over nothing: it would only take time.
+                        // Stop at a loop over nothing: its iterations would only take time.
                         if self.left == before {
                             return None;
                         }
@@ -133,7 +134,7 @@ mod tests {
         let ops = [value(0, 4), pairs, value(8, 4), value(16, 8), value(40, 2)];
         let expected = [(0, 4, 2), (16, 8, 1), (24, 4, 1), (32, 8, 1), (40, 2, 1)];
         assert_eq!(places(&ops).unwrap(), expected);
-        // Values that follow at the same distance are together.
+        // Values that continue at the same distance become one operation.
         let ops = [Op::Loop { count: 3, stride: 8, items: 2 }, value(0, 2), value(4, 2)];
         assert_eq!(places(&ops).unwrap(), [(0, 2, 6)]);
     }
@@ -145,7 +146,7 @@ mod tests {
         let eights = |count| [Op::Loop { count, stride: 16, items: 2 }, value(0, 4), value(8, 4)];
         assert_eq!(Values::from_ops(&eights(32)).unwrap().size(), 256);
         assert!(Values::from_ops(&eights(33)).is_none());
-        // Not a power of two, not byte by byte, and no bytes at all.
+        // A width that is not a power of two, values not converted byte by byte, and no values.
         assert!(Values::from_ops(&[value(0, 4), value(8, 10)]).is_none());
         let form = Form::Integer { memory: 8, packed: 4, signed: true, order: ByteOrder::Big };
         let long = Elements { blocks: Blocks::run(0, 4), form };

@@ -10,7 +10,7 @@ pub(crate) struct OutOfRange;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Number {
     Zero,
-    /// The significand has its leading one in the topmost bit, and `exponent` is that bit's weight.
+    /// The topmost bit of the significand is its leading one, and `exponent` is the weight of that bit.
     Finite {
         exponent: i32,
         significand: u128,
@@ -82,7 +82,7 @@ impl Format {
                 Number::Zero
             } else {
                 let zeros = significand.leading_zeros();
-                // The topmost bit of 128 would be so far above the weight of the fraction's last.
+                // The weight of the topmost of 128 bits, computed from the weight of the fraction's last bit.
                 let exponent = field.max(1).cast_signed() - self.bias()
                     + 127_i32.wrapping_sub(self.fraction.cast_signed())
                     - zeros.cast_signed();
@@ -127,11 +127,11 @@ impl Format {
                 let half = 1 << 127;
                 kept + u128::from(rest > half || rest == half && kept & 1 == 1)
             }
-            // The half of the last bit is the topmost one.
+            // Half of the last bit's weight is the topmost bit.
             128 => u128::from(significand > 1 << 127),
             _ => 0,
         };
-        // Rounding may have carried into a bit more.
+        // Rounding may have carried into one more bit.
         let carried = rounded >> (self.fraction + 1) == 1;
         let (stored, exponent) =
             if carried { (rounded >> 1, exponent + 1) } else { (rounded, exponent) };
@@ -212,8 +212,7 @@ mod tests {
         }
     }
 
-    /// The hardware's narrowing of a binary64 to a binary32 is what this rounds like: here with binary32 as one
-    /// more format.
+    /// Compared with the hardware's narrowing of a binary64 to a binary32, with binary32 as one more format.
     #[test]
     fn rounding_is_that_of_the_processor() {
         let single = Format { exponent: 8, fraction: 23, leading: false };
@@ -221,7 +220,7 @@ mod tests {
         let mut numbers = Numbers(2);
         for step in 0..500_000_u64 {
             let bits = numbers.next();
-            // Around the range of binary32, and every so often exactly between two of its numbers.
+            // Around the range of binary32, and occasionally exactly halfway between two of its numbers.
             let exponent = 1023 - 160 + (bits >> 52) % 300;
             let mut number = bits & 0x800f_ffff_ffff_ffff | exponent << 52;
             if step % 3 == 0 {

@@ -5,7 +5,7 @@ use super::float;
 use crate::basic::{Basic, Kind, LongDouble};
 use crate::error::Error;
 
-/// How one value in memory and its bytes in a packed stream correspond.
+/// The correspondence between one value in memory and its bytes in a packed stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Form {
@@ -107,7 +107,7 @@ impl Form {
         matches!(self, Self::Same { .. } | Self::Reversed { .. })
     }
 
-    /// The byte of the value in memory that corresponds to a byte of it in the stream, if there is one.
+    /// The byte of the value in memory that corresponds to a byte of it in the stream.
     pub(crate) const fn byte(self, index: usize) -> usize {
         match self {
             Self::Reversed { width } => width as usize - 1 - index,
@@ -115,7 +115,7 @@ impl Form {
         }
     }
 
-    /// The bytes in the stream of a value in memory.
+    /// Writes to the stream the bytes of a value in memory.
     pub(crate) fn to_packed(self, memory: &[u8], packed: &mut [u8]) -> Result<(), Misfit> {
         match self {
             Self::Same { .. } | Self::Reversed { .. } => self.copy_bytes(memory, packed),
@@ -131,7 +131,7 @@ impl Form {
         Ok(())
     }
 
-    /// The bytes in memory of a value in the stream.
+    /// Writes to memory the bytes of a value in the stream.
     pub(crate) fn to_memory(self, packed: &[u8], memory: &mut [u8]) -> Result<(), Misfit> {
         match self {
             Self::Same { .. } | Self::Reversed { .. } => self.copy_bytes(packed, memory),
@@ -184,7 +184,7 @@ fn resize(
     Ok(())
 }
 
-/// At most 16 bytes, as a number.
+/// A number of at most 16 bytes.
 fn load(bytes: &[u8], order: ByteOrder) -> u128 {
     let mut all = [0; WIDEST];
     match order {

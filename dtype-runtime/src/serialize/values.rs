@@ -1,4 +1,5 @@
-//! serde's traits for the values of fixed size. Each is what it stands for: an option, a string, a list, a span of time.
+//! serde's traits for the values of fixed size. Each is serialized as what it represents: an option, a string, a list, a span
+//! of time.
 
 use core::fmt;
 use core::marker::PhantomData;

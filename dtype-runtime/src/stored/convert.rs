@@ -1,4 +1,4 @@
-//! Values that are stored otherwise than a record has them: what each becomes, value by value.
+//! Converts, value by value, values that are stored in another form than a record has.
 
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
@@ -12,10 +12,10 @@ use super::{Number, NumberKind, Text, TextEnd, ValueError};
 use crate::error::Error;
 use crate::representation::ByteOrder;
 
-/// The bytes of the length of a text in a packed record.
+/// The number of bytes before a text in a packed record that hold its length.
 const LENGTH: usize = 4;
 
-/// The values of one field, and what they become.
+/// The values of one field, and how they are converted.
 #[derive(Debug)]
 pub(super) struct Conversion {
     /// The path of the field.
@@ -26,12 +26,12 @@ pub(super) struct Conversion {
     pub(super) packed: usize,
     /// The arrays that the field is in, the outermost first.
     pub(super) axes: Vec<Axis>,
-    /// The structures that the field is in and that count their values, the outermost first.
+    /// The structures around the field that count their values, the outermost first.
     pub(super) counts: Vec<Count>,
     pub(super) what: What,
 }
 
-/// How many values an optional value or a list has. The others are not values, whatever their bytes are.
+/// The place of the number of values in an optional value or a list. Further values are unspecified.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Count {
     /// Bytes from the start of the packed record to the first such number.
@@ -39,7 +39,7 @@ pub(super) struct Count {
     pub(super) size: usize,
     /// The number of arrays around it.
     pub(super) axes: usize,
-    /// Whether the next array is the list that it counts. Otherwise it counts a single value.
+    /// Whether the number counts the elements of the next array. Otherwise it counts a single value.
     pub(super) is_list: bool,
 }
 
@@ -49,25 +49,25 @@ pub(super) struct Axis {
     pub(super) length: usize,
     /// Bytes from one element to the next in the item.
     pub(super) stored: usize,
-    /// The same in a packed record.
+    /// Bytes from one element to the next in a packed record.
     pub(super) packed: usize,
-    /// The length of the path of the array, where an index belongs.
+    /// The length of the array's path, which is where an index is inserted.
     pub(super) path: usize,
 }
 
-/// What is converted.
+/// How values are converted.
 #[derive(Debug)]
 pub(super) enum What {
     /// The numbers of an enumeration, in this byte order where they are stored.
     Renumber { size: usize, order: ByteOrder, numbers: BTreeMap<u128, u128> },
-    /// A text of at most so many bytes.
+    /// A text of at most `capacity` bytes.
     Text { text: Text, capacity: usize },
-    /// A number of another width; `name` is the type's.
+    /// A number of another width. `name` is the type's name for it.
     Number { stored: Number, to: Number, name: String },
 }
 
 impl What {
-    /// Bytes of a value in an item; `None` for one that there is not.
+    /// Bytes of a value in an item; `None` if the value is not in the item.
     pub(super) fn stored_size(&self) -> Option<usize> {
         match *self {
             Self::Renumber { size, .. } | Self::Text { text: Text::Bytes { size, .. }, .. } => {
@@ -93,13 +93,13 @@ impl Refusal {
         Self::Value { of: "text".to_owned(), reason }
     }
 
-    /// A value that is no number of this name.
+    /// A value that is not a number of this type.
     fn number(name: &str, value: &str) -> Self {
         Self::Value { of: name.to_owned(), reason: format!("{value} is not one of its numbers") }
     }
 }
 
-/// The two sides of a conversion, and the texts that are not in the items.
+/// The two sides of a conversion, and the texts that are stored outside the items.
 pub(super) struct Sides<'a> {
     /// Bytes of an item.
     pub(super) item: usize,
@@ -120,7 +120,7 @@ impl Conversion {
     ) -> Result<(), ValueError> {
         for (record, packed) in packed.chunks_exact_mut(sides.record.max(1)).enumerate() {
             let item = &items[record * sides.item..][..sides.item];
-            // What is absent stays zeros.
+            // Absent values stay zeros.
             self.each(record, |from, to, indexes| {
                 if self.is_absent(packed, indexes, sides) {
                     return Ok(());
@@ -152,7 +152,7 @@ impl Conversion {
         Ok(())
     }
 
-    /// Whether the value with these indexes is absent from a packed record, whose counts are there already.
+    /// Whether the value with these indexes is absent from a packed record. The record must already have its counts.
     fn is_absent(&self, packed: &[u8], indexes: &[usize], sides: &Sides<'_>) -> bool {
         self.counts.iter().any(|count| {
             let outer = self.axes.iter().zip(indexes).take(count.axes);
@@ -243,7 +243,7 @@ impl Conversion {
     }
 }
 
-/// Calls `one` for each element of the arrays. After an error, `indexes` are those of its place.
+/// Calls `one` for each element of the arrays. After an error, `indexes` are those of the element.
 fn visit(
     stored: usize,
     packed: usize,
@@ -251,7 +251,7 @@ fn visit(
     indexes: &mut Vec<usize>,
     one: &mut impl FnMut(usize, usize, &[usize]) -> Result<(), Refusal>,
 ) -> Result<(), Refusal> {
-    // The datatype of the item was compared: everything lies in it, and in the packed record.
+    // No overflow: the datatype of the item was compared, and everything lies in the item and in the packed record.
     let Some((axis, inner)) = axes.split_first() else { return one(stored, packed, indexes) };
     for index in 0..axis.length {
         indexes.push(index);
@@ -311,7 +311,7 @@ fn load_text(
     Ok(bytes.len())
 }
 
-/// Stores a text, in an item that is zeros there.
+/// Stores a text. Its place in the item must be zeros.
 fn store_text(
     text: Text,
     value: &str,
@@ -328,7 +328,7 @@ fn store_text(
         let what = if matches!(text, Text::Characters { .. }) { "characters" } else { "bytes" };
         return Err(Refusal::text(format!("it has {len} {what}, and there is room for {most}")));
     }
-    // A reader would end the text elsewhere.
+    // A reader would find another end of the text.
     let is_lost = match text {
         Text::Bytes { end: TextEnd::Zeros, .. } | Text::Characters { .. } => value.ends_with('\0'),
         Text::Bytes { end: TextEnd::Blanks, .. } => value.ends_with(' '),
@@ -359,7 +359,7 @@ fn store_text(
     Ok(())
 }
 
-/// Writes the same number in another width. The error is the number, if there is no such one.
+/// Writes the same number in another width. If the width cannot represent it, the error is the number.
 pub(crate) fn convert_number(
     from: Number,
     bytes: &[u8],

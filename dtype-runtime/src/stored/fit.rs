@@ -1,4 +1,4 @@
-//! A stored datatype beside a type map, field by field.
+//! Compares a stored datatype with a type map, field by field.
 
 use alloc::borrow::ToOwned;
 use alloc::string::{String, ToString};
@@ -12,7 +12,8 @@ use crate::representation::ByteOrder;
 use crate::typemap::{Field, Meaning, Node, TypeMap};
 use crate::types::Type;
 
-/// The values that are moved as they are: where they lie in an item, and in a packed record. Both have the same signature.
+/// The values that are copied without conversion: their places in an item, and in a packed record. Both have the same
+/// signature.
 pub(super) struct Moved {
     pub(super) stored: Type,
     pub(super) packed: Type,
@@ -21,7 +22,7 @@ pub(super) struct Moved {
 pub(super) struct Walk {
     access: Access,
     options: ReadOptions,
-    /// That of the values so far.
+    /// The byte order of the values so far.
     pub(super) order: Option<ByteOrder>,
     /// Whether the values so far are packed.
     pub(super) is_packed: bool,
@@ -53,7 +54,7 @@ impl Walk {
         }
     }
 
-    /// Compares an item with a map. `None` if all its values are converted.
+    /// Compares an item with a map. The result is `None` if all values are converted.
     pub(super) fn item<I: Item>(
         &mut self,
         stored: &I,
@@ -72,7 +73,7 @@ impl Walk {
         let malformed = || Misfit::Malformed { field: path.to_owned() };
         let sizes = (item.size(), element.size());
         let (count, axes) = axes(&expected, sizes, path.len()).ok_or_else(malformed)?;
-        // A format may contradict itself, and values outside of an item would be converted.
+        // A format may contradict itself: without this check, values outside the item could be converted.
         if item.size().checked_mul(count) != Some(stored.size()) {
             return Err(malformed().into());
         }
@@ -119,7 +120,7 @@ impl Walk {
         Ok(Some(Moved { stored: one.clone(), packed: one }))
     }
 
-    /// A number of another width, if it may be converted.
+    /// The number of a leaf with another width, if numbers may be converted.
     fn number<I: Item>(
         &mut self,
         item: &I,
@@ -127,7 +128,7 @@ impl Walk {
         basic: Basic,
         path: &str,
     ) -> Result<(), I::Error> {
-        // A time has a unit, which another width does not tell.
+        // A time has a unit, which the stored number does not tell.
         let wanted = Number::of(basic, ByteOrder::NATIVE).filter(|_| leaf.meaning().is_none());
         if let (true, Some(stored), Some(to)) =
             (self.options.number_conversion, item.number(), wanted)
@@ -205,7 +206,7 @@ impl Walk {
                 stored.add(displacement, moved.stored);
                 packed.add(position.cast_signed() as i64, moved.packed);
             }
-            // The first field of a structure that counts its values is their number.
+            // In a structure that counts its values, the first field is their number.
             if let (0, Some(of @ (Meaning::Optional | Meaning::List))) = (position, meaning) {
                 self.counts.push(Count {
                     packed: outer_packed,
@@ -218,7 +219,7 @@ impl Walk {
         }
         (self.stored, self.packed) = (outer, outer_packed);
         self.counts.truncate(outer_counts);
-        // As many, and each of ours is there: no other is, unless a name is there twice.
+        // There are equally many, and each field of the type was found; so there are no others, unless a name is repeated.
         if theirs.len() != found {
             self.others(&theirs, |name| ours().any(|(field, _)| field == name), path)?;
         }
@@ -233,7 +234,7 @@ impl Walk {
         Ok(Some(Moved { stored, packed }))
     }
 
-    /// Leaves out the fields that are not ours, if that is allowed.
+    /// Leaves out fields that the type does not have, if that is allowed.
     fn others<I>(
         &mut self,
         theirs: &[StoredField<'_, I>],
@@ -274,8 +275,8 @@ impl Members {
     }
 }
 
-/// The number of elements of an array in the item, and its axes, the outermost first. An element has this size in the item
-/// and in a packed record.
+/// The number of elements of an array in the item, and its axes, the outermost first. `sizes` are the sizes of an element in
+/// the item and in a packed record.
 fn axes(lengths: &[u64], sizes: (u64, usize), path: usize) -> Option<(u64, Vec<Axis>)> {
     let (mut count, mut all) = (1_u64, Vec::new());
     for length in lengths.iter().rev() {

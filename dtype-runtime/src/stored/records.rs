@@ -1,4 +1,4 @@
-//! Items to records and back.
+//! Converts items to records and back.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -18,25 +18,25 @@ use crate::typed::{NOT_INITIALISED, pack_as, pack_onto, refuse_skipped_fields};
 use crate::typed::{unpack_after, unpack_as};
 use crate::types::Type;
 
-/// A stored datatype whose items hold the fields of `T`, wherever they are.
+/// A stored datatype whose items contain the fields of `T`, at any offsets.
 pub struct Fit<T> {
     /// Bytes of an item.
     size: usize,
     order: ByteOrder,
     is_packed: bool,
-    /// The values that are moved as they are, in an item.
+    /// The values in an item that are copied without conversion.
     stored: Option<Committed>,
-    /// The same values in a packed record; `None` if they are all of it.
+    /// The same values in a packed record; `None` if they are the whole record.
     packed: Option<Committed>,
     conversions: Vec<Conversion>,
     left_out: Vec<String>,
     of: PhantomData<fn() -> T>,
 }
 
-/// Memory that is used again for the next items.
+/// Memory that is reused for the next items.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
-    /// The texts that are not in the items: see [`Text::Index`](super::Text::Index).
+    /// The texts that are stored outside the items: see [`Text::Index`](super::Text::Index).
     pub texts: Vec<Vec<u8>>,
     moved: Vec<u8>,
     packed: Vec<u8>,
@@ -47,12 +47,12 @@ impl<T: Datatype> Fit<T> {
     ///
     /// # Errors
     ///
-    /// The error of the format, made of a [`Misfit`] that names the field.
+    /// The error of the format, made from a [`Misfit`] that names the field.
     pub fn new<I: Item>(item: &I, access: Access, options: ReadOptions) -> Result<Self, I::Error> {
         Self::in_order(item, access, options, None)
     }
 
-    /// As [`new`](Self::new), where the values have this byte order, if it is known.
+    /// As [`new`](Self::new), for values that are in this byte order, if it is known.
     ///
     /// # Errors
     ///
@@ -95,7 +95,7 @@ impl<T: Datatype> Fit<T> {
         self.is_packed
     }
 
-    /// The path of the first field whose values are converted one by one: a text, for instance.
+    /// The path of the first field whose values are converted one by one: a text, for example.
     pub fn first_converted(&self) -> Option<&str> {
         self.conversions.first().map(|conversion| conversion.path.as_str())
     }
@@ -111,15 +111,15 @@ impl<T: Datatype> Fit<T> {
         self.stored.as_deref()
     }
 
-    /// Appends the records of some items, and checks them. The records are unchanged on an error, which has the number of the
-    /// record: `numbers` are those of the items.
+    /// Appends the records of some items, and checks them. On an error, the records are unchanged, and the error has the number
+    /// of the record, from `numbers`, the numbers of the items.
     ///
     /// A type that skips fields does not compile here, because nothing would initialise them.
     ///
     /// # Errors
     ///
-    /// [`ValueError::Unnamed`] for a value of an enumeration that has no name; [`ValueError::Record`] for any other value that
-    /// `T` does not have, if there are more or fewer bytes than those of the items, and if the records do not fit in memory.
+    /// [`ValueError::Unnamed`] for a value of an enumeration without a name; [`ValueError::Record`] for any other value that
+    /// `T` cannot have, if the number of bytes is not that of the items, and if the records do not fit in memory.
     pub fn unpack_onto(
         &self,
         items: &[u8],
@@ -174,11 +174,11 @@ impl<T: Datatype> Fit<T> {
         Ok(packed)
     }
 
-    /// Turns records into items. Gaps between the fields become zeros.
+    /// Converts records to items. Gaps between the fields become zeros.
     ///
     /// # Errors
     ///
-    /// [`ValueError::Record`] for a value that the items cannot hold: a text that is too long, for instance.
+    /// [`ValueError::Record`] for a value that the items cannot hold: a text that is too long, for example.
     pub fn pack_into(
         &self,
         records: &[T],
@@ -213,7 +213,7 @@ impl<T: Datatype> Fit<T> {
     }
 }
 
-/// Replaces bytes by the packed records in a byte order.
+/// Replaces the contents of `out` by the packed records in a byte order.
 fn packed_in<T: Datatype>(records: &[T], order: ByteOrder, out: &mut Vec<u8>) -> Result<(), Error> {
     out.clear();
     if order == ByteOrder::NATIVE {
@@ -226,7 +226,7 @@ fn packed_in<T: Datatype>(records: &[T], order: ByteOrder, out: &mut Vec<u8>) ->
 
 /// Bytes of the data of an item.
 fn data_of(item: &Committed) -> Result<usize, Error> {
-    // They are part of a packed record, which fits in memory.
+    // The data are part of a packed record, which fits in memory.
     usize::try_from(item.size()).map_err(|_| Error::Allocation { count: 1, stride: usize::MAX })
 }
 

@@ -19,7 +19,7 @@ pub trait Verdict {
     ///
     /// # Errors
     ///
-    /// Why it does not hold.
+    /// The reason why it does not hold.
     fn verdict(self) -> Result<(), String>;
 }
 
@@ -41,7 +41,7 @@ impl<E: Display> Verdict for Result<(), E> {
 ///
 /// # Errors
 ///
-/// Why the check does not hold.
+/// The reason why the check does not hold.
 ///
 /// # Safety
 ///

@@ -5,8 +5,8 @@ use core::marker::PhantomData;
 use super::pack_records;
 use crate::datatype::Datatype;
 
-/// Packs records piece by piece. A [`Packer`](crate::Packer) stops and resumes inside a record, for which a program needs the
-/// engine; this one packs whole records, by the code for their type alone.
+/// Packs records piece by piece. A [`Packer`](crate::Packer) stops and resumes inside a record, which requires the engine; a
+/// `RecordPacker` packs whole records with the code for their type alone.
 #[derive(Debug)]
 pub struct RecordPacker<'a> {
     /// The first of `count` values.
@@ -15,13 +15,13 @@ pub struct RecordPacker<'a> {
     /// Bytes of a value in memory, and packed.
     stride: usize,
     size: usize,
-    /// Packs values from a pointer to the first of them.
+    /// Packs values, given a pointer to the first one.
     pack: unsafe fn(*const u8, usize, *mut u8),
     memory: PhantomData<&'a [u8]>,
 }
 
-// SAFETY: the values are borrowed for `'a` and only packed: their data are plain bytes, which nobody writes meanwhile, whatever
-// thread reads them. Fields that are left out, which may be cells, are not read.
+// SAFETY: the values are borrowed for `'a` and only packed: their data are plain bytes, which nothing writes meanwhile,
+// whatever thread reads them. Skipped fields, which may be cells, are not read.
 unsafe impl Send for RecordPacker<'_> {}
 // SAFETY: as above; a shared reference reads nothing.
 unsafe impl Sync for RecordPacker<'_> {}

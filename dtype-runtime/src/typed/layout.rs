@@ -11,8 +11,8 @@
 //!                                                 has the instructions
 //! ```
 //!
-//! Records of more bytes than a register has are not permuted. If each is one run, with padding at its end for example, the
-//! kernel for blocks at equal distances copies them from a number of records on, by registers that not every machine has.
+//! Records larger than a register are not permuted. If each record is one run, with padding at its end for example, many
+//! records are copied by the kernel for blocks at equal distances, with registers that not every machine has.
 
 use core::marker::PhantomData;
 use core::ops::Range;
@@ -36,14 +36,14 @@ enum Strategy {
     Runs(RunList),
     /// By the operations of the constant program.
     Program,
-    /// Too large for a constant: committed at each call.
+    /// Too large for a constant: the type is committed at each call.
     Commit,
 }
 
-/// Fewer bytes than this are not worth a call.
+/// With fewer bytes than this, a call does not pay.
 const FEWEST_BYTES: usize = 800;
 
-/// Refuses, at compile time, a hand-written map of another size than its type.
+/// Refuses, at compile time, a manually written map whose size differs from that of its type.
 pub(crate) const fn assert_stride<T: Datatype>() {
     assert!(
         T::TYPE_MAP.stride() == size_of::<T>(),
@@ -66,7 +66,7 @@ impl<T: Datatype> Layout<T> {
         _ => None,
     };
 
-    /// Small records as a permutation, where that is faster than the copies of `STRATEGY`.
+    /// Small records as a permutation, if it is faster than the copies of `STRATEGY`.
     pub(super) const PERMUTATION: &'static Option<Permutation> = &match Self::BYTES {
         Some(map) => Permutation::new_if_faster_than_constants(&map, size_of::<T>() as i64),
         None => None,
@@ -93,7 +93,7 @@ impl<T: Datatype> Layout<T> {
     const IS_LONG_RUN: bool =
         Self::NUMBER_OF_RUNS == 1 && kernel::may_beat_pieces(T::TYPE_MAP.size());
 
-    /// Fewer records than this are not worth the call.
+    /// With fewer records than this, the call does not pay.
     const FEWEST_LONG: usize = match T::TYPE_MAP.size() {
         0 => 0,
         size => FEWEST_BYTES.div_ceil(size),
@@ -112,8 +112,8 @@ impl<T: Datatype> Layout<T> {
     /// The number of runs in one record.
     const NUMBER_OF_RUNS: usize = Self::RUNS.all().len();
 
-    /// How the records are shuffled, where that is faster. If a type skips fields, its gaps are not padding, and another thread
-    /// may write to them, even where the value is only borrowed to read it: a skipped atomic is an example.
+    /// How the records are shuffled, if that is faster. If a type skips fields, it is not shuffled: its gaps are not padding,
+    /// and another thread may write to them even while the value is only borrowed for reading (a skipped atomic, for example).
     const SHUFFLE: &'static Option<Shuffle> = &match Self::STRATEGY {
         Strategy::Runs(list) if !T::TYPE_MAP.skips_fields() => {
             let (size, time) = (T::TYPE_MAP.size(), Self::time_of_a_record());
@@ -154,7 +154,7 @@ impl<T: Datatype> Layout<T> {
         }
     }
 
-    /// As [`values`](Self::values) to unpack, to memory that has no values yet: padding may be written.
+    /// As [`values`](Self::values) for unpacking, to memory without values: padding may be written.
     ///
     /// # Safety
     ///
@@ -188,8 +188,8 @@ impl<T: Datatype> Layout<T> {
         count >= const { Self::worth_shuffling::<D, KEEPS_GAPS>() } && kernel::is_shuffling()
     }
 
-    /// As [`values`](Self::values), with shuffles as far as they go. Not inlined, as [`kernel::permute_or`] is not: a caller that
-    /// ends with this call saves no registers for it.
+    /// As [`values`](Self::values), with shuffles as far as possible. Not inlined, as [`kernel::permute_or`] is not: a caller
+    /// that ends with this call saves no registers for it.
     ///
     /// # Safety
     ///
@@ -218,8 +218,8 @@ impl<T: Datatype> Layout<T> {
 
     /// Copies the data of `count` records.
     ///
-    /// `if const` leaves out what a type does not use before any code is generated. With a `match` of the strategy, which is
-    /// not a number, the code would be generated for each type, and removed only where the optimizer runs.
+    /// `if const` leaves out unused code before code generation. A `match` on the strategy, which is not a number, would
+    /// generate all of the code for each type, and only the optimizer would remove it.
     ///
     /// # Safety
     ///
@@ -241,13 +241,13 @@ impl<T: Datatype> Layout<T> {
                 let bytes = 0..count * T::TYPE_MAP.size();
                 kernel::permute_or::<D>(all, Self::all_by_runs::<D>, memory, packed, bytes);
             } else {
-                // Inlined, too: a call would take as long as two records.
+                // Inlined, because a call would take as long as two records.
                 Self::copy::<D>(memory, packed, count);
             }
         }
     }
 
-    /// As [`execute`](Self::execute), for one record whose fields the caller uses at once: see [`Moves`].
+    /// As [`execute`](Self::execute), for one record whose fields the caller uses immediately: see [`Moves`].
     ///
     /// # Safety
     ///
@@ -258,7 +258,7 @@ impl<T: Datatype> Layout<T> {
             // SAFETY: passed on to the caller.
             return unsafe { Self::execute::<D>(memory, packed, 1) };
         }
-        // Written out for the reason in `copy_record`.
+        // Unrolled by hand, for the reason given in `copy_record`.
         macro_rules! written_out {
             ($($j:literal)+) => {
                 $( match Self::NUMBER_OF_MOVES {
@@ -288,9 +288,9 @@ impl<T: Datatype> Layout<T> {
         unsafe {
             if const { matches!(Self::STRATEGY, Strategy::Nothing) } {
             } else if const { matches!(Self::STRATEGY, Strategy::Whole) } {
-                // By moves: a call would take much of the time of a single record.
+                // Inlined moves, because a call would take much of the time of a single record.
                 if count == 1 && size == 16 {
-                    // From `copy`, the optimizer would make one call for this and for several records.
+                    // With `copy`, the optimizer would make one call for both this and several records.
                     D::copy_16(memory, packed);
                 } else if count == 1 {
                     pieces::copy::<D>(memory, packed, size);
@@ -444,10 +444,10 @@ impl<T: Datatype> Layout<T> {
                 }
             }};
         }
-        // Written out, because whether the compiler unrolls a loop depends on the code around it, and
-        // the lengths are constants only in an unrolled loop: ten times as fast. After the last one, no code
-        // is generated: a `match` of an associated constant is decided before, as `if const` is, but it is one
-        // constant for all runs.
+        // Unrolled by hand, because whether the compiler unrolls a loop depends on the code around it, and only in an unrolled
+        // loop are the lengths constants, which makes it ten times as fast. After the last run, no code is generated: like `if
+        // const`, a `match` on an associated constant is decided before code generation, but it needs only one constant for all
+        // runs.
         macro_rules! written_out {
             ($($j:literal)+) => {
                 $( match Self::NUMBER_OF_RUNS {

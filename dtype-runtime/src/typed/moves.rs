@@ -1,10 +1,10 @@
-//! The moves of one record whose fields are used right before or right after it is copied.
+//! The moves of one record whose fields are used just before or just after it is copied.
 //!
-//! [`pieces`](crate::kernel::pieces) copies a run in as few moves as possible: 21 bytes are 16 and an overlapping 16.
-//! That is best for many records. But a processor forwards what it has just stored to a load only if a single store has all
-//! the bytes of the load. Otherwise the load waits until the stores are in the cache, longer than the whole copy takes.
-//! So a single record is copied in moves that no aligned field crosses: each starts at a multiple of its own width,
-//! which is a power of two up to 8 bytes. The optimizer then keeps most fields in registers.
+//! [`pieces`](crate::kernel::pieces) copies a run in as few moves as possible: 21 bytes are 16 and an overlapping 16. That is
+//! best for many records. But a processor forwards what it has just stored to a load only if a single store has all the bytes
+//! of the load. Otherwise the load stalls until the stores are in the cache, which takes longer than the whole copy. So a
+//! single record is copied in moves that no aligned field crosses: each starts at a multiple of its own width, which is a power
+//! of two up to 8 bytes. The optimizer then keeps most fields in registers.
 //!
 //! For `{f64, u32, u8}` with 13 bytes at 0, the moves are 8 bytes at 0, 4 at 8, 1 at 12: the fields themselves.
 
@@ -31,7 +31,7 @@ impl Moves {
     /// A record that takes more moves than this is copied in pieces.
     pub(super) const MAX_MOVES: usize = 16;
 
-    /// Without moves: the record is copied in pieces.
+    /// No moves: the record is copied in pieces.
     const NONE: Self =
         Self { list: [Move { disp: 0, position: 0, len: 0 }; Self::MAX_MOVES], len: 0 };
 
@@ -68,7 +68,7 @@ impl Moves {
     }
 }
 
-/// Bytes of the widest move from displacement `at` on, of at most `left` bytes.
+/// Bytes of the widest move from displacement `at` on, at most `left`.
 const fn width(at: isize, left: usize) -> usize {
     let mut width = 8;
     while width > left || !at.unsigned_abs().is_multiple_of(width) {

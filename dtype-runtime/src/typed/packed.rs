@@ -151,8 +151,8 @@ impl<'a, T: Datatype> Packed<'a, T> {
         Some(Self { bytes, count: end - start, of: PhantomData })
     }
 
-    /// The number of records at the start for which `pred` is true, by binary search: all of them must come
-    /// before the others.
+    /// The number of records at the start for which `pred` is true, found by binary search. All of these must come before the
+    /// others.
     #[inline]
     pub fn partition_point(&self, mut pred: impl FnMut(&T) -> bool) -> usize {
         let (mut low, mut high) = (0, self.count);

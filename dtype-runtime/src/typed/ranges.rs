@@ -21,7 +21,7 @@ pub struct ByteRanges {
 
 /// The bytes of a `T` that hold data: initialised in every value, and written by unpacking.
 ///
-/// A `const fn`, so that the answer can be a constant:
+/// It is a `const fn`, so the result can be a constant:
 ///
 /// ```
 /// use dtype_runtime::{runs, ByteRanges};
@@ -65,8 +65,7 @@ pub const fn gaps<T: Datatype>() -> ByteRanges {
     ByteRanges { ops: const { gap_ops::<T>() } }
 }
 
-/// The programs of a type, in two sizes: in a generic type, the length of a constant cannot depend on its
-/// value.
+/// The programs of a type in two sizes, because in a generic type, the length of a constant cannot depend on its value.
 struct Programs<T>(PhantomData<T>);
 
 impl<T: Datatype> Programs<T> {
@@ -83,7 +82,7 @@ const fn data_ops<T: Datatype>() -> &'static [Op] {
     }
 }
 
-// Functions of their own, so that the large programs are computed only where they are needed.
+// Separate functions, so that the large programs are computed only when needed.
 const fn many_data_ops<T: Datatype>() -> &'static [Op] {
     match Programs::<T>::MANY_DATA.ops() {
         Some(ops) => ops,
@@ -165,7 +164,7 @@ const fn total(ops: &[Op]) -> u64 {
                 sum += blocks.len * blocks.count;
                 i += 1;
             }
-            // Made at run time only.
+            // These exist only in plans made at run time.
             Op::List(_) | Op::Elements(_) => i += 1,
             Op::Loop { count, items, .. } => {
                 let body = ops.split_at(i + 1).1.split_at(items).0;

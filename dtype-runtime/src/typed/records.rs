@@ -1,4 +1,4 @@
-//! Values that are records: what a message can hold.
+//! Values that are records: the contents of a message.
 
 use alloc::string::String;
 use alloc::vec::Vec;

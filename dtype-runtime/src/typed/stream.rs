@@ -10,9 +10,9 @@ use crate::kernel::{Pack, Unpack, Way};
 use crate::types::Type;
 
 impl<T: Datatype> Layout<T> {
-    /// The facts about `T` that a convertor needs, if the operations of `T` are a constant. `pack` and `unpack` copy
-    /// what the operations name: all three were computed from the map of `T` (`convertor/source.rs` relies
-    /// on it). They require that the memory is that of values, as it is for every [`source`](Self::source).
+    /// What a convertor needs to know about `T`, if the operations of `T` are a constant. `pack` and `unpack` copy exactly what
+    /// the operations name: all three were computed from the map of `T` (`convertor/source.rs` relies on this). They require
+    /// that the memory holds values, as it does for every [`source`](Self::source).
     const CONSTANT: Option<&'static Constant> = match Self::OPS {
         None => None,
         Some(ops) => Some(&Constant {
@@ -43,7 +43,7 @@ impl<T: Datatype> Layout<T> {
     #[inline]
     fn source(items: *mut T, count: usize) -> Source {
         Source::new(Self::compiled(), items.cast(), count as u64)
-            // Cannot fail: the packed items are not larger than their memory.
+            // This cannot fail, because the packed items are no larger than their memory.
             .unwrap_or_else(|| unreachable!("{count} items have more data than memory"))
     }
 }
@@ -58,7 +58,7 @@ unsafe fn part<T: Datatype, D: Way>(memory: *mut u8, packed: *mut u8, range: Ran
     let first = start.checked_div(T::TYPE_MAP.size()).unwrap_or(0);
     let before = first * T::TYPE_MAP.size();
     let memory = memory.wrapping_add(first * size_of::<T>());
-    // SAFETY: the caller guarantees the bytes of the range, of which the first is in this record.
+    // SAFETY: the caller guarantees the bytes of the range. The first of them is in this record.
     unsafe { Layout::<T>::part::<D>(memory, packed, start - before..end - before) }
 }
 

@@ -1,8 +1,8 @@
-//! Whether packed bytes make valid values, before the first of them is written.
+//! Checks that packed bytes make valid values, before the first of them is written.
 //!
-//! A type whose every bit pattern is a value pays nothing. For the others, the positions to check in a
-//! packed record are constants. If a check fails, a second, slow walk over the type map finds the first
-//! invalid record and the path of the field.
+//! For a type that accepts every bit pattern, this costs nothing. For other types, the positions to check in a packed record
+//! are constants. If a check fails, a second, slow walk over the type map finds the first invalid record and the path of the
+//! field.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -34,9 +34,9 @@ struct Check {
 /// The checks of one record.
 struct Checks {
     list: [Check; MAX_CHECKS],
-    /// `None` if there are more than fit.
+    /// The number of checks; `None` if there are more than fit.
     len: Option<usize>,
-    /// Whether the map has checks that are functions, which only a walk over the map calls.
+    /// Whether the map has checks that are functions. Only a walk over the map calls these.
     has_functions: bool,
 }
 
@@ -55,13 +55,13 @@ impl<T: Datatype> Constants<T> {
     /// The checks as tests of several records at once.
     const TESTS: &'static Option<Tests> = &Self::CHECKS.tests(T::TYPE_MAP.size());
 
-    /// From this number of records on, the tests of several at once may be faster.
+    /// The least number of records for which testing several at once may be faster.
     const MIN_RECORDS: usize = match Self::TESTS {
         Some(tests) => tests.fewest(),
         None => usize::MAX,
     };
 
-    /// Whether the records are known to be valid. If not, [`find_invalid`] decides.
+    /// Whether the records are known to be valid. If not, [`find_invalid`] must decide.
     #[inline]
     fn accept(bytes: &[u8], count: usize) -> bool {
         if const { !T::TYPE_MAP.is_restricted() } {
@@ -82,8 +82,8 @@ impl<T: Datatype> Constants<T> {
             let Some(tested) = kernel::test(tests, bytes) else { return false };
             rest = &bytes[tested * size..];
         }
-        // Two at a time, for half the branches. The loop ends at the first invalid pair, so that the compiler does not gather
-        // a few bytes of each record in vectors.
+        // Two records at a time, for half the branches. The loop ends at the first invalid pair, which keeps the compiler from
+        // gathering a few bytes of each record into vectors.
         while let Some((two, after)) = rest.split_at_checked(2 * size) {
             let (one, other) = two.split_at(size);
             if !(Self::accepts(one) & Self::accepts(other)) {
@@ -100,7 +100,7 @@ impl<T: Datatype> Constants<T> {
     #[inline(always)]
     fn accepts(record: &[u8]) -> bool {
         let mut valid = true;
-        // Written out for the reason in `layout`.
+        // Unrolled by hand, for the reason given in `layout`.
         macro_rules! written_out {
             ($($j:literal)+) => {
                 $( if const { $j < Self::LISTED } {
@@ -126,7 +126,7 @@ pub(crate) fn validate<T: Datatype>(bytes: &[u8], count: usize) -> Result<(), Er
     if are_valid::<T>(bytes, count) { Ok(()) } else { find_invalid(T::TYPE_MAP, bytes, count) }
 }
 
-/// Whether the `count` records in `bytes` are known to be valid. If not, [`find_invalid`] decides.
+/// Whether the `count` records in `bytes` are known to be valid. If not, [`find_invalid`] must decide.
 #[inline]
 pub(super) fn are_valid<T: Datatype>(bytes: &[u8], count: usize) -> bool {
     Constants::<T>::accept(bytes, count)
@@ -150,7 +150,7 @@ fn whole<const N: usize>(value: &[u8]) -> Option<[u8; N]> {
 }
 
 impl Check {
-    /// Whether the record passes the check. The check is a constant to the compiler, so little code is left.
+    /// Whether the record passes the check. The check is a constant to the compiler, so little code remains.
     #[cfg_attr(debug_assertions, inline)]
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn accepts(&self, record: &[u8]) -> bool {
@@ -195,7 +195,7 @@ impl Check {
             }
             Test::Set { least, set } => {
                 let bit = value.wrapping_sub(least);
-                // The shift is by the bit modulo 64.
+                // The shift counts modulo 64.
                 bit < u64::BITS.into() && set >> (bit % 64) & 1 == 1
             }
             Test::Other => self.validity.accepts(value.into()),
@@ -212,7 +212,7 @@ impl Checks {
         checks
     }
 
-    /// These checks as tests of several records of `size` packed bytes at once, if they are few ranges.
+    /// These checks as tests of several records of `size` packed bytes at once, if a few ranges are enough for them.
     const fn tests(&self, size: usize) -> Option<Tests> {
         let (mut values, mut one_by_one, mut j) = (RangedList::new(), 0, 0);
         let Some(len) = self.len else { return None };
@@ -332,7 +332,7 @@ enum Why {
     Check { of: String, reason: String },
 }
 
-/// Why one record is invalid, as the reason for which the check of the record around it fails.
+/// Why one record is invalid, as the reason why the check of the record around it fails.
 pub(crate) fn reason(error: Error) -> String {
     match error {
         Error::InvalidValue { path, expected, value, .. } if path.is_empty() => {

@@ -21,10 +21,10 @@ use crate::kernel::Pack;
 /// `bytes` are records as they lie in the memory of a machine with this byte order, as [`bytes_of`] returns
 /// them. The result equals what [`unpack`](crate::unpack) returns.
 ///
-/// A type with padding, with skipped fields, or whose fields the compiler has reordered does not compile
-/// here. `#[repr(C)]` keeps the fields in order, also for programs that other compilers have built. For the others,
-/// [`Packed`](crate::Packed) reads packed bytes in place, and [`view_memory`] the memory of an array. `cargo check` does not report
-/// such a type, because the layout is not part of the bounds of a trait: `cargo build` does.
+/// A type with padding, with skipped fields, or whose fields the compiler has reordered does not compile here. `#[repr(C)]`
+/// keeps the fields in order, also for programs that other compilers have built. For the others, [`Packed`](crate::Packed)
+/// reads packed bytes in place, and [`view_memory`] the memory of an array. Only `cargo build` reports such a type, and not
+/// `cargo check`, because the layout is not part of the bounds of a trait.
 ///
 /// # Errors
 ///

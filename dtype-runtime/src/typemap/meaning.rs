@@ -1,6 +1,6 @@
 //! The meaning of a value as a whole.
 
-/// What a value is to its readers, where other formats have a value of their own for it: a string, a null, a time.
+/// The meaning of a value for which other formats have a value of their own: a string, a null, a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Meaning {
@@ -8,7 +8,7 @@ pub enum Meaning {
     Text,
     /// A value that may be absent: a structure of a `bool` and the value, as [`Maybe`](crate::Maybe).
     Optional,
-    /// A list of at most so many values: a structure of their number, a `u32`, and an array, as [`FixedVec`](crate::FixedVec).
+    /// A list of limited length: a structure of the number of items, a `u32`, and an array, as [`FixedVec`](crate::FixedVec).
     List,
     /// A point in time: an `i64` of these units since the beginning of 1970, UTC, as [`Timestamp`](crate::Timestamp).
     Time(TimeUnit),

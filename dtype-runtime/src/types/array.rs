@@ -1,4 +1,5 @@
-//! Arrays that are distributed over processes (`darray`): built from the simpler constructors, with their original arguments.
+//! Arrays that are distributed over processes (`darray`). They are built from the simpler constructors, and keep their original
+//! arguments.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -10,14 +11,14 @@ use crate::error::Error;
 /// How an array lies in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Order {
-    /// The last index runs fastest (`MPI_ORDER_C`).
+    /// The last index changes fastest (`MPI_ORDER_C`).
     C,
-    /// The first index runs fastest (`MPI_ORDER_FORTRAN`).
+    /// The first index changes fastest (`MPI_ORDER_FORTRAN`).
     Fortran,
 }
 
 impl Order {
-    /// The indices of the dimensions.
+    /// The indices of the dimensions, the fastest one first.
     pub(super) fn fastest_first(self, ndims: usize) -> impl Iterator<Item = usize> {
         (0..ndims).map(move |n| if self == Self::C { ndims - 1 - n } else { n })
     }
@@ -48,8 +49,8 @@ pub(crate) struct Darray {
     pub(crate) distributions: Box<[Distribution]>,
     pub(crate) psizes: Box<[u64]>,
     pub(crate) order: Order,
-    /// Whether a cyclic distribution leaves this process a last block with fewer elements. MPICH makes a structure of the whole
-    /// blocks and that one, even if there are no whole blocks.
+    /// Whether the last block of this process in a cyclic distribution has fewer elements. MPICH then makes a structure of the
+    /// whole blocks and that last one, even if there are no whole blocks.
     pub(super) ends_in_shorter_block: bool,
 }
 
@@ -126,8 +127,8 @@ impl Type {
     }
 }
 
-/// What one process has of one dimension, in elements: `whole` blocks of `length` elements, the first at `start`,
-/// with a stride of `step`, and after them a block of `rest` elements, if `rest` is not 0.
+/// A process's share of one dimension, in elements: `whole` blocks of `length` elements, the first at `start`, with a stride of
+/// `step`; after them a block of `rest` elements, unless `rest` is 0.
 struct Share {
     global: u64,
     start: u64,
@@ -138,10 +139,10 @@ struct Share {
 }
 
 impl Share {
-    /// The stride where there is one block at most: greater than any dimension.
+    /// The stride if there is at most one block: greater than any dimension.
     const NO_STEP: u64 = u64::MAX;
 
-    /// Whether blocks are dealt out in turn, with a distance that a dimension can have.
+    /// Whether the blocks are dealt out in turn, at a distance that the dimension has room for.
     fn is_cyclic(&self) -> bool {
         self.step != Self::NO_STEP
     }
@@ -163,7 +164,7 @@ impl Share {
                 global
             }
             Distribution::Block(None) => global.div_ceil(processes),
-            // All the blocks together must cover the dimension.
+            // All blocks together must cover the dimension.
             Distribution::Block(Some(length)) => darg(length, global.div_ceil(processes))?,
             Distribution::Cyclic(length) => darg(length.unwrap_or(1), 1)?,
         };
@@ -203,7 +204,7 @@ impl Share {
             add(Type::hvector(self.whole, self.length, step, old)?, self.start)?;
         }
         if self.rest > 0 {
-            // This follows the whole blocks, all of which are within the dimension.
+            // This block follows the whole blocks, which all lie within the dimension.
             let start = self.start + if self.whole > 0 { self.whole * self.step } else { 0 };
             add(Type::contiguous(self.rest, old)?, start)?;
         }

@@ -86,7 +86,7 @@ impl<'a> BlockList<'a> {
         Some(Totals { number, instances, displacements: (least, greatest) })
     }
 
-    /// The displacements of a block's first and last instance, in bytes; any if the old type has no bounds.
+    /// The displacements of a block's first and last instance, in bytes; arbitrary if the old type has no bounds.
     fn ends(&self, length: u64, displacement: i64) -> Option<(i64, i64)> {
         if !self.old.has_bounds() {
             return Some((0, 0));
@@ -94,7 +94,7 @@ impl<'a> BlockList<'a> {
         let first = displacement.checked_mul(self.unit)?;
         let steps = i64::try_from(length - 1).ok();
         let extent = self.old.extent();
-        // Any number of steps of zero bytes leads nowhere.
+        // Steps of zero bytes lead nowhere, however many there are.
         let reach = if extent == 0 { 0 } else { steps?.checked_mul(extent)? };
         Some((first, first.checked_add(reach)?))
     }

@@ -1,9 +1,8 @@
 //! Bounds: how the bounds of a type follow from the data and the markers of its parts.
 //!
-//! The rules are the literal standard's (MPI-4.1 sections 5.1.6 and 5.1.7, MPI-1.1 section 3.12.3), at every
-//! constructor: a marker of a part remains a marker of the whole; the least lb and the greatest ub win; without a
-//! ub marker the extent is padded to the strictest alignment. MPICH's rules are implemented as well: see
-//! [`BoundsRule`].
+//! The rules are the literal standard's (MPI-4.1 sections 5.1.6 and 5.1.7, MPI-1.1 section 3.12.3), at every constructor: a
+//! marker of a part remains a marker of the whole; the least lb and the greatest ub apply; without a ub marker, the extent is
+//! padded to the strictest alignment. MPICH's rules are implemented as well: see [`BoundsRule`].
 
 use super::Type;
 use crate::error::Error;
@@ -23,7 +22,7 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// The least lb and the greatest ub win.
+    /// Combines markers: the least lb and the greatest ub apply.
     #[inline(always)]
     fn add(&mut self, other: Self) {
         self.lb = self.lb.into_iter().chain(other.lb).min();
@@ -38,10 +37,10 @@ pub enum BoundsRule {
     /// The standard's rules, to the letter (MPI-4.1 sections 5.1.6 and 5.1.7), as in Open MPI.
     #[default]
     Literal,
-    /// The rules of MPICH 4. A marker counts only for the type that it was put on. The bounds of a type built from
-    /// that one are the least lower and the greatest upper bound of all copies. Only a structure whose members are
-    /// of different types is padded. A type built from a type without data has the bounds 0. MPICH counts some
-    /// blocks of length zero, and data in types without data; these rules do not.
+    /// The rules of MPICH 4. A marker counts only for the type that it was put on. The bounds of a type built from such a type
+    /// are the least lower and the greatest upper bound of all copies. Only a structure whose members are of different types is
+    /// padded. A type built from a type without data has the bounds 0. MPICH counts some blocks of length zero, and data in
+    /// types without data; these rules do not.
     Mpich,
 }
 
@@ -52,10 +51,10 @@ pub(super) struct Hull {
     pub(super) data: Option<Interval>,
     /// All markers of the parts.
     pub(super) marks: Marks,
-    /// The markers that this call sets, if MPICH's rules need them.
+    /// The markers that this call itself sets; used only by MPICH's rules.
     pub(super) own: Marks,
-    /// The least lower and the greatest upper bound of the parts that have data. Wider than 64 bits because only
-    /// MPICH's rules use it, and it may overflow 64 bits otherwise.
+    /// The least lower and the greatest upper bound of the parts that have data. Only MPICH's rules use it. It is wider than 64
+    /// bits because otherwise it could overflow.
     span: Option<(i128, i128)>,
     pub(super) align: u64,
 }
@@ -67,8 +66,8 @@ impl Hull {
         Self { call, data: None, marks, own: marks, span: None, align: 1 }
     }
 
-    /// Adds copies of a part, given the least and the greatest of their displacements. `rules` are the rules of
-    /// all parts, or stronger ones.
+    /// Adds copies of a part, with the least and the greatest of their displacements. `rules` must be the strongest rule of all
+    /// parts.
     pub(super) fn add(
         &mut self,
         part: &Type,
@@ -133,7 +132,7 @@ impl Hull {
         }
         let (lb, ub) = match rules {
             BoundsRule::Literal => self.literal()?,
-            // Copied: a value that is never referenced stays in registers.
+            // A copy: a value that is never referenced stays in registers.
             BoundsRule::Mpich => Self { ..*self }.mpich(mixed)?,
         };
         ub.checked_sub(lb).ok_or_else(|| self.overflow("extent"))?;
@@ -144,7 +143,7 @@ impl Hull {
     fn literal(&self) -> Result<(i64, i64), Error> {
         Ok(match (self.marks, self.data) {
             (Marks { lb: Some(lb), ub: Some(ub) }, _) => (lb, ub),
-            // Without data a single marker is both bounds, and without any both are 0.
+            // Without data, a single marker sets both bounds; without markers, both are 0.
             (Marks { lb, ub }, None) => {
                 let bound = lb.or(ub).unwrap_or(0);
                 (bound, bound)
@@ -161,11 +160,11 @@ impl Hull {
     #[inline(never)]
     fn mpich(&self, mixed: bool) -> Result<(i64, i64), Error> {
         let (lb, ub) = self.span.unwrap_or((0, 0));
-        // A marker may replace either of them; it then need not fit.
+        // A marker may replace a bound, which then need not fit.
         let fits = |bound, quantity| i64::try_from(bound).map_err(|_| self.overflow(quantity));
         let ub = match self.own.ub {
             Some(ub) => ub,
-            // C's remainder has the sign of a negative extent.
+            // C's remainder has the sign of the dividend, here a negative extent.
             None if mixed => {
                 let remainder = |extent, align| extent % align;
                 self.pad(fits(lb, "lower bound")?, fits(ub, "upper bound")?, remainder)?
@@ -195,10 +194,10 @@ pub(super) fn overflow(call: &'static str, quantity: &'static str) -> Error {
 #[inline(always)]
 pub(super) fn last_step(count: u64, stride: i64) -> Option<i64> {
     match i64::try_from(count - 1) {
-        // Any number of steps of zero bytes leads nowhere.
+        // Steps of zero bytes lead nowhere, however many there are.
         _ if stride == 0 => Some(0),
         Ok(steps) => steps.checked_mul(stride),
-        // 2⁶³ steps of one byte backwards: one step more than 63 bits can count.
+        // 2⁶³ steps of one byte backwards: one step more than an `i64` can count.
         Err(_) => ((count, stride) == ((1 << 63) + 1, -1)).then_some(i64::MIN),
     }
 }

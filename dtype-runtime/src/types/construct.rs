@@ -48,7 +48,7 @@ impl Type {
     pub fn vector(count: u64, blocklength: u64, stride: i64, old: &Self) -> Result<Self, Error> {
         let mut parts = Parts::new("vector");
         let empty = count == 0 || blocklength == 0;
-        // Without blocks, with empty blocks or with a single block, the stride has no effect, however large it is.
+        // With at most one block, or with empty blocks, the stride has no effect, however large it is.
         let bytes = if empty || count == 1 {
             0
         } else {
@@ -107,7 +107,7 @@ impl Type {
         Self::structure_by(blocklengths, displacements, types, all_equal)
     }
 
-    /// As [`structure`](Self::structure), for callers with a faster way to tell whether the types are equal.
+    /// As [`structure`](Self::structure), for callers that have a faster way to tell whether the types are equal.
     pub(super) fn structure_by<T: Borrow<Self>>(
         blocklengths: &[u64],
         displacements: &[i64],
@@ -132,7 +132,7 @@ impl Type {
         are_equal: fn(&[&Self]) -> bool,
     ) -> Result<Self, Error> {
         let mut parts = Parts::new("structure");
-        // The strongest rule among all parts, before any part is added.
+        // The strongest rule of all parts applies from the start.
         parts.rules = members.iter().map(|it| it.ty.bounds_rule()).max().unwrap_or_default();
         for &Member { blocklength, displacement, ty: ref old } in &members {
             parts.add(&Copies { blocks: 1, stride: 0, blocklength, displacement, old })?;

@@ -1,4 +1,4 @@
-//! From the constant type map of a Rust type to a [`Type`].
+//! Makes a [`Type`] from the constant type map of a Rust type.
 
 use alloc::vec::Vec;
 
@@ -12,10 +12,10 @@ use crate::typemap::{Field, Node, TypeMap};
 impl Type {
     /// The datatype of a Rust type.
     ///
-    /// Its bounds are 0 and `size_of::<T>()`, unless the struct's attributes say otherwise. It becomes a
-    /// `structure`, which is wrapped in `resized` only if its natural bounds differ, so that no needless marker
-    /// affects types built from it. An array field becomes a block length, at Rust's stride, whatever extent its
-    /// element was resized to; a bare array of such elements has the bounds that their markers give it.
+    /// Its bounds are 0 and `size_of::<T>()`, unless the struct's attributes say otherwise. The type is a `structure`, wrapped
+    /// in `resized` only if its natural bounds differ, so that no needless marker affects types built from it. An array field
+    /// becomes a block length, at Rust's stride, whatever extent its element was resized to. A bare array of resized elements
+    /// has the bounds that their markers give it.
     ///
     /// A type with more than 16 million fields, fields of nested structs included, does not compile.
     ///
@@ -31,7 +31,7 @@ impl Type {
     /// The datatype of a record: as [`of`](Self::of), but its bounds are 0 and `size_of::<T>()`, whatever the
     /// struct's attributes say, so that instance `n` is value `n` of a `[T]`.
     ///
-    /// Where `T` is an array, the attributes of its elements are left out in the same way.
+    /// If `T` is an array, the attributes of its elements are ignored in the same way.
     ///
     /// A type with more than 16 million fields, fields of nested structs included, does not compile.
     ///
@@ -113,8 +113,8 @@ fn made_of<T: Datatype>(make: fn(&'static TypeMap) -> Result<Type, Error>) -> Ty
     }
     match make(T::TYPE_MAP) {
         Ok(ty) => ty,
-        // Entries, depth and the bounds set by attributes were checked in constants; an object and its offsets
-        // are too small for the sums to overflow.
+        // Entries, depth and the bounds that attributes set were checked in constants. An object and its offsets are too small
+        // for the sums to overflow.
         Err(error) => unreachable!("{}: {error}", core::any::type_name::<T>()),
     }
 }
@@ -145,7 +145,7 @@ const fn member(blocklength: u64, displacement: i64, ty: Type) -> Member {
     Member { blocklength, displacement, ty }
 }
 
-/// Offsets and strides inside an object, which is never larger than `isize::MAX`.
+/// An offset or a stride inside an object as a signed number. It fits: no object is larger than `isize::MAX`.
 fn signed(bytes: usize) -> i64 {
     (bytes as u64).cast_signed()
 }

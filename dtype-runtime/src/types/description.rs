@@ -20,17 +20,17 @@ pub enum Entry {
     EndLoop(EndLoop),
 }
 
-/// `count` basic datatypes that touch (`ddt_elem_desc_t`). Where there are gaps between them, they are in a [`Loop`].
+/// `count` basic datatypes that touch (`ddt_elem_desc_t`). Basic datatypes with gaps between them are in a [`Loop`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Elem {
     /// The basic datatype.
     pub basic: Basic,
-    /// The number of them.
+    /// The number of basic datatypes.
     pub count: u64,
-    /// Displacement of the first, in bytes from the origin of the whole type; the loops around it add their own
+    /// Displacement of the first one, in bytes from the origin of the whole type; the loops around it add their own
     /// displacements.
     pub disp: i64,
-    /// Distance in bytes from the start of one to the start of the next: the size of the basic datatype.
+    /// Distance in bytes from the start of one to the start of the next. It is the size of the basic datatype.
     pub extent: i64,
 }
 
@@ -43,7 +43,7 @@ pub struct Loop {
     pub items: usize,
     /// The number of bytes by which the displacements advance with each repetition.
     pub extent: i64,
-    /// `CONTIGUOUS` and `NO_GAPS` of one repetition.
+    /// The flags `CONTIGUOUS` and `NO_GAPS` of one repetition.
     pub flags: Flags,
 }
 
@@ -57,12 +57,12 @@ pub struct EndLoop {
     pub size: u64,
     /// Displacement in bytes of the first data in the loop.
     pub first_elem_disp: i64,
-    /// As in the matching [`Loop`].
+    /// The flags of the matching [`Loop`].
     pub flags: Flags,
 }
 
 impl EndLoop {
-    /// The value that the writer replaces when the description is finished.
+    /// A placeholder until the description is finished.
     const UNFILLED: Self = Self { items: 0, size: 0, first_elem_disp: 0, flags: Flags::NONE };
 }
 
@@ -129,8 +129,8 @@ impl Description {
 }
 
 impl Type {
-    /// The type written down entry by entry, as the constructors gave it. The bounds are not part of it: a resize
-    /// has no effect on the entries.
+    /// The type written down entry by entry, as the constructors gave it. Bounds are not included: a resize has no effect on
+    /// the entries.
     ///
     /// ```
     /// use dtype_runtime::types::Entry;
@@ -148,7 +148,7 @@ impl Type {
     }
 
     pub(super) fn describe(&self, detail: Detail) -> Description {
-        // An upper bound that is limited to millions; memory that is not used is never touched.
+        // An upper bound, at most some millions; unused memory is never touched.
         let capacity = usize::try_from(self.0.entries).map_or(0, |entries| entries + 1);
         let entries = Vec::with_capacity(capacity);
         let mut writer = Writer { detail, entries, fence: 0 };
@@ -174,7 +174,7 @@ pub(super) enum Detail {
 pub(crate) struct Writer {
     detail: Detail,
     entries: Vec<Entry>,
-    /// Index of the entry before which merging must stop: the first entry of the innermost open loop, or the one
+    /// Index of the first entry with which data may still be merged: the first entry of the innermost open loop, or the one
     /// after the last closed loop.
     fence: usize,
 }
@@ -187,7 +187,7 @@ impl Writer {
     /// Starts a loop; pass the result to [`close`](Self::close).
     pub(crate) fn open(&mut self) -> LoopStart {
         let open = LoopStart { start: self.entries.len(), fence: self.fence };
-        // Replaced when the loop is closed.
+        // Overwritten when the loop is closed.
         self.entries.push(Entry::Loop(Loop { loops: 0, items: 0, extent: 0, flags: Flags::NONE }));
         self.fence = self.entries.len();
         open
@@ -340,7 +340,7 @@ impl LoopContent {
         self.broken |= !is_run || self.end.is_some_and(|end| end != disp);
         self.first.get_or_insert(disp);
         self.size += size;
-        // Compared only while the data are one run.
+        // Only used while the data are one run.
         self.end = Some(disp.wrapping_add(size.cast_signed()));
     }
 }

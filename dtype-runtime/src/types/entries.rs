@@ -1,4 +1,4 @@
-//! The type map of a type, pair by pair, expanded as it is read.
+//! The type map of a type, expanded pair by pair while it is read.
 
 use alloc::vec::Vec;
 
@@ -10,12 +10,12 @@ use crate::basic::Basic;
 pub struct MapEntry {
     /// The basic datatype.
     pub basic: Basic,
-    /// Bytes from the origin.
+    /// Displacement in bytes from the origin.
     pub displacement: i64,
 }
 
-/// The type map of one instance, pair by pair, in order. It is expanded as it is read, so a type of a billion
-/// elements costs nothing until the caller reads all of them.
+/// The type map of one instance, pair by pair, in order. It is expanded while it is read: even for a billion elements, the cost
+/// is only that of the pairs that the caller reads.
 #[derive(Clone, Debug)]
 pub struct TypeMapEntries {
     walk: ElemWalk,
@@ -70,7 +70,7 @@ struct Turn {
     first: usize,
     left: u64,
     extent: i64,
-    /// The shift before the loop.
+    /// The shift around the loop.
     outer: i64,
 }
 
@@ -98,7 +98,7 @@ impl Iterator for ElemWalk {
                     extent: head.extent,
                     outer: self.shift,
                 }),
-                // Without an open loop this is the end of the instance, and the list.
+                // With no open loop, this is the end of the instance and of the list.
                 Entry::EndLoop(_) => {
                     let turn = self.loops.last_mut()?;
                     turn.left -= 1;

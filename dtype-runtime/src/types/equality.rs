@@ -32,16 +32,15 @@ impl PartialEq for Type {
 impl Eq for Type {}
 
 impl Hash for Type {
-    /// Hashes only what is known without visiting the parts: types with the same signature and the same bounds
-    /// collide, however they were made. A type caches some answers once they are computed; the hash does not
-    /// include them, so a type is a sound key, whatever lints say about interior mutability.
+    /// Hashes only numbers that are known without visiting the parts: types with the same signature and the same bounds
+    /// collide, however they were made. The hash excludes the answers that a type caches, so a type is a sound key, whatever
+    /// lints say about interior mutability.
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.digest().hash(state);
     }
 }
 
-/// Whether all of these are equal. It takes time linear in the memory of all of them, with shared parts counted
-/// once.
+/// Whether all of these are equal, in time linear in the memory of all of them. Shared parts count once.
 pub(super) fn all_equal(types: &[&Type]) -> bool {
     let Some((first, others)) = types.split_first() else { return true };
     if others.iter().all(|other| other.as_ptr() == first.as_ptr()) {
@@ -57,7 +56,7 @@ pub(super) fn all_equal(types: &[&Type]) -> bool {
 }
 
 impl Type {
-    /// Numbers that are the same for equal types.
+    /// Numbers that are equal for equal types.
     fn digest(&self) -> impl PartialEq + Hash + use<> {
         let inner = &self.0;
         let bounds = (inner.lb, inner.ub, self.true_lb(), self.true_ub());

@@ -4,8 +4,8 @@ use super::{Constructor, Type};
 use crate::signature::Fingerprint;
 
 impl Type {
-    /// The fingerprint of the type signature. The first call takes time linear in the number of parts, shared ones
-    /// counted once; later calls take constant time.
+    /// The fingerprint of the type signature. The first call takes time linear in the number of parts (shared parts count
+    /// once); later calls take constant time.
     pub(crate) fn fingerprint(&self) -> Fingerprint {
         let [value, power] = &self.0.fingerprint;
         let value = value.get_or(|| self.work_out_fingerprint().parts().0);

@@ -14,8 +14,8 @@ impl Flags {
     pub const PREDEFINED: Self = Self(1 << 0);
     /// Ready to be packed: predefined, or committed.
     pub const COMMITTED: Self = Self(1 << 1);
-    /// Names a byte of memory more than once, or interleaves too many blocks to rule that out: can be packed, but
-    /// not unpacked.
+    /// Names a byte of memory more than once, or has too many interleaved blocks to rule that out. Such a type can be packed,
+    /// but not unpacked.
     pub const OVERLAP: Self = Self(1 << 2);
     /// The data are one run, in the order of the type map, whatever the bounds.
     pub const CONTIGUOUS: Self = Self(1 << 3);

@@ -1,7 +1,8 @@
-//! The types that are made of no others: values of one basic datatype, and markers.
+//! The types without parts: values of one basic datatype, and markers.
 //!
-//! There is one type for each basic datatype, like one handle for each in MPI. Its owners are not counted: nearly every
-//! constructor call adds one, and counting would take a quarter of the call's time, and more if several threads make types.
+//! As MPI has one handle for each basic datatype, there is one type for each here. References to it are not counted: nearly
+//! every constructor call adds one, and counting would take a quarter of the call's time, and more if several threads make
+//! types.
 
 use core::mem;
 
@@ -22,7 +23,7 @@ static BASICS: [Static<Inner>; Basic::ALL.len()] = {
     let mut all = [const { basic(0) }; Basic::ALL.len()];
     let mut index = 1;
     while index < all.len() {
-        // Nothing can be dropped in a constant. What is forgotten owns no memory.
+        // Nothing can be dropped in a constant. The forgotten value owns no memory.
         mem::forget(mem::replace(&mut all[index], basic(index)));
         index += 1;
     }
@@ -36,12 +37,12 @@ static UB_MARKER: Static<Inner> =
     Static::new(leaf(Constructor::UbMarker, None, Marks { lb: None, ub: Some(0) }));
 
 impl Type {
-    /// The named datatype of one basic datatype: the same type for each call.
+    /// The named datatype of one basic datatype. Every call returns the same type.
     ///
-    /// Basic datatypes of different languages are different types, even if they have the same size: `Basic::I32`
-    /// is Rust's `i32` and C's `int32_t` (`MPI_INT32_T`), `Basic::Int` is C's `int` (`MPI_INT`). Use the one that
-    /// the memory is declared with: a type decodes to the name that it was made with. Their
-    /// [signatures](Self::signature) are equal, so you can send one and receive the other.
+    /// Basic datatypes of different languages are different types, even if they have the same size: `Basic::I32` is Rust's
+    /// `i32` and C's `int32_t` (`MPI_INT32_T`), `Basic::Int` is C's `int` (`MPI_INT`). Use the one that the memory is declared
+    /// with, because a type decodes to the name that it was made with. [Signatures](Self::signature) of basic datatypes with
+    /// the same format are equal, so you can send one and receive the other.
     ///
     /// ```
     /// use dtype_runtime::{Basic, Type};
@@ -93,7 +94,7 @@ impl Type {
     }
 }
 
-/// A value of a basic datatype, which the constructor names, or a marker.
+/// A type without parts: a value of a basic datatype, or a marker.
 const fn leaf(constructor: Constructor, basic: Option<Basic>, markers: Marks) -> Inner {
     let (size, align, elements, flags) = match basic {
         Some(basic) => (basic.size() as u64, basic.align() as u64, 1, Flags::BASIC),

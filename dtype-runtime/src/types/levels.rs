@@ -23,18 +23,16 @@ pub struct Level {
 }
 
 impl Type {
-    /// The repetitions of one instance as rows, outermost first, if its data are nested repetitions of one run of
-    /// bytes. This is how the repeated keys of a network adapter are registered, one row for each level (UCX's
-    /// struct datatype proposal, example 3). Byte `b` of the run, in repetition `i` of the outermost level and `j`
-    /// of the next, lies at `levels[0].base + i · levels[0].stride + j · levels[1].stride + b`, and the last index
-    /// runs fastest.
+    /// The repetitions of one instance as rows, outermost first, if its data are nested repetitions of one run of bytes. A
+    /// network adapter's repeated keys are registered in this form, one row for each level (UCX's struct datatype proposal,
+    /// example 3). Byte `b` of the run, in repetition `i` of the outermost level and `j` of the next, lies at `levels[0].base +
+    /// i · levels[0].stride + j · levels[1].stride + b`, and the last index runs fastest.
     ///
-    /// A plain run is one level with one repetition. For a type without data the list is empty. The result is
-    /// `None` if one repetition has several runs or several nests, as the [description](Self::description) shows
-    /// them; displacements in a list are not searched for a common stride. A [`ucp_struct`](Self::ucp_struct) of
-    /// several fields is such a type: its bytes go field by field within each repetition, and no order of rows can
-    /// express this. A key is registered for each field, and its rows are the rows of the structure with only this
-    /// field:
+    /// A plain run is one level with one repetition. For a type without data the list is empty. The result is `None` if one
+    /// repetition has several runs or several nests, as the [description](Self::description) shows them; a common stride among
+    /// the displacements of a list is not detected. A [`ucp_struct`](Self::ucp_struct) of several fields is such a type: its
+    /// bytes go field by field within each repetition, and no order of rows can express this. So each field needs a key of its
+    /// own, whose rows are those of the structure with only this field:
     ///
     /// ```
     /// use dtype_runtime::types::{Level, UcpField};
@@ -73,7 +71,7 @@ impl Type {
                     levels.push(Level { base: 0, length: 0, count, stride });
                     body = inside;
                 }
-                // A loop is never empty, so this is the body of the loop over the instances.
+                // Loops are never empty, so this is the body of the loop over the instances.
                 (None, _) => return Some(levels),
                 (Some(_), Some(_)) => return None,
             }

@@ -1,5 +1,5 @@
-//! MPI's view of a type: the constructors as calls, envelopes and contents, the predefined datatypes, the marshalled form, and
-//! the rules by which the two libraries differ.
+//! MPI's view of a type: constructors as calls, envelopes and contents, predefined datatypes, the marshalled form, and the
+//! rules in which Open MPI and MPICH differ.
 
 pub mod call;
 mod decode;

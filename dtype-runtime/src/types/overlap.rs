@@ -1,11 +1,11 @@
 //! Whether a layout names a byte of memory twice.
 //!
-//! Unpacking into such a layout would leave a result that depends on the order of the copies, so it is refused
-//! (MPI-4.1 section 5.1.1: a datatype with overlapping entries must not be used to receive).
+//! The result of unpacking into such a layout would depend on the order of the copies, so it is refused (MPI-4.1 section 5.1.1:
+//! a datatype with overlapping entries must not be used to receive).
 //!
-//! Expanding every loop would answer the question, but a type of a few words can represent 2⁶⁰ blocks. Three
-//! proofs settle nearly every layout without expansion: they work on loops, not on their repetitions. They can prove
-//! that nothing overlaps, but not that something does.
+//! Expanding every loop would answer the question, but a type of a few words can represent 2⁶⁰ blocks. Three proofs settle
+//! nearly every layout without expansion, because they look at loops and not at each repetition. They can prove that nothing
+//! overlaps, but not that something does.
 //!
 //! 1. *Nesting* ([`nests`]): a loop's body fits between its repetitions. In `vector(4, 1, 6, f64)` the body has 8
 //!    bytes, the stride is 48: disjoint, and the whole covers bytes 0 to 152, which is the body of the next outer loop.
@@ -17,7 +17,7 @@
 //!    ranges of several interleave. Two columns of f64, at 0 and at 8, both with stride 16: modulo 16, the greatest
 //!    common divisor of all strides, the first column lies at 0 to 8 and the second at 8 to 16, in every repetition.
 //!
-//! If no proof applies, the blocks are expanded and sorted, which is exact, up to [`MAX_BLOCKS`] of them.
+//! If no proof applies, the blocks are expanded and sorted, up to [`MAX_BLOCKS`] of them. That is exact.
 
 use alloc::vec::Vec;
 
@@ -27,7 +27,7 @@ use super::{Entry, Item, items};
 /// refused.
 const MAX_BLOCKS: u64 = 1 << 22;
 
-/// Bytes from `start` to before `end`; wider than 64 bits because sums are not checked one by one.
+/// Bytes from `start` to before `end`. Wider than 64 bits, so that sums need no checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Extent {
     start: i128,

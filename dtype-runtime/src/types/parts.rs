@@ -1,4 +1,4 @@
-//! A type under construction: what all constructors share.
+//! A type under construction, which all constructors share.
 //!
 //! Each constructor reduces to copies of old types at displacements. This file adds up what the copies contribute
 //! and checks the arithmetic. To add a constructor, add its variant in [`Constructor`], its calls of
@@ -21,14 +21,14 @@ pub(super) struct Parts {
     size: u64,
     elements: u64,
     pub(super) bounds: Hull,
-    /// Flags that do not follow from the layout.
+    /// Flags that the layout does not determine.
     pub(super) user: Flags,
     run: RunSoFar,
     depth: u32,
     entries: u64,
-    /// The rule for the bounds, which is the rule of the parts.
+    /// The rule for the bounds: the strongest rule of the parts.
     pub(super) rules: BoundsRule,
-    /// Whether the type is a structure with members of different types; used only if the rules need this.
+    /// Whether the type is a structure with members of different types. Set only if the rule for the bounds needs it.
     pub(super) mixed: bool,
 }
 
@@ -121,14 +121,14 @@ impl Parts {
         // A block of touching elements is one entry; any other block is a loop.
         let each = if old.0.entries == 1 && gapless { 1 } else { old.0.entries + 2 };
         let entries = totals.number.saturating_mul(each);
-        // One block's worth of entries is added with the rest.
+        // The first block's entries are added below, with everything else.
         self.entries = self.entries.saturating_add(if old.size() > 0 { entries } else { 0 });
         self.count(old, totals.instances, 0)?;
         if !old.has_bounds() {
             return Ok(());
         }
         for (length, place) in list.blocks() {
-            // The totals have shown that this fits.
+            // The totals have shown that the product fits.
             let place = place.wrapping_mul(list.unit);
             self.extend_run(old, length, place, length == 1 || gapless);
             if let RunSoFar::Broken = self.run {
@@ -138,7 +138,7 @@ impl Parts {
         self.bound(old, totals.displacements)
     }
 
-    /// Takes over the properties that the whole has from a part, even from a part without copies.
+    /// Takes over the properties that a part passes on to the whole, even if there are no copies of it.
     #[inline(always)]
     pub(super) fn inherit(&mut self, old: &Type) -> Result<(), Error> {
         self.rules = self.rules.max(old.0.rules);
@@ -149,8 +149,8 @@ impl Parts {
         Ok(())
     }
 
-    /// Counts `count` copies of `old`, whose description takes `entries` more entries than the description of
-    /// `old`. `None` stands for a count that does not fit 64 bits.
+    /// Adds the totals of `count` copies of `old`, whose description takes `entries` more entries than that of `old`. `None` is
+    /// a count that does not fit 64 bits.
     #[inline(always)]
     fn count(&mut self, old: &Type, count: Option<u64>, entries: u64) -> Result<(), Error> {
         // Any number of copies of an empty type is empty.
@@ -170,7 +170,7 @@ impl Parts {
         Ok(())
     }
 
-    /// Includes the bounds of copies of `old`, given the least and the greatest of their displacements.
+    /// Includes the bounds of copies of `old`, with the least and the greatest of their displacements.
     #[inline(always)]
     fn bound(&mut self, old: &Type, places: (i64, i64)) -> Result<(), Error> {
         self.bounds.add(old, places, self.rules)?;
@@ -183,8 +183,7 @@ impl Parts {
         Ok(())
     }
 
-    /// Tracks whether the data remain one run. `whole` says whether the copies would keep contiguous data
-    /// contiguous.
+    /// Keeps track of whether the data are still one run. `whole` says whether the copies keep contiguous data contiguous.
     ///
     /// A number that wraps here also overflows where the bounds and the size are checked, so no type is made.
     #[inline(always)]
@@ -201,7 +200,7 @@ impl Parts {
         };
     }
 
-    /// The type. This is inlined into the constructor, so that the fields are written straight into the allocation.
+    /// Makes the type. Inlined into the constructor, so that the fields are written straight into the allocation.
     #[inline(always)]
     pub(super) fn finish(self, constructor: impl FnOnce() -> Constructor) -> Result<Type, Error> {
         let (lb, ub) = self.bounds.finish(self.rules, self.mixed)?;

@@ -11,7 +11,7 @@ struct Amount {
 }
 
 impl Amount {
-    /// Adds `times` times `other`. The sum is part of one instance, whose numbers fit.
+    /// Adds `other`, `times` times. The sum is part of one instance, whose numbers fit 64 bits.
     fn add(&mut self, times: u64, other: Self) {
         self.bytes += times * other.bytes;
         self.elements += times * other.elements;
@@ -38,7 +38,7 @@ impl Type {
         };
         let rest = bytes % self.size();
         let part = front(self.description().entries(), rest, |amount| amount.bytes);
-        // There are at most as many elements as bytes.
+        // There are at most as many elements as bytes, so their number fits.
         (part.bytes == rest).then(|| instances * self.elements() + part.elements)
     }
 
@@ -114,7 +114,7 @@ impl Type {
     }
 }
 
-/// The longest leading part of a description, in whole elements, that measures at most `limit`.
+/// The longest prefix of a description, in whole elements, whose measure is at most `limit`.
 fn front(entries: &[Entry], limit: u64, measure: Measure) -> Amount {
     let mut part = Amount::default();
     for item in items(entries) {

@@ -1,4 +1,4 @@
-//! Type signatures: what the two sides of a message have to agree on.
+//! Type signatures: what the two sides of a message must agree on.
 
 use core::fmt;
 
@@ -9,9 +9,8 @@ use crate::basic::Basic;
 
 /// The type signature of a datatype: its basic datatypes in order, without displacements (MPI-4.1 section 5.1.1).
 ///
-/// Two signatures are equal when the sequences are equal. Comparing takes constant time if they differ in length
-/// or hash, and time linear in the descriptions if they are nested alike; otherwise it visits every run of equal
-/// basic datatypes.
+/// Two signatures are equal when the sequences are equal. Comparing takes constant time if they differ in length or hash, and
+/// time linear in the descriptions if their loops nest in the same way; otherwise it visits every run of equal basic datatypes.
 #[derive(Clone)]
 pub struct Signature {
     ty: Type,

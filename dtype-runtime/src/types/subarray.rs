@@ -1,4 +1,5 @@
-//! Parts of multidimensional arrays (`subarray`): built from the simpler constructors, with their original arguments.
+//! Parts of multidimensional arrays (`subarray`). They are built from the simpler constructors, and keep their original
+//! arguments.
 
 use alloc::boxed::Box;
 
@@ -68,10 +69,10 @@ impl Subarray {
         [sizes, subsizes, starts]
     }
 
-    /// The part, made by simpler constructors, and the extent of the whole.
+    /// The part, made by simpler constructors, and the extent of the whole array.
     ///
-    /// For a part of 2 × 3 elements, starting at (1, 2), in an array of 4 × 6 elements of an `old` with extent 8, these are,
-    /// the fastest dimension first:
+    /// For a part of 2 × 3 elements, starting at (1, 2), in an array of 4 × 6 elements with an `old` of extent 8, these are the
+    /// calls, the fastest dimension first:
     ///
     /// ```text
     /// contiguous(3, old)                            a row of the part: 3 elements

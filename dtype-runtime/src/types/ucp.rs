@@ -15,8 +15,8 @@ const CALL: &str = "ucp_struct";
 pub struct UcpField {
     /// Displacement of the field's first repetition, in bytes from the origin (`displ`).
     pub displacement: i64,
-    /// Bytes from one repetition of the field to the next (`extent`, "aka stride"). It is unsigned in UCX; here a
-    /// negative one goes backwards.
+    /// Bytes from one repetition of the field to the next (`extent`, "aka stride"). UCX's is unsigned; here it may be negative,
+    /// and then goes backwards.
     pub extent: i64,
     /// The type of the field (`dt`).
     pub ty: Type,
@@ -25,17 +25,17 @@ pub struct UcpField {
 impl Type {
     /// A structure of these fields, `repeat` times (`ucp_dt_create_struct` of UCX's struct datatype proposal).
     ///
-    /// Repetition `r` of a field is one instance of its type, at displacement `displacement + r · extent`. The
-    /// packed bytes go repetition by repetition, and within one repetition field by field: the structure is the
-    /// unit that is repeated. The proposal does not say this for fields of different extents; "how many times the
-    /// structure has to be repeated" is read in the same way for them.
+    /// Repetition `r` of a field is one instance of its type, at displacement `displacement + r · extent`. The packed bytes go
+    /// repetition by repetition, and within one repetition field by field: the structure is the unit that is repeated. The
+    /// proposal does not say this for fields of different extents; this crate reads "how many times the structure has to be
+    /// repeated" in the same way for them.
     ///
     /// The type is made of MPI's constructors, and [decodes](Self::envelope) to them:
     ///
-    /// - if all extents are the same, an [`hvector`](Self::hvector) of a [`structure`](Self::structure); the
-    ///   extent of a field whose type has neither data nor markers does not count;
-    /// - if they differ, one `structure` with a member for each repetition of each field;
-    /// - for `repeat` 1, only this structure, and for 0, a structure whose blocks have the length 0.
+    /// - If all extents are the same, it is an [`hvector`](Self::hvector) of a [`structure`](Self::structure). The extent of a
+    ///   field whose type has neither data nor markers does not count.
+    /// - If they differ, it is one `structure` with a member for each repetition of each field.
+    /// - For `repeat` 1, it is only this structure; for 0, a structure whose blocks have length 0.
     ///
     /// Its bounds are the bounds of these types, without additional markers: the extents of fields are the strides
     /// of repetitions, not of instances. To repeat the structure further, make it a field of another structure;
@@ -61,7 +61,7 @@ impl Type {
     #[doc(alias = "ucp_dt_create_struct")]
     pub fn ucp_struct(fields: &[UcpField], repeat: u64) -> Result<Self, Error> {
         let made = match common_extent(fields) {
-            // A missing repetition has no effect, however absurd its displacement.
+            // Without a second repetition, its displacement has no effect, and may be anything.
             _ if repeat <= 1 => once(fields, repeat),
             Some(extent) => {
                 once(fields, 1).and_then(|structure| Self::hvector(repeat, 1, extent, &structure))
@@ -93,10 +93,10 @@ fn once(fields: &[UcpField], blocklength: u64) -> Result<Type, Error> {
     Type::structure_of(members.collect(), all_equal)
 }
 
-/// Every repetition of every field as a member of one structure.
+/// One structure with every repetition of every field as a member.
 fn written_out(fields: &[UcpField], repeat: u64) -> Result<Type, Error> {
-    // Counted in the same way as the structure counts them, so that a list is not made only to be refused. The
-    // structure does not count members without data; they do count here, because they take memory.
+    // Counted as the structure counts them, so that no list is made only to be refused. Unlike there, members without data
+    // count here, because they take memory.
     let each = fields.iter().map(|field| field.ty.0.entries.saturating_add(4));
     let each = each.fold(0, u64::saturating_add);
     let entries = each.saturating_mul(repeat);
@@ -112,7 +112,7 @@ fn written_out(fields: &[UcpField], repeat: u64) -> Result<Type, Error> {
                 .and_then(|advance| displacement.checked_add(advance));
             let place = match place {
                 Some(place) => place,
-                // A field without data or markers can be anywhere.
+                // A field without data or markers can be at any displacement.
                 None if !ty.has_bounds() => 0,
                 None => return Err(Error::Overflow { call: CALL, quantity: "displacement" }),
             };

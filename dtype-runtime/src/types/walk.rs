@@ -1,7 +1,7 @@
 //! The walk over the tree of constructors, and its outputs.
 //!
-//! Every view of a type comes from here: the description, entry by entry, and the plan, which commit compiles
-//! during the walk, without an intermediate list of entries.
+//! Every view of a type comes from this walk: the description, entry by entry, and the plan, which commit compiles during the
+//! walk, without an intermediate list of entries.
 
 use super::blocks::{BlockList, Lengths};
 use super::{Constructor, Elem, Level, Member, Type};
@@ -9,8 +9,8 @@ use crate::basic::Basic;
 
 /// An output of the walk: data and loops in the order of the type map.
 pub(crate) trait Sink {
-    /// Whether only the bytes of the data matter. Then anything that is one run, of whatever basic datatypes, is
-    /// passed as a single list of [`Basic::U8`] elements.
+    /// Whether only the bytes of the data matter. If so, a run of any basic datatypes is passed as a single list of
+    /// [`Basic::U8`] elements.
     const BYTES: bool;
 
     /// A loop that has started and not ended.
@@ -33,8 +33,8 @@ pub(crate) trait Sink {
 
 /// Writes the data of `ty` at displacement `base`.
 ///
-/// Intermediate sums and products may not fit, if the data lie on the far side of the origin or if there are no
-/// data; the final displacements were checked when the type was made.
+/// Intermediate sums and products may wrap, if the data lie on the far side of the origin or if there are no data. The final
+/// displacements were checked when the type was made.
 pub(crate) fn walk<S: Sink>(ty: &Type, base: i64, sink: &mut S) {
     if ty.size() == 0 {
         return;
@@ -111,9 +111,9 @@ fn repeat<S: Sink>(loops: u64, extent: i64, sink: &mut S, body: impl FnOnce(&mut
 }
 
 impl Type {
-    /// The data of one instance as blocks at equal distances, or as a single block, if the outermost constructors
-    /// show this; `None` otherwise. Fast twin of [`walk`] and the compiler, kept equal by test
-    /// `blocks_at_equal_distances_need_no_compiler`.
+    /// The data of one instance as blocks at equal distances, or as a single block, if the outermost constructors are enough to
+    /// tell; `None` otherwise. A fast equivalent of [`walk`] and the compiler; the test
+    /// `blocks_at_equal_distances_need_no_compiler` compares them.
     #[inline(always)]
     pub(crate) fn as_level(&self) -> Option<Level> {
         let (mut ty, mut at) = (self, 0_i64);

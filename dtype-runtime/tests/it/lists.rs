@@ -110,7 +110,8 @@ fn committed(blocks: &[(u64, i64)]) -> Vec<String> {
     plan.ops().iter().map(form).collect()
 }
 
-/// Blocks more than 32 bits apart, all of one length, and what comes after them: the sizes of both count.
+/// A list of blocks of one length that lie more than 32 bits apart, followed by other values. Where a range of
+/// packed bytes begins depends on the sizes of both parts.
 #[test]
 fn positions_after_a_list_of_distant_blocks() {
     let places: Vec<i64> = (0..40).map(|i| (i * i) << 33).collect();

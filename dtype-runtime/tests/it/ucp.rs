@@ -87,7 +87,7 @@ fn different_extents_are_written_out_repetition_by_repetition() {
     let fields = [field(0, 2, bytes(1)), field(i64::MAX, i64::MAX, bytes(0))];
     let ty = Type::ucp_struct(&fields, 3).unwrap();
     assert_eq!((ty.envelope().combiner, places(&ty)), (Combiner::Hvector, vec![0, 2, 4]));
-    // Nor is its displacement used where the other fields have data.
+    // If only other fields have data, its displacement is not used either.
     let fields = [fields[0].clone(), field(9, 1, bytes(1)), fields[1].clone()];
     assert_eq!(places(&Type::ucp_struct(&fields, 2).unwrap()), [0, 9, 2, 10]);
     // A marker has a displacement.

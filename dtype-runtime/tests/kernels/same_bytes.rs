@@ -240,7 +240,7 @@ proptest! {
         fragments_agree(&of_runs(&runs), &runs, extent, count, &lengths, until)?;
     }
 
-    /// Instances that nest rows and lists, which are cut as one list, or as records.
+    /// Types that nest rows and lists. Their fragments are cut from one list or from records.
     #[test]
     fn fragments_of_nested_types(
         (ty, runs) in nested(),

@@ -18,7 +18,7 @@ pub(super) fn program(sequence: &CallingSequence<'_>, out: &mut Fill<'_, '_>) ->
         write!(out, "let t{} = Type::{}(", i + 1, call.combiner.name())?;
         list(out, &call.arguments, |out, one| argument(sequence, out, one))?;
         out.write_str(")?")?;
-        // A type made of others follows their rules.
+        // A type with parts follows the rules of its parts.
         if call.types().next().is_none() {
             rules(out, made)?;
         }
@@ -66,7 +66,7 @@ fn argument<'a>(
             out.write_str("&[")?;
             list(out, types, |out, part| {
                 ty(sequence, out, part)?;
-                // The list takes its own.
+                // The list takes ownership of its types.
                 let is_variable = sequence.variable(part).is_some();
                 out.write_str(if is_variable { ".clone()" } else { "" })
             })?;

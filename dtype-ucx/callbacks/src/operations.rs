@@ -168,7 +168,7 @@ unsafe extern "C" fn start_unpack<G: Generic>(
     count: usize,
 ) -> *mut c_void {
     contain(ptr::null_mut(), || {
-        // SAFETY: likewise.
+        // SAFETY: as above.
         into_state(unsafe { (*context.cast::<G>()).start_unpack(buffer.cast(), count) })
     })
 }
@@ -186,7 +186,7 @@ unsafe extern "C" fn pack<M: Message>(
     out: *mut c_void,
     room: usize,
 ) -> usize {
-    // SAFETY: likewise; UCX makes one call for a message at a time.
+    // SAFETY: as above; UCX makes one call for a message at a time.
     let Some(message) = (unsafe { state.cast::<M>().as_mut() }) else { return 0 };
     contain(0, || {
         let room = room.min(message.packed_size().saturating_sub(offset));

@@ -34,7 +34,7 @@ impl Generic for Context {
 
     unsafe fn start_unpack(&self, buffer: *mut u8, count: usize) -> Option<Counted> {
         self.started.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: likewise.
+        // SAFETY: as above.
         let instances = unsafe { Instances::to_unpack(&self.committed, buffer, count) }.ok()?;
         Some(Counted { instances, finished: self.finished })
     }

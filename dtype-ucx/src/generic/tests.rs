@@ -1,4 +1,4 @@
-//! The handle, passed to UCX as a C program would.
+//! Tests that pass the handle to UCX as a C program would.
 
 use dtype_runtime::{Basic, Type};
 
@@ -37,7 +37,7 @@ fn a_program_sends_and_receives_with_the_handle() {
 
         let mut copy = vec![0x55_u8; 16 * count];
         let sending = endpoint.start_send(2, packed.clone()).unwrap();
-        // SAFETY: likewise, and it is borrowed exclusively.
+        // SAFETY: as above, and the memory is borrowed exclusively.
         let received = unsafe {
             worker.blocking(|user_data| {
                 let handle = datatype.handle();

@@ -1,4 +1,4 @@
-//! The data of an operation live until both owners are done with them, and no longer.
+//! The data of an operation live until both owners have finished with them, and no longer.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::raw;
 use crate::request::Handle;
 use crate::{Context, Single, Tags, Worker};
 
-/// Memory to receive into, which counts how many of its kind there are.
+/// Memory to receive into, which counts its live instances.
 struct Counted {
     memory: [u8; 16],
     _alive: Rc<()>,
@@ -20,7 +20,7 @@ type Receive = (Arc<Operation<Counted>>, Handle<Single>);
 fn receive(worker: &Worker<Single>, alive: &Rc<()>) -> Receive {
     let Tags { tag, mask } = Tags::from(1);
     let data = Counted { memory: [0; 16], _alive: alive.clone() };
-    // SAFETY: one operation is started, with the callback for receives of these data, which own what UCX writes. The
+    // SAFETY: one operation is started, with the callback for receives of these data, which own the memory that UCX writes. The
     // worker stays in its thread, and so does the counter.
     let (operation, request) = unsafe {
         Operation::start(worker.unfinished(), data, |data: *mut Counted, user_data| {
@@ -33,7 +33,7 @@ fn receive(worker: &Worker<Single>, alive: &Rc<()>) -> Receive {
     (operation, Handle::new(worker.clone(), request))
 }
 
-/// A worker, and how many data of operations there are besides the counter itself.
+/// A worker, and the number of live data of operations, not counting the counter itself.
 fn setup() -> (Worker<Single>, Rc<()>, impl Fn(&Rc<()>) -> usize) {
     let worker = Context::with_settings([("TLS", "self")]).unwrap().worker().unwrap();
     (worker, Rc::new(()), |alive| Rc::strong_count(alive) - 1)
@@ -81,7 +81,7 @@ fn a_dropped_send_frees_its_data_when_it_completes() {
     let alive = Rc::new(());
     for _ in 0..100 {
         let data = Counted { memory: [7; 16], _alive: alive.clone() };
-        // SAFETY: one operation is started, with the callback for sends of these data, which own what UCX reads.
+        // SAFETY: one operation is started, with the callback for sends of these data, which own the memory that UCX reads.
         let (operation, request) = unsafe {
             Operation::start(worker.unfinished(), data, |data: *mut Counted, user_data| {
                 let callback = Operation::<Counted>::sent;
@@ -107,15 +107,15 @@ fn a_dropped_send_frees_its_data_when_it_completes() {
     }
 }
 
-/// Does nothing, but may be counted.
+/// A waker that does nothing. Its instances can be counted.
 struct Counting;
 
 impl Wake for Counting {
     fn wake(self: Arc<Self>) {}
 }
 
-/// A callback in another thread may complete the operation while it is polled. Its share may be the last one, and is dropped
-/// inside UCX: no code of the program must be in it.
+/// A callback in another thread may complete the operation while it is polled. Its share may be the last one and is dropped
+/// inside UCX, so it must not contain user code.
 #[test]
 fn a_waker_that_comes_too_late_is_not_kept() {
     let (worker, alive, _) = setup();

@@ -1,8 +1,8 @@
 //! Whether a layout names the values that the registered memory holds.
 //!
-//! The memory is records, one after the other, so what lies at a displacement depends only on its remainder modulo the
-//! record's stride. The check walks the layout's description, not its elements: a loop is a set of remainders, which has at
-//! most as many members as the record has bytes, and exactly one if the loop's stride is a multiple of the record's.
+//! The memory consists of records, one after another, so the contents at a displacement depend only on its remainder modulo the
+//! record's stride. The check walks the layout's description instead of its elements: a loop is a set of remainders, which has
+//! at most as many members as the record has bytes, and exactly one if the loop's stride is a multiple of the record's.
 //!
 //! ```text
 //! records of 16 bytes: f64 at 0, i32 at 8
@@ -20,7 +20,7 @@ use crate::error::Error;
 
 /// The values of a record and their displacements.
 pub(crate) struct Record {
-    /// The distance after which the memory repeats itself.
+    /// The distance after which the contents of the memory repeat.
     period: i64,
     values: BTreeMap<i64, Basic>,
 }
@@ -28,7 +28,7 @@ pub(crate) struct Record {
 impl Record {
     pub(crate) fn new(ty: &Type) -> Self {
         let mut runs = ty.signature().runs();
-        // An array of values that touch repeats itself after each of them.
+        // In an array of values that touch, the contents repeat after each value.
         let dense = ty.size().cast_signed() == ty.extent() && ty.lb() == 0;
         if let (Some((basic, _)), None, true) = (runs.next(), runs.next(), dense) {
             return Self { period: size(basic), values: BTreeMap::from([(0, basic)]) };
@@ -85,7 +85,7 @@ impl Record {
         remainder
     }
 
-    /// The remainders of repetitions: as many as are different.
+    /// The different remainders of the repetitions.
     fn repeated(&self, start: i64, count: u64, stride: i64) -> impl Iterator<Item = i64> + '_ {
         let step = self.remainder(stride.into());
         (0..count).scan(start, move |at, index| {

@@ -1,4 +1,4 @@
-//! Keys of registered memory, as bytes for any other channel.
+//! Keys of registered memory, as bytes that any channel can carry.
 
 use dtype_runtime::{Datatype, Type};
 
@@ -8,10 +8,10 @@ use crate::error::Error;
 /// What a peer needs to access [`Registered`](crate::Registered) memory: where it is, how many records it has, their type,
 /// and UCX's key.
 ///
-/// The holder of a key can write any bytes to the memory, so a program gives it only to programs that it trusts as much as
-/// itself. UCX believes what a key says, and writes where it says: a crafted one overwrites memory that was never registered.
-/// So [`from_bytes`](Self::from_bytes) is unsafe, as that of a [`WorkerAddress`](crate::WorkerAddress::from_bytes). A checksum
-/// finds bytes that were damaged by accident.
+/// A program that has the key can write any bytes to the memory, so give it only to programs that you trust as much as your
+/// own. UCX writes wherever a key says: a crafted key makes it overwrite memory that was never registered. So
+/// [`from_bytes`](Self::from_bytes) is unsafe, as for a [`WorkerAddress`](crate::WorkerAddress::from_bytes). A checksum detects
+/// accidental damage.
 ///
 /// ```
 /// # use dtype_ucx::{Context, Error, MemoryKey, Single};
@@ -27,7 +27,7 @@ use crate::error::Error;
 /// # Ok::<(), Error>(())
 /// ```
 ///
-/// A program without `unsafe` cannot make a key of bytes:
+/// A program without `unsafe` cannot make a key from bytes:
 ///
 /// ```compile_fail,E0133
 /// let forged = dtype_ucx::MemoryKey::from_bytes(b"dtypeKEY");
@@ -37,13 +37,13 @@ use crate::error::Error;
 pub struct MemoryKey {
     /// The process that has the memory ([`process::id`](crate::process::id)).
     process: u64,
-    /// The context there that it is registered with.
+    /// The context of that process in which the memory is registered.
     context: u64,
-    /// The address of the first record, there.
+    /// The address of the first record in that process.
     address: u64,
     /// The number of records.
     len: usize,
-    /// The worker that serves the memory, and the number of the memory there; or zeros.
+    /// The worker that serves the memory, and the number of the memory there; zeros if none does.
     served: [u64; 2],
     /// The type of a record; its extent is the distance between neighbours.
     record: Type,
@@ -52,7 +52,7 @@ pub struct MemoryKey {
 }
 
 const MAGIC: [u8; 8] = *b"dtypeKEY";
-/// As a machine of the same byte order reads it.
+/// The number that a machine of the same byte order reads.
 const ORDER: u32 = 0x0102_0304;
 
 impl MemoryKey {
@@ -144,17 +144,17 @@ impl MemoryKey {
     ///
     /// # Errors
     ///
-    /// [`Error::Key`] if the bytes are damaged, or something else, or come from a machine of another byte order;
+    /// [`Error::Key`] if the bytes are damaged, or are not a key, or come from a machine of another byte order;
     /// [`Error::Datatype`] if the type of the records is damaged.
     ///
     /// # Safety
     ///
-    /// If the bytes are accepted, they must be those that `to_bytes` returned, unchanged, in a process of the same job, by a
-    /// channel on which nothing else can write: as for [`WorkerAddress::from_bytes`](crate::WorkerAddress::from_bytes). Bytes
-    /// that an attacker has crafted are accepted, too.
+    /// If the bytes are accepted, they must be unchanged bytes that `to_bytes` returned in a process of the same job. They must
+    /// arrive by a channel on which nothing else can write, as for
+    /// [`WorkerAddress::from_bytes`](crate::WorkerAddress::from_bytes). Crafted bytes are accepted, too.
     ///
-    /// The owner may have dropped the memory. A caller that [unregisters](crate::Registered::unregister) it guarantees that its
-    /// keys are not used any more.
+    /// The owner may have dropped the memory. Code that [unregisters](crate::Registered::unregister) the memory guarantees that
+    /// no key of it is used any more.
     pub unsafe fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let refused = |what| Error::Key { len: bytes.len(), what };
         let short = || refused("they end too early");
@@ -184,7 +184,7 @@ impl MemoryKey {
         if packed.is_empty() {
             return Err(short());
         }
-        // The displacement of every byte of the memory is a valid one here, too.
+        // The displacement of every byte of the memory must be valid here, too.
         let bytes_long = i128::from(record.extent()) * i128::from(len);
         let fits = (0..=isize::MAX as i128).contains(&bytes_long)
             && i128::from(address) + bytes_long <= i128::from(u64::MAX);
@@ -198,9 +198,9 @@ impl MemoryKey {
     }
 }
 
-/// What an error says about the type of records.
+/// The type of records, for errors.
 fn describe(ty: &Type) -> String {
-    /// Basic datatypes that are listed.
+    /// The greatest number of basic datatypes to list.
     const LISTED: usize = 8;
     let mut text = format!("records of {} bytes with", ty.extent());
     for (index, entry) in ty.type_map().take(LISTED).enumerate() {

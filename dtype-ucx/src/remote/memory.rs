@@ -25,12 +25,12 @@ use crate::remote::transfer::{self, Piece, Way};
 ///
 /// # When the peer sees it
 ///
-/// A put returns when the records here may be changed again. It is in the peer's memory when
-/// [`Endpoint::flush`] has returned: flush before you tell the peer, or another process, that it is there. Puts to the same
-/// memory may arrive in any order, and a put of several bytes at the same time as any other access may be seen in parts.
+/// A put returns when the records here may be changed again. It is in the peer's memory when [`Endpoint::flush`] has returned,
+/// so flush before you tell the peer, or another process, that the records are there. Puts to the same memory may arrive in any
+/// order. Another access at the same time as a put of several bytes may see part of it.
 ///
-/// Peers on the same machine, with memory that UCX has allocated, access a mapping of it ([`is_mapped`](Self::is_mapped)),
-/// and are done when the call returns.
+/// Peers on the same machine access memory that UCX has allocated through a mapping ([`is_mapped`](Self::is_mapped)). Their
+/// puts and gets are complete when the call returns.
 ///
 /// # Borrows the endpoint
 ///
@@ -46,13 +46,13 @@ use crate::remote::transfer::{self, Piece, Way};
 ///
 /// # Trust
 ///
-/// The key says where the memory is, and UCX believes it; see [`MemoryKey::from_bytes`]. Received records are checked as those
-/// of messages are, after they were copied.
+/// UCX writes wherever the key says; see [`MemoryKey::from_bytes`]. Received records are checked like those of messages, after
+/// they were copied.
 #[doc(alias = "ucp_rkey_h")]
 pub struct RemoteMemory<'e, T, M: ThreadMode> {
     pub(crate) endpoint: &'e Endpoint<M>,
     pub(crate) key: raw::RemoteKey,
-    /// The address of the first record, in the peer.
+    /// The address of the first record in the peer's memory.
     pub(crate) address: u64,
     /// The number under which the peer's worker serves the memory, if it does.
     pub(crate) served: Option<u64>,
@@ -64,8 +64,8 @@ pub struct RemoteMemory<'e, T, M: ThreadMode> {
     records: PhantomData<T>,
 }
 
-// SAFETY: UCX has locks in such a worker and its keys, so that any thread may use them. The mapping is used by one thread at a
-// time: the value is not `Sync`, and each has a mapping of its own.
+// SAFETY: UCX has locks in such a worker and its keys, so that any thread may use them. Only one thread at a time uses the
+// mapping, because the value is not `Sync`, and each value has a mapping of its own.
 unsafe impl<T> Send for RemoteMemory<'_, T, Multi> {}
 
 impl<M: ThreadMode> Endpoint<M> {
@@ -73,10 +73,9 @@ impl<M: ThreadMode> Endpoint<M> {
     ///
     /// # Errors
     ///
-    /// [`Error::OtherProcess`] if the key does not come from the process that the endpoint leads to, and
-    /// [`Error::OtherContext`] if it does not come from the [`Context`](crate::Context) there of the endpoint's worker;
-    /// [`Error::RegisteredType`] if the memory does not hold records of type `T`, with the same layout as here;
-    /// [`Error::Call`].
+    /// [`Error::OtherProcess`] if the key does not come from the process that the endpoint leads to; [`Error::OtherContext`] if
+    /// it does not come from the [`Context`](crate::Context) of the peer's worker; [`Error::RegisteredType`] if the memory does
+    /// not hold records of type `T` with the same layout as here; [`Error::Call`].
     ///
     /// ```
     /// # use dtype_ucx::{Context, Error, MemoryKey, Single};
@@ -106,8 +105,8 @@ impl<M: ThreadMode> Endpoint<M> {
         if key.process() != self.process() {
             return Err(Error::OtherProcess { key: key.process(), peer: self.process() });
         }
-        // UCX's key has an entry for each component that the owner's context uses, and looks them up by what the endpoint knows
-        // of the components of its peer. Those of another context are others.
+        // UCX's key has an entry for each component of the owner's context, and looks the entries up by the components that the
+        // endpoint knows its peer to have. Another context has other components.
         if key.context() != self.context() {
             return Err(Error::OtherContext { memory: key.context(), worker: self.context() });
         }
@@ -115,14 +114,14 @@ impl<M: ThreadMode> Endpoint<M> {
         let mut handle = ptr::null_mut();
         let packed = key.for_ucx().as_ptr().cast();
         let open = self.open().map_err(lost)?;
-        // SAFETY: the endpoint is alive, and the key is one that UCX made (`MemoryKey`), in the context of the endpoint's peer.
+        // SAFETY: the endpoint is alive, and UCX made the key (`MemoryKey`) in the context of the endpoint's peer.
         let status = unsafe { raw::ucp_ep_rkey_unpack(open.handle, packed, &raw mut handle) };
         check("ucp_ep_rkey_unpack", status)?;
         let mut pointer = ptr::null_mut();
         // SAFETY: the key was just unpacked, and the address is in the memory that it names.
         let status = unsafe { raw::ucp_rkey_ptr(handle, key.address(), &raw mut pointer) };
-        // In the process that has the memory, the mapping is at another address: what is accessed through it is, to the
-        // compiler, foreign memory, as in any other process. An address that the owner uses itself would not be.
+        // In the process that owns the memory, the mapping is at another address: to the compiler, memory accessed through it
+        // is foreign, as in any other process. An address that the owner itself uses would not be.
         let is_own = |at: NonNull<u8>| {
             key.process() == crate::process::id() && at.addr().get() as u64 == key.address()
         };
@@ -152,14 +151,14 @@ impl<T: Datatype, M: ThreadMode> RemoteMemory<'_, T, M> {
         self.len == 0
     }
 
-    /// Whether the memory is mapped into this process. Then puts and gets are copies by this engine, from layout to layout;
-    /// otherwise UCX transports them.
+    /// Whether the memory is mapped into this process. If so, this engine copies puts and gets from layout to layout; otherwise
+    /// UCX transports them.
     #[doc(alias = "ucp_rkey_ptr")]
     pub fn is_mapped(&self) -> bool {
         self.mapped.is_some()
     }
 
-    /// Writes records to the memory, from index `at` on. They are there when the endpoint has been
+    /// Writes records to the memory, from index `at` on. They are in the memory when the endpoint has been
     /// [flushed](Endpoint::flush).
     ///
     /// # Errors
@@ -173,9 +172,9 @@ impl<T: Datatype, M: ThreadMode> RemoteMemory<'_, T, M> {
         let from: *const u8 = items.as_ptr().cast();
         if let Some(mapped) = self.mapped {
             let to = mapped.as_ptr().wrapping_add(at * size_of::<T>());
-            // SAFETY: the items are borrowed, and the records are in the memory, as just checked, whose mapping lives as long
-            // as the key. Only raw pointers are made; if a peer writes there at the same time, the bytes are those of one or
-            // the other. Nothing is decided by what is there.
+            // SAFETY: the items are borrowed. The records are in the memory, as just checked, and its mapping lives as long as
+            // the key. Only raw pointers are made; if a peer writes there at the same time, each byte is from one of the two.
+            // Nothing depends on the contents.
             unsafe { self.record.copy_raw(from, to, count)? };
             fence(Ordering::Release);
             return Ok(());
@@ -184,9 +183,9 @@ impl<T: Datatype, M: ThreadMode> RemoteMemory<'_, T, M> {
             // SAFETY: the items are borrowed, and all of their bytes are initialised.
             return unsafe { self.records(Way::Put, at, from.cast_mut(), count) };
         }
-        // One put of everything, with zeros as padding, is faster than one for each field.
+        // One put of everything, with zeros for the padding, is faster than one put for each field.
         let mut whole = zeros(size_of_val(items))?;
-        // SAFETY: the buffer has the size of the items, whose data are initialised; it is not used by anything else.
+        // SAFETY: the buffer has the size of the items, and nothing else uses it. The data of the items are initialised.
         unsafe {
             self.record.copy_raw(from, whole.as_mut_ptr(), count)?;
             self.records(Way::Put, at, whole.as_mut_ptr(), count)
@@ -205,8 +204,8 @@ impl<T: Datatype, M: ThreadMode> RemoteMemory<'_, T, M> {
         let count = end.saturating_sub(start);
         self.check(start, count)?;
         let mut items = with_room::<T>(count)?;
-        // SAFETY: the vector has room for the records, which are in the memory. Where any bit pattern is valid, they are
-        // values when all of their data are written: registered types have no skipped fields.
+        // SAFETY: the vector has room for the records, which are in the memory. If any bit pattern is valid, they are values
+        // once all of their data are written: registered types have no skipped fields.
         unsafe {
             let to: *mut u8 = items.as_mut_ptr().cast();
             self.fetch(start, to, count)?;
@@ -218,7 +217,7 @@ impl<T: Datatype, M: ThreadMode> RemoteMemory<'_, T, M> {
         Ok(items)
     }
 
-    /// Reads records from the memory into a slice: from index `at` on, as many as it has.
+    /// Reads records from the memory into a slice, from index `at` on: as many as the slice has.
     ///
     /// # Errors
     ///
@@ -241,20 +240,20 @@ impl<T: Datatype, M: ThreadMode> RemoteMemory<'_, T, M> {
         Ok(())
     }
 
-    /// Copies the data of records in the remote memory, and perhaps their padding, to memory here.
+    /// Copies the data of records from the remote memory to memory here, perhaps with their padding.
     ///
     /// # Safety
     ///
-    /// The records must be in the remote memory; here there must be room for them, which nothing else accesses.
+    /// The records must be in the remote memory. Here there must be room for them, and nothing else may access that room.
     unsafe fn fetch(&self, at: usize, to: *mut u8, count: usize) -> Result<(), Error> {
         let Some(mapped) = self.mapped else {
-            // SAFETY: as for the caller.
+            // SAFETY: passed on to the caller.
             return unsafe { self.records(Way::Get, at, to, count) };
         };
         fence(Ordering::Acquire);
         let from = mapped.as_ptr().wrapping_add(at * size_of::<T>());
-        // SAFETY: the caller guarantees both. What the peer writes at the same time is copied in parts: nothing is decided
-        // by it before it is copied.
+        // SAFETY: the caller guarantees both. The copy may have parts of what the peer writes at the same time, but nothing
+        // depends on these bytes before they are copied.
         unsafe { self.record.copy_raw(from, to, count)? };
         Ok(())
     }
@@ -263,10 +262,10 @@ impl<T: Datatype, M: ThreadMode> RemoteMemory<'_, T, M> {
     ///
     /// # Safety
     ///
-    /// The data of the records must be initialised, and not be written meanwhile.
+    /// The data of the records must be initialised, and must not be written meanwhile.
     unsafe fn packed(&self, records: *const u8, count: usize) -> Result<Vec<u8>, Error> {
         let mut packed = zeros(self.record.packed_size(count)?)?;
-        // SAFETY: the caller guarantees it.
+        // SAFETY: passed on to the caller.
         unsafe { self.record.pack_raw(records, count, &mut packed)? };
         Ok(packed)
     }
@@ -275,8 +274,8 @@ impl<T: Datatype, M: ThreadMode> RemoteMemory<'_, T, M> {
     ///
     /// # Safety
     ///
-    /// The records must be in the remote memory. Here they must be readable and initialised, padding included, for a put,
-    /// and writable for a get, and nothing else may access them.
+    /// The records must be in the remote memory. Here they must be readable and initialised, padding included, for a put, and
+    /// writable for a get. Nothing else may access them.
     unsafe fn records(
         &self,
         way: Way,
@@ -287,7 +286,7 @@ impl<T: Datatype, M: ThreadMode> RemoteMemory<'_, T, M> {
         let stride = size_of::<T>();
         let there = self.address + (at * stride) as u64;
         let pieces = std::iter::once(Piece { here, len: count * stride, there });
-        // SAFETY: the caller guarantees it.
+        // SAFETY: passed on to the caller.
         unsafe { transfer::pieces(way, self.endpoint, self.key, pieces) }
     }
 
@@ -301,7 +300,7 @@ impl<T: Datatype, M: ThreadMode> RemoteMemory<'_, T, M> {
 
     /// The length of the memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        // A key says so only if it fits (`MemoryKey::from_bytes`).
+        // A key was checked for this (`MemoryKey::from_bytes`).
         self.len * size_of::<T>()
     }
 }
@@ -309,7 +308,7 @@ impl<T: Datatype, M: ThreadMode> RemoteMemory<'_, T, M> {
 impl<T, M: ThreadMode> Drop for RemoteMemory<'_, T, M> {
     fn drop(&mut self) {
         let Ok(_open) = self.endpoint.open() else {
-            // It was closed by force. UCX wants keys back before that.
+            // The endpoint was closed by force. UCX requires that keys are destroyed before that.
             return;
         };
         // SAFETY: the key was unpacked on the endpoint, which is open; every put and get has completed here.

@@ -15,11 +15,11 @@ use crate::service::wire::{
     Block, GET, MAX_BLOCKS, MAX_BYTES, MAX_ROWS, OF_BLOCKS, PUT, Request, Row,
 };
 
-/// Requests of an endpoint that are under way at the same time.
+/// How many requests of an endpoint are in flight at a time.
 const WINDOW: usize = 16;
-/// Blocks from this number on are packed, if they have at most this length on average.
+/// At least this many blocks are packed, if they have at most this length on average.
 ///
-/// The time of a put and a flush block by block, over that of one message, the best of 41 each, in turns in one run on a
+/// The time for a put and a flush block by block, divided by that of one message. Best of 41 each, in turns in one run, on a
 /// machine with other work:
 ///
 /// ```text
@@ -55,12 +55,12 @@ pub(crate) struct Target<'a, M: ThreadMode> {
 /// A request without its packed bytes.
 struct Part {
     request: Request,
-    /// Room for the request, and the parts of the layout.
+    /// Room for the request, followed by the parts of the layout.
     message: Vec<u8>,
 }
 
 impl Part {
-    /// A request with the parts of its layout, and room for this number of bytes.
+    /// A request with these parts of its layout, and room for this many packed bytes.
     fn new<T: Datatype>(request: Request, parts: &[T], length: u64) -> Result<Self, Error> {
         let before = Request::SIZE + dtype_runtime::packed_size::<T>(parts.len());
         let mut message = with_room(before + bytes(length))?;
@@ -71,7 +71,7 @@ impl Part {
 }
 
 impl<M: ThreadMode> Target<'_, M> {
-    /// Sends the elements, which have as many packed bytes as the layout. They may be changed when this returns, and are at the
+    /// Sends the elements, which have as many packed bytes as the layout. They may be changed when this returns, and are in the
     /// target after a flush.
     pub(crate) fn put(&self, elements: Elements<'_>) -> Result<(), Error> {
         let mut source = Source::new(elements);
@@ -110,7 +110,7 @@ impl<M: ThreadMode> Target<'_, M> {
             Ok(())
         });
         for each in asked {
-            // After an error, the others are not awaited.
+            // After an error, the other requests are not waited for.
             if result.is_ok() {
                 result = self.wait(&each).map(|bytes| packed.extend(bytes));
             }
@@ -142,13 +142,13 @@ impl<M: ThreadMode> Target<'_, M> {
         })
     }
 
-    /// After the last request: programs run their code, and a panic resumes, outside UCX.
+    /// Called after the last request, outside UCX: wakes tasks, and resumes a panic.
     fn end(&self) {
         operation::wake();
         self.endpoint.worker().resume_panic();
     }
 
-    /// Calls a function for each request that is needed, with the number of its packed bytes.
+    /// Calls a function for each request that is needed, with its number of packed bytes.
     fn parts(
         &self,
         way: u8,
@@ -206,7 +206,8 @@ impl<M: ThreadMode> Target<'_, M> {
         }
     }
 
-    /// The layout as rows of repetitions, with the displacement and the length of the first run; if it is such a nest.
+    /// The layout as rows of repetitions, with the displacement and the length of the first run; `None` if it is not such a
+    /// nest.
     fn rows(&self) -> Option<(i64, u64, Vec<Row>)> {
         let levels = self.layout.levels().filter(|levels| levels.len() <= MAX_ROWS)?;
         let (first, last) = (levels.first()?, levels.last()?);
@@ -215,12 +216,12 @@ impl<M: ThreadMode> Target<'_, M> {
     }
 }
 
-/// There are at most [`MAX_BLOCKS`].
+/// The number of parts, which is at most [`MAX_BLOCKS`].
 fn number(parts: usize) -> u32 {
     u32::try_from(parts).unwrap_or(u32::MAX)
 }
 
-/// There are at most [`MAX_BYTES`].
+/// The number of packed bytes, which is at most [`MAX_BYTES`].
 fn bytes(length: u64) -> usize {
     usize::try_from(length).unwrap_or(usize::MAX)
 }

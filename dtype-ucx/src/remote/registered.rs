@@ -1,4 +1,4 @@
-//! The owner's side: memory that peers may read and write at any time.
+//! The owner's side of registered memory, which peers may read and write at any time.
 
 use std::cell::{Cell, OnceCell};
 use std::ffi::c_void;
@@ -20,27 +20,27 @@ use crate::remote::key::MemoryKey;
 use crate::service::served::{Alone, Served};
 use crate::shared::{load, store};
 
-/// Records in memory that peers with a [key](Self::key) read and write, by [`RemoteMemory`](crate::RemoteMemory), without
-/// this process doing anything: from [`Context::register`]. Peers reach it through endpoints that lead to a worker of the same
+/// Records in memory that peers with a [key](Self::key) read and write, through [`RemoteMemory`](crate::RemoteMemory), without
+/// any work by this process. From [`Context::register`]. Peers reach it through endpoints that lead to a worker of the same
 /// context.
 ///
 /// # Cells, not slices
 ///
-/// A peer may write at any time, so no reference to the memory is ever handed out: records are copied out
-/// ([`get`](Self::get), [`read`](Self::read)) and in ([`set`](Self::set), [`write`](Self::write)), as with a [`Cell`].
-/// A record that is copied while a peer writes it may be partly old and partly new. The copy is checked after that:
-/// bytes that do not make a valid `bool`, `char` or enum are an error. When to read is up to the program; a peer
-/// usually sends a message after it has put and [flushed](crate::Endpoint::flush).
+/// A peer may write at any time, so no reference to the memory is ever handed out: records are copied out ([`get`](Self::get),
+/// [`read`](Self::read)) and in ([`set`](Self::set), [`write`](Self::write)), as with a [`Cell`]. A record that is copied while
+/// a peer writes it may be partly old and partly new. The copy is checked after that: bytes that do not make a valid `bool`,
+/// `char` or enum are an error. The program decides when to read; usually a peer sends a message after it has put and
+/// [flushed](crate::Endpoint::flush).
 ///
-/// The transports that cannot write to the memory themselves (TCP) ask the owner's process to do it: then one of its workers
-/// must make progress. A worker that [serves](crate::Worker::serve) the memory unpacks puts of many small blocks into it.
+/// Transports that cannot write to the memory themselves (TCP) make the owner's process do so; one of its workers must then
+/// make progress. A worker that [serves](crate::Worker::serve) the memory unpacks puts of many small blocks into it.
 ///
 /// # When the memory is freed
 ///
-/// UCX cannot revoke a key. Over some transports a peer that has one can write to the memory even after it was unregistered,
-/// when it may hold something else. So dropping the value frees the memory only if no key was made; otherwise the memory
-/// stays registered until the process ends, and the context stays alive. [`unregister`](Self::unregister) frees it, and is
-/// unsafe: the caller guarantees that no peer uses a key any more.
+/// UCX cannot revoke a key. Over some transports, a peer with a key can write to the memory even after it was unregistered,
+/// when it may hold other data. So dropping the value frees the memory only if no key was made; otherwise the memory stays
+/// registered until the process ends, and the context stays alive. [`unregister`](Self::unregister) frees it, and is unsafe:
+/// the caller guarantees that no peer uses a key any more.
 ///
 /// ```
 /// # use dtype_ucx::{Context, Error, Single};
@@ -59,19 +59,19 @@ pub struct Registered<T> {
     len: usize,
     /// The type of a record.
     record: Committed,
-    /// Whether the memory is the caller's: [`Context::register_in_place`].
+    /// Whether the memory belongs to the caller: [`Context::register_in_place`].
     lent: bool,
-    /// Whether there is a key. Also, no two threads may access the memory through this value at the same time.
+    /// Whether a key was made. `Cell` also prevents that two threads access the memory through this value at the same time.
     exported: Cell<bool>,
-    /// What workers know of the memory, if any serves it.
+    /// The memory as workers that serve it know it, once one does.
     served: OnceCell<Arc<Served>>,
     records: PhantomData<T>,
 }
 
-// SAFETY: the value owns the memory, or was promised it, and any thread may use the context.
+// SAFETY: the value owns the memory, or its maker has promised it, and any thread may use the context.
 unsafe impl<T: Send> Send for Registered<T> {}
 
-/// Refuses types of which a part is not in the type map: a copy would have nothing to put there.
+/// Refuses types with parts that are not in the type map: a copy would leave these parts uninitialised.
 pub(crate) const fn refuse_skipped_fields<T: Datatype>() {
     assert!(
         !T::TYPE_MAP.skips_fields(),
@@ -103,7 +103,7 @@ impl Context {
     pub fn register<T: Datatype>(&self, items: &[T]) -> Result<Registered<T>, Error> {
         const { refuse_skipped_fields::<T>() }
         let len = items.len();
-        // What lies before the first aligned address is unused. UCX refuses to allocate nothing.
+        // Bytes before the first aligned address are unused. UCX refuses to allocate 0 bytes.
         let too_little = dtype_runtime::Error::Allocation { count: len, stride: size_of::<T>() };
         let room = size_of_val(items).checked_add(align_of::<T>()).ok_or(too_little.clone())?;
         let params = raw::MemoryParams {
@@ -126,8 +126,9 @@ impl Context {
             return Err(too_little.into());
         }
         memory.start = first.wrapping_add(first.align_offset(align_of::<T>())).cast();
-        // SAFETY: UCX has allocated at least this room, which nothing else knows of: there is no key yet. The records start at
-        // most at the last byte of the first alignment. Every byte is initialised, and so is the data of the items.
+        // SAFETY: UCX has allocated at least this room, and nothing else knows of it, because there is no key yet. The records
+        // start at the latest at the last byte of the first alignment. Every byte is initialised, and so are the data of the
+        // items.
         unsafe {
             ptr::write_bytes(first, 0, room);
             memory.record.copy_raw(items.as_ptr().cast(), memory.start.cast(), len)?;
@@ -135,9 +136,9 @@ impl Context {
         Ok(memory)
     }
 
-    /// Registers memory that exists, for peers to access it where it is: a part of a large array, or memory of another
-    /// language. UCX can map memory into other processes only if it has allocated it itself, so [`register`](Self::register)
-    /// is faster within a machine.
+    /// Registers existing memory, so that peers access it where it is: a part of a large array, or memory of another language.
+    /// UCX can map memory into other processes only if UCX has allocated it, so [`register`](Self::register) is faster within a
+    /// machine.
     ///
     /// # Errors
     ///
@@ -146,8 +147,8 @@ impl Context {
     /// # Safety
     ///
     /// `start` must be aligned, and `len` records from there on must be valid for reads and writes and hold initialised bytes.
-    /// Until the result is dropped and no peer uses a key of it any more, the memory must stay
-    /// so, and be accessed only through the result and by peers.
+    /// The memory must stay so, and be accessed only through the result and by peers, until the result is dropped and no peer
+    /// uses a key of it any more.
     ///
     /// ```
     /// # use dtype_ucx::{Context, Error, Single};
@@ -180,7 +181,7 @@ impl Context {
         Ok(memory)
     }
 
-    /// Registers, or allocates, memory. Where it starts is not yet known.
+    /// Registers or allocates memory. Its start is not known yet.
     fn map<T: Datatype>(
         &self,
         params: &raw::MemoryParams,
@@ -190,7 +191,7 @@ impl Context {
         let record = Type::of_record::<T>().commit();
         let mut handle = ptr::null_mut();
         // SAFETY: the context is alive, and the parameters have the fields of their mask. The callers guarantee the memory,
-        // if it is not to be allocated.
+        // unless UCX allocates it.
         let status =
             unsafe { raw::ucp_mem_map(self.handle(), ptr::from_ref(params), &raw mut handle) };
         check("ucp_mem_map", status)?;
@@ -220,9 +221,9 @@ impl<T: Datatype> Registered<T> {
         self.len == 0
     }
 
-    /// The address of the first record, for code in other languages. Peers may access the memory at any time, and so
-    /// may a worker that [serves](crate::Worker::serve) it, so code in Rust may only make references to it while the
-    /// program knows that none of them does.
+    /// The address of the first record, for code in other languages. Peers may access the memory at any time, and so may a
+    /// worker that [serves](crate::Worker::serve) it, so code in Rust may make references to it only while the program knows
+    /// that no peer or worker accesses it.
     pub fn as_ptr(&self) -> *mut T {
         self.start
     }
@@ -235,8 +236,7 @@ impl<T: Datatype> Registered<T> {
     #[doc(alias = "ucp_rkey_pack")]
     pub fn key(&self) -> Result<MemoryKey, Error> {
         let (mut buffer, mut len) = (ptr::null_mut::<c_void>(), 0);
-        // SAFETY: the memory is registered with this context. UCX returns a key of this length, which is copied and given
-        // back.
+        // SAFETY: the memory is registered with this context. UCX returns a key of this length, which is copied and then freed.
         let packed = unsafe {
             let context = self.context.handle();
             let status = raw::ucp_rkey_pack(context, self.handle, &raw mut buffer, &raw mut len);
@@ -259,12 +259,12 @@ impl<T: Datatype> Registered<T> {
         self.served.get_or_init(|| {
             let start = NonNull::new(self.start.cast()).unwrap_or(NonNull::dangling());
             // SAFETY: the memory has this length, and all of its bytes are initialised. It stays until the value is dropped,
-            // which ends it before. All functions of the value take the lock when they copy.
+            // which calls `end` first. All functions of the value take the lock when they copy.
             Arc::new(unsafe { Served::new(start, self.bytes()) })
         })
     }
 
-    /// Keeps workers that serve the memory, which may be in other threads, from copying while the result lives.
+    /// While the result lives, workers that serve the memory do not copy, even in other threads.
     #[inline]
     fn alone(&self) -> Option<Alone<'_>> {
         self.served.get().map(|served| served.lock())
@@ -283,8 +283,8 @@ impl<T: Datatype> Registered<T> {
         }
         let mut item = MaybeUninit::<T>::uninit();
         let _alone = self.alone();
-        // SAFETY: the record is in the memory, as just checked. Its bytes are initialised, all of them are copied, all bit
-        // patterns of its data are valid, and no field is left out: by the promise of `Datatype` this is a value.
+        // SAFETY: the record is in the memory, as just checked. Its bytes are initialised and all of them are copied; all bit
+        // patterns of its data are valid, and no field is left out. By the promise of `Datatype`, this is a value.
         unsafe {
             load(self.start.add(index).cast(), item.as_mut_ptr().cast(), size_of::<T>());
             Ok(item.assume_init())
@@ -365,7 +365,7 @@ impl<T: Datatype> Registered<T> {
         for (index, item) in items.iter().enumerate() {
             // The padding of the item may not be initialised.
             let mut whole = MaybeUninit::<T>::zeroed();
-            // SAFETY: one record is readable at the one address and writable at the other.
+            // SAFETY: one record is readable at the first address and writable at the second.
             unsafe {
                 let whole = whole.as_mut_ptr().cast::<u8>();
                 self.record.copy_raw(ptr::from_ref(item).cast(), whole, 1)?;
@@ -431,14 +431,14 @@ impl<T: Datatype> Registered<T> {
         let mut at = 0;
         let _alone = self.alone();
         for (start, len) in self.segments(layout, origin, count)? {
-            // SAFETY: likewise.
+            // SAFETY: as in `pack`.
             unsafe { store(packed.as_ptr().add(at), start, len) };
             at += len;
         }
         Ok(())
     }
 
-    /// Where the segments of a layout are, which lies in the memory.
+    /// The segments of a layout in the memory.
     fn segments<'a>(
         &self,
         layout: &'a Committed,
@@ -459,31 +459,31 @@ impl<T: Datatype> Registered<T> {
         self.len * size_of::<T>()
     }
 
-    /// Gives the memory back.
+    /// Unregisters and frees the memory.
     ///
     /// # Safety
     ///
-    /// No peer may use a key of this memory any more: each [`RemoteMemory`](crate::RemoteMemory) of it is dropped, its puts
-    /// are [flushed](crate::Endpoint::flush), and none is made again.
+    /// No peer may use a key of this memory any more: each [`RemoteMemory`](crate::RemoteMemory) of it must be dropped, its
+    /// puts must be [flushed](crate::Endpoint::flush), and no further one may be made.
     #[doc(alias = "ucp_mem_unmap")]
     pub unsafe fn unregister(self) {
         self.exported.set(false);
         drop(self);
     }
 
-    /// Copies of records in the memory, which are checked after they were copied.
+    /// Copies records out of the memory, and checks the copies.
     fn checked(&self, at: usize, count: usize) -> Result<Vec<T>, Error> {
         let mut copies = with_room::<MaybeUninit<T>>(count)?;
         let mut packed = zeros(self.record.packed_size(count)?)?;
         let alone = self.alone();
-        // SAFETY: the callers have checked that the records are in the memory; the vector has room for them. Only their
-        // packed bytes are used, which peers do not know of.
+        // SAFETY: the callers have checked that the records are in the memory; the vector has room for them. Only their packed
+        // bytes are used, which peers cannot access.
         unsafe {
             let private: *mut u8 = copies.as_mut_ptr().cast();
             load(self.start.add(at).cast(), private, size_of::<T>() * count);
             self.record.pack_raw(private, count, &mut packed)?;
         }
-        // A check is code of the program, which may use this memory.
+        // Released first, because a check is user code, which may use this memory.
         drop(alone);
         let items = dtype_runtime::unpack(&packed)?;
         Ok(items)
@@ -517,14 +517,14 @@ impl<T> Drop for Registered<T> {
             served.end();
         }
         if self.exported.get() && !self.lent {
-            // A peer may still write there. The memory must outlive all of them, and be unregistered before the context is
+            // A peer may still write there. The memory must outlive all peers, and must be unregistered before the context is
             // released.
             mem::forget(self.context.clone());
             return;
         }
-        // SAFETY: the memory was registered with this context, which is alive. No peer has a key, or none uses one any more:
-        // the caller of `unregister` guarantees it, or the memory itself outlives them, as the caller of `register_in_place`
-        // guarantees.
+        // SAFETY: the memory was registered with this context, which is alive. Either no key was made, or no peer uses one any
+        // more (the caller of `unregister` guarantees this), or the memory itself outlives the peers (the caller of
+        // `register_in_place` guarantees this).
         unsafe { raw::ucp_mem_unmap(self.context.handle(), self.handle) };
     }
 }

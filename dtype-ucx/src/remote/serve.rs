@@ -9,18 +9,18 @@ use crate::remote::registered::Registered;
 use crate::worker::Worker;
 
 impl<M: ThreadMode> Worker<M> {
-    /// Has this worker unpack and pack for its peers: a put of a layout with many small blocks is then one message instead of
-    /// one operation for each block, and so is a get. Returns the key for the peers that are connected to this worker.
+    /// Lets this worker unpack and pack for its peers: a put, or a get, of a layout with many small blocks is then one message
+    /// instead of one operation for each block. Returns the key for the peers that are connected to this worker.
     ///
-    /// Nothing else changes for them: [`Strided::put`](crate::Strided::put) and [`Strided::get`](crate::Strided::get) choose the
-    /// faster way, and a [flush](crate::Endpoint::flush) waits until the bytes are in the memory. With the same key, an endpoint
-    /// that leads to another worker of this context puts block by block. Memory that the peer has mapped is copied to, as
-    /// always.
+    /// Nothing else changes for peers: [`Strided::put`](crate::Strided::put) and [`Strided::get`](crate::Strided::get) choose
+    /// the faster way, and a [flush](crate::Endpoint::flush) returns when the bytes are in the memory. With the same key, an
+    /// endpoint that leads to another worker of this context puts block by block. Memory that the peer has mapped is accessed
+    /// through the mapping, as always.
     ///
-    /// The worker must make [progress](Self::progress): until then, flushes and gets of the peers wait. It serves the memory until
-    /// the value is dropped or [unregistered](Registered::unregister); after that, what peers send is refused
+    /// The worker must make [progress](Self::progress): until then, flushes and gets of the peers do not return. It serves the
+    /// memory until the value is dropped or [unregistered](Registered::unregister); after that, requests are refused
     /// ([`Error::Refused`]). Requests are checked: nothing outside the memory is read or written, whatever a peer sends. The
-    /// worker and the memory may be in different threads; a copy of one waits for a copy of the other.
+    /// worker and the memory may be in different threads; only one of them copies at a time.
     ///
     /// # Errors
     ///

@@ -17,18 +17,18 @@ use crate::remote::memory::RemoteMemory;
 use crate::remote::packed::{Target, is_worthwhile};
 use crate::remote::transfer::{self, Way, cut};
 
-/// Packed bytes that are between two layouts at a time: they stay in the first-level cache.
+/// How many packed bytes are between two layouts at a time: few enough for the first-level cache.
 const CHUNK: usize = 8192;
 
-/// A part of a peer's memory, as a layout describes it: a column of a matrix, a face of a grid, one field of all records. It
-/// is what the strided keys of UCX's struct datatype proposal are. From [`RemoteMemory::strided`].
+/// A part of a peer's memory that a layout describes: a column of a matrix, a face of a grid, one field of all records. It
+/// corresponds to the strided keys of UCX's struct datatype proposal. From [`RemoteMemory::strided`].
 ///
 /// The memory here has a layout of its own: records, or [`Elements::new`] with any type of as many packed bytes.
 pub struct Strided<'r, T, M: ThreadMode> {
     memory: &'r RemoteMemory<'r, T, M>,
-    /// All instances.
+    /// The layout of all instances.
     layout: Committed,
-    /// Where displacement 0 is, in bytes from the start of the memory.
+    /// The offset of displacement 0, in bytes from the start of the memory.
     origin: i64,
 }
 
@@ -38,8 +38,8 @@ impl<T: Datatype, M: ThreadMode> RemoteMemory<'_, T, M> {
     ///
     /// # Errors
     ///
-    /// [`Error::Datatype`] if the layout reaches outside the memory; [`Error::RemoteLayout`] if it names anything other
-    /// than what the records there have at the same displacement.
+    /// [`Error::Datatype`] if the layout reaches outside the memory; [`Error::RemoteLayout`] if it has another value at a
+    /// displacement than the records there.
     ///
     /// ```
     /// use dtype_runtime::types::Level;
@@ -82,8 +82,8 @@ impl<T: Datatype, M: ThreadMode> RemoteMemory<'_, T, M> {
 }
 
 impl<T: Datatype, M: ThreadMode> Strided<'_, T, M> {
-    /// The repetitions as rows, outermost first, with the base from the start of the memory: what a network adapter
-    /// would be told. `None` if the layout is not a nest of repetitions of one run of bytes; see [`Type::levels`].
+    /// The repetitions as rows, outermost first, with the base relative to the start of the memory: the parameters for a
+    /// network adapter. `None` if the layout is not a nest of repetitions of one run of bytes; see [`Type::levels`].
     pub fn levels(&self) -> Option<Vec<Level>> {
         let mut levels = self.layout.levels()?;
         if let Some(outermost) = levels.first_mut() {
@@ -94,11 +94,11 @@ impl<T: Datatype, M: ThreadMode> Strided<'_, T, M> {
 
     /// The number of packed bytes that are put or got.
     pub fn packed_size(&self) -> usize {
-        // It was checked when the layout was.
+        // The size was checked when the layout was.
         self.layout.packed_size(1).unwrap_or(usize::MAX)
     }
 
-    /// Writes the elements to this part of the memory. They are there when the endpoint has been
+    /// Writes the elements to this part of the memory. They are in the memory when the endpoint has been
     /// [flushed](crate::Endpoint::flush).
     ///
     /// # Errors
@@ -130,17 +130,17 @@ impl<T: Datatype, M: ThreadMode> Strided<'_, T, M> {
             }
             let range = at..at + bytes.len() as u64;
             at = range.end;
-            // SAFETY: the layout lies in the memory, as `strided` has checked, whose mapping lives as long as the key. The
-            // bytes are borrowed, and not in that mapping. Only raw pointers are made there; if a peer writes at the same
-            // time, the bytes are those of one or the other. Nothing is decided by what is there.
+            // SAFETY: the layout lies in the memory, as `strided` has checked, and its mapping lives as long as the key. The
+            // bytes are borrowed, and not in that mapping. Only raw pointers to the mapping are made; if a peer writes at the
+            // same time, each byte is from one of the two. Nothing depends on the contents.
             unsafe { self.layout.unpack_range_raw(bytes.as_ptr(), range, mapped, 1)? };
         }
         fence(Ordering::Release);
         Ok(())
     }
 
-    /// Reads this part of the memory into the elements. Records of which not all bit patterns are valid are checked before any
-    /// is written.
+    /// Reads this part of the memory into the elements. If not all bit patterns of a record are valid, all records are checked
+    /// before any is written.
     ///
     /// # Errors
     ///
@@ -157,7 +157,7 @@ impl<T: Datatype, M: ThreadMode> Strided<'_, T, M> {
         let size = self.check(elements.packed_size())?;
         if let Some(target) = self.target()? {
             let packed = target.get()?;
-            // Whole elements: they have as many bytes as the layout.
+            // All elements at once: they have as many bytes as the layout.
             return elements.unpack(&packed);
         }
         fence(Ordering::Acquire);
@@ -175,8 +175,8 @@ impl<T: Datatype, M: ThreadMode> Strided<'_, T, M> {
         };
         let pack = |to: *mut u8, at: usize, len: usize| {
             let range = at as u64..(at + len) as u64;
-            // SAFETY: as in `put_elements`: the callers below pass memory that is borrowed exclusively. What the peer writes at
-            // the same time is copied in parts: nothing is decided by it before it is copied.
+            // SAFETY: as in `put_elements`: the callers below pass memory that is borrowed exclusively. The copy may have parts
+            // of what the peer writes at the same time, but nothing depends on these bytes before they are copied.
             unsafe { self.layout.pack_range_raw(mapped, 1, range, to) }
         };
         let mut at = 0;
@@ -197,7 +197,7 @@ impl<T: Datatype, M: ThreadMode> Strided<'_, T, M> {
         Ok(())
     }
 
-    /// The layout, if the peer's worker completes the put or get.
+    /// The target for the peer's worker, if that worker completes the put or get.
     fn target(&self) -> Result<Option<Target<'_, M>>, Error> {
         let Some(memory) = self.memory.served.filter(|_| self.memory.mapped.is_none()) else {
             return Ok(None);
@@ -206,7 +206,7 @@ impl<T: Datatype, M: ThreadMode> Strided<'_, T, M> {
         Ok(is_worthwhile(layout)?.then_some(Target { endpoint, memory, layout, origin }))
     }
 
-    /// The origin of the layout in the mapping, if there is one.
+    /// The origin of the layout in the mapping; `None` if the memory is not mapped.
     fn mapped(&self) -> Option<*mut u8> {
         #[expect(clippy::cast_possible_truncation, reason = "the data lie in memory")]
         let origin = self.origin as isize;
@@ -223,7 +223,7 @@ impl<T: Datatype, M: ThreadMode> Strided<'_, T, M> {
         self.memory.endpoint.failure().map_or(Ok(size), Err)
     }
 
-    /// A put or a get of each block.
+    /// Puts or gets each block.
     ///
     /// # Safety
     ///

@@ -1,7 +1,7 @@
-//! How bytes get to and from the memory of a peer.
+//! Transfers bytes to and from the memory of a peer.
 //!
-//! A mapping of the memory is the fastest way: the engine copies from layout to layout. Otherwise each block of the layout is
-//! a put or a get of UCX, which only takes contiguous bytes; all are started, and then waited for together.
+//! A mapping of the memory is the fastest way: the engine copies from layout to layout. Otherwise each block of the layout is a
+//! put or a get of UCX, which only takes contiguous bytes. All of these are started first, and then waited for together.
 
 use std::cell::RefCell;
 use std::ffi::c_void;
@@ -16,10 +16,10 @@ use crate::mode::ThreadMode;
 use crate::operation;
 use crate::raw::{self, RawStatus, Started};
 
-/// Puts and gets that are under way at the same time; UCX keeps a request for each.
+/// How many puts and gets are in flight at a time. UCX keeps a request for each.
 const WINDOW: usize = 1024;
 
-/// Which way the bytes go.
+/// The direction of the bytes.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Way {
     Put,
@@ -38,7 +38,7 @@ impl Way {
 /// State that the callbacks of all operations share.
 struct Progress {
     pending: AtomicUsize,
-    /// The status of the first that failed.
+    /// The status of the first operation that failed.
     status: AtomicI8,
 }
 
@@ -51,7 +51,7 @@ impl Progress {
         RawStatus(self.status.load(Ordering::Relaxed))
     }
 
-    /// Keeps the status if it is the first one of a failure.
+    /// Keeps the status if it is that of the first failure.
     fn failed(&self, status: RawStatus) {
         if status != RawStatus::OK {
             let (ok, relaxed) = (RawStatus::OK.0, Ordering::Relaxed);
@@ -61,7 +61,7 @@ impl Progress {
 
     fn ended(&self, status: RawStatus) {
         self.failed(status);
-        // After the last one, the progress may be gone.
+        // The last access: after this, the progress may be freed.
         self.pending.fetch_sub(1, Ordering::Release);
     }
 }
@@ -74,16 +74,16 @@ unsafe extern "C" fn ended(request: *mut c_void, status: RawStatus, progress: *m
     unsafe { &*progress.cast::<Progress>() }.ended(status);
 }
 
-/// Waits until all operations have ended when it is dropped: nothing that they use is freed before.
+/// When dropped, waits until all operations have ended, so that nothing that they use is freed before.
 struct Waits<'a, M: ThreadMode> {
     endpoint: &'a Endpoint<M>,
     progress: &'a Progress,
-    /// The panic of a handler meanwhile.
+    /// The panic of a handler while this waited.
     panic: RefCell<Option<Panic>>,
 }
 
 impl<M: ThreadMode> Waits<'_, M> {
-    /// Waits until at most this number of operations are under way, or one has failed, or a handler has panicked.
+    /// Waits until at most `max` operations are in flight, or one has failed, or a handler has panicked.
     fn until(&self, max: usize) {
         let done = || self.progress.pending() <= max || self.has_failed();
         if !done() {
@@ -103,7 +103,7 @@ impl<M: ThreadMode> Waits<'_, M> {
 impl<M: ThreadMode> Drop for Waits<'_, M> {
     fn drop(&mut self) {
         let (worker, done) = (self.endpoint.worker(), || self.progress.pending() == 0);
-        // After an error, some may be under way for which no peer is there.
+        // After an error, the peer of some operations may be gone.
         if !done() && worker.wait_for(Some(worker.time_limit()), || done().then_some(())).is_none()
         {
             let connection = [self.endpoint.connection().clone()];
@@ -115,18 +115,18 @@ impl<M: ThreadMode> Drop for Waits<'_, M> {
     }
 }
 
-/// A piece of memory here, and where it is, or goes to, in the peer's.
+/// A piece of memory here, and its source or destination in the peer's memory.
 pub(crate) struct Piece {
     pub(crate) here: *mut u8,
     pub(crate) len: usize,
     pub(crate) there: u64,
 }
 
-/// Starts a put or a get for each piece, and waits until all have completed: the memory here may be used again.
+/// Starts a put or a get for each piece, and waits until all have completed. After that, the memory here may be used again.
 ///
 /// # Safety
 ///
-/// The key must be one of this endpoint's. Each piece must be readable here for a put, and writable for a get, and nothing else
+/// The key must belong to this endpoint. Each piece must be readable here for a put, and writable for a get, and nothing else
 /// may access it meanwhile; it must lie in the memory that the key names.
 pub(crate) unsafe fn pieces<M: ThreadMode>(
     way: Way,
@@ -152,8 +152,8 @@ pub(crate) unsafe fn pieces<M: ThreadMode>(
             }
         };
         progress.pending.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the endpoint is alive, and the caller guarantees the rest until the operation has ended, which the guard
-        // waits for.
+        // SAFETY: the endpoint is alive. The caller guarantees the rest until the operation has ended, and the guard waits for
+        // that.
         let started = unsafe {
             let (endpoint, params) = (open.handle, &raw const params);
             match way {
@@ -169,7 +169,7 @@ pub(crate) unsafe fn pieces<M: ThreadMode>(
     waits.until(0);
     let panic = waits.panic.take();
     drop(waits);
-    // UCX is done with what the caller has lent.
+    // UCX no longer uses what the caller has lent.
     if let Some(panic) = panic {
         panic::resume_unwind(panic);
     }
@@ -177,7 +177,7 @@ pub(crate) unsafe fn pieces<M: ThreadMode>(
     endpoint.sent(way.call(), progress.status())
 }
 
-/// The pieces of two lists of blocks of the same bytes, cut where either has an end.
+/// The pieces of two lists of blocks with equally many bytes: cut wherever a block of either list ends.
 pub(crate) fn cut(
     here: impl Iterator<Item = (*mut u8, usize)>,
     there: impl Iterator<Item = (u64, u64)>,

@@ -7,10 +7,10 @@ use crate::error::Refusal;
 use crate::service::wire::Request;
 use crate::shared;
 
-/// Registered memory, as the workers that serve it know it.
+/// Registered memory from the view of the workers that serve it.
 ///
-/// Its owner and the workers may be in different threads, so that each of them locks it while it copies. No code of the
-/// program runs meanwhile, and UCX is not called. When the owner gives the memory back, nothing else can access it any more.
+/// Its owner and the workers may be in different threads, so each of them locks it while it copies. Under the lock, no user
+/// code runs, and UCX is not called. Once the owner has taken the memory back, nothing else can access it.
 #[derive(Debug)]
 pub(crate) struct Served {
     number: u64,
@@ -23,11 +23,11 @@ struct Memory {
     len: usize,
 }
 
-// SAFETY: the address is one of memory that stays until it is taken out of `Served`, whose lock all threads take that copy from it
-// or to it.
+// SAFETY: the address is one of memory that stays until it is taken out of `Served`. All threads that copy from it or to it
+// hold that lock.
 unsafe impl Send for Memory {}
 
-/// While it lives, nothing else in this process copies from the memory or to it.
+/// While this lives, nothing else in this process copies from the memory or to it.
 pub(crate) struct Alone<'a> {
     memory: MutexGuard<'a, Option<Memory>>,
 }
@@ -38,13 +38,13 @@ impl Served {
     /// # Safety
     ///
     /// `len` bytes from `start` on must be initialised, and readable and writable until [`end`](Self::end) returns. Threads of
-    /// this process must lock it when they access the memory by code in Rust.
+    /// this process must hold the lock when they access the memory from Rust.
     pub(crate) unsafe fn new(start: NonNull<u8>, len: usize) -> Self {
         let memory = Mutex::new(Some(Memory { start, len }));
         Self { number: crate::process::fresh(), memory }
     }
 
-    /// What peers name it by.
+    /// The number that peers use for the memory.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
@@ -53,7 +53,7 @@ impl Served {
         Alone { memory: self.memory.lock().unwrap_or_else(PoisonError::into_inner) }
     }
 
-    /// From here on, every request is refused. One that is under way is completed before this returns.
+    /// From here on, every request is refused. A request that is being executed is completed before this returns.
     pub(crate) fn end(&self) {
         *self.lock().memory = None;
     }
@@ -72,8 +72,8 @@ impl Served {
         let mut at = 0;
         if request.is_put() {
             region.for_each(|displacement, length| {
-                // SAFETY: the region lies in the memory, and its segments have as many bytes as the packed ones
-                // (`Request::region`). The memory is there, and nothing else uses it in this process, while it is locked.
+                // SAFETY: the region lies in the memory, and its segments have as many bytes as the packed bytes
+                // (`Request::region`). While it is locked, the memory exists, and nothing else in this process uses it.
                 unsafe {
                     shared::store(packed.as_ptr().add(at), start.add(displacement), length);
                 }
@@ -86,7 +86,7 @@ impl Served {
         reply.resize(before + room, 0);
         let to = reply[before..].as_mut_ptr();
         region.for_each(|displacement, length| {
-            // SAFETY: likewise; there is room for all segments.
+            // SAFETY: as above; there is room for all segments.
             unsafe { shared::load(start.add(displacement), to.add(at), length) };
             at += length;
         })

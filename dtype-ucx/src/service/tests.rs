@@ -1,4 +1,4 @@
-//! Messages that no worker of this crate sends, to one that serves memory.
+//! Messages that no worker of this crate sends, to a worker that serves memory.
 
 use std::time::{Duration, Instant};
 
@@ -43,7 +43,7 @@ impl Setup {
         unsafe { send(self.endpoint.connection().handle(), id, flags, message) };
     }
 
-    /// Sends a message that is only announced. UCX 1.13 does not return when it is to announce a list of blocks.
+    /// Sends a message that is only announced. UCX 1.13 does not return if the message is a list of blocks.
     fn announce(&self, id: u16, bytes: &'static [u8]) {
         let flags = raw::AM_SEND_FLAG_REPLY | 1 << 2; // UCP_AM_SEND_FLAG_RNDV
         let params = operation::params(raw::DATATYPE_BYTES, freed, ptr::null());
@@ -57,7 +57,7 @@ impl Setup {
         }
     }
 
-    /// The result of a get with this request, which is sent as it is but for the token.
+    /// The result of a get with this request, which is sent unchanged except for the token.
     fn ask(&self, flags: u32, request: Request, payload: Vec<u8>) -> Result<Vec<u8>, Error> {
         let token = crate::process::fresh();
         let reply = Arc::new(Mutex::new(None));
@@ -79,7 +79,7 @@ impl Setup {
         }
     }
 
-    /// What this request names is still there, and nothing else is pending.
+    /// Checks that a valid request is still served, and nothing else is pending.
     fn is_unharmed(&self) {
         let good = Request {
             token: 0,
@@ -173,14 +173,14 @@ fn what_is_no_request_is_ignored() {
             kind: PUT,
         };
         let message = [pack(&[request]), vec![9; LEN]].concat();
-        // There is no way back, or it is announced and never fetched.
+        // A message without a reply endpoint, and one that is announced and never fetched.
         setup.send(REQUEST, raw::AM_SEND_FLAG_EAGER, message.clone());
         let damaged = [pack(&[Request { parts: 1, ..request }]), vec![9; LEN]].concat();
         setup.announce(REQUEST, damaged.leak());
         for len in 0..Request::SIZE {
             setup.send(REQUEST, REPLIED, message[..len].to_vec());
         }
-        // Replies to nothing, and no replies.
+        // Replies with unknown tokens, and messages that are not replies.
         for refusal in [0, 1, 255] {
             let message = [pack(&[Reply { token: 5, refusal }]), vec![9; 20_000]].concat();
             setup.announce(REPLY, message.clone().leak());
@@ -252,7 +252,7 @@ fn nothing_waits_for_a_reply_on_a_lost_connection() {
     setup.is_unharmed();
 }
 
-/// UCX 1.13 goes wrong at the ends of what it sends as one short message.
+/// UCX 1.13 fails at the greatest lengths of what it sends as one short message.
 #[test]
 fn messages_of_every_short_length() {
     for settings in TRANSPORTS {
@@ -262,7 +262,7 @@ fn messages_of_every_short_length() {
             let blocks: Vec<(u64, u64)> = (0..count as u64)
                 .map(|at| (at, if at + 1 < count as u64 { 500 } else { 0 }))
                 .collect();
-            // Some bytes are asked for, and more are sent.
+            // The reply has more bytes than were requested.
             let bytes: u64 = blocks.iter().map(|&(_, length)| length).sum();
             let get = Request {
                 token: 0,
@@ -276,10 +276,10 @@ fn messages_of_every_short_length() {
             };
             let found = setup.ask(REPLIED, get, pack(&blocks));
             assert_eq!(found, Ok(vec![1; usize::try_from(bytes).unwrap()]));
-            // Refused for their lengths.
+            // Refused because of their lengths.
             let found = setup.ask(REPLIED, get, [pack(&blocks), vec![0; 1 + length]].concat());
             assert!(matches!(found, Err(Error::Refused { reason: Refusal::Malformed, .. })));
-            // With every length of the reply.
+            // Replies of every length.
             let row = Request { run: 1, parts: 1, kind: GET, ..get };
             let row = Request { length: length.min(900) as u64, ..row };
             let found = setup.ask(REPLIED, row, pack(&[Row { count: 900, stride: 1 }]));

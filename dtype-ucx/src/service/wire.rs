@@ -1,7 +1,7 @@
-//! What two workers say to each other about a packed put or get.
+//! The messages between two workers for packed puts and gets.
 //!
-//! A request says which memory is meant, and which bytes of a layout. The parts of the layout follow, and the packed bytes of a
-//! put:
+//! A request names the memory, and a range of the packed bytes of a layout. After it come the parts of the layout, and the
+//! packed bytes of a put:
 //!
 //! ```text
 //! request   token, memory, base, run, position, length, number of parts, kind
@@ -10,21 +10,21 @@
 //! data      the packed bytes from `position` on, `length` of them, of a put
 //! ```
 //!
-//! A reply repeats the token and says whether the request was refused. The packed bytes of a get follow.
+//! A reply repeats the token and says whether the request was refused. After it come the packed bytes of a get.
 //!
 //! The column of a matrix of 3 × 4 `u16` that starts at byte 6 is one row, {count 3, stride 8}, with base 6 and a run of 2
 //! bytes.
 //!
-//! Decoding a request gives nothing but a [`Region`] that lies in the memory: [`Request::region`] computes, with numbers
-//! that cannot overflow, what the parts name.
+//! A request can only be decoded to a [`Region`] that lies in the memory: [`Request::region`] computes what the parts name,
+//! with arithmetic that cannot overflow.
 
 use dtype_runtime::{Basic, Committed, Datatype, Type};
 
 use crate::error::Refusal;
 
-/// Packed bytes of one request, at most.
+/// The greatest number of packed bytes in one request.
 pub(crate) const MAX_BYTES: usize = 1 << 18;
-/// Blocks that one request lists, at most; and rows.
+/// The greatest number of blocks in one request, and the greatest number of rows.
 pub(crate) const MAX_BLOCKS: usize = 1 << 13;
 pub(crate) const MAX_ROWS: usize = 32;
 
@@ -40,11 +40,11 @@ pub(crate) struct Request {
     pub(crate) token: u64,
     /// The number of the memory.
     pub(crate) memory: u64,
-    /// The displacement of the first run in the memory; for rows only, as the next two.
+    /// The displacement of the first run in the memory. Like the next two fields, only for rows.
     pub(crate) base: i64,
     /// The length of a run.
     pub(crate) run: u64,
-    /// The first packed byte.
+    /// The first packed byte to transfer.
     pub(crate) position: u64,
     /// The number of packed bytes.
     pub(crate) length: u64,
@@ -59,7 +59,7 @@ pub(crate) struct Row {
     pub(crate) stride: i64,
 }
 
-/// A block, from the start of the memory.
+/// A block; its displacement is relative to the start of the memory.
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Block {
     pub(crate) displacement: i64,
@@ -73,10 +73,10 @@ pub(crate) struct Reply {
     pub(crate) refusal: u8,
 }
 
-/// Packed bytes, and where they belong: all of it lies in the memory of the length given to [`Request::region`].
+/// Where packed bytes belong. All of these places lie in the memory whose length was passed to [`Request::region`].
 #[derive(Debug)]
 pub(crate) enum Region {
-    /// From a position on, in a layout whose displacement 0 is at `origin`.
+    /// The bytes from a position on, in a layout whose displacement 0 is at `origin`.
     Rows {
         layout: Committed,
         origin: i64,
@@ -100,8 +100,8 @@ impl Request {
         self.kind & !OF_BLOCKS == PUT
     }
 
-    /// Splits what follows the request into the parts and the packed bytes, and checks all that the request says against a
-    /// memory of `len` bytes.
+    /// Splits the bytes after the request into the parts and the packed bytes, and checks the request against a memory of `len`
+    /// bytes.
     pub(crate) fn region<'p>(
         &self,
         payload: &'p [u8],
@@ -127,7 +127,7 @@ impl Request {
     fn rows(&self, rows: &[u8], length: usize, len: usize) -> Result<Region, Refusal> {
         let malformed = |_| Refusal::Malformed;
         let rows: Vec<Row> = dtype_runtime::unpack(rows).map_err(malformed)?;
-        // Then there are no more runs than bytes.
+        // This also means that there are no more runs than bytes.
         if self.run == 0 || rows.iter().any(|row| row.count == 0) {
             return Err(Refusal::Malformed);
         }
@@ -155,7 +155,7 @@ fn blocks(blocks: &[u8], length: usize, len: usize) -> Result<Region, Refusal> {
         if *displacement < 0 || end > len as i128 {
             return Err(Refusal::Outside);
         }
-        // A block is not longer than the memory, and there are few.
+        // A block is no longer than the memory, and there are few, so the sum is small.
         total = total.checked_add(*length).ok_or(Refusal::Malformed)?;
     }
     if total == length as u64 { Ok(Region::Blocks(blocks)) } else { Err(Refusal::Malformed) }
@@ -164,7 +164,7 @@ fn blocks(blocks: &[u8], length: usize, len: usize) -> Result<Region, Refusal> {
 impl Region {
     /// Calls a function with the displacement and the length of each segment, in the order of the packed bytes.
     pub(crate) fn for_each(&self, mut visit: impl FnMut(usize, usize)) -> Result<(), Refusal> {
-        // Both lie in the memory, and so do their displacements.
+        // Displacement and length lie in the memory, so they fit.
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -192,7 +192,7 @@ impl Region {
     pub(crate) fn length(&self) -> usize {
         match self {
             Self::Rows { length, .. } => *length,
-            // As `blocks` has checked.
+            // `blocks` has checked the sum.
             Self::Blocks(blocks) => {
                 blocks.iter().map(|block| usize::try_from(block.length).unwrap_or(0)).sum()
             }

@@ -252,7 +252,7 @@ fn is_noticed(side: &Side, start: Instant, error: &Error) {
     }
 }
 
-/// The owner of memory dies: what is put is refused as soon as UCX notices it, and nothing else happens.
+/// The owner of memory dies: puts are refused as soon as UCX notices the death, and nothing else happens.
 pub(super) fn the_owner_dies(peer: &mut super::Peer, side: &Side) {
     let (key, _) = side.worker.recv::<u8>(KEY).unwrap();
     let key = key_of(&key).unwrap();

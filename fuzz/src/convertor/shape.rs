@@ -191,7 +191,7 @@ fn members(
     Ok((Tree::Ucp(fields?, repeat), repeat * all))
 }
 
-/// The sizes of an array of which at most this number of elements is written out.
+/// The lengths of an array with at most `most` elements, so that it can be written out.
 fn sizes(input: &mut Unstructured<'_>, most: u64) -> Result<Vec<u64>> {
     let number = input.int_in_range(1..=3)?;
     let mut rest = most.max(1);

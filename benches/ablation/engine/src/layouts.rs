@@ -12,7 +12,7 @@ use crate::timed::{Timed, done};
 
 /// A type, made by calls whose arguments are prepared.
 pub(crate) struct Layout {
-    /// The arguments, for people.
+    /// The arguments as text for the report.
     pub(crate) name: String,
     make: Box<dyn Fn() -> Result<Type, Error>>,
 }

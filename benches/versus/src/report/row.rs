@@ -41,7 +41,7 @@ impl Group {
         }
     }
 
-    /// The name for people.
+    /// The name in the report.
     pub(crate) const fn title(self) -> &'static str {
         match self {
             Self::Structs => "Arrays of structs",

@@ -7,7 +7,7 @@ use super::{Read, Reader, by_compiler};
 use crate::problem::{Problem, quoted};
 use crate::token::Kind;
 
-/// Attributes of types and fields that leave layouts as they are.
+/// Attributes of types and fields that do not change a layout.
 const HARMLESS: &[&str] = &["deprecated", "designated_init", "may_alias", "unused"];
 
 /// The attributes that change a layout.
@@ -21,8 +21,8 @@ pub(super) struct Attributes {
 }
 
 impl Attributes {
-    /// Adds the attributes that follow these; both belong to what stands at `span`. Two alignments are refused: which of them
-    /// counts depends on what is declared.
+    /// Adds the attributes that follow these; both belong to the code at `span`. Two alignments are refused, because it depends
+    /// on the declaration which of them counts.
     pub(super) fn join(&mut self, other: Self, span: &Range<usize>) {
         self.is_packed |= other.is_packed;
         self.problem = self.problem.take().or(other.problem);
@@ -48,7 +48,7 @@ impl Attributes {
 }
 
 impl Reader<'_, '_> {
-    /// All attributes here: `__attribute__((…))` and, where it belongs to what is declared, `alignas(…)`.
+    /// All attributes at this position: `__attribute__((…))` and, if `has_alignas`, `alignas(…)`.
     pub(super) fn attributes(&mut self, has_alignas: bool) -> Read<Attributes> {
         let mut attributes = Attributes::default();
         loop {

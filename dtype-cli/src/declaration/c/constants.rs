@@ -5,8 +5,8 @@ use super::Read;
 use crate::problem::{Problem, quoted};
 use crate::token::{Cursor, Kind};
 
-/// The operators, by how tightly they bind. They are evaluated where the result is the same in every type of C that the
-/// operands may have.
+/// The operators, by how tightly they bind. They are evaluated only if the result is the same in every C type that the operands
+/// may have.
 const OPERATORS: [&[&str]; 4] = [&["|"], &["<<", ">>"], &["+", "-"], &["*", "/", "%"]];
 
 /// The value of a name; `None` if that is not known.
@@ -76,7 +76,7 @@ fn operand(cursor: &mut Cursor<'_>, known: Known<'_>, depth: usize) -> Read<i128
             cursor.expect(")")?;
             Ok(value)
         }
-        // The negative of an unsigned number is another one.
+        // Negating an unsigned number gives another number.
         (Kind::Sign, "-") if !cursor.peek_after(1).text.ends_with(['u', 'U']) => {
             cursor.next();
             let inner = cursor.peek();

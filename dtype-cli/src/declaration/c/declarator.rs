@@ -8,7 +8,7 @@ use super::{Read, Reader};
 use crate::problem::Problem;
 use crate::token::{Kind, Token};
 
-/// `*name[3]` and the like.
+/// A declarator such as `*name[3]`.
 #[derive(Debug, Default)]
 pub(super) struct Declarator<'s> {
     pub(super) name: Option<Token<'s>>,
@@ -22,13 +22,13 @@ pub(super) struct Declarator<'s> {
     bits: Option<Range<usize>>,
     /// The lengths of an array, the outermost first.
     pub(super) lengths: Vec<u64>,
-    /// Also what is wrong with a length.
+    /// The attributes, and mistakes in a length.
     pub(super) attributes: Attributes,
     pub(super) span: Range<usize>,
 }
 
 impl Declarator<'_> {
-    /// What it declares and where, if that is not data of the type.
+    /// What is declared, and where, if it is not data of the type.
     pub(super) fn foreign(&self) -> Option<(Base, Range<usize>)> {
         let (what, help, span) = if let Some(pointer) = &self.pointer {
             if self.function.is_some() {

@@ -1,4 +1,4 @@
-//! The lines of the preprocessor that are read: `#define N 3`, `#pragma pack`, `#include` and the guard of a header.
+//! Reads lines of the preprocessor: `#define N 3`, `#pragma pack`, `#include` and the guard of a header.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +13,7 @@ pub(super) struct Text<'s> {
     pub(super) cursor: Cursor<'s>,
     /// The macros that are numbers.
     pub(super) values: HashMap<&'s str, i128>,
-    /// The limit of `#pragma pack` from the token with this number on.
+    /// The limits of `#pragma pack`, each with the number of the token from which on it applies.
     packs: Vec<(usize, Option<u64>)>,
 }
 
@@ -31,7 +31,7 @@ pub(super) fn read(source: &str) -> Read<Text<'_>> {
     let guard = guard(&tokens);
     let mut rest = Vec::with_capacity(tokens.len());
     let mut values: HashMap<&str, i128> = HashMap::new();
-    // Macros that are no numbers, or several ones; using one is a mistake.
+    // Macros that are not numbers, or that are defined several times. Using one is a mistake.
     let mut others: HashSet<&str> = HashSet::new();
     let mut packs = Vec::new();
     let (mut pack, mut stack) = (None, Vec::new());
@@ -86,11 +86,11 @@ pub(super) fn read(source: &str) -> Read<Text<'_>> {
     Ok(Text { cursor: Cursor::new(rest, source), values, packs })
 }
 
-/// The starts of the three lines that keep a header from being read twice, if the text has them around everything else.
+/// The starts of the three lines that keep a header from being read twice, if they enclose the whole text.
 fn guard(tokens: &[Token<'_>]) -> Option<[usize; 3]> {
     let mut lines = tokens.iter().filter(|token| token.kind == Kind::Directive);
     let (first, second) = (lines.next()?, lines.next()?);
-    // The last token is the end.
+    // The last token marks the end.
     let last = tokens.iter().rev().nth(1).filter(|last| last.kind == Kind::Directive)?;
     let is_guard = match (&*words(first), &*words(second), &*words(last)) {
         (["ifndef", name, ""], ["define", defined, ..], ["endif", ..]) => name == defined,

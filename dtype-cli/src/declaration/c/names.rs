@@ -4,7 +4,8 @@ use dtype_runtime::Basic;
 
 use crate::notation::{ISIZE, USIZE};
 
-/// Names of C's and POSIX's headers, and other usual ones, beside the [usual names](Basic::c_names) of the basic datatypes.
+/// Names from the headers of C and POSIX, and other common names, besides the [usual names](Basic::c_names) of the basic
+/// datatypes.
 const HEADER_NAMES: &[(&str, Basic)] = &[
     ("int_least8_t", Basic::I8),
     ("int_least16_t", Basic::I16),

@@ -1,4 +1,4 @@
-//! What stands before the names in a declaration of C: a type, with its qualifiers and attributes.
+//! The part before the names in a declaration of C: a type with its qualifiers and attributes.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::{CPP, Named, Read, Reader, by_compiler, cpp, wrong};
 use crate::problem::{Problem, quoted};
 use crate::token::{Kind, Token};
 
-/// What stands before the body of a struct, a union or an enum, which has a name if it has no body.
+/// The part before the body of a struct, a union or an enum. Without a body, there is a name.
 pub(super) struct Head<'s> {
     pub(super) name: Option<Token<'s>>,
     /// The position of the name, or of the keyword.
@@ -115,7 +115,7 @@ impl<'s> Reader<'s, '_> {
         Named { later: Some(tag.text), ..Named::of(base, tag.span()) }
     }
 
-    /// What a typedef stands for, perhaps a struct that was declared after it.
+    /// The meaning of a typedef, perhaps a struct that was declared after it.
     pub(super) fn alias(&self, name: &str) -> Option<Named<'s>> {
         let named = self.types.get(name)?;
         let later = named.later.and_then(|tag| self.tags.get(tag));
@@ -134,7 +134,7 @@ impl<'s> Reader<'s, '_> {
         let problem =
             Problem::new(format!("unknown type {}", quoted(word)), token.span(), "unknown name");
         let base = if let Some(tag) = self.tags.get(word).cloned() {
-            // The struct that was probably meant.
+            // This struct was probably meant.
             self.is_part(tag.declared);
             let keyword = match &tag.base {
                 _ if tag.declared.is_some() => "struct",
@@ -144,7 +144,7 @@ impl<'s> Reader<'s, '_> {
             let tagged = format!("{keyword} {word}");
             wrong(problem.help(format!("did you mean `{tagged}`?")).instead(tagged))
         } else if let Some(mistake) = self.mistakes.first() {
-            // What was passed over may have declared it.
+            // A declaration that was skipped may have declared it.
             wrong(mistake.clone())
         } else {
             let known = self.types.keys().copied();
@@ -174,7 +174,7 @@ impl<'s> Reader<'s, '_> {
         Ok(named)
     }
 
-    /// Keeps the names that a typedef gives.
+    /// Stores the names that a typedef declares.
     pub(super) fn typedefs(&mut self, specified: &Specified<'s>) -> Read<()> {
         loop {
             let declarator = self.declarator()?;

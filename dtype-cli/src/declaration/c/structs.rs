@@ -36,7 +36,7 @@ impl<'s> Reader<'s, '_> {
         let Head { name, span, mut attributes } = head;
         let open = self.peek();
         if let Some(name) = name.filter(|_| !open.is("{")) {
-            // A second word is a macro, or one of C++; so is a colon.
+            // If there is a second word, the first is a macro or C++; a colon is C++, too.
             let is_declarator =
                 open.kind == Kind::Word || open.is(":") || open.is("<") || open.is("(");
             let after = self.text.cursor.peek_after(1);
@@ -71,7 +71,7 @@ impl<'s> Reader<'s, '_> {
         Ok(self.declare(name, span, base))
     }
 
-    /// The mistake of a name after the fields that is a macro, or looks like one for an attribute.
+    /// The mistake for a name after the fields that is a macro, or looks like a macro for an attribute.
     fn macro_after_body(&self, is_typedef: bool) -> Option<Problem> {
         let token = self.peek();
         let name = token.text;
@@ -88,7 +88,7 @@ impl<'s> Reader<'s, '_> {
         is_macro.then(|| by_compiler(Problem::new(message, token.span(), "not read")))
     }
 
-    /// Keeps a struct.
+    /// Stores a struct.
     fn declare(
         &mut self,
         name: Option<Token<'s>>,
@@ -204,7 +204,7 @@ impl<'s> Reader<'s, '_> {
         for field in body.fields {
             let Field { name, element, lengths, is_packed, align, span } = field;
             let natural = if attributes.is_packed || is_packed { 1 } else { element.align };
-            // A limit of `#pragma pack` is one for alignments that are asked for, too.
+            // The limit of `#pragma pack` also applies to requested alignments.
             let align = natural.max(align.unwrap_or(1)).min(pack.unwrap_or(u64::MAX));
             let added = match &name {
                 Some(name) => {
@@ -227,7 +227,7 @@ impl<'s> Reader<'s, '_> {
     }
 }
 
-/// A type alone: a struct without a name, or the declaration of one for later.
+/// A type without a declarator: a struct without a name, or a declaration for later.
 fn without_name(specified: Specified<'_>, body: &mut Body) {
     let Specified { base, is_nameless, is_tagged, attributes, span, .. } = specified;
     if !is_nameless {
@@ -287,7 +287,7 @@ fn field(specified: &Specified<'_>, declarator: Declarator<'_>, name: Token<'_>,
     }
 }
 
-/// Notes that a field is no data.
+/// Records that a field is not data.
 fn refuse(body: &mut Body, name: &str, base: Base, span: Range<usize>) {
     match base {
         Base::Foreign { what, help } => {

@@ -20,7 +20,7 @@ const KEYWORDS: &str = "alignas alignof and asm assert auto bool break case catc
     linux unix packed";
 
 fn is_keyword(word: &str) -> bool {
-    // Names with two underscores are the compiler's, and some of them are keywords.
+    // Names with two underscores are reserved for the compiler, and some are keywords.
     KEYWORDS.split(' ').any(|keyword| keyword == word)
         || word.starts_with("__")
         || is_type(word)
@@ -59,7 +59,7 @@ fn basic(basic: Basic) -> Option<String> {
         // Not every compiler has a type for bf16.
         (Basic::Bf16, _) => Some("uint16_t"),
         (_, Kind::Bytes) => Some("unsigned char"),
-        // Types of Fortran and C++ are those of C that they count as.
+        // Types of Fortran and C++ become the C types with the same signature.
         _ => [basic, basic.canonical()].iter().find_map(|it| it.c_names().first().copied()),
     };
     name.map(str::to_owned)

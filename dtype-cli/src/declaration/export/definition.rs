@@ -37,7 +37,7 @@ pub(super) struct Definition {
 #[derive(Debug)]
 pub(super) struct Field {
     pub(super) name: String,
-    /// The name that the type gives it, if the language has no such name.
+    /// The name in the type, if the language does not allow it.
     pub(super) rename: Option<String>,
     /// The name of its type, or of its elements' type.
     pub(super) ty: String,
@@ -68,7 +68,7 @@ enum Element {
 /// A block with the type of its field.
 struct Placed {
     own: Option<String>,
-    /// The name if it has none of its own.
+    /// The name to use if the block has no name of its own.
     numbered: String,
     offset: u64,
     shape: Shape,
@@ -96,7 +96,7 @@ pub(super) fn definitions(
         builder.root(ty, is_flat).map(|()| builder.definitions)
     };
     match build(false) {
-        // A part may have bounds that no struct has, although the whole does not.
+        // A part may have bounds that no struct can have, even if the whole does not.
         Err(ExportError::Bounds { .. }) => build(true),
         result => result,
     }
@@ -126,7 +126,7 @@ struct Builder<'a> {
 
 impl Builder<'_> {
     fn root(&mut self, ty: &Type, is_flat: bool) -> Result<(), ExportError> {
-        // The name is the first one, so that it is not changed.
+        // This is the first name, so it is never changed.
         let name = self.type_name(ty, "Record".to_owned());
         let blocks = if is_flat {
             self.runs(ty)?
@@ -187,7 +187,7 @@ impl Builder<'_> {
         let is_reserved = self.target.is_reserved;
         let own = self.names.type_name(ty).map(identifier::declared);
         let mut name = own.filter(|name| !is_reserved(name)).unwrap_or(otherwise);
-        // `Self` is no name of a type.
+        // `Self` cannot be the name of a type.
         if is_reserved(&name) {
             name.push_str("Part");
         }
@@ -362,7 +362,7 @@ impl Builder<'_> {
         Ok(Shape { element, lengths: Vec::new(), size, align })
     }
 
-    /// The names of fields in the language. A field without a name of its own gets none that another one has.
+    /// The names of fields in the language. A generated name differs from the names of all other fields.
     fn names_of(&self, placed: &[Placed]) -> Vec<String> {
         let mut scope = Scope::default();
         let mut named = |wanted: &str| {

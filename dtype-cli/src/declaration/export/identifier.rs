@@ -9,7 +9,7 @@ pub(super) struct Scope {
 }
 
 impl Scope {
-    /// A name like the wanted one that nothing else in the scope has.
+    /// A name similar to `wanted` that nothing else in the scope has.
     pub(super) fn unique(&mut self, wanted: &str) -> String {
         let mut name = wanted.to_owned();
         let mut number = 2_u64;
@@ -20,20 +20,20 @@ impl Scope {
         name
     }
 
-    /// Keeps names from being given.
+    /// Reserves names, so that they are never generated.
     pub(super) fn reserve(&mut self, names: impl Iterator<Item = String>) {
         self.taken.extend(names);
     }
 }
 
-/// A name with the characters that C and Rust allow; names for gaps are kept apart from others.
+/// A name with only the characters that C and Rust allow. It never looks like the name of a gap.
 pub(super) fn field(name: &str) -> String {
     let mut out: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     if super::super::layout::is_gap(&out) {
         out = out.trim_start_matches('_').to_owned();
     }
-    // A single underscore is no name in Rust.
+    // A single underscore is not a name in Rust.
     if out.is_empty()
         || out.starts_with(|c: char| c.is_ascii_digit())
         || out.chars().all(|c| c == '_')
@@ -43,10 +43,10 @@ pub(super) fn field(name: &str) -> String {
     out
 }
 
-/// The maximum number of characters of a type's name, which is written for each of its fields.
+/// The greatest length of a type's name in characters. It is written for each field of the type.
 const MAX_LEN: usize = 255;
 
-/// The name of a type as its declaration has it.
+/// The name of a type as its declaration writes it.
 pub(super) fn declared(name: &str) -> String {
     let mut out = field(name);
     out.truncate(MAX_LEN);

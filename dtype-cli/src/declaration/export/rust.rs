@@ -42,7 +42,7 @@ fn basic(basic: Basic) -> Option<String> {
         (Basic::WideChar, _, 4) => Some("u32"),
         (Basic::WideChar, ..) => Some("u16"),
         (_, Kind::Bytes, 1) => Some("u8"),
-        // Types of Fortran and C++ are those that they count as.
+        // Types of Fortran and C++ become the Rust types with the same signature.
         _ => [basic, basic.canonical()].iter().find_map(|it| it.rust_names().first().copied()),
     };
     name.map(str::to_owned)
@@ -52,7 +52,7 @@ fn basic(basic: Basic) -> Option<String> {
 pub(super) fn write(definitions: &[Definition]) -> String {
     let mut out = String::new();
     let mut fields = definitions.iter().flat_map(|definition| &definition.fields);
-    // Only the derive takes names that are not Rust's, for a struct whose fields have it, too.
+    // Only the derive allows names that are not Rust's, including for structs whose fields have it.
     let is_derived = fields.any(|field| field.rename.is_some());
     let derive = if is_derived { ", dtype_runtime::Datatype" } else { "" };
     for Definition { name, fields, is_packed, .. } in definitions {

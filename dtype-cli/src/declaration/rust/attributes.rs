@@ -1,5 +1,4 @@
-//! Attributes that decide which fields and items there are, what they say about a layout, and what the derive of
-//! dtype-runtime makes of them.
+//! Attributes that decide which fields and items exist, that change a layout, or that belong to the derive of dtype-runtime.
 
 use std::ops::Range;
 
@@ -14,10 +13,10 @@ use super::super::layout::MAX_ALIGN;
 use super::{Form, Read, name_of, names, range};
 use crate::problem::{Problem, quoted};
 
-/// The words of `#[dtype(…)]` that leave the layout as it is.
+/// The words of `#[dtype(…)]` that do not change the layout.
 const HARMLESS: &[&str] = &["bound", "check", "crate", "name"];
 
-/// What the attributes of an item say about its layout.
+/// The effect of an item's attributes on its layout.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Representation {
     pub(super) is_c: bool,
@@ -30,16 +29,16 @@ pub(super) struct Representation {
     pub(super) integer: Option<Basic>,
 }
 
-/// What the attributes of the derive say about a field.
+/// The effect of the derive's attributes on a field.
 #[derive(Default)]
 pub(super) struct Derived {
-    /// It is not data.
+    /// Whether the field is not data.
     pub(super) is_skipped: bool,
-    /// The name in place of its own.
+    /// The name that replaces the field's own.
     pub(super) rename: Option<String>,
-    /// The type that describes it in place of its own.
+    /// The type that describes the field instead of its own.
     pub(super) with: Option<TypePath>,
-    /// The tag of a message.
+    /// The tag of a variant's message.
     pub(super) tag: Option<u32>,
 }
 
@@ -53,7 +52,7 @@ pub(super) fn derives(attributes: &[Attribute], name: &str) -> bool {
     })
 }
 
-/// Whether an item is only there in tests.
+/// Whether an item exists only in tests.
 pub(super) fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         is_condition(attribute)
@@ -70,14 +69,14 @@ pub(super) fn is_condition(attribute: &Attribute) -> bool {
 struct Word {
     name: String,
     span: Range<usize>,
-    /// What follows it up to the next comma.
+    /// The tokens after it, up to the next comma.
     arguments: TokenStream,
 }
 
-/// The words in the brackets of an attribute, as far as they are words.
+/// The words in the brackets of an attribute. Anything else is ignored.
 fn words(attribute: &Attribute) -> Vec<Word> {
     let mut all = Vec::new();
-    // The compiler reports an attribute that is something else.
+    // The compiler reports attributes that are something else.
     let _ = attribute.parse_nested_meta(|meta| {
         let mut arguments = TokenStream::new();
         while !meta.input.is_empty() && !meta.input.peek(Token![,]) {
@@ -111,8 +110,8 @@ pub(super) fn condition(attributes: &[Attribute]) -> Read<()> {
     Ok(())
 }
 
-/// What the attributes of the derive say. Those that change the layout in memory, except `#[dtype(skip)]`, are mistakes where
-/// it counts, on fields as on items.
+/// Reads the attributes of the derive. Those that change the layout in memory, except `#[dtype(skip)]`, are mistakes if the
+/// form is memory, both on fields and on items.
 pub(super) fn derived(attributes: &[Attribute], form: Form) -> Read<Derived> {
     let mut derived = Derived::default();
     let ours = attributes.iter().filter(|attribute| attribute.path().is_ident("dtype"));
@@ -156,7 +155,7 @@ fn renamed(word: &Word) -> Read<String> {
     argument(word, name, "rename = \"name\"", "a name")
 }
 
-/// What follows the `=` of a word.
+/// The part after the `=` of a word.
 fn argument<T>(
     word: &Word,
     parse: impl FnOnce(ParseStream<'_>) -> syn::Result<T>,
@@ -173,7 +172,7 @@ fn argument<T>(
     })
 }
 
-/// What `#[repr(…)]` says.
+/// The effect of `#[repr(…)]`.
 pub(super) fn representation(attributes: &[Attribute]) -> Read<Representation> {
     let mut all = Representation::default();
     let is_list = |attribute: &&Attribute| matches!(attribute.meta, Meta::List(_));

@@ -89,7 +89,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The value of a constant of the text, also at `crate::N`. What other paths lead to is not known.
+    /// The value of a constant in the text, even if it is named as `crate::N`. The values of other paths are not known.
     fn named_value(&mut self, path: &ExprPath) -> Value {
         let segments = &path.path.segments;
         let mut parts = segments.iter().map(|segment| &segment.ident);
@@ -119,7 +119,7 @@ impl Reader<'_> {
         Ok(value)
     }
 
-    /// Checks that the variants of an enum with `#[repr(C)]` alone fit C's `int`: with other values it has another size.
+    /// Checks that the variants of an enum with only `#[repr(C)]` fit C's `int`: with other values, the enum has another size.
     pub(super) fn check_variants(
         &mut self,
         representation: &Representation,

@@ -15,7 +15,7 @@ pub(super) struct Item {
     pub(super) span: Range<usize>,
     /// The position of another item with this name.
     pub(super) again: Option<Range<usize>>,
-    /// With the conditions of the modules around it.
+    /// The attributes, with the conditions of the modules around the item.
     pub(super) attributes: Vec<Attribute>,
     pub(super) kind: Kind,
 }
@@ -34,7 +34,7 @@ pub(super) enum Kind {
 }
 
 impl Reader<'_> {
-    /// Collects items, also those of modules, which are there on the modules' conditions.
+    /// Collects items, including those of modules, which exist only under the modules' conditions.
     pub(super) fn items(&mut self, items: Vec<syn::Item>) {
         for item in items {
             match item {
@@ -76,7 +76,7 @@ impl Reader<'_> {
         let (name, span) = (name_of(ident), range(ident.span()));
         let is_struct = |kind: &Kind| matches!(kind, Kind::Struct { .. });
         if let Some(before) = self.items.get_mut(&name) {
-            // A mistake only where the name is used: the two may be in modules that have nothing to do with it.
+            // A mistake only if the name is used, because the two may be in unrelated modules.
             before.again.get_or_insert(span);
             if is_struct(&kind) && !is_struct(&before.kind) {
                 before.kind = kind;

@@ -48,7 +48,7 @@ pub(in crate::declaration) fn messages(
     Ok(Some(messages.into_iter().map(|(message, layout)| (message, parsed(layout))).collect()))
 }
 
-/// The mistake of a name that is not declared, if it is near to that of an enum of messages.
+/// The mistake for a name that is not declared, if it resembles the name of an enum of messages.
 fn misspelt(reader: &Reader<'_>, wanted: Option<&str>) -> Option<Vec<Problem>> {
     let wanted = wanted.filter(|wanted| !reader.items.contains_key(*wanted))?;
     let enums = reader.items.iter().filter(|(_, item)| derives(&item.attributes, "Messages"));
@@ -58,7 +58,7 @@ fn misspelt(reader: &Reader<'_>, wanted: Option<&str>) -> Option<Vec<Problem>> {
 }
 
 impl Reader<'_> {
-    /// The message of a variant and the layout of its records. `next` is its tag if it has none of its own.
+    /// The message of a variant, and the layout of its records. `next` is the tag of a variant without one.
     fn message(
         &mut self,
         variant: &Variant,
@@ -98,7 +98,7 @@ impl Reader<'_> {
     }
 }
 
-/// What the value of a message is.
+/// The records of a message.
 enum Records<'a> {
     One,
     /// A `Vec` of these.

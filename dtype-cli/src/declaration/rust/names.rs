@@ -4,7 +4,7 @@ use dtype_runtime::Basic;
 
 use crate::notation::{ISIZE, USIZE};
 
-/// Types that count as others here.
+/// Types that are treated as others here.
 const OTHERS: &[(&str, Basic)] = &[
     ("isize", ISIZE),
     ("usize", USIZE),
@@ -36,7 +36,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static str> {
     named().map(|(name, _)| name).filter(|name| !name.contains('<'))
 }
 
-/// Types that keep their data elsewhere, or whose layout is not fixed: what each is, and what to write instead.
+/// Types that keep their data elsewhere, or whose layout is not fixed: a description of each, and what to write instead.
 pub(super) fn foreign(name: &str) -> Option<(&'static str, &'static str)> {
     Some(match name {
         "Vec" | "VecDeque" | "SmallVec" => (

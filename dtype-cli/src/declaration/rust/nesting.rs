@@ -1,4 +1,4 @@
-//! How deep the syntax tree of a text may be: its parser and its destructor call themselves for each level.
+//! Limits the depth of a text's syntax tree, because its parser and its destructor are recursive.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
@@ -6,13 +6,14 @@ use super::super::MAX_NESTING;
 use super::range;
 use crate::problem::Problem;
 
-/// The most tokens of one expression, type or pattern, with those of the brackets around it. Each may be a level of the tree.
+/// The greatest number of tokens in one expression, type or pattern, together with those of the brackets around it. Each token
+/// may be a level of the tree.
 const MAX_TOKENS: usize = 4096;
 
 /// The bytes of stack for a tree of that depth.
 pub(super) const STACK: usize = 256 << 20;
 
-/// Checks that no part of a text is deeper.
+/// Checks that no part of a text is nested deeper.
 pub(super) fn check(tokens: TokenStream) -> Result<(), Box<Problem>> {
     // The brackets around the current token, and the number of tokens before it in the current part.
     let mut levels = vec![(tokens.into_iter().peekable(), 0)];

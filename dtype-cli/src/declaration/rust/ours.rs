@@ -61,7 +61,7 @@ impl Reader<'_> {
             ("RangeTo" | "RangeToInclusive", Some(bound)) if is_packed => {
                 self.known(bound).and_then(|bound| self.record(&[("end", bound, &[])], None))
             }
-            // Some of glam's are registers with an alignment of their own.
+            // In memory, some of glam's types are registers with an alignment of their own.
             _ if is_packed && arguments.is_empty() && glam(name).is_some() => {
                 let (basic, length) = glam(name)?;
                 self.array(basic, &[length], None)
@@ -71,7 +71,7 @@ impl Reader<'_> {
         Some(known.map_or_else(|base| base, Base::Known))
     }
 
-    /// A tuple, whose fields have fixed places only in packed bytes.
+    /// A tuple. Only in packed bytes have its fields fixed offsets.
     pub(super) fn tuple<'t>(&mut self, elements: impl Iterator<Item = &'t Type>) -> Base {
         let mut fields: Vec<(String, Layout)> = Vec::new();
         for element in elements {
@@ -85,7 +85,7 @@ impl Reader<'_> {
         self.record(&fields, None).map_or_else(|base| base, Base::Known)
     }
 
-    /// The layout of a type, or what it is instead.
+    /// The layout of a type, or else a description of the type.
     fn known(&mut self, ty: &Type) -> Result<Layout, Base> {
         match self.ty(ty) {
             Base::Known(layout) => Ok(layout),
@@ -93,7 +93,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The number that an argument is: an expression, or the name of a constant, which looks like a type.
+    /// The number in an argument: an expression, or the name of a constant, which is parsed as a type.
     fn number(&mut self, argument: &GenericArgument) -> Result<u64, Base> {
         let path;
         let number = match argument {
@@ -121,7 +121,7 @@ impl Reader<'_> {
         Ok(meant(array, meaning, self.fields))
     }
 
-    /// A length, and room for as many items.
+    /// A length, followed by room for `capacity` items.
     fn counted(&mut self, name: &str, item: Layout, capacity: u64) -> Result<Layout, Base> {
         let meaning = if name == "bytes" { Meaning::Text } else { Meaning::List { capacity } };
         let len = Layout::basic(Basic::U32);

@@ -69,7 +69,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `path::to::Name<arguments>`; only the last part counts.
+    /// `path::to::Name<arguments>`; only the last part matters.
     pub(super) fn path(&mut self, ty: &TypePath) -> Base {
         let span = range(ty.span());
         let last = ty.path.segments.last().filter(|_| ty.qself.is_none());
@@ -81,7 +81,7 @@ impl Reader<'_> {
             PathArguments::AngleBracketed(all) => all.args.iter().collect(),
             _ => Vec::new(),
         };
-        // Names of the text come first, as in Rust.
+        // Names in the text come first, as in Rust.
         if let Some(base) = self.named(&name) {
             if self.items.get(&name).is_some_and(|item| matches!(item.kind, Kind::Struct { .. })) {
                 self.parts.insert(name);

@@ -83,7 +83,7 @@ impl Evaluator<'_> {
             let problem = Problem::new(message, node.span.clone(), "not a list");
             return self.wrong(problem.help("a list is written `[1, 2, 3]`"));
         };
-        // Evaluates all of them, to find all mistakes.
+        // Evaluates all items, to find all mistakes.
         let mut all = Vec::with_capacity(items.len());
         let mut complete = true;
         for node in items {

@@ -56,7 +56,7 @@ impl Evaluator<'_> {
         let (ty, length) = block?;
         let displacement = match given {
             Some(displacement) => displacement?,
-            // If the previous field has no end, that has been reported.
+            // If the end of the previous field is not known, a mistake was reported.
             None => self.behind(end?, &ty, &field.ty)?,
         };
         Some(Block { length, displacement, ty })

@@ -237,7 +237,7 @@ fn compilers_accept_what_is_written() {
             let text =
                 if language == Language::C { c_struct(&parsed) } else { rust_struct(&parsed) };
             let Ok(text) = text else { continue };
-            // Types that need more than the standard headers, or crates.
+            // Skip types that need crates, or other headers than the standard ones.
             if ["mpi.h", "num_complex", "half::"].iter().any(|word| text.contains(word)) {
                 continue;
             }

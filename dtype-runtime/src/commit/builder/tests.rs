@@ -1,4 +1,4 @@
-//! What the compiler merges, and that it keeps the bytes.
+//! Tests of what the compiler merges, and that the bytes stay the same.
 
 use super::*;
 use crate::numbers::Numbers;
@@ -88,7 +88,7 @@ fn loops_over_one_run_fold() {
 
 #[test]
 fn the_end_of_a_repetition_is_joined_to_the_start_of_the_next() {
-    // 4 bytes at 0 and 4 at 8, of 12: the second run and the first run of the next iteration are one run of 8.
+    // Runs of 4 bytes at 0 and 8, extent 12: the second run and the first run of the next iteration are one run of 8.
     let ops = program(|b| {
         let outer = b.begin_loop();
         b.run(0, 4);
@@ -96,7 +96,7 @@ fn the_end_of_a_repetition_is_joined_to_the_start_of_the_next() {
         b.end_loop(outer, 10, 12);
     });
     assert_eq!(ops, [run(0, 4), blocks(8, 8, 9, 12), run(116, 4)]);
-    // With a run between them.
+    // The same with a run between the two.
     let ops = program(|b| {
         let outer = b.begin_loop();
         b.run(0, 1);
@@ -143,7 +143,7 @@ fn a_program_that_does_not_fit_says_so() {
 
 #[test]
 fn compilation_stays_linear_in_nested_loops_that_touch() {
-    // The iterations touch at each level, so each loop could be rotated; the plan must not double.
+    // The iterations touch at each level, so each loop could be rotated; but the plan must not double in size at each level.
     let mut ty =
         Type::structure(&[1, 1], &[0, 2], &[Type::basic(Basic::U8), Type::basic(Basic::U8)])
             .unwrap();
@@ -180,10 +180,10 @@ fn what_has_no_bytes_adds_nothing() {
 
 #[test]
 fn a_body_that_is_rotated_is_short_and_repeated() {
-    // No two distances are equal, nor the lengths of two neighbours.
+    // The distances are all different, and so are the lengths of neighbours.
     let place = |i: i64| i * (i + 2);
     let len = |i: i64| 1 + u64::from(i % 2 == 0);
-    // One iteration touches nothing; of several, each touches the next.
+    // A single iteration touches nothing; each of several touches the next.
     let ends_touch = |first: i64, items: i64, count| {
         program(|b| {
             (0..first).for_each(|i| b.run(-1000 + place(i), len(i)));
@@ -206,14 +206,14 @@ fn a_body_that_is_rotated_is_short_and_repeated() {
     }
 }
 
-/// What is passed to a builder.
+/// Calls of a builder's methods.
 #[derive(Debug)]
 enum Part {
     Blocks(Blocks),
     Loop(Vec<Part>, u64, i64),
 }
 
-/// Parts of which many touch: each other, and themselves in the next iteration.
+/// Parts many of which touch: each other, or themselves in the next iteration.
 fn parts(numbers: &mut Numbers, depth: u32) -> Vec<Part> {
     let mut at = numbers.around(10);
     let mut all = Vec::new();
@@ -281,7 +281,7 @@ fn write(parts: &[Part], builder: &mut Builder<'_>) {
     }
 }
 
-/// The number of operations that could be one copy with the next one, in a body or from one iteration to the next.
+/// The number of operations that could be merged with the next one, in a body or across iterations.
 fn unmerged(ops: &[Op], stride: Option<i64>) -> usize {
     let all: Vec<_> = items(ops).collect();
     let is_one = |pair: &&[(&Op, &[Op])]| match (pair[0].0, pair[1].0) {
@@ -328,6 +328,6 @@ fn any_blocks_and_loops_keep_their_bytes_and_are_merged() {
         operations += len;
         not_merged += unmerged(&ops[..len], None);
     }
-    // The builder looks back at one operation only, so it misses a merge that a later one makes possible.
+    // The builder looks back at one operation only, so it misses a merge that only a later merge makes possible.
     assert!(not_merged * 200 < operations, "{not_merged} of {operations}");
 }

@@ -1,4 +1,4 @@
-//! The compiler's fast paths give the same result as its slow one, and it merges what it should.
+//! The compiler's fast paths give the same result as the slow one, and it merges what it should.
 
 use super::*;
 use crate::commit::builder::tests::bytes_of_ops;
@@ -8,8 +8,8 @@ use crate::plan::{EntryKind, MAX_RECORD_DISTANCE, Plan};
 use crate::types::Order;
 use crate::{Basic, Committed};
 
-/// Blocks of every kind that lists distinguish: irregular ones; regular ones, as many as become an operation of
-/// their own, a few fewer or more; blocks that touch; distant blocks; blocks of one length and of several.
+/// Blocks of every kind that lists distinguish: irregular blocks; regular ones, about as many as become an operation of their
+/// own; blocks that touch; distant blocks; blocks of one length and of several.
 fn blocks(numbers: &mut Numbers, are_equal: bool) -> Vec<Block> {
     let mut all: Vec<Block> = Vec::new();
     let mut len = 1 + numbers.below(9);
@@ -35,7 +35,7 @@ fn blocks(numbers: &mut Numbers, are_equal: bool) -> Vec<Block> {
                 // Occasionally a distant block, or one near the end of 32 bits.
                 3 | 6 if numbers.below(50) == 0 => numbers.around(1 << 40),
                 3 | 6 if numbers.below(50) == 0 => (1 << 31) + numbers.around(40),
-                // Pairs of equal distances, which the operations count.
+                // Pairs at equal distances, which become counted operations.
                 7 if numbers.below(3) == 0 => last.disp + stride,
                 _ => numbers.around(1 << 16),
             };
@@ -46,7 +46,7 @@ fn blocks(numbers: &mut Numbers, are_equal: bool) -> Vec<Block> {
     all
 }
 
-/// The result of adding blocks `at_once` at a time, inside a loop or not.
+/// The result of adding blocks in batches of `at_once`, inside a loop or not.
 fn made(
     before: Option<Block>,
     in_loop: bool,
@@ -67,7 +67,8 @@ fn made(
     (made.ops.to_vec(), made.lists)
 }
 
-/// The entries of the lists among these operations: one for each block, and one behind blocks of different lengths.
+/// The number of entries in the lists among these operations: one for each block, and one more after blocks of different
+/// lengths.
 fn entries(ops: &[Op]) -> usize {
     let of = |op: &Op| match op {
         Op::List(list) => list.count as usize + usize::from(list.block_len().is_none()),
@@ -107,7 +108,7 @@ fn blocks_that_come_at_once_become_what_they_become_one_by_one() {
                 compiler.elems(part.iter().map(|block| elem(*block)));
             }
         });
-        // A failure message with thousands of blocks would not help a reader.
+        // Not `assert_eq!`: a message with thousands of blocks would help nobody.
         assert!(actual == expected, "case {case}, {at_once} at once");
         assert!(
             in_loop || entries(&actual.0) == kept(actual.1.as_deref()),
@@ -170,7 +171,7 @@ fn copies(count: u64, stride: i64, old: &Type) -> Type {
     Type::hvector(count, 1, stride, old).unwrap()
 }
 
-/// `ty`, committed for instances too far apart for any other plan than its operations.
+/// `ty`, committed for instances so far apart that the plan consists of its operations.
 fn far_apart(ty: &Type) -> Committed {
     Type::resized(ty, ty.lb(), MAX_RECORD_DISTANCE.cast_signed()).unwrap().commit()
 }
@@ -196,10 +197,10 @@ fn loops_that_continue_each_other_become_one() {
             );
             let continues = outer == stride * count.cast_signed();
             let loops = ops.iter().filter(|op| matches!(op, Op::Loop { .. })).count();
-            // One loop where the outer one continues the inner one, or there is no inner one.
+            // There is a single loop if the outer loop continues the inner one, or if there is no inner loop.
             assert!(!(continues || count == 1) || loops <= 1, "{count} {stride} {outer} {ops:?}");
 
-            // Where something comes before the inner loop, the two are never one.
+            // With something before the inner loop, the two loops are never merged.
             let ty = copies(3, outer, &with_head);
             let plan = far_apart(&ty);
             let all = iter::once(-100).chain(once.iter().copied());
@@ -278,7 +279,7 @@ fn loops_repeat_the_bytes_of_their_bodies() {
     let ops = |ty: &Type| far_apart(ty).plan().ops().to_vec();
     let mut numbers = Numbers(11);
     for _ in 0..3000 {
-        // Runs and pairs of runs in any order, at distances that let some of them touch.
+        // Runs and pairs of runs in any order, some of which touch.
         let (mut places, mut lengths) = (Vec::new(), Vec::new());
         for _ in 0..=numbers.below(4) {
             let (len, disp) = (1 + numbers.below(3), numbers.around(12));
@@ -304,14 +305,14 @@ fn loops_repeat_the_bytes_of_their_bodies() {
         }
     }
 
-    // What joins the iterations: 7 blocks and two ends instead of 8 pairs.
+    // The joined iterations are 7 blocks and two ends instead of 8 pairs.
     let pair = Type::vector(2, 1, 2, &Type::basic(Basic::U64)).unwrap();
     assert_eq!(ops(&Type::contiguous(8, &pair).unwrap()).len(), 3);
 }
 
 #[test]
 fn many_irregular_operations_of_few_blocks_each_are_a_list() {
-    // Numbers of blocks, each of 4 bytes, at distances that are all different.
+    // Lists of these numbers of blocks of 4 bytes, at distances that are all different.
     let is_list = |counts: &[u64]| {
         let u32 = Type::basic(Basic::U32);
         let parts: Vec<Type> =
@@ -320,7 +321,7 @@ fn many_irregular_operations_of_few_blocks_each_are_a_list() {
         let all = Type::structure(&vec![1; counts.len()], &disps, &parts).unwrap().commit();
         matches!(all.plan().ops(), [Op::List(_)])
     };
-    // Two blocks each, as two are always at equal distances.
+    // Any two blocks are at equal distances and become one operation, so 31 blocks become 16.
     assert!(is_list(&[1; 31]) && !is_list(&[1; 30]));
     // Eight blocks for each operation on average.
     let mut counts = [8; 16];
@@ -343,7 +344,7 @@ fn few_operations_need_no_allocation() {
         compiler.finish(1 << 40);
         compiler.many.len()
     };
-    // The end of the loop needs room for its body again, and for what joins the two.
+    // Ending the loop takes room for a second copy of its body, and for what joins the two copies.
     assert_eq!([(1, 3), (1, 4), (3, 2), (4, 2)].map(|(n, m)| allocated(n, m)), [0, MANY, 0, MANY]);
     let with_room = |room| {
         let mut few = [Op::NONE; SCRATCH];
@@ -358,7 +359,7 @@ fn few_operations_need_no_allocation() {
 
 #[test]
 fn lists_have_the_shortest_entries() {
-    // The lists of blocks in these places and of these lengths: number of blocks, and the form of the entries.
+    // The lists that these blocks (place and length) become: the number of blocks, and the kind of entry.
     let lists = |blocks: &mut dyn Iterator<Item = (i64, u64)>| {
         let all: Vec<Block> = blocks.map(|(disp, len)| Block { disp, len }).collect();
         let (ops, _) = made(None, true, &all, |compiler, all| {
@@ -376,10 +377,10 @@ fn lists_have_the_shortest_entries() {
     assert_eq!(lists(&mut places(8).map(|disp| (disp, 4))), [(100, EntryKind::Even)]);
     assert_eq!(lists(&mut places(-8).map(|disp| (disp, 4))), [(100, EntryKind::Even)]);
     assert_eq!(lists(&mut places(1 << 30).map(|disp| (disp, 4))), [(100, EntryKind::WideEven)]);
-    // The sum of the lengths matters, and no product.
+    // The limit is on the sum of the lengths, not on a product.
     let lengths = (0..100).map(|i| 200_000 * (1 + i % 3));
     assert_eq!(lists(&mut places(200_000).zip(lengths)), [(100, EntryKind::Varied)]);
-    // Many blocks of one length behind others are a list of their own.
+    // Many blocks of one length after others become a list of their own.
     let ended = |alike: u64| {
         let len = |i| if i < 100 - alike { 1 + i % 3 } else { 7 };
         lists(&mut places(8).zip((0..100).map(len)))
@@ -395,14 +396,14 @@ fn lists_have_the_shortest_entries() {
 fn equal_blocks_that_nothing_happens_to_are_added_at_once() {
     let place = |i: i64| 8 * i * (i + 3);
     let at = |disp| Block { disp, len: 4 };
-    // A list of `known` blocks, and whether the next ones are added to it, until there are none.
+    // Whether `next` is added to a list of `known` blocks at once, without [`Lists::extend`].
     let added = |known: i64, next: &[Block]| {
         let mut lists = Lists::new();
         let mut open = OpenList::new(at(place(0)));
         lists.extend(&mut open, (1..known).map(|i| at(place(i)))).unwrap();
         let mut rest = next.iter().copied();
         let added = lists.extend_plainly(&mut open, &mut rest);
-        // The last block stays outside.
+        // The last block is pending, outside the table.
         let (more, left) = if added { (next.len(), 0) } else { (0, next.len()) };
         let in_table = usize::try_from(known).unwrap() + more - 1;
         assert_eq!((open.count(), kept(lists.finish().as_deref())), (in_table as u64, in_table));
@@ -412,7 +413,7 @@ fn equal_blocks_that_nothing_happens_to_are_added_at_once() {
     let next: Vec<Block> = (2..100).map(|i| at(place(i))).collect();
     assert!(added(2, &next) && added(2, &next[..1]));
     assert!(!added(1, &next) && !added(2, &[]));
-    // Another length, a block that touches, and blocks that become an operation.
+    // A block of another length, a block that touches, and blocks that become an operation.
     let longer = Block { len: 5, ..next[0] };
     let regular: Vec<Block> = (0..2 + i64::from(REGULAR)).map(|i| at(place(2) + 8 * i)).collect();
     assert!(!added(2, &[longer]) && !added(2, &[at(place(1) + 4)]) && !added(2, &regular));

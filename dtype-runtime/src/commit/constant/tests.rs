@@ -1,4 +1,4 @@
-//! The constants of a type map say the same as a look at each of its fields.
+//! The constants of a type map agree with a look at each of its fields.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -45,7 +45,7 @@ fn check(map: &TypeMap) {
     same(ConstantOps::<1024>::gaps(map).ops(), gaps);
 }
 
-/// The maps and their fields, which live as long as the program: nothing leaks.
+/// The maps and their fields, kept for the whole program so that leak checkers see them.
 static KEPT: Mutex<(Vec<&'static TypeMap>, Vec<&'static [Field]>)> =
     Mutex::new((Vec::new(), Vec::new()));
 
@@ -55,7 +55,7 @@ fn kept(map: TypeMap) -> &'static TypeMap {
     map
 }
 
-/// A structure of fields that lie anywhere, in any order, with gaps or without.
+/// A structure of fields at any offsets, in any order, with gaps or without.
 fn structure(numbers: &mut Numbers, depth: u32) -> &'static TypeMap {
     let mut fields = Vec::new();
     let mut end = 0;
@@ -112,18 +112,18 @@ fn data_and_gaps_of_any_type_map() {
 
 type Spread = (u8, u32, u16, u64);
 type Nine<T> = (T, T, T, T, T, T, T, T, T);
-/// With more entries than are compiled.
+/// More entries than are compiled.
 type Many = Nine<Nine<Nine<Nine<u8>>>>;
 
 #[test]
 fn operations_that_are_too_many_are_refused() {
     assert!(ConstantOps::<1>::packed(<[Spread; 2]>::TYPE_MAP).ops().is_none());
     assert!(ConstantOps::<64>::packed(<[Spread; 2]>::TYPE_MAP).ops().is_some());
-    // Too many entries to look at each of them, but without gaps only their order takes a look.
+    // Too many entries to look at each. Without gaps, only the packed order requires a look.
     assert!(ConstantOps::<1>::packed(Many::TYPE_MAP).ops().is_none());
     assert_eq!(ConstantOps::<1>::data(Many::TYPE_MAP).ops().unwrap().len(), 1);
     assert!(ConstantOps::<1>::gaps(Many::TYPE_MAP).ops().unwrap().is_empty());
-    // A structure is one entry more than its fields.
+    // A structure is one entry, and each of its fields is another.
     let is_compiled = |fields: usize| {
         let field = |offset| Field::new("field", offset, <u8>::TYPE_MAP);
         let fields = (0..fields).map(field).collect::<Vec<_>>().leak();
@@ -138,7 +138,7 @@ fn operations_that_are_too_many_are_refused() {
 
 #[test]
 fn parts_of_which_nothing_or_everything_is_written_are_not_looked_into() {
-    // Each has room for what is written, and not for the loop inside.
+    // Each array has room for the operations, but not for the inner loop.
     assert_eq!(ConstantOps::<0>::packed(<[(); 4]>::TYPE_MAP).ops(), Some(&[][..]));
     assert_eq!(ConstantOps::<0>::gaps(<[u32; 4]>::TYPE_MAP).ops(), Some(&[][..]));
     let all = ConstantOps::<1>::data(<[u32; 4]>::TYPE_MAP);

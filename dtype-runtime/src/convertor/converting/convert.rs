@@ -1,4 +1,4 @@
-//! Converts the values of a range as they are copied, or checks that they can be converted.
+//! Converts the values of a range while copying them, or checks that they can be converted.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -17,17 +17,18 @@ use crate::kernel::{Steps, Way, reverse};
 use crate::plan::{Blocks, Elements, Op, Part, Program, Split, Values, split};
 use crate::representation::{Form, Misfit, WIDEST};
 
-/// Converts a range of a stream in which all values have `width` bytes, which are reversed: the same range is copied as it is,
-/// between memory and a stage, and reversed between the stage and `packed`. The stage stays in the first cache, so that this
-/// takes little longer than the copy. Only long blocks are reversed on the way.
+/// Converts a range of a stream in which all values have `width` bytes, which are reversed: the range is copied unchanged
+/// between memory and a stage, and reversed between the stage and `packed`. The stage stays in the first-level cache, so this
+/// takes little longer than the copy. Only long blocks are reversed directly between memory and `packed`.
 ///
-/// A part of a value is such a range, too. Bytes 1 and 2 of a value of 4 bytes, for example, are bytes 2 and 1 of its reverse.
+/// The range may begin or end inside a value. Bytes 1 and 2 of a value of 4 bytes, for example, are bytes 2 and 1 of its
+/// reverse.
 ///
 /// # Safety
 ///
-/// The instances must be those of the plan for bytes. The values that the range names must be valid for `D` at their
-/// displacements from `memory`, and so must `packed` for the length of the range; the two must not overlap. If `D` reads memory,
-/// all data of the instances must be readable; if it writes memory, they must not overlap.
+/// The plan for bytes must be that of the instances. The values that the range names must be valid for `D` at their
+/// displacements from `memory`, and so must `packed` for the length of the range; the two must not overlap. If `D` reads
+/// memory, all data of the instances must be readable; if it writes memory, they must not overlap.
 pub(super) unsafe fn reversed<D: Way>(
     instances: &Instances<'_>,
     width: u8,
@@ -41,8 +42,8 @@ pub(super) unsafe fn reversed<D: Way>(
         && let Some(all) = blocks.repeated(count, plan.extent()).map(Blocks::normalized)
         && all.len >= MIN_DIRECT
     {
-        // SAFETY: the blocks are all that the instances are, which the caller guarantees, and whole values: lemma WHOLE-RUNS
-        // (`commit/convert.rs`).
+        // SAFETY: the instances consist of these blocks, which the caller guarantees. The blocks are whole values: lemma
+        // WHOLE-RUNS (`commit/convert.rs`).
         return unsafe { reversed_blocks::<D>(width, &all, memory, packed) };
     }
     let (start, value) = (range.start, u64::from(width));
@@ -52,8 +53,8 @@ pub(super) unsafe fn reversed<D: Way>(
     let stage = stage.as_mut_ptr().cast::<u8>();
     let mut near = 0;
     let mut copy = |range: Range<u64>| {
-        // SAFETY: the range is one of those below: values of the range, or bytes of one of them, which the caller guarantees. The
-        // stage has room for them; if `D` unpacks, their bytes were written there.
+        // SAFETY: the range is one of the two below: whole values of the range, or bytes of one of its values; the caller
+        // guarantees both. The stage has room for them, and if `D` unpacks, they were written there first.
         unsafe { copy_range::<D>(instances, range, memory, stage, &mut near) };
     };
     for Part { item, bytes } in [head, tail].into_iter().flatten() {
@@ -61,7 +62,7 @@ pub(super) unsafe fn reversed<D: Way>(
         let native = first + value - bytes.end..first + value - bytes.start;
         let len = length(bytes.end - bytes.start);
         let packed = here(first + bytes.start);
-        // SAFETY: bytes of a value of the range, as many in the stage, and as many packed ones.
+        // SAFETY: bytes of a value of the range, as many bytes in the stage, and as many packed bytes.
         unsafe {
             if D::PACKS {
                 copy(native);
@@ -79,8 +80,8 @@ pub(super) unsafe fn reversed<D: Way>(
         let (values, len) = (next..next + bytes, length(bytes));
         let (packed, steps) = (here(next), Steps { memory: 0, packed: 0 });
         next = values.end;
-        // SAFETY: whole values of the range, as many bytes of the stage, and as many packed ones. The stage stands for memory: it
-        // has the values one after another.
+        // SAFETY: whole values of the range, as many bytes of the stage, and as many packed bytes. The stage takes the place of
+        // memory and holds the values one after another.
         unsafe {
             if D::PACKS {
                 copy(values);
@@ -93,26 +94,26 @@ pub(super) unsafe fn reversed<D: Way>(
     }
 }
 
-/// The least length of blocks that are reversed without the stage. Shorter blocks take longer than a copy to the stage, where
-/// full registers are reversed.
+/// The least length of blocks that are reversed directly from or to memory. For shorter ones, a copy and a reversal of whole
+/// registers are faster.
 const MIN_DIRECT: u64 = 64;
 
-/// Bytes of the stage: so few that the data that it holds stay in the first cache, both in memory and in the packed stream.
+/// Bytes of the stage: few enough for the first-level cache, together with the same data in memory and in the packed stream.
 const STAGE: usize = 8192;
 
-/// Copies some bytes in reverse.
+/// Copies some bytes in reverse order.
 ///
 /// # Safety
 ///
-/// `from` must be valid for reading `len` bytes and `to` for writing as many, and they must not overlap.
+/// `from` must be valid for reading `len` bytes and `to` for writing `len` bytes, and the two must not overlap.
 unsafe fn reverse_bytes(from: *const u8, to: *mut u8, len: usize) {
     for at in 0..len {
-        // SAFETY: one of the bytes that the caller guarantees, on both sides.
+        // SAFETY: the caller guarantees the bytes on both sides; this is one of them.
         unsafe { to.add(len - 1 - at).write(from.add(at).read()) };
     }
 }
 
-/// Converts some bytes of a value that is converted byte by byte.
+/// Converts some bytes of a value whose conversion is byte by byte.
 ///
 /// # Safety
 ///
@@ -122,17 +123,17 @@ unsafe fn part_of_bytes<D: Way>(form: Form, bytes: Range<usize>, memory: *mut u8
     for byte in bytes {
         let memory = memory.wrapping_add(form.byte(byte));
         let (from, to) = D::ends(memory, packed.wrapping_add(byte - start));
-        // SAFETY: one of the bytes that the caller guarantees.
+        // SAFETY: the caller guarantees the bytes; this is one of them.
         unsafe { to.copy_from_nonoverlapping(from, 1) };
     }
 }
 
-/// Converts a range of the stream of `count` instances value by value, or checks that all of its values can be converted. If the
-/// range has only a part of a value, `partials` has its other bytes.
+/// Converts a range of the stream of `count` instances value by value, or checks that all of its values can be converted. Where
+/// the range has only a part of a value, `partials` may hold the value's other bytes.
 ///
 /// # Safety
 ///
-/// As [`reversed`]; to check, the side that `D` writes need not be valid.
+/// As [`reversed`]; for a check, the side that `D` writes need not be valid.
 pub(super) unsafe fn each<D: Way>(
     task: Task,
     each: &Each,
@@ -152,9 +153,10 @@ pub(super) unsafe fn each<D: Way>(
 
 /// # Invariant
 ///
-/// Only [`each`] makes it, and it visits exactly the range that was given there. So every visited value is valid
-/// for `D`: at its displacement from `memory`, and with its packed bytes from `packed` on, which advances by the
-/// bytes visited; to check, where `D` reads it. The blocks that say "values of the range" rest on this.
+/// Visits the values of a range. Only [`each`] makes a `Converter`, and it visits exactly the range passed to `each`. So every
+/// visited value is valid for `D` at its displacement from `memory`, and its packed bytes from `packed` on, which advances by
+/// the bytes visited; for a check, only the side that `D` reads is valid. The blocks that say "values of the range" rely on
+/// this.
 struct Converter<'a, D> {
     task: Task,
     /// The program of the operations.
@@ -162,9 +164,9 @@ struct Converter<'a, D> {
     /// The values of an instance, if they are few and converted byte by byte.
     values: Option<&'a Values>,
     memory: *mut u8,
-    /// Offset of the next bytes in the fragment,
+    /// The address of the next packed byte of the fragment.
     packed: *mut u8,
-    /// and their position in the stream.
+    /// The position of that byte in the stream.
     position: u64,
     partials: &'a mut Partials,
     /// The first value that cannot be converted.
@@ -182,7 +184,7 @@ impl<D: Way> Converter<'_, D> {
         self.position += len;
     }
 
-    /// Moves past values that are complete, and forgets parts of them that came before.
+    /// Moves past values that are complete, and forgets the parts of them that arrived earlier.
     fn advance_whole(&mut self, len: u64) -> ControlFlow<()> {
         if self.converts() {
             self.partials.forget_all(self.position..self.position + len);
@@ -191,11 +193,11 @@ impl<D: Way> Converter<'_, D> {
         ControlFlow::Continue(())
     }
 
-    /// Converts or checks a value, given its address in memory and in the packed stream, and its position.
+    /// Converts or checks a value, with its address in memory, its address in the packed stream, and its position.
     ///
     /// # Safety
     ///
-    /// As [`value`]; to check, only where `D` reads.
+    /// As [`value`]; for a check, only the side that `D` reads must be valid.
     unsafe fn value(
         &mut self,
         form: Form,
@@ -210,7 +212,7 @@ impl<D: Way> Converter<'_, D> {
             Task::Check if D::PACKS => (memory, scratch),
             Task::Check => (scratch, packed),
         };
-        // SAFETY: the caller guarantees both ends, or one, and the other is an array that has room for any value.
+        // SAFETY: the caller guarantees both addresses, or only one; the other is then an array with room for any value.
         let Err(misfit) = (unsafe { value::<D>(form, memory, packed) }) else {
             return ControlFlow::Continue(());
         };
@@ -218,11 +220,11 @@ impl<D: Way> Converter<'_, D> {
         ControlFlow::Break(())
     }
 
-    /// Converts some packed bytes of an instance, value by value, in half the time that its operations take.
+    /// Converts some packed bytes of an instance from its values, in half the time that its operations take.
     ///
     /// # Safety
     ///
-    /// These must be the next bytes of the range, and `values` those of the instance, whose origin is at `memory`.
+    /// The bytes must be the next ones of the range, and `values` those of the instance, whose origin is at `memory`.
     unsafe fn part_of_instance(&mut self, values: &Values, range: Range<u64>, memory: *mut u8) {
         let (mut position, mut packed) = (0, self.packed);
         for op in values.ops() {
@@ -232,8 +234,8 @@ impl<D: Way> Converter<'_, D> {
                 let (start, end) = (position.max(range.start), (position + len).min(range.end));
                 if start < end {
                     let memory = at(memory, all.blocks.block(index));
-                    // SAFETY: a value of the range, or the bytes of it that are in the range; `Values` has only values that
-                    // are converted byte by byte, whose number of bytes is a power of two.
+                    // SAFETY: a value of the range, or those of its bytes that are in the range. `Values` has only values that
+                    // are converted byte by byte and whose width is a power of two.
                     unsafe {
                         if end - start == len {
                             bytewise_value::<D>(all.form, memory, packed);
@@ -276,7 +278,7 @@ impl<D: Way> Visitor for Converter<'_, D> {
         for index in 0..if done { 0 } else { count } {
             let memory = at(memory, elements.blocks.block(index));
             let packed = packed.wrapping_add(length(index * len));
-            // SAFETY: likewise.
+            // SAFETY: values of the range.
             unsafe { self.value(elements.form, memory, packed, self.position + index * len)? };
         }
         self.advance_whole(len * count)
@@ -301,12 +303,12 @@ impl<D: Way> Visitor for Converter<'_, D> {
                 }
             }
         } else {
-            // SAFETY: as many bytes are left in the fragment.
+            // SAFETY: the fragment has as many bytes left.
             let came = unsafe { slice::from_raw_parts(self.packed, there) };
             let mut partial = self.partials.with(start, from, came);
             let whole = partial.whole(form.packed_size()).map(<[u8]>::as_mut_ptr);
             if let Some(whole) = whole {
-                // SAFETY: a value of the range, all bytes of which are in the array.
+                // SAFETY: a value of the range; the array has all bytes of it.
                 unsafe { self.value(form, memory, whole, start)? };
             }
             if self.converts() {
@@ -336,7 +338,7 @@ impl<D: Way> Visitor for Converter<'_, D> {
             None => Records::new(ops, stride, count),
         };
         match (records, values) {
-            // SAFETY: likewise.
+            // SAFETY: values of the range.
             (Some(records), _) => unsafe {
                 records.execute::<D>(memory, packed);
                 Some(self.advance_whole(records.packed_size()))
@@ -344,7 +346,7 @@ impl<D: Way> Visitor for Converter<'_, D> {
             (None, Some(values)) => {
                 for instance in 0..count {
                     let memory = at(memory, stride.wrapping_mul(instance.cast_signed()));
-                    // SAFETY: likewise.
+                    // SAFETY: values of the range.
                     unsafe { self.part_of_instance(values, 0..values.size(), memory) };
                 }
                 Some(ControlFlow::Continue(()))
@@ -353,7 +355,7 @@ impl<D: Way> Visitor for Converter<'_, D> {
         }
     }
 
-    /// Only where all values are converted byte by byte, so that none is partial.
+    /// Only if all values are converted byte by byte, so that no value is partial.
     fn part(&mut self, of: &Splittable<'_>, bytes: &Range<u64>) -> Option<ControlFlow<()>> {
         if !self.converts() {
             return None;
@@ -384,21 +386,21 @@ impl<D: Way> Visitor for Converter<'_, D> {
 ///
 /// # Safety
 ///
-/// Its bytes at `memory` and at `packed` must be valid for `D`, and not overlap.
+/// The bytes of the value at `memory` and at `packed` must be valid for `D`, and must not overlap.
 unsafe fn value<D: Way>(form: Form, memory: *mut u8, packed: *mut u8) -> Result<(), Misfit> {
     let (from, to) = D::ends(memory, packed);
     let sizes = [form.memory_size(), form.packed_size()];
     let [from_size, to_size] = if D::PACKS { sizes } else { [sizes[1], sizes[0]] };
     let (mut before, mut after) = ([0; WIDEST], [0; WIDEST]);
     let (before, after) = (&mut before[..from_size], &mut after[..to_size]);
-    // SAFETY: the caller guarantees it; the arrays have as many bytes.
+    // SAFETY: the caller guarantees the value; the arrays have room for it.
     unsafe { before.as_mut_ptr().copy_from_nonoverlapping(from, from_size) };
     if D::PACKS {
         form.to_packed(before, after)?;
     } else {
         form.to_memory(before, after)?;
     }
-    // SAFETY: likewise.
+    // SAFETY: as above.
     unsafe { to.copy_from_nonoverlapping(after.as_ptr(), to_size) };
     Ok(())
 }

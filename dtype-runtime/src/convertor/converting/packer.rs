@@ -11,8 +11,8 @@ use crate::error::Error;
 use crate::kernel::Pack;
 use crate::representation::Representation;
 
-/// A [`Packer`] whose packed stream is in another [`Representation`]: the values are converted as they are copied.
-/// It stops and resumes at any byte, even inside a value.
+/// A [`Packer`] whose packed stream is in another [`Representation`]: it converts values while copying them. It stops and
+/// resumes at any byte, even inside a value.
 ///
 /// Positions are positions in the converted stream, which may be longer or shorter than the native one. There is
 /// no `stack` method, because the stack counts bytes in memory, and no [`chunk`](Packer::chunk), because the
@@ -35,16 +35,16 @@ pub struct ConvertingPacker<'a> {
     memory: PhantomData<&'a [u8]>,
 }
 
-// SAFETY: as for `Packer`, which it is made from: it only reads the same data, for as long.
+// SAFETY: as for `Packer`: a converting packer only reads the data of the packer that it was made from, for the same lifetime.
 unsafe impl Send for ConvertingPacker<'_> {}
-// SAFETY: likewise.
+// SAFETY: as above.
 unsafe impl Sync for ConvertingPacker<'_> {}
 
 impl<'a> Packer<'a> {
     /// The stream of all instances in another representation. It starts at position 0, whatever the position of
     /// this packer.
     ///
-    /// It takes time linear in the length of the type's description: for many streams of one committed type, use
+    /// This takes time linear in the length of the type's description. For many streams of one committed type, use
     /// [`Committed::conversion`](crate::Committed::conversion).
     ///
     /// # Errors
@@ -61,7 +61,7 @@ impl<'a> Packer<'a> {
 }
 
 impl<'a> ConvertingPacker<'a> {
-    /// The stream must be the stream of the packer's instances.
+    /// `stream` must be made for the packer's instances.
     pub(in crate::convertor) fn new(_packer: Packer<'a>, stream: ConvertedStream) -> Self {
         let progress = Progress::new(stream.size);
         Self { stream, progress, memory: PhantomData }
@@ -72,8 +72,8 @@ impl<'a> ConvertingPacker<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::IntegerRange`] and [`Error::FloatRange`] if a value among them does not fit its format in the
-    /// representation. Nothing is written then, and the position is unchanged.
+    /// [`Error::IntegerRange`] and [`Error::FloatRange`] if a value does not fit its format in the representation. Nothing is
+    /// written then, and the position is unchanged.
     pub fn pack(&mut self, out: &mut [u8]) -> Result<usize, Error> {
         let (bytes, range) = self.progress.next(out.len());
         // Partial values occur only when unpacking.

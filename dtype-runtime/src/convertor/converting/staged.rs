@@ -1,5 +1,5 @@
-//! Records whose values have to be checked: they are converted to this machine's packed bytes, which are then
-//! unpacked like native ones.
+//! Records whose values must be checked. They are converted to this machine's packed bytes, and those are unpacked like native
+//! ones.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -31,7 +31,7 @@ impl Staged {
         Ok(Self { records, pending })
     }
 
-    /// Writes the records that the bytes at a position complete, and keeps the rest.
+    /// Writes the records that the bytes at a position complete, and keeps the rest of the bytes.
     pub(super) fn unpack(
         &mut self,
         position: u64,
@@ -39,7 +39,7 @@ impl Staged {
         unpacker: &mut Unpacker<'_>,
     ) -> Result<(), Error> {
         if self.records.native == 0 {
-            // No bytes complete a record: all of them are there.
+            // Records without packed bytes are all complete.
             return unpacker.unpack(&[]).map(drop);
         }
         let Some(Complete { first, whole, tail }) = self.pending.complete(position, bytes) else {
@@ -62,7 +62,7 @@ impl Staged {
         Ok(())
     }
 
-    /// The staging of the records from `middle` on, without pending bytes.
+    /// The staging of the records from `middle` on. It has no pending bytes.
     pub(super) fn split_at(&self, position: u64, middle: u64) -> Result<Self, Error> {
         self.pending.check_boundary(position)?;
         self.pending.check_boundary(middle)?;
@@ -70,7 +70,7 @@ impl Staged {
     }
 }
 
-/// How whole records are converted to the packed bytes of this machine.
+/// Converts whole records to this machine's packed bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct RecordConversion {
     converting: Arc<Converting>,
@@ -79,7 +79,7 @@ pub(crate) struct RecordConversion {
 }
 
 impl RecordConversion {
-    /// For records of a type.
+    /// The conversion of records of a type.
     ///
     /// # Errors
     ///
@@ -117,8 +117,8 @@ impl RecordConversion {
         }
         let packed = remote.as_ptr().cast_mut();
         let mut none = Partials::default();
-        // SAFETY: `native` has room for the values of `count` records, one after the other, and is borrowed
-        // exclusively; their packed bytes are in `remote`, which is borrowed.
+        // SAFETY: `native` has room for the values of `count` records, one after another, and is borrowed exclusively. Their
+        // packed bytes are in `remote`, which is borrowed.
         unsafe { stream.convert::<Unpack>(0..expected, packed, &mut none) }
     }
 }

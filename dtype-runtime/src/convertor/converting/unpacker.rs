@@ -12,12 +12,12 @@ use crate::error::Error;
 use crate::kernel::Unpack;
 use crate::representation::Representation;
 
-/// An [`Unpacker`] whose packed stream is in another [`Representation`]: the values are converted as they are
-/// copied. Fragments may come in any order and begin and end inside values.
+/// An [`Unpacker`] whose packed stream is in another [`Representation`]: it converts values while copying them. Fragments may
+/// come in any order and begin and end inside values.
 ///
-/// Positions are positions in the converted stream. A value whose width changes is written when all of its bytes
-/// have arrived, and any other byte at once; values of a Rust type that have to be checked are written record by
-/// record. There is no `buf_mut` method, because the bytes of the stream are not the bytes in memory.
+/// Positions are positions in the converted stream. A value whose width changes is written when all of its bytes have arrived;
+/// bytes of other values are written at once. Values of a Rust type that must be checked are written record by record. There is
+/// no `buf_mut` method, because the bytes of the stream are not the bytes in memory.
 ///
 /// ```
 /// use dtype_runtime::{Representation, Unpacker};
@@ -31,27 +31,26 @@ use crate::representation::Representation;
 /// ```
 #[derive(Debug)]
 pub struct ConvertingUnpacker<'a> {
-    /// The unpacker that has the memory.
+    /// The unpacker that owns the access to the memory.
     unpacker: Unpacker<'a>,
     stream: ConvertedStream,
     progress: Progress,
     partials: Partials,
-    /// Present if the values have to be checked.
+    /// Present if the values must be checked.
     staged: Option<Staged>,
 }
 
-// SAFETY: as for `Unpacker`, which it is made from: it writes the same data, to which it has exclusive access, for
-// as long.
+// SAFETY: as for `Unpacker`: a converting unpacker writes the data of the unpacker that it was made from, to which it has
+// exclusive access for the same lifetime.
 unsafe impl Send for ConvertingUnpacker<'_> {}
-// SAFETY: through a shared reference only numbers, and bytes that the unpacker itself holds, can be read; nothing
-// can be written.
+// SAFETY: a shared reference gives access only to numbers, and to bytes that the unpacker itself holds, and only for reading.
 unsafe impl Sync for ConvertingUnpacker<'_> {}
 
 impl<'a> Unpacker<'a> {
     /// The stream of all instances in another representation. It starts at position 0, whatever the position of
     /// this unpacker.
     ///
-    /// It takes time linear in the length of the type's description: for many streams of one committed type, use
+    /// This takes time linear in the length of the type's description. For many streams of one committed type, use
     /// [`Committed::conversion`](crate::Committed::conversion).
     ///
     /// # Errors
@@ -69,7 +68,7 @@ impl<'a> Unpacker<'a> {
 }
 
 impl<'a> ConvertingUnpacker<'a> {
-    /// The stream must be the stream of the unpacker's instances.
+    /// `stream` must be made for the unpacker's instances.
     pub(in crate::convertor) fn new(
         unpacker: Unpacker<'a>,
         stream: ConvertedStream,
@@ -90,9 +89,9 @@ impl<'a> ConvertingUnpacker<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::IntegerRange`] and [`Error::FloatRange`] if a value that the bytes complete does not fit its type on
-    /// this machine; [`Error::InvalidValue`] if they complete an invalid value; [`Error::Allocation`] if there is no
-    /// memory to check them in. Nothing is written then, and the position is unchanged.
+    /// [`Error::IntegerRange`] and [`Error::FloatRange`] if a value that the bytes complete does not fit its type on this
+    /// machine; [`Error::InvalidValue`] if they complete an invalid value; [`Error::Allocation`] if the memory for checking
+    /// them cannot be allocated. Nothing is written then, and the position is unchanged.
     pub fn unpack(&mut self, bytes: &[u8]) -> Result<usize, Error> {
         let (number, range) = self.progress.next(bytes.len());
         let bytes = &bytes[..number];
@@ -101,9 +100,9 @@ impl<'a> ConvertingUnpacker<'a> {
         } else {
             let packed = bytes.as_ptr().cast_mut();
             let partials = &mut self.partials;
-            // SAFETY: the data are writable, by the promise that the unpacker was made with, which is borrowed
-            // exclusively; any bytes may be written if nothing has to be checked. The source bytes exist, are only
-            // read, and are borrowed, so they do not overlap data that nothing else accesses.
+            // SAFETY: the data are writable, by the promise that the unpacker was made with, which is borrowed exclusively; any
+            // bytes may be written if nothing has to be checked. The source bytes are borrowed and only read, so they do not
+            // overlap the data, which nothing else accesses.
             unsafe {
                 self.stream.convert::<Unpack>(range, packed, partials)?;
             }
@@ -125,8 +124,8 @@ impl<'a> ConvertingUnpacker<'a> {
         self.unpacker.signature_hash()
     }
 
-    /// Splits the rest of the stream at `middle` into two unpackers. They write different bytes, and may do so at the
-    /// same time. Neither can seek to a position in the part of the other.
+    /// Splits the rest of the stream at `middle` into two unpackers. They write different bytes, even at the same time. Neither
+    /// can seek into the other's part.
     ///
     /// # Errors
     ///
@@ -146,14 +145,13 @@ impl<'a> ConvertingUnpacker<'a> {
         };
         let (stream, progress) = (self.stream.clone(), self.progress.split_off(middle));
         let partials = self.partials.split_off(middle);
-        // SAFETY: the two write different parts of the stream, and no byte is in two parts: no byte that is only
-        // copied or reversed, and no value or record that is written as a whole, since `middle` is not inside one.
+        // SAFETY: the two unpackers write different parts of the stream, and no byte of memory belongs to both: a byte that is
+        // only copied or reversed is in one part, and `middle` is not inside a value or record that is written as a whole.
         let unpacker = unsafe { self.unpacker.twin() };
         Ok((self, Self { unpacker, stream, progress, partials, staged }))
     }
 
-    /// The number of values of which only some bytes have arrived. They remain unchanged in memory if nothing more
-    /// arrives.
+    /// The number of values that have only partly arrived. They remain unchanged in memory if nothing more arrives.
     pub fn incomplete(&self) -> usize {
         match &self.staged {
             None => self.partials.len(),
@@ -164,12 +162,12 @@ impl<'a> ConvertingUnpacker<'a> {
 
 stream! {
     impl[] ConvertingUnpacker<'_>, error = Error, hash = Self::hash, leave = Self::leave;
-    /// Bytes of incomplete values whose width changes are kept; the first bytes of an incomplete record that has
-    /// to be checked are forgotten.
+    /// Of incomplete values whose width changes, the bytes that have arrived are kept. Of an incomplete record that must be
+    /// checked, they are forgotten.
     ///
-    /// [`Error::OutsidePart`](crate::Error::OutsidePart) is the error for a position before the part of the stream
-    /// that [`split_at`](Self::split_at) left to this unpacker,
-    /// [`Error::InsideRecord`](crate::Error::InsideRecord) for a position inside a record that has to be checked.
+    /// [`Error::OutsidePart`](crate::Error::OutsidePart) if the position is before the part of the stream that
+    /// [`split_at`](Self::split_at) left to this unpacker; [`Error::InsideRecord`](crate::Error::InsideRecord) if it is inside
+    /// a record that must be checked.
 }
 
 impl UnpackStream for ConvertingUnpacker<'_> {
@@ -178,7 +176,7 @@ impl UnpackStream for ConvertingUnpacker<'_> {
     }
 }
 
-/// The records are whole instances, which do not contain partial values.
+/// A record is a whole instance, so no value is partial.
 #[cfg(feature = "rayon")]
 impl UnpackRecords for ConvertingUnpacker<'_> {
     fn record(&self) -> Option<usize> {
@@ -189,15 +187,15 @@ impl UnpackRecords for ConvertingUnpacker<'_> {
 
     fn check(&self, position: u64, bytes: &[u8]) -> Result<(), Error> {
         let range = position..position + bytes.len() as u64;
-        // SAFETY: unpacking reads the packed bytes, which exist and are borrowed.
+        // SAFETY: unpacking reads the packed bytes, which are borrowed.
         unsafe { self.stream.check::<Unpack>(range, bytes.as_ptr().cast_mut()) }
     }
 
     unsafe fn put_shared(&self, position: u64, bytes: &[u8]) -> Result<(), Error> {
         let (range, mut none) = (position..position + bytes.len() as u64, Partials::default());
-        // SAFETY: the data are writable, by the promise that the unpacker was made with, and nothing else writes
-        // these, as the caller guarantees; any bytes may be written, because nothing is staged: otherwise there is no `record`.
-        // The packed bytes exist, are only read, and are borrowed.
+        // SAFETY: the data are writable, by the promise that the unpacker was made with, and nothing else writes these, as the
+        // caller guarantees; any bytes may be written, because nothing is staged: otherwise there is no `record`. The packed
+        // bytes are borrowed and only read.
         unsafe { self.stream.convert::<Unpack>(range, bytes.as_ptr().cast_mut(), &mut none) }
     }
 

@@ -1,4 +1,4 @@
-//! The instances that a range is looked up in.
+//! The instances whose packed bytes the cursor looks up.
 
 use core::ops::{ControlFlow, Range};
 
@@ -28,13 +28,13 @@ enum Of<'a> {
 }
 
 impl<'a> Instances<'a> {
-    /// `count` instances of the type that a plan was made for.
+    /// `count` instances of the type of a plan.
     #[inline]
     pub(crate) fn of_plan(plan: &'a Plan, count: u64) -> Self {
         Self { of: Of::Plan(plan), count }
     }
 
-    /// `count` values, `stride` bytes apart, of a type whose data a constant program of `size` bytes names.
+    /// `count` values of a Rust type, `stride` bytes apart. The operations of its constant program name `size` packed bytes.
     #[inline]
     pub(crate) fn of_program(
         ops: &'a [Op],
@@ -46,7 +46,7 @@ impl<'a> Instances<'a> {
         Self { of: Of::Constant { ops, permutation, size, stride }, count }
     }
 
-    /// The plan, and the number of instances, if there is a plan.
+    /// The plan and the number of instances; `None` for values of a constant program.
     #[inline(always)]
     pub(in crate::convertor) fn plan(&self) -> Option<(&'a Plan, u64)> {
         match self.of {
@@ -69,7 +69,7 @@ impl<'a> Instances<'a> {
         }
     }
 
-    /// Packed bytes of all instances; the caller knows that they fit.
+    /// Packed bytes of all instances; the caller must know that the number fits.
     #[inline]
     pub(crate) fn size(&self) -> u64 {
         self.size_of_one() * self.count
@@ -84,14 +84,14 @@ impl<'a> Instances<'a> {
         }
     }
 
-    /// The bytes of the instances, if there is one, and it is blocks at equal distances.
+    /// The blocks of a single instance that is blocks at equal distances.
     #[inline]
     pub(in crate::convertor) fn single(&self) -> Option<&'a Blocks> {
         if self.count == 1 { self.program().single() } else { None }
     }
 
-    /// Hands the parts of a range of packed bytes to a visitor, in order, until the visitor breaks off. The part
-    /// of the range past the last byte is omitted.
+    /// Passes the parts of a range of packed bytes to a visitor, in order, until the visitor breaks off. The part of the range
+    /// past the last byte is omitted.
     #[inline(always)]
     pub(crate) fn visit<V: Visitor>(&self, range: Range<u64>, visitor: &mut V) -> ControlFlow<()> {
         let range = range.start..range.end.min(self.size());

@@ -1,15 +1,15 @@
-//! Segments of the packed stream by number: where each one starts, and which one holds a position. The walk is the cursor's,
-//! over the same operations, in logarithmic time for each loop.
+//! Segments of the packed stream by number: where each starts, and which segment holds a position. The descent is the cursor's,
+//! over the same operations, and takes logarithmic time for each loop.
 //!
-//! Segments cannot be counted operation by operation, because the last segment of one operation and the first of the next
-//! are one segment if they touch. [`Segments`] knows of each operation how many segments it has and where the first starts
-//! and the last ends, so that the count of a sequence is the sum of the counts, minus one for each joint that touches
-//! ([`Segments::joined`]). The segment at such a joint starts in the earlier operation and ends in the later one. Hence the
-//! two searches differ:
+//! Segments cannot be counted operation by operation, because the last segment of one operation and the first of the next are
+//! one segment if they touch. [`Segments`] knows how many segments an operation has, where the first starts and where the last
+//! ends. The count of a sequence is then the sum of the counts, minus one for each joint at which two segments touch
+//! ([`Segments::joined`]). The segment at such a joint starts in the earlier operation and ends in the later one. Hence the two
+//! searches differ:
 //!
 //! - [`Instances::start_of`] looks for the start of a segment. A number belongs to the first operation that reaches it.
-//! - [`Instances::number_of`] looks for the segment at a position. The number that an operation begins with is the number
-//!   of the segment that its first byte is in, even if that segment started earlier.
+//! - [`Instances::number_of`] looks for the segment at a position. An operation's first number is that of the segment that
+//!   holds its first byte, even if the segment started earlier.
 //!
 //! An example: an instance has runs `0..4` and `8..12`, the extent is 12, and there are 3 instances. Instance 0 ends where
 //! instance 1 begins, so two joints touch, and there are 2 + 2 + 2 − 2 = 4 segments:
@@ -21,8 +21,8 @@
 //! segment     0      1------1        2------2        3
 //! ```
 //!
-//! `start_of(2)` is 12: instance 1 has segments 1 and 2, and segment 2 is the second there. `number_of(17)` is 2: position
-//! 17 is in instance 2, whose first byte is in segment 2, and in its first run.
+//! `start_of(2)` is 12: instance 1 has segments 1 and 2, and segment 2 is the second of these. `number_of(17)` is 2: position
+//! 17 is in the first run of instance 2, whose first byte is in segment 2.
 
 use super::instances::Instances;
 use super::{Body, Iterations};
@@ -35,7 +35,7 @@ impl Instances<'_> {
         Segments::from_ops(ops, program.lists())
     }
 
-    /// Where a segment starts in the packed stream, by its number; the end of the stream if there are fewer. `segments` are
+    /// Where the segment with this number starts in the packed stream; the end of the stream if there are fewer. `segments` are
     /// those of an instance.
     pub(in crate::convertor) fn start_of(&self, segments: &Segments, number: u64) -> u64 {
         let Iterations { body, count, stride, .. } = self.iterations();
@@ -46,7 +46,7 @@ impl Instances<'_> {
         instance * self.size_of_one() + body.start_of(number)
     }
 
-    /// The number of the segment that holds a position before the end; likewise.
+    /// The number of the segment that holds a position before the end. `segments` are those of an instance.
     pub(in crate::convertor) fn number_of(&self, segments: &Segments, position: u64) -> u64 {
         let Iterations { body, stride, .. } = self.iterations();
         let size = self.size_of_one();
@@ -56,7 +56,7 @@ impl Instances<'_> {
 }
 
 impl Body<'_> {
-    /// The operation that a segment starts in, packed bytes before it, and the number that the segment has there.
+    /// The operation that a segment starts in, the packed bytes before that operation, and the segment's number there.
     fn find_number(&self, number: u64) -> (usize, u64, u64) {
         if let Some(index) = self.index {
             let (at, number) = index.find_number(self.ops, self.first..self.end, number);
@@ -67,7 +67,8 @@ impl Body<'_> {
         (at, start, number - first)
     }
 
-    /// The operation that holds a position, packed bytes before it, and the number of the segment it starts in.
+    /// The operation that holds a position, the packed bytes before that operation, and the number of the segment that it
+    /// starts in.
     fn find_position(&self, position: u64) -> (usize, u64, u64) {
         if let Some(index) = self.index {
             let (at, start) = index.find(self.first..self.end, position);
@@ -76,8 +77,8 @@ impl Body<'_> {
         self.search(|end, _, _| position < end)
     }
 
-    /// The first operation for which `is_it` holds, else the last one; packed bytes before it; and the number of the
-    /// segment it starts in. `is_it` is given the packed bytes up to the operation's end, that number, and the
+    /// The first operation for which `is_it` holds, or else the last one; the packed bytes before it; and the number of the
+    /// segment that it starts in. The arguments of `is_it` are the packed bytes up to the operation's end, that number, and the
     /// operation's own segments.
     fn search(&self, is_it: impl Fn(u64, u64, &Segments) -> bool) -> (usize, u64, u64) {
         let lists = self.program.lists();
@@ -86,7 +87,7 @@ impl Body<'_> {
             let next = self.first + at + 1 + body.len();
             let op = &self.ops[self.first + at..next];
             if next >= self.end && start == 0 {
-                // The only one.
+                // There is only one operation.
                 return (self.first, 0, 0);
             }
             let own = Segments::from_ops(op, lists);
@@ -101,7 +102,7 @@ impl Body<'_> {
         (self.first, 0, 0)
     }
 
-    /// The body of the loop at an index, and how its repetitions are numbered, with the bytes of each.
+    /// The body of the loop at an index, the numbering of its repetitions, and the packed bytes of each.
     fn repeated(&self, at: usize, count: u64, stride: i64, items: usize) -> (Self, Numbering, u64) {
         let body = Self { first: at + 1, end: at + 1 + items, ..*self };
         if let Some(index) = self.index {
@@ -112,11 +113,11 @@ impl Body<'_> {
         (body, Numbering::of(&Segments::from_ops(ops, lists), stride), size(ops, lists))
     }
 
-    /// Where a segment that starts in the body does so.
+    /// Where a segment that starts in the body starts.
     fn start_of(&self, number: u64) -> u64 {
         let (at, start, number) = self.find_number(number);
         let inside = match self.ops[at] {
-            // Each is a segment: those that touch have become one when the plan was made.
+            // Each block is a segment, because blocks that touch were merged when the plan was made.
             Op::Blocks(blocks) => number * blocks.len,
             Op::List(list) => {
                 let block = usize::try_from(number).unwrap_or(usize::MAX);

@@ -7,12 +7,12 @@ use super::walk::{Found, find};
 use crate::convertor::cursor::Instances;
 use crate::plan::Plan;
 
-/// The first segments of a range, at most `N`, each of them maximal.
+/// The first segments of a range, at most `N`. Each is maximal.
 #[derive(Clone, Debug)]
 pub(in crate::convertor) struct FirstSegments<const N: usize> {
     segments: [Segment; N],
     len: usize,
-    /// The number of them that have been taken.
+    /// How many of the segments have been taken.
     taken: usize,
 }
 
@@ -28,7 +28,7 @@ impl<const N: usize> FirstSegments<N> {
         found
     }
 
-    /// The first segments of a range, instead of those found before; returns their bytes.
+    /// Finds the first segments of a range, which replace the earlier ones; returns their number of bytes.
     pub(super) fn look_up(&mut self, instances: &Instances<'_>, range: Range<u64>) -> u64 {
         let found = find(*instances, range, &mut self.segments);
         (self.taken, self.len) = (0, found.segments);
@@ -40,19 +40,19 @@ impl<const N: usize> FirstSegments<N> {
         &self.segments[self.taken..self.len]
     }
 
-    /// Takes the next `few`, of which there are so many.
+    /// Takes the next `few` segments; there must be as many.
     #[inline]
     pub(super) fn skip(&mut self, few: usize) {
         self.taken += few;
     }
 
-    /// The bytes of those that have not been taken.
+    /// The number of bytes of the segments that have not been taken.
     #[inline(never)]
     pub(super) fn bytes(self) -> u64 {
         self.rest().iter().map(|segment| segment.len).sum()
     }
 
-    /// Moves the next segments into `room`, as many as there are and fit; returns their number, and the others.
+    /// Moves the next segments into `room`, as many as there are and fit. Returns their number and the remaining segments.
     #[inline(never)]
     pub(super) fn moved(mut self, room: &mut [Segment]) -> (usize, Option<Self>) {
         let rest = self.rest();
@@ -84,7 +84,7 @@ pub(super) fn fill(instances: &Instances<'_>, range: Range<u64>, room: &mut [Seg
     }
 }
 
-/// Numbers in registers instead of [`Instances`] in memory.
+/// Takes numbers in registers instead of [`Instances`] in memory.
 #[inline(never)]
 fn fill_of_plan(plan: &Plan, count: u64, range: Range<u64>, room: &mut [Segment]) -> Found {
     find(Instances::of_plan(plan, count), range, room)

@@ -23,10 +23,10 @@ pub(super) fn fold<B, F: FnMut(B, Segment) -> B>(
 
 /// Folds the segments of a range, in order.
 struct Folder<B, F> {
-    /// Absent only while `f` has it.
+    /// Absent only during a call of `f`.
     folded: Option<B>,
     f: F,
-    /// The last segment, which may go on. Of no bytes before the first one.
+    /// The last segment, which may still grow. It has no bytes before the first one.
     last: Segment,
 }
 
@@ -59,7 +59,7 @@ impl<B, F: FnMut(B, Segment) -> B> Taker for Folder<B, F> {
         let Some(first) = blocks.next() else { return ControlFlow::Continue(()) };
         self.take(first.disp, first.len)?;
         let Self { folded, f, last } = self;
-        // In a register.
+        // A copy, which stays in a register.
         let mut before = *last;
         let next = |folded, block| f(folded, core::mem::replace(&mut before, block));
         *folded = folded.take().map(|folded| blocks.fold(folded, next));

@@ -1,9 +1,9 @@
 //! The walk over a plan that finds the segments of a range, in order.
 //!
-//! The cursor descends to the partial instances and iterations at both ends of a range; whole iterations come here at once
-//! (`Visitor::repeated`). They are handed on in the largest groups of which no two neighbours touch, such as the blocks of
-//! a vector or the entries of a list, so that a [`Taker`] stores or folds a group in one loop and only compares its first
-//! segment with what came before.
+//! The cursor descends to the partial instances and iterations at both ends of a range; this walk gets all whole iterations at
+//! once (`Visitor::repeated`). It passes their segments on in the largest groups whose neighbours do not touch, such as the
+//! blocks of a vector or the entries of a list. A [`Taker`] then stores or folds a group in one loop, and compares only its
+//! first segment with the one before.
 
 use core::ops::{ControlFlow, Range};
 
@@ -11,29 +11,30 @@ use super::Segment;
 use crate::convertor::cursor::{Instances, Level, Repeated, Visitor};
 use crate::plan::{Blocks, Entries, List, Lists, Op, Program, items};
 
-/// At least this many iterations, of at most so many segments, are looked up once for all of them.
+/// If there are at least this many iterations, and they have at most so many segments, the segments of one are looked up for
+/// all.
 const MIN_ALIKE: u64 = 4;
 const MAX_ALIKE: usize = 16;
 
 /// Rows of at least this many blocks are looked up row by row.
 const LONG_ROW: u64 = 8;
 
-/// What takes segments, in order, and joins those that touch.
+/// A consumer of segments, which come in order. It joins those that touch.
 pub(super) trait Taker: Sized {
-    /// A segment, or more of the last one.
+    /// A segment, or the continuation of the last one.
     fn take(&mut self, disp: i64, len: u64) -> ControlFlow<()>;
 
-    /// Blocks of which no two neighbours touch; the first may touch what came before. They know their number (`size_hint`), so
-    /// that the compiler makes several at a time.
+    /// Blocks whose neighbours do not touch; the first may touch the segment before. Their number is known (`size_hint`), so
+    /// the compiler can process several at a time.
     fn apart(&mut self, blocks: impl Iterator<Item = Segment>) -> ControlFlow<()>;
 
-    /// As [`apart`](Self::apart), for blocks that do not know their number.
+    /// As [`apart`](Self::apart), for blocks whose number is not known.
     fn each_apart(&mut self, blocks: impl Iterator<Item = Segment>) -> ControlFlow<()>;
 
-    /// Whether this takes so many segments that a table of them pays.
+    /// Whether the consumer takes so many segments that a table of them pays.
     fn takes_many(&self) -> bool;
 
-    /// Iterations, in order.
+    /// Visits iterations, in order.
     fn iterations(&mut self, repeated: &Repeated<'_>) -> ControlFlow<()> {
         let Repeated { ops, program, count, stride, mut shift, .. } = *repeated;
         if let [Op::Blocks(only)] = ops
@@ -60,12 +61,12 @@ pub(super) trait Taker: Sized {
         ControlFlow::Continue(())
     }
 
-    /// One execution of operations.
+    /// Visits one execution of operations.
     fn once(&mut self, ops: &[Op], program: &Program, shift: i64) -> ControlFlow<()> {
         items(ops).try_for_each(|(op, body)| self.operation(op, body, program, shift))
     }
 
-    /// One execution of an operation.
+    /// Visits one execution of an operation.
     fn operation(
         &mut self,
         op: &Op,
@@ -79,7 +80,7 @@ pub(super) trait Taker: Sized {
             }
             Op::Blocks(blocks) => self.apart(segments(blocks.shifted(shift).normalized())),
             Op::List(list) => self.listed(&list, program.lists(), shift),
-            // Converted values differ in memory from the stream: they are no segments.
+            // Converted values are no segments: memory and stream differ.
             Op::Elements(_) => ControlFlow::Continue(()),
             Op::Loop { count, stride, .. } => {
                 let level = Level::Loop;
@@ -88,7 +89,7 @@ pub(super) trait Taker: Sized {
         }
     }
 
-    /// The blocks of a list. Neighbours do not touch: they would be one block.
+    /// Visits the blocks of a list. Neighbours do not touch: they would be one block.
     fn listed(&mut self, list: &List, lists: &Lists, shift: i64) -> ControlFlow<()> {
         let disp = list.disp().wrapping_add(shift);
         let at = |offset: u64, len| Segment { disp: disp.wrapping_add(offset.cast_signed()), len };
@@ -129,13 +130,13 @@ impl<T: Taker> Visitor for T {
         self.listed(list, lists, shift)
     }
 
-    /// Whole iterations, without a descent to each operation.
+    /// Visits whole iterations, without a descent to each operation.
     fn repeated(&mut self, repeated: &Repeated<'_>) -> Option<ControlFlow<()>> {
         Some(self.iterations(repeated))
     }
 }
 
-/// The segments of blocks of which no two neighbours touch.
+/// The segments of blocks whose neighbours do not touch.
 #[inline(always)]
 pub(super) fn segments(blocks: Blocks) -> impl Iterator<Item = Segment> {
     let Blocks { disp, len, count, stride } = blocks;
@@ -145,7 +146,7 @@ pub(super) fn segments(blocks: Blocks) -> impl Iterator<Item = Segment> {
     })
 }
 
-/// The segments of iterations that do not touch one another, each of which has the same segments.
+/// The segments of iterations that do not touch one another and that all have the same segments.
 #[inline(always)]
 fn shifted_each<I: Iterator<Item = Segment>>(
     repeated: &Repeated<'_>,
@@ -159,7 +160,7 @@ fn shifted_each<I: Iterator<Item = Segment>>(
 }
 
 impl Repeated<'_> {
-    /// The blocks of an iteration for a shift of 0, if there are many and neither blocks nor iterations touch.
+    /// The blocks of an iteration at a shift of 0, if there are many and neither blocks nor iterations touch.
     fn row(&self) -> Option<Blocks> {
         let [Op::Blocks(row)] = self.ops else { return None };
         let row = row.normalized();
@@ -167,7 +168,7 @@ impl Repeated<'_> {
         (row.count >= LONG_ROW && !touches_next).then_some(row)
     }
 
-    /// The segments of an iteration for a shift of 0, if they are few and the iterations do not touch one another.
+    /// The segments of an iteration at a shift of 0, if they are few and the iterations do not touch one another.
     fn alike<'s>(&self, one: &'s mut [Segment; MAX_ALIKE]) -> Option<&'s [Segment]> {
         let mut finder = Finder { room: &mut *one, found: 0, bytes: 0 };
         let all = finder.once(self.ops, self.program, 0);
@@ -188,7 +189,7 @@ pub(super) struct Found {
     pub(super) bytes: u64,
 }
 
-/// Finds the first segments of a range, as many as there are and fit into `room`.
+/// Finds the first segments of a range, as many as there are and fit in `room`.
 pub(super) fn find<R: Room + ?Sized>(
     instances: Instances<'_>,
     range: Range<u64>,
@@ -196,7 +197,7 @@ pub(super) fn find<R: Room + ?Sized>(
 ) -> Found {
     let mut finder = Finder { room, found: 0, bytes: 0 };
     let _ = match instances.single() {
-        // All of them, without the divisions that find where the range starts and ends.
+        // The whole stream, without the divisions that find where a range starts and ends.
         Some(all) if range == (0..instances.size()) && !range.is_empty() => {
             finder.apart(segments(*all))
         }
@@ -220,7 +221,7 @@ struct Finder<'a, R: ?Sized> {
 }
 
 impl<R: Room + ?Sized> Finder<'_, R> {
-    /// Adds segments that touch neither the last one nor each other, as many as there is room for; returns their number.
+    /// Adds segments that touch neither the last one nor each other, as many as fit; returns their number.
     #[inline(always)]
     fn put(&mut self, segments: impl Iterator<Item = Segment>) -> usize {
         let room = self.room.as_mut().get_mut(self.found..).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Permutations compared with the loop over single bytes.
+//! Permutations compared with a loop over single bytes.
 
 use core::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::plan::{Blocks, ByteMap, Permutation};
 /// Bytes of a register.
 const WIDTH: usize = 64;
 
-/// Bytes around the memory that may be touched.
+/// Bytes around the memory that a kernel may touch.
 const MARGIN: usize = 128;
 
 /// Runs of a record in packed order: displacement, length, and whether the bytes are swapped.
@@ -64,7 +64,7 @@ struct Case {
     origin: usize,
     /// The index of the first packed byte.
     start: usize,
-    /// The packed bytes that are copied.
+    /// Which packed bytes to copy.
     range: Range<usize>,
 }
 
@@ -92,14 +92,14 @@ impl Case {
         }
     }
 
-    /// The same, of which only the packed bytes of a range are copied.
+    /// The same case with only the packed bytes of a range copied.
     fn part(mut self, range: Range<usize>) -> Self {
         self.places = self.places[range.clone()].to_vec();
         self.range = range;
         self
     }
 
-    /// Packs the range, and compares the bytes with those of the places.
+    /// Packs the range, and compares the packed bytes with the bytes of memory.
     fn check_packing(&mut self, permutation: &Permutation) {
         self.check_packing_by(permutation, |range, memory, packed| {
             // SAFETY: both sides have the bytes, and nothing else refers to them.
@@ -107,7 +107,7 @@ impl Case {
         });
     }
 
-    /// The same, if `pack` packs the range.
+    /// The same, with `pack` as the routine.
     fn check_packing_by(
         &mut self,
         permutation: &Permutation,
@@ -135,7 +135,7 @@ impl Case {
             expected[*place] = self.memory[*place];
         }
         let to = other.as_mut_ptr().wrapping_add(self.origin);
-        // SAFETY: likewise.
+        // SAFETY: as above.
         assert!(unsafe { permute::<Move>(permutation, range.clone(), memory, to) });
         assert!(other == expected, "{permutation:?}");
 
@@ -146,7 +146,7 @@ impl Case {
         }
         let memory = self.memory.as_mut_ptr().wrapping_add(self.origin);
         let packed = self.packed.as_mut_ptr().wrapping_add(self.start);
-        // SAFETY: likewise.
+        // SAFETY: as above.
         assert!(unsafe { permute::<Unpack>(permutation, range.clone(), memory, packed) });
         assert!(self.memory == expected, "{permutation:?}");
     }
@@ -194,8 +194,8 @@ proptest! {
     }
 }
 
-/// {f64, u32, u8} of 16 bytes, {u8, u64} of 16, {u32, u16} of 8, 53 bytes of 56, single bytes, 24 bytes
-/// over a vector and a half, and a full vector; also with the other byte order.
+/// {f64, u32, u8} of 16 bytes, {u8, u64} of 16, {u32, u16} of 8, 53 bytes of 56, single bytes, 24 bytes over a vector and a
+/// half, and a full vector; each in both byte orders.
 #[test]
 fn every_count() {
     if is_skipped() {
@@ -229,8 +229,8 @@ fn every_count() {
     }
 }
 
-/// Windows that lie next to each other, in a number that is worth a first step up to the start of a cache line: from every
-/// byte of a line on, whole and from every byte of the first record on.
+/// Adjacent windows, enough of them for a first step that ends at a cache line: from each offset in a line, whole, and from
+/// each byte of the first record on.
 #[test]
 fn every_place_in_a_cache_line() {
     if is_skipped() {
@@ -294,11 +294,11 @@ fn some_blocks_near_one_another_may_be_permuted() {
     assert!(!may_be(7, 63) && !may_be(8, 64) && !may_be(8, -64));
 }
 
-/// Only with the instructions, and only if it is faster than inlined moves, is a permutation worth a call.
+/// A permutation is worth a call only if the machine has the instructions, and if it is faster than inlined moves.
 #[test]
 fn numbers_of_records_are_worth_a_call() {
     let pairs = permutation(&vec![(0, 8, false), (8, 4, false)], 16);
-    // Beyond the caches, moves of known lengths are as fast.
+    // Beyond the caches, moves of constant length are as fast.
     let mut map = ByteMap::new();
     assert!(map.run(0, 53));
     let full = Permutation::new_if_faster_than_constants(&map, 56).unwrap();

@@ -15,28 +15,28 @@ impl Vector for __m256i {
     #[inline]
     #[target_feature(enable = "avx2")]
     unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: the bytes that the caller guarantees.
+        // SAFETY: the caller guarantees the bytes.
         unsafe { _mm256_loadu_si256(from.cast()) }
     }
 
     #[inline]
     #[target_feature(enable = "avx2")]
     unsafe fn load_halves(low: *const u8, high: *const u8) -> Self {
-        // SAFETY: the bytes that the caller guarantees.
+        // SAFETY: the caller guarantees the bytes.
         unsafe { _mm256_loadu2_m128i(high.cast(), low.cast()) }
     }
 
     #[inline]
     #[target_feature(enable = "avx2")]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: the bytes that the caller guarantees.
+        // SAFETY: the caller guarantees the bytes.
         unsafe { _mm256_storeu_si256(to.cast(), self) }
     }
 
     #[inline]
     #[target_feature(enable = "avx2")]
     unsafe fn store_halves(self, low: *mut u8, high: *mut u8) {
-        // SAFETY: the bytes that the caller guarantees.
+        // SAFETY: the caller guarantees the bytes.
         unsafe {
             _mm_storeu_si128(low.cast(), _mm256_castsi256_si128(self));
             _mm_storeu_si128(high.cast(), _mm256_extracti128_si256::<1>(self));
@@ -47,8 +47,8 @@ impl Vector for __m256i {
     #[target_feature(enable = "avx2")]
     unsafe fn load_shuffled(from: *const u8, index: Self) -> Self {
         let data;
-        // SAFETY: it reads the 32 bytes that the caller guarantees, and no others. What comes out are bytes that are
-        // initialised, and zeros. The processor has the instructions, as the attribute demands.
+        // SAFETY: it reads the 32 bytes that the caller guarantees, and no others. The results are initialised bytes, and
+        // zeros. The attribute demands the instructions.
         unsafe {
             asm!(
                 "vmovdqu {data}, ymmword ptr [{from}]",
@@ -66,8 +66,8 @@ impl Vector for __m256i {
     #[target_feature(enable = "avx2")]
     unsafe fn store_shuffled(self, to: *mut u8, index: Self) {
         let data = _mm256_shuffle_epi8(self, index);
-        // SAFETY: it reads and writes the 32 bytes that the caller guarantees, and no others. The processor has the
-        // instructions, as the attribute demands.
+        // SAFETY: it reads and writes the 32 bytes that the caller guarantees, and no others. The attribute demands the
+        // instructions.
         unsafe {
             asm!(
                 "vpblendvb {data}, {data}, ymmword ptr [{to}], {index}",

@@ -1,7 +1,7 @@
-//! Columns of arrays of small structs with AVX-512 VBMI.
+//! Copies columns of arrays of small structs with AVX-512 VBMI.
 //!
-//! Stores to columns, and loads from them, are as wide as a register that holds the piece. They go on as long as no column
-//! ends within one. The last windows store and load under a mask.
+//! Stores to columns, and loads from them, have the width of a register that holds the piece, as long as no column ends within
+//! that width. For the last windows, stores and loads are masked.
 
 use core::arch::x86_64::{
     __m512i, __mmask64, _MM_HINT_T0, _mm_loadu_si128, _mm_prefetch, _mm_storeu_si128,
@@ -14,11 +14,11 @@ use core::arch::x86_64::{
 use super::{WIDTH, first, vector};
 use crate::plan::{Constant, MAX_COLUMNS};
 
-/// How many bytes ahead memory is prefetched. Beyond the caches a short distance takes longer here on Zen 4, too, unlike
-/// in [`super::permute`]: there are more streams than a processor follows by itself.
+/// How many bytes ahead memory is prefetched. Beyond the caches, a short distance is slower here on Zen 4 too, unlike in
+/// [`super::permute`]: there are more streams than the processor can follow.
 const AHEAD: usize = 2048;
 
-/// Does something for each of the columns. Written out, so that the column is a constant, and what is kept for it stays in
+/// Executes code for each of the columns. It is unrolled by hand, so that the column is a constant and its data stay in
 /// registers.
 macro_rules! each_column {
     ($all:ident, $column:ident => $body:expr) => {
@@ -33,7 +33,7 @@ macro_rules! each_column {
     };
 }
 
-/// The records that are left: how many, and where they and their values in the columns are.
+/// The records that are left: how many, where they are, and where their values in the columns are.
 struct Left {
     records: usize,
     memory: *mut u8,
@@ -41,7 +41,8 @@ struct Left {
 }
 
 impl Left {
-    /// The number of records in the next window, if there is one for `WHOLE` stores and loads, or for others.
+    /// The number of records in the next window with whole stores and loads (`WHOLE`), or with masked ones; `None` if there is
+    /// none.
     #[inline(always)]
     fn next<G: Constant, const WHOLE: bool>(&self) -> Option<usize> {
         let (records, fewest) = const { (G::GATHER.records(), G::GATHER.fewest()) };
@@ -52,7 +53,7 @@ impl Left {
         }
     }
 
-    /// Steps past a window, whose values in the columns were passed.
+    /// Steps past a window whose values have been copied.
     #[inline(always)]
     fn pass<G: Constant>(&mut self, records: usize) {
         let bytes = const { G::GATHER.records() * G::GATHER.stride() };
@@ -82,8 +83,8 @@ fn values<G: Constant>(column: usize, records: usize) -> __mmask64 {
 ///
 /// # Safety
 ///
-/// The data of the columns must be readable in `count` records, and each column writable for as many bytes as these are. No
-/// two of them must overlap.
+/// The data of the columns must be readable in `count` records, and each column writable for as many bytes. Records and columns
+/// must not overlap.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 pub(super) unsafe fn gather<G: Constant>(
@@ -111,8 +112,8 @@ unsafe fn gather_windows<G: Constant, const WHOLE: bool>(left: &mut Left) {
     }
     while let Some(records) = left.next::<G, WHOLE>() {
         // SAFETY: the masks select data of `records` records, which are among those that are left. If stores are whole, at
-        // least `fewest` records are left, so a column has as many bytes left as are stored, and those after the piece are
-        // written again. If not, the mask selects the values of `records` records. Prefetching is a hint, whatever the address.
+        // least `fewest` records are left, so a column has room for the whole store, and later stores overwrite the bytes after
+        // the piece. If not, the mask selects the values of `records` records. Prefetching is a hint, whatever the address.
         unsafe {
             let [low, high] = vectors::<G>(left.memory, records).map(|(place, data)| {
                 if WHOLE {
@@ -143,7 +144,7 @@ unsafe fn gather_windows<G: Constant, const WHOLE: bool>(left: &mut Left) {
 ///
 /// # Safety
 ///
-/// As [`gather`], with the columns read and the memory written.
+/// As [`gather`], but the columns are read and the memory is written.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 pub(super) unsafe fn scatter<G: Constant>(
@@ -165,7 +166,7 @@ pub(super) unsafe fn scatter<G: Constant>(
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 unsafe fn scatter_windows<G: Constant, const WHOLE: bool>(left: &mut Left) {
-    // An odd column has an empty one beside it.
+    // An odd last column is paired with an empty one.
     let mut pieces = [_mm512_setzero_si512(); MAX_COLUMNS];
     while let Some(records) = left.next::<G, WHOLE>() {
         // SAFETY: as in `gather_windows`, for loads from the columns and stores to the window.

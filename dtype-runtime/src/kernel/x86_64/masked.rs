@@ -17,8 +17,8 @@ use super::first;
 #[expect(clippy::cast_possible_truncation, reason = "at most 32")]
 pub(super) unsafe fn copy<const W: usize>(from: *const u8, to: *mut u8, len: usize) {
     debug_assert!(len <= W, "{len} bytes of {W}");
-    // SAFETY: a masked load reads the bytes that its mask selects and no others, and a masked store writes only these: the first
-    // `len`, which the caller guarantees.
+    // SAFETY: a masked load or store accesses the bytes that its mask selects and no others: the first `len`, which the caller
+    // guarantees.
     unsafe {
         if W == 32 {
             let mask = _bzhi_u32(!0, len as u32);

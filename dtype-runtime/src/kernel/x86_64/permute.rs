@@ -1,28 +1,29 @@
-//! Permutations of bytes with AVX-512 VBMI.
+//! Permutes bytes of records with AVX-512 VBMI.
 //!
 //! A period of records is loaded with a mask that leaves the gaps out, permuted in a register, and stored.
 //!
-//! Take records of 16 bytes with 13 bytes of data each: a period is four records, 52 packed bytes. The first store
-//! writes 64 bytes to positions 0 to 63, and the last 12 of these are excess. The second store writes positions 52
-//! to 115, and so overwrites the excess of the first. That is sound as long as at least 64 bytes are still to be
-//! written. The last stores are masked. Unpacking is the mirror image: whole vectors of packed bytes are loaded as long
-//! as 64 of them are left, and the stores to memory are masked.
+//! Take records of 16 bytes with 13 bytes of data each: a period is four records, 52 packed bytes. The first store writes 64
+//! bytes to positions 0 to 63; the last 12 of them are excess. The second store writes positions 52 to 115, and so overwrites
+//! the excess of the first. That is sound as long as at least 64 bytes are still to be written. The last stores are masked.
+//! Unpacking is the mirror image: whole vectors of packed bytes are loaded as long as 64 of them are left, and the stores to
+//! memory are masked.
 //!
-//! A fragment may begin and end anywhere in a record. If it begins at byte 5, the index of the first vector is loaded
-//! from its entry 5 on, which leaves 47 bytes of the period. Packing loads all data of the records that a part of a period
-//! touches. Unpacking must not store more than the part; one comparison tells which bytes of memory belong to it: those
-//! whose entry in the index lies in the part.
+//! A fragment may begin and end anywhere in a record. If it begins at byte 5, the kernel loads the index of the first vector
+//! from entry 5 on, which leaves 47 bytes of the period. To pack a part of a period, the kernel loads all data of the records
+//! that the part touches. To unpack, it must not store more than the part; one comparison selects the bytes of memory whose
+//! index entries lie in the part.
 //!
-//! If windows lie next to each other, an array is unpacked from the start of a cache line on: the records before it are a part
-//! of a period. An array that does not start there takes 7 to 15 % less time for that on AMD's processors, and up to 35 % less on
-//! Intel's. Packing gains nothing, because then fewer of the stores to the packed bytes are aligned.
+//! If windows are adjacent, an array is unpacked from the start of a cache line on: the records before that line are copied as
+//! a part of a period. For an array that does not start at a line, unpacking then takes 7 to 15 % less time on AMD's
+//! processors, and up to 35 % less on Intel's. Packing gains nothing, because fewer of its stores to the packed bytes are then
+//! aligned.
 //!
-//! A mask also keeps the last window of an array from reading or writing what comes after it. Where that is a page that is not
-//! mapped, or not yet, the processor finds out slowly that the mask leaves out all of its bytes: on Zen 5, a call takes 160 ns
-//! longer. That happens to arrays that end less than 64 bytes before such a page, for example at the end of the heap.
+//! A mask also keeps the last window of an array from reading or writing what comes after it. If a page that is not mapped, or
+//! not yet, comes next, the processor takes long to find that the mask leaves out all bytes of the page: on Zen 5, a call takes
+//! 160 ns longer. This happens with arrays that end less than 64 bytes before such a page, for example at the end of the heap.
 //!
-//! Memory is prefetched a few steps ahead, and further on processors that do not do so by themselves for masked accesses:
-//! see [`FAR`].
+//! Memory is prefetched a few steps ahead. On processors that do not prefetch masked accesses by themselves, it is prefetched
+//! further ahead: see [`FAR`].
 
 use core::arch::x86_64::{
     __m512i, __mmask64, _MM_HINT_T0, _bzhi_u64, _mm_prefetch, _mm512_cmple_epu8_mask,
@@ -37,11 +38,11 @@ use super::prefetch::FAR;
 use super::{WIDTH, first, vector};
 use crate::plan::Permutation;
 
-/// With fewer windows than this, to align them costs more than it gains: where there is a step for part of a period anyway,
-/// and where there is none.
+/// With fewer windows than this, aligning them costs more than it gains: if a step for part of a period is needed anyway, and
+/// if it is not.
 const FEWEST_ALIGNED: [usize; 2] = [16, 64];
 
-/// The properties of a permutation that the loops need, with `V` vectors of memory at a time.
+/// The properties of a permutation that the loops need, for `V` vectors of memory at a time.
 struct Steps<const V: usize> {
     /// Which bytes of the window are data.
     data: [__mmask64; V],
@@ -54,14 +55,14 @@ struct Steps<const V: usize> {
 
 /// The same for two steps at a time.
 ///
-/// The loops that take two steps count with the pointer to the packed bytes alone. With one vector of memory their code has 63
-/// bytes, and so fits a cache line. With a few bytes more, where they start at a line, they take 1.5 times as long on Zen 5.
+/// The loops over two steps count with the pointer to the packed bytes alone. With one vector of memory their code has 63
+/// bytes, and so fits a cache line. A few bytes more, starting at a line, make them take 1.5 times as long on Zen 5.
 struct Two {
     memory: isize,
     packed: usize,
     /// Bytes from the first window to the memory that is prefetched for the second.
     ahead: isize,
-    /// As many packed bytes must be left: those of the first step, and those that the second one touches.
+    /// How many packed bytes must be left: those of the first step, and those that the second step touches.
     reserve: usize,
 }
 
@@ -82,10 +83,10 @@ impl<const V: usize> Steps<V> {
         }
     }
 
-    /// The number of records of a first step that scatters from byte `start` of the first of them on, of `left` packed bytes; 0
-    /// if there is no such step. There is one if `start` is not 0. It is a whole period, or fewer records if the windows after
-    /// them start where cache lines do, because a store to two lines takes twice as long. For many windows, that alone is worth
-    /// such a step.
+    /// The number of records in a first step, if there is one: a step that scatters from byte `start` of its first record on,
+    /// with `left` packed bytes remaining. If `start` is not 0, there is one. It is a whole period, or fewer records if later
+    /// windows then start where cache lines do, because a store that crosses lines takes twice as long. For many windows,
+    /// alignment alone is worth such a step. Without one, 0.
     #[inline(always)]
     fn first_records(
         &self,
@@ -94,12 +95,13 @@ impl<const V: usize> Steps<V> {
         start: usize,
         left: usize,
     ) -> usize {
-        // Windows next to each other: then the stride divides the width.
+        // Adjacent windows: then the stride divides the width.
         if self.memory == WIDTH.cast_signed()
             && left >= FEWEST_ALIGNED[usize::from(start == 0)] * self.packed
         {
             let (stride, past) = (permutation.stride().unsigned_abs(), window.addr() % WIDTH);
-            // Zen 4 stores a register as two halves, and gains nothing where windows start in the middle of a line; others do.
+            // Zen 4 stores a register as two halves, and does not gain if windows start in the middle of a line; other
+            // processors do.
             if past > 0 && past & (stride - 1) == 0 {
                 return (WIDTH - past) >> stride.trailing_zeros();
             }
@@ -107,7 +109,7 @@ impl<const V: usize> Steps<V> {
         if start > 0 { permutation.records() } else { 0 }
     }
 
-    /// The data of the records that the first `bytes` packed bytes of a period touch.
+    /// The data of the records that the first `bytes` packed bytes of a period belong to.
     #[inline]
     #[target_feature(enable = "bmi2")]
     #[expect(clippy::cast_possible_truncation, reason = "bytes of a vector")]
@@ -116,8 +118,8 @@ impl<const V: usize> Steps<V> {
         if bytes >= self.packed {
             return data;
         }
-        // In 32 bits, where a division is faster. If there are several records in a period, they lie one after another in a
-        // single vector; otherwise nothing is cut off.
+        // In 32 bits, because the division is faster. Several records in a period lie one after another in a single vector;
+        // with one record, nothing is cut off.
         let records = (bytes as u32).div_ceil(all.size() as u32);
         if all.records() > 1 {
             data[0] = _bzhi_u64(data[0], records * all.stride().unsigned_abs() as u32);
@@ -135,7 +137,7 @@ impl<const V: usize> Steps<V> {
         }
     }
 
-    /// Prefetches the memory that lies `ahead` bytes after a window. It need not exist.
+    /// Prefetches the memory `ahead` bytes after a window. It need not be mapped.
     #[inline(always)]
     fn prefetch(window: *const u8, ahead: isize) {
         let mut place = window.wrapping_offset(ahead);
@@ -147,7 +149,7 @@ impl<const V: usize> Steps<V> {
     }
 }
 
-/// What scatters the packed bytes `from..from + len` of a period to memory: the index of the packed byte for each byte of
+/// How to scatter the packed bytes `from..from + len` of a period to memory: the index of the packed byte for each byte of
 /// memory, and the mask of the bytes to write. The records must not overlap, and `len` must be at least 1.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
@@ -160,18 +162,18 @@ fn part<const V: usize>(
     let (before, last) = (_mm512_set1_epi8(from as i8), _mm512_set1_epi8((len - 1) as i8));
     let (mut index, mut data) = ([_mm512_setzero_si512(); V], [0; V]);
     for number in 0..V {
-        // A byte before the part wraps, and becomes too large.
+        // For a byte before the part, the difference wraps to a number that is too large.
         index[number] = _mm512_sub_epi8(vector(&all.scatter()[number]), before);
         data[number] = all.data()[number] & _mm512_cmple_epu8_mask(index[number], last);
     }
     (index, data)
 }
 
-/// The packed bytes of the records whose data the masks select.
+/// The packed bytes of the masked data of a window.
 ///
 /// # Safety
 ///
-/// The window's bytes that the masks select must be readable.
+/// The bytes of the window that the masks select must be readable.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 unsafe fn gather<const V: usize>(
@@ -190,11 +192,11 @@ unsafe fn gather<const V: usize>(
     }
 }
 
-/// Writes packed bytes to the data that the masks select.
+/// Writes packed bytes to the masked data of a window.
 ///
 /// # Safety
 ///
-/// The window's bytes that the masks select must be writable.
+/// The bytes of the window that the masks select must be writable.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 unsafe fn scatter<const V: usize>(
@@ -230,7 +232,7 @@ fn data_of_one<const V: usize>(all: &Permutation) -> [__mmask64; V] {
     core::array::from_fn(|vector| all.data_of_one()[vector])
 }
 
-/// Packs one record.
+/// Packs a single record.
 ///
 /// # Safety
 ///
@@ -243,7 +245,7 @@ pub(super) unsafe fn pack_one<const V: usize>(
     memory: *const u8,
     packed: *mut u8,
 ) {
-    // SAFETY: the data and the packed bytes of the record, which the caller guarantees.
+    // SAFETY: the caller guarantees the data and the packed bytes of the record.
     unsafe {
         let window = memory.wrapping_offset(permutation.first());
         let bytes = gather(vector(permutation.gather()), data_of_one::<V>(permutation), window);
@@ -251,7 +253,7 @@ pub(super) unsafe fn pack_one<const V: usize>(
     }
 }
 
-/// Unpacks one record.
+/// Unpacks a single record.
 ///
 /// # Safety
 ///
@@ -264,7 +266,7 @@ pub(super) unsafe fn unpack_one<const V: usize>(
     memory: *mut u8,
     packed: *const u8,
 ) {
-    // SAFETY: the packed bytes and the data of the record, which the caller guarantees.
+    // SAFETY: the caller guarantees the packed bytes and the data of the record.
     unsafe {
         let bytes = _mm512_maskz_loadu_epi8(first(permutation.size()), packed.cast());
         let window = memory.wrapping_offset(permutation.first());
@@ -452,7 +454,8 @@ mod tests {
 
     #[test]
     fn a_first_step_ends_a_record_or_aligns_windows() {
-        // The records of a step from each of these bytes of a record on, where the window starts `past` bytes after a line does.
+        // The records in a first step from each of these bytes of a record on, if the window starts `past` bytes after the
+        // start of a line.
         let first = |stride, past: usize, left| {
             let all = records(stride);
             let window = core::ptr::without_provenance(4096 + past);
@@ -467,7 +470,7 @@ mod tests {
         let few = FEWEST_ALIGNED.map(|windows| [windows * 52 - 1, windows * 52]);
         assert_eq!(few[0].map(|left| first(16, 16, left)), [[0, 4], [0, 3]]);
         assert_eq!(few[1].map(|left| first(16, 16, left)), [[0, 3], [3, 3]]);
-        // Windows of three records, which are not next to each other.
+        // Windows of three records, which are not adjacent.
         assert_eq!(first(24, 24, many), [0, 3]);
     }
 
@@ -488,7 +491,7 @@ mod tests {
         assert_eq!([1, 13].map(|bytes| touched(16, bytes)), [(one, four ^ one); 2]);
         assert_eq!([14, 26].map(|bytes| touched(16, bytes)), [(two, four ^ two); 2]);
         assert_eq!([40, 52, 1 << 40].map(|bytes| touched(16, bytes)), [(four, 0); 3]);
-        // A single record, of which the next one has bytes, too.
+        // A single record overlapped by the next one.
         assert_eq!([1, 13].map(|bytes| touched(8, bytes)), [(one, 0); 2]);
     }
 }

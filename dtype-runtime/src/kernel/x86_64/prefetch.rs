@@ -1,18 +1,19 @@
-//! How far ahead memory is prefetched.
+//! How far ahead to prefetch memory.
 //!
-//! A processor prefetches by itself what a loop will need. AMD's Zen 5 does so for plain accesses but not for masked ones:
-//! beyond the caches, arrays of records took one and a half times as long as with copies of single fields there, and half of
-//! that with each line prefetched 2 KiB ahead. Zen 4 follows masked accesses. Prefetching as far ahead slows it down, by 10 %
-//! to 30 % beyond the second-level cache, and prefetching a few steps ahead makes no difference. So only Zen 5 and what comes
-//! after it prefetch far. On an Intel Xeon (with AMX), arrays beyond the second-level cache take the same time with either.
+//! A processor prefetches by itself what a loop is about to read. AMD's Zen 5 does so for plain accesses but not for masked
+//! ones: beyond the caches, masked copies of arrays of records took 1.5 times as long as copies of single fields, and half as
+//! long once each line was prefetched 2 KiB ahead. Zen 4 prefetches for masked accesses, too. Prefetching 2 KiB ahead slows it
+//! down by 10 % to 30 % beyond the second-level cache, and prefetching a few steps ahead makes no difference. So only Zen 5 and
+//! later processors prefetch far ahead. On an Intel Xeon (with AMX), arrays beyond the second-level cache take the same time
+//! either way.
 
 use core::arch::x86_64::{__cpuid, CpuidResult};
 use core::sync::atomic::{AtomicU8, Ordering};
 
-/// Whether memory must be prefetched far ahead; if not, the next steps are enough.
+/// Whether memory must be prefetched far ahead. If not, it is prefetched for the next steps.
 pub(super) static FAR: Far = Far::new();
 
-/// An answer of the processor.
+/// What the processor needs, found out once.
 pub(super) struct Far(AtomicU8);
 
 const NO: u8 = 0;
@@ -24,20 +25,20 @@ impl Far {
         Self(AtomicU8::new(UNKNOWN))
     }
 
-    /// The answer. It may be wrong if the processor was not asked.
+    /// Whether this processor needs far prefetching. Before [`ask`](Self::ask), the answer may be wrong.
     #[inline(always)]
     pub(super) fn is_needed(&self) -> bool {
         self.0.load(Ordering::Relaxed) != NO
     }
 
-    /// Whether the processor was asked.
+    /// Whether [`ask`](Self::ask) has been called.
     #[inline(always)]
     pub(super) fn is_known(&self) -> bool {
         self.0.load(Ordering::Relaxed) != UNKNOWN
     }
 
-    /// Asks the processor. A kernel does not ask by itself, because a call in it, though it is rarely executed, has registers
-    /// saved for each execution.
+    /// Finds out from the processor's vendor and version. A kernel does not call this, because a call in a kernel, even if it
+    /// is rare, makes each execution save registers.
     #[allow(unused_unsafe, reason = "only some versions of Rust call it unsafe")]
     pub(super) fn ask(&self) {
         // SAFETY: every processor that executes this file's callers has the instruction.
@@ -47,7 +48,7 @@ impl Far {
     }
 }
 
-/// Whether a processor is one, by its answers about vendor and version.
+/// Whether `cpuid` describes a Zen 5 or a later processor of AMD.
 fn is_zen_5_or_later(vendor: &CpuidResult, version: &CpuidResult) -> bool {
     let name = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes);
     let (family, extended) = (version.eax >> 8 & 0xF, version.eax >> 20 & 0xFF);

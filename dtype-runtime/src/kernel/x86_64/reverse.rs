@@ -1,4 +1,4 @@
-//! Values whose bytes are reversed, with AVX-512.
+//! Reverses values with AVX-512.
 
 /// For each of 16 bytes, which byte replaces it when values of `W` bytes are reversed.
 const fn order<const W: usize>() -> [u8; 16] {
@@ -25,14 +25,14 @@ pub(super) unsafe fn reverse<const W: usize>(from: *const u8, to: *mut u8, len: 
         _mm_loadu_si128, _mm512_broadcast_i32x4, _mm512_loadu_si512, _mm512_mask_storeu_epi8,
         _mm512_maskz_loadu_epi8, _mm512_shuffle_epi8, _mm512_storeu_si512,
     };
-    /// From this length on it pays that the stores do not cross the lines of the cache.
+    /// From this length on, it pays to align the stores so that they do not cross cache lines.
     const ALIGNED: usize = 512;
     let order = const { order::<W>() };
     // SAFETY: the array has 16 bytes.
     let order = unsafe { _mm512_broadcast_i32x4(_mm_loadu_si128(order.as_ptr().cast())) };
     let part = |at: usize, bytes: usize| {
         let mask = u64::MAX >> (64 - bytes);
-        // SAFETY: `bytes` of the `len` that the caller guarantees, 1 to 64 of them, by the mask.
+        // SAFETY: `bytes` of the `len` bytes that the caller guarantees; the mask selects 1 to 64 of them.
         unsafe {
             let values = _mm512_maskz_loadu_epi8(mask, from.add(at).cast());
             let values = _mm512_shuffle_epi8(values, order);
@@ -48,7 +48,7 @@ pub(super) unsafe fn reverse<const W: usize>(from: *const u8, to: *mut u8, len: 
         }
     }
     while at + 64 <= len {
-        // SAFETY: 64 of the bytes that the caller guarantees.
+        // SAFETY: the caller guarantees the bytes; these are 64 of them.
         unsafe {
             let values = _mm512_shuffle_epi8(_mm512_loadu_si512(from.add(at).cast()), order);
             _mm512_storeu_si512(to.add(at).cast(), values);
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn the_bytes_of_each_value_are_reversed() {
-        /// In a value of a power of two bytes, a byte's place is inverted.
+        /// In a value whose width is a power of two, the bits of a byte's place are inverted.
         fn inverted(bits: u8) -> [u8; 16] {
             core::array::from_fn(|at| at.to_le_bytes()[0] ^ bits)
         }

@@ -1,8 +1,8 @@
 //! The constructors as calls: one table of their names and parameters.
 //!
-//! Envelope and contents, the rules for bounds, marshalling, the calling sequences, the tree, the command's
-//! notation and the bridge to MPI all read this table. To add a constructor, add a row here, an arm in
-//! [`Type::call`] and an arm in [`Call::make`]; the compiler points to the rest.
+//! All code about calls reads this table: envelope and contents, the rules for bounds, marshalling, the calling sequences, the
+//! tree, the command's notation and the bridge to MPI. To add a constructor, add a row here, an arm in [`Type::call`] and an
+//! arm in [`Call::make`]; the compiler points to the rest.
 //!
 //! ```
 //! use dtype_runtime::types::{Argument, Combiner};
@@ -26,7 +26,7 @@ use crate::types::array::{Darray, Distribution, Order};
 use crate::types::blocks::Lengths;
 use crate::types::{Constructor, Type, Unit};
 
-/// How a constructor is called.
+/// A constructor's names and parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CallSignature {
@@ -52,11 +52,10 @@ pub struct Parameter {
 
 /// The kind of argument of a parameter.
 ///
-/// No variant will be added without a new version of this crate's interface: code that prints or reads calls has
-/// to know all of them.
+/// Adding a variant is a breaking change, because code that prints or reads calls has to know all variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ArgumentKind {
-    /// The length of the lists in the call. Only C's calls take it; the lists here know their lengths.
+    /// The length of the lists in the call. Only calls in C take it; lists in Rust know their lengths.
     Length(CType),
     /// A number of elements, blocks or processes.
     Count(CType),
@@ -95,25 +94,25 @@ pub enum CType {
 /// An argument of a call. `T` is the type of a datatype argument, for example `Type` or `&Type`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Argument<'a, T> {
-    /// Of [`ArgumentKind::Count`].
+    /// For [`ArgumentKind::Count`].
     Count(u64),
-    /// Of [`ArgumentKind::Offset`].
+    /// For [`ArgumentKind::Offset`].
     Offset(i64),
-    /// Of [`ArgumentKind::Counts`].
+    /// For [`ArgumentKind::Counts`].
     Counts(Cow<'a, [u64]>),
-    /// Of [`ArgumentKind::Offsets`].
+    /// For [`ArgumentKind::Offsets`].
     Offsets(Cow<'a, [i64]>),
-    /// Of [`ArgumentKind::Type`].
+    /// For [`ArgumentKind::Type`].
     Type(T),
-    /// Of [`ArgumentKind::Types`].
+    /// For [`ArgumentKind::Types`].
     Types(Vec<T>),
-    /// Of [`ArgumentKind::Order`].
+    /// For [`ArgumentKind::Order`].
     Order(Order),
-    /// Of [`ArgumentKind::Distributions`].
+    /// For [`ArgumentKind::Distributions`].
     Distributions(Cow<'a, [Distribution]>),
-    /// Of [`ArgumentKind::Digits`].
+    /// For [`ArgumentKind::Digits`].
     Digits(Option<u32>),
-    /// Of [`ArgumentKind::Range`].
+    /// For [`ArgumentKind::Range`].
     Range(u32),
 }
 
@@ -184,7 +183,7 @@ macro_rules! combiners {
                 }
             }
 
-            /// How the constructor is called; `None` for a named datatype, which is not made by a call.
+            /// The constructor's parameters; `None` for a named datatype, which no call makes.
             pub const fn signature(self) -> Option<&'static CallSignature> {
                 match self {
                     Self::Named => None,
@@ -292,13 +291,13 @@ impl Distribution {
         }
     }
 
-    /// The distribution that these numbers represent, if the first is one of the ABI's.
+    /// The distribution that these numbers represent; `None` if the ABI has no distribution `kind`.
     pub(super) fn from_abi_values(kind: i32, length: Option<u64>) -> Option<Self> {
         let all = [Self::None, Self::Block(length), Self::Cyclic(length)];
         all.into_iter().find(|distribution| distribution.abi_values().0 == kind)
     }
 
-    /// Whether its argument is the number that means the default in the MPI-5.0 ABI.
+    /// Whether the length of the blocks is the number that means the default in the MPI-5.0 ABI.
     pub(crate) fn reads_as_default(self) -> bool {
         let default = i128::from(DFLT_DARG);
         matches!(self, Self::Block(Some(n)) | Self::Cyclic(Some(n)) if i128::from(n) == default)
@@ -416,8 +415,8 @@ impl Constructor {
 }
 
 impl<'a, T> Call<'a, T> {
-    /// The arguments with their parameters, in the order of the call. The length of the lists, which only C's
-    /// calls take, is [`None`].
+    /// The arguments with their parameters, in the order of the call. For the length of the lists, which only calls in C take,
+    /// the argument is [`None`].
     pub fn parameters(
         &self,
     ) -> impl Iterator<Item = (&'static Parameter, Option<&Argument<'a, T>>)> {
@@ -449,7 +448,7 @@ impl<'a, T> Call<'a, T> {
         })
     }
 
-    /// The datatypes among the arguments, to replace them.
+    /// The datatypes among the arguments, for replacing them.
     pub(super) fn types_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.arguments.iter_mut().flat_map(|argument| match argument {
             Argument::Type(ty) => core::slice::from_mut(ty),
@@ -458,8 +457,8 @@ impl<'a, T> Call<'a, T> {
         })
     }
 
-    /// Every number that C's call takes, in the order of the call, with its C type; constants have their MPI-5.0
-    /// ABI values. A number that is wider than every C type is returned unchanged.
+    /// Every number that C's call takes, in the order of the call, with its C type; constants have their MPI-5.0 ABI values. A
+    /// number that fits no C type is returned unchanged.
     #[doc(hidden)]
     pub fn each_number(&self, mut each: impl FnMut(CType, i128)) {
         for (parameter, argument) in self.parameters() {
@@ -490,7 +489,7 @@ impl<'a, T> Call<'a, T> {
                 (ArgumentKind::Range, Some(Argument::Range(range))) => {
                     each(CType::Int, (*range).into());
                 }
-                // Datatypes, and arguments that do not fit the parameter: no call can be made with those.
+                // Datatypes are not numbers. Arguments that do not fit the parameter belong to no call.
                 _ => {}
             }
         }

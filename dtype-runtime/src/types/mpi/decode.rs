@@ -1,10 +1,10 @@
-//! Decoding: from a datatype back to the call that made it.
+//! Decoding, which turns a datatype back into the call that made it.
 //!
-//! MPI-4.1 section 5.1.13. Decoding returns the original call, not what the type was optimized to: a `vector(10,
-//! 2, 2)` decodes to 10, 2, 2, although it is contiguous.
+//! MPI-4.1 section 5.1.13. Decoding returns the original call, not an optimized form: a `vector(10, 2, 2)` decodes to 10, 2, 2,
+//! although it is contiguous.
 //!
-//! The [table of calls](super::call) lists the parameters of each constructor and their C types. Both the small
-//! and the large form of the [`Contents`] arrays follow from it, in both directions.
+//! The [table of calls](super::call) lists the parameters of each constructor and their C types. From it follow both the small
+//! and the large form of the [`Contents`] arrays, in both directions.
 
 mod library;
 mod rebuild;

@@ -27,7 +27,7 @@ impl<T: Borrow<Type>> Call<'_, T> {
         self.make_by(all_equal)
     }
 
-    /// As [`make`](Self::make), for callers with a faster way to tell whether the types are equal.
+    /// As [`make`](Self::make), for callers that have a faster way to tell whether the types are equal.
     pub(super) fn make_by(&self, are_equal: fn(&[&Type]) -> bool) -> Result<Type, Error> {
         use Argument as A;
         use Combiner as C;

@@ -1,9 +1,9 @@
-//! Marshalling: a datatype as bytes, to be stored or sent.
+//! Marshalling: a datatype as bytes, for storing or sending.
 //!
-//! Equal types have equal bytes. Each distinct node of the tree occurs once, whether or not the type in memory shares it.
-//! The nodes are sorted by height and then by their bytes, so that a reader refutes any other order by comparing
-//! neighbours. The height of a node is 0 if it is not made of other nodes, and otherwise one more than that of its
-//! highest part. Each number has a single form.
+//! Equal types have equal bytes. Each distinct node of the tree occurs once, whether or not the type in memory shares it. The
+//! nodes are sorted by height and then by their bytes, so that a reader can verify the order by comparing neighbours. The
+//! height of a node is 0 if it is not made of other nodes, and otherwise one more than that of its highest part. Each number
+//! has a single form.
 
 mod reader;
 
@@ -15,8 +15,8 @@ use crate::types::Type;
 
 /// The first byte.
 const MAGIC: u8 = 0xD7;
-/// The second byte: the version of the form. If new codes extend the form, old types keep their bytes; if bytes
-/// change their meaning, the version changes.
+/// The second byte: the version of the form. New codes do not change it, because old types keep their bytes; a change of what
+/// bytes mean does.
 const VERSION: u8 = 1;
 /// The third byte: flags of the whole tree. None has a meaning yet.
 const FLAGS: u8 = 0;
@@ -24,17 +24,16 @@ const FLAGS: u8 = 0;
 impl Type {
     /// The type as bytes: compact, the same on every platform, and the same for equal types.
     ///
-    /// The bytes name the calls that made the type, with their arguments. `MPI_LONG` remains `MPI_LONG` on the
-    /// receiving machine, with the size that it has there; displacements in bytes are unchanged. Compare
-    /// [`size`](Self::size) and [`extent`](Self::extent) if the two machines may differ in that. Parts that occur
-    /// repeatedly are written once, so the form is never much larger than the type in memory.
+    /// The bytes name the calls that made the type, with their arguments. `MPI_LONG` remains `MPI_LONG` on the receiving
+    /// machine, with its size there; displacements in bytes are unchanged. If the sizes may differ between the two machines,
+    /// compare [`size`](Self::size) and [`extent`](Self::extent). Parts that occur repeatedly are written once, so the form is
+    /// never much larger than the type in memory.
     ///
     /// # The form
     ///
-    /// Three bytes, `D7 01 00`: a magic number, the version, and flags, none of which has a meaning yet. Then the
-    /// number of the last node, and the nodes, numbered from 0; the last node is the type. Numbers are varints
-    /// (LEB128) of at most 64 bits in their shortest form; signed ones, marked ± below, are zigzag-coded first. A
-    /// node is a code and arguments:
+    /// Three bytes, `D7 01 00`: a magic number, the version, and flags, which have no meaning yet. Then the number of the last
+    /// node, and the nodes, numbered from 0; the last node is the type. Numbers are varints (LEB128) of at most 64 bits in
+    /// their shortest form; signed ones, marked ± below, are zigzag-coded first. A node is a code and arguments:
     ///
     /// | code | what | arguments |
     /// |---|---|---|

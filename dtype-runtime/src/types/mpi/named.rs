@@ -4,13 +4,13 @@ use super::Pair;
 use crate::basic::Basic;
 use crate::types::{Constructor, Type};
 
-/// A datatype with a name instead of a call, so that it has no [contents](Type::contents).
+/// A datatype with a name. No call made it, so it has no [contents](Type::contents).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Named {
     /// Made by [`Type::basic`].
     Basic(Basic),
-    /// Made by [`Type::pair`], or by [`Type::value_index`] where the pair has a name.
+    /// Made by [`Type::pair`], or by [`Type::value_index`] if the pair has a name.
     Pair(Pair),
     /// Made by [`Type::lb_marker`].
     LbMarker,

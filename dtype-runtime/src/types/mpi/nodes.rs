@@ -1,4 +1,4 @@
-//! The nodes of types, each listed once, however many types in memory are equal to it.
+//! The nodes of types, each listed once, however often the types in memory repeat it.
 
 pub(super) mod code;
 pub(super) mod varint;
@@ -21,8 +21,8 @@ pub(in crate::types) struct Table {
 }
 
 impl Table {
-    /// The table of these types and everything they are made of. It takes time linear in the memory of the types,
-    /// not in the trees that they represent, times the logarithm of the number of types.
+    /// Makes the table of these types and of all their parts. It takes time linear in the memory of the types, not in the trees
+    /// that they represent, times the logarithm of the number of types.
     pub(in crate::types) fn new(roots: &[&Type], distinguish_rules: bool) -> Self {
         let (bytes, numbers) = (Vec::new(), BTreeMap::new());
         let mut table = Self { bytes, number_of_nodes: 0, numbers, distinguish_rules };
@@ -58,12 +58,12 @@ impl Table {
     }
 }
 
-/// Whether these are all equal, for types that are equal only if they are clones of one type.
+/// Whether these are all equal. Use it only for types that are equal only if they are clones of one type.
 pub(super) fn same_address(types: &[&Type]) -> bool {
     types.windows(2).all(|pair| pair[0].as_ptr() == pair[1].as_ptr())
 }
 
-/// The types in memory by height, starting with types that are not made of others. Each is visited once.
+/// The types in memory by height, starting with types without parts. Each type is visited once.
 fn by_height<'a>(roots: &[&'a Type]) -> Vec<Vec<&'a Type>> {
     let mut heights = Heights { all: Vec::new(), known: BTreeMap::new() };
     for root in roots {

@@ -1,6 +1,7 @@
-//! The predefined datatypes that consist of more than one basic datatype, or that are unnamed.
+//! The predefined datatypes that have more than one basic datatype, or no name.
 //!
-//! Those with a name and a single value are the variants of [`Basic`]; [`Type::basic`] makes a datatype of each.
+//! The predefined datatypes with a name and a single value are the variants of [`Basic`]; [`Type::basic`] makes a datatype from
+//! a variant.
 
 use super::call::Combiner;
 use crate::basic::{Basic, Kind};
@@ -85,7 +86,7 @@ impl Pair {
         }
     }
 
-    /// The named pair of these two. Rust's `i32` and `i16` are accepted as C's `int` and `short`.
+    /// The named pair of these two basic datatypes. Rust's `i32` and `i16` are accepted as C's `int` and `short`.
     fn from_parts(value: Basic, index: Basic) -> Option<Self> {
         let in_c = |basic| match basic {
             Basic::I16 => Basic::Short,
@@ -97,7 +98,7 @@ impl Pair {
     }
 }
 
-/// A class of types that differ in their size (`MPI_TYPECLASS_*`).
+/// A class of types of different sizes (`MPI_TYPECLASS_*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TypeClass {
     /// `MPI_TYPECLASS_INTEGER`.
@@ -199,7 +200,7 @@ impl Type {
         Ok(Self::value_then_index(Pair::from_parts(value, index), value, index, rule))
     }
 
-    /// Laid out as C's `struct { value; index; }`, by every rule for bounds.
+    /// A pair, laid out as C's `struct { value; index; }` under every rule for bounds.
     pub(super) fn value_then_index(
         name: Option<Pair>,
         value: Basic,
@@ -293,7 +294,7 @@ impl Type {
     /// ```
     #[doc(alias = "MPI_Type_match_size")]
     pub fn match_size(class: TypeClass, size: u64) -> Result<Self, Error> {
-        // Fortran's types, with the size in the name.
+        // Fortran's types that have their size in the name.
         let found = Basic::ALL.iter().find(|basic| {
             let number = basic.name().strip_prefix(class.name());
             number.is_some_and(|number| number.parse() == Ok(size))

@@ -1,4 +1,4 @@
-//! Remakes a type with other rules for bounds: the standard's or MPICH's.
+//! Makes a type again under other rules for bounds: the standard's or MPICH's.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -18,13 +18,12 @@ impl Type {
         self.0.rules
     }
 
-    /// Makes this type again, with the bounds of all its parts by another rule. Types built from the result follow
-    /// that rule, too, even if the type is a [basic](Self::basic) one, whose own bounds are the same by both
-    /// rules: a type with parts of both kinds follows the rule that is not the standard's.
+    /// Makes this type again, with the bounds of all its parts by another rule. Types built from the result follow that rule,
+    /// too. This holds even for a [basic](Self::basic) type, although its own bounds are the same by both rules. A type with
+    /// parts of both kinds follows MPICH's rule.
     ///
-    /// By [`BoundsRule::Mpich`] the type has the bounds, and therefore the displacements of its copies, that the
-    /// same calls give in MPICH. A tenth of random types have other bounds in MPICH; types without markers and
-    /// padding never do.
+    /// By [`BoundsRule::Mpich`], the type has the bounds that the same calls give in MPICH, and so the same displacements of
+    /// its copies. One in ten random types has other bounds in MPICH; types without markers and padding never do.
     ///
     /// # Errors
     ///
@@ -45,8 +44,7 @@ impl Type {
         Remake { rules, nodes, made: BTreeMap::new() }.remake(self)
     }
 
-    /// Gives a datatype that is not made of others this rule, for the types built from it. Its own bounds
-    /// are the same by every rule.
+    /// Gives a type without parts this rule, for the types built from it. Its own bounds are the same by every rule.
     pub(super) fn by(&self, rules: BoundsRule) -> Self {
         match *self.constructor() {
             _ if self.0.rules == rules => self.clone(),
@@ -58,9 +56,8 @@ impl Type {
     }
 }
 
-/// What a structure adds, by MPICH's rules, to the bounds of the copies that it is made of: the markers among its
-/// members, whose last one counts, and, if the other members are not all of one type, padding and the bounds of
-/// members without data.
+/// What a structure adds, by MPICH's rules, to the bounds of its copies: the markers among its members, of which the last one
+/// counts; and, if the other members are not all of one type, padding and the bounds of members without data.
 pub(in crate::types) fn structure(
     parts: &mut Parts,
     members: &[Member],
@@ -74,7 +71,7 @@ pub(in crate::types) fn structure(
         }
     }
     let others = members.iter().filter(|member| !member.is_marker());
-    // One member is of one type.
+    // A single member is of one type.
     if parts.bounds.data.is_none() || others.clone().nth(1).is_none() {
         return;
     }
@@ -93,8 +90,8 @@ pub(in crate::types) fn structure(
     }
 }
 
-/// Whether MPICH treats all of these as one type. MPICH compares handles; here, where a type is a value, equal
-/// types are one, as if each had been made once and used repeatedly.
+/// Whether MPICH treats all of these as one type. MPICH compares handles. Types here are values, so equal types count as one
+/// handle that was used repeatedly.
 fn are_one(types: &[&Type], are_equal: fn(&[&Type]) -> bool) -> bool {
     match types.first().and_then(|first| first.single()) {
         Some(first) => types
@@ -114,7 +111,7 @@ impl Type {
         ty
     }
 
-    /// The type that this type is made of, if the call that made it had no effect.
+    /// The part of this type, if the call that made this type had no effect.
     fn without_call(&self) -> Option<&Self> {
         match self.constructor() {
             Constructor::Dup { old }
@@ -156,7 +153,7 @@ impl Type {
         if (built.lb(), built.extent()) != self.resize() {
             return None;
         }
-        // One call for each dimension, and no deeper: the parts of `old` are visited once.
+        // One call for each dimension, and no further: the parts of `old` are visited once.
         let mut ty = built;
         while ty.as_ptr() != old.as_ptr() {
             ty = ty.without_call()?;
@@ -173,7 +170,7 @@ impl Type {
     }
 }
 
-/// MPICH knows a basic datatype by its kind and width, and treats a truth value as an integer.
+/// Whether MPICH treats two basic datatypes as the same: by kind and width, with a truth value as an integer.
 fn same_in_mpich(a: Basic, b: Basic) -> bool {
     let integer =
         |basic: Basic| matches!(basic.kind(), Kind::Integer | Kind::Unsigned | Kind::Logical);
@@ -183,16 +180,16 @@ fn same_in_mpich(a: Basic, b: Basic) -> bool {
 /// Makes types again.
 struct Remake {
     rules: BoundsRule,
-    /// The parts. Types share them, and there can be exponentially more paths to them than parts.
+    /// The parts. Types share them, so there can be exponentially more paths to parts than parts.
     nodes: Table,
-    /// The type that was made for each node. Parts that become equal get one type, so that their addresses tell
-    /// whether two of them are equal.
+    /// The type made for each node. Parts that become equal get one type, so that comparing addresses tells whether two of them
+    /// are equal.
     made: BTreeMap<u64, Type>,
 }
 
 impl Remake {
     fn remake(&mut self, ty: &Type) -> Result<Type, Error> {
-        // A type by MPICH's rule may have parts by the standard's rule, but not the other way round.
+        // A type under MPICH's rule may have parts under the standard's rule, but not the other way round.
         if (ty.0.rules, self.rules) == (BoundsRule::Literal, BoundsRule::Literal) {
             return Ok(ty.clone());
         }

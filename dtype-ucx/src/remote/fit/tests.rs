@@ -1,4 +1,4 @@
-//! The check, against every element of the layout compared one by one.
+//! The check, compared with a comparison of each element of the layout.
 
 use dtype_runtime::types::Order;
 use dtype_runtime::{Basic, Type};

@@ -1,4 +1,4 @@
-//! Without UCX, so that Miri can run them.
+//! Tests without UCX, so that Miri can run them.
 
 use dtype_runtime::pack;
 
@@ -27,7 +27,7 @@ fn requests_are_served_until_the_end() {
     let put = [&rows[..], b"abcdef"].concat();
     assert_eq!(served.serve(&request(PUT, 1, 33, 2, 6), &put, &mut reply), Ok(()));
     assert_eq!(reply.len(), 12);
-    // Outside, by one byte.
+    // Outside the memory by one byte.
     for (base, reason) in [(31, Refusal::Outside), (39, Refusal::Outside), (-1, Refusal::Outside)] {
         let refused = served.serve(&request(PUT, 1, base, 2, 6), &put, &mut reply);
         assert_eq!(refused, Err(reason));

@@ -1,4 +1,4 @@
-//! Requests, good ones and hostile ones, against memory of some length.
+//! Valid and hostile requests, against memory of some length.
 
 use dtype_runtime::pack;
 
@@ -39,16 +39,16 @@ fn refusal((request, payload): &(Request, Vec<u8>), len: usize) -> Option<Refusa
 
 #[test]
 fn what_requests_name() {
-    // The example at the head.
+    // The example in the module's documentation.
     let (request, payload) = rows(6, 2, &[(3, 8)], 0, 6);
     let (region, packed) = request.region(&payload, 24).unwrap();
     assert_eq!((segments(&region), region.length()), (vec![(6, 2), (14, 2), (22, 2)], 6));
     assert!(packed.is_empty());
-    // From the middle of a run to the middle of another one.
+    // From the middle of one run to the middle of another.
     let (request, payload) = rows(6, 2, &[(3, 8)], 1, 4);
     let (region, _) = request.region(&payload, 24).unwrap();
     assert_eq!(segments(&region), [(7, 1), (14, 2), (22, 1)]);
-    // Two levels, backwards, and a put.
+    // Two levels, with a negative stride, for a get and a put.
     let (request, mut payload) = rows(60, 1, &[(2, -30), (2, 4)], 0, 4);
     let request = Request { kind: PUT, ..request };
     payload.extend(b"abcd");
@@ -82,11 +82,11 @@ fn what_is_refused() {
             assert!(refusal(&rows(0, count, &[(3, stride)], 0, 6), 24).is_some());
         }
     }
-    // As deep as it may be: two of two of two, all the same byte, or ever farther away.
+    // The greatest depth: two of two of two …, all at the same byte, or farther and farther away.
     let strides: Vec<(u64, i64)> = (0..MAX_ROWS).map(|level| (2, 3 << (31 - level))).collect();
     assert_eq!(refusal(&rows(0, 1, &strides, 1 << 31, 100), usize::MAX >> 1), None);
     assert_eq!(refusal(&rows(0, 1, &[(2, 0); MAX_ROWS], 1 << 31, 100), 24), None);
-    // As many as one likes of the same byte: no more are visited than are asked for.
+    // Very many repetitions of one byte: no more are visited than were requested.
     let (request, payload) = rows(5, 1, &[(1 << 40, 0)], 1 << 39, 3);
     let (region, _) = request.region(&payload, 24).unwrap();
     assert_eq!(segments(&region), [(5, 1); 3]);
@@ -103,7 +103,7 @@ fn what_is_refused() {
     assert_eq!(refusal(&list(&[(0, 2)], 1), 24), Some(Malformed));
     assert_eq!(refusal(&list(&vec![(0, 0); MAX_BLOCKS + 1], 0), 24), Some(Malformed));
 
-    // More or fewer bytes than it says, and kinds that there are not.
+    // More or fewer bytes than the request says, and unknown kinds.
     let (request, payload) = good;
     for len in 0..payload.len() {
         assert_eq!(request.region(&payload[..len], 24).err(), Some(Malformed));

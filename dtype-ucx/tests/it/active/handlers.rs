@@ -169,7 +169,7 @@ fn a_panic_of_a_handler_resumes_from_the_call() {
         });
         assert_eq!((panicked, calls.get()), ("in a handler", 2));
         drop((sending, other));
-        // From a scope, which waits before.
+        // From a scope, after the scope has waited for the message.
         let panicked = panic_of(&mut || {
             worker
                 .scope(|scope| scope.send_active(&endpoint, ID, &(), &[1_u8; 1000]).map(drop))

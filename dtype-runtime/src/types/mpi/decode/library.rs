@@ -1,4 +1,4 @@
-//! From the datatypes of an MPI library to a [`Type`], level by level.
+//! Decodes the datatypes of an MPI library to a [`Type`], level by level.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -47,7 +47,7 @@ use crate::types::Type;
 pub trait Library {
     /// A datatype of the library: a handle, or a value that owns one.
     type Datatype;
-    /// A value that tells apart the datatypes that are alive.
+    /// A value that differs between any two live datatypes.
     type Key: Ord;
     /// The reason why a datatype has no [`Type`].
     type Error: From<Error>;
@@ -63,15 +63,15 @@ pub trait Library {
     /// The datatype's key.
     fn key(&self, datatype: &Self::Datatype) -> Self::Key;
 
-    /// Envelope and contents of a datatype. [`Type::decode`] calls it once for each key.
+    /// The envelope and the contents of a datatype. [`Type::decode`] calls this once for each key.
     ///
     /// # Errors
     ///
     /// Any error ends the decoding.
     fn read(&mut self, datatype: &Self::Datatype) -> Result<Decoded<Self::Datatype>, Self::Error>;
 
-    /// The type of a datatype, from the type `ty` that its contents make. A library with rules of its own for bounds replaces the
-    /// bounds.
+    /// The type of a datatype, where `ty` is the type that its contents make. A library with other rules for bounds replaces
+    /// the bounds.
     ///
     /// # Errors
     ///
@@ -81,8 +81,8 @@ pub trait Library {
         Ok(ty)
     }
 
-    /// Frees a datatype that [`read`](Self::read) returned in contents. It is called at the end of the decoding, even if that
-    /// fails: a library may give the handle of a freed datatype to another one.
+    /// Frees a datatype that [`read`](Self::read) returned in contents. [`Type::decode`] calls this at the end, even if
+    /// decoding fails, and not before: a library may reuse the handle of a freed datatype.
     fn free(&mut self, part: Self::Datatype) {
         drop(part);
     }
@@ -93,7 +93,7 @@ pub trait Library {
 pub enum Decoded<T> {
     /// The datatype is predefined.
     Named(Type),
-    /// A call with these arguments made it. Constants have the numbers of the MPI-5.0 ABI.
+    /// A call with these arguments made the datatype. Constants have the numbers of the MPI-5.0 ABI.
     Made(Contents<T>),
 }
 
@@ -115,7 +115,7 @@ impl Type {
 
 struct Walk<'a, L: Library> {
     library: &'a mut L,
-    /// The types decoded so far. Datatypes share their parts, and the tree can be exponentially larger than its memory.
+    /// The types decoded so far. Datatypes share their parts, so the tree can be exponentially larger than its memory.
     known: BTreeMap<L::Key, Type>,
     parts: Vec<L::Datatype>,
 }

@@ -1,4 +1,4 @@
-//! From contents back to a datatype. The contents may come from elsewhere, so nothing in them is trusted.
+//! Rebuilds a datatype from contents. The contents may come from any source, so they are not trusted.
 
 use alloc::vec::Vec;
 use core::slice::Iter;
@@ -52,7 +52,7 @@ impl Contents {
 /// Takes arguments from the arrays, in order.
 struct Reader<'a> {
     combiner: Combiner,
-    /// Whether counts and addresses are among the large counts.
+    /// Whether the large counts include counts and addresses.
     large: bool,
     integers: Iter<'a, i32>,
     addresses: Iter<'a, i64>,
@@ -70,7 +70,7 @@ impl<'a> Reader<'a> {
         for parameter in signature.parameters {
             arguments.push(match parameter.kind {
                 ArgumentKind::Length(number) => {
-                    // At most as many as there are arguments left, which is checked when they are read.
+                    // At most the number of arguments left, which is checked when they are read.
                     length = usize::try_from(self.unsigned(number)?)
                         .map_err(|_| self.wrong("too few arguments"))?;
                     continue;
@@ -102,7 +102,7 @@ impl<'a> Reader<'a> {
         Error::Contents { combiner: self.combiner.name(), problem }
     }
 
-    /// The next number of the array that holds numbers of this type.
+    /// The next number in the array for this C type.
     fn signed(&mut self, number: CType) -> Result<i64, Error> {
         let (next, problem) = match number {
             CType::Count | CType::Address if self.large => {
@@ -126,7 +126,7 @@ impl<'a> Reader<'a> {
         self.integers.next().copied().ok_or_else(|| self.wrong("too few integers"))
     }
 
-    /// A precision or a range, if it is defined.
+    /// A precision or a range; `None` if it is undefined.
     fn digits(&mut self) -> Result<Option<u32>, Error> {
         match self.int()? {
             UNDEFINED => Ok(None),

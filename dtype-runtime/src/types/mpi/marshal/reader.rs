@@ -1,5 +1,5 @@
-//! From bytes back to types. Nothing in the bytes is trusted: errors in their form are found here, errors in the
-//! arguments by the constructors.
+//! Reads types from bytes, which are not trusted: the reader finds errors of form, and the constructors find errors in the
+//! arguments.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -59,7 +59,7 @@ impl<'a> Reader<'a> {
             self.height = 0;
             let ty = self.node()?;
             let this = (self.height, self.bytes.since(start));
-            // The nodes are sorted, so equal ones would be neighbours. Before the first is one without bytes.
+            // The nodes are sorted, so equal ones would be neighbours. Before the first node, `before` is empty.
             if before >= this {
                 let same = before == this;
                 let problem = if same { Malformed::Duplicate } else { Malformed::Disorder };
@@ -76,7 +76,7 @@ impl<'a> Reader<'a> {
             }
             self.nodes.push(Node { ty, height: self.height, is_referenced: false });
             self.unreferenced += 1;
-            // Another node must still refer to each of them, which takes at least one byte.
+            // Each unreferenced node needs another node that refers to it, which takes at least one byte.
             if self.unreferenced > self.bytes.remaining() {
                 return Err(wrong(end, Malformed::Truncated));
             }
@@ -90,7 +90,7 @@ impl<'a> Reader<'a> {
                 let at = self.bytes.at();
                 let found = self.bytes.byte()?;
                 let ty = self.call(at, found)?;
-                // A type made of others follows their rules.
+                // A type with parts follows the rules of its parts.
                 if !ty.constructor().has_no_parts() {
                     return Err(wrong(at, Malformed::Code { found }));
                 }
@@ -100,7 +100,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A node whose code was read.
+    /// Reads the rest of a node made by a call; its code was just read.
     fn call(&mut self, at: usize, code: u8) -> Result<Type, Error> {
         let combiner = code::call(code).unwrap_or(Combiner::Named);
         match (combiner, combiner.signature()) {
@@ -114,7 +114,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The arguments for these parameters: the datatypes come last.
+    /// The arguments for these parameters. In the bytes, the datatypes come last.
     fn arguments(&mut self, parameters: &[Parameter]) -> Result<Vec<Argument<'a, Type>>, Error> {
         let mut arguments = Vec::with_capacity(parameters.len());
         let (mut length, mut bit, mut types) = (0, false, None);
@@ -135,7 +135,7 @@ impl<'a> Reader<'a> {
                     }
                     continue;
                 }
-                // Read with their number.
+                // Distributions, which are read together with their numbers.
                 ArgumentKind::Counts(_) if !has_order => continue,
                 ArgumentKind::Count(_) => Argument::Count(self.bytes.unsigned()?),
                 ArgumentKind::Offset(_) => Argument::Offset(self.bytes.signed()?),
@@ -172,7 +172,7 @@ impl<'a> Reader<'a> {
         Ok(arguments)
     }
 
-    /// A named datatype, whose code was read.
+    /// Reads the rest of a named datatype; its code was just read.
     fn named(&mut self, at: usize, code: u8) -> Result<Type, Error> {
         match code {
             code::LB_MARKER => Ok(Type::lb_marker()),
@@ -182,7 +182,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// An earlier node.
+    /// Reads a reference to an earlier node.
     fn part(&mut self) -> Result<Type, Error> {
         let at = self.bytes.at();
         let number = self.bytes.unsigned()?;
@@ -214,19 +214,19 @@ impl<'a> Reader<'a> {
         let ty = Type::value_index(&value, &index)?;
         match ty.constructor() {
             Constructor::Pair { name: None, .. } => Ok(ty),
-            // The pair has a name, and `marshal` writes it by its name.
+            // The pair has a name, so `marshal` writes the name.
             _ => Err(wrong(start, Malformed::Overlong)),
         }
     }
 
-    /// A precision or a range, if it is defined.
+    /// A precision or a range; `None` if it is undefined.
     fn digits(&mut self) -> Result<Option<u32>, Error> {
         let at = self.bytes.at();
         let Some(value) = self.bytes.unsigned()?.checked_sub(1) else { return Ok(None) };
         u32::try_from(value).map(Some).map_err(|_| wrong(at, Malformed::Range))
     }
 
-    /// The lengths of blocks, of which only one is written if they are equal. Their number stands at `at`.
+    /// Lengths of blocks; if all are equal, the bytes have only one. Their number was read at offset `at`.
     fn counts(&mut self, at: usize, length: usize, equal: bool) -> Result<Vec<u64>, Error> {
         let overlong = Err(wrong(at, Malformed::Overlong));
         if equal {
@@ -245,7 +245,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// `length` numbers of one kind. The caller has compared `length` with the number of remaining bytes.
+    /// `length` numbers of one kind. The caller has checked `length` against the remaining bytes.
     fn several<T>(
         &mut self,
         length: usize,
@@ -259,8 +259,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The least number of bytes that an element of the lists takes in all of them together: one in each, and none in the lengths
-/// of blocks, which may be equal.
+/// The least number of bytes that one more element takes in all lists together: one in each list, but none in the lengths of
+/// blocks, because these may be equal.
 fn shortest(parameters: &[Parameter], has_order: bool) -> usize {
     let takes_a_byte = |kind| match kind {
         ArgumentKind::Counts(_) => has_order,

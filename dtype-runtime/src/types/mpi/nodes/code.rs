@@ -1,4 +1,4 @@
-//! The byte that a node begins with. None of these may ever change its meaning.
+//! The byte that a node begins with. The meaning of a code must never change.
 
 use crate::basic::Basic;
 use crate::types::Constructor;
@@ -24,10 +24,10 @@ pub(in crate::types::mpi) const BLOCK_OF: u8 = 2;
 pub(in crate::types::mpi) const CYCLIC: u8 = 3;
 pub(in crate::types::mpi) const CYCLIC_OF: u8 = 4;
 
-/// The first code of a call, [`Combiner::Dup`]'s. The others follow in the order of the combiners' ABI numbers.
+/// The first code of a call, that of [`Combiner::Dup`]. The others follow in the order of the combiners' ABI numbers.
 const FIRST_CALL: i32 = 0x80;
 
-// The ABI's next combiner would get the code of `BY_MPICH`, so it needs a separate code.
+// The ABI's next combiner would get the code of `BY_MPICH`, so it would need a code outside this range.
 const _: () = {
     let last = Combiner::ALL[Combiner::ALL.len() - 1];
     assert!(for_call(last) < BY_MPICH);

@@ -1,5 +1,5 @@
-//! Numbers of variable length: seven bits in each byte, the least significant first, the top bit set on all bytes
-//! but the last. Each number has one form, the shortest.
+//! Numbers of variable length: seven bits in each byte, the least significant first; the top bit is set on all bytes but the
+//! last. Each number is written in its shortest form, and no other is accepted.
 
 use alloc::vec::Vec;
 
@@ -32,7 +32,7 @@ impl<'a> Bytes<'a> {
         Self { all, at: 0 }
     }
 
-    /// The number of bytes that were read.
+    /// The number of bytes read so far.
     pub(in crate::types::mpi) fn at(&self) -> usize {
         self.at
     }
@@ -58,7 +58,7 @@ impl<'a> Bytes<'a> {
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
             let bits = u64::from(byte & 0x7F);
-            // Only one bit of the tenth byte fits.
+            // Of the tenth byte, only one bit fits.
             if bits << shift >> shift != bits {
                 return Err(wrong(start, Malformed::Range));
             }
@@ -78,8 +78,8 @@ impl<'a> Bytes<'a> {
         Ok((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
     }
 
-    /// The length of a list and a bit that goes with it. If the list, with elements of at least `each` bytes, does
-    /// not fit the remaining bytes, it is refused before memory is reserved for it.
+    /// Reads the length of a list, and a bit that is stored with it. The length is refused, before memory is reserved, if that
+    /// many elements of at least `each` bytes exceed the remaining bytes.
     pub(in crate::types::mpi) fn length(&mut self, each: usize) -> Result<(usize, bool), Error> {
         let start = self.at;
         let value = self.unsigned()?;

@@ -1,4 +1,4 @@
-//! A node's bytes: its code and the arguments of its call, in the order of the [table of calls](crate::types::call), the
+//! Writes a node: its code, then the arguments of its call in the order of the [table of calls](crate::types::call), with the
 //! datatypes last.
 
 use alloc::vec::Vec;
@@ -12,7 +12,7 @@ impl Table {
     /// Writes a type whose parts are already in the table.
     pub(super) fn write(&self, ty: &Type, out: &mut Vec<u8>) {
         let constructor = ty.constructor();
-        // A type made of others follows their rules.
+        // A type with parts follows the rules of its parts.
         let by_mpich = ty.bounds_rule() == BoundsRule::Mpich && constructor.has_no_parts();
         if by_mpich && self.distinguish_rules {
             out.push(code::BY_MPICH);
@@ -33,7 +33,7 @@ impl Table {
             Argument::Order(order) => Some(*order),
             _ => None,
         });
-        // The lengths of blocks, but not the sizes of an array, are written once if they are equal.
+        // If all blocks have one length, it is written once. The sizes of an array are always written out.
         let equal = order.is_none() && arguments().any(Argument::is_equal_counts);
         for (_, argument) in call.parameters() {
             match argument {
@@ -72,7 +72,7 @@ impl<T> Argument<'_, T> {
     }
 }
 
-/// Writes each as the distance from the previous one: most blocks are close to their neighbours in the list.
+/// Writes each offset as the difference from the previous one, because most blocks are close to their neighbours in the list.
 fn put_offsets(out: &mut Vec<u8>, offsets: &[i64]) {
     let mut before = 0;
     for offset in offsets {
