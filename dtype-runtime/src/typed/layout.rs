@@ -14,6 +14,9 @@
 //! Records larger than a register are not permuted. If each record is one run, with padding at its end for example, many
 //! records are copied by the kernel for blocks at equal distances, with registers that not every machine has.
 
+#[cfg(test)]
+mod measured;
+
 use core::marker::PhantomData;
 use core::ops::Range;
 

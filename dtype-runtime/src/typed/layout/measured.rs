@@ -1,0 +1,105 @@
+//! Times of moves and kernels on this machine, beside the costs from which a plan decides (`plan/costs.rs`):
+//!
+//! ```text
+//! cargo test --release -p dtype-runtime --lib measured -- --ignored --nocapture
+//! ```
+//!
+//! `DTYPE_KERNELS` selects the instruction set. All times are in sixteenths of a nanosecond.
+
+#![expect(clippy::cast_precision_loss, reason = "small numbers")]
+
+use std::hint::black_box;
+use std::time::Instant;
+use std::{println, vec};
+
+use super::*;
+use crate::kernel::Pack;
+use crate::kernels::selected;
+use crate::plan::costs::Cost;
+
+/// Few and many records, both of which fit the first-level cache.
+const FEW: usize = 64;
+const MANY: usize = 512;
+
+/// The time of a call, and that of each record: a line through the times of few and of many records.
+fn fit(copy: impl Fn(usize)) -> (f64, f64) {
+    let time = |count| {
+        let calls = 20_000 / count;
+        let rounds = (0..200).map(|_| {
+            let start = Instant::now();
+            for _ in 0..calls {
+                copy(black_box(count));
+            }
+            start.elapsed().as_secs_f64() * 16e9 / calls as f64
+        });
+        rounds.fold(f64::MAX, f64::min)
+    };
+    let (few, many) = (time(FEW), time(MANY));
+    let record = (many - few) / (MANY - FEW) as f64;
+    (few - FEW as f64 * record, record)
+}
+
+/// Prints what the kernels of `T` cost, beside the constants, if the machine has them.
+fn costs_of<T: Datatype>(name: &str) {
+    assert!(size_of::<T>() <= 128);
+    let (mut memory, mut packed) = (vec![0_u64; MANY * 16], vec![0_u64; MANY * 16]);
+    let (memory, packed) = (memory.as_mut_ptr().cast::<u8>(), packed.as_mut_ptr().cast::<u8>());
+    // SAFETY: here and below, both vectors have room for `MANY` records. All bytes are zero, and nothing else uses them.
+    let (_, moves) = fit(|count| unsafe { Layout::<T>::copy::<Pack>(memory, packed, count) });
+    println!("{name}: moves of a record {}, measured {moves:.1}", Layout::<T>::time_of_a_record());
+    let line = |kernel, cost: Cost, (call, record): (f64, f64), steps: f64| {
+        let (step, measured) = (cost.step, record / steps);
+        println!(
+            "  {kernel}: call {}, measured {call:.0}; step {step}, measured {measured:.1}",
+            cost.call
+        );
+    };
+    if let (true, Some(all)) = (selected().permutes(), Layout::<T>::PERMUTATION) {
+        let size = T::TYPE_MAP.size();
+        // SAFETY: as above; the permutation is made for the records.
+        let permutes = fit(|count| unsafe {
+            let bytes = 0..count * size;
+            kernel::permute_or::<Pack>(
+                all,
+                Layout::<T>::all_by_runs::<Pack>,
+                memory,
+                packed,
+                bytes,
+            );
+        });
+        line("permutation", costs::PERMUTATION, permutes, 1.0 / all.records() as f64);
+    }
+    if let (true, Some(all)) = (kernel::is_shuffling(), Layout::<T>::SHUFFLE) {
+        let steps = all.number() as f64 / all.records() as f64;
+        if all.worth_packing() < usize::MAX {
+            // SAFETY: as above; the shuffle packs.
+            let packs = fit(|count| unsafe {
+                Layout::<T>::by_shuffles::<Pack, true>(memory, packed, count);
+            });
+            line("shuffle, to pack", costs::SHUFFLE_PACKS, packs, steps);
+        }
+        // SAFETY: as above; what shuffles can pack they can unpack.
+        let unpacks = fit(|count| unsafe {
+            Layout::<T>::by_shuffles::<Unpack, false>(memory, packed, count);
+        });
+        line("shuffle, to unpack", costs::SHUFFLE_UNPACKS, unpacks, steps);
+        if all.worth_unpacking(true) < usize::MAX {
+            // SAFETY: as above; registers that do not overlap keep the gaps.
+            let keeps = fit(|count| unsafe {
+                Layout::<T>::by_shuffles::<Unpack, true>(memory, packed, count);
+            });
+            line("shuffle, to keep gaps", costs::SHUFFLE_KEEPS, keeps, steps);
+        }
+    }
+}
+
+#[test]
+#[ignore = "prints times, for those who change the costs"]
+fn costs_beside_times() {
+    println!("kernels: {}", selected());
+    costs_of::<(f64, u32, u8)>("f64, u32, u8");
+    costs_of::<(u64, u8)>("u64, u8");
+    costs_of::<(u32, u16)>("u32, u16");
+    costs_of::<(f64, u8, u16, u32, u8)>("f64, u8, u16, u32, u8");
+    costs_of::<([f64; 3], [f64; 3], u32, u8)>("3 f64, 3 f64, u32, u8");
+}
