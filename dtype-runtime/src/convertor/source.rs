@@ -167,7 +167,7 @@ impl Source {
     /// # Safety
     ///
     /// The bytes that the range names must be valid for `D`, and so must as many bytes of `packed`; the two must not overlap.
-    /// If `D` reads memory, all data of the instances must be readable.
+    /// If `D` reads memory, all data of the instances must be readable; if it writes memory, they must not overlap.
     #[inline(always)]
     pub(super) unsafe fn copy<D: Way>(&self, range: Range<u64>, packed: *mut u8, near: &mut usize) {
         // SAFETY: the caller guarantees the memory. The routine is a type's constant, made from the same type map as its

@@ -204,9 +204,9 @@ impl Unpacker<'_> {
         let part = progress.part();
         debug_assert!(part.start <= range.start && range.end <= part.end, "inside this part");
         let packed = bytes.as_ptr().cast_mut();
-        // SAFETY: the data are writable, by the promise that the unpacker was made with, and it is borrowed exclusively, so
-        // nothing else writes this part of them. The source bytes are borrowed and only read, so they do not overlap the data,
-        // which nothing else accesses.
+        // SAFETY: the data are writable and do not overlap, by the promise that the unpacker was made with. It is borrowed
+        // exclusively, so nothing else writes this part of them. The source bytes are borrowed and only read, so they do not
+        // overlap the data, which nothing else accesses.
         unsafe { source.copy::<Unpack>(range, packed, progress.near()) };
     }
 
@@ -383,9 +383,9 @@ impl UnpackRecords for Unpacker<'_> {
         let range = position..position + bytes.len() as u64;
         let part = self.progress.part();
         debug_assert!(part.start <= range.start && range.end <= part.end, "inside this part");
-        // SAFETY: the data are writable, by the promise that the unpacker was made with, and nothing else writes this part, as
-        // the caller guarantees; no byte is in two parts. The source bytes are borrowed and only read, so they do not overlap
-        // the data, which nothing else accesses.
+        // SAFETY: the data are writable and do not overlap, by the promise that the unpacker was made with. Nothing else writes
+        // this part, as the caller guarantees; no byte is in two parts. The source bytes are borrowed and only read, so they do
+        // not overlap the data, which nothing else accesses.
         unsafe { self.source.copy::<Unpack>(range, bytes.as_ptr().cast_mut(), &mut 0) };
         Ok(())
     }
