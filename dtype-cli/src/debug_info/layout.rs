@@ -49,7 +49,7 @@ pub(super) struct Resolved {
     pub(super) align: u64,
     /// The members that are not data.
     pub(super) left_out: Rc<[LeftOut]>,
-    /// The bytes of its members, with and without data, if it is a struct whose layout the compiler chose.
+    /// The bytes of all members, with and without data, if the type is a struct whose layout the compiler chose.
     pub(super) spans: Rc<[Span]>,
 }
 

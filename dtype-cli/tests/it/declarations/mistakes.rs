@@ -119,7 +119,7 @@ fn what_a_compiler_reads() {
                 line,
             ),
             (
-                "struct |PACKED| P { int x; };".replace("|PACKED| P", "PACKED |P|").leak(),
+                "struct PACKED |P| { int x; };",
                 "expected `{` after the name of a struct, found `P`",
                 line,
             ),
@@ -127,7 +127,7 @@ fn what_a_compiler_reads() {
             ("struct P { |public|: int x; };", "`public` is C++", "c++ -g"),
             ("|template| <typename T> struct P { T x; };", "`template` is C++", "c++ -g"),
             (
-                "struct P { int x[|1 ? 2 : 3|]; };".replace("|1 ? 2 : 3|", "1 |?| 2 : 3").leak(),
+                "struct P { int x[1 |?| 2 : 3]; };",
                 "conditional expressions are not evaluated",
                 line,
             ),
