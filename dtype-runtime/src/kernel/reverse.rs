@@ -1,6 +1,6 @@
 //! Values whose bytes are reversed while they are copied: numbers in the other byte order.
 
-use super::direction::{Steps, Way};
+use super::direction::{Steps, Way, each};
 use super::registers::{Portable, Registers, compiled_for_selected};
 
 /// Copies `count` blocks of `len` bytes, and reverses each value of `width` bytes.
@@ -17,16 +17,13 @@ pub(crate) unsafe fn reverse<D: Way>(
     memory: *mut u8,
     packed: *mut u8,
 ) {
-    let (from, to) = D::ends(memory, packed);
-    let steps = [steps.memory, steps.packed.cast_signed()];
-    let [from_step, to_step] = if D::PACKS { steps } else { [steps[1], steps[0]] };
     // SAFETY: passed on to the caller.
     unsafe {
         match width {
-            2 => blocks::<2>(len, count, from, from_step, to, to_step),
-            4 => blocks::<4>(len, count, from, from_step, to, to_step),
-            8 => blocks::<8>(len, count, from, from_step, to, to_step),
-            _ => blocks::<16>(len, count, from, from_step, to, to_step),
+            2 => blocks::<D, 2>(len, count, steps, memory, packed),
+            4 => blocks::<D, 4>(len, count, steps, memory, packed),
+            8 => blocks::<D, 8>(len, count, steps, memory, packed),
+            _ => blocks::<D, 16>(len, count, steps, memory, packed),
         }
     }
 }
@@ -36,25 +33,13 @@ compiled_for_selected! {
     ///
     /// # Safety
     ///
-    /// As there; the steps are the bytes from one block to the next.
-    unsafe fn blocks[const W: usize][W](
-        len: usize, count: usize, from: *const u8, from_step: isize, to: *mut u8, to_step: isize,
-    ) = R => {
-        let (mut from, mut to) = (from, to);
-        if len == W {
-            for _ in 0..count {
-                Portable::reverse::<W>(from, to, W);
-                from = from.wrapping_offset(from_step);
-                to = to.wrapping_offset(to_step);
-            }
-        } else {
-            for _ in 0..count {
-                R::reverse::<W>(from, to, len);
-                from = from.wrapping_offset(from_step);
-                to = to.wrapping_offset(to_step);
-            }
-        }
-    };
+    /// As [`reverse`].
+    unsafe fn blocks[D: Way, const W: usize][D, W](
+        len: usize, count: usize, steps: Steps, memory: *mut u8, packed: *mut u8,
+    ) = R => each(count, steps, memory, packed, |memory, packed| {
+        let (from, to) = D::ends(memory, packed);
+        if len == W { Portable::reverse::<W>(from, to, W) } else { R::reverse::<W>(from, to, len) }
+    });
 }
 
 /// Copies the bytes of one value in reverse order.
