@@ -28,6 +28,26 @@ struct Kernels<D: Driver> {
     now: u64,
 }
 
+impl<D: Driver> Kernels<D> {
+    fn get(&mut self, source: &Source) -> Option<Arc<D::Kernel>> {
+        self.now += 1;
+        let (kernel, used) = self.all.get_mut(source)?;
+        *used = self.now;
+        Some(Arc::clone(kernel))
+    }
+
+    /// Adds a kernel, in place of the one that was not used for the longest time if there are too many.
+    fn insert(&mut self, source: Source, kernel: Arc<D::Kernel>) {
+        if self.all.len() >= MAX_KERNELS {
+            let oldest = self.all.iter().min_by_key(|(_, (_, used))| *used);
+            if let Some(oldest) = oldest.map(|(source, _)| source.clone()) {
+                self.all.remove(&oldest);
+            }
+        }
+        self.all.insert(source, (kernel, self.now));
+    }
+}
+
 /// Locks data that no panic leaves half changed.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -81,23 +101,13 @@ impl<D: Driver> Device<D> {
         Ok(Buffer { memory, len, device: self.clone(), users })
     }
 
-    /// The kernel of a source, compiled on first use.
+    /// The kernel of a source, compiled on first use. Threads that need it at the same time may each compile it.
     pub(crate) fn kernel(&self, source: Source) -> Result<Arc<D::Kernel>, Error> {
-        let mut kernels = lock(&self.0.kernels);
-        kernels.now += 1;
-        let now = kernels.now;
-        if let Some((kernel, used)) = kernels.all.get_mut(&source) {
-            *used = now;
-            return Ok(Arc::clone(kernel));
+        if let Some(kernel) = lock(&self.0.kernels).get(&source) {
+            return Ok(kernel);
         }
         let kernel = Arc::new(self.driver().compile(&source)?);
-        if kernels.all.len() >= MAX_KERNELS {
-            let oldest = kernels.all.iter().min_by_key(|(_, (_, used))| *used);
-            if let Some(oldest) = oldest.map(|(source, _)| source.clone()) {
-                kernels.all.remove(&oldest);
-            }
-        }
-        kernels.all.insert(source, (Arc::clone(&kernel), now));
+        lock(&self.0.kernels).insert(source, Arc::clone(&kernel));
         Ok(kernel)
     }
 
