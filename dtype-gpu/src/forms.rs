@@ -82,7 +82,8 @@ impl Forms {
         let words = (range.end - range.start) / bytes;
         let are_wide = u32::try_from(first + words).is_err();
         let at = start.wrapping_add(range.start);
-        let groups = words.div_ceil(THREADS.into());
+        let each = self.nest.as_ref().map_or(1, |nest| nest.each(bytes));
+        let groups = words.div_ceil(each * u64::from(THREADS));
         let launch = Launch { variant: 0, groups, origin, at, numbers: vec![first, words] };
         (Kind::Words { bytes, are_wide }, launch)
     }
@@ -111,7 +112,7 @@ impl Forms {
 /// let column = Type::vector(100, 1, 33, &Type::basic(Basic::F64))?.commit();
 /// let [kernel] = &sources(&column, Direction::Pack)[..] else { panic!("one kernel") };
 /// let text = kernel.text(Dialect::OpenClC);
-/// assert!(text.contains("place += (u64)rest * (u64)0x108;"), "{text}");
+/// assert!(text.contains("place += (u64)i * (u64)0x108;"), "{text}");
 /// # Ok::<(), dtype_runtime::Error>(())
 /// ```
 pub fn sources(committed: &Committed, direction: Direction) -> Vec<Source> {

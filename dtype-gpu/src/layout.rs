@@ -36,6 +36,14 @@ pub(crate) struct Block {
     pub(crate) len: u64,
 }
 
+impl Block {
+    /// The block as a repetition of one iteration.
+    pub(crate) fn repeat(self) -> Repeat {
+        let Self { disp, len: size } = self;
+        Repeat { disp, count: 1, stride: 0, size, body: Body::Run }
+    }
+}
+
 /// Numbers of a row of the table.
 const ROW: usize = 6;
 

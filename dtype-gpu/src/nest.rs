@@ -1,10 +1,16 @@
 //! The kernel for a layout of a few repetitions: code that finds a word, with all numbers as constants.
 
-use crate::layout::{Block, Body, Repeat, widest_word};
+use crate::layout::{Block, Body, Repeat, WIDEST, widest_word};
 use crate::source::{Direction, Source, THREADS, constant, define, word};
 
 /// Code for more repetitions than this would take long to compile.
 const MAX_NODES: usize = 64;
+
+/// Runs of this many bytes are dense wherever they lie.
+const LONG: u64 = 128;
+
+/// The greatest number of words that a thread moves.
+const MAX_EACH: u64 = 8;
 
 /// A few repetitions, with their lists as one table of offsets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +32,10 @@ struct Node {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Inner {
-    Run,
+    /// A run. It is dense if it is long, or if the repetition that it is in has at least as much data as gaps.
+    Run {
+        is_dense: bool,
+    },
     /// Blocks of `len` bytes. Their offsets, in units of `unit` bytes, start at index `first` in the table.
     List {
         len: u64,
@@ -39,6 +48,7 @@ enum Inner {
 /// The code being written, and the parameters of the kernel.
 struct Code {
     text: String,
+    direction: Direction,
     /// Bytes of a word.
     bytes: u64,
 }
@@ -47,7 +57,7 @@ impl Nest {
     /// The nest of a layout; `None` if it has too many repetitions, or lists of unequal blocks.
     pub(crate) fn of(layout: &Repeat) -> Option<Self> {
         let (mut offsets, mut left) = (Vec::new(), MAX_NODES);
-        let instances = Node::of(layout, &mut offsets, &mut left)?;
+        let instances = Node::of(layout, false, &mut offsets, &mut left)?;
         Some(Self { instances, offsets })
     }
 
@@ -58,22 +68,36 @@ impl Nest {
 
     /// The kernel by words of `bytes` bytes. If `is_wide`, the number of a word has 64 bits.
     pub(crate) fn source(&self, direction: Direction, bytes: u64, is_wide: bool) -> Source {
-        let mut code = Code { text: String::new(), bytes };
-        code.node(&self.instances, 1);
+        let mut code = Code { text: String::new(), direction, bytes };
+        code.node(&self.instances, 2);
         let index = if is_wide { "u64" } else { "u32" };
         let mut body = word(direction, bytes);
         body += &define("INDEX", index);
+        body += &define("EACH", self.each(bytes));
         body += &include_str!("kernels/nest.c").replace("/*steps*/", &code.text);
         Source { name: "nest", threads: THREADS, body }
+    }
+
+    /// The words of `bytes` bytes that a thread moves. If all threads move one short word each, the memory is not busy. Where
+    /// most sectors have only a few bytes of data, more words for each thread are slower.
+    pub(crate) fn each(&self, bytes: u64) -> u64 {
+        if self.instances.is_dense() { (WIDEST / bytes).min(MAX_EACH) } else { 1 }
     }
 }
 
 impl Node {
-    fn of(repeat: &Repeat, offsets: &mut Vec<u32>, left: &mut usize) -> Option<Self> {
+    /// `is_dense` says whether the repetition around this one has at least as much data as gaps.
+    fn of(
+        repeat: &Repeat,
+        is_dense: bool,
+        offsets: &mut Vec<u32>,
+        left: &mut usize,
+    ) -> Option<Self> {
         *left = left.checked_sub(1)?;
         let Repeat { mut disp, count, stride, size, ref body } = *repeat;
+        let is_dense = if count > 1 { size >= stride.unsigned_abs() / 2 } else { is_dense };
         let inner = match body {
-            Body::Run => Inner::Run,
+            Body::Run => Inner::Run { is_dense: is_dense || size >= LONG },
             Body::List(blocks) => match list(blocks, offsets) {
                 Some((list, least)) => {
                     disp = disp.wrapping_add(least);
@@ -82,21 +106,24 @@ impl Node {
                 None => Inner::Several(
                     blocks
                         .iter()
-                        .map(|block| Self::of_block(block, left))
+                        .map(|block| Self::of(&block.repeat(), is_dense, offsets, left))
                         .collect::<Option<_>>()?,
                 ),
             },
             Body::Several(all) => {
-                let nodes = all.iter().map(|repeat| Self::of(repeat, offsets, left));
+                let nodes = all.iter().map(|repeat| Self::of(repeat, is_dense, offsets, left));
                 Inner::Several(nodes.collect::<Option<_>>()?)
             }
         };
         Some(Self { disp, count, stride, size, inner })
     }
 
-    fn of_block(&Block { disp, len: size }: &Block, left: &mut usize) -> Option<Self> {
-        *left = left.checked_sub(1)?;
-        Some(Self { disp, count: 1, stride: 0, size, inner: Inner::Run })
+    fn is_dense(&self) -> bool {
+        match &self.inner {
+            Inner::Run { is_dense } => *is_dense,
+            Inner::List { len, .. } => *len >= LONG,
+            Inner::Several(all) => all.iter().all(Self::is_dense),
+        }
     }
 }
 
@@ -140,36 +167,37 @@ impl Code {
         if disp != 0 {
             self.line(depth, &format!("place += {};", constant(disp)));
         }
-        if count > 1 && words > 1 {
+        if count > 1 {
             self.line(depth, &format!("i = rest / {words};"));
             self.line(depth, &format!("place += (u64)i * {};", constant(stride)));
             self.line(depth, &format!("rest -= i * {words};"));
-        } else if count > 1 {
-            self.line(depth, &format!("place += (u64)rest * {};", constant(stride)));
-            if *inner != Inner::Run {
-                self.line(depth, "rest = 0;");
-            }
         }
-        let bytes = self.bytes;
         match *inner {
-            Inner::Run if words > 1 => self.line(depth, &format!("place += (u64)rest * {bytes};")),
-            Inner::Run => {}
+            Inner::Run { is_dense } => self.block(words, is_dense, depth),
             Inner::List { len, unit, first } => {
-                let words = len / bytes;
+                let words = len / self.bytes;
                 self.line(depth, &format!("i = rest / {words};"));
                 self.line(depth, &format!("place += (u64)offsets[{first} + i] * {unit};"));
-                if words > 1 {
-                    self.line(depth, &format!("place += (u64)(rest - i * {words}) * {bytes};"));
-                }
+                self.line(depth, &format!("rest -= i * {words};"));
+                self.block(words, true, depth);
             }
             Inner::Several(ref all) => {
                 let starts = all.iter().scan(0, |next, node| {
                     let start = *next;
-                    *next += node.size * node.count / bytes;
+                    *next += node.size * node.count / self.bytes;
                     Some((start, node))
                 });
                 self.several(&starts.collect::<Vec<_>>(), depth);
             }
+        }
+    }
+
+    /// Adds the displacement of word `rest` of a block to `place`. If `fills`, a block that is written is first fetched where it
+    /// covers a sector in part. This is faster for lists and dense runs; for sparse runs at equal distances it is slower.
+    fn block(&mut self, words: u64, fills: bool, depth: usize) {
+        self.line(depth, &format!("place += (u64)rest * {};", self.bytes));
+        if fills && self.direction == Direction::Unpack {
+            self.line(depth, &format!("FILL(memory + place, rest, {words});"));
         }
     }
 

@@ -57,11 +57,12 @@ pub(crate) fn define(name: &str, value: impl Display) -> String {
 
 /// The definitions of a word's type, and of the direction in which it moves.
 pub(crate) fn word(direction: Direction, bytes: u64) -> String {
-    let (packs, moves) = match direction {
-        Direction::Pack => (1, "(packed_word) = (memory_word)"),
-        Direction::Unpack => (0, "(memory_word) = (packed_word)"),
+    let (packs, from, to) = match direction {
+        Direction::Pack => (1, "memory_word", "packed_word"),
+        Direction::Unpack => (0, "packed_word", "memory_word"),
     };
     define("PACKS", packs)
         + &define("WORD", format_args!("u{}", 8 * bytes))
-        + &define("MOVE(memory_word, packed_word)", moves)
+        + &define("FROM(memory_word, packed_word)", format_args!("({from})"))
+        + &define("TO(memory_word, packed_word)", format_args!("({to})"))
 }

@@ -96,7 +96,7 @@ fn run(mut disp: u64, mut len: u64) -> Vec<(i64, Type)> {
 }
 
 fn structs() -> Result<Vec<Layout>> {
-    let all: [(u64, &[(u64, u64)]); 9] = [
+    let all: [(u64, &[(u64, u64)]); 10] = [
         (16, &[(0, 1), (8, 8)]),
         (16, &[(0, 13)]),
         (16, &[(0, 12)]),
@@ -106,6 +106,7 @@ fn structs() -> Result<Vec<Layout>> {
         (11, &[(0, 5), (6, 3)]),
         (240, &[(0, 40), (48, 44), (104, 52), (160, 40), (208, 24)]),
         (72, &[(0, 4), (8, 12), (24, 12), (40, 20)]),
+        (128, &[(0, 1), (8, 8)]),
     ];
     let layout = |(extent, runs): (u64, &[(u64, u64)])| {
         let fields: Vec<_> = runs.iter().flat_map(|&(disp, len)| run(disp, len)).collect();
@@ -125,20 +126,23 @@ fn unit(numbers: &[u64]) -> u64 {
 }
 
 fn strided() -> Result<Vec<Layout>> {
-    let all: [(u64, u64); 9] = [
+    let all: [(u64, u64); 11] = [
         (4, 8),
         (8, 16),
         (8, 64),
         (24, 40),
         (96, 192),
+        (300, 500),
+        (333, 1000),
         (512, 1024),
         (1000, 1024),
         (4096, 8192),
         (65536, 131_072),
     ];
     let layout = |(block, stride): (u64, u64)| {
-        let bytes = Type::contiguous(block / 4, &Type::basic(Basic::F32))?;
-        let ty = Type::resized(&bytes, 0, stride as i64)?;
+        let (size, basic) = if unit(&[block]) < 4 { (1, Basic::U8) } else { (4, Basic::F32) };
+        let elements = Type::contiguous(block / size, &Type::basic(basic))?;
+        let ty = Type::resized(&elements, 0, stride as i64)?;
         let hand = Words::new(unit(&[block, stride])).strided(0, block, &[(1, 0)]).hand(stride);
         let mut layout = Layout::of("blocks", format!("{block} of {stride} B"), &ty, hand);
         let (width, pitch) = (block as usize, stride as usize);

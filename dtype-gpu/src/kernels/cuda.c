@@ -8,6 +8,13 @@
 #define GROUP blockIdx.x
 #define BARRIER __syncthreads()
 #define PREFETCH(address) asm volatile("prefetch.global.L2 [%0];" ::"l"(address))
+/* Before a word of a block of `words` words is written: fetches its sector of 32 bytes, unless the block covers it. */
+#define FILL(place, word, words) \
+    do { \
+        u32 words_before = (u32)((u64)(place) % 32 / sizeof(WORD)), all = 32 / sizeof(WORD); \
+        if ((word) < words_before || (words) - (word) < all - words_before) \
+            PREFETCH(place); \
+    } while (0)
 #define QUAD(a, b, c, d) make_uint4(a, b, c, d)
 #define FUNNEL(low, high, bits) __funnelshift_r(low, high, bits)
 #define PERMUTE(low, high, selector) __byte_perm(low, high, selector)

@@ -8,6 +8,7 @@
 #define GROUP ((u32)get_group_id(0))
 #define BARRIER barrier(CLK_LOCAL_MEM_FENCE)
 #define PREFETCH(address)
+#define FILL(place, word, words)
 #define COPY16(to, from) (*(to) = *(from))
 #define COPIED
 #define QUAD(a, b, c, d) ((u128)(a, b, c, d))

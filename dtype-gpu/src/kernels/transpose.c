@@ -17,21 +17,26 @@ KERNEL(transpose)(GLOBAL u8 *memory, u64 origin, GLOBAL u8 *packed, u64 at, u64 
     GLOBAL u8 *m = memory + origin + (column + x) * sizeof(WORD) + (row + y) * STRIDE;
     GLOBAL WORD *p = (GLOBAL WORD *)(packed + at) + (column + y) * ROWS + row + x;
     u32 left = columns - column < SIDE ? (u32)(columns - column) : SIDE, high = ROWS - row < SIDE ? ROWS - row : SIDE;
+    const u32 step = THREADS / SIDE;
 #if PACKS
-    for (u32 k = y; k < high; k += THREADS / SIDE, m += THREADS / SIDE * STRIDE)
-        if (x < left)
-            tile[k][x] = *(GLOBAL const WORD *)m;
+#pragma unroll
+    for (u32 k = 0; k < SIDE; k += step)
+        if (x < left && y + k < high)
+            tile[y + k][x] = *(GLOBAL const WORD *)(m + k * STRIDE);
     BARRIER;
-    for (u32 k = y; k < left; k += THREADS / SIDE, p += THREADS / SIDE * (u64)ROWS)
-        if (x < high)
-            *p = tile[x][k];
+#pragma unroll
+    for (u32 k = 0; k < SIDE; k += step)
+        if (x < high && y + k < left)
+            p[k * (u64)ROWS] = tile[x][y + k];
 #else
-    for (u32 k = y; k < left; k += THREADS / SIDE, p += THREADS / SIDE * (u64)ROWS)
-        if (x < high)
-            tile[x][k] = *p;
+#pragma unroll
+    for (u32 k = 0; k < SIDE; k += step)
+        if (x < high && y + k < left)
+            tile[x][y + k] = p[k * (u64)ROWS];
     BARRIER;
-    for (u32 k = y; k < high; k += THREADS / SIDE, m += THREADS / SIDE * STRIDE)
-        if (x < left)
-            *(GLOBAL WORD *)m = tile[k][x];
+#pragma unroll
+    for (u32 k = 0; k < SIDE; k += step)
+        if (x < left && y + k < high)
+            *(GLOBAL WORD *)(m + k * STRIDE) = tile[y + k][x];
 #endif
 }

@@ -30,5 +30,6 @@ KERNEL(walk)(GLOBAL u8 *memory, u64 origin, GLOBAL u8 *packed, u64 at, u64 first
             break;
         }
     }
-    MOVE(*(GLOBAL WORD *)(memory + place + rest), *(GLOBAL WORD *)(packed + at + thread * sizeof(WORD)));
+    GLOBAL WORD *m = (GLOBAL WORD *)(memory + place + rest), *p = (GLOBAL WORD *)(packed + at) + thread;
+    TO(*m, *p) = FROM(*m, *p);
 }

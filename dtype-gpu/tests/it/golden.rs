@@ -23,21 +23,45 @@ fn loops_are_divisions_by_constants() -> Result<(), Error> {
     let rows = Type::hvector(3, 16, 100, &Type::basic(Basic::U8))?;
     let planes = Type::resized(&Type::hvector(2, 1, 1000, &rows)?, 0, 4000)?;
     let expected = "\
-    i = rest / 24;
-    place += (u64)i * (u64)0xfa0;
-    rest -= i * 24;
-    i = rest / 12;
-    place += (u64)i * (u64)0x3e8;
-    rest -= i * 12;
-    i = rest / 4;
-    place += (u64)i * (u64)0x64;
-    rest -= i * 4;
-    place += (u64)rest * 4;
+        i = rest / 24;
+        place += (u64)i * (u64)0xfa0;
+        rest -= i * 24;
+        i = rest / 12;
+        place += (u64)i * (u64)0x3e8;
+        rest -= i * 12;
+        i = rest / 4;
+        place += (u64)i * (u64)0x64;
+        rest -= i * 4;
+        place += (u64)rest * 4;
 ";
     assert_has(&planes, Direction::Pack, "nest", expected);
     assert_has(&planes, Direction::Pack, "nest", "#define WORD u32\n");
-    assert_has(&planes, Direction::Pack, "nest", "(packed_word) = (memory_word)\n");
-    assert_has(&planes, Direction::Unpack, "nest", "(memory_word) = (packed_word)\n");
+    assert_has(&planes, Direction::Pack, "nest", "FROM(memory_word, packed_word) (memory_word)\n");
+    assert_has(
+        &planes,
+        Direction::Unpack,
+        "nest",
+        "FROM(memory_word, packed_word) (packed_word)\n",
+    );
+    Ok(())
+}
+
+#[test]
+fn threads_move_several_short_words_of_dense_data() -> Result<(), Error> {
+    // Mostly data; mostly gaps; mostly gaps, but long blocks.
+    let cases = [
+        (75, 500, 4, "        FILL(memory + place, rest, 75);\n"),
+        (5, 500, 1, ""),
+        (33, 500, 4, "        FILL(memory + place, rest, 33);\n"),
+    ];
+    for (block, stride, each, fill) in cases {
+        let rows = Type::resized(&Type::contiguous(block, &Type::basic(Basic::F32))?, 0, stride)?;
+        let words = format!("#define EACH {each}\n");
+        assert_has(&rows, Direction::Pack, "nest", &words);
+        assert_has(&rows, Direction::Unpack, "nest", &words);
+        let end = format!("        place += (u64)rest * 4;\n{fill}        places[k]");
+        assert_has(&rows, Direction::Unpack, "nest", &end);
+    }
     Ok(())
 }
 
@@ -50,20 +74,23 @@ fn structures_are_comparisons() -> Result<(), Error> {
         Type::indexed_block(1, &(0..40).map(|i| i * (i + 3) / 2).collect::<Vec<_>>(), &double)?;
     let both = Type::structure(&[1, 1], &[8, 20_000], &[rows, list])?;
     let expected = "\
-    i = rest / 100;
-    place += (u64)i * (u64)0x67b8;
-    rest -= i * 100;
-    if (rest < 60) {
-        place += (u64)0x8;
-        i = rest / 3;
-        place += (u64)offsets[0 + i] * 16;
-        place += (u64)(rest - i * 3) * 8;
-    } else {
-        rest -= 60;
-        place += (u64)0x4e20;
-        i = rest / 1;
-        place += (u64)offsets[20 + i] * 8;
-    }
+        i = rest / 100;
+        place += (u64)i * (u64)0x67b8;
+        rest -= i * 100;
+        if (rest < 60) {
+            place += (u64)0x8;
+            i = rest / 3;
+            place += (u64)offsets[0 + i] * 16;
+            rest -= i * 3;
+            place += (u64)rest * 8;
+        } else {
+            rest -= 60;
+            place += (u64)0x4e20;
+            i = rest / 1;
+            place += (u64)offsets[20 + i] * 8;
+            rest -= i * 1;
+            place += (u64)rest * 8;
+        }
 ";
     assert_has(&both, Direction::Pack, "nest", expected);
     Ok(())

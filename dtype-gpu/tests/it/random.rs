@@ -3,10 +3,12 @@
 use std::ops::Range;
 
 use dtype_gpu::PrepareOn;
+use dtype_runtime::{Basic, Order, Type};
 use proptest::prelude::*;
 
 use crate::case::Case;
 use crate::devices::{Guarded, queue};
+use crate::layouts;
 use crate::model::{config, trees, trees_with_lists};
 
 /// Packs and unpacks the packed bytes of a range.
@@ -46,9 +48,57 @@ fn range(len: usize, one: usize, other: usize) -> Range<usize> {
     if one == other { 0..len } else { one.min(other)..one.max(other) }
 }
 
+/// Blocks of random lengths at random distances: more packed words than a group moves.
+fn long_lists() -> impl Strategy<Value = Type> {
+    let blocks = proptest::collection::vec((0..40_u64, 1..60_i64), 17..400);
+    (blocks, any::<bool>(), 0..BASICS.len()).prop_map(|(blocks, reversed, basic)| {
+        let mut next = 0;
+        let place = |(len, gap): (u64, i64)| {
+            next += gap;
+            let at = next;
+            next += len as i64;
+            (len, at)
+        };
+        let mut placed: Vec<(u64, i64)> = blocks.into_iter().map(place).collect();
+        if reversed {
+            placed.reverse();
+        }
+        let (lengths, places): (Vec<_>, Vec<_>) = placed.into_iter().unzip();
+        Type::indexed(&lengths, &places, &Type::basic(BASICS[basic])).unwrap()
+    })
+}
+
+/// A part of a grid, with more packed words than a group moves.
+fn grids() -> impl Strategy<Value = Type> {
+    let dimension = || (1..40_u64, 0..40_u64, 0..40_u64);
+    ([dimension(), dimension(), dimension()], 0..BASICS.len()).prop_map(|(dimensions, basic)| {
+        let parts = dimensions.map(|(part, _, _)| part);
+        let starts = dimensions.map(|(_, start, _)| start);
+        let all = dimensions.map(|(part, start, rest)| part + start + rest);
+        Type::subarray(&all, &parts, &starts, Order::C, &Type::basic(BASICS[basic])).unwrap()
+    })
+}
+
+const BASICS: [Basic; 5] = [Basic::U8, Basic::U16, Basic::F32, Basic::F64, Basic::C64];
+
 /// How far both sides are past an address that 16 divides.
 fn past() -> impl Strategy<Value = (usize, usize)> {
     (0..16_usize, 0..16_usize)
+}
+
+proptest! {
+    #![proptest_config(config(30))]
+
+    #[test]
+    fn large_types(
+        ty in prop_oneof![long_lists(), grids()],
+        count in 1..3_usize,
+        ends: (usize, usize),
+        past in past(),
+    ) {
+        let size = ty.size() as usize * count;
+        layouts::compare("large types", &ty, count, past, &[range(size, ends.0, ends.1)]);
+    }
 }
 
 proptest! {
