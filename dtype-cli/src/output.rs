@@ -67,11 +67,6 @@ impl NewFile {
         }
     }
 
-    /// Whether the output can be read and written at any offset.
-    pub(crate) fn is_regular(&self) -> bool {
-        matches!(self.at, At::Beside(_))
-    }
-
     /// The destination path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
