@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::super::layout::{Base, Layout};
+use super::super::layout::{Base, Layout, NoData, foreign, wrong};
 use super::attributes::Attributes;
 use super::names::{self, Words};
-use super::{CPP, Named, Read, Reader, by_compiler, cpp, wrong};
+use super::{CPP, Named, Read, Reader, by_compiler, cpp};
 use crate::problem::{Problem, quoted};
 use crate::token::{Kind, Token};
 
@@ -129,7 +129,7 @@ impl<'s> Reader<'s, '_> {
             return named;
         }
         if let Some(basic) = names::header(word) {
-            return Named::of(Base::Known(Layout::basic(basic)), token.span());
+            return Named::of(Ok(Layout::basic(basic)), token.span());
         }
         let problem =
             Problem::new(format!("unknown type {}", quoted(word)), token.span(), "unknown name");
@@ -138,7 +138,7 @@ impl<'s> Reader<'s, '_> {
             self.is_part(tag.declared);
             let keyword = match &tag.base {
                 _ if tag.declared.is_some() => "struct",
-                Base::Foreign { .. } => "union",
+                Err(NoData::Foreign { .. }) => "union",
                 _ => "enum",
             };
             let tagged = format!("{keyword} {word}");
@@ -162,12 +162,9 @@ impl<'s> Reader<'s, '_> {
             self.text.cursor.skip_brackets();
             self.attributes(false)?;
         }
-        let base = Base::Foreign {
-            what: "a union",
-            help: "which of its members is meant is not known: write the one that is in use, and \
-                   after it `char _pad[n]` up to the union's size",
-        };
-        let named = Named::of(base, head.span);
+        let help = "which of its members is meant is not known: write the one that is in use, and \
+                    after it `char _pad[n]` up to the union's size";
+        let named = Named::of(foreign("a union", help), head.span);
         if let Some(name) = head.name {
             self.tags.insert(name.text, named.clone());
         }
@@ -188,15 +185,13 @@ impl<'s> Reader<'s, '_> {
             attributes.join(declarator.attributes.clone(), &declarator.span);
             let foreign = declarator.foreign();
             let is_alias = foreign.is_none();
-            let mut base = foreign.map_or_else(|| specified.base.clone(), |(base, _)| base);
+            let base = foreign.map_or_else(|| specified.base.clone(), |(foreign, _)| Err(foreign));
             let mut problem = attributes.problem.take();
-            if let Base::Known(layout) = &mut base {
-                match layout.elements(&declarator.lengths) {
-                    Ok(array) => *layout = array,
-                    Err(message) => base = wrong(Problem::new(message, declarator.span, "")),
-                }
-            }
-            if let (Base::Known(layout), Some(align)) = (&mut base, attributes.align) {
+            let mut base = base.and_then(|layout| {
+                let array = layout.elements(&declarator.lengths);
+                array.map_err(|message| Problem::new(message, declarator.span, "").into())
+            });
+            if let (Ok(layout), Some(align)) = (&mut base, attributes.align) {
                 layout.align = align;
             }
             let later = specified.later.filter(|_| is_alias && declarator.lengths.is_empty());
@@ -230,13 +225,10 @@ impl<'s> Reader<'s, '_> {
 /// The type that some words name together.
 fn of_words(words: Words, span: &Range<usize>) -> Base {
     if words.is_void && words.number == 1 {
-        return Base::Foreign { what: "of type `void`", help: "`void` has no values" };
+        return foreign("of type `void`", "`void` has no values");
     }
-    words.basic().map_or_else(
-        || {
-            let problem = Problem::new("these words form no type", span.clone(), "");
-            wrong(problem.help("for example `unsigned long long` is one"))
-        },
-        |basic| Base::Known(Layout::basic(basic)),
-    )
+    words.basic().map(Layout::basic).ok_or_else(|| {
+        let problem = Problem::new("these words form no type", span.clone(), "");
+        problem.help("for example `unsigned long long` is one").into()
+    })
 }
