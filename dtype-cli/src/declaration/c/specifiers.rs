@@ -41,7 +41,7 @@ impl<'s> Reader<'s, '_> {
         let mut attributes = Attributes::default();
         let (mut is_nameless, mut is_tagged, mut is_typedef) = (false, false, false);
         loop {
-            let is_open = found.is_none() && words.number == 0;
+            let is_open = found.is_none() && words.is_empty();
             let more = self.attributes(true)?;
             let token = self.peek();
             attributes.join(more, &token.span());
@@ -76,7 +76,7 @@ impl<'s> Reader<'s, '_> {
         let span = first.start..self.text.cursor.last().end.max(first.start);
         let Named { base, declared, later, .. } = match found {
             Some(named) => named,
-            None if words.number == 0 => {
+            None if words.is_empty() => {
                 return Err(self.unexpected("a type"));
             }
             None => Named::of(of_words(words, &span), span.clone()),
@@ -224,7 +224,7 @@ impl<'s> Reader<'s, '_> {
 
 /// The type that some words name together.
 fn of_words(words: Words, span: &Range<usize>) -> Base {
-    if words.is_void && words.number == 1 {
+    if words.is_void() {
         return foreign("of type `void`", "`void` has no values");
     }
     words.basic().map(Layout::basic).ok_or_else(|| {
