@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dtype_runtime::{Basic, Error, Type};
 
-use crate::notation::FieldNames;
+use crate::notation::{Block, FieldNames};
 use crate::problem::{Problem, quoted};
 
 /// The greatest size that a type can have, in bytes.
@@ -208,12 +208,12 @@ pub(crate) fn structure(
     align: u64,
     names: &mut FieldNames,
 ) -> Result<Layout, Error> {
-    let lengths: Vec<u64> = members.iter().map(|member| member.length).collect();
-    let displacements: Result<Vec<i64>, Error> =
-        members.iter().map(|member| product(member.offset, 1).map(u64::cast_signed)).collect();
-    let types: Vec<Type> = members.iter().map(|member| member.element.clone()).collect();
-    let built = Type::structure(&lengths, &displacements?, &types)?;
-    names.add(&built, members.iter().map(|member| member.name.clone()).collect());
+    let blocks = members.iter().map(|member| {
+        let Member { name, offset, element, length } = member.clone();
+        let displacement = product(offset, 1)?.cast_signed();
+        Ok(Block { name, length, displacement, ty: element })
+    });
+    let built = names.structure(blocks.collect::<Result<_, Error>>()?)?;
     let extent = product(size, 1)?.cast_signed();
     let is_whole = built.lb() == 0 && built.extent() == extent;
     let ty = if is_whole { built } else { Type::resized(&built, 0, extent)? };
