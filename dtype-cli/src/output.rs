@@ -98,11 +98,3 @@ fn target(path: &Path) -> io::Result<PathBuf> {
     }
     Err(io::Error::other("too many links"))
 }
-
-/// Writes a whole file.
-pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let mut new = NewFile::create(path)?;
-    let written = io::Write::write_all(new.file(), bytes);
-    written.map_err(|error| Failure::file("write", path, error))?;
-    new.finish()
-}
