@@ -19,18 +19,13 @@ pub(super) struct Head<'s> {
 
 /// A type as a declaration names it.
 pub(super) struct Specified<'s> {
-    pub(super) base: Base,
-    /// The struct's index in the list of declared ones.
-    pub(super) declared: Option<usize>,
-    /// A tag that is not declared yet.
-    later: Option<&'s str>,
+    pub(super) named: Named<'s>,
     /// Whether the type is a struct or a union without a name, whose members belong to the struct around it.
     pub(super) is_nameless: bool,
     /// Whether the specifiers declare a struct, a union or an enum with a name.
     pub(super) is_tagged: bool,
     pub(super) is_typedef: bool,
     pub(super) attributes: Attributes,
-    pub(super) span: Range<usize>,
 }
 
 impl<'s> Reader<'s, '_> {
@@ -74,23 +69,14 @@ impl<'s> Reader<'s, '_> {
             self.next();
         }
         let span = first.start..self.text.cursor.last().end.max(first.start);
-        let Named { base, declared, later, .. } = match found {
-            Some(named) => named,
+        let named = match found {
+            Some(named) => Named { span, ..named },
             None if words.is_empty() => {
                 return Err(self.unexpected("a type"));
             }
-            None => Named::of(of_words(words, &span), span.clone()),
+            None => Named::of(of_words(words, &span), span),
         };
-        Ok(Specified {
-            base,
-            declared,
-            later,
-            is_nameless,
-            is_tagged,
-            is_typedef,
-            attributes,
-            span,
-        })
+        Ok(Specified { named, is_nameless, is_tagged, is_typedef, attributes })
     }
 
     fn head(&mut self) -> Read<Head<'s>> {
@@ -185,7 +171,8 @@ impl<'s> Reader<'s, '_> {
             attributes.join(declarator.attributes.clone(), &declarator.span);
             let foreign = declarator.foreign();
             let is_alias = foreign.is_none();
-            let base = foreign.map_or_else(|| specified.base.clone(), |(foreign, _)| Err(foreign));
+            let base =
+                foreign.map_or_else(|| specified.named.base.clone(), |(foreign, _)| Err(foreign));
             let mut problem = attributes.problem.take();
             let mut base = base.and_then(|layout| {
                 let array = layout.elements(&declarator.lengths);
@@ -194,7 +181,7 @@ impl<'s> Reader<'s, '_> {
             if let (Ok(layout), Some(align)) = (&mut base, attributes.align) {
                 layout.align = align;
             }
-            let later = specified.later.filter(|_| is_alias && declarator.lengths.is_empty());
+            let later = specified.named.later.filter(|_| is_alias && declarator.lengths.is_empty());
             if later.is_some() && attributes.align.is_some() {
                 let message = "the alignment of a struct that is declared later";
                 problem =
@@ -204,7 +191,7 @@ impl<'s> Reader<'s, '_> {
             if let Some(problem) = problem {
                 base = wrong(*problem);
             }
-            let declared = specified.declared.filter(|_| is_alias);
+            let declared = specified.named.declared.filter(|_| is_alias);
             if let Some(one) = declared.and_then(|index| self.declared.get_mut(index))
                 && declarator.lengths.is_empty()
                 && one.name.is_empty()

@@ -145,7 +145,7 @@ impl<'s> Reader<'s, '_> {
     /// The fields of one declaration.
     fn fields(&mut self, body: &mut Body) -> Read<()> {
         let specified = self.specifiers()?;
-        self.is_part(specified.declared);
+        self.is_part(specified.named.declared);
         if self.text.cursor.take(";").is_some() {
             without_name(specified, body);
             return Ok(());
@@ -227,7 +227,8 @@ impl<'s> Reader<'s, '_> {
 
 /// A type without a declarator: a struct without a name, or a declaration for later.
 fn without_name(specified: Specified<'_>, body: &mut Body) {
-    let Specified { base, is_nameless, is_tagged, attributes, span, .. } = specified;
+    let Specified { named: Named { base, span, .. }, is_nameless, is_tagged, attributes, .. } =
+        specified;
     if !is_nameless {
         if !is_tagged {
             let problem = Problem::new("a type alone declares no field", span, "expected a name");
@@ -267,7 +268,7 @@ fn field(specified: &Specified<'_>, declarator: Declarator<'_>, name: Token<'_>,
     if let Some(problem) = attributes.problem {
         return report(&mut body.problems, [*problem]);
     }
-    match &specified.base {
+    match &specified.named.base {
         Ok(element) => {
             if let Err(message) = element.elements(&declarator.lengths) {
                 return report(&mut body.problems, [Problem::new(message, declarator.span, "")]);
@@ -282,7 +283,7 @@ fn field(specified: &Specified<'_>, declarator: Declarator<'_>, name: Token<'_>,
             });
         }
         Err(base) => {
-            let problems = base.clone().of_field(&text, specified.span.clone());
+            let problems = base.clone().of_field(&text, specified.named.span.clone());
             report(&mut body.problems, problems);
         }
     }
