@@ -282,7 +282,7 @@ impl Dump {
 fn text(argument: &OsStr) -> Result<&str, clap::Error> {
     argument.to_str().ok_or_else(|| {
         let shown = printable(argument.as_encoded_bytes());
-        let message = format!("{shown} is no file, and no type, which is UTF-8");
+        let message = format!("{shown} is neither a file nor a type: types are UTF-8");
         Arguments::command().error(ErrorKind::InvalidUtf8, message)
     })
 }

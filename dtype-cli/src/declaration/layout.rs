@@ -115,9 +115,7 @@ impl Layout {
         }
         Ok(Self { ty, size, align: self.align, members: [].into() })
     }
-}
 
-impl Layout {
     /// An array in C, each of whose elements must be aligned; a message if that is impossible.
     pub(super) fn elements(&self, lengths: &[u64]) -> Result<Self, String> {
         if lengths.is_empty() {
