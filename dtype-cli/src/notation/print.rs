@@ -7,7 +7,6 @@ use dtype_runtime::types::{Argument, Call, Combiner, Distribution, Order};
 use dtype_runtime::{BoundsRule, Type};
 
 use super::fields::FieldNames;
-use crate::value::json_string;
 
 /// A type with more levels than this is given a name, so that brackets never nest too deeply for `parse`.
 const LEVELS: u32 = 16;
@@ -177,9 +176,20 @@ fn written_name(name: &str) -> String {
     if name.starts_with(|c: char| c.is_alphabetic() || c == '_') && name.chars().all(is_part) {
         return name.to_owned();
     }
-    let mut out = String::new();
-    json_string(name, &mut out);
-    out
+    let mut out = String::from('"');
+    for c in name.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            ' '..='~' => out.push(c),
+            _ if c.is_alphanumeric() => out.push(c),
+            _ => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    let _ = write!(out, "\\u{unit:04x}");
+                }
+            }
+        }
+    }
+    out + "\""
 }
 
 fn list(items: impl Iterator<Item = impl Display>) -> String {
