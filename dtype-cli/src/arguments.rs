@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::error::{ContextValue, ErrorKind};
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, ColorChoice, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use dtype_runtime::Representation;
 
@@ -35,32 +35,16 @@ pub(crate) struct Arguments {
     /// The datatype: text, `@FILE`, `@FILE:NAME`, `PROGRAM:NAME`, or `-` for standard input.
     #[arg(value_name = "TYPE", required = true, value_parser = NonEmptyStringValueParser::new())]
     pub(crate) ty: Option<String>,
-    /// When to use colours.
+    /// When to use colours. `auto` is on a terminal, unless the environment variable `NO_COLOR` is set.
     #[arg(long, alias = "color", global = true, value_enum, default_value_t, value_name = "WHEN")]
-    pub(crate) colour: Colour,
+    pub(crate) colour: ColorChoice,
     /// The language of TYPE, or of both types of `compare`. By default, it is recognized by the file's name or the first words.
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "LANGUAGE")]
-    pub(crate) from: From,
+    #[arg(long, global = true, value_enum, value_name = "LANGUAGE")]
+    pub(crate) from: Option<Language>,
     /// Leave members that are not data, such as pointers, unions and bit-fields, out of a struct from debug information, and
     /// name them on standard error.
     #[arg(long, global = true)]
     pub(crate) skip: bool,
-}
-
-/// The language of a type.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum From {
-    /// What the file's name or the first words say.
-    #[default]
-    Auto,
-    /// The notation of `dtype help notation`.
-    Notation,
-    /// The declaration of a struct in C.
-    C,
-    /// The declaration of a struct in Rust, with `#[repr(C)]` or for packed bytes.
-    Rust,
-    /// A NumPy dtype.
-    Numpy,
 }
 
 impl Arguments {
@@ -88,31 +72,6 @@ fn shown(mut error: clap::Error) -> clap::Error {
         error.insert(kind, value);
     }
     error
-}
-
-impl From {
-    /// The language; `None` to recognize it.
-    pub(crate) fn language(self) -> Option<Language> {
-        match self {
-            Self::Auto => None,
-            Self::Notation => Some(Language::Notation),
-            Self::C => Some(Language::C),
-            Self::Rust => Some(Language::Rust),
-            Self::Numpy => Some(Language::Numpy),
-        }
-    }
-}
-
-/// When to use colours.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Colour {
-    /// On a terminal, unless the environment variable `NO_COLOR` is set.
-    #[default]
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
 }
 
 /// The subcommand to run.
@@ -198,9 +157,6 @@ pub(crate) struct Show {
     /// As JSON: the same as `--as json`.
     #[arg(long, conflicts_with = "form")]
     pub(crate) json: bool,
-    /// Also write the picture as SVG to this file.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) svg: Option<PathBuf>,
     /// The number of instances to draw, one after another; at most 2^48.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(..=1 << 48))]
     pub(crate) instances: u64,
@@ -326,7 +282,7 @@ impl Dump {
 fn text(argument: &OsStr) -> Result<&str, clap::Error> {
     argument.to_str().ok_or_else(|| {
         let shown = printable(argument.as_encoded_bytes());
-        let message = format!("{shown} is no file, and no type, which is UTF-8");
+        let message = format!("{shown} is neither a file nor a type: types are UTF-8");
         Arguments::command().error(ErrorKind::InvalidUtf8, message)
     })
 }

@@ -154,9 +154,7 @@ impl Comparison {
         writeln!(out, "the {what} at element {element}: {} and {}", place(a), place(b))?;
         Ok(())
     }
-}
 
-impl Comparison {
     /// Prints the fields with different names.
     fn print_names(&self, out: &mut impl Write) -> Result<(), Failure> {
         if self.names.is_empty() {

@@ -4,11 +4,10 @@
 //! of instances only at its end. Interleaving instances, and single large instances, are held in memory as a whole.
 
 mod memory;
-mod progress;
 mod sink;
 mod windows;
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
 use dtype_runtime::{Buffer, BufferMut, convertor::Conversion};
@@ -19,7 +18,6 @@ use crate::failure::Failure;
 use crate::forward::Forward;
 use crate::input::{self, StandardInput};
 use memory::Memory;
-use progress::Progress;
 use sink::Sink;
 use windows::{Window, Windows};
 
@@ -44,13 +42,14 @@ pub(crate) fn pack(
     };
     let count = layout.count.or(len.map(|len| windows::fitting(&ty, layout.origin, len)));
     of(count.unwrap_or(1)).check(len.unwrap_or(u64::MAX)).map_err(out_of_bounds)?;
-    let total = count.map(|count| packed_size(&conversion, count)).transpose();
-    let progress = Progress::new("packing", total.map_err(refused)?);
+    count.map(|count| packed_size(&conversion, count)).transpose().map_err(refused)?;
     let mut windows = of(count.unwrap_or(u64::MAX));
     if let (Some(len), None) = (len, layout.count) {
-        note_rest(&windows, len, &progress);
+        note_rest(&windows, len);
     }
-    let mut packing = Packing::new(&conversion, Sink::create(&layout.output, stdout)?, progress);
+    let sink = Sink::create(&layout.output, stdout)?;
+    let conversion = &conversion;
+    let mut packing = Packing { conversion, sink, fragment: Vec::new(), position: 0 };
     while let Some(next) = windows.clone().next() {
         let bytes = input.bytes(next.start, next.start.saturating_add(next.len))?;
         if bytes.len() as u64 == next.len {
@@ -66,14 +65,14 @@ pub(crate) fn pack(
             let bytes = input.bytes(window.start, window.start + window.len)?;
             packing.window(&window, bytes)?;
         }
-        note_rest(&of(count), input.end(), &packing.progress);
+        note_rest(&of(count), input.end());
         break;
     }
     packing.sink.finish()
 }
 
 /// Prints how many bytes at the end of the input are not packed, if any.
-fn note_rest(windows: &Windows, len: u64, progress: &Progress) {
+fn note_rest(windows: &Windows, len: u64) {
     let left = i128::from(len) - windows.used();
     if left > 0 {
         let (which, why) = if windows.has_data() {
@@ -81,7 +80,8 @@ fn note_rest(windows: &Windows, len: u64, progress: &Progress) {
         } else {
             ("", "the type has no data")
         };
-        progress.note(&format!("ignored {left} {which}bytes ({why})"));
+        // A note that cannot be written is not an error.
+        let _ = writeln!(io::stderr(), "note: ignored {left} {which}bytes ({why})");
     }
 }
 
@@ -89,17 +89,12 @@ fn note_rest(windows: &Windows, len: u64, progress: &Progress) {
 struct Packing<'a, W> {
     conversion: &'a Conversion,
     sink: Sink<'a, W>,
-    progress: Progress,
     fragment: Vec<u8>,
     /// Packed bytes so far.
     position: u64,
 }
 
-impl<'a, W: Write> Packing<'a, W> {
-    fn new(conversion: &'a Conversion, sink: Sink<'a, W>, progress: Progress) -> Self {
-        Self { conversion, sink, progress, fragment: Vec::new(), position: 0 }
-    }
-
+impl<W: Write> Packing<'_, W> {
     /// Packs the instances of a window with these bytes.
     fn window(&mut self, window: &Window, bytes: &[u8]) -> Result<(), Failure> {
         let refused = |error| Failure::refused("pack", error);
@@ -112,7 +107,6 @@ impl<'a, W: Write> Packing<'a, W> {
             let packed = packed.map_err(|error| refused(later(error, first)))?;
             self.sink.write(&self.fragment[..packed])?;
             self.position += packed as u64;
-            self.progress.at(self.position);
         }
         Ok(())
     }
@@ -131,11 +125,10 @@ pub(crate) fn unpack(
     let record = packed_size(&conversion, 1).map_err(refused)?;
     let given = layout.count.map(|count| packed_size(&conversion, count)).transpose();
     let given = given.map_err(refused)?;
-    let in_order = windows::are_apart(&ty);
     let mut input = Forward::open(&layout.input, stdin)?;
     let len = match input.file_len()? {
         // If instances interleave, one window has all of them.
-        None if record == 0 || !in_order => {
+        None if record == 0 || !windows::are_apart(&ty) => {
             let end = given.map_or(u64::MAX, |given| given.saturating_add(1));
             Some(input.bytes(0, end)?.len() as u64)
         }
@@ -158,10 +151,10 @@ pub(crate) fn unpack(
     }
     let checked = of(count.unwrap_or(1)).check(u64::MAX);
     checked.map_err(|error| outside("unpack", error, layout.origin))?;
-    let progress = Progress::new("unpacking", expected);
     let mut windows = of(count.unwrap_or(u64::MAX));
-    let memory = Memory::create(&layout.output, stdout, in_order, over)?;
-    let mut unpacking = Unpacking::new(&conversion, memory, progress);
+    let memory = Memory::create(&layout.output, stdout, over)?;
+    let conversion = &conversion;
+    let mut unpacking = Unpacking { conversion, memory, bytes: Vec::new(), position: 0 };
     loop {
         let (position, mut next) = (unpacking.position, windows.next_count());
         if len.is_none() {
@@ -192,17 +185,12 @@ pub(crate) fn unpack(
 struct Unpacking<'a, W> {
     conversion: &'a Conversion,
     memory: Memory<'a, W>,
-    progress: Progress,
     bytes: Vec<u8>,
     /// Packed bytes so far.
     position: u64,
 }
 
-impl<'a, W: Write> Unpacking<'a, W> {
-    fn new(conversion: &'a Conversion, memory: Memory<'a, W>, progress: Progress) -> Self {
-        Self { conversion, memory, progress, bytes: Vec::new(), position: 0 }
-    }
-
+impl<W: Write> Unpacking<'_, W> {
     /// Unpacks the instances of a window.
     fn window(&mut self, window: &Window, packed: &mut Forward) -> Result<(), Failure> {
         let refused = |error| Failure::refused("unpack", error);
@@ -223,7 +211,6 @@ impl<'a, W: Write> Unpacking<'a, W> {
             let unpacked = unpacker.unpack(bytes);
             let unpacked = unpacked.map_err(|error| refused(later(error, first)))?;
             self.position += unpacked as u64;
-            self.progress.at(self.position);
         }
         drop(unpacker);
         self.memory.write(start, &self.bytes)

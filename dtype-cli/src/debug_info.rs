@@ -23,7 +23,7 @@ use crate::notation::{Parsed, nearest};
 pub use error::Error;
 pub use layout::LeftOut;
 use layout::{Layouts, Resolved};
-use search::{Found, Search, Wanted, search};
+use search::{Found, Search, search};
 use sections::Sections;
 pub use summary::Summary;
 use unit::Headers;
@@ -81,7 +81,7 @@ impl<'a> DebugInfo<'a> {
     /// ```
     pub fn find(&self, name: &str) -> Result<Layout, Error> {
         let headers = Headers::read(&self.objects)?;
-        let search = search(&headers, Wanted::Name(name));
+        let search = search(&headers, Some(name));
         let mut layouts = Layouts::new(&headers);
         let found = choose(&search, name, &mut layouts)?;
         let Some(found) = found else { return Err(not_found(name, &search, &headers)) };
@@ -101,7 +101,7 @@ impl<'a> DebugInfo<'a> {
     /// There are no types.
     pub fn types(&self) -> Result<Vec<Summary>, Error> {
         let headers = Headers::read(&self.objects)?;
-        let search = search(&headers, Wanted::All);
+        let search = search(&headers, None);
         let mut layouts = Layouts::new(&headers);
         let mut seen = HashSet::new();
         let mut all = Vec::new();
@@ -129,7 +129,7 @@ fn not_found(name: &str, search: &Search, headers: &Headers<'_>) -> Error {
         return error;
     }
     let is_declared = !search.found.is_empty();
-    let all = search::search(headers, Wanted::All).found;
+    let all = search::search(headers, None).found;
     let last = |name: &'_ str| search::last_part(name).to_owned();
     let mut names: Vec<String> = all.iter().map(|found| last(&found.name)).collect();
     names.sort_unstable();

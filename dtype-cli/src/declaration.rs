@@ -179,7 +179,7 @@ fn parse_as(
 /// Keeps the names of the structs.
 fn named(all: Vec<Declared>, fields: &mut FieldNames) -> Vec<Declared> {
     for one in &all {
-        if let Base::Known(layout) = &one.base
+        if let Ok(layout) = &one.base
             && !one.name.is_empty()
         {
             fields.add_type(&layout.ty, &one.name);

@@ -27,8 +27,8 @@ use crate::range::RecordRange;
 use crate::records::{Place, Places, Values};
 use crate::shape::Shape;
 
+pub(crate) use json::Lines;
 pub(crate) use table::Table;
-pub(crate) use values::ValueWriter;
 
 /// Prints the records of a file.
 pub(crate) fn dump(
@@ -68,10 +68,10 @@ pub(crate) fn dump(
         (Places::in_memory(&parsed.ty, origin)?, values)
     };
     let mut printer: Box<dyn Printer> = match options.form {
-        _ if options.json => Box::new(json::Lines::new(&shape)),
+        _ if options.json => Box::new(Lines::new(&shape, None)),
         DumpForm::Table => Box::new(Table::new(&shape, colour)?),
         DumpForm::Csv => Box::new(csv::Lines::new(&shape)?),
-        DumpForm::Json => Box::new(json::Lines::new(&shape)),
+        DumpForm::Json => Box::new(Lines::new(&shape, None)),
         DumpForm::Hex => {
             let packed = options.packed.then_some(representation);
             Box::new(hex::View::new(&parsed, &shape, &places, packed, colour)?)
@@ -185,19 +185,26 @@ fn read_of(place: Place) -> (u64, u64) {
 }
 
 /// A record that was read.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Record<'a> {
     number: u64,
+    /// The record's values, in native form and packed.
+    values: &'a [u8],
     place: Place,
     /// The part of the input around the record, and the offset of that part.
     bytes: &'a [u8],
     from: u64,
-    /// The record's values, in native form and packed.
-    values: &'a [u8],
+}
+
+impl<'a> Record<'a> {
+    /// A record of which only the values are known. The hexadecimal view cannot print it.
+    pub(crate) fn of(number: u64, values: &'a [u8]) -> Self {
+        Self { number, values, ..Self::default() }
+    }
 }
 
 /// Prints records in one of the forms.
-trait Printer {
+pub(crate) trait Printer {
     /// Prints what comes before the records.
     fn begin(&mut self, _out: &mut dyn Write) -> Result<(), Failure> {
         Ok(())

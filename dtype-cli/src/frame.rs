@@ -16,7 +16,7 @@ use dtype_message::{Decoded, Error, Framing, Header, Part};
 use dtype_runtime::convertor::{Checksum, Crc32c};
 
 use crate::arguments::{Frame, FrameForm};
-use crate::dump::Table;
+use crate::dump::{Lines, Printer, Record, Table};
 use crate::failure::Failure;
 use crate::forward::Forward;
 use crate::input::{self, StandardInput};
@@ -193,13 +193,13 @@ impl Frames {
         let summed = if header.is_compact() { &head[..] } else { &head[..head.len() - 4] };
         crc.update(summed);
         let mut text = may_hold_type(header).then(Vec::new);
-        let mut printer = None;
+        let mut contents = None;
         let mut refusal = None;
         if *prints_records {
             match types.find(header)? {
                 Ok(Some(ready)) => {
-                    found.message = ready.message().map(str::to_owned);
-                    printer = Printer::new(ready, header, report, *colour, out)?;
+                    found.message = ready.message.map(|message| message.name.clone());
+                    contents = Contents::new(ready, header, report, *colour, out)?;
                 }
                 Ok(None) => {}
                 Err(error) => refusal = Some(error),
@@ -209,7 +209,7 @@ impl Frames {
             Some(rest) if rest < PIECE => PIECE - rest,
             _ => header.record_size().max(1),
         };
-        let step = if printer.is_some() { step } else { PIECE };
+        let step = if contents.is_some() { step } else { PIECE };
         let mut at = span.payload;
         while at < span.payload_end {
             let to = at.saturating_add(step).min(span.payload_end);
@@ -218,21 +218,21 @@ impl Frames {
             if let Some(text) = &mut text {
                 text.extend_from_slice(bytes);
             }
-            if let Some(printer) = &mut printer
-                && let Err(error) = printer.records(bytes, out)?
+            if let Some(contents) = &mut contents
+                && let Err(error) = contents.add(bytes, out)?
             {
                 refusal.get_or_insert(error);
             }
             let here = at + bytes.len() as u64;
             if here < to {
                 // The missing bytes explain more than an error in part of a text.
-                let _ = finish(printer, out)?;
+                let _ = finish(contents, out)?;
                 let (expected, actual) = (header.payload_len(), here - span.payload);
                 return Ok(Err(Error::Truncated { part: Part::Payload, expected, actual }));
             }
             at = to;
         }
-        if let Err(error) = finish(printer, out)? {
+        if let Err(error) = finish(contents, out)? {
             refusal.get_or_insert(error);
         }
         if header.checksum_len() > 0 {
@@ -309,15 +309,15 @@ fn may_hold_type(header: &Header) -> bool {
         && header.check::<u8>().is_ok()
 }
 
-/// Prints the records of a frame.
-enum Printer<'a> {
-    Table(Ready<'a>, Table, Header, u64),
-    Json(Ready<'a>, Header, u64, u64),
+/// What prints the contents of a frame.
+enum Contents<'a> {
+    /// Records of a type, the size of each in bytes, and the number of the next one.
+    Records(Ready<'a>, Box<dyn Printer>, usize, u64),
     /// The bytes of a text, and the number of its frame if it is printed as JSON.
     Text(Vec<u8>, Option<u64>),
 }
 
-impl<'a> Printer<'a> {
+impl<'a> Contents<'a> {
     /// `None` if the records of a type from the file do not fit a table.
     fn new(
         ready: Ready<'a>,
@@ -326,81 +326,65 @@ impl<'a> Printer<'a> {
         colour: bool,
         out: &mut impl Write,
     ) -> Result<Option<Self>, Failure> {
-        if !report.is_json()
-            && let Some(name) = ready.message()
-        {
-            writeln!(out, "  message {}", printable(name))?;
+        let frame = report.is_json().then(|| report.number());
+        if let (None, Some(message)) = (frame, ready.message) {
+            writeln!(out, "  message {}", printable(&message.name))?;
         }
-        if ready.is_text() {
-            return Ok(Some(Self::Text(Vec::new(), report.is_json().then(|| report.number()))));
+        if ready.message.is_some_and(|message| message.is_text) {
+            return Ok(Some(Self::Text(Vec::new(), frame)));
         }
         // A message without data has no records to print.
-        if header.record_size() == 0 {
+        let Some(size) = usize::try_from(header.record_size()).ok().filter(|size| *size > 0) else {
             return Ok(None);
-        }
-        if report.is_json() {
-            return Ok(Some(Self::Json(ready, *header, report.number(), 0)));
-        }
-        match Table::new(ready.shape(), colour) {
-            Ok(table) => Ok(Some(Self::Table(ready, table.indented(), *header, 0))),
-            // A problem with a type from the file does not end the command; one with a given type does, because it is the
-            // user's mistake.
-            Err(reason) if !ready.is_given() => {
-                writeln!(out, "  no table: {reason}")?;
-                Ok(None)
+        };
+        let printer: Box<dyn Printer> = if frame.is_some() {
+            Box::new(Lines::new(ready.shape, frame))
+        } else {
+            match Table::new(ready.shape, colour) {
+                Ok(table) => Box::new(table.indented()),
+                // A problem with a type from the file does not end the command; one with a given type does, because it is
+                // the user's mistake.
+                Err(reason) if !ready.is_given => {
+                    writeln!(out, "  no table: {reason}")?;
+                    return Ok(None);
+                }
+                Err(reason) => return Err(reason),
             }
-            Err(reason) => Err(reason),
-        }
+        };
+        Ok(Some(Self::Records(ready, printer, size, 0)))
     }
 
     /// Prints whole records; a part at the end is left out.
-    fn records(
-        &mut self,
-        bytes: &[u8],
-        out: &mut impl Write,
-    ) -> Result<Result<(), Error>, Failure> {
-        let header = match self {
-            Self::Table(_, _, header, _) | Self::Json(_, header, ..) => header,
+    fn add(&mut self, bytes: &[u8], out: &mut impl Write) -> Result<Result<(), Error>, Failure> {
+        match self {
+            Self::Records(ready, printer, size, number) => {
+                for record in bytes.chunks_exact(*size) {
+                    let values = match ready.values(record) {
+                        Ok(values) => values,
+                        Err(error) => return Ok(Err(error.into())),
+                    };
+                    printer.record(&Record::of(*number, values), out)?;
+                    *number += 1;
+                }
+            }
             Self::Text(text, _) => {
                 let room = MAX_TEXT.saturating_sub(text.len());
                 text.extend_from_slice(&bytes[..bytes.len().min(room)]);
-                return Ok(Ok(()));
-            }
-        };
-        let Some(size) = usize::try_from(header.record_size()).ok().filter(|size| *size > 0) else {
-            return Ok(Ok(()));
-        };
-        for record in bytes.chunks_exact(size) {
-            match self {
-                Self::Table(ready, table, _, number) => {
-                    match ready.values(record) {
-                        Ok(values) => table.row(*number, values, out)?,
-                        Err(error) => return Ok(Err(error.into())),
-                    }
-                    *number += 1;
-                }
-                Self::Json(ready, _, frame, number) => {
-                    if let Err(error) = ready.write_json(record, *frame, *number, out)? {
-                        return Ok(Err(error.into()));
-                    }
-                    *number += 1;
-                }
-                Self::Text(..) => {}
             }
         }
         Ok(Ok(()))
     }
 }
 
-/// Prints what was held back until the end of the records.
+/// Prints what was held back until the end of the frame.
 fn finish(
-    printer: Option<Printer<'_>>,
+    contents: Option<Contents<'_>>,
     out: &mut impl Write,
 ) -> Result<Result<(), Error>, Failure> {
-    let (bytes, frame) = match printer {
-        Some(Printer::Table(_, mut table, ..)) => return table.flush(out).map(Ok),
-        Some(Printer::Text(bytes, frame)) => (bytes, frame),
-        _ => return Ok(Ok(())),
+    let (bytes, frame) = match contents {
+        Some(Contents::Records(_, mut printer, ..)) => return printer.finish(out).map(Ok),
+        Some(Contents::Text(bytes, frame)) => (bytes, frame),
+        None => return Ok(Ok(())),
     };
     let (text, error) = match std::str::from_utf8(&bytes) {
         Ok(text) => (text, None),

@@ -67,11 +67,6 @@ impl NewFile {
         }
     }
 
-    /// Whether the output can be read and written at any offset.
-    pub(crate) fn is_regular(&self) -> bool {
-        matches!(self.at, At::Beside(_))
-    }
-
     /// The destination path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
@@ -102,12 +97,4 @@ fn target(path: &Path) -> io::Result<PathBuf> {
         }
     }
     Err(io::Error::other("too many links"))
-}
-
-/// Writes a whole file.
-pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let mut new = NewFile::create(path)?;
-    let written = io::Write::write_all(new.file(), bytes);
-    written.map_err(|error| Failure::file("write", path, error))?;
-    new.finish()
 }

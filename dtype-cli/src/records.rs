@@ -6,7 +6,7 @@ use dtype_runtime::convertor::Conversion;
 use dtype_runtime::{Buffer, Committed, Error, Representation, Type};
 
 use crate::failure::Failure;
-use crate::notation::{FieldNames, Parsed};
+use crate::notation::{Block, FieldNames, Parsed};
 use crate::shape::Shape;
 
 /// The places of an input's records: one every `stride` bytes.
@@ -22,7 +22,7 @@ pub(crate) struct Places {
 }
 
 /// The place of one record, in bytes from the start of the input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Place {
     /// Displacement 0 of the record.
     pub(crate) base: i128,
@@ -194,23 +194,19 @@ impl Packed {
             Shape::Meant(_, fields) => self.of(fields)?,
             Shape::Repeated(count, inner) => Type::contiguous(*count, &self.of(inner)?)?,
             Shape::Structure(members) => {
-                let (mut end, mut displacements) = (0, Vec::with_capacity(members.len()));
-                let (mut lengths, mut types) = (Vec::new(), Vec::new());
+                let (mut end, mut blocks) = (0, Vec::with_capacity(members.len()));
                 for member in members {
                     let (length, element) = match &*member.shape {
                         Shape::Repeated(count, element) => (*count, &**element),
                         one => (1, one),
                     };
-                    let ty = self.of(element)?;
-                    displacements.push(end);
+                    let (name, ty) = (Some(member.name.clone()), self.of(element)?);
+                    let displacement = end;
                     // The sum is at most the size of the type, so it fits.
                     end += ty.extent() * length.cast_signed();
-                    lengths.push(length);
-                    types.push(ty);
+                    blocks.push(Block { name, length, displacement, ty });
                 }
-                let ty = Type::structure(&lengths, &displacements, &types)?;
-                let names = members.iter().map(|member| Some(member.name.clone()));
-                self.names.add(&ty, names.collect());
+                let ty = self.names.structure(blocks)?;
                 // Without the padding at the end.
                 if ty.extent() == end { ty } else { Type::resized(&ty, 0, end)? }
             }

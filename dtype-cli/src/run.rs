@@ -4,9 +4,9 @@ use std::env;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::ExitCode;
 
-use clap::CommandFactory;
+use clap::{ColorChoice, CommandFactory};
 
-use crate::arguments::{Arguments, Colour, Command, Form, Show};
+use crate::arguments::{Arguments, Command, Form, Show};
 use crate::compare::Comparison;
 use crate::debug_info::Summary;
 use crate::failure::Failure;
@@ -29,7 +29,7 @@ pub fn main() -> ExitCode {
     let mut out = BufWriter::new(io::stdout().lock());
     let (colour, done) = match Arguments::of_process() {
         Ok(arguments) => (arguments.colour, run(arguments, &mut out)),
-        Err(error) => (Colour::Auto, explain(error, &mut out)),
+        Err(error) => (ColorChoice::Auto, explain(error, &mut out)),
     };
     let done = done.and_then(|status| {
         out.flush()?;
@@ -53,7 +53,7 @@ fn explain(error: clap::Error, out: &mut impl Write) -> Result<u8, Failure> {
         return Err(error.into());
     }
     let text = error.render();
-    if is_coloured(Colour::Auto, io::stdout().is_terminal()) {
+    if is_coloured(ColorChoice::Auto, io::stdout().is_terminal()) {
         write!(out, "{}", text.ansi())?;
     } else {
         write!(out, "{text}")?;
@@ -62,12 +62,12 @@ fn explain(error: clap::Error, out: &mut impl Write) -> Result<u8, Failure> {
 }
 
 /// Whether to write escape sequences.
-fn is_coloured(when: Colour, is_terminal: bool) -> bool {
+fn is_coloured(when: ColorChoice, is_terminal: bool) -> bool {
     let is_set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
     match when {
-        Colour::Always => true,
-        Colour::Never => false,
-        Colour::Auto => {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => {
             let is_dumb = env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
             is_terminal && !is_dumb && !is_set("NO_COLOR")
         }
@@ -76,8 +76,7 @@ fn is_coloured(when: Colour, is_terminal: bool) -> bool {
 
 fn run(arguments: Arguments, out: &mut impl Write) -> Result<u8, Failure> {
     let colour = is_coloured(arguments.colour, io::stdout().is_terminal());
-    let language = arguments.from.language();
-    let mut stdin = StandardInput { taken: false, language, skip: arguments.skip };
+    let mut stdin = StandardInput { taken: false, language: arguments.from, skip: arguments.skip };
     let stdin = &mut stdin;
     if let Some((types, json, reorder)) = listed(&arguments, stdin)? {
         types::print(types, json, reorder, out)?;
@@ -185,7 +184,6 @@ fn picture(ty: String) -> Show {
         ty,
         form: Form::Diagram,
         json: false,
-        svg: None,
         instances: 1,
         width,
         row: None,

@@ -1,7 +1,6 @@
 //! `dtype show`: a type in one of its forms.
 
 use std::io::Write;
-use std::path::Path;
 
 use dtype_npy::{NumpyDtype, NumpyOptions};
 use dtype_runtime::Type;
@@ -16,7 +15,6 @@ use crate::failure::Failure;
 use crate::field_paths::FieldPaths;
 use crate::json;
 use crate::notation::{Parsed, print_named};
-use crate::output;
 use crate::value::printable;
 
 /// The maximum number of entries of a description, lines of a plan and lines of a tree to print; the rest is
@@ -31,19 +29,7 @@ pub(crate) fn show(
     out: &mut impl Write,
 ) -> Result<(), Failure> {
     let ty = &parsed.ty;
-    if let Some(path) = &show.svg {
-        if path == Path::new("-") {
-            let message = "`--svg` writes a file; `--as svg` prints the picture";
-            return Err(Failure::Usage(message.into()));
-        }
-        output::write(
-            path,
-            picture(parsed, show, printable)?.svg(&SvgStyle::default()).as_bytes(),
-        )?;
-    }
     match if show.json { Form::Json } else { show.form } {
-        // The picture was written to a file, so it is not printed.
-        Form::Diagram if show.svg.is_some() => {}
         Form::Diagram => {
             let style = TextStyle::default().with_ascii(show.ascii).with_colour(colour);
             write!(out, "{}", picture(parsed, show, printable)?.text(&style))?;

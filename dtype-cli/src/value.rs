@@ -71,6 +71,12 @@ pub(crate) fn write(basic: Basic, bytes: &[u8], style: ValueStyle, out: &mut Str
     Validity::Valid
 }
 
+/// The basic datatype that represents all of a kind and a size in bytes in signatures.
+pub(crate) fn of_size(kind: Kind, size: u64) -> Option<Basic> {
+    let mut all = Basic::ALL.iter().copied().filter(|basic| basic.canonical() == *basic);
+    all.find(|basic| basic.kind() == kind && basic.size() as u64 == size)
+}
+
 /// Whether an array of these values is text.
 pub(crate) fn is_text(basic: Basic) -> bool {
     basic.kind() == Kind::Character && basic.size() == 1

@@ -5,6 +5,7 @@ use dtype_runtime::types::{Elem, Entry, MapEntry};
 use dtype_runtime::{Basic, Type};
 
 use super::{Maps, first_difference};
+use crate::value::of_size;
 
 /// The maximum number of elements of a type to sort.
 const MAX_SORTED: u64 = 1 << 22;
@@ -28,24 +29,19 @@ pub(super) fn compare(a: &Type, b: &Type) -> Maps {
 
 /// The basic datatype that represents all of its size and kind.
 fn stored(basic: Basic) -> Basic {
-    match (basic.kind(), basic.size()) {
-        (Kind::Integer | Kind::Unsigned | Kind::Character | Kind::Bytes, 1) => Basic::U8,
-        (Kind::Integer | Kind::Unsigned | Kind::Character, 2) => Basic::U16,
-        (Kind::Integer | Kind::Unsigned | Kind::Character, 4) => Basic::U32,
-        (Kind::Integer | Kind::Unsigned, 8) => Basic::U64,
-        (Kind::Integer | Kind::Unsigned, 16) => Basic::U128,
+    match basic.kind() {
+        Kind::Integer | Kind::Unsigned | Kind::Character | Kind::Bytes => {
+            of_size(Kind::Unsigned, basic.size() as u64).unwrap_or(basic)
+        }
         _ => basic.canonical(),
     }
 }
 
 /// The type of the two parts of a complex number.
 fn part(basic: Basic) -> Option<Basic> {
-    match (basic.kind(), basic.canonical(), basic.size()) {
-        (Kind::Complex, Basic::LongDoubleComplex, _) => Some(Basic::LongDouble),
-        (Kind::Complex, _, 4) => Some(Basic::F16),
-        (Kind::Complex, _, 8) => Some(Basic::F32),
-        (Kind::Complex, _, 16) => Some(Basic::F64),
-        (Kind::Complex, _, 32) => Some(Basic::Real16),
+    match (basic.kind(), basic.canonical()) {
+        (Kind::Complex, Basic::Complex32) => Some(Basic::Real16),
+        (Kind::Complex, _) => of_size(Kind::Float, basic.size() as u64 / 2),
         _ => None,
     }
 }

@@ -1,35 +1,19 @@
 //! The memory to unpack into.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::resized;
 use super::sink::Sink;
 use crate::failure::Failure;
-use crate::output::NewFile;
 
 /// The number of bytes between two windows to write at once.
 const PIECE: usize = 1 << 16;
 
-/// The memory to unpack into: zeros, or the bytes of another file.
+/// The memory to unpack into: zeros, or the bytes of another file. It is written once, from the front to the end: each window lies
+/// after the previous one, since interleaving instances are all in one.
 #[derive(Debug)]
-pub(super) enum Memory<'a, W> {
-    /// A file that can be read and written at any offset.
-    File {
-        file: NewFile,
-        /// After this offset there are only zeros, or nothing.
-        zeros: u64,
-    },
-    /// An output that is written from the front to the end.
-    Stream(Stream<'a, W>),
-    /// Bytes that are written once they are complete.
-    Bytes(Vec<u8>, Sink<'a, W>),
-}
-
-/// An output that is written once, from the front to the end.
-#[derive(Debug)]
-pub(super) struct Stream<'a, W> {
+pub(super) struct Memory<'a, W> {
     sink: Sink<'a, W>,
     /// The number of bytes written.
     position: u64,
@@ -38,99 +22,25 @@ pub(super) struct Stream<'a, W> {
 }
 
 impl<'a, W: Write> Memory<'a, W> {
-    /// Makes the memory. `in_order` says whether each window lies after the previous one.
     pub(super) fn create(
         path: &Path,
         stdout: &'a mut W,
-        in_order: bool,
         over: Option<&Path>,
     ) -> Result<Self, Failure> {
-        if over == Some(Path::new("-")) {
-            let message = "`--over` takes a file, not `-` for standard input";
-            return Err(Failure::Usage(message.into()));
-        }
-        let reading = |error| Failure::file("read", over.unwrap_or(path), error);
-        let mut before = over.map(File::open).transpose().map_err(reading)?;
-        match Sink::create(path, stdout)? {
-            Sink::File(mut file) if file.is_regular() => {
-                let copied = before.as_mut().map(|before| io::copy(before, file.file()));
-                let zeros = copied.transpose().map_err(reading)?.unwrap_or(0);
-                Ok(Self::File { file, zeros })
+        let open = |over: &Path| {
+            if over == Path::new("-") {
+                let message = "`--over` takes a file, not `-` for standard input";
+                return Err(Failure::Usage(message.into()));
             }
-            sink if in_order => {
-                let before = before.map(io::BufReader::new).zip(over.map(Path::to_path_buf));
-                Ok(Self::Stream(Stream { sink, position: 0, before }))
-            }
-            sink => {
-                let mut bytes = Vec::new();
-                if let Some(before) = &mut before {
-                    before.read_to_end(&mut bytes).map_err(reading)?;
-                }
-                Ok(Self::Bytes(bytes, sink))
-            }
-        }
+            let file = File::open(over).map_err(|error| Failure::file("read", over, error))?;
+            Ok((io::BufReader::new(file), over.to_path_buf()))
+        };
+        let before = over.map(open).transpose()?;
+        Ok(Self { sink: Sink::create(path, stdout)?, position: 0, before })
     }
 
     /// Reads the current bytes of the next window.
     pub(super) fn read(&mut self, start: u64, out: &mut [u8]) -> Result<(), Failure> {
-        match self {
-            Self::File { zeros, .. } if *zeros <= start => {
-                out.fill(0);
-                Ok(())
-            }
-            Self::File { file, zeros } => {
-                let here = usize::try_from(*zeros - start).unwrap_or(usize::MAX).min(out.len());
-                let (there, after) = out.split_at_mut(here);
-                after.fill(0);
-                let found = file.file().seek(SeekFrom::Start(start));
-                let read = found.and_then(|_| file.file().read_exact(there));
-                read.map_err(|error| Failure::file("write", file.path(), error))
-            }
-            Self::Stream(stream) => stream.read(start, out),
-            Self::Bytes(bytes, _) => {
-                out.copy_from_slice(part(bytes, start, out.len())?);
-                Ok(())
-            }
-        }
-    }
-
-    /// Writes the bytes of the window that was read.
-    pub(super) fn write(&mut self, start: u64, new: &[u8]) -> Result<(), Failure> {
-        match self {
-            Self::File { file, zeros } => {
-                *zeros = start.saturating_add(new.len() as u64).max(*zeros);
-                let found = file.file().seek(SeekFrom::Start(start));
-                let written = found.and_then(|_| file.file().write_all(new));
-                written.map_err(|error| Failure::file("write", file.path(), error))
-            }
-            Self::Stream(stream) => stream.write(start, new),
-            Self::Bytes(bytes, _) => {
-                part(bytes, start, new.len())?.copy_from_slice(new);
-                Ok(())
-            }
-        }
-    }
-
-    /// Completes the memory, which has at least `len` bytes.
-    pub(super) fn finish(self, len: u64) -> Result<(), Failure> {
-        match self {
-            Self::File { mut file, zeros } => {
-                let made = file.file().set_len(len.max(zeros));
-                made.map_err(|error| Failure::file("write", file.path(), error))?;
-                file.finish()
-            }
-            Self::Stream(stream) => stream.finish(len),
-            Self::Bytes(mut bytes, mut sink) => {
-                let len = len.max(bytes.len() as u64);
-                sink.write(resized(&mut bytes, len)?)?;
-                sink.finish()
-            }
-        }
-    }
-}
-
-impl<W: Write> Stream<'_, W> {
-    fn read(&mut self, start: u64, out: &mut [u8]) -> Result<(), Failure> {
         self.copy_up_to(start)?;
         // The previous window has written these bytes, so they hold no data of this one.
         let written = usize::try_from(self.position - start).unwrap_or(usize::MAX).min(out.len());
@@ -139,14 +49,16 @@ impl<W: Write> Stream<'_, W> {
         self.kept(rest).map(drop)
     }
 
-    fn write(&mut self, start: u64, new: &[u8]) -> Result<(), Failure> {
+    /// Writes the bytes of the window that was read.
+    pub(super) fn write(&mut self, start: u64, new: &[u8]) -> Result<(), Failure> {
         let written = usize::try_from(self.position - start).unwrap_or(usize::MAX).min(new.len());
         self.sink.write(&new[written..])?;
         self.position = self.position.max(start.saturating_add(new.len() as u64));
         Ok(())
     }
 
-    fn finish(mut self, len: u64) -> Result<(), Failure> {
+    /// Completes the memory, which has at least `len` bytes.
+    pub(super) fn finish(mut self, len: u64) -> Result<(), Failure> {
         self.copy_up_to(len)?;
         let mut piece = vec![0; PIECE];
         loop {
@@ -183,14 +95,4 @@ impl<W: Write> Stream<'_, W> {
         out.fill(0);
         Ok(len - out.len())
     }
-}
-
-/// A part of a memory. The memory grows until it contains the part.
-fn part(bytes: &mut Vec<u8>, start: u64, len: usize) -> Result<&mut [u8], Failure> {
-    let end = start.saturating_add(len as u64);
-    let end = end.max(bytes.len() as u64);
-    let bytes = resized(bytes, end)?;
-    // The end of the part fits memory, so its start does, too.
-    let start = usize::try_from(start).unwrap_or(usize::MAX);
-    bytes.get_mut(start..).and_then(|rest| rest.get_mut(..len)).ok_or(Failure::Memory(end))
 }

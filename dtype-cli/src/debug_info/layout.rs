@@ -63,8 +63,9 @@ impl Resolved {
         Self { data: Ok(layout), size, align, left_out: Rc::default(), spans: Rc::default() }
     }
 
-    fn too_large(error: &TypeError) -> Self {
-        Self::foreign(error.to_string(), None, 1)
+    /// What a constructor makes, or its error.
+    fn made(layout: Result<Layout, TypeError>) -> Self {
+        layout.map_or_else(|error| Self::foreign(error.to_string(), None, 1), Self::of)
     }
 }
 
@@ -203,7 +204,7 @@ impl<'h, 'a> Layouts<'h, 'a> {
                 match size.filter(|_| entry.value(dw::DW_AT_string_length).is_none()) {
                     Some(size) => {
                         let character = Layout::basic(dtype_runtime::Basic::CChar);
-                        elements(&character, &[size])
+                        Resolved::made(character.array(&[size]))
                     }
                     None => Resolved::foreign("a text whose length is not fixed", None, 1),
                 }
@@ -281,7 +282,7 @@ impl<'h, 'a> Layouts<'h, 'a> {
         }
         Some(match &element.data {
             Ok(layout) => {
-                let mut array = elements(layout, &lengths);
+                let mut array = Resolved::made(layout.array(&lengths));
                 let inner = element.left_out.iter();
                 let prefix = "[]".repeat(lengths.len());
                 self.copied +=
@@ -362,17 +363,12 @@ impl<'h, 'a> Layouts<'h, 'a> {
             body.align = 1;
         }
         let built = structure(body.members, size, body.align, &mut self.names);
-        let layout = match built {
-            Ok(layout) => layout,
-            Err(error) => return Some(Resolved::too_large(&error)),
-        };
+        let Ok(layout) = &built else { return Some(Resolved::made(built)) };
         if let Some(name) = unit.name(entry) {
             self.names.add_type(&layout.ty, &String::from_utf8_lossy(name));
         }
-        let mut resolved = Resolved::of(layout);
-        resolved.left_out = body.left_out.into();
-        resolved.spans = spans.into();
-        Some(resolved)
+        let (left_out, spans) = (body.left_out.into(), spans.into());
+        Some(Resolved { left_out, spans, ..Resolved::made(built) })
     }
 
     /// Adds a member or a base class.
@@ -510,10 +506,7 @@ impl Body {
 fn of_base<'a>(unit: &Unit<'a>, entry: &Entry<'a>, size: u64) -> Resolved {
     let name = unit.name(entry).map_or_else(Default::default, String::from_utf8_lossy);
     if size == 0 {
-        return match Layout::nothing() {
-            Ok(layout) => Resolved::of(layout),
-            Err(error) => Resolved::too_large(&error),
-        };
+        return Resolved::made(Layout::nothing());
     }
     let order = if cfg!(target_endian = "big") { dw::DW_END_little } else { dw::DW_END_big };
     if entry.value(dw::DW_AT_endianity) == Some(AttributeValue::Endianity(order)) {
@@ -599,26 +592,15 @@ fn rows(ty: &Type) -> (Type, u64) {
     }
 }
 
-fn elements(element: &Layout, lengths: &[u64]) -> Resolved {
-    match element.array(lengths) {
-        Ok(array) => Resolved::of(array),
-        Err(error) => Resolved::too_large(&error),
-    }
-}
-
 /// A type with padding at its end, up to a size.
 fn padded(resolved: Resolved, size: u64) -> Resolved {
     let Ok(layout) = &resolved.data else { return resolved };
     let Some(extent) = i64::try_from(size).ok().filter(|_| size > layout.size) else {
         return resolved;
     };
-    match Type::resized(&layout.ty, 0, extent) {
-        Ok(ty) => {
-            let align = if size.is_power_of_two() { size } else { resolved.align };
-            Resolved { align, ..Resolved::of(Layout { ty, size, align, members: [].into() }) }
-        }
-        Err(error) => Resolved::too_large(&error),
-    }
+    let align = if size.is_power_of_two() { size } else { resolved.align };
+    let padded = Type::resized(&layout.ty, 0, extent);
+    Resolved::made(padded.map(|ty| Layout { ty, size, align, members: [].into() }))
 }
 
 fn unknown(tag: DwTag) -> String {

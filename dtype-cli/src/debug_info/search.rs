@@ -47,15 +47,6 @@ fn is_scope(tag: DwTag) -> bool {
     matches!(tag, dw::DW_TAG_namespace | dw::DW_TAG_module)
 }
 
-/// What to search for.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Wanted<'n> {
-    /// Types with this name, with or without the namespaces around them.
-    Name(&'n str),
-    /// All types with a name.
-    All,
-}
-
 /// The result of a search.
 #[derive(Debug, Default)]
 pub(super) struct Search {
@@ -70,8 +61,8 @@ pub(super) struct Search {
     pub(super) damage: Option<gimli::Error>,
 }
 
-/// Searches all units. Each thread stops at the first unit that it cannot read.
-pub(super) fn search(headers: &Headers<'_>, wanted: Wanted<'_>) -> Search {
+/// Searches all units for the types with a name, which may start with the namespaces around it, or for all types with a name.
+pub(super) fn search(headers: &Headers<'_>, wanted: Option<&str>) -> Search {
     let threads = thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
     let next = AtomicUsize::new(0);
     let result = Mutex::new(Search::default());
@@ -108,7 +99,7 @@ pub(super) fn search(headers: &Headers<'_>, wanted: Wanted<'_>) -> Search {
 fn search_unit(
     headers: &Headers<'_>,
     number: usize,
-    wanted: Wanted<'_>,
+    wanted: Option<&str>,
     search: &mut Search,
 ) -> Result<(), gimli::Error> {
     let unit = headers.unit(number)?;
@@ -117,10 +108,7 @@ fn search_unit(
     }
     // The names around an entry, each with its depth.
     let mut scopes: Vec<(isize, &[u8])> = Vec::new();
-    let last = match wanted {
-        Wanted::Name(name) => Some(last_part(name)),
-        Wanted::All => None,
-    };
+    let last = wanted.map(last_part);
     // The depth of structs that are variants of an enum in Rust. They are not types by themselves.
     let mut variants = None;
     unit.entries(
@@ -150,8 +138,8 @@ fn search_unit(
                     let parts: Vec<_> = outer.chain([own]).map(String::from_utf8_lossy).collect();
                     let name = parts.join("::");
                     let is_match = match wanted {
-                        Wanted::Name(wanted) => ends_with(&name, wanted),
-                        Wanted::All => variants != Some(depth),
+                        Some(wanted) => ends_with(&name, wanted),
+                        None => variants != Some(depth),
                     };
                     if is_match {
                         search.found.push(found(number, entry, name));

@@ -270,11 +270,6 @@ impl<'s> Reader<'s, '_> {
     }
 }
 
-/// A type with one mistake.
-fn wrong(problem: Problem) -> Base {
-    Base::Wrong(vec![problem])
-}
-
 /// A mistake that would not arise with a compiler.
 fn by_compiler(problem: Problem) -> Problem {
     problem.help(BY_COMPILER)

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::Declared;
-use super::layout::{Base, Layout};
+use super::layout::{Layout, NoData};
 use crate::notation::nearest;
 use crate::problem::{Problem, quoted};
 
@@ -76,9 +76,9 @@ pub(super) fn choose(
     };
     let one = all.into_iter().nth(chosen);
     match one.map(|one| (one.name, one.span, one.base)) {
-        Some((_, _, Base::Known(layout))) => Ok(layout),
-        Some((_, _, Base::Wrong(problems))) if !problems.is_empty() => Err(problems),
-        Some((name, span, Base::Foreign { what, help })) => {
+        Some((_, _, Ok(layout))) => Ok(layout),
+        Some((_, _, Err(NoData::Wrong(problems)))) if !problems.is_empty() => Err(problems),
+        Some((name, span, Err(NoData::Foreign { what, help }))) => {
             let message = format!("{} is {what}", quoted(&name));
             Err(vec![Problem::new(message, span, "not supported").help(help)])
         }

@@ -1,9 +1,9 @@
 //! The languages in which a type can be described.
 
 /// A language in which a type can be described.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Language {
-    /// This crate's [notation](crate::notation).
+    /// The notation of `dtype help notation`.
     Notation,
     /// The declaration of a struct in C.
     C,

@@ -1,11 +1,12 @@
 //! The layout of structs: which displacement each field gets, by C's rules.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use dtype_runtime::{Basic, Error, Type};
 
-use crate::notation::FieldNames;
-use crate::problem::Problem;
+use crate::notation::{Block, FieldNames};
+use crate::problem::{Problem, quoted};
 
 /// The greatest size that a type can have, in bytes.
 pub(super) const MAX_SIZE: u64 = i64::MAX as u64;
@@ -43,16 +44,53 @@ impl Member {
 }
 
 /// The meaning of a name or a type in a declaration.
+pub(super) type Base = Result<Layout, NoData>;
+
+/// Why a name or a type has no layout.
 #[derive(Clone, Debug)]
-pub(super) enum Base {
-    Known(Layout),
+pub(super) enum NoData {
     /// The declaration has mistakes.
     Wrong(Vec<Problem>),
     /// The type is not data of a fixed size: `what` completes "field `x` is …".
-    Foreign {
-        what: &'static str,
-        help: &'static str,
-    },
+    Foreign { what: &'static str, help: &'static str },
+}
+
+impl NoData {
+    /// The mistakes of a field of this type; `name` is empty if the field has none.
+    pub(super) fn of_field(self, name: &str, span: Range<usize>) -> Vec<Problem> {
+        match self {
+            Self::Wrong(problems) => problems,
+            Self::Foreign { what, help } => {
+                let message = match name {
+                    "" => format!("a field without a name is {what}"),
+                    name => format!("field {} is {what}", quoted(name)),
+                };
+                vec![Problem::new(message, span, what).help(help)]
+            }
+        }
+    }
+}
+
+impl From<Problem> for NoData {
+    fn from(problem: Problem) -> Self {
+        Self::Wrong(vec![problem])
+    }
+}
+
+impl From<Box<Problem>> for NoData {
+    fn from(problem: Box<Problem>) -> Self {
+        Self::from(*problem)
+    }
+}
+
+/// A type with one mistake.
+pub(super) fn wrong(problem: Problem) -> Base {
+    Err(problem.into())
+}
+
+/// A type that is not data.
+pub(super) fn foreign(what: &'static str, help: &'static str) -> Base {
+    Err(NoData::Foreign { what, help })
 }
 
 impl Layout {
@@ -77,9 +115,7 @@ impl Layout {
         }
         Ok(Self { ty, size, align: self.align, members: [].into() })
     }
-}
 
-impl Layout {
     /// An array in C, each of whose elements must be aligned; a message if that is impossible.
     pub(super) fn elements(&self, lengths: &[u64]) -> Result<Self, String> {
         if lengths.is_empty() {
@@ -170,12 +206,12 @@ pub(crate) fn structure(
     align: u64,
     names: &mut FieldNames,
 ) -> Result<Layout, Error> {
-    let lengths: Vec<u64> = members.iter().map(|member| member.length).collect();
-    let displacements: Result<Vec<i64>, Error> =
-        members.iter().map(|member| product(member.offset, 1).map(u64::cast_signed)).collect();
-    let types: Vec<Type> = members.iter().map(|member| member.element.clone()).collect();
-    let built = Type::structure(&lengths, &displacements?, &types)?;
-    names.add(&built, members.iter().map(|member| member.name.clone()).collect());
+    let blocks = members.iter().map(|member| {
+        let Member { name, offset, element, length } = member.clone();
+        let displacement = product(offset, 1)?.cast_signed();
+        Ok(Block { name, length, displacement, ty: element })
+    });
+    let built = names.structure(blocks.collect::<Result<_, Error>>()?)?;
     let extent = product(size, 1)?.cast_signed();
     let is_whole = built.lb() == 0 && built.extent() == extent;
     let ty = if is_whole { built } else { Type::resized(&built, 0, extent)? };

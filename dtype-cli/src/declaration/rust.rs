@@ -23,7 +23,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Fields, Type, TypePath};
 
 use super::hints::Hints;
-use super::layout::{Base, Layout, Placement, is_gap};
+use super::layout::{Base, Layout, NoData, Placement, foreign, is_gap, wrong};
 use super::{Declared, Form, MAX_NESTING, MAX_PROBLEMS};
 use crate::notation::FieldNames;
 use crate::problem::{Problem, quoted};
@@ -154,7 +154,7 @@ impl<'f> Reader<'f> {
     fn structs(&mut self) -> Vec<Declared> {
         let mut declared = Vec::new();
         for name in self.order.clone() {
-            let base = self.named(&name).unwrap_or(Base::Wrong(Vec::new()));
+            let base = self.named(&name).unwrap_or(Err(NoData::Wrong(Vec::new())));
             let span = self.items.get(&name).map_or(0..0, |item| item.span.clone());
             declared.push(Declared { name, span, base, is_part: false });
         }
@@ -189,24 +189,22 @@ impl<'f> Reader<'f> {
     }
 
     fn item(&mut self, name: &str, item: &Item) -> Base {
-        let checked = check(name, item).and_then(|()| derived(&item.attributes, self.form));
-        let layout = match checked.and_then(|_| representation(&item.attributes)) {
-            Ok(layout) => layout,
-            Err(problem) => return wrong(*problem),
-        };
+        check(name, item)?;
+        derived(&item.attributes, self.form)?;
+        let layout = representation(&item.attributes)?;
         match &item.kind {
             Kind::Alias(ty) => self.ty(ty),
-            Kind::Union => Base::Foreign {
-                what: "a union",
-                help: "which of its members is meant is not known: write the one that is in use",
-            },
+            Kind::Union => foreign(
+                "a union",
+                "which of its members is meant is not known: write the one that is in use",
+            ),
             Kind::Enum(variants)
                 if variants.iter().any(|one| !matches!(one.fields, Fields::Unit)) =>
             {
-                Base::Foreign {
-                    what: "an enum whose variants hold data",
-                    help: "which variant is meant is not known: write a struct for the one in use",
-                }
+                foreign(
+                    "an enum whose variants hold data",
+                    "which variant is meant is not known: write a struct for the one in use",
+                )
             }
             Kind::Enum(variants) => {
                 let integer = layout.integer.or(layout.is_c.then_some(dtype_runtime::Basic::Int));
@@ -217,12 +215,10 @@ impl<'f> Reader<'f> {
                         problem.help("add the integer that it is, for example `#[repr(u8)]`"),
                     );
                 };
-                match self.check_variants(&layout, variants) {
-                    Ok(()) => Base::Known(Layout::basic(basic)),
-                    Err(problem) => wrong(*problem),
-                }
+                self.check_variants(&layout, variants)?;
+                Ok(Layout::basic(basic))
             }
-            Kind::Constant(_) => Base::Foreign { what: "a constant", help: "expected a type" },
+            Kind::Constant(_) => foreign("a constant", "expected a type"),
             Kind::Struct { generics: Some(generics), .. } => {
                 let message = format!("{} has parameters", quoted(name));
                 let problem = Problem::new(message, generics.clone(), "not supported");
@@ -262,17 +258,14 @@ impl<'f> Reader<'f> {
         }
         problems.truncate(MAX_PROBLEMS);
         if !problems.is_empty() {
-            return Base::Wrong(problems);
+            return Err(NoData::Wrong(problems));
         }
         if layout.is_transparent && filled > 1 && self.form == Form::Memory {
             return no_places(name, &item.span);
         }
-        match placement.finish(layout.align.unwrap_or(1), self.fields) {
-            Ok(layout) => Base::Known(layout),
-            Err(error) => {
-                wrong(Problem::new(error.to_string(), item.span.clone(), "in this struct"))
-            }
-        }
+        placement.finish(layout.align.unwrap_or(1), self.fields).map_err(|error| {
+            Problem::new(error.to_string(), item.span.clone(), "in this struct").into()
+        })
     }
 
     /// Places a field. Returns whether it has bytes.
@@ -291,15 +284,8 @@ impl<'f> Reader<'f> {
             return Ok(false);
         }
         let at = range(field.ty.span());
-        let (element, lengths) = match self.field_type(&field.ty, with.as_ref()) {
-            Ok(found) => found,
-            Err(Base::Foreign { what, help }) => {
-                let message = format!("field {} is {what}", quoted(&shown));
-                return Err(vec![Problem::new(message, at, what).help(help)]);
-            }
-            Err(Base::Wrong(problems)) => return Err(problems),
-            Err(Base::Known(_)) => return Ok(false),
-        };
+        let found = self.field_type(&field.ty, with.as_ref());
+        let (element, lengths) = found.map_err(|base| base.of_field(&shown, at.clone()))?;
         // The derive packs every field that is not skipped.
         let is_gap = is_skipped || !rules.is_derived && rename.is_none() && is_gap(&shown);
         let name = rename.or(own);
@@ -321,21 +307,18 @@ impl<'f> Reader<'f> {
         &mut self,
         ty: &Type,
         with: Option<&TypePath>,
-    ) -> Result<(Layout, Vec<u64>), Base> {
+    ) -> Result<(Layout, Vec<u64>), NoData> {
         let mut lengths = Vec::new();
         let mut inner = ty;
         while let Type::Array(array) = inner {
-            lengths.push(self.length(&array.len).map_err(|problem| wrong(*problem))?);
+            lengths.push(self.length(&array.len)?);
             inner = &array.elem;
         }
-        let base = match with {
+        let element = match with {
             Some(path) => self.path(path),
             None => self.ty(inner),
         };
-        match base {
-            Base::Known(layout) => Ok((layout, lengths)),
-            other => Err(other),
-        }
+        Ok((element?, lengths))
     }
 }
 
@@ -367,12 +350,7 @@ fn no_places(name: &str, span: &Range<usize>) -> Base {
     ))
 }
 
-/// A type with one mistake.
-fn wrong(problem: Problem) -> Base {
-    Base::Wrong(vec![problem])
-}
-
 /// A type that a constructor refuses.
-fn refused(error: &Error, span: Range<usize>) -> Base {
-    wrong(Problem::new(error.to_string(), span, "too large"))
+fn refused(error: &Error, span: Range<usize>) -> NoData {
+    Problem::new(error.to_string(), span, "too large").into()
 }

@@ -9,24 +9,29 @@ use crate::failure::Failure;
 use crate::shape::Shape;
 
 /// Writes lines of JSON.
-pub(super) struct Lines {
+pub(crate) struct Lines {
     shape: Rc<Shape>,
+    /// The number of the frame that holds the records, if a frame does. Each line repeats it.
+    frame: Option<u64>,
     text: String,
 }
 
 impl Lines {
-    pub(super) fn new(shape: &Rc<Shape>) -> Self {
-        Self { shape: Rc::clone(shape), text: String::new() }
+    pub(crate) fn new(shape: &Rc<Shape>, frame: Option<u64>) -> Self {
+        Self { shape: Rc::clone(shape), frame, text: String::new() }
     }
 }
 
 impl Printer for Lines {
     fn record(&mut self, record: &Record<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+        let Record { number, mut values, .. } = *record;
         self.text.clear();
+        if let Some(frame) = self.frame {
+            self.text = format!("{{\"frame\":{frame},\"record\":{number},\"value\":");
+        }
         // An invalid value is marked in its text.
-        let _ =
-            ValueWriter::json(&mut self.text, out).write(&self.shape, &mut { record.values })?;
-        self.text.push('\n');
+        let _ = ValueWriter::json(&mut self.text, out).write(&self.shape, &mut values)?;
+        self.text.push_str(if self.frame.is_some() { "}\n" } else { "\n" });
         Ok(out.write_all(self.text.as_bytes())?)
     }
 }

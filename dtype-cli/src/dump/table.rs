@@ -40,11 +40,39 @@ type Row = Vec<(String, Validity)>;
 
 impl Printer for Table {
     fn record(&mut self, record: &Record<'_>, out: &mut dyn Write) -> Result<(), Failure> {
-        self.row(record.number, record.values, out)
+        let Record { number, mut values, .. } = *record;
+        let mut cells = vec![(number.to_string(), Validity::Valid)];
+        for column in &self.columns {
+            let mut text = String::new();
+            let mut writer = ValueWriter::plain(MAX_ELEMENTS, &mut text);
+            let validity = writer.write(&column.shape, &mut values)?;
+            cells.push((text, validity));
+        }
+        for (width, (text, _)) in self.widths.iter_mut().zip(&cells) {
+            *width = text.chars().count().max(*width);
+        }
+        self.bytes += cells.iter().map(|(text, _)| text.len()).sum::<usize>();
+        self.rows.push(cells);
+        if self.has_begun || self.rows.len() >= SAMPLE_ROWS || self.bytes >= SAMPLE_BYTES {
+            self.finish(out)?;
+        }
+        Ok(())
     }
 
+    /// Prints the rows that were held back.
     fn finish(&mut self, out: &mut dyn Write) -> Result<(), Failure> {
-        self.flush(out)
+        if !self.has_begun {
+            self.has_begun = true;
+            let names = self.columns.iter().map(|column| column.name.clone());
+            let names = std::iter::once("record".to_owned()).chain(names);
+            let head: Row = names.map(|name| (name, Validity::Valid)).collect();
+            self.line(&head, "\x1b[1m", out)?;
+        }
+        for row in std::mem::take(&mut self.rows) {
+            self.line(&row, "", out)?;
+        }
+        self.bytes = 0;
+        Ok(())
     }
 }
 
@@ -70,47 +98,6 @@ impl Table {
     /// The same table with two spaces before each line.
     pub(crate) fn indented(self) -> Self {
         Self { indent: "  ", ..self }
-    }
-
-    pub(crate) fn row(
-        &mut self,
-        number: u64,
-        values: &[u8],
-        out: &mut dyn Write,
-    ) -> Result<(), Failure> {
-        let mut values = values;
-        let mut cells = vec![(number.to_string(), Validity::Valid)];
-        for column in &self.columns {
-            let mut text = String::new();
-            let mut writer = ValueWriter::plain(MAX_ELEMENTS, &mut text);
-            let validity = writer.write(&column.shape, &mut values)?;
-            cells.push((text, validity));
-        }
-        for (width, (text, _)) in self.widths.iter_mut().zip(&cells) {
-            *width = text.chars().count().max(*width);
-        }
-        self.bytes += cells.iter().map(|(text, _)| text.len()).sum::<usize>();
-        self.rows.push(cells);
-        if self.has_begun || self.rows.len() >= SAMPLE_ROWS || self.bytes >= SAMPLE_BYTES {
-            self.flush(out)?;
-        }
-        Ok(())
-    }
-
-    /// Prints the rows that were held back.
-    pub(crate) fn flush(&mut self, out: &mut dyn Write) -> Result<(), Failure> {
-        if !self.has_begun {
-            self.has_begun = true;
-            let names = self.columns.iter().map(|column| column.name.clone());
-            let names = std::iter::once("record".to_owned()).chain(names);
-            let head: Row = names.map(|name| (name, Validity::Valid)).collect();
-            self.line(&head, "\x1b[1m", out)?;
-        }
-        for row in std::mem::take(&mut self.rows) {
-            self.line(&row, "", out)?;
-        }
-        self.bytes = 0;
-        Ok(())
     }
 
     fn line(

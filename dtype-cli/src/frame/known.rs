@@ -1,7 +1,6 @@
 //! The types of records that frames of a file can hold.
 
 use std::collections::VecDeque;
-use std::io::Write;
 use std::rc::Rc;
 
 use dtype_message::{Error, Header, Schema};
@@ -9,7 +8,6 @@ use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::{Representation, Type};
 
 use crate::declaration::Message;
-use crate::dump::ValueWriter;
 use crate::failure::Failure;
 use crate::input::Given;
 use crate::notation::{FieldNames, Parsed, print};
@@ -78,60 +76,21 @@ impl Known {
 /// A type that is prepared for the records of a frame.
 pub(super) struct Ready<'a> {
     ty: &'a Type,
-    shape: &'a Rc<Shape>,
+    pub(super) shape: &'a Rc<Shape>,
     values: &'a mut Values,
-    is_given: bool,
-    message: Option<&'a Message>,
+    /// Whether an argument gave the type, and not the file.
+    pub(super) is_given: bool,
+    /// The kind of message.
+    pub(super) message: Option<&'a Message>,
 }
 
 impl Ready<'_> {
-    /// The name of the kind of message.
-    pub(super) fn message(&self) -> Option<&str> {
-        self.message.map(|message| message.name.as_str())
-    }
-
-    /// Whether the records are the bytes of a text.
-    pub(super) fn is_text(&self) -> bool {
-        self.message.is_some_and(|message| message.is_text)
-    }
-
-    /// Whether an argument gave the type, and not the file.
-    pub(super) fn is_given(&self) -> bool {
-        self.is_given
-    }
-
-    /// The shape of a record.
-    pub(super) fn shape(&self) -> &Rc<Shape> {
-        self.shape
-    }
-
     /// The values of a packed record.
     pub(super) fn values<'a>(
         &'a mut self,
         record: &'a [u8],
     ) -> Result<&'a [u8], dtype_runtime::Error> {
         self.values.of(self.ty, record, 0)
-    }
-
-    /// Writes a packed record as a line of JSON.
-    pub(super) fn write_json(
-        &mut self,
-        record: &[u8],
-        frame: u64,
-        number: u64,
-        out: &mut impl Write,
-    ) -> Result<Result<(), dtype_runtime::Error>, Failure> {
-        let shape = Rc::clone(self.shape);
-        let mut values = match self.values(record) {
-            Ok(values) => values,
-            Err(error) => return Ok(Err(error)),
-        };
-        let mut text = format!("{{\"frame\":{frame},\"record\":{number},\"value\":");
-        // An invalid value is marked in its text.
-        let _ = ValueWriter::json(&mut text, out).write(&shape, &mut values)?;
-        text.push_str("}\n");
-        out.write_all(text.as_bytes())?;
-        Ok(Ok(()))
     }
 }
 

@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use dtype_runtime::Type;
 use dtype_runtime::types::{Argument, Combiner};
+use dtype_runtime::{Error, Type};
 
 /// A block of a type, such as a member of a structure: `length` instances of `ty`, the first at a displacement in bytes.
 #[derive(Clone)]
 pub(crate) struct Block {
     pub(crate) name: Option<String>,
     pub(crate) length: u64,
-    pub(crate) displacement: i128,
+    pub(crate) displacement: i64,
     pub(crate) ty: Type,
 }
 
@@ -57,11 +57,17 @@ pub struct FieldNames {
 }
 
 impl FieldNames {
-    /// Adds the names of a structure, one for each member.
-    pub(crate) fn add(&mut self, structure: &Type, names: Vec<Option<String>>) {
+    /// Makes a structure, and keeps the names of its members.
+    pub(crate) fn structure(&mut self, members: Vec<Block>) -> Result<Type, Error> {
+        let lengths: Vec<u64> = members.iter().map(|member| member.length).collect();
+        let displacements: Vec<i64> = members.iter().map(|member| member.displacement).collect();
+        let types: Vec<Type> = members.iter().map(|member| member.ty.clone()).collect();
+        let ty = Type::structure(&lengths, &displacements, &types)?;
+        let names: Vec<_> = members.into_iter().map(|member| member.name).collect();
         if names.iter().any(Option::is_some) {
-            self.structures.insert(structure.as_ptr().addr(), (structure.clone(), names));
+            self.structures.insert(ty.as_ptr().addr(), (ty.clone(), names));
         }
+        Ok(ty)
     }
 
     /// The names of the members of a structure; `None` for a member without a name.
@@ -87,7 +93,7 @@ impl FieldNames {
         let members = members.map(|(((ty, length), displacement), name)| Block {
             name,
             length: *length,
-            displacement: (*displacement).into(),
+            displacement: *displacement,
             ty: Type::clone(ty),
         });
         Some(members.collect())

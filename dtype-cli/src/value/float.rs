@@ -55,13 +55,21 @@ pub(super) fn write(format: Format, bytes: &[u8], style: ValueStyle, out: &mut S
             }
         }
         (Format::Binary128 | Format::LongDouble(LongDouble::Binary128), _) => {
-            exact(Parts::of_binary128(unsigned(bytes)), style, out);
+            let bits = unsigned(bytes);
+            let (biased, fraction) = (exponent(bits >> 112), bits & ((1 << 112) - 1));
+            let leading = if biased == 0 { 0 } else { 1 << 112 };
+            exact(bits >> 127 == 1, biased, fraction | leading, 112, style, out);
         }
         // The x87's 80 bits, with two or six bytes of padding.
-        _ => match Parts::of_x87(unsigned(bytes)) {
-            Some(parts) => exact(parts, style, out),
-            None => return invalid(&bytes[..bytes.len().min(10)], style, out),
-        },
+        _ => {
+            let bits = unsigned(bytes);
+            let (biased, significand) = (exponent(bits >> 64), bits & u128::from(u64::MAX));
+            // The 387 and its successors refuse bit patterns whose leading bit contradicts the exponent.
+            if biased != 0 && significand >> 63 == 0 {
+                return invalid(&bytes[..bytes.len().min(10)], style, out);
+            }
+            exact((bits >> 79) & 1 == 1, biased, significand, 63, style, out);
+        }
     }
     Validity::Valid
 }
@@ -96,73 +104,30 @@ fn word(text: &str, style: ValueStyle, out: &mut String) {
     write_to(out, format_args!("{quote}{text}{quote}"));
 }
 
-/// A number in its parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Parts {
-    NaN,
-    Infinite {
-        is_negative: bool,
-    },
-    /// `integer` times two to the power of `exponent`.
-    Finite {
-        is_negative: bool,
-        integer: u128,
-        exponent: i32,
-    },
-}
-
-impl Parts {
-    fn of_binary128(bits: u128) -> Self {
-        const FRACTION: u32 = 112;
-        let fraction = bits & ((1 << FRACTION) - 1);
-        let biased = exponent(bits >> FRACTION);
-        let is_negative = bits >> 127 == 1;
-        match (biased, fraction) {
-            (0x7FFF, 0) => Self::Infinite { is_negative },
-            (0x7FFF, _) => Self::NaN,
-            (0, _) => Self::Finite { is_negative, integer: fraction, exponent: -16494 },
-            _ => {
-                let integer = fraction | (1 << FRACTION);
-                Self::Finite { is_negative, integer, exponent: biased - 16383 - 112 }
-            }
-        }
-    }
-
-    /// `None` for bit patterns whose highest bit contradicts the exponent. The 387 and its successors refuse them.
-    fn of_x87(bits: u128) -> Option<Self> {
-        let significand = bits & u128::from(u64::MAX);
-        let biased = exponent(bits >> 64);
-        let is_negative = (bits >> 79) & 1 == 1;
-        let is_normal = significand >> 63 == 1;
-        match biased {
-            0 => Some(Self::Finite { is_negative, integer: significand, exponent: -16445 }),
-            _ if !is_normal => None,
-            0x7FFF if significand == 1 << 63 => Some(Self::Infinite { is_negative }),
-            0x7FFF => Some(Self::NaN),
-            _ => {
-                let exponent = biased - 16383 - 63;
-                Some(Self::Finite { is_negative, integer: significand, exponent })
-            }
-        }
-    }
-}
-
 /// The lowest 15 bits, a biased exponent.
 fn exponent(bits: u128) -> i32 {
     i32::try_from(bits & 0x7FFF).unwrap_or(0)
 }
 
-/// Appends a number exactly.
-fn exact(parts: Parts, style: ValueStyle, out: &mut String) {
-    let (is_negative, integer, exponent) = match parts {
-        Parts::NaN => return decimal(f64::NAN, style, out),
-        Parts::Infinite { is_negative: true } => return decimal(f64::NEG_INFINITY, style, out),
-        Parts::Infinite { is_negative: false } => return decimal(f64::INFINITY, style, out),
-        Parts::Finite { is_negative, integer: 0, .. } => {
-            return decimal(if is_negative { -0.0 } else { 0.0 }, style, out);
-        }
-        Parts::Finite { is_negative, integer, exponent } => (is_negative, integer, exponent),
-    };
+/// Appends a number exactly. `point` bits of `integer` are after the binary point. `biased` is the exponent plus 16383, or 0 if
+/// the leading bit is not a one.
+fn exact(
+    is_negative: bool,
+    biased: i32,
+    integer: u128,
+    point: i32,
+    style: ValueStyle,
+    out: &mut String,
+) {
+    let sign = if is_negative { -1.0 } else { 1.0 };
+    match (biased, integer & ((1 << point) - 1)) {
+        (0x7FFF, 0) => return decimal(sign * f64::INFINITY, style, out),
+        (0x7FFF, _) => return decimal(f64::NAN, style, out),
+        _ if integer == 0 => return decimal(sign * 0.0, style, out),
+        _ => {}
+    }
+    // Numbers without a leading one have the least exponent of the others.
+    let exponent = biased.max(1) - 16383 - point;
     let zeros = integer.trailing_zeros();
     let (integer, exponent) = (integer >> zeros, exponent + zeros.cast_signed());
     // The power of two of the leading bit.

@@ -79,12 +79,6 @@ fn options_before_a_subcommand() {
 }
 
 #[test]
-fn an_svg_goes_to_a_file() {
-    let message = output(&["show", "u8", "--svg", "-"]);
-    assert!(message.contains("`--as svg` prints the picture"), "{message}");
-}
-
-#[test]
 fn memory_is_compared() {
     let status = |a: &str, b: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dtype"));

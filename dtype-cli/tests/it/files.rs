@@ -295,9 +295,8 @@ fn output_that_cannot_be_written_is_a_failure() {
         let message = String::from_utf8(output.stderr).unwrap();
         assert!(message.contains("cannot write to standard output"), "{arguments:?}: {message}");
     }
-    for arguments in [&["pack", "u8", input, "/dev/full"], &["show", "u8", "--svg", "/dev/full"]] {
-        assert!(failed(dtype().args(arguments)).contains("cannot write /dev/full"));
-    }
+    let full = failed(dtype().args(["pack", "u8", input, "/dev/full"]));
+    assert!(full.contains("cannot write /dev/full"), "{full}");
 }
 
 /// Starts to unpack a pipe into the file `out`, and returns once a temporary file is there.
@@ -409,17 +408,6 @@ fn what_is_renamed_is_durable() {
     let after = &calls[name..];
     let folder = format!("<{}>)", place.trim_end_matches('/'));
     assert!(after.find("fsync(").is_some_and(|at| after[at..].contains(&folder)), "{calls}");
-}
-
-#[test]
-fn pictures_go_to_files() {
-    let folder = Folder::new();
-    let path = folder.path("layout.svg");
-    let ty = "struct{position: [f64; 3], kind: u8}";
-    assert!(done(dtype().args(["show", ty, "--svg"]).arg(&path)).is_empty());
-    let svg = fs::read_to_string(&path).unwrap();
-    assert!(svg.starts_with("<svg ") && svg.contains("position"), "{svg}");
-    assert_eq!(svg.as_bytes(), done(dtype().args(["show", ty, "--as", "svg"])));
 }
 
 #[test]

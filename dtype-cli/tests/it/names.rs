@@ -127,7 +127,6 @@ fn arguments_are_no_commands_to_the_terminal() {
         &["pack", "f64", EVIL, "-"],
         &["unpack", "f64", "-", "-", "--over", EVIL],
         &["pack", "f64", "-", &format!("none/{EVIL}")],
-        &["show", "f64", "--svg", &format!("none/{EVIL}")],
     ] {
         let (_, message) = plain(arguments, &[]);
         assert!(message.starts_with("error: "), "{arguments:?}: {message}");

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::super::layout::Base;
+use super::super::layout::NoData;
 use super::attributes::Attributes;
 use super::{Read, Reader};
 use crate::problem::Problem;
@@ -29,7 +29,7 @@ pub(super) struct Declarator<'s> {
 
 impl Declarator<'_> {
     /// What is declared, and where, if it is not data of the type.
-    pub(super) fn foreign(&self) -> Option<(Base, Range<usize>)> {
+    pub(super) fn foreign(&self) -> Option<(NoData, Range<usize>)> {
         let (what, help, span) = if let Some(pointer) = &self.pointer {
             if self.function.is_some() {
                 ("a function pointer", "a function cannot be sent", pointer)
@@ -49,7 +49,7 @@ impl Declarator<'_> {
                         of the integer's type";
             ("a bit-field", help, self.bits.as_ref()?)
         };
-        Some((Base::Foreign { what, help }, span.clone()))
+        Some((NoData::Foreign { what, help }, span.clone()))
     }
 }
 

@@ -3,9 +3,9 @@
 use dtype_runtime::Basic;
 use dtype_runtime::basic::Kind as Values;
 
-use super::super::layout::{Base, Layout};
+use super::super::layout::{Layout, wrong};
 use super::specifiers::Head;
-use super::{Named, Read, Reader, by_compiler, wrong};
+use super::{Named, Read, Reader, by_compiler};
 use crate::problem::Problem;
 use crate::token::{Kind, Token};
 
@@ -52,7 +52,7 @@ impl<'s> Reader<'s, '_> {
         let integer = integer(values).filter(|_| !attributes.has_effect());
         let base = match (problem.or(attributes.problem), integer) {
             (Some(problem), _) => wrong(*problem),
-            (None, Some(basic)) => Base::Known(Layout::basic(basic)),
+            (None, Some(basic)) => Ok(Layout::basic(basic)),
             (None, None) => {
                 let problem = Problem::new("the integer of this enum is unknown", span.clone(), "");
                 wrong(by_compiler(problem))

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::super::layout::{Base, Layout};
+use super::super::layout::{Base, Layout, NoData, foreign, wrong};
 use super::attributes::Attributes;
 use super::names::{self, Words};
-use super::{CPP, Named, Read, Reader, by_compiler, cpp, wrong};
+use super::{CPP, Named, Read, Reader, by_compiler, cpp};
 use crate::problem::{Problem, quoted};
 use crate::token::{Kind, Token};
 
@@ -19,18 +19,13 @@ pub(super) struct Head<'s> {
 
 /// A type as a declaration names it.
 pub(super) struct Specified<'s> {
-    pub(super) base: Base,
-    /// The struct's index in the list of declared ones.
-    pub(super) declared: Option<usize>,
-    /// A tag that is not declared yet.
-    later: Option<&'s str>,
+    pub(super) named: Named<'s>,
     /// Whether the type is a struct or a union without a name, whose members belong to the struct around it.
     pub(super) is_nameless: bool,
     /// Whether the specifiers declare a struct, a union or an enum with a name.
     pub(super) is_tagged: bool,
     pub(super) is_typedef: bool,
     pub(super) attributes: Attributes,
-    pub(super) span: Range<usize>,
 }
 
 impl<'s> Reader<'s, '_> {
@@ -41,7 +36,7 @@ impl<'s> Reader<'s, '_> {
         let mut attributes = Attributes::default();
         let (mut is_nameless, mut is_tagged, mut is_typedef) = (false, false, false);
         loop {
-            let is_open = found.is_none() && words.number == 0;
+            let is_open = found.is_none() && words.is_empty();
             let more = self.attributes(true)?;
             let token = self.peek();
             attributes.join(more, &token.span());
@@ -74,23 +69,14 @@ impl<'s> Reader<'s, '_> {
             self.next();
         }
         let span = first.start..self.text.cursor.last().end.max(first.start);
-        let Named { base, declared, later, .. } = match found {
-            Some(named) => named,
-            None if words.number == 0 => {
+        let named = match found {
+            Some(named) => Named { span, ..named },
+            None if words.is_empty() => {
                 return Err(self.unexpected("a type"));
             }
-            None => Named::of(of_words(words, &span), span.clone()),
+            None => Named::of(of_words(words, &span), span),
         };
-        Ok(Specified {
-            base,
-            declared,
-            later,
-            is_nameless,
-            is_tagged,
-            is_typedef,
-            attributes,
-            span,
-        })
+        Ok(Specified { named, is_nameless, is_tagged, is_typedef, attributes })
     }
 
     fn head(&mut self) -> Read<Head<'s>> {
@@ -129,7 +115,7 @@ impl<'s> Reader<'s, '_> {
             return named;
         }
         if let Some(basic) = names::header(word) {
-            return Named::of(Base::Known(Layout::basic(basic)), token.span());
+            return Named::of(Ok(Layout::basic(basic)), token.span());
         }
         let problem =
             Problem::new(format!("unknown type {}", quoted(word)), token.span(), "unknown name");
@@ -138,7 +124,7 @@ impl<'s> Reader<'s, '_> {
             self.is_part(tag.declared);
             let keyword = match &tag.base {
                 _ if tag.declared.is_some() => "struct",
-                Base::Foreign { .. } => "union",
+                Err(NoData::Foreign { .. }) => "union",
                 _ => "enum",
             };
             let tagged = format!("{keyword} {word}");
@@ -162,12 +148,9 @@ impl<'s> Reader<'s, '_> {
             self.text.cursor.skip_brackets();
             self.attributes(false)?;
         }
-        let base = Base::Foreign {
-            what: "a union",
-            help: "which of its members is meant is not known: write the one that is in use, and \
-                   after it `char _pad[n]` up to the union's size",
-        };
-        let named = Named::of(base, head.span);
+        let help = "which of its members is meant is not known: write the one that is in use, and \
+                    after it `char _pad[n]` up to the union's size";
+        let named = Named::of(foreign("a union", help), head.span);
         if let Some(name) = head.name {
             self.tags.insert(name.text, named.clone());
         }
@@ -188,18 +171,17 @@ impl<'s> Reader<'s, '_> {
             attributes.join(declarator.attributes.clone(), &declarator.span);
             let foreign = declarator.foreign();
             let is_alias = foreign.is_none();
-            let mut base = foreign.map_or_else(|| specified.base.clone(), |(base, _)| base);
+            let base =
+                foreign.map_or_else(|| specified.named.base.clone(), |(foreign, _)| Err(foreign));
             let mut problem = attributes.problem.take();
-            if let Base::Known(layout) = &mut base {
-                match layout.elements(&declarator.lengths) {
-                    Ok(array) => *layout = array,
-                    Err(message) => base = wrong(Problem::new(message, declarator.span, "")),
-                }
-            }
-            if let (Base::Known(layout), Some(align)) = (&mut base, attributes.align) {
+            let mut base = base.and_then(|layout| {
+                let array = layout.elements(&declarator.lengths);
+                array.map_err(|message| Problem::new(message, declarator.span, "").into())
+            });
+            if let (Ok(layout), Some(align)) = (&mut base, attributes.align) {
                 layout.align = align;
             }
-            let later = specified.later.filter(|_| is_alias && declarator.lengths.is_empty());
+            let later = specified.named.later.filter(|_| is_alias && declarator.lengths.is_empty());
             if later.is_some() && attributes.align.is_some() {
                 let message = "the alignment of a struct that is declared later";
                 problem =
@@ -209,7 +191,7 @@ impl<'s> Reader<'s, '_> {
             if let Some(problem) = problem {
                 base = wrong(*problem);
             }
-            let declared = specified.declared.filter(|_| is_alias);
+            let declared = specified.named.declared.filter(|_| is_alias);
             if let Some(one) = declared.and_then(|index| self.declared.get_mut(index))
                 && declarator.lengths.is_empty()
                 && one.name.is_empty()
@@ -229,14 +211,11 @@ impl<'s> Reader<'s, '_> {
 
 /// The type that some words name together.
 fn of_words(words: Words, span: &Range<usize>) -> Base {
-    if words.is_void && words.number == 1 {
-        return Base::Foreign { what: "of type `void`", help: "`void` has no values" };
+    if words.is_void() {
+        return foreign("of type `void`", "`void` has no values");
     }
-    words.basic().map_or_else(
-        || {
-            let problem = Problem::new("these words form no type", span.clone(), "");
-            wrong(problem.help("for example `unsigned long long` is one"))
-        },
-        |basic| Base::Known(Layout::basic(basic)),
-    )
+    words.basic().map(Layout::basic).ok_or_else(|| {
+        let problem = Problem::new("these words form no type", span.clone(), "");
+        problem.help("for example `unsigned long long` is one").into()
+    })
 }

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::super::Declared;
-use super::super::layout::{Base, Layout, Placement, is_gap};
+use super::super::layout::{Base, Layout, NoData, Placement, is_gap, wrong};
 use super::attributes::Attributes;
 use super::declarator::Declarator;
 use super::specifiers::{Head, Specified};
-use super::{CPP, Named, Read, Reader, by_compiler, cpp, report, wrong};
+use super::{CPP, Named, Read, Reader, by_compiler, cpp, report};
 use crate::problem::{Problem, quoted};
 use crate::token::{Kind, Token};
 
@@ -98,7 +98,7 @@ impl<'s> Reader<'s, '_> {
         let before = name.and_then(|name| self.tags.get(name.text));
         if let Some(Named { declared: Some(before), .. }) = before
             && let Some(before) = self.declared.get(*before)
-            && !matches!(base, Base::Wrong(_))
+            && !matches!(base, Err(NoData::Wrong(_)))
         {
             let message = format!("`struct {}` is declared twice", before.name);
             let problem = Problem::new(message, span.clone(), "again");
@@ -145,7 +145,7 @@ impl<'s> Reader<'s, '_> {
     /// The fields of one declaration.
     fn fields(&mut self, body: &mut Body) -> Read<()> {
         let specified = self.specifiers()?;
-        self.is_part(specified.declared);
+        self.is_part(specified.named.declared);
         if self.text.cursor.take(";").is_some() {
             without_name(specified, body);
             return Ok(());
@@ -154,7 +154,10 @@ impl<'s> Reader<'s, '_> {
             let declarator = self.declarator()?;
             if let Some(name) = declarator.name {
                 field(&specified, declarator, name, body);
-            } else if declarator.foreign().is_none() {
+            } else if let Some((foreign, span)) = declarator.foreign() {
+                // Bits without a name take room.
+                report(&mut body.problems, foreign.of_field("", span));
+            } else {
                 let found = self.peek();
                 let problem = self.unexpected("the name of a field");
                 return Err(if declarator.lengths.is_empty() {
@@ -163,10 +166,6 @@ impl<'s> Reader<'s, '_> {
                     let help = format!("the length follows the name: `double {}[3]`", found.text);
                     Box::new(problem.help(help))
                 });
-            } else {
-                // Bits without a name take room.
-                let (base, span) = declarator.foreign().unwrap_or((Base::Wrong(Vec::new()), 0..0));
-                refuse(body, "", base, span);
             }
             if self.text.cursor.take(",").is_none() {
                 break;
@@ -197,7 +196,7 @@ impl<'s> Reader<'s, '_> {
         let mut problems = body.problems;
         report(&mut problems, attributes.problem.map(|problem| *problem));
         if !problems.is_empty() {
-            return Base::Wrong(problems);
+            return Err(NoData::Wrong(problems));
         }
         let pack = self.text.pack(end);
         let mut placement = Placement::default();
@@ -217,19 +216,19 @@ impl<'s> Reader<'s, '_> {
             }
         }
         if !problems.is_empty() {
-            return Base::Wrong(problems);
+            return Err(NoData::Wrong(problems));
         }
         let align = attributes.align.unwrap_or(1);
-        match placement.finish(align, self.fields) {
-            Ok(layout) => Base::Known(layout),
-            Err(error) => wrong(Problem::new(error.to_string(), span.clone(), "in this struct")),
-        }
+        placement
+            .finish(align, self.fields)
+            .map_err(|error| Problem::new(error.to_string(), span.clone(), "in this struct").into())
     }
 }
 
 /// A type without a declarator: a struct without a name, or a declaration for later.
 fn without_name(specified: Specified<'_>, body: &mut Body) {
-    let Specified { base, is_nameless, is_tagged, attributes, span, .. } = specified;
+    let Specified { named: Named { base, span, .. }, is_nameless, is_tagged, attributes, .. } =
+        specified;
     if !is_nameless {
         if !is_tagged {
             let problem = Problem::new("a type alone declares no field", span, "expected a name");
@@ -242,7 +241,7 @@ fn without_name(specified: Specified<'_>, body: &mut Body) {
         return report(&mut body.problems, [by_compiler(problem)]);
     }
     match base {
-        Base::Known(element) => body.fields.push(Field {
+        Ok(element) => body.fields.push(Field {
             name: None,
             element,
             lengths: Vec::new(),
@@ -250,7 +249,7 @@ fn without_name(specified: Specified<'_>, body: &mut Body) {
             align: None,
             span,
         }),
-        base => refuse(body, "", base, span),
+        Err(base) => report(&mut body.problems, base.of_field("", span)),
     }
 }
 
@@ -263,14 +262,14 @@ fn field(specified: &Specified<'_>, declarator: Declarator<'_>, name: Token<'_>,
         let problem = Problem::new(message, name.span(), "again");
         report(&mut body.problems, [problem.and(before, "the first one")]);
     }
-    if let Some((base, span)) = declarator.foreign() {
-        return refuse(body, &text, base, span);
+    if let Some((foreign, span)) = declarator.foreign() {
+        return report(&mut body.problems, foreign.of_field(&text, span));
     }
     if let Some(problem) = attributes.problem {
         return report(&mut body.problems, [*problem]);
     }
-    match &specified.base {
-        Base::Known(element) => {
+    match &specified.named.base {
+        Ok(element) => {
             if let Err(message) = element.elements(&declarator.lengths) {
                 return report(&mut body.problems, [Problem::new(message, declarator.span, "")]);
             }
@@ -283,21 +282,9 @@ fn field(specified: &Specified<'_>, declarator: Declarator<'_>, name: Token<'_>,
                 span: declarator.span,
             });
         }
-        base => refuse(body, &text, base.clone(), specified.span.clone()),
-    }
-}
-
-/// Records that a field is not data.
-fn refuse(body: &mut Body, name: &str, base: Base, span: Range<usize>) {
-    match base {
-        Base::Foreign { what, help } => {
-            let message = match name {
-                "" => format!("a field without a name is {what}"),
-                name => format!("field {} is {what}", quoted(name)),
-            };
-            report(&mut body.problems, [Problem::new(message, span, what).help(help)]);
+        Err(base) => {
+            let problems = base.clone().of_field(&text, specified.named.span.clone());
+            report(&mut body.problems, problems);
         }
-        Base::Wrong(problems) => report(&mut body.problems, problems),
-        Base::Known(_) => {}
     }
 }

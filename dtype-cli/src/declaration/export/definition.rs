@@ -112,6 +112,12 @@ fn check_bounds(ty: &Type) -> Result<(), ExportError> {
     Ok(())
 }
 
+/// A block without a name.
+fn block(length: u64, at: i128, ty: Type) -> Block {
+    // All data of a type are at displacements of 64 bits.
+    Block { name: None, length, displacement: i64::try_from(at).unwrap_or(i64::MAX), ty }
+}
+
 struct Builder<'a> {
     names: &'a FieldNames,
     target: &'a Target,
@@ -133,12 +139,7 @@ impl Builder<'_> {
         } else {
             match self.blocks(ty)? {
                 Some(blocks) => blocks,
-                None => vec![Block {
-                    name: Some("data".to_owned()),
-                    length: 1,
-                    displacement: 0,
-                    ty: ty.clone(),
-                }],
+                None => vec![Block { name: Some("data".to_owned()), ..block(1, 0, ty.clone()) }],
             }
         };
         self.define(name, ty, blocks).map(drop)
@@ -218,8 +219,7 @@ impl Builder<'_> {
         let is_in_extents =
             matches!(combiner, Combiner::Vector | Combiner::Indexed | Combiner::IndexedBlock);
         let block = |length, at: i128, ty: &Type| {
-            let unit = if is_in_extents { ty.extent().into() } else { 1 };
-            Block { name: None, length, displacement: at * unit, ty: ty.clone() }
+            block(length, if is_in_extents { at * i128::from(ty.extent()) } else { at }, ty.clone())
         };
         let blocks: Vec<Block> = match (combiner, &**arguments) {
             (Combiner::Dup | Combiner::Contiguous, _) => return Ok(None),
@@ -288,11 +288,9 @@ impl Builder<'_> {
                     let touching = u64::try_from(elem.extent) == Ok(elem.basic.size() as u64);
                     let (number, length) = if touching { (1, elem.count) } else { (elem.count, 1) };
                     self.check_number(number.saturating_add(runs.len() as u64))?;
-                    runs.extend((0..number).map(|i| Block {
-                        name: None,
-                        length,
-                        displacement: first + i128::from(i) * i128::from(elem.extent),
-                        ty: Type::basic(elem.basic),
+                    runs.extend((0..number).map(|i| {
+                        let at = first + i128::from(i) * i128::from(elem.extent);
+                        block(length, at, Type::basic(elem.basic))
                     }));
                 }
                 Entry::Loop(head) => {
@@ -330,12 +328,12 @@ impl Builder<'_> {
                 shape.lengths.insert(0, block.length);
                 shape.size = shape.size.saturating_mul(block.length);
             }
-            if block.displacement < end {
-                let [displacement, end] =
-                    [block.displacement, end].map(|at| i64::try_from(at).unwrap_or(i64::MIN));
+            let displacement = block.displacement;
+            if i128::from(displacement) < end {
+                let end = i64::try_from(end).unwrap_or(i64::MIN);
                 return Err(ExportError::Order { displacement, end });
             }
-            end = block.displacement + i128::from(shape.size);
+            end = i128::from(displacement) + i128::from(shape.size);
             if end > i128::from(ty.extent()) {
                 return Err(ExportError::Bounds {
                     lb: ty.lb(),
@@ -347,7 +345,7 @@ impl Builder<'_> {
             self.check_number(1)?;
             self.left -= 1;
             // Not negative, and no more than the extent.
-            let offset = u64::try_from(block.displacement).unwrap_or(0);
+            let offset = u64::try_from(displacement).unwrap_or(0);
             placed.push(Placed { own, numbered, offset, shape });
         }
         let size = ty.extent().unsigned_abs();

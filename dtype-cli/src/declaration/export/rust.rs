@@ -10,14 +10,11 @@ use super::definition::{Definition, Target};
 pub(super) const LANGUAGE: Target =
     Target { name: "Rust", basic, is_reserved: is_reserved_type, is_taken: is_never_a_name };
 
-/// The words that are names only as `r#word`.
-const KEYWORDS: &[&str] = &[
-    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn",
-    "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let",
-    "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return",
-    "static", "struct", "trait", "true", "try", "type", "typeof", "union", "unsafe", "unsized",
-    "use", "virtual", "where", "while", "yield",
-];
+/// Whether a word is a name only as `r#word`, or no name at all.
+fn is_keyword(word: &str) -> bool {
+    // Words that are keywords only in some editions or places are names for `syn`.
+    matches!(word, "gen" | "union") || syn::parse_str::<syn::Ident>(word).is_err()
+}
 
 /// The words that cannot be raw names.
 fn is_never_a_name(word: &str) -> bool {
@@ -27,8 +24,7 @@ fn is_never_a_name(word: &str) -> bool {
 /// The names that a struct of the text cannot have.
 fn is_reserved_type(word: &str) -> bool {
     let is_primitive = Basic::ALL.iter().any(|basic| basic.name() == word);
-    KEYWORDS.contains(&word)
-        || is_never_a_name(word)
+    is_keyword(word)
         || is_primitive
         || matches!(word, "Clone" | "Copy" | "Debug" | "std" | "num_complex" | "half" | "f128")
 }
@@ -88,5 +84,5 @@ pub(super) fn write(definitions: &[Definition]) -> String {
 }
 
 fn escaped(name: &str) -> String {
-    if KEYWORDS.contains(&name) { format!("r#{name}") } else { name.to_owned() }
+    if is_keyword(name) { format!("r#{name}") } else { name.to_owned() }
 }

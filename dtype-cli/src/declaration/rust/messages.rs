@@ -4,8 +4,8 @@ use syn::{Fields, GenericArgument, PathArguments, Type, Variant};
 
 use super::attributes::{condition, derived, derives};
 use super::items;
-use super::{Reader, name_of, range, with_items};
-use crate::declaration::layout::{Base, Layout};
+use super::{Reader, name_of, range, refused, with_items};
+use crate::declaration::layout::{Layout, NoData};
 use crate::declaration::{Form, Message};
 use crate::notation::{FieldNames, Parsed, nearest};
 use crate::problem::{Problem, quoted};
@@ -83,17 +83,15 @@ impl Reader<'_> {
             _ => return wrong("has several fields", "a message holds one value, such as a struct"),
         };
         let (is_text, base) = match ty.map(|ty| (ty, records(ty))) {
-            None => (false, Layout::nothing().map_or(Base::Wrong(Vec::new()), Base::Known)),
-            Some((_, Records::Text)) => {
-                (true, Base::Known(Layout::basic(dtype_runtime::Basic::U8)))
-            }
+            None => (false, Layout::nothing().map_err(|error| refused(&error, at.clone()))),
+            Some((_, Records::Text)) => (true, Ok(Layout::basic(dtype_runtime::Basic::U8))),
             Some((ty, Records::One)) => (false, self.ty(ty)),
             Some((_, Records::Many(item))) => (false, self.ty(item)),
         };
         match base {
-            Base::Known(layout) => Ok((Message { tag, name, is_text }, layout)),
-            Base::Wrong(problems) => Err(problems),
-            Base::Foreign { what, help } => wrong(&format!("holds {what}"), help),
+            Ok(layout) => Ok((Message { tag, name, is_text }, layout)),
+            Err(NoData::Wrong(problems)) => Err(problems),
+            Err(NoData::Foreign { what, help }) => wrong(&format!("holds {what}"), help),
         }
     }
 }

@@ -4,8 +4,8 @@ use dtype_runtime::{Basic, Type as Datatype};
 use syn::{Expr, ExprPath, GenericArgument, Type};
 
 use super::super::Form;
-use super::super::layout::{Base, Layout, Placement};
-use super::{Reader, refused, wrong};
+use super::super::layout::{Base, Layout, NoData, Placement};
+use super::{Reader, refused};
 use crate::notation::{FieldNames, Meaning};
 
 /// The field of a record: its name, its elements and the lengths of its array.
@@ -19,15 +19,15 @@ impl Reader<'_> {
         let is_packed = self.form == Form::Packed;
         let known = match (name, parameter) {
             ("PhantomData" | "PhantomPinned", _) => {
-                Layout::nothing().map_err(|e| refused(&e, 0..0))
+                Layout::nothing().map_err(|error| refused(&error, 0..0))
             }
             (
                 "Wrapping" | "Saturating" | "NonZero" | "Reverse" | "ManuallyDrop" | "OrderedFloat"
                 | "NotNan",
                 Some(inner),
-            ) => self.known(inner),
-            ("Option", Some(inner)) if is_nonzero(inner) => self.known(inner),
-            ("Complex", Some(part)) => match self.known(part) {
+            ) => self.ty(inner),
+            ("Option", Some(inner)) if is_nonzero(inner) => self.ty(inner),
+            ("Complex", Some(part)) => match self.ty(part) {
                 Ok(part) => Ok(Layout::basic(complex(&part)?)),
                 Err(base) => Err(base),
             },
@@ -38,7 +38,7 @@ impl Reader<'_> {
                 let [secs, nanos] = [Basic::U64, Basic::U32].map(Layout::basic);
                 self.record(&[("secs", secs, &[]), ("nanos", nanos, &[])], None)
             }
-            ("Maybe", Some(inner)) => self.known(inner).and_then(|value| {
+            ("Maybe", Some(inner)) => self.ty(inner).and_then(|value| {
                 let present = Layout::basic(Basic::Bool);
                 let fields = [("present", present, &[][..]), ("value", value, &[])];
                 self.record(&fields, Some(Meaning::Optional))
@@ -48,18 +48,18 @@ impl Reader<'_> {
                 self.number(arguments.first()?).and_then(|n| self.counted("bytes", bytes, n))
             }
             ("FixedVec", Some(item)) => {
-                let item = self.known(item);
+                let item = self.ty(item);
                 let length = self.number(arguments.get(1)?);
                 item.and_then(|item| self.counted("items", item, length?))
             }
-            ("Range", Some(bound)) if is_packed => self.known(bound).and_then(|bound| {
+            ("Range", Some(bound)) if is_packed => self.ty(bound).and_then(|bound| {
                 self.record(&[("start", bound.clone(), &[]), ("end", bound, &[])], None)
             }),
             ("RangeFrom", Some(bound)) if is_packed => {
-                self.known(bound).and_then(|bound| self.record(&[("start", bound, &[])], None))
+                self.ty(bound).and_then(|bound| self.record(&[("start", bound, &[])], None))
             }
             ("RangeTo" | "RangeToInclusive", Some(bound)) if is_packed => {
-                self.known(bound).and_then(|bound| self.record(&[("end", bound, &[])], None))
+                self.ty(bound).and_then(|bound| self.record(&[("end", bound, &[])], None))
             }
             // In memory, some of glam's types are registers with an alignment of their own.
             _ if is_packed && arguments.is_empty() && glam(name).is_some() => {
@@ -68,33 +68,23 @@ impl Reader<'_> {
             }
             _ => return None,
         };
-        Some(known.map_or_else(|base| base, Base::Known))
+        Some(known)
     }
 
     /// A tuple. Only in packed bytes have its fields fixed offsets.
     pub(super) fn tuple<'t>(&mut self, elements: impl Iterator<Item = &'t Type>) -> Base {
         let mut fields: Vec<(String, Layout)> = Vec::new();
         for element in elements {
-            match self.known(element) {
-                Ok(layout) => fields.push((fields.len().to_string(), layout)),
-                Err(base) => return base,
-            }
+            let layout = self.ty(element)?;
+            fields.push((fields.len().to_string(), layout));
         }
         let fields: Vec<Field<'_>> =
             fields.iter().map(|(name, layout)| (name.as_str(), layout.clone(), &[][..])).collect();
-        self.record(&fields, None).map_or_else(|base| base, Base::Known)
-    }
-
-    /// The layout of a type, or else a description of the type.
-    fn known(&mut self, ty: &Type) -> Result<Layout, Base> {
-        match self.ty(ty) {
-            Base::Known(layout) => Ok(layout),
-            other => Err(other),
-        }
+        self.record(&fields, None)
     }
 
     /// The number in an argument: an expression, or the name of a constant, which is parsed as a type.
-    fn number(&mut self, argument: &GenericArgument) -> Result<u64, Base> {
+    fn number(&mut self, argument: &GenericArgument) -> Result<u64, NoData> {
         let path;
         let number = match argument {
             GenericArgument::Const(number) => number,
@@ -106,30 +96,25 @@ impl Reader<'_> {
                 });
                 &path
             }
-            _ => return Err(Base::Wrong(Vec::new())),
+            _ => return Err(NoData::Wrong(Vec::new())),
         };
-        self.length(number).map_err(|problem| wrong(*problem))
+        Ok(self.length(number)?)
     }
 
-    fn array(
-        &mut self,
-        basic: Basic,
-        lengths: &[u64],
-        meaning: Option<Meaning>,
-    ) -> Result<Layout, Base> {
+    fn array(&mut self, basic: Basic, lengths: &[u64], meaning: Option<Meaning>) -> Base {
         let array = Layout::basic(basic).array(lengths).map_err(|error| refused(&error, 0..0))?;
         Ok(meant(array, meaning, self.fields))
     }
 
     /// A length, followed by room for `capacity` items.
-    fn counted(&mut self, name: &str, item: Layout, capacity: u64) -> Result<Layout, Base> {
+    fn counted(&mut self, name: &str, item: Layout, capacity: u64) -> Base {
         let meaning = if name == "bytes" { Meaning::Text } else { Meaning::List { capacity } };
         let len = Layout::basic(Basic::U32);
         self.record(&[("len", len, &[]), (name, item, &[capacity])], Some(meaning))
     }
 
     /// A struct, laid out as with `#[repr(C)]`.
-    fn record(&mut self, fields: &[Field<'_>], meaning: Option<Meaning>) -> Result<Layout, Base> {
+    fn record(&mut self, fields: &[Field<'_>], meaning: Option<Meaning>) -> Base {
         let mut placement = Placement::default();
         let added = fields.iter().try_for_each(|(name, layout, lengths)| {
             placement.add(Some((*name).to_owned()), layout, lengths, layout.align, false)

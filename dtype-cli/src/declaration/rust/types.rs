@@ -5,10 +5,10 @@ use std::ops::Range;
 use syn::spanned::Spanned;
 use syn::{GenericArgument, PathArguments, Type, TypePath};
 
-use super::super::layout::{Base, Layout};
+use super::super::layout::{Base, Layout, foreign, wrong};
 use super::super::{Form, MAX_NESTING};
 use super::items::Kind;
-use super::{Reader, name_of, names, range, refused, wrong};
+use super::{Reader, name_of, names, range, refused};
 use crate::problem::{Problem, quoted};
 
 impl Reader<'_> {
@@ -25,25 +25,18 @@ impl Reader<'_> {
     }
 
     fn inner_type(&mut self, ty: &Type) -> Base {
-        let foreign = |what, help| Base::Foreign { what, help };
         match ty {
             Type::Paren(inner) => self.ty(&inner.elem),
             Type::Group(inner) => self.ty(&inner.elem),
             Type::Path(path) => self.path(path),
             Type::Array(array) => {
-                let length = match self.length(&array.len) {
-                    Ok(length) => length,
-                    Err(problem) => return wrong(*problem),
-                };
-                match self.ty(&array.elem) {
-                    Base::Known(element) => match element.array(&[length]) {
-                        Ok(array) => Base::Known(array),
-                        Err(error) => refused(&error, range(ty.span())),
-                    },
-                    other => other,
-                }
+                let length = self.length(&array.len)?;
+                let array = self.ty(&array.elem)?.array(&[length]);
+                array.map_err(|error| refused(&error, range(ty.span())))
             }
-            Type::Tuple(tuple) if tuple.elems.is_empty() => nothing(),
+            Type::Tuple(tuple) if tuple.elems.is_empty() => {
+                Layout::nothing().map_err(|error| refused(&error, 0..0))
+            }
             Type::Tuple(tuple) if self.form == Form::Packed => self.tuple(tuple.elems.iter()),
             Type::Tuple(_) => foreign(
                 "a tuple, whose fields have no fixed places",
@@ -89,13 +82,13 @@ impl Reader<'_> {
             return base;
         }
         if let Some(basic) = names::primitive(&name) {
-            return Base::Known(Layout::basic(basic));
+            return Ok(Layout::basic(basic));
         }
         if let Some(known) = self.accepted(&name, &arguments) {
             return known;
         }
         match names::foreign(&name) {
-            Some((what, help)) => Base::Foreign { what, help },
+            Some((what, help)) => foreign(what, help),
             None => self.unknown(&name, span),
         }
     }
@@ -108,13 +101,5 @@ impl Reader<'_> {
             Some(near) => problem.help(format!("did you mean `{near}`?")).instead(near),
             None => problem.help("add its declaration to the text"),
         })
-    }
-}
-
-/// A type without data.
-fn nothing() -> Base {
-    match Layout::nothing() {
-        Ok(layout) => Base::Known(layout),
-        Err(error) => refused(&error, 0..0),
     }
 }
