@@ -29,7 +29,7 @@ pub struct OpenCl {
     name: String,
 }
 
-/// What [`Driver::map`] and kernels share.
+/// Device memory, or pinned host memory that kernels reach.
 #[derive(Debug)]
 pub struct Memory(Buffer<u8>);
 
