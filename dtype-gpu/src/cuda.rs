@@ -70,9 +70,9 @@ impl Cuda {
             log: error.to_string(),
         })?;
         let mut module = ptr::null_mut();
-        // SAFETY: the compiler made the image, and the driver copies it.
+        // SAFETY: the compiler made the image, which other code cannot change, and the driver copies it.
         check("cuModuleLoadData", unsafe {
-            sys::cuModuleLoadData(&raw mut module, image.bytes.as_ptr().cast())
+            sys::cuModuleLoadData(&raw mut module, image.bytes().as_ptr().cast())
         })?;
         let mut kernel = Kernel {
             module,

@@ -210,7 +210,7 @@ impl<D: Driver> Event<D> {
 type Users<D> = Vec<Result<Event<D>, Error>>;
 
 /// Memory of a device, or host memory that the device reaches. It may be dropped at any time: it is freed once the commands
-/// that use it have ended.
+/// that use it have ended. With CUDA, the drop returns only then.
 ///
 /// Commands of one queue use a buffer one after another. Commands of several queues that use the same bytes at the same
 /// time, at least one of them to write, leave unspecified bytes unless events order them.

@@ -141,7 +141,7 @@ pub unsafe trait Driver: Debug + Send + Sync + Sized + 'static {
         bytes: usize,
     ) -> Result<*mut u8, Error>;
 
-    /// Ends the host's access. Commands queued from now on see what the host has written.
+    /// Ends the host's access. Commands queued from now on, in any queue, see what the host has written.
     ///
     /// # Errors
     ///

@@ -29,7 +29,7 @@ pub struct OpenCl {
     name: String,
 }
 
-/// What [`Driver::map`] and kernels share.
+/// Device memory, or pinned host memory that kernels reach.
 #[derive(Debug)]
 pub struct Memory(Buffer<u8>);
 
@@ -126,7 +126,6 @@ unsafe impl Driver for OpenCl {
             address.write_bytes(0, bytes);
             self.unmap(&queue, &memory, address)?;
         }
-        queue.finish().map_err(failed("clFinish"))?;
         Ok(memory)
     }
 
@@ -248,9 +247,10 @@ unsafe impl Driver for OpenCl {
         address: *mut u8,
     ) -> Result<(), Error> {
         // SAFETY: the caller passes the address of this memory's mapping.
-        unsafe { queue.enqueue_unmap_mem_object(memory.0.get(), address.cast(), &[]) }
-            .map(drop)
-            .map_err(failed("clEnqueueUnmapMemObject"))
+        let event = unsafe { queue.enqueue_unmap_mem_object(memory.0.get(), address.cast(), &[]) }
+            .map_err(failed("clEnqueueUnmapMemObject"))?;
+        // Commands of other queues do not start after this one.
+        self.wait(&event)
     }
 
     fn record(&self, queue: &CommandQueue) -> Result<Event, Error> {

@@ -99,7 +99,7 @@ impl<D: Driver> Packing<D> {
 
     /// Queues the packing of `count` instances. `from` is a buffer and the offset in bytes of displacement 0 of the first
     /// instance in it; `to` is a buffer and the offset of the first packed byte in it. Either may be
-    /// [host memory](Device::host_buffer).
+    /// [host memory](Device::host_buffer). What the call writes is unspecified if instances and packed bytes overlap.
     ///
     /// # Errors
     ///
@@ -164,7 +164,8 @@ impl<D: Driver> Packing<D> {
     }
 
     /// Queues a copy of `count` instances to `other_count` instances of another type, through packed bytes in memory that the
-    /// call allocates. The two types need not have equal signatures, but the same number of packed bytes in total.
+    /// call allocates and [drops](Buffer). The two types need not have equal signatures, but the same number of packed bytes in
+    /// total.
     ///
     /// ```
     /// use dtype_gpu::opencl::OpenCl;

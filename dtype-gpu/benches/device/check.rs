@@ -17,7 +17,7 @@ pub(crate) enum Way<'a> {
 }
 
 impl Way<'_> {
-    /// Queues it. Instances start at `memory` in the memory's buffer, packed bytes at `packed` in the other one.
+    /// Queues the move. Instances start at `memory` in the memory's buffer, packed bytes at `packed` in the other one.
     pub(crate) fn queue(
         self,
         gpu: &Gpu,

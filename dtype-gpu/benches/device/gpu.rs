@@ -49,7 +49,7 @@ impl Gpu {
             (device.queue()?, device.buffer(memory)?, device.buffer(packed)?);
         let mut clock = [std::ptr::null_mut(); 2];
         for event in &mut clock {
-            // SAFETY: the pointer is one to an event; the device's context is current since the calls above.
+            // SAFETY: the pointer points to an event; the device's context is current since the calls above.
             check(unsafe { sys::cuEventCreate(event, 0) })?;
         }
         let mut gpu =

@@ -1,7 +1,7 @@
 //! Packing and unpacking on a CUDA device: bytes beside those of the host's engine, and times beside the device's own copy,
 //! kernels written by hand, the driver's copies of rows, and one copy for each block.
 //!
-//! `device [FILE]` prints the results and writes them to the file. `DTYPE_SECONDS` is when to begin nothing new. Without a
+//! `device [FILE]` prints the results and writes them to the file. After `DTYPE_SECONDS` seconds it begins no layout. Without a
 //! device, it compiles the kernels by hand and prints what the layouts touch.
 
 #![allow(unsafe_code, reason = "calls the driver")]
@@ -140,7 +140,7 @@ fn head(report: &mut Report, gpu: &Gpu) {
 
 fn driver_version() -> String {
     let mut version = 0;
-    // SAFETY: the driver is loaded, and the pointer is one to an int.
+    // SAFETY: the driver is loaded, and the pointer points to an int.
     let _ = unsafe { cudarc::driver::sys::cuDriverGetVersion(&raw mut version) };
     format!("{}.{}", version / 1000, version % 1000 / 10)
 }
@@ -222,7 +222,7 @@ fn measure(
     if let Some((time, verdict)) = best {
         report.row(gpu, name, "by hand", direction, traffic, time, None, verdict);
     }
-    // Rows of a few bytes take the driver long.
+    // The driver takes long for rows of a few bytes.
     let fits = |rows: &Rows| rows.planes.is_some() || rows.width >= 24 || count < 1 << 20;
     if let Some(rows) = layout.rows.filter(fits) {
         let time = gpu.time(|turn| {

@@ -42,13 +42,23 @@ pub fn compile(source: &Source, capability: u32) -> Result<Image, Error> {
     Ok(Image { bytes, log })
 }
 
-/// A compiled kernel.
+/// A compiled kernel. Only [`compile`] makes one, because the driver, which gets no length, trusts the data.
+///
+/// ```compile_fail
+/// let image = dtype_gpu::cuda::nvrtc::Image { bytes: vec![], log: String::new() };
+/// ```
 #[derive(Clone, Debug)]
 pub struct Image {
-    /// The data for the driver to load: a binary, or PTX followed by a zero.
-    pub bytes: Vec<u8>,
+    bytes: Vec<u8>,
     /// The compiler's warnings.
     pub log: String,
+}
+
+impl Image {
+    /// The data for the driver to load: a binary, or PTX followed by a zero.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
 }
 
 /// Whether the library can be loaded.

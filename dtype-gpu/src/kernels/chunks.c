@@ -1,7 +1,8 @@
 /* A list of blocks of unequal lengths: a group moves a chunk of CHUNK packed words. A bisection finds the block of a word.
- * The table has, one after another, for each chunk of an instance the block that its first word is in, for each block its
- * first packed word, and one more for the end, and for each block what has to be added, modulo 2^32, to the number of a
- * packed word to have its offset in words. The words are `first` and the `words - 1` that follow. */
+ * The words are `first` and the `words - 1` that follow. The table has three parts:
+ * - for each chunk of an instance, the block that its first word is in, and after these the last block;
+ * - for each block, its first packed word, and after these the number of words;
+ * - for each block, the number that is added, modulo 2^32, to that of a packed word to get its offset in words. */
 KERNEL(chunks)(GLOBAL u8 *memory, u64 origin, GLOBAL u8 *packed, u64 at, u64 first, u64 words, GLOBAL const u32 *table)
 {
     SHARED u32 begins[CHUNK + 1], shifts[CHUNK];

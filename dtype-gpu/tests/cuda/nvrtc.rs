@@ -24,7 +24,7 @@ fn compile(ty: &Type) -> Result<(), Error> {
     {
         for capability in [80, 90] {
             let image = nvrtc::compile(&source, capability)?;
-            assert!(image.bytes.starts_with(b"\x7FELF"), "not a binary");
+            assert!(image.bytes().starts_with(b"\x7FELF"), "not a binary");
             // The compiler names spilled registers.
             assert!(image.log.is_empty(), "for {capability}: {}\n{}", image.log, source.body);
         }
@@ -103,6 +103,6 @@ fn devices_newer_than_the_library_get_ptx() {
     let source =
         Source { name: "empty", threads: 32, body: "KERNEL(empty)(u8 *memory) { }".into() };
     let image = nvrtc::compile(&source, 999).unwrap();
-    assert!(String::from_utf8_lossy(&image.bytes).contains(".visible .entry empty("), "not PTX");
-    assert_eq!(image.bytes.last(), Some(&0), "the driver finds the end by a zero");
+    assert!(String::from_utf8_lossy(image.bytes()).contains(".visible .entry empty("), "not PTX");
+    assert_eq!(image.bytes().last(), Some(&0), "the driver finds the end by a zero");
 }

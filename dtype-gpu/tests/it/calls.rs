@@ -34,6 +34,24 @@ fn straight_into_host_memory() -> Result<(), Error> {
 }
 
 #[test]
+fn host_memory_is_given_back_to_all_queues() -> Result<(), Error> {
+    let Some(queue) = queue("host_memory_is_given_back_to_all_queues") else { return Ok(()) };
+    let device = queue.device();
+    let column = column(4_000_000)?.commit().prepare_on(device)?;
+    let (matrix, packed) = (device.buffer(16_000_000)?, device.buffer(4_000_000)?);
+    column.pack(&queue, (&matrix, 0), 1, (&packed, 0))?;
+    queue.wait()?;
+    let mut host = device.host_buffer(1)?;
+    let mapped = host.map(&queue)?.unwrap();
+    column.pack(&queue, (&matrix, 0), 1, (&packed, 0))?;
+    let event = queue.event()?;
+    drop(mapped);
+    // A command that ends the mapping comes after the kernel, and commands of other queues do not start after either.
+    assert_eq!(event.has_happened(), Ok(true));
+    Ok(())
+}
+
+#[test]
 fn one_queue_starts_after_the_event_of_another() -> Result<(), Error> {
     let Some(first) = queue("one_queue_starts_after_the_event_of_another") else { return Ok(()) };
     let device = first.device();
