@@ -95,7 +95,7 @@ impl Node {
     ) -> Option<Self> {
         *left = left.checked_sub(1)?;
         let Repeat { mut disp, count, stride, size, ref body } = *repeat;
-        let is_dense = if count > 1 { size >= stride.unsigned_abs() / 2 } else { is_dense };
+        let is_dense = if count > 1 { size >= stride.unsigned_abs().div_ceil(2) } else { is_dense };
         let inner = match body {
             Body::Run => Inner::Run { is_dense: is_dense || size >= LONG },
             Body::List(blocks) => match list(blocks, offsets) {
