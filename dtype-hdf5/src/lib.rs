@@ -87,7 +87,7 @@ pub use dataset::{
 pub use descriptor::{datatype, descriptor, packed_datatype, packed_descriptor};
 pub use dtype_runtime::stored::{Loaded, ReadOptions};
 pub use error::Error;
-pub use items::{ItemReader, items};
+pub use items::{ItemReader, items, items_within};
 
 /// The code in the README is compiled with the documentation tests.
 #[cfg(doctest)]
