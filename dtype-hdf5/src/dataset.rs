@@ -11,7 +11,7 @@ use hdf5_metno_sys::LOCK;
 use crate::descriptor::packed_datatype;
 use crate::error::Error;
 use crate::library::{Items, created, read_items, selected, stored, write_items};
-use crate::part::{Part, axis, range, whole};
+use crate::part::{Part, TEXTS_AT_ONCE, axis, range, whole};
 use crate::storage::{check_space, check_written};
 
 /// Creates a dataset of these records in the group or file: with one axis, of the packed datatype, in this machine's byte
@@ -325,19 +325,15 @@ fn check_values<T: Datatype>(fit: &Fit<T>, records: &[T]) -> Result<(), Error> {
         return Ok(());
     }
     let mut items = Items::default();
-    for (number, some) in records.chunks(AT_ONCE).enumerate() {
+    for (number, some) in records.chunks(CHECKED_AT_ONCE).enumerate() {
         let packed = fit.pack_into(some, &mut items.scratch, &mut items.bytes);
-        packed.map_err(|error| error.records_later(number * AT_ONCE))?;
+        packed.map_err(|error| error.records_later(number * CHECKED_AT_ONCE))?;
     }
     Ok(())
 }
 
 /// The number of records to check at a time.
-const AT_ONCE: usize = 1 << 14;
-
-/// By how many bytes the texts of a piece may exceed their limit. A text that is too long then gives an error with its record's
-/// number.
-const MAX_EXCESS: usize = 16 << 20;
+const CHECKED_AT_ONCE: usize = 1 << 14;
 
 /// Writes the records as the items of the part.
 fn write_pieces<T: Datatype>(
@@ -398,8 +394,8 @@ fn read_part<T: Datatype>(
     let stored = stored(&memory)?;
     let (size, mut items) = (memory.size().max(T::TYPE_MAP.size()), Items::default());
     part.pieces(dataset, size, |space, piece| {
-        // A text is no longer than its place in a record, together with its length; otherwise it is an error.
-        let limit = piece.len().saturating_mul(T::TYPE_MAP.size()).saturating_add(MAX_EXCESS);
+        // A text that is longer than its place in a record is an error with the record's number, so some may be longer.
+        let limit = piece.len().saturating_mul(T::TYPE_MAP.size()).saturating_add(TEXTS_AT_ONCE);
         read_items(dataset, &memory, (space, piece.len()), (&stored, limit), &mut items)?;
         // With one axis, a record's number is that of its item in the dataset.
         let numbers = part.first + piece.start..part.first + piece.end;

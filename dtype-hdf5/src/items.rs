@@ -10,7 +10,7 @@ use hdf5_metno::{Dataset, Datatype};
 
 use crate::error::Error;
 use crate::library::{Items, read_items, stored};
-use crate::part::{AT_ONCE, count_of, rows, rows_at_once, whole};
+use crate::part::{AT_ONCE, TEXTS_AT_ONCE, count_of, rows, rows_at_once, whole};
 use crate::storage::{check_space, check_written};
 use crate::stored::{Form, Stored};
 
@@ -20,8 +20,8 @@ use crate::stored::{Form, Stored};
 /// An enumeration is read as its integers, but h5py's truth values are `b1`. A string is read as a `U` with one character for
 /// each byte. Strings that are not UTF-8 are read as Latin-1.
 ///
-/// Strings of variable length all have room for the longest one, so all of them are read once to find it. Together they may have
-/// a gibibyte more than the file; [`items_within`] takes another limit.
+/// Strings of variable length all have room for the longest one, so all of them are read once to find it. Together they may
+/// have 256 MiB more than the file; [`items_within`] takes another limit.
 ///
 /// # Errors
 ///
@@ -49,8 +49,8 @@ pub fn items(dataset: &Dataset) -> Result<ItemReader, Error> {
     items_within(dataset, file.saturating_add(MAX_SHARED_TEXTS))
 }
 
-/// By how many bytes all strings of variable length may be longer than the file: the library copies as many in about a second.
-const MAX_SHARED_TEXTS: usize = 1 << 30;
+/// By how many bytes all strings of variable length may be longer than the file.
+const MAX_SHARED_TEXTS: usize = 256 << 20;
 
 /// As [`items`], for strings of variable length that have at most `limit` bytes together, with a zero after each.
 ///
@@ -187,7 +187,7 @@ impl ItemReader {
             let row = part.count / (end - self.next);
             self.first = self.next.saturating_mul(row);
             match read_items(&self.dataset, &self.datatype, at, texts, &mut self.items) {
-                // The texts are long, so fewer items are read at a time.
+                // The texts are long, so fewer rows are read at a time. One row may have as many as all.
                 Err(Error::Texts { .. }) if self.most > 1 => self.most /= 2,
                 Err(Error::Texts { items, .. }) => {
                     let items = self.first.saturating_add(items);
@@ -205,9 +205,6 @@ impl ItemReader {
         Ok(0)
     }
 }
-
-/// Bytes of strings of variable length that are read at a time, unless one row has more.
-const TEXTS_AT_ONCE: usize = 16 << 20;
 
 /// The dtype for stored items, if a string of variable length has `text` bytes.
 fn dtype_of(stored: &Stored, text: u64, path: &str) -> Result<Dtype, Error> {

@@ -424,8 +424,8 @@ pub(crate) struct Items {
 }
 
 /// Reads `count` items of a part of the dataset in the form that they have in memory. `datatype` is the dataset's own, or has
-/// some of its fields, and `stored` describes it. The texts of variable length, which have at most `limit` bytes together, go to
-/// the scratch memory; at the place of each is its index there. Returns the bytes that the library has copied for texts.
+/// some of its fields, and `stored` describes it. The texts of variable length, which have at most `limit` bytes together, go
+/// to the scratch memory; at the place of each is its index there. Returns the bytes that the library has copied for texts.
 ///
 /// The caller must hold the lock: another thread could make the dataset shorter after its length was queried, and past the end
 /// of a dataset the library reads fill values. Bytes that are not in the file, because nothing was ever written there, are also
