@@ -394,7 +394,7 @@ fn read_part<T: Datatype>(
     let stored = stored(&memory)?;
     let (size, mut items) = (memory.size().max(T::TYPE_MAP.size()), Items::default());
     part.pieces(dataset, size, |space, piece| {
-        // A text that is longer than its place in a record is an error with the record's number, so some may be longer.
+        // Some texts may be longer than their places in the records: the error then has the number of the record.
         let limit = piece.len().saturating_mul(T::TYPE_MAP.size()).saturating_add(TEXTS_AT_ONCE);
         read_items(dataset, &memory, (space, piece.len()), (&stored, limit), &mut items)?;
         // With one axis, a record's number is that of its item in the dataset.

@@ -183,9 +183,9 @@ impl<T: Datatype, R: Read> Reader<T, R> {
     ///
     /// # Errors
     ///
-    /// As for [`read_with`]; an error has the number of the record in the file. `records` is then unchanged. After
-    /// [`NpyError::Records`] for a value, the next call reads the records after these; after [`NpyError::Io`], it goes on where
-    /// the file could not be read.
+    /// As for [`read_with`]; an error has the number of the record in the file. `records` is then unchanged. If a value was
+    /// invalid, the next call reads the records after those of this call. After [`NpyError::Io`], it goes on where the file could
+    /// not be read.
     pub fn read_onto(&mut self, most: usize, records: &mut Vec<T>) -> Result<usize, NpyError> {
         let Items { fit, count, bytes, .. } = &self.items;
         let rest = count - self.done;

@@ -257,7 +257,8 @@ impl Reading {
         absent: Option<&NullBuffer>,
         path: &str,
     ) -> Result<(), ArrowError> {
-        // No type that is read has other nulls. Those that have would make memory for the announced number of values.
+        // The types that are read have no other nulls. For an array of type `Null`, `logical_nulls` allocates a bit for each value
+        // that the array announces.
         let Some(nulls) = array.nulls().filter(|nulls| nulls.null_count() > 0) else {
             return Ok(());
         };
