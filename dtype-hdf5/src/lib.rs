@@ -31,7 +31,7 @@
 //! | read records | [`read`], [`read_range`] |
 //! | read some of the fields, or numbers of another width | [`read_with`], [`read_range_with`] |
 //! | read records piece by piece | [`batches`] |
-//! | read any items, without a Rust type | [`items`](items()) |
+//! | read any items, without a Rust type | [`items`](items()), [`items_within`] |
 //! | describe records | [`descriptor`], [`packed_descriptor`] |
 //!
 //! # Datatypes
