@@ -10,8 +10,8 @@ use hdf5_metno_sys::LOCK;
 
 use crate::descriptor::packed_datatype;
 use crate::error::Error;
-use crate::library::{Items, Texts, created, read_items, selected, stored, write_items};
-use crate::part::{Part, axis, range, whole};
+use crate::library::{Items, created, read_items, selected, stored, write_items};
+use crate::part::{Part, TEXTS_AT_ONCE, axis, range, whole};
 use crate::storage::{check_space, check_written};
 
 /// Creates a dataset of these records in the group or file: with one axis, of the packed datatype, in this machine's byte
@@ -325,15 +325,15 @@ fn check_values<T: Datatype>(fit: &Fit<T>, records: &[T]) -> Result<(), Error> {
         return Ok(());
     }
     let mut items = Items::default();
-    for (number, some) in records.chunks(AT_ONCE).enumerate() {
+    for (number, some) in records.chunks(CHECKED_AT_ONCE).enumerate() {
         let packed = fit.pack_into(some, &mut items.scratch, &mut items.bytes);
-        packed.map_err(|error| error.records_later(number * AT_ONCE))?;
+        packed.map_err(|error| error.records_later(number * CHECKED_AT_ONCE))?;
     }
     Ok(())
 }
 
 /// The number of records to check at a time.
-const AT_ONCE: usize = 1 << 14;
+const CHECKED_AT_ONCE: usize = 1 << 14;
 
 /// Writes the records as the items of the part.
 fn write_pieces<T: Datatype>(
@@ -347,11 +347,11 @@ fn write_pieces<T: Datatype>(
     if expected != actual {
         return Err(Error::Length { expected: actual, actual: expected });
     }
-    let (texts, mut items) = (stored(datatype)?.texts(), Items::default());
+    let (stored, mut items) = (stored(datatype)?, Items::default());
     part.pieces(dataset, datatype.size(), |space, piece| {
         let count = piece.len();
         fit.pack_into(&records[piece], &mut items.scratch, &mut items.bytes)?;
-        write_items(dataset, datatype, (space, count), &texts, &mut items)
+        write_items(dataset, datatype, (space, count), &stored, &mut items)
     })
 }
 
@@ -391,11 +391,12 @@ fn read_part<T: Datatype>(
     let mut records = Vec::new();
     let refused = |_| RecordError::Allocation { count: part.count, stride: size_of::<T>() };
     records.try_reserve_exact(part.count).map_err(refused)?;
-    // A text is no longer than its place in a record, together with its length; otherwise it is an error.
-    let texts = Texts { places: stored(&memory)?.texts(), limit: T::TYPE_MAP.size() };
+    let stored = stored(&memory)?;
     let (size, mut items) = (memory.size().max(T::TYPE_MAP.size()), Items::default());
     part.pieces(dataset, size, |space, piece| {
-        read_items(dataset, &memory, (space, piece.len()), &texts, &mut items)?;
+        // Some texts may be longer than their places in the records: the error then has the number of the record.
+        let limit = piece.len().saturating_mul(T::TYPE_MAP.size()).saturating_add(TEXTS_AT_ONCE);
+        read_items(dataset, &memory, (space, piece.len()), (&stored, limit), &mut items)?;
         // With one axis, a record's number is that of its item in the dataset.
         let numbers = part.first + piece.start..part.first + piece.end;
         Ok(fit.unpack_onto(&items.bytes, numbers, &mut items.scratch, &mut records)?)

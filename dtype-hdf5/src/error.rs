@@ -137,8 +137,8 @@ pub enum Error {
         /// Bytes of the dataset that are in the file.
         stored: u64,
     },
-    /// The items that are read at a time have strings of variable length that are far longer than the records have room for.
-    /// (Many items can refer to one string.)
+    /// Strings of variable length have more bytes than the limit: that of [`items`](crate::items()), or 16 MiB more than the
+    /// records that are read at a time have room for. (Many items can refer to one string.)
     #[error("the strings of {items} items have more than {limit} bytes")]
     Texts {
         /// The number of items.

@@ -1,5 +1,6 @@
 //! The items of any dataset, without a Rust type for them.
 
+use std::ffi::CStr;
 use std::ops::Range;
 
 use dtype_npy::{Dtype, DtypeField};
@@ -8,8 +9,8 @@ use dtype_runtime::stored::{TextEnd, joined};
 use hdf5_metno::{Dataset, Datatype};
 
 use crate::error::Error;
-use crate::library::{Items, Texts, read_items, stored};
-use crate::part::{AT_ONCE, count_of, rows, rows_at_once, whole};
+use crate::library::{Items, read_items, stored};
+use crate::part::{AT_ONCE, TEXTS_AT_ONCE, count_of, rows, rows_at_once, whole};
 use crate::storage::{check_space, check_written};
 use crate::stored::{Form, Stored};
 
@@ -17,15 +18,17 @@ use crate::stored::{Form, Stored};
 /// [`ItemReader::dtype`] describes the items.
 ///
 /// An enumeration is read as its integers, but h5py's truth values are `b1`. A string is read as a `U` with one character for
-/// each byte. Strings of variable length all have room for the longest one, so all of them are read once to find it. Strings
-/// that are not UTF-8 are read as Latin-1.
+/// each byte. Strings that are not UTF-8 are read as Latin-1.
+///
+/// Strings of variable length all have room for the longest one, so all of them are read once to find it. Together they may
+/// have 256 MiB more than the file; [`items_within`] takes another limit.
 ///
 /// # Errors
 ///
 /// - [`Error::Format`] for references, lists of variable length and other classes, and for numbers of other formats;
 ///   [`Error::Malformed`];
 /// - [`Error::TooManyItems`], and [`Error::NotStored`] if the file does not have the items;
-/// - [`Error::Texts`] for strings of variable length that together are too long;
+/// - [`Error::Texts`] for strings of variable length that together are longer than the limit;
 /// - [`Error::Hdf5`].
 ///
 /// ```
@@ -41,6 +44,20 @@ use crate::stored::{Form, Stored};
 /// # Ok::<(), dtype_hdf5::Error>(())
 /// ```
 pub fn items(dataset: &Dataset) -> Result<ItemReader, Error> {
+    // Strings are not compressed, so together they are longer than the file only if items share them, or are in another file.
+    let file = usize::try_from(dataset.file()?.size()).unwrap_or(usize::MAX);
+    items_within(dataset, file.saturating_add(MAX_SHARED_TEXTS))
+}
+
+/// By how many bytes all strings of variable length may be longer than the file.
+const MAX_SHARED_TEXTS: usize = 256 << 20;
+
+/// As [`items`], for strings of variable length that have at most `limit` bytes together, with a zero after each.
+///
+/// # Errors
+///
+/// As for [`items`].
+pub fn items_within(dataset: &Dataset, limit: usize) -> Result<ItemReader, Error> {
     let datatype = dataset.dtype()?;
     let stored = stored(&datatype)?;
     // With a text length of 0, until the lengths are known.
@@ -48,32 +65,34 @@ pub fn items(dataset: &Dataset) -> Result<ItemReader, Error> {
     let all = whole(dataset)?;
     check_space(dataset, &datatype)?;
     check_written(dataset, &datatype, &all, 0)?;
-    let places = stored.texts();
     let (number, row) = match all.shape.split_first() {
         Some((number, row)) => (count_of(&[*number])?, count_of(row)?),
         None => (1, 1),
     };
+    let at_once = rows_at_once(dataset, row.saturating_mul(datatype.size())).0;
     let mut reader = ItemReader {
         dataset: dataset.clone(),
         dtype,
         shape: all.shape,
-        texts: Texts { places, limit: 0 },
+        limit,
+        copied: 0,
         text: 0,
         rows: number,
         next: 0,
-        most: rows_at_once(dataset, row.saturating_mul(datatype.size())).0,
+        most: at_once,
+        at_once,
+        first: 0,
         items: Items::default(),
         rest: 0..0,
         datatype,
         stored,
     };
-    if !reader.texts.places.is_empty() {
+    if reader.stored.has_texts() {
         reader.text = 1;
         while reader.fill()? > 0 {
-            let lengths = reader.items.scratch.texts.iter().map(Vec::len);
-            reader.text = lengths.fold(reader.text, usize::max);
+            reader.text = reader.text.max(reader.longest_text());
         }
-        reader.next = 0;
+        (reader.next, reader.copied) = (0, 0);
         reader.dtype = dtype_of(&reader.stored, reader.text as u64, "")?;
     }
     Ok(reader)
@@ -87,13 +106,18 @@ pub struct ItemReader {
     stored: Stored,
     dtype: Dtype,
     shape: Vec<u64>,
-    texts: Texts,
-    /// Bytes of a string of variable length.
+    /// Bytes of strings of variable length, with a zero after each: the limit, and how many were read so far.
+    limit: usize,
+    copied: usize,
+    /// Bytes of the longest string of variable length.
     text: usize,
-    /// Rows along the outermost axis: all of them, the next one, and the number to read at a time.
+    /// Rows along the outermost axis: all of them, the next one, the number to read at a time, and its greatest value.
     rows: usize,
     next: usize,
     most: usize,
+    at_once: usize,
+    /// The number of the first item that was read last.
+    first: usize,
     items: Items,
     /// Which of the items that were read have not been returned.
     rest: Range<usize>,
@@ -114,24 +138,41 @@ impl ItemReader {
     ///
     /// # Errors
     ///
-    /// [`Error::Hdf5`]; [`Error::Range`] if the dataset has become shorter, [`Error::Texts`] if a text has become longer.
+    /// [`Error::Unnamed`] for a truth value other than 0 and 1; [`Error::Hdf5`]; [`Error::Range`] if the dataset has become
+    /// shorter, [`Error::Texts`] if a text has become longer. `bytes` is then unchanged.
     pub fn read_onto(&mut self, bytes: &mut Vec<u8>) -> Result<usize, Error> {
         if self.rest.is_empty() {
-            self.rest = 0..self.fill()?;
-        }
-        let texts = &self.items.scratch.texts;
-        if texts.iter().any(|text| text.len() > self.text) {
-            return Err(Error::Texts { items: 1, limit: self.text });
+            let (next, count) = (self.next, self.fill()?);
+            if self.longest_text() > self.text {
+                self.next = next;
+                return Err(Error::Texts { items: 1, limit: self.text });
+            }
+            self.rest = 0..count;
         }
         // A chunk has any number of items, and each string becomes as long as the longest.
         let size = usize::try_from(self.dtype.itemsize()).unwrap_or(usize::MAX);
         let count = self.rest.len().min((AT_ONCE / size.max(1)).max(1));
         let items = self.items.bytes.chunks_exact(self.datatype.size().max(1));
-        for item in items.skip(self.rest.start).take(count) {
-            append(&self.stored, item, texts, self.text, bytes);
+        let (texts, old) = (&self.items.scratch.texts, bytes.len());
+        for (number, item) in items.enumerate().skip(self.rest.start).take(count) {
+            append(&self.stored, item, (texts, self.text), bytes).map_err(|(field, value)| {
+                bytes.truncate(old);
+                let field = field.strip_prefix('.').unwrap_or(&field).to_owned();
+                Error::Unnamed { record: self.first.saturating_add(number), field, value }
+            })?;
         }
         self.rest.start += count;
         Ok(count)
+    }
+
+    /// Bytes of the longest string among the items that were read last.
+    fn longest_text(&self) -> usize {
+        let (mut longest, mut rest) = (0, &*self.items.scratch.texts);
+        while let Ok(text) = CStr::from_bytes_until_nul(rest) {
+            longest = longest.max(text.count_bytes());
+            rest = &rest[text.count_bytes() + 1..];
+        }
+        longest
     }
 
     /// Reads the next items in their stored form, and returns their number.
@@ -140,12 +181,23 @@ impl ItemReader {
             let end = self.rows.min(self.next.saturating_add(self.most));
             let part = rows(&self.dataset, self.next..end)?;
             let at = (&part.select(self.next..end)?, part.count);
-            match read_items(&self.dataset, &self.datatype, at, &self.texts, &mut self.items) {
-                // The texts are long, so fewer items are read at a time.
+            let rest = self.limit - self.copied;
+            let limit = if self.most > 1 { rest.min(TEXTS_AT_ONCE) } else { rest };
+            let texts = (&self.stored, limit);
+            let row = part.count / (end - self.next);
+            self.first = self.next.saturating_mul(row);
+            match read_items(&self.dataset, &self.datatype, at, texts, &mut self.items) {
+                // The texts are long, so fewer rows are read at a time. One row may have as many as all.
                 Err(Error::Texts { .. }) if self.most > 1 => self.most /= 2,
+                Err(Error::Texts { items, .. }) => {
+                    let items = self.first.saturating_add(items);
+                    return Err(Error::Texts { items, limit: self.limit });
+                }
                 Err(error) => return Err(error),
-                Ok(()) => {
+                Ok(copied) => {
+                    self.copied += copied;
                     self.next = end;
+                    self.most = self.most.saturating_mul(2).min(self.at_once);
                     return Ok(part.count);
                 }
             }
@@ -160,11 +212,7 @@ fn dtype_of(stored: &Stored, text: u64, path: &str) -> Result<Dtype, Error> {
     let scalar = |letter| Dtype::scalar(letter, stored.size, ByteOrder::NATIVE);
     let characters = |number: u64| Dtype::scalar('U', number.checked_mul(4)?, ByteOrder::NATIVE);
     let found = match &stored.form {
-        Form::Enumeration { members, .. }
-            if stored.is_bool() && members.values().copied().eq([0, 1]) =>
-        {
-            scalar('b')
-        }
+        Form::Enumeration { .. } if stored.is_numpy_bool() => scalar('b'),
         Form::Integer { signed: true, .. } | Form::Enumeration { signed: true, .. } => scalar('i'),
         Form::Integer { .. } | Form::Enumeration { .. } | Form::Bits { .. } => scalar('u'),
         Form::Float { .. } => scalar('f'),
@@ -208,45 +256,60 @@ fn append_text(text: &[u8], length: usize, out: &mut Vec<u8>) {
     out.resize(end, 0);
 }
 
-/// Appends an item: its values one after the other, in this machine's byte order.
-fn append(stored: &Stored, item: &[u8], texts: &[Vec<u8>], text: usize, out: &mut Vec<u8>) {
-    // `dtype_of` has checked that everything lies within an item.
-    let part = |offset: u64, of: &Stored| {
-        let (start, size) = (usize::try_from(offset).ok()?, usize::try_from(of.size).ok()?);
-        item.get(start..)?.get(..size)
-    };
-    let bytes = part(0, stored).unwrap_or_default();
+/// The indexes of an element of an array, in C order: `[1][0]`.
+fn indexes(lengths: &[u64], mut element: u64) -> String {
+    let mut all = String::new();
+    for length in lengths.iter().rev() {
+        all.insert_str(0, &format!("[{}]", element % length));
+        element /= length;
+    }
+    all
+}
+
+/// Appends an item: its values one after the other, in this machine's byte order. The error is the number of a truth value that
+/// is neither 0 nor 1, and the path from here to it: `.flags[2]`.
+fn append(
+    stored: &Stored,
+    item: &[u8],
+    (texts, longest): (&[u8], usize),
+    out: &mut Vec<u8>,
+) -> Result<(), (String, u128)> {
     match &stored.form {
         Form::Compound(fields) => {
             for field in fields {
-                let bytes = part(field.offset, &field.datatype).unwrap_or_default();
-                append(&field.datatype, bytes, texts, text, out);
+                let bytes = item.get(field.range()).unwrap_or_default();
+                append(&field.datatype, bytes, (texts, longest), out)
+                    .map_err(|(path, value)| (format!(".{}{path}", field.name), value))?;
             }
         }
-        Form::Array { element, .. } => {
-            let size = usize::try_from(element.size).unwrap_or(usize::MAX).max(1);
-            for bytes in bytes.chunks_exact(size) {
-                append(element, bytes, texts, text, out);
+        Form::Array { lengths, element } => {
+            for (number, bytes) in item.chunks_exact(element.bytes()).enumerate() {
+                append(element, bytes, (texts, longest), out)
+                    .map_err(|(path, value)| (indexes(lengths, number as u64) + &path, value))?;
             }
         }
         Form::VariableText => {
-            let index = bytes.first_chunk().map(|index| usize::from_ne_bytes(*index));
-            let found = index.and_then(|index| texts.get(index));
-            append_text(found.map_or(&[], Vec::as_slice), text, out);
+            let index = item.first_chunk().map_or(usize::MAX, |index| usize::from_ne_bytes(*index));
+            let text = CStr::from_bytes_until_nul(texts.get(index..).unwrap_or_default());
+            append_text(text.unwrap_or_default().to_bytes(), longest, out);
         }
         Form::Text { end } => {
             let len = match end {
-                TextEnd::FirstZero => bytes.iter().position(|byte| *byte == 0),
+                TextEnd::FirstZero => item.iter().position(|byte| *byte == 0),
                 TextEnd::Blanks => {
-                    Some(bytes.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1))
+                    Some(item.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1))
                 }
                 TextEnd::Zeros => None,
             };
-            append_text(&bytes[..len.unwrap_or(bytes.len())], bytes.len(), out);
+            append_text(&item[..len.unwrap_or(item.len())], item.len(), out);
+        }
+        Form::Enumeration { .. } if item.first() > Some(&1) && stored.is_numpy_bool() => {
+            return Err((String::new(), item.first().copied().unwrap_or_default().into()));
         }
         _ if stored.order().is_some_and(|order| order != ByteOrder::NATIVE) => {
-            out.extend(bytes.iter().rev());
+            out.extend(item.iter().rev());
         }
-        _ => out.extend_from_slice(bytes),
+        _ => out.extend_from_slice(item),
     }
+    Ok(())
 }

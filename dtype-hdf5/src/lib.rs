@@ -31,7 +31,7 @@
 //! | read records | [`read`], [`read_range`] |
 //! | read some of the fields, or numbers of another width | [`read_with`], [`read_range_with`] |
 //! | read records piece by piece | [`batches`] |
-//! | read any items, without a Rust type | [`items`](items()) |
+//! | read any items, without a Rust type | [`items`](items()), [`items_within`] |
 //! | describe records | [`descriptor`], [`packed_descriptor`] |
 //!
 //! # Datatypes
@@ -87,7 +87,7 @@ pub use dataset::{
 pub use descriptor::{datatype, descriptor, packed_datatype, packed_descriptor};
 pub use dtype_runtime::stored::{Loaded, ReadOptions};
 pub use error::Error;
-pub use items::{ItemReader, items};
+pub use items::{ItemReader, items, items_within};
 
 /// The code in the README is compiled with the documentation tests.
 #[cfg(doctest)]

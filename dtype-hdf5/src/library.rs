@@ -6,8 +6,8 @@
 mod arena;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::{CStr, CString, c_char, c_int, c_uint};
-use std::{mem, ptr};
+use std::ffi::{CStr, CString, c_int, c_uint};
+use std::ptr;
 
 use dtype_runtime::Error as RecordError;
 use dtype_runtime::representation::ByteOrder;
@@ -423,21 +423,9 @@ pub(crate) struct Items {
     pub(crate) scratch: Scratch,
 }
 
-/// Strings of variable length.
-#[derive(Debug)]
-pub(crate) struct Texts {
-    /// The offsets of the strings in an item, in ascending order.
-    pub(crate) places: Vec<usize>,
-    /// The greatest average number of bytes of an item's strings, over the items of a piece.
-    pub(crate) limit: usize,
-}
-
-/// By how many bytes the texts of a piece may exceed their limit. A text that is too long then gives an error with its record's
-/// number.
-const MAX_EXCESS: usize = 16 << 20;
-
 /// Reads `count` items of a part of the dataset in the form that they have in memory. `datatype` is the dataset's own, or has
-/// some of its fields. Each text is replaced by its index among those of the scratch memory.
+/// some of its fields, and `stored` describes it. The texts of variable length, which have at most `limit` bytes together, go
+/// to the scratch memory; at the place of each is its index there. Returns the bytes that the library has copied for texts.
 ///
 /// The caller must hold the lock: another thread could make the dataset shorter after its length was queried, and past the end
 /// of a dataset the library reads fill values. Bytes that are not in the file, because nothing was ever written there, are also
@@ -446,21 +434,21 @@ pub(crate) fn read_items(
     dataset: &Dataset,
     datatype: &Datatype,
     (space, count): (&Dataspace, usize),
-    texts: &Texts,
+    (stored, limit): (&Stored, usize),
     items: &mut Items,
-) -> Result<(), Error> {
+) -> Result<usize, Error> {
     let _guard = LOCK.lock();
     let Items { bytes, scratch } = items;
     let stride = datatype.size();
-    let limit = count.saturating_mul(texts.limit).saturating_add(MAX_EXCESS);
     let mut arena = Arena::new(limit);
     let refused = || RecordError::Allocation { count, stride };
     let size = count.checked_mul(stride).ok_or_else(refused)?;
+    scratch.texts.clear();
     bytes.clear();
     bytes.try_reserve_exact(size).map_err(|_| refused())?;
     bytes.resize(size, 0);
     if count == 0 {
-        return Ok(());
+        return Ok(0);
     }
     let memory = Dataspace::try_new(count)?;
     // SAFETY: the call makes a property list, and only the value made from its handle owns the handle. The arena lives until
@@ -483,46 +471,27 @@ pub(crate) fn read_items(
         return Err(Error::Texts { items: count, limit });
     }
     read?;
-    scratch.texts.clear();
-    for (index, place) in pointers(bytes, stride, &texts.places).enumerate() {
-        let address = mem::replace(place, index.to_ne_bytes());
-        let text: *const c_char = ptr::with_exposed_provenance(usize::from_ne_bytes(address));
-        // SAFETY: at each string of variable length in the datatype, the library has just written a null pointer, or a pointer
-        // to a terminated string in the arena, which is still alive.
-        let text = (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) });
-        scratch.texts.push(text.map_or_else(Vec::new, |text| text.to_bytes().to_vec()));
-    }
-    Ok(())
+    let texts = &mut scratch.texts;
+    texts.try_reserve_exact(arena.len()).map_err(|_| refused())?;
+    stored.each_text(bytes, &mut |place| {
+        let text = arena.text(usize::from_ne_bytes(*place));
+        *place = text.map_or(usize::MAX, |_| texts.len()).to_ne_bytes();
+        if let Some(text) = text {
+            texts.extend_from_slice(text.to_bytes_with_nul());
+        }
+    });
+    Ok(arena.len())
 }
 
-/// The pointers in items of `stride` bytes.
-fn pointers<'a>(
-    items: &'a mut [u8],
-    stride: usize,
-    places: &'a [usize],
-) -> impl Iterator<Item = &'a mut [u8; size_of::<usize>()]> {
-    items.chunks_exact_mut(stride.max(1)).flat_map(move |item| {
-        let mut rest = (item, 0);
-        // In the order of the offsets, each of which lies within the item.
-        places.iter().filter_map(move |place| {
-            let (bytes, start) = std::mem::take(&mut rest);
-            let (_, bytes) = bytes.split_at_mut_checked(place.checked_sub(start)?)?;
-            let (pointer, bytes) = bytes.split_first_chunk_mut()?;
-            rest = (bytes, place + size_of::<usize>());
-            Some(pointer)
-        })
-    })
-}
-
-/// Writes `count` items of a part of the dataset in the form in which they are stored. `datatype` is the dataset's own. `texts`
-/// are the offsets of strings of variable length in an item, which has the index of a text there.
+/// Writes `count` items of a part of the dataset in the form in which they are stored. `datatype` is the dataset's own, and
+/// `stored` describes it. A string of variable length is the index of a text in the scratch memory.
 ///
 /// The caller must hold the lock: if another thread made the dataset shorter in between, the items would be lost.
 pub(crate) fn write_items(
     dataset: &Dataset,
     datatype: &Datatype,
     (space, count): (&Dataspace, usize),
-    texts: &[usize],
+    stored: &Stored,
     items: &mut Items,
 ) -> Result<(), Error> {
     let _guard = LOCK.lock();
@@ -534,19 +503,18 @@ pub(crate) fn write_items(
     if count == 0 {
         return Ok(());
     }
-    let terminated = |text: &Vec<u8>| {
-        let text: Vec<u8> = text.iter().copied().take_while(|byte| *byte != 0).collect();
-        CString::new(text).unwrap_or_default()
-    };
-    let all: Vec<CString> = scratch.texts.iter().map(terminated).collect();
-    for place in pointers(bytes, datatype.size(), texts) {
-        let text = all.get(usize::from_ne_bytes(*place)).map_or(ptr::null(), |text| text.as_ptr());
+    // Each text ends with a zero.
+    let texts = &scratch.texts;
+    stored.each_text(bytes, &mut |place| {
+        let rest = texts.get(usize::from_ne_bytes(*place)..);
+        let text = rest.filter(|rest| rest.contains(&0)).map_or(ptr::null(), <[u8]>::as_ptr);
         *place = text.expose_provenance().to_ne_bytes();
-    }
+    });
     let memory = Dataspace::try_new(count)?;
     // SAFETY: the library checks the handles, and that both dataspaces have the same number of items. It reads the items of
     // `memory`, as values of `datatype`: these are the bytes of the vector. At strings of variable length in the datatype, they
-    // have null pointers, or pointers to terminated texts that live as long as `all`.
+    // have null pointers, or pointers to terminated texts, which do not change: such places do not overlap, because the library
+    // refuses a datatype whose members do.
     done(unsafe {
         H5Dwrite(
             dataset.id(),

@@ -11,6 +11,9 @@ use crate::library::shape;
 /// Bytes of items that are read or written at a time.
 pub(crate) const AT_ONCE: usize = 4 << 20;
 
+/// Bytes of strings of variable length that are read at a time, beside what the records have room for.
+pub(crate) const TEXTS_AT_ONCE: usize = 16 << 20;
+
 /// A part of a dataset: as many items as `count` says.
 pub(crate) struct Part {
     space: Dataspace,

@@ -2,9 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Range;
 
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::stored::TextEnd;
+
+/// The place of a string of variable length in an item: a pointer, or the index of its text.
+pub(crate) type Place = [u8; size_of::<usize>()];
 
 /// A datatype of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +50,14 @@ pub(crate) struct StoredField {
     pub(crate) datatype: Stored,
 }
 
+impl StoredField {
+    /// The field's bytes in its compound, which has them: [`stored`](crate::library::stored) has checked that.
+    pub(crate) fn range(&self) -> Range<usize> {
+        let bytes = |number| usize::try_from(number).unwrap_or(usize::MAX);
+        bytes(self.offset)..bytes(self.offset.saturating_add(self.datatype.size))
+    }
+}
+
 impl Stored {
     /// The lengths of all axes, the outermost first, and the element that they repeat: the datatype itself if there are none.
     pub(crate) fn axes(&self) -> (Vec<u64>, &Self) {
@@ -57,31 +69,38 @@ impl Stored {
         (all, item)
     }
 
-    /// The offsets of strings of variable length in an item, in ascending order. Everything must lie within the item.
-    pub(crate) fn texts(&self) -> Vec<usize> {
-        let bytes = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-        let mut all = Vec::new();
+    /// Whether an item has strings of variable length.
+    pub(crate) fn has_texts(&self) -> bool {
         match &self.form {
-            Form::VariableText => all.push(0),
-            Form::Compound(fields) => {
-                for field in fields {
-                    let inner = field.datatype.texts();
-                    all.extend(
-                        inner.iter().map(|place| bytes(field.offset).saturating_add(*place)),
-                    );
-                }
-                all.sort_unstable();
-            }
-            Form::Array { element, .. } => {
-                let inner = element.texts();
-                let starts = (0..bytes(self.size)).step_by(bytes(element.size).max(1));
-                for start in starts.filter(|_| !inner.is_empty()) {
-                    all.extend(inner.iter().map(|place| start + place));
-                }
-            }
-            _ => {}
+            Form::VariableText => true,
+            Form::Compound(fields) => fields.iter().any(|field| field.datatype.has_texts()),
+            Form::Array { element, .. } => element.has_texts(),
+            _ => false,
         }
-        all
+    }
+
+    /// Calls `each` with the place of each string of variable length in the items.
+    pub(crate) fn each_text(&self, items: &mut [u8], each: &mut impl FnMut(&mut Place)) {
+        if !self.has_texts() {
+            return;
+        }
+        for item in items.chunks_exact_mut(self.bytes()) {
+            match &self.form {
+                Form::Compound(fields) => {
+                    for field in fields {
+                        let bytes = item.get_mut(field.range()).unwrap_or_default();
+                        field.datatype.each_text(bytes, each);
+                    }
+                }
+                Form::Array { element, .. } => element.each_text(item, each),
+                _ => item.first_chunk_mut().into_iter().for_each(&mut *each),
+            }
+        }
+    }
+
+    /// Bytes of one value, at least 1.
+    pub(crate) fn bytes(&self) -> usize {
+        usize::try_from(self.size).unwrap_or(usize::MAX).max(1)
     }
 
     /// The byte order, if this is a complex number as h5py and this crate write it: a compound of the floats `r` and `i`.
@@ -103,6 +122,16 @@ impl Stored {
         match &self.form {
             Form::Enumeration { members, .. } => {
                 self.size == 1 && members.keys().map(|name| &**name).eq(["FALSE", "TRUE"])
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether this is [`is_bool`](Self::is_bool) with NumPy's numbers: 0 and 1.
+    pub(crate) fn is_numpy_bool(&self) -> bool {
+        match &self.form {
+            Form::Enumeration { members, .. } => {
+                self.is_bool() && members.values().copied().eq([0, 1])
             }
             _ => false,
         }

@@ -137,6 +137,7 @@ pub struct Reader<T, R> {
     items: Items<T>,
     /// The number of records read so far.
     done: usize,
+    /// What was read of the next records before the file failed.
     bytes: Vec<u8>,
     scratch: Scratch,
 }
@@ -182,16 +183,17 @@ impl<T: Datatype, R: Read> Reader<T, R> {
     ///
     /// # Errors
     ///
-    /// As for [`read_with`]; an error has the number of the record in the file. `records` is then unchanged, and the reader is
-    /// somewhere between two records.
+    /// As for [`read_with`]; an error has the number of the record in the file. `records` is then unchanged. If a value was
+    /// invalid, the next call reads the records after those of this call. After [`NpyError::Io`], it goes on where the file could
+    /// not be read.
     pub fn read_onto(&mut self, most: usize, records: &mut Vec<T>) -> Result<usize, NpyError> {
         let Items { fit, count, bytes, .. } = &self.items;
         let rest = count - self.done;
         let number = most.min(rest);
         let size = number * fit.item_size();
-        self.bytes.clear();
+        let missing = size.saturating_sub(self.bytes.len());
         // The memory grows with what the reader returns.
-        (&mut self.from).take(size as u64).read_to_end(&mut self.bytes)?;
+        (&mut self.from).take(missing as u64).read_to_end(&mut self.bytes)?;
         if self.bytes.len() < size {
             let actual = (self.done * fit.item_size() + self.bytes.len()) as u64;
             return Err(NpyError::Truncated { expected: *bytes as u64, actual });
@@ -203,9 +205,10 @@ impl<T: Datatype, R: Read> Reader<T, R> {
             records.try_reserve_exact(more).map_err(refused)?;
         }
         let numbers = self.done..self.done + number;
-        fit.unpack_onto(&self.bytes, numbers, &mut self.scratch, records)?;
+        let unpacked = fit.unpack_onto(&self.bytes[..size], numbers, &mut self.scratch, records);
+        self.bytes.drain(..size);
         self.done += number;
-        Ok(number)
+        Ok(unpacked.map(|()| number)?)
     }
 
     /// The records in batches of `most`. The last batch may have fewer.

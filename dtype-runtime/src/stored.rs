@@ -120,7 +120,8 @@ pub enum Text {
         /// The byte order.
         order: ByteOrder,
     },
-    /// The text is stored elsewhere: the item has its index among the texts, a `usize` of this machine.
+    /// The text is in [`Scratch::texts`]. The item has the index of its first byte there, a `usize` of this machine. An index
+    /// past the end stands for an empty text.
     Index,
 }
 

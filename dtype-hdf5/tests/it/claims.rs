@@ -15,6 +15,8 @@ use hdf5_metno_sys::h5d::H5Dcreate2;
 use hdf5_metno_sys::h5p::H5P_DEFAULT;
 use hdf5_metno_sys::h5s::{H5Sclose, H5Screate_simple};
 
+use crate::texts::shared;
+
 #[derive(dtype_runtime::Datatype, Clone, Copy, Debug, PartialEq)]
 struct Sample {
     valid: bool,
@@ -203,22 +205,7 @@ fn members_that_are_there_twice_are_an_error() {
 #[test]
 fn a_string_that_all_items_share_is_copied_only_so_often() {
     let folder = tempfile::tempdir().unwrap();
-    let shared = |name: &str, text: &str, items: usize| {
-        let path = folder.path().join(name);
-        let place = {
-            let file = File::create(&path).unwrap();
-            let mut texts = vec![VarLenUnicode::new(); items];
-            texts[0] = text.parse().unwrap();
-            let dataset = file.new_dataset_builder().with_data(&texts).create("texts").unwrap();
-            usize::try_from(dataset.offset().unwrap()).unwrap()
-        };
-        // A reference: the length, the place in the file, and a number there.
-        let mut bytes = std::fs::read(&path).unwrap();
-        let one = bytes[place..place + 16].to_vec();
-        bytes[place..place + 16 * items].copy_from_slice(&one.repeat(items));
-        std::fs::write(&path, bytes).unwrap();
-        File::open(&path).unwrap().dataset("texts").unwrap()
-    };
+    let shared = |name: &str, text: &str, items| shared(&folder.path().join(name), text, items);
     let short = shared("short.h5", "Aïda", 5000);
     let texts = dtype_hdf5::read::<FixedStr<5>>(&short).unwrap();
     assert!(texts.len() == 5000 && texts.iter().all(|text| text == "Aïda"));

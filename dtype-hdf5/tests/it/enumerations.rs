@@ -332,3 +332,43 @@ fn optional_values_and_lists_are_converted_by_name() {
         "record 1, field many.items[2]: no member of the dataset's enumeration has the number 0x3";
     assert_eq!(error, message);
 }
+
+/// The number of values has names, too, and below an absent value there may be any number.
+#[test]
+fn numbers_below_absent_values_have_no_names() {
+    #[derive(Datatype, Clone, Copy)]
+    struct Parts<P: Copy> {
+        present: P,
+        value: i32,
+    }
+    let optional = |name: &str, truth: [i64; 2], kinds: [i64; 3]| {
+        let present = members(IntSize::U1, &[("FALSE", truth[0]), ("TRUE", truth[1])]);
+        let value = members(IntSize::U4, &[("A", kinds[0]), ("B", kinds[1]), ("C", kinds[2])]);
+        let fields = vec![
+            CompoundField::new("present", present, 0, 0),
+            CompoundField::new("value", value, 4, 1),
+        ];
+        let datatype = TypeDescriptor::Compound(CompoundType { fields, size: 8 });
+        let datatype = hdf5_metno::Datatype::from_descriptor(&datatype).unwrap();
+        (name.to_owned(), datatype)
+    };
+    let file = file();
+    for (name, datatype) in [
+        optional("same", [0, 1], [0, 1, 2]),
+        optional("turned", [1, 0], [0, 1, 2]),
+        optional("kinds", [0, 1], [2, 0, 1]),
+        optional("both", [5, 0], [2, 0, 1]),
+    ] {
+        let dataset = file.new_dataset_builder().empty_as(&datatype).shape(3).create(&*name);
+        let dataset = dataset.unwrap();
+        let parts = |present, value| Parts { present, value };
+        let two = if name == "kinds" || name == "both" { 1 } else { 2 };
+        dtype_hdf5::write(&dataset, &[parts(false, 77), parts(true, two), parts(false, -1)])
+            .unwrap();
+        let found = dtype_hdf5::read::<Maybe<Kind>>(&dataset).unwrap();
+        assert_eq!(found, [Maybe::none(), Maybe::some(C), Maybe::none()], "{name}");
+        dtype_hdf5::write(&dataset, &[parts(false, 77), parts(true, 9), parts(false, -1)]).unwrap();
+        let error = dtype_hdf5::read::<Maybe<Kind>>(&dataset).unwrap_err().to_string();
+        assert!(error.starts_with("record 1"), "{error}");
+    }
+}

@@ -7,7 +7,7 @@
 
 use crate::python;
 use std::fs;
-use std::io::Cursor;
+use std::io::{self, Cursor, Read};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -303,8 +303,53 @@ fn an_error_counts_the_records_before_its_batch() {
     let mut records = vec![false; 170];
     assert_eq!(reader.read_onto(120, &mut records).unwrap(), 120);
     records.extend([true; 7]);
-    let error = reader.read_onto(120, &mut records).unwrap_err().to_string();
+    let error = reader.read_onto(40, &mut records).unwrap_err().to_string();
     assert_eq!(error, "record 150: 0x2 is not a valid bool");
+    assert_eq!((reader.position(), records.len()), (160, 297));
+    // And after an error.
+    file[128 + 199] = 3;
+    let mut reader = Reader::<bool, _>::new(&file[..], &ReadOptions::strict()).unwrap();
+    reader.read_onto(160, &mut records).unwrap_err();
+    assert_eq!(reader.read_onto(30, &mut records).unwrap(), 30);
+    let error = reader.read_onto(30, &mut records).unwrap_err().to_string();
+    assert_eq!(error, "record 199: 0x3 is not a valid bool");
+    assert_eq!(reader.read_onto(30, &mut records).unwrap(), 0);
+}
+
+/// Reads a few bytes at a time, and fails in between.
+struct Failing<'a> {
+    rest: &'a [u8],
+    fails: bool,
+}
+
+impl Read for Failing<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.fails = !self.fails;
+        if self.fails && self.rest.len() < 900 {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        let len = out.len().min(5);
+        self.rest.read(&mut out[..len])
+    }
+}
+
+#[test]
+fn records_are_read_on_after_the_file_has_failed() {
+    let records: Vec<(u8, u32)> = (0..200).map(|i| (7, i)).collect();
+    let file = file_of(&records, &NumpyOptions::packed());
+    let failing = Failing { rest: &file, fails: false };
+    let mut reader = Reader::<(u8, u32), _>::new(failing, &ReadOptions::strict()).unwrap();
+    let (mut found, mut most) = (Vec::new(), 0);
+    loop {
+        most = most % 9 + 1;
+        match reader.read_onto(most, &mut found) {
+            Ok(0) => break,
+            Ok(_) => {}
+            Err(error) => assert!(matches!(error, NpyError::Io(_)), "{error}"),
+        }
+        assert_eq!(reader.position(), found.len());
+    }
+    assert_eq!(found, records);
 }
 
 #[test]
@@ -381,4 +426,55 @@ fn a_text_below_an_absent_value_is_not_checked() {
         error(&item(0, *b"abc", 2, ['c', '\0', 'd', 'e'])),
         "record 0, field all.items[1]: not a valid text: its length is 2, and the capacity 1"
     );
+}
+
+/// What lies below an absent value, or after the end of a list, is no value: any bytes may be there.
+#[test]
+fn bytes_below_absent_values_are_not_checked() {
+    #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+    #[repr(u8)]
+    enum Level {
+        Low = 3,
+        High = 4,
+    }
+    type Values = (FixedStr<2>, Level, u16, bool);
+    let dtype = "[('0', 'U2'), ('1', 'u1'), ('2', '<i8'), ('3', '?')]";
+    let options = ReadOptions::strict().with_number_conversion();
+    let valid = [&b"a\0\0\0b\0\0\0\x04\xff\xff\0\0\0\0\0\0\x01"[..]].concat();
+    let invalid = [&[0xff; 8][..], &[9], &[0xff; 8], &[2]].concat();
+    let expected: Values = ("ab".parse().unwrap(), Level::High, 0xffff, true);
+
+    let optional = Dtype::parse(&format!("[('present', '?'), ('value', {dtype})]")).unwrap();
+    let items = [&[0][..], &invalid, &[1], &valid, &[0], &valid].concat();
+    let found = optional.unpack::<Maybe<Values>>(&items, 3, &options).unwrap().records;
+    assert_eq!(found, [Maybe::none(), Maybe::some(expected), Maybe::none()]);
+    // Where there is a value, each of the four is checked, and so is whether there is one.
+    for (at, message) in [
+        (3, "record 1, field value.0: not a valid text: 0xff000061 is not a valid char"),
+        (8, "record 1: not a valid Maybe: field 1: 0xff is not a valid Level"),
+        (
+            16,
+            "record 1, field value.2: not a valid u16: -72057594037862401 is not one of its numbers",
+        ),
+        (17, "record 1: not a valid Maybe: field 3: 0xff is not a valid bool"),
+    ] {
+        let mut items = items.clone();
+        items[20 + at] = 0xff;
+        let error = optional.unpack::<Maybe<Values>>(&items, 3, &options).unwrap_err();
+        assert_eq!(error.to_string(), message);
+    }
+    let mut items = items;
+    items[38] = 2;
+    let error = optional.unpack::<Maybe<Values>>(&items, 3, &options).unwrap_err().to_string();
+    assert_eq!(error, "record 2, field present: 0x2 is not a valid bool");
+
+    let list = Dtype::parse(&format!("[('len', '>u8'), ('items', {dtype}, (2,))]")).unwrap();
+    let items = [&[0, 0, 0, 0, 0, 0, 0, 1][..], &valid, &invalid, &[0; 8], &invalid, &invalid];
+    let mut items = items.concat();
+    let found = list.unpack::<FixedVec<Values, 2>>(&items, 2, &options).unwrap().records;
+    assert!(found[0].as_slice() == [expected] && found[1].is_empty());
+    items[7] = 3;
+    items[26..44].copy_from_slice(&valid);
+    let error = list.unpack::<FixedVec<Values, 2>>(&items, 2, &options).unwrap_err().to_string();
+    assert_eq!(error, "record 0: not a valid FixedVec: the length is 3, and the capacity 2");
 }

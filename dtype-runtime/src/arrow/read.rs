@@ -118,8 +118,9 @@ impl Reading {
         let Some((length, inner)) = lengths.split_first() else {
             return self.values(array, map, None, path);
         };
+        let items = list(array, *length, path)?;
         self.check_nulls(array, None, path)?;
-        self.lists(list(array, *length, path)?, map, inner, path)
+        self.lists(items, map, inner, path)
     }
 
     /// The values of an array. Values that are `absent` may be anything.
@@ -144,8 +145,10 @@ impl Reading {
             (Some(Meaning::Text), _) => self.texts(array, map.size(), absent, path),
             (_, Node::Basic { basic, .. }) => self.leaf(array, map, basic, absent, path),
             (_, Node::Array { count, element }) => {
+                // The list has as many items as the expanded bits, so the expansion does not panic.
+                let items = list(array, count, path)?;
                 let absent = absent.map(|absent| absent.expand(count));
-                self.values(list(array, count, path)?, element, absent.as_ref(), path)
+                self.values(items, element, absent.as_ref(), path)
             }
             (_, Node::Structure { fields, .. }) => {
                 let wrong = || wrong(array, "a struct".to_string(), path);
@@ -173,13 +176,14 @@ impl Reading {
         if value.meaning() == Some(Meaning::Optional) || value.size() == 0 {
             return Err(ArrowError::Nested { path: path.to_string() });
         }
-        let nulls = array.logical_nulls();
-        let nulls = NullBuffer::union(nulls.as_ref(), absent);
+        let nulls = NullBuffer::union(array.nulls(), absent);
         let is_present = |i| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(i));
-        let present: Vec<u8> = (0..array.len()).map(|i| u8::from(is_present(i))).collect();
-        self.leaves.push(Buffer::from_vec(present));
-        let first = self.leaves.len();
+        let first = self.leaves.len() + 1;
+        self.leaves.push(Buffer::from_vec(Vec::<u8>::new()));
         self.values(array, value, nulls.as_ref(), path)?;
+        // The values are in memory, so there are as many as the array announces.
+        let present: Vec<u8> = (0..array.len()).map(|i| u8::from(is_present(i))).collect();
+        self.leaves[first - 1] = Buffer::from_vec(present);
         let Some(nulls) = nulls.filter(|nulls| nulls.null_count() > 0) else { return Ok(()) };
         // An absent value is zeros.
         for leaf in &mut self.leaves[first..] {
@@ -253,7 +257,9 @@ impl Reading {
         absent: Option<&NullBuffer>,
         path: &str,
     ) -> Result<(), ArrowError> {
-        let Some(nulls) = array.logical_nulls().filter(|nulls| nulls.null_count() > 0) else {
+        // The types that are read have no other nulls. For an array of type `Null`, `logical_nulls` allocates a bit for each value
+        // that the array announces.
+        let Some(nulls) = array.nulls().filter(|nulls| nulls.null_count() > 0) else {
             return Ok(());
         };
         let is_needed = |i: &usize| absent.is_none_or(|absent| absent.is_valid(*i));
@@ -332,7 +338,7 @@ impl Reading {
     ) -> Result<(), ArrowError> {
         // The length is a number of four bytes.
         let capacity = size.saturating_sub(4);
-        let (mut lengths, mut all) = (Vec::new(), Vec::new());
+        let (mut lengths, mut all) = (Vec::new(), Vec::<u8>::new());
         let mut add = |(i, text): (usize, Option<&str>)| {
             let is_present = absent.is_none_or(|absent| absent.is_valid(i));
             let text = text.filter(|_| is_present).unwrap_or_default();
@@ -342,6 +348,8 @@ impl Reading {
                 return Err(invalid(self.record_of(i, array.len()), path, "text".into(), reason));
             }
             lengths.extend_from_slice(&len.to_ne_bytes());
+            let refused = |_| Error::Allocation { count: array.len(), stride: capacity };
+            all.try_reserve(capacity).map_err(refused)?;
             all.extend_from_slice(text.as_bytes());
             all.resize(capacity * (i + 1), 0);
             Ok(())

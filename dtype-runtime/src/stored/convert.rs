@@ -5,6 +5,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::ffi::CStr;
 use core::fmt::Write;
 use core::str;
 
@@ -107,7 +108,7 @@ pub(super) struct Sides<'a> {
     pub(super) record: usize,
     /// The byte order of the numbers in packed records.
     pub(super) order: ByteOrder,
-    pub(super) texts: &'a mut Vec<Vec<u8>>,
+    pub(super) texts: &'a mut Vec<u8>,
 }
 
 impl Conversion {
@@ -263,12 +264,7 @@ fn visit(
 }
 
 /// Copies a stored text to its place in a packed record, with zeros after it, and returns its length.
-fn load_text(
-    text: Text,
-    item: &[u8],
-    place: &mut [u8],
-    texts: &[Vec<u8>],
-) -> Result<usize, Refusal> {
+fn load_text(text: Text, item: &[u8], place: &mut [u8], texts: &[u8]) -> Result<usize, Refusal> {
     let too_long = |len: usize, capacity: usize| {
         Refusal::text(format!("its length is {len}, and the capacity {capacity}"))
     };
@@ -287,7 +283,8 @@ fn load_text(
         }
         Text::Index => {
             let index = item.first_chunk().map_or(usize::MAX, |index| usize::from_ne_bytes(*index));
-            texts.get(index).map_or(&[][..], Vec::as_slice)
+            let text = CStr::from_bytes_until_nul(texts.get(index..).unwrap_or_default());
+            text.unwrap_or_default().to_bytes()
         }
         Text::Characters { length, order } => {
             let codes = item[..4 * length].chunks_exact(4).map(|code| number(code, order));
@@ -316,7 +313,7 @@ fn store_text(
     text: Text,
     value: &str,
     item: &mut [u8],
-    texts: &mut Vec<Vec<u8>>,
+    texts: &mut Vec<u8>,
 ) -> Result<(), Refusal> {
     let (len, most) = match text {
         Text::Bytes { size, end: TextEnd::FirstZero } => (value.len(), size.saturating_sub(1)),
@@ -351,9 +348,9 @@ fn store_text(
             }
         }
         Text::Index => {
-            let index = texts.len();
-            texts.push(value.as_bytes().to_vec());
-            item[..size_of::<usize>()].copy_from_slice(&index.to_ne_bytes());
+            item[..size_of::<usize>()].copy_from_slice(&texts.len().to_ne_bytes());
+            texts.extend_from_slice(value.as_bytes());
+            texts.push(0);
         }
     }
     Ok(())

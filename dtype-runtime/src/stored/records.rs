@@ -36,8 +36,8 @@ pub struct Fit<T> {
 /// Memory that is reused for the next items.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
-    /// The texts that are stored outside the items: see [`Text::Index`](super::Text::Index).
-    pub texts: Vec<Vec<u8>>,
+    /// The texts that are stored outside the items, with a zero after each: see [`Text::Index`](super::Text::Index).
+    pub texts: Vec<u8>,
     moved: Vec<u8>,
     packed: Vec<u8>,
 }

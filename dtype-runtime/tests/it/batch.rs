@@ -9,8 +9,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, TimestampNanosecondType, UInt16Type};
 use arrow_array::{
     Array, ArrayRef, BooleanArray, Float64Array, Int64Array, LargeListArray, LargeStringArray,
-    ListArray, RecordBatch, StringArray, StringViewArray, StructArray, TimestampNanosecondArray,
-    UInt8Array, UInt32Array, UInt64Array,
+    ListArray, NullArray, RecordBatch, StringArray, StringViewArray, StructArray,
+    TimestampNanosecondArray, UInt8Array, UInt32Array, UInt64Array,
 };
 use arrow_schema::{DataType, Field};
 use dtype_runtime::arrow::{ArrowError, BatchOptions, batch_schema, from_batch, to_batch};
@@ -303,6 +303,28 @@ fn a_column_without_a_name_is_another_one() {
     let columns = [("", numbers(vec![0, 1])), ("0", numbers(vec![7, 8]))];
     let batch = RecordBatch::try_from_iter(columns).unwrap();
     assert_eq!(from_batch::<(u8,)>(&batch, &STRICT), Ok(vec![(7,), (8,)]));
+}
+
+/// Some arrays announce any number of values without memory for them.
+#[test]
+fn values_without_memory_are_refused() {
+    let nulls = |len| Arc::new(NullArray::new(len)) as ArrayRef;
+    for len in [3, 1 << 40, usize::MAX] {
+        let of = |array: ArrayRef| RecordBatch::try_from_iter([("0", array)]).unwrap();
+        let field = Arc::new(Field::new("0", DataType::Null, true));
+        let part = StructArray::new(vec![field].into(), vec![nulls(len)], None);
+        let refused = |error| matches!(error, ArrowError::Type { actual, .. } if actual == "Null");
+        let batch = of(nulls(len));
+        assert!(refused(from_batch::<(u8,)>(&batch, &STRICT).unwrap_err()));
+        assert!(refused(from_batch::<(Maybe<u8>,)>(&batch, &STRICT).unwrap_err()));
+        assert!(refused(from_batch::<(Maybe<[u8; 2]>,)>(&batch, &STRICT).unwrap_err()));
+        assert!(refused(from_batch::<([Maybe<u8>; 2],)>(&batch, &STRICT).unwrap_err()));
+        assert!(refused(from_batch::<(FixedStr<3>,)>(&batch, &STRICT).unwrap_err()));
+        assert!(refused(from_batch::<(FixedVec<u8, 3>,)>(&batch, &STRICT).unwrap_err()));
+        let batch = of(Arc::new(part));
+        assert!(refused(from_batch::<(Maybe<(u8,)>,)>(&batch, &STRICT).unwrap_err()));
+        assert!(refused(from_batch::<(Maybe<(Maybe<u8>,)>,)>(&batch, &STRICT).unwrap_err()));
+    }
 }
 
 /// What lies below a null does not count: a child of a struct may be null there, and any number may be.
