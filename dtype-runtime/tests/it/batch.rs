@@ -1,4 +1,4 @@
-//! Records as a `RecordBatch` and back, and batches that others made.
+//! Records as a `RecordBatch` and back, and batches of other writers.
 
 #![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
 
@@ -163,7 +163,7 @@ struct Row {
     at: Timestamp<Nanoseconds>,
 }
 
-/// A batch as pyarrow makes one: everything may be null, the items of lists are called `element`, and the times have no zone.
+/// A batch as pyarrow makes one: every column is nullable, the items of lists are called `element`, and the times have no zone.
 fn foreign(columns: &[(&str, ArrayRef)]) -> RecordBatch {
     let mut positions = FixedSizeListBuilder::new(Float64Builder::new(), 2).with_field(Field::new(
         "element",
@@ -216,7 +216,7 @@ fn nullable_columns_without_nulls_are_read() {
     for names in [large, view] {
         assert_eq!(from_batch::<Row>(&foreign(&[("name", names)]), &STRICT).unwrap(), rows());
     }
-    // Numbers of another width, value by value.
+    // Numbers of another width are converted one by one.
     let narrow: ArrayRef = Arc::new(UInt32Array::from(vec![1, 2, 3]));
     let signed: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
     for ids in [narrow, signed] {
@@ -305,7 +305,7 @@ fn a_column_without_a_name_is_another_one() {
     assert_eq!(from_batch::<(u8,)>(&batch, &STRICT), Ok(vec![(7,), (8,)]));
 }
 
-/// What lies below a null does not count: a child of a struct may be null there, and any number may be.
+/// Values below a null are not read: a child of a null struct may be null, and a number may be anything.
 #[test]
 fn values_below_nulls_do_not_count() {
     #[derive(Datatype, Debug, PartialEq)]
@@ -354,7 +354,7 @@ fn values_below_nulls_do_not_count() {
     );
 }
 
-/// Lists of any length, of which the longest must fit.
+/// Another writer's lists have any length. The longest must fit.
 #[test]
 fn lists_of_other_writers() {
     #[derive(Datatype, Debug, PartialEq)]
@@ -383,7 +383,7 @@ fn lists_of_other_writers() {
         let part = from_batch::<Lists>(&batch(lists.clone()).slice(2, 2), &STRICT).unwrap();
         assert_eq!(part, expected[2..]);
     }
-    // A null may have items, which are none.
+    // A null list may have items, which are ignored.
     let (item, ends, items) = (
         Arc::new(Field::new("item", DataType::Int64, true)),
         arrow_buffer::OffsetBuffer::new(vec![0, 4, 5, 7].into()),
@@ -395,7 +395,7 @@ fn lists_of_other_writers() {
     let found = from_batch::<Lists>(&batch(below.slice(0, 2)), &converting).unwrap();
     assert_eq!(found[1].of, list(&[1]));
     assert!(found[0].of.is_none());
-    // Errors have the record of the list.
+    // Errors name the record that the list belongs to.
     let error = |lists: ArrayRef| from_batch::<Lists>(&batch(lists), &converting).unwrap_err();
     let null = ArrowError::Null { path: "of".to_owned(), record: 2 };
     assert_eq!(error(below), null);

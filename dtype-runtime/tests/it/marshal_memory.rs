@@ -1,10 +1,10 @@
-//! The memory that unmarshalling takes: a small multiple of the number of bytes, whatever they say.
+//! The memory that unmarshalling takes is a small multiple of the number of bytes, whatever the bytes are.
 
 use crate::counting::max_in_use;
 use dtype_runtime::types::{Distribution, Order};
 use dtype_runtime::{Basic, Type};
 
-/// Unmarshals, and compares the maximum of the memory in use meanwhile with the number of bytes.
+/// Unmarshals, and checks that the memory in use meanwhile is limited by the number of bytes.
 fn measure(what: &str, bytes: &[u8]) -> Option<Type> {
     let start = std::time::Instant::now();
     let (most, ty) = max_in_use(|| Type::unmarshal(bytes).ok());
@@ -21,7 +21,7 @@ fn measure(what: &str, bytes: &[u8]) -> Option<Type> {
     ty
 }
 
-/// A structure of all of them.
+/// A structure of all these types.
 fn structure(types: &[Type]) -> Type {
     Type::structure(&vec![0; types.len()], &vec![0; types.len()], types).unwrap()
 }
@@ -32,7 +32,7 @@ fn memory_is_bounded_by_the_bytes() {
     let accepted = |what, ty: &Type| {
         let bytes = ty.marshal();
         assert_eq!(measure(what, &bytes).as_ref(), Some(ty));
-        // Damaged: the type is refused at the end, halfway, or at any other point.
+        // Damaged bytes: the type is refused at the end, halfway, or at any other point.
         measure("", &bytes[..bytes.len() - 1]);
         measure("  half", &bytes[..bytes.len() / 2]);
         for at in 0..bytes.len().min(300) {
@@ -101,7 +101,7 @@ fn memory_is_bounded_by_the_bytes() {
     accepted("equal blocks", &Type::hindexed(&vec![1; 100_000], &places, &u8s).unwrap());
     accepted("places", &Type::indexed_block(1, &places, &u8s).unwrap());
 
-    // Lengths without the bytes they announce.
+    // Codes of lists whose length announces more bytes than follow.
     for code in 0x80..=0x90 {
         for claim in [&[0xFF; 8][..], &[0x7E; 8], &[0xFF, 0xFF, 0xFF, 0x7F], &[0xC8, 1]] {
             let bytes = [&[0xD7, 1, 0, 1, 6, code], claim, &[1; 100]].concat();
