@@ -469,7 +469,7 @@ impl std::io::Read for Pauses<'_> {
 }
 
 #[test]
-fn what_protects_a_frame_is_demanded_unless_the_receiver_says_otherwise() {
+fn frames_need_checksum_and_signature_unless_the_receiver_allows_others() {
     let compact = Framing::compact();
     let unchecked = encoded(&7_u32, compact.without_checksum());
     let unsigned = encoded(&7_u32, compact.without_signature());
@@ -683,7 +683,7 @@ fn a_decoder_is_lost_after_a_check_that_panics() {
 }
 
 #[test]
-fn an_encoder_goes_on_where_it_was() {
+fn an_encoder_continues_at_its_position() {
     let items: Vec<u32> = (0..50_000).collect();
     let bytes = encoded(&items, Framing::new());
     let mut encoder = Encoder::new(&items, Framing::new()).unwrap();

@@ -43,7 +43,7 @@ mod v2 {
 const CHANGES: &str = "`value` is f64 there and f32 here; `quality: u8` is only there";
 
 #[test]
-fn what_changed_is_named() {
+fn changes_between_versions_are_named() {
     let (here, there) = (Protocol::of::<V1>(), Protocol::of::<v2::V2>());
     assert_eq!(here.differences(&here), []);
     let lines = |here: &Protocol, there: &Protocol| -> Vec<String> {

@@ -137,7 +137,7 @@ fn a_peer_that_vanishes_and_frames_that_are_damaged() {
 }
 
 #[test]
-fn the_codec_goes_on_after_what_it_refuses() {
+fn the_codec_continues_after_a_refused_frame() {
     let mut codec = Codec::<Packet>::new(Limits::new(), Framing::new());
     let mut bytes = BytesMut::new();
     for packet in packets() {

@@ -133,7 +133,7 @@ fn foreign_columns_are_refused_by_name() {
 }
 
 #[test]
-fn a_length_is_believed_only_if_the_buffers_have_it() {
+fn a_length_needs_buffers_of_that_length() {
     #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
     struct One {
         value: u16,

@@ -234,7 +234,7 @@ fn a_failing_backend_leaves_the_position() {
 }
 
 #[test]
-fn a_fragment_says_what_it_is() {
+fn a_fragment_reports_its_range_and_its_blocks() {
     let lists = Type::indexed(&[1, 2, 1], &[0, 2, 9], &Type::basic(Basic::U16)).unwrap().commit();
     let mut packer = lists.packer_with(Delayed::new(&[0; 50], 1), 5, 2).unwrap();
     packer.set_position(3).unwrap();
@@ -305,7 +305,7 @@ fn instances_outside_of_the_memory_and_too_many() {
 
 /// An address that no pointer has on a machine with 63-bit addresses.
 #[test]
-fn memory_at_the_end_of_what_can_be_addressed() {
+fn memory_at_the_end_of_the_address_space() {
     struct Vast(Vec<(u64, std::ops::Range<usize>)>);
     impl Backend for Vast {
         type Error = Error;

@@ -233,7 +233,7 @@ struct Kinds {
 }
 
 #[test]
-fn what_is_wrong_with_a_batch() {
+fn mistakes_in_a_batch_are_named() {
     let error = |name: &str, array: ArrayRef| {
         let options = STRICT.with_number_conversion();
         from_batch::<Row>(&foreign(&[(name, array)]), &options).unwrap_err().to_string()

@@ -206,7 +206,7 @@ fn types_without_data() {
 }
 
 #[test]
-fn what_is_built_from_it_follows() {
+fn types_made_of_a_type_have_its_rules() {
     let wide = Type::resized(&basic(Basic::I32), -4, 16).unwrap();
     let mpich = wide.with_bounds_rule(BoundsRule::Mpich).unwrap();
     let types = [mpich, basic(Basic::F64)];

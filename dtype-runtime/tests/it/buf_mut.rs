@@ -58,7 +58,7 @@ proptest! {
             prop_assert_eq!(chunk.len(), run);
         }
         drop((front, back));
-        prop_assert!(target.iter().all(|byte| *byte == 0x5A), "looking writes nothing");
+        prop_assert!(target.iter().all(|byte| *byte == 0x5A), "lending a chunk writes nothing");
 
         // Only some bytes of each chunk are written. The gaps and the bytes after the part are unchanged.
         let unpacker = committed.unpacker(BufferMut::new(&mut target).origin(*origin as i64), count).unwrap();
@@ -158,7 +158,7 @@ fn slices_of_values() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_before_anything_is_written() {
+fn bytes_without_room_are_refused_before_anything_is_written() {
     let mut memory = [9_u8; 6];
     let (mut front, _) = Unpacker::new(&mut memory).split_at(4).unwrap();
     front.set_position(1).unwrap();

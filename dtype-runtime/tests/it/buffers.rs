@@ -90,7 +90,7 @@ fn data_outside_of_the_memory_are_refused() {
 }
 
 #[test]
-fn what_becomes_a_buffer() {
+fn types_that_convert_to_a_buffer() {
     let ty = Type::vector(2, 1, 2, &Type::basic(Basic::U8)).unwrap().commit();
     let (array, vector) = (*b"abc", b"abc".to_vec());
     let slice: &[u8] = &array;
@@ -108,7 +108,7 @@ fn what_becomes_a_buffer() {
 }
 
 #[test]
-fn more_bytes_than_there_is_memory_for() {
+fn too_many_bytes_for_the_memory_are_an_error() {
     let many = Type::hvector(1 << 40, 1, 0, &pair(0)).unwrap();
     let many = Type::resized(&many, 0, 0).unwrap().commit();
     let refused = Err(Error::Allocation { count: 1 << 20, stride: 1 << 41 });

@@ -69,7 +69,7 @@ fn outer(start: u32, number: u16) -> Vec<u8> {
 }
 
 #[test]
-fn what_holds_is_unpacked() {
+fn values_that_pass_the_check_are_unpacked() {
     let expected = Outer {
         id: 7,
         intervals: [Interval { start: 1, end: 2 }, Interval { start: 5, end: 5 }],
@@ -94,7 +94,7 @@ fn what_holds_is_unpacked() {
 }
 
 #[test]
-fn what_does_not_hold_is_refused_everywhere_and_nothing_is_written() {
+fn values_that_fail_the_check_are_refused_everywhere() {
     let good = outer(5, 4);
     let bad: Vec<u8> = [good.clone(), outer(6, 4)].concat();
     let error = Error::CheckFailed {
@@ -235,7 +235,7 @@ fn never(_: &Nothing) -> bool {
 }
 
 #[test]
-fn a_type_without_data_is_asked_where_there_is_a_record() {
+fn a_type_without_data_is_checked_if_there_is_a_record() {
     assert!(unpack::<Nothing>(&[]).unwrap().is_empty());
     assert!(unpack_one::<Nothing>(&[]).is_err());
     assert!(unpack::<(u8, Nothing)>(&[1]).is_err());
@@ -270,7 +270,7 @@ fn count(_: &Asked) -> bool {
 
 /// The number of records may be anything.
 #[test]
-fn records_without_data_are_asked_once() {
+fn records_without_data_are_checked_once() {
     assert_eq!(unpack_into(&[], &mut [Asked; 1 << 20]), Ok(0));
     assert_eq!(ASKED.with(Cell::get), 1);
     assert_eq!(unpack_into(&[], &mut [Asked; 0]), Ok(0));

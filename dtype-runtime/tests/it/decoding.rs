@@ -304,7 +304,7 @@ fn arrays_that_do_not_fit_together() {
 }
 
 #[test]
-fn subarray_and_darray_erase_the_markers_of_what_they_are_made_of() {
+fn subarray_and_darray_erase_the_markers_of_their_elements() {
     let marked = Type::resized(&i32(), -4, 16).unwrap();
     let part = Type::subarray(&[4], &[2], &[1], Order::C, &marked).unwrap();
     assert_eq!((part.lb(), part.ub(), part.true_lb(), part.true_ub()), (0, 64, 16, 36));

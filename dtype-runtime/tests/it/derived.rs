@@ -475,7 +475,7 @@ fn zero_sized_and_empty_input() {
 /// A record whose memory is far larger than its data does not exhaust the memory.
 #[test]
 #[cfg_attr(miri, ignore = "Miri has no limit of memory that an allocator reports")]
-fn an_allocation_that_cannot_be_had_is_an_error() {
+fn a_failed_allocation_is_an_error() {
     #[derive(Datatype)]
     #[repr(align(536_870_912))]
     struct Huge(#[allow(dead_code, reason = "filled from bytes")] u8);

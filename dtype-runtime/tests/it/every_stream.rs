@@ -258,7 +258,7 @@ impl Backend for Lost {
 }
 
 #[test]
-fn what_a_backend_says_is_an_error_of_the_standard_library() {
+fn a_backends_error_becomes_an_io_error() {
     use dtype_runtime::{Basic, Type};
     let bytes = Type::contiguous(8, &Type::basic(Basic::U8)).unwrap().commit();
     let mut packer = bytes.packer_with(Lost, 0, 1).unwrap();

@@ -57,7 +57,7 @@ fn seed_000_optimized_description() {
 /// The first repetition of the loop is merged with the data that it touches. More than two repetitions remain, so the loop
 /// remains, too.
 #[test]
-fn what_remains_of_a_loop_is_a_loop() {
+fn the_rest_of_a_loop_is_a_loop() {
     let loops = Type::hvector(5, 1, 8, &basic(Basic::U32)).unwrap();
     let ty = Type::structure(&[1, 1], &[0, 4], &[basic(Basic::F32), loops]).unwrap();
     assert_eq!(
@@ -238,7 +238,7 @@ fn stack_of_a_type_that_begins_with_data() {
 
 /// `OPAL_CONVERTOR_PREPARE` sets `CONVERTOR_COMPLETED` if the count or the size is 0, and makes no stack.
 #[test]
-fn there_is_no_stack_where_there_is_nothing_to_convert() {
+fn without_data_there_is_no_stack() {
     let (first, second) = (seed_000(), seed_003());
     let nothing = Type::vector(3, 0, 2, &first).unwrap();
     let among = Type::structure(&[0, 2], &[0, 8], &[first.clone(), nothing.clone()]).unwrap();

@@ -354,7 +354,7 @@ mod the_check_itself {
     }
 
     #[test]
-    fn finds_what_runs_up() {
+    fn finds_imports_that_run_up() {
         let files = [
             ("lib.rs", "use a::A;"),
             ("a.rs", "use crate::b::B;"),

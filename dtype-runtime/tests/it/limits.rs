@@ -200,7 +200,7 @@ fn converting_to_a_vector_looks_at_the_memory_first() {
 
 /// A proof for few instances does not apply to many.
 #[test]
-fn overlap_is_looked_at_anew_for_more_instances() {
+fn overlap_is_computed_again_for_more_instances() {
     let column = Type::vector(3, 1, 4, &Type::basic(Basic::U8)).unwrap();
     let ty = Type::resized(&column, 0, 1).unwrap().commit();
     let mut memory = [0; 20];

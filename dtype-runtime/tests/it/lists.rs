@@ -160,7 +160,7 @@ fn blocks_that_are_few_or_regular_are_no_list() {
 }
 
 #[test]
-fn what_touches_within_a_list_is_one_block() {
+fn adjacent_blocks_in_a_list_become_one() {
     let whole = irregular(200, &[2, 4, 6]);
     let halves: Vec<_> = whole
         .iter()
@@ -351,7 +351,7 @@ fn lists_inside_loops_and_between_instances() {
 }
 
 #[test]
-fn a_list_of_another_plan_does_no_harm() {
+fn blocks_of_a_list_of_another_plan() {
     let (long, short) = (bytes(&irregular(500, &[1, 2])).commit(), bytes(&[(1, 0)]).commit());
     let [Op::List(list)] = long.plan().ops() else { panic!("no list") };
     assert_eq!(short.plan().blocks_of(list).count(), 0);
@@ -365,7 +365,7 @@ fn a_list_of_another_plan_does_no_harm() {
 
 /// Decoding returns the original arguments, whatever form the type stores.
 #[test]
-fn long_lists_decode_to_what_was_given() {
+fn long_lists_decode_to_their_arguments() {
     for scale in [1, 1 << 20, 1 << 40] {
         let blocks: Vec<_> =
             irregular(300, &[1, 2, 300]).iter().map(|&(n, at)| (n, scale * (at - 999))).collect();

@@ -446,7 +446,7 @@ fn layouts_are_shared() {
 /// A view that repeats one element so often that no machine has memory for all copies.
 #[cfg(all(unix, target_pointer_width = "64"))]
 #[test]
-fn a_few_elements_that_there_is_no_memory_for() {
+fn too_many_copies_for_any_memory_are_an_error() {
     const SIZE: usize = 1 << 38;
     type Huge = [u8; SIZE];
 

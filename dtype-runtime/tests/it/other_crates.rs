@@ -10,7 +10,7 @@ use uuid::{Uuid, uuid};
 use zerocopy::byteorder::{BE, F64, I16, LE, U16, U32, U64, Usize};
 
 #[test]
-fn signatures_are_those_of_what_they_wrap() {
+fn wrappers_have_the_signature_of_their_value() {
     interchangeable::<Uuid, [u8; 16]>();
     interchangeable::<OrderedFloat<f32>, f32>();
     interchangeable::<OrderedFloat<[f64; 2]>, [f64; 2]>();

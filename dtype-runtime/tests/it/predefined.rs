@@ -48,7 +48,7 @@ fn a_pair_is_packed_without_its_padding() {
 }
 
 #[test]
-fn the_named_pair_where_there_is_one() {
+fn pairs_have_their_name_if_mpi_has_one() {
     let value_index = |value, index| {
         let ty = Type::value_index(&Type::basic(value), &Type::basic(index)).unwrap();
         (ty.envelope().combiner, ty)
@@ -240,7 +240,7 @@ fn signatures_look_through_names() {
 }
 
 #[test]
-fn names_are_told_from_calls() {
+fn only_named_types_have_a_name() {
     for &basic in Basic::ALL {
         assert_eq!(Type::basic(basic).named(), Some(Named::Basic(basic)));
     }

@@ -268,7 +268,7 @@ fn external32() {
 
 #[test]
 #[cfg(target_pointer_width = "64")]
-fn what_does_not_fit_is_refused_and_nothing_is_changed() {
+fn values_that_do_not_fit_change_nothing() {
     let long = Type::basic(Basic::Long).commit();
     let conversion = long.conversion(Representation::External32).unwrap();
     let value = 1_i64 << 31;
@@ -342,7 +342,7 @@ fn neighbours_of_one_width_have_their_own_conversions() {
 /// Records of a fixed and of a wider integer, more of them than one thread takes at once.
 #[test]
 #[cfg(feature = "rayon")]
-fn all_threads_together_refuse_what_one_refuses() {
+fn all_threads_refuse_the_value_that_one_thread_refuses() {
     const RECORDS: usize = 60_000;
     let ty = Type::structure(&[1, 2], &[0, 4], &[Basic::I32, Basic::Logical].map(Type::basic));
     let ty = ty.unwrap().commit();
@@ -475,7 +475,7 @@ fn long_doubles() {
 }
 
 #[test]
-fn machines_that_there_are_none_of() {
+fn impossible_machines_are_refused() {
     let host = Architecture::HOST;
     let refused =
         [host.with_long(3), host.with_address(2), host.with_wide_char(1), host.with_logical(16)]

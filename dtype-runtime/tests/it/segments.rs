@@ -293,7 +293,7 @@ fn a_list_in_a_loop_between_runs_that_touch_it() {
 }
 
 #[test]
-fn more_segments_than_anybody_can_go_through() {
+fn a_huge_number_of_segments_is_counted_at_once() {
     let pairs = Type::vector(1 << 40, 1, 2, &Type::basic(Basic::U8)).unwrap();
     let table = Type::hvector(1 << 10, 1, 1 << 42, &pairs).unwrap().commit();
     if usize::BITS < 64 {
@@ -323,7 +323,7 @@ fn more_segments_than_anybody_can_go_through() {
 }
 
 #[test]
-fn chunks_of_slices_know_how_many_they_are() {
+fn chunks_of_slices_have_a_length() {
     let items = vec![[(1_u8, 2_u32); 3]; 50];
     let mut packer = Packer::new(&items);
     for position in [0, 1, 7, 8, 749, 750] {

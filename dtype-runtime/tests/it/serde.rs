@@ -94,7 +94,7 @@ fn basic_datatypes_and_flags() {
 }
 
 #[test]
-fn what_a_type_decodes_to() {
+fn combiners_envelopes_and_contents() {
     let combiners =
         [Combiner::Named, Combiner::F90Real, Combiner::IndexedBlock, Combiner::ValueIndex];
     for combiner in combiners {
@@ -120,7 +120,7 @@ fn message<T: DeserializeOwned + Debug>(text: &str) -> String {
 }
 
 #[test]
-fn values_of_fixed_size_are_what_they_stand_for() {
+fn fixed_values_are_serialized_as_their_value() {
     let some = Maybe::some(7_u16);
     assert_eq!(both(&some), both(&Some(7_u16)));
     assert_eq!(both(&Maybe::<u16>::none()), both(&None::<u16>));

@@ -44,7 +44,7 @@ fn seed_004_example_2() {
     let ty = Type::ucp_struct(&fields, 2).unwrap();
     assert_eq!(packed(&ty), [0, 1, 2, 3, 8, 9, 12, 13, 16, 17, 18, 19, 24, 25, 28, 29]);
     assert_eq!(ty.levels(), None);
-    // Each field on its own, because a key is registered for each.
+    // One field at a time: UCX registers a key for each field.
     let alone = |i: usize| Type::ucp_struct(&fields[i..=i], 2).unwrap().levels();
     assert_eq!(alone(0), Some(vec![level(0, 4, 2, 16)]));
     assert_eq!(alone(1), Some(vec![level(8, 4, 2, 16), level(0, 2, 2, 4)]));
@@ -60,7 +60,7 @@ fn seed_004_example_3() {
 }
 
 #[test]
-fn decodes_as_what_it_is_made_of() {
+fn a_ucp_struct_decodes_as_its_parts() {
     let fields = [field(0, 16, bytes(4)), field(8, 16, bytes(2))];
     let ty = Type::ucp_struct(&fields, 3).unwrap();
     let contents = ty.contents().unwrap();

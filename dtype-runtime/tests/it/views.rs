@@ -266,7 +266,7 @@ fn packed_records_are_checked_once() {
 }
 
 #[test]
-fn what_a_path_does_not_name_is_an_error() {
+fn a_path_without_a_field_is_an_error() {
     let bytes =
         pack(&[(Kind::A, [Point { x: 1.0, y: 2.0 }; 2]), (Kind::B, [Point { x: 3.0, y: 4.0 }; 2])]);
     let packed = Packed::<(Kind, [Point; 2])>::new(&bytes).unwrap();

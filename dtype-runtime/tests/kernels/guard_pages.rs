@@ -157,7 +157,7 @@ fn check(number_of_pages: impl Fn(usize) -> usize) {
             let size = ty.packed_size(1).unwrap();
             for offset in [0, PAGE - size] {
                 let start = packed_page.wrapping_add(offset);
-                // SAFETY: a part of the page, and the only reference to it.
+                // SAFETY: a part of the page, which nothing else refers to.
                 let out = unsafe { std::slice::from_raw_parts_mut(start, size) };
                 pack_and_unpack(&ty, memory.start, &mut blocks, out);
             }
@@ -202,7 +202,7 @@ fn rows_of_blocks() {
                 let size = len * blocks.len();
                 for offset in [0, PAGE - size] {
                     let start = packed_page.wrapping_add(offset);
-                    // SAFETY: a part of the page, and the only reference to it.
+                    // SAFETY: a part of the page, which nothing else refers to.
                     let out = unsafe { std::slice::from_raw_parts_mut(start, size) };
                     pack_and_unpack(&all, origin, &mut blocks, out);
                 }
@@ -217,7 +217,7 @@ fn fragments(ty: &Committed, count: usize, origin: *mut u8, blocks: &mut [Block]
     let mut content = Vec::new();
     for block in blocks.iter_mut() {
         let (at, len) = (block.at, block.len);
-        // SAFETY: the only reference to this page.
+        // SAFETY: nothing else refers to this page.
         let edge = unsafe { block.edge() };
         edge.fill(0x11);
         for byte in &mut edge[at..][..len] {
@@ -231,7 +231,7 @@ fn fragments(ty: &Committed, count: usize, origin: *mut u8, blocks: &mut [Block]
         for from in 0..size {
             let len = length.min(size - from);
             let start = packed.wrapping_add(if from % 2 == 0 { PAGE - len } else { 0 });
-            // SAFETY: a part of the page, and the only reference to it.
+            // SAFETY: a part of the page, which nothing else refers to.
             let fragment = unsafe { std::slice::from_raw_parts_mut(start, len) };
             // SAFETY: the blocks are accessible, there are no references to them, and the packer no longer exists
             // when the unpacker is made.
@@ -254,7 +254,7 @@ fn fragments(ty: &Committed, count: usize, origin: *mut u8, blocks: &mut [Block]
             left = rest;
             let mut image = [0x11; EDGE];
             image[block.at..][..block.len].copy_from_slice(here);
-            // SAFETY: the only reference to this page.
+            // SAFETY: nothing else refers to this page.
             assert!(*unsafe { block.edge() } == image);
         }
     }
@@ -332,7 +332,7 @@ fn check_reversed() {
             let mut content = Vec::new();
             for block in &mut blocks {
                 let at = block.at;
-                // SAFETY: the only reference to this page.
+                // SAFETY: nothing else refers to this page.
                 let edge = unsafe { block.edge() };
                 edge.fill(0x11);
                 for byte in &mut edge[at..][..len] {
@@ -349,7 +349,7 @@ fn check_reversed() {
             for (from, to) in [(0, size), (0, cut), (cut, size), (1, size - 1)] {
                 for start in [0, PAGE - (to - from)] {
                     let start = packed_page.wrapping_add(start);
-                    // SAFETY: a part of the page, and the only reference to it.
+                    // SAFETY: a part of the page, which nothing else refers to.
                     let fragment = unsafe { std::slice::from_raw_parts_mut(start, to - from) };
                     // SAFETY: the blocks are accessible, there are no references to them, and the packer no longer
                     // exists when the unpacker is made.
@@ -360,7 +360,7 @@ fn check_reversed() {
                     assert!(*fragment == reversed[from..to], "{count} of {basic}");
                     for block in &mut blocks {
                         let at = block.at;
-                        // SAFETY: the only reference to this page.
+                        // SAFETY: nothing else refers to this page.
                         let edge = unsafe { block.edge() };
                         edge[at..][..len].fill(0);
                     }
@@ -378,7 +378,7 @@ fn check_reversed() {
                         let mut image = [0x11; EDGE];
                         image[block.at..][..len].copy_from_slice(here);
                         let at = block.at;
-                        // SAFETY: the only reference to this page.
+                        // SAFETY: nothing else refers to this page.
                         let edge = unsafe { block.edge() };
                         assert!(*edge == image);
                         edge[at..][..len].copy_from_slice(before);
@@ -468,7 +468,7 @@ fn check_records() {
                 let start = if at_end { PAGE - span } else { 0 };
                 let origin = memory_page.wrapping_add(start).wrapping_sub(before);
                 let place = packed_page.wrapping_add(if packed_at_end { PAGE - size } else { 0 });
-                // SAFETY: the pages, and the only references to them.
+                // SAFETY: the pages are accessible, and nothing else refers to them.
                 let (content, bytes) = unsafe {
                     (
                         std::slice::from_raw_parts_mut(memory_page, PAGE),
@@ -497,7 +497,7 @@ fn check_records() {
                 }
                 // SAFETY: as above.
                 assert_eq!(unsafe { ty.unpack_raw(bytes, origin, count) }, Ok(size));
-                // SAFETY: the only reference again.
+                // SAFETY: the other references are no longer used.
                 let content = unsafe { std::slice::from_raw_parts(memory_page, PAGE) };
                 assert!(content[start..][..span] == image, "{ty:?} × {count}");
                 // SAFETY: the data lie in the page; the slices borrowed from both pages are not used any more.

@@ -519,7 +519,7 @@ fn parts_of_converted_streams_are_unpacked_side_by_side() {
 
 /// All threads request a property that the type computes at the first request.
 #[test]
-fn answers_are_worked_out_by_several_at_once() {
+fn several_threads_compute_a_property_at_once() {
     for round in 0..20 {
         // New types with blocks in no order, so that the computation takes some time.
         let places: Vec<i64> = (0..40).map(|i| i * 7 % 40 * 3 + round % 3).collect();

@@ -13,7 +13,7 @@ use dtype_runtime::{
 use proptest::prelude::*;
 
 #[test]
-fn what_is_missing_is_refused() {
+fn missing_instruction_sets_are_refused() {
     let _alone = alone();
     for isa in Isa::ALL {
         let result = select(*isa);

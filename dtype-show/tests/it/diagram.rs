@@ -228,7 +228,7 @@ fn the_largest_pictures_are_small() {
 
 /// Bytes that were not visited are not drawn as gaps.
 #[test]
-fn what_is_unknown_is_said_to_be() {
+fn unvisited_bytes_are_drawn_as_unknown() {
     let places: Vec<i64> = (0..4_000_000_i64).map(|i| i * 7_919 % 9_000_011).collect();
     let ty = Type::indexed_block(1, &places, &Type::basic(Basic::U8)).unwrap();
     let diagram = Diagram::of_type(&ty, &View::default().with_rows(3));

@@ -22,7 +22,7 @@ fn rows(ty: &Type, view: &View) -> String {
 }
 
 #[test]
-fn seed_000_with_all_that_there_is_to_say() {
+fn seed_000_in_full() {
     assert_eq!(
         text(&seed_000(), &View::default()),
         "\
@@ -64,7 +64,7 @@ b  1[].0  u32        8      8  2 every 8
 
 /// The source's picture, line by line: a cell is a `u16`, and a row is one repetition of `contiguous`.
 #[test]
-fn seed_003_as_it_is_drawn_there() {
+fn seed_003_as_the_source_draws_it() {
     let view = View::default().with_unit(2).with_columns(40);
     assert_eq!(
         rows(&seed_003(), &view),
@@ -106,7 +106,7 @@ fn seed_004_examples() {
     let third = Type::ucp_struct(&[field(32, dt1)], 2).unwrap();
     let one = "■■□□□□□□■■□□□□□□□□□□□□□□□□□□□□□□■■□□□□□□■■\n";
     assert_eq!(rows(&third, &View::default()), one);
-    // Each row alone, because a key is registered for each.
+    // One row at a time: UCX registers a key for each row.
     let view = View::default().with_columns(40);
     assert_eq!(rows(&third, &view), "■■□□□□□□■■□□□□□□□□□□□□□□□□□□□□□□\n■■□□□□□□■■\n");
 }
@@ -525,7 +525,7 @@ structure: 100 members; size 100, lb 0, extent 19495
 }
 
 #[test]
-fn trees_name_what_is_shared_once() {
+fn trees_write_shared_types_once() {
     let inner = Type::resized(&basic(Basic::F32), 0, 16).unwrap();
     let column = Type::hvector(4, 1, 64, &inner).unwrap();
     let list: Vec<i64> = (0..20).collect();
