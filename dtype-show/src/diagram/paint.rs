@@ -59,7 +59,7 @@ impl<'a> Painter<'a> {
             // All repetitions are at one place, so two of them show that they overlap.
             (0, if self.meets(base + from, base + to) { count.min(2).into() } else { 0 })
         } else {
-            // Finds `k` for which the data at `base + k · stride + [from, to)` meet `[start, end)`.
+            // Finds the values of `k` for which the data at `base + k · stride + [from, to)` meet `[start, end)`.
             let (low, high) = (self.stretch.start - to - base, self.stretch.end - from - base);
             let (low, high) = if stride > 0 { (low, high) } else { (-high, -low) };
             let step = stride.abs();

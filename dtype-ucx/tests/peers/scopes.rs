@@ -45,8 +45,8 @@ pub(super) enum Halo {
 
 const HALOS: [Halo; 3] = [Halo::Short, Halo::LongBytes, Halo::LongRecords];
 
-/// The pairs of messages and failures. Long messages need a monitored connection: on others, UCX does not give back what they
-/// borrow.
+/// The tested messages and failures, and whether the connection is monitored. Long messages need that: on other connections,
+/// UCX does not give back the memory that they borrow.
 pub(super) fn cases() -> impl Iterator<Item = (Halo, Failure, bool)> {
     let all = HALOS.into_iter().flat_map(|halo| FAILURES.map(|failure| (halo, failure)));
     let all =
