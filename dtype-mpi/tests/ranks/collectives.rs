@@ -183,8 +183,8 @@ pub(crate) fn between_groups(world: &SimpleCommunicator) {
     }
     let first = world.rank() == 0;
     let local = world.split_by_color(Color::with_value(i32::from(first))).unwrap();
-    // An intercommunicator like that of `Root::spawn`: rank 0 on one side, and all others on the other side. SAFETY: both
-    // communicators are alive; the leaders are the first rank of each group. The handle has one owner.
+    // An intercommunicator like that of `Root::spawn`: rank 0 on one side, and all others on the other side.
+    // SAFETY: both communicators are alive, and the leaders are the first rank of each group. The handle has one owner.
     let inter = unsafe {
         let mut handle = ffi::RSMPI_COMM_NULL;
         let (local, leader) = (local.as_raw(), i32::from(first));

@@ -140,7 +140,7 @@ pub(crate) fn layouts(_: &SimpleCommunicator) {
     }
     assert_eq!(into, [10.0, 22.0, 33.0]);
 
-    // Memory of bytes that may not be valid is described as `bool`s, and must not be recognised as such.
+    // Bytes that may be invalid `bool`s are described as `bool`s, and must not be recognised as such.
     let flags = Layout::new(&Type::basic(Basic::Bool)).unwrap();
     let (from, mut into) = ([7_u8; 2], [9_u8; 2]);
     let from = SendBuffer::from_layout(&flags, &from, 0, 2).unwrap();
