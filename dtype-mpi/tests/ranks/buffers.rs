@@ -1,4 +1,4 @@
-//! A [`Buffer`] in each call of the `mpi` crate that takes memory.
+//! `SendBuffer` and `ReceiveBuffer` in each call of the `mpi` crate that takes memory.
 
 use std::mem::MaybeUninit;
 
