@@ -73,6 +73,7 @@ mod marshal_memory;
 mod ndarray;
 #[cfg(all(feature = "ordered-float", feature = "uuid", feature = "zerocopy", feature = "derive"))]
 mod other_crates;
+#[cfg(any(feature = "derive", feature = "std"))]
 mod polynomial;
 mod predefined;
 mod properties;
