@@ -18,7 +18,7 @@ use ndarray::{Array2, Array3, ArrayView, ArrayViewMut, Axis, Dimension, s};
 const PAIRS: usize = 51;
 
 fn main() {
-    // `cargo test --benches` and `cargo bench -- --test` only check that it runs.
+    // `cargo test --benches` and `cargo bench -- --test` only check that the bench runs.
     let quick = std::env::args().any(|argument| argument == "--test");
     let pairs = if quick { 1 } else { PAIRS };
     println!("time over that of ndarray; GB/s of packed bytes in brackets");
@@ -100,7 +100,7 @@ where
         || drop(black_box(layout.pack_into(black_box(view), &mut bytes))),
     );
     assert!(bytes == packed && elements == collected, "{name}: other bytes");
-    // Both write to the same memory, alternately.
+    // Both write to the same memory in turn.
     let target = RefCell::new(target);
     let back = versus(
         pairs,

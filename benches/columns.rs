@@ -2,11 +2,11 @@
 //!
 //! `cargo bench -p dtype-benches --bench columns`
 //!
-//! - `push`: one loop over the records, that pushes each field to its vector, which has room for all.
+//! - `push`: one loop over the records that pushes each field to its vector, which has room for all.
 //! - `collect`: one loop for each field, `iter().map(…).collect()`.
-//! - `again`: into vectors that are there already, field by field, beside `Columns::fill`.
+//! - `again`: into existing vectors, field by field, beside `Columns::fill`.
 //! - `back`: records from columns, beside a loop that indexes the slices of all columns.
-//! - `copy`: what a plain copy of the records to a new vector takes of that last loop's time, for comparison.
+//! - `copy`: a plain copy of the records to a new vector, as a part of the time of the loop in `back`.
 //!
 //! The two alternate, as in `ratios`.
 
@@ -29,7 +29,7 @@ trait Records: Datatype + Copy + PartialEq + core::fmt::Debug {
     fn collect(records: &[Self]) -> Self::Vectors;
     fn again(records: &[Self], vectors: &mut Self::Vectors);
     fn back(vectors: &Self::Vectors) -> Vec<Self>;
-    /// Whether the columns are the vectors.
+    /// Whether the columns equal the vectors.
     fn same(columns: &dtype_runtime::Columns<Self>, vectors: &Self::Vectors) -> bool;
 }
 
@@ -162,7 +162,7 @@ fn row<R: Records>(count: usize, pairs: usize) -> [f64; 5] {
 }
 
 fn main() {
-    // `cargo test --benches` and `cargo bench -- --test` only check that it runs.
+    // `cargo test --benches` and `cargo bench -- --test` only check that the bench runs.
     let quick = std::env::args().any(|argument| argument == "--test");
     println!("time over that of the hand-written loop");
     println!("kernels: {}", dtype_runtime::kernels::selected());

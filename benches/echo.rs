@@ -31,7 +31,7 @@ const MESSAGES: u16 = 1000;
 /// Records of a long message.
 const MANY: usize = 100;
 
-/// Without padding, as bytemuck needs it.
+/// A record without padding, as bytemuck requires.
 #[derive(Datatype, Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 struct Trade {
@@ -76,7 +76,7 @@ impl ByHand for Vec<Trade> {
     }
 }
 
-/// A length of four bytes, and the bytes.
+/// The codec by hand: a length of four bytes, and the bytes of the records.
 struct Manual<M>(PhantomData<M>);
 
 impl<M: ByHand> Encoder<&M> for Manual<M> {
@@ -155,7 +155,7 @@ where
     future::join3(send, server, receive).await;
 }
 
-/// What a codec decodes.
+/// The messages that a codec decodes.
 trait Message<M> {
     fn take(self) -> M;
 }
@@ -223,7 +223,7 @@ where
 }
 
 fn main() {
-    // `cargo test --benches` and `cargo bench -- --test` only check that it runs.
+    // `cargo test --benches` and `cargo bench -- --test` only check that the bench runs.
     let quick = std::env::args().any(|argument| argument == "--test");
     let pairs = if quick { 1 } else { PAIRS };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();

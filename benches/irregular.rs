@@ -2,13 +2,15 @@
 //!
 //! `cargo bench -p dtype-benches --bench irregular`
 //!
-//! Times are medians; the allocator counts memory, including the arguments kept for decoding.
+//! Times are medians. The allocator counts the memory, which includes the arguments kept for decoding.
+
+#[path = "../dtype-runtime/tests/counting/mod.rs"]
+mod counting;
 
 use core::hint::black_box;
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use counting::in_use;
 use dtype_runtime::{Basic, Error, Type};
 
 /// Blocks of each type.
@@ -17,44 +19,8 @@ const BLOCKS: u32 = 100_000;
 /// Rounds for each figure.
 const ROUNDS: usize = 101;
 
-/// The system's allocator, with a count of the bytes in use.
-struct Counting;
-
-static IN_USE: AtomicUsize = AtomicUsize::new(0);
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-// SAFETY: every call is passed unchanged to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        IN_USE.fetch_add(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller meets the same contract.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        IN_USE.fetch_add(layout.size(), Ordering::Relaxed);
-        // SAFETY: as above.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        IN_USE.fetch_add(new_size, Ordering::Relaxed);
-        IN_USE.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: as above.
-        unsafe { System.realloc(ptr, layout, new_size) }
-    }
-
-    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        IN_USE.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: as above.
-        unsafe { System.dealloc(ptr, layout) }
-    }
-}
-
 fn main() {
-    // `cargo test --benches` and `cargo bench -- --test` only check that it runs.
+    // `cargo test --benches` and `cargo bench -- --test` only check that the bench runs.
     let quick = std::env::args().any(|argument| argument == "--test");
     let rounds = if quick { 1 } else { ROUNDS };
     let (mut lengths, mut places) = (Vec::new(), Vec::new());
@@ -82,7 +48,7 @@ fn row(name: &str, rounds: usize, create: impl Fn() -> Result<Type, Error>) {
     let (mut creations, mut commits) = (Vec::new(), Vec::new());
     let mut held = 0;
     for _ in 0..rounds {
-        let before = IN_USE.load(Ordering::Relaxed);
+        let before = in_use();
         let start = Instant::now();
         let ty = black_box(create());
         creations.push(start.elapsed());
@@ -91,7 +57,7 @@ fn row(name: &str, rounds: usize, create: impl Fn() -> Result<Type, Error>) {
         let committed = black_box(ty.commit());
         commits.push(start.elapsed());
         drop(ty);
-        held = IN_USE.load(Ordering::Relaxed) - before;
+        held = in_use() - before;
         drop(committed);
     }
     let [create, commit] = [creations, commits].map(|times| format!("{:.3?}", median(times)));

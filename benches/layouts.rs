@@ -25,7 +25,7 @@ fn layouts() -> Vec<Layout> {
     let f64 = || Type::basic(Basic::F64);
     let layout =
         |name, count, make: Box<dyn Fn() -> Result<Type, Error>>| Layout { name, make, count };
-    // A permutation without a pattern, the same in each run.
+    // A shuffled order, the same in each run.
     let shuffled = |n: i64| -> Vec<i64> { (0..n).map(|i| i * 7919 % n).collect() };
     let places = shuffled(4001);
     let lengths: Vec<u64> = (0..1000).map(|i| 1 + i * 7 % 3).collect();

@@ -15,7 +15,7 @@ use dtype_runtime::{pack_into, packed_size, unpack, unpack_into};
 const PAIRS: usize = 101;
 
 fn main() {
-    // `cargo test --benches` and `cargo bench -- --test` only check that it runs.
+    // `cargo test --benches` and `cargo bench -- --test` only check that the bench runs.
     let quick = std::env::args().any(|argument| argument == "--test");
     let pairs = if quick { 1 } else { PAIRS };
     println!("time over that of the bare operation and CRC-32C; GB/s of packed bytes in brackets");

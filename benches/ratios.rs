@@ -18,7 +18,7 @@ use dtype_runtime::{Type, pack, pack_into, unpack_into};
 const PAIRS: usize = 101;
 
 fn main() {
-    // `cargo test --benches` and `cargo bench -- --test` only check that it runs.
+    // `cargo test --benches` and `cargo bench -- --test` only check that the bench runs.
     let quick = std::env::args().any(|argument| argument == "--test");
     println!("time over that of the hand-written loop; GB/s of packed bytes in brackets");
     println!("kernels: {}", dtype_runtime::kernels::selected());

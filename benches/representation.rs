@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p dtype-benches --bench representation`
 //!
-//! Ratios within one run, as in `ratios`.
+//! The figures are ratios within one run, as in `ratios`.
 
 use core::hint::black_box;
 
@@ -14,7 +14,7 @@ use dtype_runtime::{Basic, Committed, Packer, Representation, Type, Unpacker};
 const PAIRS: usize = 101;
 
 fn main() {
-    // `cargo test --benches` and `cargo bench -- --test` only check that it runs.
+    // `cargo test --benches` and `cargo bench -- --test` only check that the bench runs.
     let quick = std::env::args().any(|argument| argument == "--test");
     let pairs = if quick { 1 } else { PAIRS };
     println!("time in external32 over that in the native representation");

@@ -224,7 +224,7 @@ fn block<S: Serializer, const CHECKED: bool>(name: &str, pairs: usize) {
 }
 
 fn main() {
-    // `cargo test --benches` and `cargo bench -- --test` only check that it runs.
+    // `cargo test --benches` and `cargo bench -- --test` only check that the bench runs.
     let quick = std::env::args().any(|argument| argument == "--test");
     let pairs = if quick { 1 } else { PAIRS };
     println!("time of a compact message over that of a length and a serializer's bytes\n");

@@ -3,7 +3,7 @@
 //!
 //! `cargo bench -p dtype-benches --bench streaming`
 //!
-//! Ratios within one run, as in `ratios`.
+//! The figures are ratios within one run, as in `ratios`.
 
 use core::hint::black_box;
 use std::time::Instant;
@@ -17,7 +17,7 @@ use dtype_runtime::{Basic, Committed, Packer, Type, Unpacker, pack_into, unpack_
 const PAIRS: usize = 101;
 
 fn main() {
-    // `cargo test --benches` and `cargo bench -- --test` only check that it runs.
+    // `cargo test --benches` and `cargo bench -- --test` only check that the bench runs.
     let quick = std::env::args().any(|argument| argument == "--test");
     let pairs = if quick { 1 } else { PAIRS };
     println!("time over that of the whole in one call");
@@ -43,7 +43,7 @@ fn main() {
     }
 }
 
-/// The layouts of the field's streaming benchmarks.
+/// The layouts that the literature on streaming measures.
 fn layouts() -> Vec<(&'static str, Committed)> {
     let [i32, f64] = [Basic::I32, Basic::F64].map(Type::basic);
     // Irregular, but the same on every machine.
@@ -112,7 +112,7 @@ fn slice<S: Shape>(count: usize, pairs: usize) {
     );
 }
 
-/// A memory for one instance.
+/// Memory for one instance.
 fn memory(committed: &Committed) -> Vec<u8> {
     let length = usize::try_from(committed.true_ub()).unwrap_or(0);
     (0..length).map(|i| i.to_le_bytes()[0]).collect()

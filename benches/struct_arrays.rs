@@ -1,5 +1,5 @@
-//! Arrays of small padded structs: the library, the loop that a person would write, and a memcpy of the packed
-//! bytes, the lower limit.
+//! Arrays of small padded structs: the library, a hand-written loop, and a memcpy of the packed bytes, which is the lower
+//! limit.
 //!
 //! `cargo bench -p dtype-benches` prints times and throughput in packed bytes. Compare only figures of the same
 //! run.
@@ -49,8 +49,8 @@ fn shape<S: Shape>(criterion: &mut Criterion) {
 }
 
 fn pack_dynamic<S: Shape>(committed: &Committed, items: &[S], out: &mut [u8]) {
-    // SAFETY: the type describes `S` and its extent is the stride of `S`, so it names only data of the items, which
-    // are initialised and borrowed; `out` is another object.
+    // SAFETY: the type describes `S`, and its extent is the stride of `S`. So it names only data of the items, which are
+    // initialised and borrowed. `out` is another object.
     let packed = unsafe { committed.pack_raw(items.as_ptr().cast(), items.len(), out) };
     assert_eq!(packed.ok(), Some(packed_size::<S>(items.len())));
 }

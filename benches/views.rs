@@ -2,8 +2,8 @@
 //!
 //! `cargo bench -p dtype-benches --bench views`
 //!
-//! - `13 of 16 B`: packed records of a padded struct, by `Packed`. Its check of the bytes is part of the time.
-//! - `all data`: records in place, by `view`.
+//! - `13 of 16 B`: packed records of a padded struct, by `Packed`. The time includes the check of the bytes.
+//! - `all data`: records without padding, by `view`.
 //!
 //! The two alternate, as in `ratios`.
 
@@ -15,7 +15,7 @@ use dtype_runtime::{Datatype, Packed, bytes_of, pack, unpack, view};
 /// Pairs of rounds for each figure.
 const PAIRS: usize = 101;
 
-/// 13 of 16 bytes are data, and one of them is checked.
+/// 13 of 16 bytes are data, and one byte is checked.
 #[derive(Datatype, Clone, Copy)]
 struct Sample {
     time: u64,
@@ -23,7 +23,7 @@ struct Sample {
     valid: bool,
 }
 
-/// All data.
+/// A record without padding.
 #[derive(Datatype, Clone, Copy)]
 #[repr(C)]
 struct Dense {
@@ -84,7 +84,7 @@ fn row(count: usize, pairs: usize) {
             black_box(packed(&bytes).get(middle).map(|sample| sample.value));
         },
     );
-    // The bytes have been checked before.
+    // The bytes were checked above.
     let checked = packed(&bytes);
     let search = versus(
         pairs,
@@ -118,7 +118,7 @@ fn row(count: usize, pairs: usize) {
 }
 
 fn main() {
-    // `cargo test --benches` and `cargo bench -- --test` only check that it runs.
+    // `cargo test --benches` and `cargo bench -- --test` only check that the bench runs.
     let quick = std::env::args().any(|argument| argument == "--test");
     let pairs = if quick { 1 } else { PAIRS };
     println!("time over that of unpack and the same work on the records");

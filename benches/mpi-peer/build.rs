@@ -11,7 +11,7 @@ fn main() {
                 println!("cargo:rustc-link-arg=-Wl,-rpath,{}", folder.display());
             }
         }
-        // As dtype-mpi's build script has said.
+        // dtype-mpi's build script has reported the error.
         Err(_) => exit(1),
     }
 }

@@ -4,26 +4,26 @@ use core::num::NonZero;
 
 use dtype_runtime::Datatype;
 
-/// Bytes that make no value.
+/// The error for bytes that are not a valid value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Invalid;
 
-/// A field with one value.
+/// A value of a basic datatype.
 pub trait Leaf: Copy {
-    /// The bytes of the value.
+    /// The value's bytes.
     type Bytes: AsRef<[u8]> + for<'a> TryFrom<&'a [u8]>;
 
     /// A value made of the bits.
     fn sample(bits: u64) -> Self;
 
-    /// The bytes.
+    /// Returns the value's bytes.
     fn to_bytes(self) -> Self::Bytes;
 
-    /// The value.
+    /// Returns the value of the bytes.
     ///
     /// # Errors
     ///
-    /// If the bytes make none.
+    /// If the bytes are not a valid value.
     fn from_bytes(bytes: Self::Bytes) -> Result<Self, Invalid>;
 }
 
@@ -160,7 +160,7 @@ enumeration! {
 
 /// A struct with values to check, and hand-written packing and unpacking.
 pub trait CheckedShape: Datatype + Clone + PartialEq + core::fmt::Debug + 'static {
-    /// The fields, as a bench's name.
+    /// The types of the fields, as the bench prints them.
     const NAME: &'static str;
 
     /// Item `i` of a series of different values.
@@ -169,8 +169,7 @@ pub trait CheckedShape: Datatype + Clone + PartialEq + core::fmt::Debug + 'stati
     /// Packs by hand, to the front of `out`.
     fn pack_by_hand(items: &[Self], out: &mut [u8]);
 
-    /// Unpacks by hand, over `items`. Those before the first invalid one are overwritten even then, which the library
-    /// does not do.
+    /// Unpacks by hand, over `items`. If a record is invalid, the items before it are overwritten, unlike in the library.
     ///
     /// # Errors
     ///
@@ -185,8 +184,8 @@ pub trait CheckedShape: Datatype + Clone + PartialEq + core::fmt::Debug + 'stati
     fn collect_by_hand(bytes: &[u8]) -> Result<Vec<Self>, Invalid>;
 }
 
-/// Defines a struct and implements [`CheckedShape`] for it. `places` are its leaves, and `made of` is the expression
-/// that a new value is made with, of variables with the names in front of the places.
+/// Defines a struct and implements [`CheckedShape`] for it. `places` are its leaves, and `made of` is the expression that a new
+/// value is made with, of variables with the names in front of the places.
 macro_rules! shape {
     (
         $(#[$meta:meta])*

@@ -1,7 +1,7 @@
 //! The layouts of `DDTBench` (Schneider, Gerstenberger, Hoefler: "Micro-applications for communication data access
 //! patterns and MPI datatypes"), with the loops that the applications used before they had datatypes.
 //!
-//! In all of them `x` varies fastest. Both directions use the layout of the sender.
+//! In every layout, `x` varies fastest. Both directions use the layout of the sender.
 
 mod fft;
 mod lammps;
@@ -14,7 +14,7 @@ mod wrf;
 use anyhow::Result;
 use dtype_runtime::Type;
 use zerocopy::{FromBytes, Immutable};
-/// What visitors need to make memory of elements.
+/// The traits that a visitor needs to allocate elements.
 pub use zerocopy::{FromZeros, IntoBytes};
 
 use crate::noise::Random;
@@ -32,10 +32,10 @@ pub trait ByHand: 'static {
     /// The element type of the memory.
     type Element: Element;
 
-    /// Copies the elements of the layout from the memory, in order.
+    /// Copies the elements of the layout from the memory to `out`, in order.
     fn pack(&self, memory: &[Self::Element], out: &mut [Self::Element]);
 
-    /// Copies them back.
+    /// Copies the packed elements back to the memory.
     fn unpack(&self, packed: &[Self::Element], memory: &mut [Self::Element]);
 }
 
@@ -58,9 +58,9 @@ pub struct Pattern<H> {
     pub by_hand: H,
 }
 
-/// What is done with each pattern.
+/// Work that is done with each pattern.
 pub trait Visitor {
-    /// Does it.
+    /// Does the work with one pattern.
     ///
     /// # Errors
     ///
@@ -68,7 +68,7 @@ pub trait Visitor {
     fn visit<H: ByHand>(&mut self, pattern: Pattern<H>) -> Result<()>;
 }
 
-/// A pattern of any kind.
+/// A pattern of any element type.
 pub trait Visit<V> {
     /// Passes the pattern to the visitor.
     ///
@@ -89,7 +89,7 @@ pub type Patterns<V> = Vec<Box<dyn Visit<V>>>;
 
 type Family<V> = Result<Patterns<V>>;
 
-/// All families.
+/// The patterns of all families.
 ///
 /// # Errors
 ///
@@ -113,8 +113,8 @@ pub fn families<V: Visitor>() -> Result<[Patterns<V>; 14]> {
     ])
 }
 
-/// The first entries of a random order of the numbers below `all`, as the applications shuffle their lists; the
-/// same in every run.
+/// The first `number` entries of a random order of the numbers below `all`: the applications shuffle their lists, too. The
+/// order is the same in every run.
 pub fn shuffled(number: u32, all: u32) -> Vec<u32> {
     let mut order: Vec<u32> = (0..all).collect();
     let mut random = Random::new(u64::from(all));
@@ -125,7 +125,7 @@ pub fn shuffled(number: u32, all: u32) -> Vec<u32> {
     order
 }
 
-/// The list's numbers as displacements in elements: each is multiplied by `each`.
+/// The numbers of a list as displacements in elements: `each` times the number.
 fn displacements(list: &[u32], each: i64) -> Vec<i64> {
     list.iter().map(|&place| each * i64::from(place)).collect()
 }

@@ -22,7 +22,7 @@ pub fn geometric_mean(ratios: impl IntoIterator<Item = f64>) -> Option<f64> {
     (number > 0).then(|| (logarithms / f64::from(number)).exp())
 }
 
-/// The median, over the rounds, of the ratio of two times of the same round.
+/// The median of the ratios of two times of one round, over all rounds.
 pub fn ratio(one: &[f64], other: &[f64]) -> f64 {
     median(one.iter().zip(other).map(|(one, other)| one / other).collect())
 }
@@ -37,7 +37,7 @@ pub fn duration(nanoseconds: f64) -> String {
     }
 }
 
-/// Four digits, more than the figures are accurate to.
+/// Rounds to four digits. The figures are not accurate to more.
 pub fn round(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
 }

@@ -1,4 +1,4 @@
-//! Structs of other forms than the seven padded ones: wide, of many small fields, without padding, with skipped fields.
+//! Structs of other forms than the padded ones: wide, of many small fields, without padding, with skipped fields.
 
 use crate::shape;
 

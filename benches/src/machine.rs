@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// A machine and its software.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Machine {
-    /// Its name, or the architecture.
+    /// The processor's name; if that is unknown, the architecture.
     pub processor: String,
     /// The cores that this process may use.
     pub cores: usize,
@@ -18,12 +18,12 @@ pub struct Machine {
     pub kernel: String,
     /// The version that `rustc` reports.
     pub compiler: String,
-    /// The MPI libraries, or why one is missing.
+    /// The MPI libraries. For a missing library, the reason.
     pub libraries: Vec<String>,
 }
 
 impl Machine {
-    /// This machine, with these libraries.
+    /// The machine that this process runs on, with these MPI libraries.
     pub fn here(libraries: Vec<String>) -> Self {
         Self {
             processor: processor().unwrap_or_else(|| std::env::consts::ARCH.into()),

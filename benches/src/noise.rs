@@ -19,7 +19,7 @@ pub fn fill(bytes: &mut [u8], seed: u64) {
     rest.copy_from_slice(&next().to_ne_bytes()[..rest.len()]);
 }
 
-/// A fingerprint of a memory: equal for equal memories, and almost always different for others.
+/// A fingerprint of memory. Equal bytes have equal fingerprints, and other bytes almost always have another one.
 pub fn fingerprint(bytes: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(bytes);
@@ -40,7 +40,7 @@ impl Random {
     pub fn below(&mut self, end: u32) -> u32 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         let high = self.0 >> 32;
-        // Less than `end`, as the product has 64 bits and the upper half of it is taken.
+        // The product has 64 bits, so its upper half is less than `end`.
         ((high * u64::from(end)) >> 32) as u32
     }
 }

@@ -1,8 +1,7 @@
 //! The protocol between a bench and a process that drives an MPI library, or Yaksa.
 //!
-//! Two MPI libraries cannot be in one program, so each has its own process, which waits for requests on its
-//! standard input. It measures with its own clock, while the requesting process waits: only one of them is busy at
-//! any time.
+//! Two MPI libraries cannot be in one program, so each has a process of its own, which reads requests from standard input. That
+//! process measures with its own clock, and the requesting process is idle meanwhile.
 
 use std::io::{self, Read, Write};
 
@@ -12,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// The seed of the memory that is packed.
 pub const DATA: u64 = 1;
 
-/// The seed of the memory that is unpacked into, so that bytes that are not written can be recognised.
+/// The seed of the memory before unpacking. Bytes that unpacking does not write keep this pattern.
 pub const BACKGROUND: u64 = 2;
 
 /// How many pieces of memory a call lists in [`Work::ListInWindows`].
@@ -78,7 +77,7 @@ pub enum Work {
     Unpack,
     /// Packing the layout in fragments of [`FRAGMENT`] bytes.
     PackFragments,
-    /// Unpacking them.
+    /// Unpacking the layout in fragments of [`FRAGMENT`] bytes.
     UnpackFragments,
     /// Packing records into a new vector.
     Encode,
@@ -101,7 +100,7 @@ pub enum Reply {
     Bytes(Vec<u8>),
     /// See [`fingerprint`](crate::noise::fingerprint).
     Fingerprint(u64),
-    /// Packed bytes of a datatype.
+    /// The number of packed bytes of a datatype.
     Size(u64),
     /// Displacements and lengths in bytes; pieces may touch.
     Pieces(Vec<(u64, u64)>),

@@ -2,20 +2,21 @@
 //!
 //! Where buffers lie in their pages decides which accesses cross a cache line, and which loads a processor takes for reads of
 //! what was just stored. A copy of a few kilobytes takes up to twice as long at an unlucky place, and an allocator in one
-//! process has others than one in another. So memory starts at a page here, and packed bytes in the middle of one.
+//! process has others than one in another. So each buffer has a fixed place: memory starts at the start of a page, and packed
+//! bytes in the middle of a page.
 
 use core::ops::{Deref, DerefMut};
 
-/// Bytes of a page, or of the smallest ones.
+/// The size of the smallest pages.
 const PAGE: usize = 4096;
 
 /// Where memory starts in its page.
 pub const MEMORY: usize = 0;
 
-/// Where packed bytes start in theirs.
+/// Where packed bytes start in their page.
 pub const PACKED: usize = PAGE / 2;
 
-/// Bytes from these places to those of vectors: large ones start after the 16 bytes that an allocator keeps of them.
+/// How far the start of a vector is from these places. An allocator keeps 16 bytes in front of a large vector.
 pub const VECTOR: usize = 16;
 
 /// A fixed number of elements that start at a given place in a page.
@@ -27,8 +28,9 @@ pub struct Placed<E> {
 }
 
 impl<E: Clone> Placed<E> {
-    /// `length` times the element, `place` bytes after the start of a page, or as soon after it as the elements' alignment and
-    /// size allow: steps of 24 bytes come to every multiple of 8 in some page, so only the elements' power of two counts.
+    /// `length` copies of the element. The first one starts `place` bytes after the start of a page, or at the next address
+    /// that the element's alignment and size allow. Steps of 24 bytes reach every multiple of 8 in some page, so only the power
+    /// of two in the element's size counts.
     pub fn new(element: E, length: usize, place: usize) -> Self {
         let size = size_of::<E>().max(1);
         let steps = PAGE >> size.trailing_zeros().min(PAGE.trailing_zeros());

@@ -4,7 +4,7 @@ use dtype_runtime::Datatype;
 
 /// A struct with hand-written packing and unpacking.
 pub trait Shape: Datatype + Clone + Default + PartialEq + core::fmt::Debug + 'static {
-    /// The fields, as a bench's name.
+    /// The types of the fields, as the bench prints them.
     const NAME: &'static str;
 
     /// Item `i` of a series of different values, which use each number's full range. The floats among them are
@@ -20,8 +20,7 @@ pub trait Shape: Datatype + Clone + Default + PartialEq + core::fmt::Debug + 'st
 
 /// Defines a struct and implements [`Shape`] for it.
 ///
-/// The field names are their numbers, in the order of declaration. The types are single tokens or in brackets, so
-/// that every derive sees them unchanged.
+/// A field's name is its number. A type is a single token or in brackets, so that every derive sees it unchanged.
 #[macro_export]
 macro_rules! shape {
     (
@@ -87,8 +86,7 @@ macro_rules! shape {
     };
 }
 
-/// Defines the measured structs where it is invoked, with additional attributes if given, such as the derives of
-/// other crates.
+/// Defines the measured structs where this macro is invoked. Attributes can be added, such as the derives of other crates.
 #[macro_export]
 macro_rules! shapes {
     ($(#[$meta:meta])*) => {
@@ -139,14 +137,14 @@ macro_rules! shapes {
         }
 
         $crate::shape! {
-            /// 12 bytes of 16, a part of [`Nested`].
+            /// 12 bytes of 16. [`Nested`] contains this struct.
             $(#[$meta])*
             Pair = "i32,f64" { a: i32, b: f64, }
             places { a: i32, b: f64, }
         }
 
         $crate::shape! {
-            /// 48 bytes of 72: structs in a struct, padded each.
+            /// 48 bytes of 72: padded structs in a struct.
             $(#[$meta])*
             Nested = "{i32,f64},2{u8,i16,i32,f64,u8},f32" { head: Pair, parts: [Scattered; 2], weight: f32, }
             places {

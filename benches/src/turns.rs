@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// About how long a round takes.
 const ROUND: Duration = Duration::from_micros(300);
 
-/// The result.
+/// The ratio of two candidates.
 #[derive(Clone, Copy, Debug)]
 pub struct Figure {
     /// Our time divided by theirs, the median over the pairs.
@@ -15,7 +15,7 @@ pub struct Figure {
     pub ours: Duration,
 }
 
-/// Runs the two alternately, for this number of pairs of rounds.
+/// Runs both candidates alternately, for this number of pairs of rounds.
 pub fn versus(pairs: usize, mut theirs: impl FnMut(), mut ours: impl FnMut()) -> Figure {
     let calls = calls_per_round(&mut theirs);
     let mut rounds: Vec<(Duration, Duration)> =
@@ -35,15 +35,15 @@ fn calls_per_round(call: &mut impl FnMut()) -> u32 {
     calls
 }
 
-/// Calls before those that are timed, at least. After another process's turn, Intel's Xeon takes two calls to bring 30 MB to its
-/// last cache: the second still takes one and a half times as long as the third.
+/// The minimum number of untimed calls before the timed ones. After another process's turn, Intel's Xeon needs two calls to
+/// bring 30 MB into its last cache: the second call still takes one and a half times as long as the third.
 const FEWEST_BEFORE: u64 = 3;
 
-/// How long this number of calls takes, after some calls that are not timed: the effect of other processes on the
-/// caches is not counted, nor, where the system reports it, the time when other threads had the processor.
+/// How long this number of calls takes. Untimed calls come first, so the caches are as these calls leave them. Where the system
+/// reports it, the time when other threads had the processor is subtracted.
 pub fn time_warm(repetitions: u64, mut call: impl FnMut()) -> Duration {
     let mut result = Duration::ZERO;
-    // The call is written once, so that the compiler has no reason to leave some candidates in a function of their own.
+    // The call stands once in the source, so that the compiler inlines every candidate, or none.
     for repetitions in [repetitions.div_ceil(8).max(FEWEST_BEFORE), repetitions] {
         let before = waited();
         let start = Instant::now();
@@ -57,7 +57,7 @@ pub fn time_warm(repetitions: u64, mut call: impl FnMut()) -> Duration {
     result
 }
 
-/// How long this thread was ready to run while others ran instead.
+/// How long this thread was ready to run while other threads ran.
 fn waited() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().nth(1)?.parse().ok().map(Duration::from_nanos)

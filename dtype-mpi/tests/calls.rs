@@ -40,7 +40,7 @@ fn main() {
         println!("{name}");
         test();
     }
-    // One that outlives MPI is dropped without a call.
+    // This datatype outlives MPI, and dropping it makes no call.
     let late = Datatype::new(&Type::contiguous(2, &byte).unwrap()).unwrap();
     drop(universe);
     assert_eq!(state(late.size().unwrap_err()), "finalized");
@@ -129,7 +129,7 @@ fn deep() {
     let datatype = Datatype::new(&ty).unwrap();
     assert_eq!(datatype.to_type().unwrap().size(), 1);
 
-    // One level too many, which only the library can make.
+    // A type that is one level too deep, which only the library can make.
     let deeper = UserDatatype::contiguous(1, &datatype);
     let limit = dtype_runtime::typemap::MAX_DEPTH;
     assert_eq!(unsafe_decode(&deeper).unwrap_err(), Error::TooDeep { limit });
@@ -231,7 +231,7 @@ fn borrowed() {
     assert_eq!(null.unwrap_err(), Error::Null);
 }
 
-/// The communicators' error handlers would end the program.
+/// Errors come back as values, although the communicators' error handlers would end the program.
 fn errors() {
     let named = Datatype::new(&Type::basic(Basic::F64)).unwrap();
     let Err(Error::Call { call, code, message, .. }) = named.contents() else {
@@ -274,7 +274,7 @@ fn message() {
     assert_eq!(back, out);
 }
 
-/// The `mpi` crate's `receive` makes a value of any `Equivalence`, also of a message that is too short.
+/// The `mpi` crate's `receive` makes a value of any `Equivalence` even from a message that is too short.
 fn no_equivalence() {
     let mut folders = vec![std::path::PathBuf::from("src")];
     while let Some(folder) = folders.pop() {

@@ -1,5 +1,5 @@
 //! In a process of its own, which initialises MPI with `MPI_THREAD_MULTIPLE`: conversions and messages on several threads at
-//! once. Each makes calls return errors for its own duration only, and receives the message whose length it was told.
+//! once. Errors are returned only during a call of this crate, and each thread receives the message whose length it has found.
 
 use dtype_mpi::traits::{PackedDestination, PackedSource};
 use dtype_mpi::{Datatype, Error, Layout};
@@ -31,13 +31,13 @@ fn main() {
     drop(universe);
 }
 
-/// The library refuses this, and ends the program if its original error handlers are set.
+/// The library refuses this conversion. With its original error handlers, it would end the program.
 fn convert() {
     let number = Datatype::new(&Type::basic(Basic::F64)).unwrap();
     assert!(matches!(number.contents(), Err(Error::Call { .. })));
 }
 
-/// A message that fills its layout, which the library receives in some libraries, and a shorter one, which is unpacked.
+/// One message fills its layout, so some libraries receive it themselves. A shorter one is unpacked by this crate.
 fn send_to_self(tag: u8) {
     let (world, number) = (SimpleCommunicator::world(), tag);
     let tag = Tag::from(number);

@@ -23,7 +23,7 @@ pub enum Language {
     Rust,
 }
 
-/// The calls that make a type, as program text: its `Display`. Made by [`new`](Self::new).
+/// The calls that make a type, as program text: its `Display`. [`new`](Self::new) makes it.
 ///
 /// Each intermediate type is a variable, `t1`, `t2` and so on, and the last one is the result. A type that is used
 /// several times is made once. Named datatypes are written where they are used. The arguments are the original
@@ -32,9 +32,9 @@ pub enum Language {
 pub struct CallingSequence<'a> {
     language: Language,
     root: &'a Type,
-    /// The types that need a variable. Each comes after the types that it is made of.
+    /// The types that need a variable, in an order in which parts come first.
     made: Vec<&'a Type>,
-    /// The number of each type's variable: its index in that list, from 1.
+    /// The number of each type's variable: its index in `made`, counted from 1.
     numbers: BTreeMap<Key, usize>,
     /// Whether one of the markers is used.
     markers: bool,
@@ -55,15 +55,16 @@ impl<'a> CallingSequence<'a> {
     ///
     /// # Rust
     ///
-    /// The text compiles unchanged inside a function that returns `Result<_, Error>`, with
+    /// The text compiles unchanged inside a function that returns `Result<_, Error>`, with these imports, as far as it needs
+    /// them:
     ///
     /// ```
     /// use dtype_runtime::types::{BoundsRule, Distribution, Order, Pair};
     /// use dtype_runtime::{Basic, Error, Type};
     /// ```
     ///
-    /// as needed. Types whose bounds follow [another rule](Type::with_bounds_rule) than the standard's apply it to
-    /// the predefined datatypes, and are written in this way.
+    /// If the bounds of a type follow [another rule](Type::with_bounds_rule) than the standard's, the text sets that rule for
+    /// the predefined datatypes.
     ///
     /// ```
     /// use dtype_show::{CallingSequence, Language};
@@ -136,7 +137,7 @@ impl<'a> CallingSequence<'a> {
         self.made.len().max(1)
     }
 
-    /// Adds the parts of `ty`, and then `ty`. Types nest at most 255 levels deep, and each is visited once.
+    /// Adds the parts of `ty`, and then `ty`, unless they were added before. Types nest at most 255 levels deep.
     fn visit(&mut self, ty: &'a Type) {
         let ty = self.written_as(ty);
         self.markers |= matches!(ty.named(), Some(Named::LbMarker | Named::UbMarker));
@@ -144,7 +145,7 @@ impl<'a> CallingSequence<'a> {
         if self.numbers.contains_key(&key) {
             return;
         }
-        // The lists of the call are freed before the next level.
+        // A block, so that the lists of the call are freed before the next level.
         let parts: Vec<&Type> = ty.call().iter().flat_map(Call::types).copied().collect();
         for part in parts {
             self.visit(part);
@@ -153,7 +154,7 @@ impl<'a> CallingSequence<'a> {
         self.numbers.insert(key, self.made.len());
     }
 
-    /// The type whose call represents this one: the type itself, or in C the structure of a pair that MPI lacks.
+    /// The type whose call is written for this one: the type itself, or in C the structure that replaces a pair that MPI lacks.
     fn written_as(&self, ty: &'a Type) -> &'a Type {
         let lacks_name = |part: &&Type| part.named().and_then(Named::mpi_name).is_none();
         match structure_of_pair(ty) {

@@ -1,6 +1,6 @@
 //! The model of a picture: rows of cells, brackets for the bounds, and the fields.
 //!
-//! Text and SVG are both drawn from this model; a program can draw it in other ways.
+//! Text and SVG are drawn from this model, and a program can draw the model in other ways.
 
 mod cell;
 mod paint;
@@ -21,7 +21,7 @@ use range::Ranges;
 pub use range::{Bracket, BracketPart};
 use rows::Rows;
 
-/// The number of a type's parts to visit, in addition to 16 for each byte drawn. Cells that are not decided by then are
+/// The maximum number of a type's parts to visit, besides 16 for each drawn byte. The remaining cells are
 /// [unknown](Sign::Unknown), so any type is drawn in a short time.
 const MAX_PARTS: u64 = 1 << 19;
 
@@ -90,7 +90,7 @@ impl View {
 pub enum Line {
     /// Memory.
     Row(Row),
-    /// Bytes left out, with their number.
+    /// Memory that is left out: the number of its bytes.
     LeftOut(u128),
     /// Rows without data, in which nothing starts or ends.
     Gap {
@@ -135,7 +135,7 @@ pub struct Diagram {
     complete: bool,
 }
 
-/// The contents of a title.
+/// The numbers of a title.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Numbers {
     size: u64,
@@ -223,15 +223,15 @@ impl Diagram {
 
     fn new(ty: &Type, source: Source<'_>, name: String, view: &View) -> Self {
         let Fields { all: fields, more: more_fields, slot } = Fields::new(source);
-        // Fields that are not known may have other sizes.
+        // If some fields are unknown, their elements may have another size.
         let known = if more_fields { &[] } else { &*fields };
         let rows = Rows::new(ty, source, known, view);
         let mut stretches = stretches(&rows);
-        // Each drawn byte can be an element of its own, below several levels of types, each of which is visited.
+        // Each drawn byte may be an element of its own, several levels of types deep, and each level is visited.
         let bytes: i128 = stretches.iter().map(|stretch| stretch.end - stretch.start).sum();
         let mut left = MAX_PARTS + 16 * u64::try_from(bytes).unwrap_or(0);
         for stretch in &mut stretches {
-            // Even if one stretch uses up its share, the others have some left.
+            // One stretch uses at most half of the rest, so the other stretches have some left.
             let share = left / 2 + 1;
             let mut painter = Painter::new(stretch, rows.unit, share);
             let all = Repetition { count: rows.instances, stride: ty.extent() };
@@ -276,7 +276,7 @@ impl Diagram {
         if self.name.is_empty() { numbers } else { format!("{}: {numbers}", self.name) }
     }
 
-    /// The title without the name.
+    /// The size and the bounds in words.
     pub(crate) fn numbers_in_words(&self) -> String {
         let Numbers { size, lb, extent, true_lb, true_extent } = self.numbers;
         let mut title = format!(
@@ -346,7 +346,7 @@ impl Diagram {
         }
     }
 
-    /// Whether the type has more fields than [`fields`](Self::fields) returns.
+    /// Whether the type has fields that [`fields`](Self::fields) leaves out.
     pub fn has_more_fields(&self) -> bool {
         self.more_fields
     }
@@ -381,7 +381,7 @@ impl Diagram {
     }
 }
 
-/// Adjacent rows, joined.
+/// Joins adjacent rows.
 fn stretches(rows: &Rows) -> Vec<Stretch> {
     let mut all: Vec<Stretch> = Vec::new();
     for number in &rows.drawn {
@@ -393,7 +393,7 @@ fn stretches(rows: &Rows) -> Vec<Stretch> {
     }
     for stretch in &mut all {
         let bytes = (stretch.end - stretch.start).unsigned_abs();
-        // At most the greatest number of rows with the greatest number of cells.
+        // The rows have at most the maximum number of cells, so their bytes fit.
         let cells = usize::try_from(bytes.div_ceil(rows.unit.into())).unwrap_or(0);
         stretch.cells = vec![Cell::EMPTY; cells];
     }
@@ -426,11 +426,11 @@ fn lines(rows: &Rows, stretches: Vec<Stretch>) -> Vec<Line> {
     lines
 }
 
-/// The minimum number of rows of pure gap that one line replaces.
+/// The minimum number of rows without data that one line replaces.
 const GAP_ROWS: usize = 3;
 
-/// The lines, with one for each stretch of rows without data in which no bracket starts or ends. The first row stays, as
-/// it says where the picture starts.
+/// Replaces each stretch of rows without data in which no bracket starts or ends by one line. The first row stays, because it
+/// says where the picture starts.
 fn without_gaps(lines: &[Line], ranges: &[Bracket], unit: u32) -> Vec<Line> {
     let first = lines.first();
     let is_gap = |line: &Line| match line {

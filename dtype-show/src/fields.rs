@@ -55,7 +55,7 @@ impl DiagramField {
     }
 }
 
-/// The field that data belong to, by their position in the tree of structures.
+/// The field of some data, by their position in the tree of structures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Slot {
     Field(u16),
@@ -65,7 +65,7 @@ pub(crate) enum Slot {
 }
 
 impl Slot {
-    /// The part of a structure's member.
+    /// The slot of a structure's member.
     pub(crate) fn member(&self, index: usize) -> &Self {
         match self {
             Self::Members(members) => members.get(index).unwrap_or(&Self::Other),
@@ -77,7 +77,7 @@ impl Slot {
 /// The fields of a datatype.
 pub(crate) struct Fields {
     pub(crate) all: Vec<DiagramField>,
-    /// Whether there are more.
+    /// Whether there are more fields than the limit.
     pub(crate) more: bool,
     pub(crate) slot: Slot,
 }
@@ -101,19 +101,19 @@ impl Fields {
 
 struct Walk {
     all: Vec<DiagramField>,
-    /// The number of members visited.
+    /// The number of visited members.
     looked: usize,
     more: bool,
     path: String,
     levels: Vec<Repeat>,
     skipped: Vec<DiagramField>,
-    /// Inside a part of an array, the address of the array's element type: the structures around the elements are internal and
-    /// have no names.
+    /// While this is set, structures have no names. They are internal to a part of an array, whose element type has this
+    /// address.
     nameless_until: Option<*const ()>,
 }
 
 impl Walk {
-    /// The fields of an instance at `base`; `repeated` says whether something repeats it since the last name.
+    /// Adds the fields of an instance at `base`. `repeated` says whether something has repeated it since the last name.
     fn source(&mut self, source: Source<'_>, base: i128, repeated: bool) -> Slot {
         if source.size() == 0 && matches!(source, Source::Type(_)) {
             return Slot::Other;
@@ -152,7 +152,7 @@ impl Walk {
             Parts::List(list) => {
                 let depth = self.levels.len();
                 let old = Source::Type(list.old);
-                // The type has data, and so does its part.
+                // The type has data, so its part has data, too.
                 let count = source.size().checked_div(old.size()).unwrap_or(0);
                 if count > 1 {
                     self.levels.push(Repeat { count, stride: None });
@@ -179,7 +179,7 @@ impl Walk {
                 walk.named(&names.name(i), |walk| {
                     let depth = walk.levels.len();
                     walk.enter(Repetition { count: member.blocklength, stride: of.extent() });
-                    // A repetition of an unnamed structure repeats its contents.
+                    // Repeating a structure without a name repeats its contents.
                     let outside = repeated && walk.nameless_until.is_some();
                     let slot = walk.source(of, base, outside || member.blocklength > 1);
                     walk.levels.truncate(depth);
@@ -229,7 +229,7 @@ impl Walk {
         Slot::Members(slots)
     }
 
-    /// Calls `inside` with the name at the end of the path.
+    /// Calls `inside` with the name added to the path.
     fn named(&mut self, name: &str, inside: impl FnOnce(&mut Self) -> Slot) -> Slot {
         let length = self.path.len();
         if self.nameless_until.is_none() {

@@ -7,8 +7,8 @@
 //! | the calls that made a type | [`EnvelopeTree`] |
 //! | the program that makes it again | [`CallingSequence`] |
 //!
-//! What is executed is explained by the engine itself: [`Committed::explain`](dtype_runtime::Committed::explain). The dtype that reads
-//! the same bytes in NumPy is in the crate `dtype-npy`.
+//! The engine itself explains what it executes: [`Committed::explain`](dtype_runtime::Committed::explain). The crate
+//! `dtype-npy` has the dtype that reads the same bytes in NumPy.
 //!
 //! A picture is a [`Diagram`], a model of rows and cells from which text and SVG are drawn. Only the drawn part of
 //! a type is visited, so a picture of a billion elements takes milliseconds. Equal types have equal texts, on
@@ -47,7 +47,7 @@
 
 #![forbid(unsafe_code)]
 
-/// A `with_` function for each field of a style. The text after a type is its unit.
+/// Defines a `with_` method for each field of a style. The text after a type is the field's unit.
 macro_rules! setters {
     ($($setter:ident, $field:ident: $ty:ty $(, $unit:literal)?;)*) => {$(
         #[doc = concat!("Sets [`", stringify!($field), "`](Self::", stringify!($field), ")" $(, ", in ", $unit)?, ".")]
@@ -76,7 +76,7 @@ pub use tables::DescriptionTable;
 pub use text::{Text, TextStyle};
 pub use tree::EnvelopeTree;
 
-/// The code in the README is compiled and run with the documentation tests.
+/// The README's code runs with the documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}

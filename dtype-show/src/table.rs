@@ -25,7 +25,7 @@ impl<const N: usize> Table<N> {
         self.rows.push(row);
     }
 
-    /// The columns' widths; `None` for one without text.
+    /// The widths of the columns; `None` for a column without text.
     fn widths(&self) -> [Option<usize>; N] {
         core::array::from_fn(|column| {
             let widths = self.rows.iter().map(|row| row[column].chars().count());
@@ -34,7 +34,7 @@ impl<const N: usize> Table<N> {
         })
     }
 
-    /// Writes the table. If there are colours, the first text of each row has its escape sequence.
+    /// Writes the table. With colours, the escape sequence of each row colours its first text.
     pub(crate) fn write(
         &self,
         f: &mut fmt::Formatter<'_>,
@@ -51,7 +51,7 @@ impl<const N: usize> Table<N> {
     }
 }
 
-/// Writes spaces, of which a format's width could have at most 65 535.
+/// Writes spaces one by one, because the width of a format is at most 65 535.
 fn spaces(f: &mut fmt::Formatter<'_>, number: usize) -> fmt::Result {
     (0..number).try_for_each(|_| f.write_char(' '))
 }
@@ -63,7 +63,7 @@ fn line<const N: usize>(
     cells: &[&str; N],
     colour: &str,
 ) -> fmt::Result {
-    // Spaces are written only before more text, so that no line ends in one.
+    // Spaces are written only before text, so that no line ends with one.
     let mut pad = 0;
     for (column, cell) in cells.iter().enumerate() {
         let Some(width) = widths[column] else { continue };

@@ -5,7 +5,7 @@ use core::fmt;
 use crate::table::{Align, Table};
 use dtype_runtime::types::{Description, Elem, EndLoop, Entry, Loop};
 
-/// The entries of a description as a table: its `Display`. Made by [`new`](Self::new).
+/// The entries of a description as a table: its `Display`. [`new`](Self::new) makes it.
 #[derive(Clone, Debug)]
 pub struct DescriptionTable<'a> {
     description: &'a Description,

@@ -62,14 +62,14 @@ impl TextStyle {
     }
 }
 
-/// A picture as text: its `Display`. Made by [`Diagram::text`].
+/// A picture as text: its `Display`. [`Diagram::text`] makes it.
 #[derive(Clone, Debug)]
 pub struct Text<'a> {
     diagram: &'a Diagram,
     style: &'a TextStyle,
 }
 
-/// The letters of fields; further fields have a star.
+/// The letters of the first fields. Further fields have a star.
 const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 /// Colours of a 256-colour terminal that colour-blind readers can tell apart on dark and light backgrounds.
@@ -93,7 +93,7 @@ impl<'a> Text<'a> {
         Self { diagram, style }
     }
 
-    /// Digits of the greatest number beside a row.
+    /// The number of digits of the greatest number beside a row.
     fn gutter(&self) -> usize {
         if !self.style.rulers {
             return 0;
@@ -147,7 +147,7 @@ impl<'a> Text<'a> {
         self.style.letters && fields > 1
     }
 
-    /// A line with one character for each cell, coloured by field.
+    /// Writes a line with one character for each cell, coloured by field.
     fn signs(
         &self,
         f: &mut fmt::Formatter<'_>,
@@ -176,7 +176,7 @@ impl<'a> Text<'a> {
             _ if !self.style.colour => Ok(()),
             None => out.write_str("\x1b[0m"),
             Some(field) => {
-                // Every second round of the colours is underlined.
+                // When the colours repeat, every second repetition is underlined.
                 let (round, colour) =
                     (usize::from(field) / COLOURS.len(), usize::from(field) % COLOURS.len());
                 let line = if round % 2 == 1 { "\x1b[4m" } else { "" };
@@ -229,7 +229,7 @@ impl fmt::Display for Text<'_> {
 }
 
 impl Text<'_> {
-    /// The meaning of the rarer signs, if there are any.
+    /// Writes the meanings of the rarer signs, if there are any.
     fn meanings(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut is_first = true;
         for sign in [Sign::Part, Sign::Overlap, Sign::Unknown] {

@@ -9,10 +9,10 @@ use dtype_runtime::types::{Argument, Combiner, Distribution, Order};
 /// The maximum number of elements of a list to write.
 const MAX_NUMBERS: usize = 8;
 
-/// The maximum number of datatypes to visit in search of repeated ones.
+/// The maximum number of datatypes to visit in the search for shared ones.
 const MAX_LOOKED_AT: usize = 1 << 16;
 
-/// A type as the tree of the calls that made it: its `Display`. Made by [`new`](Self::new).
+/// A type as the tree of the calls that made it: its `Display`. [`new`](Self::new) makes it.
 #[derive(Clone, Debug)]
 pub struct EnvelopeTree<'a> {
     root: &'a Type,
@@ -48,7 +48,7 @@ impl<'a> EnvelopeTree<'a> {
     }
 }
 
-/// The types that are used more than once, numbered in the order of their first occurrence.
+/// The types that are used more than once, numbered by their first occurrence.
 fn shared(root: &Type) -> BTreeMap<usize, usize> {
     let mut uses: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
     let mut open = Vec::from([root]);
@@ -68,7 +68,7 @@ fn shared(root: &Type) -> BTreeMap<usize, usize> {
                 .filter(|part| part.named().is_none())
                 .take(room),
         );
-        // The first one is visited first.
+        // The stack is reversed, so that the first part is visited first.
         open[from..].reverse();
     }
     let mut shared: Vec<(usize, usize)> =
@@ -77,11 +77,11 @@ fn shared(root: &Type) -> BTreeMap<usize, usize> {
     shared.into_iter().enumerate().map(|(i, (_, key))| (key, i + 1)).collect()
 }
 
-/// The parts of a type; members of a structure with their block lengths and displacements.
+/// The parts of a type. For a structure, each with its block length and displacement.
 fn parts(ty: &Type) -> Vec<(Option<(u64, i64)>, &Type)> {
     let Some(call) = ty.call() else { return Vec::new() };
     match (call.combiner, &*call.arguments) {
-        // A pair consists of named datatypes, which do not need branches.
+        // A pair consists of named datatypes, which need no branches.
         (Combiner::ValueIndex, _) => Vec::new(),
         (
             Combiner::Structure,
@@ -102,7 +102,7 @@ fn name(ty: &Type) -> &'static str {
     }
 }
 
-/// The first of some numbers.
+/// The first few numbers of a list.
 fn list<N: ToString>(numbers: impl ExactSizeIterator<Item = N>) -> String {
     let left = numbers.len().saturating_sub(MAX_NUMBERS);
     let some: Vec<String> = numbers.take(MAX_NUMBERS).map(|number| number.to_string()).collect();
@@ -110,7 +110,7 @@ fn list<N: ToString>(numbers: impl ExactSizeIterator<Item = N>) -> String {
     format!("[{}{more}]", some.join(", "))
 }
 
-/// The arguments of the call that made a type, except for the datatypes, which are branches.
+/// The arguments of the call, without the datatypes, which are branches.
 fn arguments(ty: &Type) -> String {
     let Some(call) = ty.call() else { return String::new() };
     let written = call.parameters().filter_map(|(parameter, argument)| {
@@ -130,7 +130,7 @@ fn arguments(ty: &Type) -> String {
         Some(format!("{} {value}", parameter.name))
     });
     match call.combiner {
-        // The branches show the rest.
+        // The branches show the other arguments.
         Combiner::Structure => match call.length() {
             1 => "1 member".to_string(),
             number => format!("{number} members"),
@@ -174,14 +174,14 @@ struct Writer<'a, 'f> {
     shared: &'a BTreeMap<usize, usize>,
     /// The numbers of the shared types that have been written out.
     written: Vec<usize>,
-    /// The number of lines that may follow.
+    /// The number of lines that may still be written.
     left: usize,
     /// Whether lines were left out.
     cut: bool,
 }
 
 impl Writer<'_, '_> {
-    /// Writes a type after `before`, and what it is made of on lines that start with `indent`.
+    /// Writes a type after `before`, and its parts on lines that start with `indent`.
     fn node(&mut self, ty: &Type, before: &str, indent: &str) -> fmt::Result {
         if self.left == 0 {
             self.cut = true;

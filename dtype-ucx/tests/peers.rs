@@ -1,8 +1,10 @@
-//! A program of its own, which starts itself again as its peer. Every message is sent, checked by the peer, sent back and
-//! checked here, over each transport and with both protocols, in all forms.
+//! A separate program, which starts itself again as its peer. Each message is sent, checked by the peer, sent back and checked
+//! here: over each transport, with both protocols, in all forms.
 //!
-//! `DTYPE_UCX_FULL=1` runs all sizes with all pairs of forms, which takes some six minutes. A part of a name, as an argument,
-//! selects tests.
+//! `DTYPE_UCX_FULL=1` runs all sizes with all pairs of forms, which takes some six minutes. An argument selects the tests that
+//! have it in their name.
+
+mod encoded;
 
 #[path = "peers/remote.rs"]
 mod remote;
@@ -20,10 +22,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 use std::{env, process};
 
+use encoded::address_of;
+
 use dtype_runtime::{Basic, Committed, Datatype, Type};
 use dtype_ucx::{Context, Elements, ElementsMut, Endpoint, Error, Single, Worker, WorkerAddress};
 
-/// No test may hang: the process ends after this time, or several times of it if all sizes run with all forms.
+/// The process ends after this time, or after a multiple of it if all sizes run with all forms. So no test hangs.
 const LIMIT: Duration = Duration::from_secs(600);
 
 const TRANSPORTS: [(&str, &[(&str, &str)]); 4] = [
@@ -33,7 +37,7 @@ const TRANSPORTS: [(&str, &[(&str, &str)]); 4] = [
     ("tcp", &[("TLS", "self,tcp"), ("NET_DEVICES", "lo")]),
 ];
 
-/// Eager messages, rendezvous, and both with UCX's new protocols.
+/// Eager messages, rendezvous messages, and both with UCX's new protocols.
 const PROTOCOLS: [(&str, &[(&str, &str)]); 3] = [
     ("eager", &[("RNDV_THRESH", "inf")]),
     ("rendezvous", &[("RNDV_THRESH", "0")]),
@@ -59,7 +63,7 @@ fn particles(count: usize, round: u8) -> Vec<Particle> {
         .collect()
 }
 
-/// Another process with a worker, and the way to tell it something.
+/// Another process with a worker, and a pipe to it.
 struct Peer {
     child: Child,
     to: ChildStdin,
@@ -82,7 +86,7 @@ impl Peer {
         Self { child, to, from: BufReader::new(from) }
     }
 
-    /// Exchanges addresses.
+    /// Sends this worker's address to the peer, and receives the peer's.
     fn exchange(&mut self, worker: &Worker<Single>) -> WorkerAddress {
         exchange(worker, &mut self.to, &mut self.from)
     }
@@ -131,9 +135,9 @@ fn worker(settings: &[(&str, &str)]) -> Worker<Single> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Form {
     Contiguous,
-    /// 8192 bytes each, with gaps.
+    /// Blocks of 8192 bytes with gaps between.
     Blocks,
-    /// 5 of 8 bytes.
+    /// Records with 5 bytes of data in 8.
     Records,
 }
 
@@ -159,7 +163,7 @@ impl Form {
 #[derive(Clone, Copy, Debug)]
 struct Case {
     size: usize,
-    /// Of the one that starts, and of the one that answers.
+    /// The form in the process that starts, and the form in its peer.
     forms: [Form; 2],
     /// Whether the receive is posted before the message is sent.
     expected: bool,
@@ -172,7 +176,7 @@ fn cases() -> Vec<Case> {
         for (i, first) in FORMS.into_iter().enumerate() {
             for (j, second) in FORMS.into_iter().enumerate() {
                 for expected in [true, false] {
-                    // Each form once on each side, and not with the same one on both.
+                    // For long messages, each form occurs once on each side, with another form on the other side.
                     let few = size < 1 << 20 || (j == (i + 1) % 3 && expected == (i == 1));
                     let fewer = size < 16 << 20 || i == 2;
                     if full || few && fewer {
@@ -185,11 +189,11 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// Sends messages back and forth, as the first or the second of two.
+/// One of the two processes that send messages back and forth.
 struct Side {
     worker: Worker<Single>,
     peer: Endpoint<Single>,
-    /// 0 or 1.
+    /// 0 in the process that starts, and 1 in its peer.
     number: usize,
 }
 
@@ -240,7 +244,7 @@ impl Side {
         assert_eq!((received.tag, received.length), (DATA, size));
     }
 
-    /// Structs of any number, by the functions for slices.
+    /// Any number of structs, by the functions for slices.
     fn structs(&self) {
         for (round, count) in (0..).zip([0, 1, 3, 300, 20_000]) {
             let items = particles(count, round);
@@ -261,7 +265,7 @@ impl Side {
     }
 }
 
-/// Returns when the other side has called this, too.
+/// Returns once the other side has called this, too.
 fn meet(side: &Side) {
     let met = side.worker.scope(|scope| {
         scope.recv_into(READY, &mut [(); 0])?;
@@ -280,14 +284,14 @@ fn every_form(side: &Side) {
     }
     side.structs();
     side.worker.flush().unwrap();
-    // Nobody leaves before the other has everything.
+    // Neither process ends before the other one has received everything.
     meet(side);
 }
 
-/// A peer that ends without a word, while a message to it, and one from it, are under way.
+/// The peer is killed while a message to it and a message from it are under way.
 fn the_peer_dies(peer: &mut Peer, side: &Side) {
     side.worker.recv::<u8>(READY).unwrap();
-    // Both are connected.
+    // The message shows that both are connected.
     side.peer.send(DATA, &[1_u8]).unwrap();
     side.peer.flush().unwrap();
     peer.child.kill().unwrap();
@@ -295,7 +299,7 @@ fn the_peer_dies(peer: &mut Peer, side: &Side) {
     let start = Instant::now();
     let limit = Duration::from_secs(60);
     let error = loop {
-        // Short ones may be buffered before the loss is noticed.
+        // Short messages may be buffered before UCX notices the loss.
         let sending = side.peer.start_send(DATA, vec![7_u8; 1 << 20]);
         let result = sending.and_then(|sending| match sending.wait_timeout(limit) {
             Ok(result) => result.map(drop),
@@ -306,7 +310,7 @@ fn the_peer_dies(peer: &mut Peer, side: &Side) {
             Ok(()) => assert!(start.elapsed() < limit, "messages to a dead peer are sent"),
         }
     };
-    // Memory of the peer that cannot be mapped any more is another error.
+    // If the peer's memory can no longer be mapped, the error is another one.
     assert!(matches!(error, Error::ConnectionLost { .. } | Error::Call { .. }), "{error:?}");
     while side.peer.failure().is_none() {
         side.worker.progress();
@@ -314,14 +318,14 @@ fn the_peer_dies(peer: &mut Peer, side: &Side) {
     }
     assert!(matches!(side.peer.failure(), Some(Error::ConnectionLost { .. })));
     assert!(side.peer.send(DATA, &[1_u8]).is_err());
-    // No message comes from it either.
+    // No message from the peer arrives either.
     let timeout = Duration::from_millis(50);
     let mut room = [0_u8; 10];
     let error = side.worker.recv_into_timeout(DATA, &mut room, timeout);
     assert_eq!(error, Err(Error::TimedOut { timeout }));
 }
 
-/// A peer that closes its endpoint and its worker, and lives on. UCX may notice it, or wait when there is no room any more:
+/// The peer closes its endpoint and its worker, and lives on. UCX may notice that, or may stop sending when there is no room:
 /// then a request with a time limit returns. Everything can be dropped.
 fn the_peer_closes(side: Side) {
     side.worker.recv::<u8>(READY).unwrap();
@@ -356,7 +360,7 @@ fn the_peer_closes(side: Side) {
     assert!(start.elapsed() < Duration::from_secs(100));
 }
 
-/// This process, started again.
+/// The process that is started again as the peer.
 fn peer(test: &str) {
     let settings: Vec<String> = env::args().skip(1).collect();
     let settings: Vec<_> = settings.iter().filter_map(|setting| setting.split_once('=')).collect();
@@ -403,11 +407,11 @@ fn peer(test: &str) {
         "closes" => {
             let peer = worker.connect_monitored(&address).unwrap();
             peer.send(READY, &[1_u8]).unwrap();
-            // The other side has connected; it cannot to a worker that is gone.
+            // The other side has connected, which it could not to a worker that is gone.
             let _ = std::io::stdin().lock().read_line(&mut String::new());
             peer.close().unwrap();
             drop(worker);
-            // It is still alive.
+            // This process is still alive.
             let _ = std::io::stdin().lock().read_line(&mut String::new());
         }
         _ => {
@@ -424,7 +428,7 @@ fn peer(test: &str) {
     }
 }
 
-/// Connections on which a death is noticed.
+/// Connections on which UCX notices a death.
 const MONITORED: [(&str, &[(&str, &str)]); 2] = [
     ("sm", &[("TLS", "self,posix,cma"), ("MM_ERROR_HANDLING", "y"), ("KEEPALIVE_INTERVAL", "1s")]),
     ("tcp", &[("TLS", "self,tcp"), ("NET_DEVICES", "lo"), ("KEEPALIVE_INTERVAL", "1s")]),
@@ -447,7 +451,7 @@ fn monitored(run: &mut dyn FnMut(String, &dyn Fn())) {
             let endpoint = worker.connect_monitored(&peer.exchange(&worker)).unwrap();
             the_peer_dies(&mut peer, &Side { worker, peer: endpoint, number: 0 });
         });
-        // With its new protocols, UCX 1.13 ends the program when there are messages (`connect_monitored`).
+        // With its new protocols, UCX 1.13 ends the program if there are messages (`connect_monitored`).
         let new = &[settings, &[("PROTO_ENABLE", "y")]].concat();
         for (protocols, settings) in [("", old), (" new protocols", new)] {
             run(format!("the owner dies {transport}{protocols}"), &|| {
@@ -548,10 +552,4 @@ fn main() {
         eprintln!("no test has {:?} in its name", filter.as_deref().unwrap_or_default());
         exit(1);
     }
-}
-
-/// An address of bytes that a process of this test has made, and in which at most what this crate reads itself was changed.
-fn address_of(bytes: &[u8]) -> Result<WorkerAddress, Error> {
-    // SAFETY: UCX's part is unchanged, or the address is not used.
-    unsafe { WorkerAddress::from_bytes(bytes) }
 }

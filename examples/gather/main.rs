@@ -5,8 +5,8 @@
 //! cargo run --release --example gather
 //! ```
 //!
-//! A trace is a header and a few thousand samples, with a note of this program's own among them. Pieces of this
-//! length are cheaper to gather than to copy. Records of a few bytes are not; the example `messaging` packs those.
+//! A trace is a header and a few thousand samples, with a note of this program's own among them. Pieces of this length are
+//! cheaper to gather than to copy. Records of a few bytes are cheaper to copy: the example `messaging` packs such records.
 
 #![forbid(unsafe_code)]
 
@@ -23,7 +23,7 @@ use dtype_runtime::{Datatype, Packer, Type, Unpacker};
 struct Trace {
     station: u32,
     channel: u8,
-    /// Where this program keeps the file; the receiver does not need it.
+    /// Where this program keeps the file. The receiver does not need this field.
     #[dtype(skip)]
     file: usize,
     start: f64,
@@ -42,10 +42,10 @@ impl Trace {
     }
 }
 
-/// Slices that one call takes: Linux's limit.
+/// The number of slices that one call takes: Linux's limit.
 const AT_ONCE: usize = 1024;
 
-/// Sends the rest of the stream from its place in memory, and returns the number of pieces.
+/// Sends the rest of the stream straight from memory, and returns the number of pieces.
 fn gather(packer: &Packer<'_>, output: &mut impl Write) -> io::Result<usize> {
     let mut number = 0;
     let mut pieces = packer.chunks().peekable();
@@ -58,7 +58,7 @@ fn gather(packer: &Packer<'_>, output: &mut impl Write) -> io::Result<usize> {
             match output.write_vectored(rest) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(written) => IoSlice::advance_slices(&mut rest, written),
-                // A signal came before anything was written.
+                // A signal arrived before anything was written.
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
@@ -90,21 +90,21 @@ fn main() -> Result<()> {
     );
 
     let listener = TcpListener::bind("127.0.0.1:0").context("no port of this machine is free")?;
-    // The connection waits at the listener until it is accepted.
+    // The listener holds the connection until it is accepted.
     let mut output = TcpStream::connect(listener.local_addr()?)?;
     let (mut input, _) = listener.accept()?;
     let mut received = vec![Trace::empty(); traces.len()];
     let (pieces, time) = thread::scope(|scope| -> Result<_> {
         let receiver = scope.spawn(|| receive(&mut received, &mut input));
         let pieces = gather(&Packer::new(&traces), &mut output);
-        // The receiver sees the end, whether everything has been sent or not.
+        // After this, the receiver sees the end, even if sending has failed.
         output.shutdown(Shutdown::Write)?;
         let time = receiver.join().ok().context("the receiver has panicked")??;
         Ok((pieces?, time))
     })?;
 
     for (sent, got) in traces.iter().zip(&received) {
-        // The note was not sent, and is unchanged.
+        // The note was not sent, so it is unchanged.
         ensure!(got.file == 2, "a skipped field was written");
         ensure!(Trace { file: sent.file, ..got.clone() } == *sent, "a trace changed on the way");
     }

@@ -27,10 +27,10 @@ use thiserror::Error;
 use crate::peer::Peer;
 use crate::report::Throughput;
 
-/// The limit that each side accepts; there are some 40 000 airports in the world.
+/// The limit of records that each side accepts. The world has some 40 000 airports.
 const LIMITS: Limits = Limits::new().with_max_records(1_000_000).with_max_payload_bytes(64 << 20);
 
-/// How long packing alone, and unpacking alone, is measured.
+/// How long packing and unpacking without a connection are measured.
 const MEASURED: Duration = Duration::from_millis(300);
 
 /// Packs airport records, sends them to a second process, and verifies what comes back.
@@ -60,8 +60,8 @@ fn main() -> Result<()> {
     }
 }
 
-/// Whether the output could not be written because its reader has closed it. Failures of the connection have a
-/// context, which is checked first.
+/// Whether the output could not be written because the reader has closed it. Failures of the connection have a context, so they
+/// are told apart first.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let error = error.downcast_ref::<PrintError>();
     error.is_some_and(|PrintError(error)| error.kind() == ErrorKind::BrokenPipe)
@@ -73,7 +73,7 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
 struct PrintError(#[source] std::io::Error);
 
 fn send_and_verify(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
-    // The path of the repository's file is absolute; the reader knows a path relative to the current folder.
+    // The path of the repository's file is absolute. A path relative to the current folder is shorter to read.
     let here = std::env::current_dir().unwrap_or_default();
     let path = arguments.path.strip_prefix(here).unwrap_or(&arguments.path).display();
     let file = File::open(&arguments.path).with_context(|| format!("cannot open {path}"))?;
@@ -86,7 +86,7 @@ fn send_and_verify(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     let mut peer = Peer::start()?;
     let there_and_back = match trips(&mut peer, &airports, arguments.repetitions) {
         Ok(throughput) => throughput,
-        // If the other process has failed, its reason comes first.
+        // If the other process has failed, its error comes first.
         Err(error) => return Err(peer.stop_after(error)),
     };
     peer.finish()?;
@@ -106,7 +106,7 @@ fn send_and_verify(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
 
 /// Sends the array there and back this number of times, and compares it each time.
 fn trips(peer: &mut Peer, airports: &[Airport], repetitions: u32) -> Result<Throughput> {
-    // The returned values are written over records with names of their own, which must be unchanged.
+    // Unpacking overwrites records that have names of their own, which must not change.
     let mut returned: Vec<Airport> =
         airports.iter().map(|a| Airport { name: a.name.clone(), ..Airport::default() }).collect();
     let packed = pack(airports);
@@ -126,7 +126,7 @@ fn trips(peer: &mut Peer, airports: &[Airport], repetitions: u32) -> Result<Thro
         if trip == 1 {
             compare(airports, &returned)?;
         } else {
-            ensure!(pack(&returned) == packed, "trip {trip} came back changed");
+            ensure!(pack(&returned) == packed, "trip {trip} returned other records");
         }
         bar.inc(1);
     }
@@ -148,7 +148,7 @@ fn compare(sent: &[Airport], returned: &[Airport]) -> Result<()> {
     Ok(())
 }
 
-/// Packs and unpacks without a connection, repeatedly until the time can be measured.
+/// Packs and unpacks without a connection, as often as it takes to measure the time.
 fn alone(airports: &[Airport]) -> Result<(Throughput, Throughput)> {
     let mut packed = pack(airports);
     let mut records = airports.to_vec();
@@ -165,7 +165,7 @@ where
     let start = Instant::now();
     let mut repetitions = 0;
     while start.elapsed() < MEASURED {
-        // Reading the clock each time would cost as much as packing a short array.
+        // A look at the clock takes as long as packing a short array, so it comes after several rounds.
         for _ in 0..16 {
             std::hint::black_box(work()?);
         }

@@ -11,17 +11,17 @@ use dtype_examples::airports::Airport;
 
 use crate::LIMITS;
 
-/// How long either side waits for the other.
+/// The time limit for each side's waiting.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A second process of this program, connected.
+/// The second process, with a connection to it.
 pub(crate) struct Peer {
     child: Child,
     stream: TcpStream,
 }
 
 impl Peer {
-    /// Starts the process and waits for its connection, or its end.
+    /// Starts the process. Returns when the process has connected, or an error if it has ended.
     pub(crate) fn start() -> Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("cannot listen")?;
         listener.set_nonblocking(true)?;
@@ -46,7 +46,7 @@ impl Peer {
         &self.stream
     }
 
-    /// Closes the connection, and waits for the process to agree that all went well.
+    /// Closes the connection. Returns when the process has ended, or an error if it has failed.
     pub(crate) fn finish(mut self) -> Result<()> {
         self.stream.shutdown(Shutdown::Write).context("cannot close the connection")?;
         let status = wait(&mut self.child)?;
@@ -73,7 +73,7 @@ impl Drop for Peer {
     }
 }
 
-/// Ends a process and collects it. Does nothing if it has been collected already.
+/// Ends a process and reaps it, unless it was reaped before.
 fn end(child: &mut Child) {
     if !matches!(child.try_wait(), Ok(Some(_))) {
         let _ = child.kill();

@@ -15,13 +15,13 @@ pub(crate) struct Throughput {
 }
 
 impl Throughput {
-    /// `bytes` moved in each of several repetitions, which took `elapsed` together.
+    /// `bytes` in each repetition. All repetitions together took `elapsed`.
     pub(crate) fn new(bytes: usize, repetitions: u32, elapsed: Duration) -> Self {
         Self { bytes, each: elapsed / repetitions.max(1) }
     }
 }
 
-/// The layout of a struct: a picture in the order of addresses, and the fields in packing order.
+/// Prints the layout of a struct: a picture in the order of addresses, and the fields in packing order.
 pub(crate) fn layout<T: Datatype>(out: &mut impl Write) -> io::Result<()> {
     let Node::Structure { name, fields, .. } = T::TYPE_MAP.node() else { return Ok(()) };
     writeln!(out, "{name} in memory (■ data, □ padding or skipped):\n")?;
@@ -39,7 +39,7 @@ pub(crate) fn layout<T: Datatype>(out: &mut impl Write) -> io::Result<()> {
     writeln!(out)
 }
 
-/// The bytes that packing saves.
+/// Prints how many bytes packing saves.
 pub(crate) fn sizes<T: Datatype>(count: usize, out: &mut impl Write) -> io::Result<()> {
     let (memory, packed) = (size_of::<T>() * count, packed_size::<T>(count));
     let saved = memory - packed;
@@ -48,7 +48,7 @@ pub(crate) fn sizes<T: Datatype>(count: usize, out: &mut impl Write) -> io::Resu
     writeln!(out, "Saved     {saved:>10} bytes, {} %\n", saved * 100 / memory.max(1))
 }
 
-/// A line for each kind of work.
+/// Prints a line for each kind of work.
 pub(crate) fn throughput(lines: &[(&str, Throughput)], out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "{:>9} {:>10}", "GB/s", "µs")?;
     for (work, Throughput { bytes, each }) in lines {

@@ -17,7 +17,7 @@ assert table['station'].to_pylist()[:3] == ['Köln', 'Zürich', 'São Paulo']
 assert table['samples'].to_pylist()[0] == [1, 2, 3]
 assert table['celsius'].to_pylist()[:2] == [None, table['celsius'][1].as_py()]
 assert table['at'][1].as_py().isoformat() == '2023-11-14T22:14:20+00:00', table['at'][1]
-# As Python makes tables: every column may have nulls, the columns have another order, and there is one more.
+# A table as Python programs make it: every column is nullable, the columns are in another order, and there is one more.
 rows = table.to_pylist()
 schema = pa.schema([
     ('more', pa.int8()),

@@ -6,11 +6,10 @@ use csv::{ReaderBuilder, StringRecord};
 use dtype_runtime::Datatype;
 use thiserror::Error;
 
-/// An airport. The fields that a receiver needs are sent; the name is not, because its length varies and only the
-/// sender shows it.
+/// An airport. The name is not sent, because its length varies and only the sender shows it.
 #[derive(Datatype, Clone, Debug, Default, PartialEq)]
 pub struct Airport {
-    /// The code, filled up with zero bytes.
+    /// The code, padded with zero bytes.
     pub code: [u8; 4],
     /// The two letters of the state, `NA` where it is unknown.
     pub state: [u8; 2],
@@ -65,7 +64,7 @@ const CONTIGUOUS: [[u8; 2]; 49] = [
     *b"WY",
 ];
 
-/// How many characters of a wrong field an error shows.
+/// The maximum number of characters of a wrong field in an error.
 const EXCERPT: usize = 40;
 
 /// An error in a CSV file.
@@ -134,8 +133,8 @@ impl CsvError {
     }
 }
 
-/// The line on which the record at a position begins, as an editor counts. The reader's own count is not used: it
-/// starts a record directly after the previous one, which leaves out blank lines and the `\n` of a `\r\n`.
+/// The line on which the record at a position begins, as an editor counts. The reader's own count would be wrong: it does not
+/// count blank lines, or the `\n` of a `\r\n`, before a record.
 fn line(position: Option<&csv::Position>, file: &[u8]) -> u64 {
     let byte = position.map_or(0, csv::Position::byte);
     let (before, rest) = file.split_at(usize::try_from(byte).map_or(0, |at| at.min(file.len())));
@@ -143,7 +142,7 @@ fn line(position: Option<&csv::Position>, file: &[u8]) -> u64 {
     before.iter().chain(blank).filter(|&&byte| byte == b'\n').count() as u64 + 1
 }
 
-/// The indices of the columns.
+/// The index of each column.
 struct Columns {
     iata: usize,
     name: usize,
@@ -202,7 +201,7 @@ impl Columns {
     }
 }
 
-/// A record and its file.
+/// A record, and the file that it comes from.
 struct Row<'a> {
     record: &'a StringRecord,
     file: &'a [u8],
@@ -210,12 +209,12 @@ struct Row<'a> {
 
 impl Row<'_> {
     fn field(&self, index: usize, column: &'static str) -> Field<'_> {
-        // The reader has checked that every record has as many fields as the header.
+        // The reader refuses records with fewer fields than the header.
         Field { text: self.record.get(index).unwrap_or_default(), row: self, column }
     }
 }
 
-/// A field, with the facts that an error reports.
+/// A field, with the facts for an error.
 struct Field<'a> {
     text: &'a str,
     row: &'a Row<'a>,
@@ -224,7 +223,7 @@ struct Field<'a> {
 
 impl<'a> Field<'a> {
     fn refuse(&self, problem: &'static str) -> CsvError {
-        // The file decides how long a field is; a message must be short enough to read.
+        // A field may be long, and a message must be short enough to read.
         let mut text: String = self.text.chars().take(EXCERPT).collect();
         if text.len() < self.text.len() {
             text.push('…');
@@ -242,7 +241,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// One to `N` characters, filled up with zero bytes.
+    /// The text of at most `N` characters, padded with zero bytes.
     fn at_most<const N: usize>(&self) -> Result<[u8; N], CsvError> {
         let bytes = self.capitals_and_digits()?;
         let mut all = [0; N];
@@ -340,7 +339,7 @@ mod tests {
 
     #[test]
     fn lines_are_counted_as_an_editor_counts() {
-        // A blank line, and a name that spans two lines, before the bad one: line 6.
+        // Before the bad line come a blank line and a name that spans two lines, so the bad line is line 6.
         let before = format!("{HEADER}{GOOD}\n{}", GOOD.replace("Thigpen", "\"Thig\npen\""));
         for (bad, said) in [
             ("X,Y,Z,MS,USA,x,1\n", "line 6, column latitude: \"x\" is not a number"),

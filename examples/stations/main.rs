@@ -2,8 +2,8 @@
 //!
 //! `cargo run --release --example stations`
 //!
-//! Each station sends reports of readings, and waits for the receipt of each. The server takes what arrives, within
-//! limits of size and time, and closes a connection only if it cannot go on with it:
+//! Each station sends reports of readings, and sends the next one after the receipt of the last. The server accepts messages
+//! within limits of size and time, and closes a connection only if it cannot continue:
 //!
 //! | what a peer does | what the server does |
 //! |---|---|
@@ -37,16 +37,16 @@ use station::{Reports, Sent};
 /// Sends readings from many stations to a server, over TCP.
 #[derive(Parser)]
 struct Arguments {
-    /// Stations that work.
+    /// The number of well-behaved stations.
     #[arg(long, default_value_t = 40)]
     stations: u32,
     /// Stations whose frames are damaged in transit.
     #[arg(long, default_value_t = 5)]
     damaged: u32,
-    /// Peers that take forever to send a frame.
+    /// Peers that send a frame too slowly.
     #[arg(long, default_value_t = 3)]
     slow: u32,
-    /// Peers that ask for readings and do not read them.
+    /// Peers that request readings and do not read the replies.
     #[arg(long, default_value_t = 2)]
     not_reading: u32,
     /// Peers that vanish in the middle of a frame.
@@ -58,10 +58,10 @@ struct Arguments {
     /// Readings in a report.
     #[arg(long, default_value_t = 100)]
     readings: u32,
-    /// Connections at a time; the others wait.
+    /// The maximum number of open connections. Other peers are queued.
     #[arg(long, default_value_t = 16)]
     connections: usize,
-    /// How long the server waits for a frame, and for a peer to take one, in milliseconds.
+    /// The time limit for receiving a frame and for sending a reply, in milliseconds.
     #[arg(long, default_value_t = 2000)]
     patience: u64,
 }
@@ -111,7 +111,7 @@ async fn exchange(arguments: &Arguments) -> Result<(Account, Sent)> {
     while let Some(station) = stations.join_next().await {
         sent += station.context("a station panicked")?.context("a station failed")?;
     }
-    // The server may not have noticed yet that the last peers are gone.
+    // The server may not have noticed the end of the last connections yet.
     let finished = server.finished(sent.connections);
     timeout(10 * patience, finished)
         .await

@@ -1,4 +1,4 @@
-//! What the two sides send each other.
+//! The messages that the two sides exchange.
 
 use dtype_message::{Framing, Limits, Messages};
 use dtype_runtime::Datatype;
@@ -18,7 +18,7 @@ pub(crate) enum Request {
     /// New readings.
     #[dtype(tag = 1)]
     Report(Vec<Reading>),
-    /// Asks for the last readings of all stations.
+    /// Requests the last readings of all stations.
     #[dtype(tag = 2)]
     Ask,
 }
@@ -26,7 +26,7 @@ pub(crate) enum Request {
 /// From the server to a station.
 #[derive(Messages, Debug)]
 pub(crate) enum Reply {
-    /// This number of readings has been stored.
+    /// The receipt for this number of stored readings.
     #[dtype(tag = 1)]
     Receipt(u64),
     /// The last readings.
@@ -37,9 +37,9 @@ pub(crate) enum Reply {
     Refused(String),
 }
 
-/// Full frames: a report that is damaged costs that report, and not the connection.
+/// Full frames: a damaged report costs that report, and not the connection.
 pub(crate) const FRAMING: Framing = Framing::new();
 
-/// The largest message: a peer cannot make the other side hold more than this.
+/// The limits of a message. A peer cannot make the other side hold more.
 pub(crate) const LIMITS: Limits =
     Limits::new().with_max_records(10_000).with_max_payload_bytes(1 << 20);

@@ -17,10 +17,10 @@ use tokio::time::{sleep, timeout};
 
 use crate::protocol::{FRAMING, LIMITS, Reading, Reply, Request};
 
-/// Readings that the server keeps to answer with.
+/// The number of readings that the server keeps for replies.
 const KEPT: usize = 1000;
 
-/// Bytes of answers that the system holds for a peer that does not read.
+/// The number of bytes that the system buffers for a peer that does not read.
 const UNREAD: u32 = 64 * 1024;
 
 /// Listens at an address. Accepted connections inherit the buffer's size.
@@ -31,7 +31,7 @@ pub(crate) fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(1024)
 }
 
-/// What has arrived, and how connections have ended.
+/// Counts of the received reports, and of the ends of connections.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Account {
     pub(crate) reports: u64,
@@ -45,7 +45,7 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// Connections that have ended in any way.
+    /// The number of connections that have ended.
     fn connections(&self) -> u64 {
         self.ended + self.lost + self.slow + self.not_reading + self.vanished
     }
@@ -53,15 +53,15 @@ impl Account {
 
 /// How a connection has ended.
 enum End {
-    /// Between two frames, by the peer.
+    /// The peer closed it between two frames.
     Ended,
-    /// After damage that hides the start of the next frame.
+    /// Damage hid the start of the next frame.
     Lost,
-    /// No frame in time.
+    /// No frame arrived in time.
     Slow,
-    /// The peer does not read.
+    /// The peer did not read the replies.
     NotReading,
-    /// Inside a frame.
+    /// The connection was closed inside a frame.
     Vanished,
 }
 
@@ -75,7 +75,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// A server that waits `patience` for a frame and for the peer to take one, and has `most` connections at a time.
+    /// A server with a time limit for each frame and each reply, and with at most `most` open connections.
     pub(crate) fn new(patience: Duration, most: usize) -> Self {
         Self {
             patience,
@@ -91,7 +91,7 @@ impl Server {
         self.account.get()
     }
 
-    /// Waits until this number of connections has been served.
+    /// Returns when this number of connections has ended.
     pub(crate) async fn finished(&self, connections: u64) {
         while self.account().connections() < connections {
             self.closed.notified().await;
@@ -105,7 +105,7 @@ impl Server {
                 self.closed.notified().await;
             }
             let Ok((stream, _)) = listener.accept().await else {
-                // The peer is gone already, or there are no file descriptors left: others are about to be closed.
+                // The peer has gone already, or all file descriptors are in use and some will be free soon.
                 sleep(Duration::from_millis(10)).await;
                 continue;
             };
@@ -131,7 +131,7 @@ impl Server {
         let (input, mut output) = stream.split();
         let mut receiver = Receiver::<_, Request>::new(input, LIMITS);
         loop {
-            // A time-out for the whole frame: bytes that trickle in do not extend it.
+            // The time limit is for the whole frame, so bytes that trickle in do not extend it.
             let reply = match timeout(self.patience, receiver.next_message()).await {
                 Err(_) => return End::Slow,
                 Ok(Ok(None)) => return End::Ended,
@@ -152,7 +152,7 @@ impl Server {
                 Ok(Err(_)) => return End::Vanished,
                 Err(_) => return End::NotReading,
             }
-            // A peer that always has another request does not keep the others waiting.
+            // Lets other connections run, even if this peer always has another request.
             yield_now().await;
         }
     }

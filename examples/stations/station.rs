@@ -14,23 +14,23 @@ use tokio::time::sleep;
 
 use crate::protocol::{FRAMING, LIMITS, Reading, Reply, Request};
 
-/// What a station is to send.
+/// The reports that a station sends.
 #[derive(Clone, Copy)]
 pub(crate) struct Reports {
     pub(crate) count: u32,
     pub(crate) readings: u32,
 }
 
-/// What the stations have receipts for.
+/// The readings that have a receipt.
 #[derive(Default)]
 pub(crate) struct Sent {
     pub(crate) readings: u64,
-    /// Connections that were opened.
+    /// The number of opened connections.
     pub(crate) connections: u64,
 }
 
 impl Sent {
-    /// Nothing, over one connection.
+    /// One connection, without readings.
     const CONNECTION: Self = Self { readings: 0, connections: 1 };
 }
 
@@ -74,7 +74,7 @@ impl Connection {
         }
         self.output.write_all(&frame).await?;
         match self.replies.next_message().await {
-            // The other side has closed the connection with bytes unread.
+            // The other side closed the connection with bytes unread.
             Err(Error::Io(error)) if error.kind() == std::io::ErrorKind::ConnectionReset => {
                 Ok(None)
             }
@@ -83,8 +83,8 @@ impl Connection {
     }
 }
 
-/// Sends reports until the server has given a receipt for each. In a damaged station's fifth report of each ten the
-/// payload is damaged, and in the eighth the header.
+/// Sends reports until the server has given a receipt for each. If the station is damaged, the fifth of every ten reports has a
+/// damaged payload, and the eighth a damaged header.
 pub(crate) async fn run(
     address: SocketAddr,
     station: u32,
@@ -143,10 +143,10 @@ pub(crate) async fn send_slowly(address: SocketAddr) -> Result<Sent> {
     bail!("the server has waited for all of a slow frame")
 }
 
-/// Asks for readings without reading them, until the server has closed the connection.
+/// Requests readings without reading the replies, until the server has closed the connection.
 pub(crate) async fn ask_without_reading(address: SocketAddr) -> Result<Sent> {
     let mut connection = Connection::open(address).await?;
-    // So that there is something to answer with.
+    // Sends a report, so that the server has readings to reply with.
     let readings = report(0, 0, 100);
     let sent = Sent { readings: readings.len() as u64, ..Sent::CONNECTION };
     let reply = connection.request(&Request::Report(readings), Damage::None).await?;

@@ -27,7 +27,7 @@ struct Reading {
 
 const FRAMING: Framing = Framing::compact().with_tag(1);
 
-/// A datagram holds one reading.
+/// Each datagram holds one reading.
 const LIMITS: Limits = Limits::new().with_max_records(1).with_max_payload_bytes(16);
 
 const READINGS: u64 = 1000;
@@ -36,7 +36,7 @@ fn reading(sequence: u64) -> Reading {
     Reading { sequence, sensor: 7, celsius: 20.0 }
 }
 
-/// Counts of the datagrams, by what happened to them.
+/// The number of datagrams for each thing that can happen to one.
 #[derive(Default)]
 struct Account {
     seen: BTreeSet<u64>,
@@ -49,9 +49,9 @@ impl Account {
     fn take(&mut self, datagram: &[u8]) {
         let mut bytes = datagram;
         let reading = match dtype_message::decode::<Reading>(&mut bytes, &LIMITS) {
-            // A frame that fills the datagram.
+            // The frame fills the datagram.
             Ok(Some(reading)) if bytes.is_empty() => reading,
-            // A damaged header can look like any other frame.
+            // A damaged header may look like that of any other frame.
             Ok(_) | Err(_) => {
                 self.damaged += 1;
                 return;
@@ -79,8 +79,8 @@ fn main() -> Result<()> {
             longest = longest.max(datagram.len());
             there.send(datagram)?;
         }
-        // Receives as many datagrams as were sent, so that the socket's own buffer never overflows: every loss here
-        // is deliberate.
+        // Receives the datagrams of each round before the next round, so that the socket's buffer never overflows: every loss
+        // here is deliberate.
         for _ in &datagrams {
             match here.recv(&mut buffer) {
                 Ok(count) => account.take(&buffer[..count]),

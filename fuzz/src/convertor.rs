@@ -1,9 +1,9 @@
 //! Calls of the convertor, in any order, over any layout.
 //!
-//! The input is a nested type, a number of instances, and a sequence of operations: packing and unpacking in
-//! fragments, from positions, in parts, by several packers and unpackers of one memory, in the native
-//! representation and in others. Each step is compared with the layout written out byte by byte, and every byte
-//! that the layout does not name must be unchanged.
+//! The input is a nested type, a number of instances, and a sequence of operations: packing and unpacking in fragments, from
+//! positions, in parts, by several packers and unpackers of one memory, in the native representation and in others. After each
+//! step, the result is compared with the layout written out byte by byte, and every byte that the layout does not name must be
+//! unchanged.
 
 mod behind;
 mod copying;
@@ -26,14 +26,13 @@ use layout::Layout;
 use receiving::Receiver;
 use sending::Sender;
 
-/// The maximum number of bytes that a run has in use. Its types are small.
+/// The maximum number of bytes that a run has in use, with types as small as these.
 const MAX_MEMORY: usize = 16 << 20;
 
 /// The maximum number of steps of one input.
 const MAX_STEPS: usize = 100;
 
-/// One call. Positions are numbers modulo the valid range and a little more: a position out of range must be
-/// refused.
+/// One call. Positions are taken modulo a little more than the valid range, because a position out of range must be refused.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Step {
     /// Calls of a packer of the source.
@@ -44,9 +43,10 @@ enum Step {
     Copy(copying::Call),
     /// Pieces of the memory.
     Segments(segments::Call),
-    /// Calls of a packer and an unpacker of memory that the engine does not access itself.
+    /// Calls of a packer and an unpacker of memory that only a backend accesses.
     Behind(behind::Call),
-    /// The stream in another machine's representation: some of the next calls go to its packers and unpackers.
+    /// The stream in another machine's representation. The next calls, up to the given number, go to packers and unpackers of
+    /// it.
     Represent(represented::Machine, represented::Numbers, u8),
 }
 
@@ -60,7 +60,7 @@ pub fn run(input: &[u8]) {
     assert!(most <= MAX_MEMORY, "{most} bytes of memory");
 }
 
-/// Ends with the input.
+/// Runs the steps until the input ends.
 fn run_all(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
     let tree = shape::tree(input)?;
     let Some(layout) = Layout::new(&tree, input)? else { return Ok(()) };

@@ -1,8 +1,8 @@
 //! The decoder without I/O, on any bytes in any fragments, and views of packed bytes.
 //!
-//! The reference is the blocking reader, which reads a header and the rest of its frame: the decoder must return the
-//! same messages and the same errors in the same order, however the bytes are split, skip every refused frame whose end
-//! is known, and be lost exactly where it is not. Its memory is bounded by the limits, whatever a header announces.
+//! The reference is the blocking reader, which reads a header and the rest of its frame. However the bytes are split, the
+//! decoder must return the same messages and the same errors in the same order. It must skip every refused frame whose end is
+//! known, and be lost if the end is unknown. Its memory is bounded by the limits, whatever a header announces.
 
 use std::fmt::Debug;
 
@@ -35,7 +35,8 @@ enum Packet {
 /// The sizes of fragments, which are taken in turn from a start that the input selects.
 const SIZES: [usize; 12] = [1, 2, 1, 3, 40, 5, 8, 13, 1, 300, 21, 4];
 
-/// Decodes a stream: the rest of the input if its first byte is even, and otherwise frames that the input describes.
+/// Decodes a stream. If the first byte of the input is even, the stream is the rest of the input. Otherwise the input describes
+/// frames.
 pub fn run(input: &[u8]) {
     let Some(([mode, size, limit], rest)) = input.split_first_chunk().map(|(a, b)| (*a, b)) else {
         return;
@@ -62,19 +63,19 @@ pub fn run(input: &[u8]) {
     }
 }
 
-/// How the bytes are fed.
+/// The way the bytes are split.
 #[derive(Clone, Copy)]
 enum Split {
-    /// Fragments of [`SIZES`], from this one on.
+    /// Fragments with the lengths in [`SIZES`], beginning with this one.
     Turns(usize),
     /// As many bytes as the decoder says it needs.
     Needs,
 }
 
-/// Writes frames, and changes them, as the bytes of `input` say.
+/// Writes frames and changes them, as the bytes of `input` describe.
 fn made(mut input: &[u8]) -> Vec<u8> {
     let mut stream = Vec::new();
-    // Where the last frame starts, and whether it is a full frame.
+    // The start of the last frame, and whether it is a full frame.
     let mut last = None;
     while let Some((&command, rest)) = input.split_first() {
         input = rest;
@@ -128,7 +129,7 @@ fn made(mut input: &[u8]) -> Vec<u8> {
     stream
 }
 
-/// The number of records, the framing and the byte order that two bytes stand for.
+/// The number of records, the framing and the byte order that two bytes select.
 fn described(count: u8, how: u8) -> (usize, Framing, ByteOrder) {
     let framing = if how & 1 == 0 { Framing::new() } else { Framing::compact() };
     let framing = if how & 2 == 0 { framing } else { framing.without_checksum() };
@@ -144,7 +145,7 @@ fn described(count: u8, how: u8) -> (usize, Framing, ByteOrder) {
     (usize::from(count % 16), framing, order)
 }
 
-/// Changes the end of the stream, from `start` on.
+/// Changes the stream from `start` on.
 fn change(stream: &mut Vec<u8>, start: usize, is_full: bool, [what, at, value]: [u8; 3]) {
     let frame = &mut stream[start..];
     let len = frame.len();
@@ -168,7 +169,7 @@ fn change(stream: &mut Vec<u8>, start: usize, is_full: bool, [what, at, value]: 
     }
 }
 
-/// What one frame comes to.
+/// The outcome of one frame.
 #[derive(Debug)]
 enum Outcome {
     Message(Packet),
@@ -192,12 +193,12 @@ impl Outcome {
     }
 }
 
-/// What follows in a stream, by the blocking reader.
+/// The rest of a stream, as the blocking reader reads it.
 struct Reader<'a> {
     bytes: &'a [u8],
     limits: Limits,
     state: State,
-    /// What is found wrong at the end of a compact frame that was refused earlier: it may have been refused for damage.
+    /// The error that the end of a refused compact frame will give. The frame may have been refused because of damage.
     owed: Option<Error>,
 }
 
@@ -214,7 +215,7 @@ impl<'a> Reader<'a> {
         Self { bytes, limits: *limits, state: State::Between, owed: None }
     }
 
-    /// The next frame, if it has arrived far enough to be accepted or refused.
+    /// The next outcome, if enough of the frame has arrived to accept or refuse it.
     fn next(&mut self) -> Option<Outcome> {
         if let Some(error) = self.owed.take() {
             self.state = State::Lost;
@@ -226,7 +227,7 @@ impl<'a> Reader<'a> {
         let mut input = self.bytes;
         let header = match Header::read(&mut input) {
             Ok(header) => header.expect("the stream has not ended"),
-            // The blocking reader asks for all that a header has at least; a decoder sees what is wrong earlier.
+            // The blocking reader reads as many bytes as every header has. A decoder finds a mistake earlier.
             Err(Error::Truncated { .. }) if Header::decode(self.bytes).is_ok() => {
                 self.state = State::Cut;
                 return None;
@@ -260,7 +261,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The error, if this is a compact frame with a checksum, and that is another one.
+/// The checksum error of a compact frame, if the frame has a checksum that is wrong.
 fn damage(header: &Header, frame: &[u8]) -> Option<Error> {
     let (covered, checksum) = frame.split_last_chunk()?;
     let (expected, actual) = (crc32c::crc32c(covered), u32::from_le_bytes(*checksum));
@@ -272,8 +273,8 @@ fn decode_beside_the_reader(bytes: &[u8], limits: &Limits, split: Split) {
     let mut reader = Reader::new(bytes, limits);
     let before = in_use();
     let mut decoder = Decoder::<Packet>::new(*limits);
-    // What may be in memory: a list of records or letters and, while it grows, its successor, in memory at most twice
-    // as large as it is packed; and one record, with what converts it from another byte order, or an error's text.
+    // The limit of the memory: a list of records or letters, at most twice as large as its packed bytes, and its successor
+    // while it grows; one record with a converter from another byte order; or the text of an error.
     let payload = bytes.len().min(limits.max_payload_bytes() as usize);
     let bound = 6 * payload + 4096;
     let (mut turn, mut rest) = (0, bytes);
@@ -302,7 +303,7 @@ fn decode_beside_the_reader(bytes: &[u8], limits: &Limits, split: Split) {
                 break;
             }
         }
-        // It takes everything, up to the error after which it is lost. What it needs is inside of one frame.
+        // The decoder takes all bytes, until an error after which it is lost. It needs bytes of one frame only.
         assert!(fragment.is_empty() || decoder.is_lost());
     }
     drop(format!("{decoder:?}"));
@@ -326,7 +327,7 @@ fn decode_beside_the_reader(bytes: &[u8], limits: &Limits, split: Split) {
     decode_one(bytes, limits);
 }
 
-/// The first frame as a datagram.
+/// Decodes the first frame as a datagram.
 fn decode_one(bytes: &[u8], limits: &Limits) {
     let mut reader = Reader::new(bytes, limits);
     let mut input = bytes;
@@ -346,7 +347,7 @@ fn decode_one(bytes: &[u8], limits: &Limits) {
     }
 }
 
-/// Packed records one by one are those that are unpacked.
+/// Checks that packed records, read one by one, equal the unpacked ones.
 fn look_at<T: Datatype + Copy + Debug + PartialEq>(bytes: &[u8]) {
     let (packed, records) = (Packed::<T>::new(bytes), unpack::<T>(bytes));
     match (packed, records) {
@@ -361,7 +362,7 @@ fn look_at<T: Datatype + Copy + Debug + PartialEq>(bytes: &[u8]) {
     }
 }
 
-/// All data, with a value that not all bytes make.
+/// A struct without padding, and with a value that some bytes do not make.
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 struct Nested {
@@ -369,7 +370,7 @@ struct Nested {
     letter: char,
 }
 
-/// Records in place are those that are unpacked, if they are aligned.
+/// Checks that records in place equal the unpacked ones, if the bytes are aligned.
 fn view_of<T: Datatype + Copy + Debug + PartialEq>(bytes: &[u8]) {
     let is_aligned = bytes.as_ptr().cast::<T>().is_aligned();
     match (view::<T>(bytes), unpack::<T>(bytes)) {

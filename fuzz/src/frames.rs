@@ -1,8 +1,7 @@
 //! Frames of messages: arbitrary bytes, and frames of the writer with a few changed bytes.
 //!
-//! For any bytes, every way to read them returns records or a typed error, takes memory only as bytes arrive and
-//! within the limits, leaves the caller's memory unchanged unless the whole frame is valid, and accepts exactly
-//! what the other ways accept.
+//! For any bytes, every reader returns records or a typed error. It takes memory only as bytes arrive and within the limits,
+//! and leaves the caller's memory unchanged unless the whole frame is valid. All readers accept the same frames.
 
 use std::fmt::Debug;
 
@@ -18,16 +17,16 @@ pub(crate) mod by_hand;
 
 use by_hand::{Drops, FRAME, Fails, announce, seal};
 
-/// Bytes of payload that are read at a time.
+/// The number of bytes of payload that are read at a time.
 const CHUNK: usize = 64 * 1024;
 
-/// Enough that a header can announce more than is read at a time.
+/// Large enough for a header to announce more than is read at a time.
 const MAX_RECORDS: u64 = 1 << 18;
 
 /// The last byte is a `bool`, so that damaged records are often refused.
 type Record = (u16, bool);
 
-/// The same signature, in more memory, part of which is not in the message.
+/// The same signature as [`Record`] has, in more memory, some of which is not in the message.
 #[derive(Datatype, Clone, Debug, Default, PartialEq)]
 struct Wide {
     number: u16,
@@ -36,15 +35,15 @@ struct Wide {
     flag: bool,
 }
 
-/// Takes memory, but no bytes of a message.
+/// A record that takes memory, but no bytes of a message.
 #[derive(Datatype, Clone, Debug, Default, PartialEq)]
 struct Empty {
     #[dtype(skip)]
     mine: u64,
 }
 
-/// Reads bytes as a message: the rest of the input if its first byte is even, and otherwise a frame that the input
-/// describes.
+/// Reads bytes as a message. If the first byte of the input is even, the bytes are the rest of the input. Otherwise the input
+/// describes a frame.
 pub fn run(input: &[u8]) {
     let Some((mode, rest)) = input.split_first() else { return };
     if mode % 2 == 0 {
@@ -55,7 +54,7 @@ pub fn run(input: &[u8]) {
     }
 }
 
-/// A frame, and the changes made to it on the way.
+/// A frame, and changes of it.
 #[derive(Arbitrary, Debug)]
 struct Made {
     what: What,
@@ -68,7 +67,7 @@ struct Made {
     drops: u8,
 }
 
-/// A number; small and large ones are equally frequent.
+/// A number. Small and large ones occur equally often.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 struct Number {
     digits: u16,
@@ -85,7 +84,7 @@ impl Number {
 #[derive(Arbitrary, Debug)]
 enum What {
     Records(Vec<Record>),
-    /// The same records, from memory, by a type made at run time.
+    /// The same records as [`Records`](Self::Records), written by a type made at run time.
     ByType(Vec<Record>),
     Characters(Vec<char>),
     Bytes(Vec<u8>),
@@ -101,9 +100,9 @@ enum Change {
     Insert(u16, u8),
     Remove(u16),
     Truncate(u16),
-    /// A number of records, with the matching length of the payload.
+    /// Announces a number of records, and the matching length of the payload.
     Announce(Number),
-    /// One of the numbers in the header.
+    /// Changes one of the numbers in the header.
     Number(u8, Number),
 }
 
@@ -181,7 +180,7 @@ impl Made {
         } else if let ([Change::Set(..) | Change::Flip(..)], false) =
             (&self.changes[..], self.is_sealed)
         {
-            // Every change of a single byte is detected.
+            // A change of a single byte is always detected.
             assert!(taken.is_err());
         }
     }
@@ -195,7 +194,7 @@ fn written<T: Datatype>(records: &[T]) -> Vec<u8> {
     frame
 }
 
-/// The frame of these records by a machine with this byte order.
+/// The frame of these records, as a machine with this byte order writes it.
 pub(crate) fn written_in<T: Datatype>(
     order: ByteOrder,
     framing: Framing,
@@ -235,7 +234,7 @@ fn reverse_values<T: Datatype>(mut packed: &mut [u8]) {
     }
 }
 
-/// The signature of a [`Record`], with a gap in the middle and one at the end.
+/// The signature of a [`Record`], with a gap between the values and one at the end.
 fn apart() -> Committed {
     let members = [Type::basic(Basic::U16), Type::basic(Basic::Bool)];
     let ty = Type::structure(&[1, 1], &[0, 5], &members).unwrap();
@@ -246,7 +245,7 @@ fn apart() -> Committed {
 struct Stream<'a> {
     bytes: &'a [u8],
     limits: &'a Limits,
-    /// The frame at the front, if it is within the limits: its header, and whether the rest is what was sent.
+    /// The first frame, if it is within the limits: its header, and whether its other bytes are those that were sent.
     front: Option<(Header, bool)>,
 }
 
@@ -263,7 +262,7 @@ fn read_every_way(bytes: &[u8], limits: &Limits, drops: usize) {
     stream.read_to_the_end();
 }
 
-/// Formats everything that an error reports.
+/// Formats an error with all of its parts.
 pub(crate) fn describe(error: &Error) -> String {
     let source = std::error::Error::source(error).map(ToString::to_string);
     format!("{error}, {error:?}, {source:?}")
@@ -307,38 +306,38 @@ impl<'a> Stream<'a> {
         stream
     }
 
-    /// Runs `work`, and checks that it took little memory besides `unasked` bytes.
+    /// Runs `work`, and checks that it takes little memory besides `unasked` bytes.
     fn measured<T>(&self, unasked: u64, work: impl FnOnce() -> T) -> T {
         let (most, result) = max_in_use(work);
-        // Lists double as they grow: while one is copied there are two. The records that are compared here take at
-        // most five times as much memory as their packed bytes.
+        // A list that grows exists twice for a moment. The records here take at most five times as much memory as their packed
+        // bytes.
         let limit = self.limits.max_payload_bytes().min(CHUNK as u64) as usize;
         let bound = 16 * self.bytes.len() + 4 * limit + 4096 + unasked as usize;
         assert!(most <= bound, "{most} bytes of memory for {}", self.bytes.len());
         result
     }
 
-    /// The byte order of the records, if there are any.
+    /// The byte order of the first frame's records, if there are any.
     fn order(&self) -> ByteOrder {
         self.front.map_or(ByteOrder::NATIVE, |(header, _)| header.byte_order())
     }
 
-    /// Whether the frame at the front is valid for records of type `T`, apart from their values.
+    /// Whether the first frame is valid for records of type `T`, apart from their values.
     fn is_good_for<T: Datatype>(&self) -> bool {
         self.front.is_some_and(|(header, is_good)| is_good && header.check::<T>().is_ok())
     }
 
-    /// The framing of the frame at the front, or the default if there is no frame.
+    /// The framing of the first frame, or the default if there is no frame.
     fn framing(&self) -> Framing {
         self.front.map_or(Framing::new(), |(header, _)| header.framing())
     }
 
-    /// The bytes after the header of the frame at the front.
+    /// The bytes after the header of the first frame.
     fn payload(&self) -> &'a [u8] {
         self.front.map_or(&[], |(header, _)| &self.bytes[header.header_len()..])
     }
 
-    /// Compares the result of reading with the known frame; returns whether records were accepted.
+    /// Compares the result of a reader with the known frame. Returns whether the reader has accepted records.
     fn check<T: Datatype, R: Debug>(&self, result: &Result<Option<R>, Error>, rest: usize) -> bool {
         let used = self.bytes.len() - rest;
         match result {
@@ -356,7 +355,7 @@ impl<'a> Stream<'a> {
                     if matches!(**error, DatatypeError::InvalidValue { .. }));
                 assert!(!self.is_good_for::<T>() || is_wrong_value, "{}", describe(error));
                 if is_wrong_value || matches!(error, Error::Checksum { .. }) {
-                    // At the next message.
+                    // The input is at the next message.
                     assert_eq!(used as u64, self.front.unwrap().0.frame_len());
                 }
                 false
@@ -374,7 +373,7 @@ impl<'a> Stream<'a> {
             assert_eq!(written_in(self.order(), self.framing(), records), read);
         }
 
-        // Into more items than there are records, and into fewer.
+        // Reads into more items than there are records, and into fewer.
         let count = records.as_ref().map_or(2, Vec::len);
         for room in [count + 2, count.saturating_sub(1)] {
             let before = vec![T::default(); room];
@@ -383,7 +382,7 @@ impl<'a> Stream<'a> {
             let message = Incoming::open(self.bytes, &limits);
             match message.and_then(|message| message.map(|m| m.read_into(&mut items)).transpose()) {
                 Ok(Some(number)) => {
-                    // This call reads frames beyond the limits too.
+                    // This reader takes frames beyond the limits, too.
                     assert!(number <= room && self.front.is_none_or(|_| is_taken));
                     assert!(records.as_ref().is_none_or(|records| *records == items[..number]));
                     assert_eq!(items[number..], before[number..]);
@@ -400,7 +399,7 @@ impl<'a> Stream<'a> {
         assert_eq!(over, records);
     }
 
-    /// Into three records; returns the records if they are accepted.
+    /// Reads into three records, and returns the records if they are accepted.
     fn read_reusing<T: Datatype + Clone + Debug + Default + PartialEq>(
         &self,
         first: T,
@@ -408,7 +407,7 @@ impl<'a> Stream<'a> {
         let mut records = vec![first; 3];
         let before = records.clone();
         let mut input = self.bytes;
-        // Records without data are made without any bytes of a message, but within the limit.
+        // The memory of records without data needs no bytes of a message, but is within the limit.
         let unasked = match self.front {
             Some((header, _)) if T::TYPE_MAP.size() == 0 => {
                 (header.count() * size_of::<T>() as u64).min(self.limits.max_payload_bytes())
@@ -430,13 +429,13 @@ impl<'a> Stream<'a> {
         Some(records)
     }
 
-    /// By a type with the signature of a [`Record`] and a layout of its own.
+    /// Reads by a type that has the signature of a [`Record`], and a layout of its own.
     fn read_by_type(&self) {
         let (ty, room) = (apart(), 50);
         let before = vec![0xEE; 8 * room];
         let mut memory = before.clone();
         let result = dtype_message::read_with(&mut &self.bytes[..], &ty, &mut memory, room);
-        // It has no names, so it does not refuse a record for its names.
+        // The type has no names, so no name is wrong.
         let is_good =
             self.front.is_some_and(|(header, is_good)| is_good && header.check_type(&ty).is_ok());
         let Ok(Some(count)) = result else {
@@ -444,14 +443,14 @@ impl<'a> Stream<'a> {
             assert_eq!(memory, before);
             return;
         };
-        // It was read without a limit for the payload.
+        // This reader has no limit for the payload.
         if self.front.is_none() {
             return;
         }
         assert!(is_good);
         let mut packed = vec![0; 3 * count];
         ty.pack(&memory, count, &mut packed).unwrap();
-        // The bytes of a `bool` are not checked here.
+        // A `bool` may have any byte here.
         let mut sent = self.payload()[..packed.len()].to_vec();
         if self.order() != ByteOrder::NATIVE {
             reverse_values::<Record>(&mut sent);
@@ -462,7 +461,7 @@ impl<'a> Stream<'a> {
         assert_eq!(memory, wanted);
     }
 
-    /// However few bytes come at a time, and wherever the stream fails, the result is the same as at once.
+    /// The result is that of reading all bytes at once, however few of them arrive at a time, and wherever the stream fails.
     fn read_in_drops(&self, size: usize) {
         let text = |result: Result<Option<Vec<Record>>, Error>| match result {
             Ok(records) => format!("{records:?}"),
@@ -481,7 +480,7 @@ impl<'a> Stream<'a> {
         assert!(result.is_err() || end == used);
     }
 
-    /// All messages, one after another.
+    /// Reads all messages, one after another.
     fn read_to_the_end(&self) {
         let mut input = self.bytes;
         loop {

@@ -1,7 +1,7 @@
 //! `.npy` files: any bytes, and headers made of words that headers have.
 //!
-//! A header that is read is written and read again as the same, and nothing of its formats is lost on the way. Records that are read are those that a loop over the items
-//! finds, field by field. No file takes more memory than in proportion to its length.
+//! A header that is written and read again is the same, with all of its formats. Records equal those that a loop over the items
+//! finds, field by field. The memory for a file is proportional to its length.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use dtype_runtime::{Datatype, pack};
 
 use crate::counting::max_in_use;
 
-/// What headers are made of.
+/// The words of headers.
 const WORDS: &[&str] = &[
     "{'descr': ",
     "'fortran_order': ",
@@ -66,10 +66,10 @@ struct Record {
 ///
 /// # Panics
 ///
-/// If the crate behaves wrongly.
+/// If a check fails.
 pub fn run(input: &[u8]) {
     read(input);
-    // A header of words, and the rest of the input as data.
+    // A header made of words. The rest of the input is data.
     let Some((number, rest)) = input.split_first() else { return };
     let (words, data) = rest.split_at(usize::from(*number).min(rest.len()));
     let text: String = words.iter().map(|word| WORDS[usize::from(*word) % WORDS.len()]).collect();
@@ -83,10 +83,10 @@ pub fn run(input: &[u8]) {
     }
 }
 
-/// The dtype keeps the units of dates. If they were lost, a rewritten array would be read as equal but mean another time.
+/// Checks that the dtype keeps the units of dates. An array with lost units would be read as equal, and mean another time.
 fn check_dates(text: &str, header: &Header) {
     let text: String = text.split_ascii_whitespace().collect();
-    // A title, before the name of a field, is not kept, and may be any text.
+    // A title comes before the name of a field. It is not kept, and may be any text.
     if text.contains("((") {
         return;
     }

@@ -1,7 +1,7 @@
-//! Marshalled types: bytes that may be a type, and everything that can be asked of a type.
+//! Marshalled types: bytes that may be a type, and all functions of a type.
 //!
-//! If bytes are a type, the type marshals to the same bytes. What a type reports about itself agrees with its type
-//! map written out, as far as that is short. No call panics or runs without end, however large the numbers are.
+//! If bytes are a type, the type marshals to the same bytes. What a type reports about itself agrees with its type map, if that
+//! is short enough to be written out. No call panics or runs forever, however large the numbers are.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -16,8 +16,8 @@ use dtype_show::{
 
 use crate::counting::max_in_use;
 
-/// The maximum number of description entries. A few bytes can make millions, and committing takes time and memory
-/// in proportion: that is documented, and not tested here.
+/// The maximum number of description entries. A few bytes can describe millions of entries. Committing them takes time and
+/// memory in proportion, as documented, and is not tested here.
 const MAX_ENTRIES: u64 = 1 << 10;
 
 /// The maximum number of basic datatypes that are written out.
@@ -27,10 +27,10 @@ const MAX_ELEMENTS: u64 = 1 << 10;
 ///
 /// # Panics
 ///
-/// If the crate behaves wrongly.
+/// If a check fails.
 pub fn run(input: &[u8]) {
     let (most, result) = max_in_use(|| Type::unmarshal_prefix(input));
-    // The documented limit, and a little for the error.
+    // The documented limit, with a little more for the error.
     assert!(most <= 256 * input.len() + 4096, "{most} bytes of memory for {}", input.len());
     let whole = Type::unmarshal(input);
     let (ty, used) = match result {
@@ -48,7 +48,7 @@ pub fn run(input: &[u8]) {
     bounds(&ty);
     if entries(&ty, &mut HashMap::new()) <= MAX_ENTRIES {
         described(&ty);
-        // Pictures take longer than everything else together.
+        // Pictures take longer than all other checks together, so only one input in eight is drawn.
         if crc32c::crc32c(input).is_multiple_of(8) {
             drawn(&ty);
         }
@@ -67,7 +67,7 @@ pub fn run(input: &[u8]) {
     }
 }
 
-/// Marshals and unmarshals once more.
+/// Checks that an unmarshalled type is equal in all respects.
 fn same_again(ty: &Type) {
     let again = Type::unmarshal(&ty.marshal()).unwrap();
     let state = RandomState::new();
@@ -111,7 +111,7 @@ fn decoded(ty: &Type) {
     }
 }
 
-/// Properties of the bounds of every type.
+/// Checks the properties that the bounds of every type have.
 fn bounds(ty: &Type) {
     assert_eq!(ty.ub().checked_sub(ty.lb()), Some(ty.extent()));
     assert_eq!(ty.true_ub().checked_sub(ty.true_lb()), Some(ty.true_extent()));
@@ -122,8 +122,8 @@ fn bounds(ty: &Type) {
     assert_eq!(ty.exceeds_extent(), ty.extent() < ty.true_extent());
 }
 
-/// An upper bound of the entries of the type's description, without expanded loops. Shared parts, known by their
-/// addresses, are counted once.
+/// An upper bound for the number of entries in the type's description, with loops not expanded. A shared part, known by its
+/// address, counts once.
 fn entries(ty: &Type, known: &mut HashMap<*const (), u64>) -> u64 {
     if let Some(number) = known.get(&ty.as_ptr()) {
         return *number;
@@ -138,7 +138,7 @@ fn entries(ty: &Type, known: &mut HashMap<*const (), u64>) -> u64 {
                 | Combiner::Hindexed
                 | Combiner::IndexedBlock
                 | Combiner::HindexedBlock => dimensions() + contents.addresses.len(),
-                // In each dimension a whole number of blocks, and a remainder.
+                // Each dimension has whole blocks and a remainder.
                 Combiner::Darray => 1 << (dimensions() / 2).min(40),
                 Combiner::Subarray => dimensions(),
                 _ => 1,
@@ -148,14 +148,14 @@ fn entries(ty: &Type, known: &mut HashMap<*const (), u64>) -> u64 {
             })
         }
         Err(Error::NoContents { .. }) => 2,
-        // Numbers that do not fit in the arrays, which say nothing about the parts.
+        // The numbers do not fit the arrays, so the parts are unknown.
         Err(_) => u64::MAX / 2,
     };
     known.insert(ty.as_ptr(), number);
     number
 }
 
-/// Pictures, explanations and trees: of any type, in a short time.
+/// Draws pictures, explanations and trees: of any type, in a short time.
 fn drawn(ty: &Type) {
     let views = [
         View::default().with_instances(3).with_columns(32).with_rows(8),
@@ -184,7 +184,7 @@ fn drawn(ty: &Type) {
     }
 }
 
-/// Every call that reads the description.
+/// Calls every function that reads the description.
 fn described(ty: &Type) {
     let committed = ty.commit();
     let (size, elements) = (ty.size(), ty.elements());
@@ -208,7 +208,7 @@ fn described(ty: &Type) {
     assert_eq!((ty.element_count(size), ty.instance_count(0)), (Some(elements), Some(0)));
     let half = ty.element_bytes(elements / 2).unwrap();
     assert_eq!(ty.element_count(half), Some(elements / 2));
-    // Between these, up to four million blocks may be sorted, as documented.
+    // For sizes between these, up to four million blocks may be sorted, as documented.
     if !(1 << 12..1 << 50).contains(&elements) {
         assert!(committed.flags().contains(ty.flags()));
     }
@@ -217,7 +217,7 @@ fn described(ty: &Type) {
         let runs: u64 = ty.signature().runs().map(|(_, count)| count).sum();
         assert_eq!(runs, elements);
     }
-    // A memory of a hundred bytes: data outside it are refused.
+    // Memory of a hundred bytes: data outside of it are refused.
     let mut memory = [1; 100];
     for origin in [0, 50, -1, i64::MIN, i64::MAX] {
         for count in [0, 1, 2, usize::MAX] {
@@ -266,7 +266,7 @@ fn written_out(ty: &Type) {
     if ty.true_extent() > 1 << 16 {
         return;
     }
-    // The instance for which the memory is just large enough.
+    // The memory is just large enough for one instance at this origin.
     let Some(origin) = ty.true_lb().checked_neg() else { return };
     let place = |at: &i64| (at - ty.true_lb()) as usize;
     let mut memory: Vec<u8> = (0..ty.true_extent()).map(|i| (i * 31 + 7) as u8).collect();

@@ -1,9 +1,10 @@
-//! Each input of the corpora once more, by any compiler and without the fuzzer: what was found stays found.
+//! Replays each input of the corpora with any compiler, without the fuzzer. So a mistake that was found does not come back
+//! unnoticed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The inputs that are kept for a target, in the order of their names.
+/// The kept inputs of a target, ordered by name.
 fn corpus(target: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target);
     let entries =
@@ -13,7 +14,7 @@ fn corpus(target: &str) -> Vec<PathBuf> {
     inputs
 }
 
-/// Runs a target on its corpus, and says on which input it failed.
+/// Runs a target on its corpus. If it fails, the message names the input.
 fn replay(target: &str, run: fn(&[u8])) {
     let inputs = corpus(target);
     assert!(inputs.len() > 10, "a corpus of {} inputs", inputs.len());

@@ -1,2 +1,2 @@
-//! Empty: the tests are in `tests/it`, and the code that must not compile in `tests/fail` and `tests/instantiated`, with the
-//! exact messages.
+//! This crate is empty. The tests are in `tests/it`. The code that must not compile is in `tests/fail` and
+//! `tests/instantiated`, with the exact messages.

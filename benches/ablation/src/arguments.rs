@@ -12,7 +12,7 @@ pub(crate) struct Arguments {
     /// The commit that the working tree is compared with; without one, the working tree is compared with itself.
     pub(crate) commit: Option<String>,
 
-    /// One pair of rounds for each row, to see whether it works, not how fast it is.
+    /// One pair of rounds for each row: checks that everything works. The times mean nothing.
     #[arg(long)]
     pub(crate) quick: bool,
 
@@ -20,11 +20,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "REGEX")]
     pub(crate) only: Option<Regex>,
 
-    /// Which random types.
+    /// The seed of the random types.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u32,
 
-    /// Pairs of rounds for each row, each time that both builds are loaded.
+    /// Pairs of rounds for each row and each load of the builds.
     #[arg(long, value_name = "N", default_value_t = 17, value_parser = clap::value_parser!(u16).range(1..))]
     rounds: u16,
 
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Pairs of rounds for each row and load.
+    /// Pairs of rounds for each row while the builds are loaded once.
     pub(crate) fn pairs(&self) -> usize {
         if self.quick { 1 } else { self.rounds.into() }
     }

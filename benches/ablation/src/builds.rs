@@ -1,7 +1,7 @@
 //! Two builds of the engine, each below the target directory that this program was built in.
 //!
-//! A build's folder has a package with this repository's loops in it and, at the same relative path for all, the sources of an
-//! engine. So equal engines become equal machine code, down to the names of its symbols.
+//! Each build's folder has a package with this repository's loops and, at a fixed relative path, the sources of one engine. So
+//! equal sources give equal machine code, down to the names of symbols.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -9,19 +9,19 @@ use std::{env, fs, io};
 
 use anyhow::{Context, Result, ensure};
 
-/// What a commit's engine is built of.
+/// The files of a commit that its engine is built from.
 const SOURCES: [&str; 4] = ["Cargo.toml", "README.md", "dtype-derive", "dtype-runtime"];
 
-/// A library of `dtype-ablation-engine`.
+/// A compiled library of `dtype-ablation-engine`.
 #[derive(Clone, Debug)]
 pub(crate) struct Build {
-    /// The commit's hash, or what else it was made of.
+    /// The commit's hash, or the words `working tree`.
     pub(crate) name: String,
     pub(crate) library: PathBuf,
 }
 
 impl Build {
-    /// The engine of the working tree, with all changes.
+    /// The engine of the working tree, with uncommitted changes.
     pub(crate) fn of_working_tree() -> Result<Self> {
         let folder = folder("working-tree")?;
         let link = folder.join("sources");
@@ -49,7 +49,7 @@ impl Build {
             .spawn()
             .context("git archive")?;
         let from = archive.stdout.take().context("git archive has no output")?;
-        // The files' times are the commit's, so what was built of them before stays.
+        // `tar` sets the commit's time on each file, so cargo does not compile unchanged files again.
         let unpacked = Command::new("tar").arg("-xC").arg(&sources).stdin(from).status();
         ensure!(archive.wait()?.success(), "git archive failed");
         ensure!(unpacked.context("tar")?.success(), "tar failed");
@@ -57,13 +57,13 @@ impl Build {
     }
 }
 
-/// Compiles the engine whose sources are in the folder.
+/// Compiles the engine from the sources in the folder.
 fn build(folder: &Path, name: &str) -> Result<Build> {
     eprintln!("building {name}");
     let repository = repository()?;
     let loops = repository.join("benches/ablation/engine/src/lib.rs");
     let loops = loops.to_str().context("a path that is no Unicode")?;
-    // The same versions of other crates as in the rest of the workspace; cargo takes those that it needs.
+    // Pin the versions of the workspace. Cargo drops the entries that this build does not need.
     fs::copy(repository.join("Cargo.lock"), folder.join("Cargo.lock"))?;
     let manifest = format!(
         "[workspace]\nexclude = [\"sources\"]\n\n\

@@ -15,13 +15,13 @@ pub(crate) struct Loaded {
 }
 
 impl Loaded {
-    /// Loads a copy, with code and data of its own: what is in the same file is loaded once.
+    /// Loads a copy of the build's file: the loader would return the same code and data for the same file.
     pub(crate) fn new(build: &Build, number: usize) -> Result<Self> {
         let copy = build.library.with_extension(format!("{}-{number}.so", process::id()));
         fs::copy(&build.library, &copy).with_context(|| build.name.clone())?;
-        // SAFETY: a library of Rust, which has just been built; nothing runs when it is loaded.
+        // SAFETY: a Rust library that was just built, and that runs nothing when it is loaded.
         let library = unsafe { Library::new(&copy) };
-        // What is loaded stays; another run must not write to it.
+        // The library stays loaded. Deleting the file keeps another run from writing to it.
         fs::remove_file(&copy)?;
         let loaded = Self { library: library.with_context(|| build.name.clone())? };
         loaded.engine()?;
@@ -29,7 +29,7 @@ impl Loaded {
     }
 
     fn engine(&self) -> Result<&Engine> {
-        // SAFETY: the symbol's type; it lives as long as the library is loaded.
+        // SAFETY: the symbol has this type, and lives as long as the library is loaded.
         unsafe { Ok(&**self.library.get::<*const Engine>(SYMBOL.as_bytes())?) }
     }
 
@@ -40,39 +40,39 @@ impl Loaded {
     }
 }
 
-/// A type in a build.
+/// A type of one build.
 pub(crate) struct Type<'a> {
     engine: &'a Engine,
     subject: *mut Subject,
 }
 
 impl Type<'_> {
-    /// What this number of instances takes.
+    /// The lengths of the buffers for this number of instances.
     pub(crate) fn sizes(&self, count: usize) -> Sizes {
-        // SAFETY: the subject is this engine's.
+        // SAFETY: the subject belongs to this engine.
         unsafe { (self.engine.sizes)(self.subject, count) }
     }
 
-    /// Repeats the work.
+    /// Does the work this number of times.
     ///
     /// # Safety
     ///
     /// The buffers must be those of instances for which this type has the same [`sizes`](Self::sizes), in memory that is zeros,
     /// or has values as they were made or unpacked; bytes to unpack must have been packed.
     pub(crate) unsafe fn run(&self, work: Work, buffers: Buffers, repetitions: u32) {
-        // SAFETY: the subject is this engine's; the rest is passed on to the caller.
+        // SAFETY: the subject belongs to this engine, and the caller promises the rest.
         unsafe { (self.engine.run)(self.subject, work, buffers, repetitions) };
     }
 }
 
 impl Drop for Type<'_> {
     fn drop(&mut self) {
-        // SAFETY: the subject is this engine's, and not used afterwards.
+        // SAFETY: the subject belongs to this engine, and is not used afterwards.
         unsafe { (self.engine.close)(self.subject) };
     }
 }
 
-/// Memory and packed bytes of instances, which both builds use.
+/// Instances and their packed bytes, for both builds.
 pub(crate) struct Instances {
     count: usize,
     pub(crate) memory: Placed<u8>,
@@ -80,7 +80,7 @@ pub(crate) struct Instances {
 }
 
 impl Instances {
-    /// Values.
+    /// Instances with random values.
     pub(crate) fn new(ty: &Type<'_>, count: usize, seed: u64) -> Self {
         let Sizes { memory, packed } = ty.sizes(count);
         let mut instances = Self {
@@ -88,12 +88,12 @@ impl Instances {
             memory: Placed::new(0, memory, MEMORY + VECTOR),
             packed: Placed::new(0, packed, PACKED + VECTOR),
         };
-        // SAFETY: the subject is this engine's, the lengths are its lengths, and the memory is zeros.
+        // SAFETY: the subject belongs to this engine, the buffers have the lengths that it needs, and the memory is zeros.
         unsafe { (ty.engine.fill)(ty.subject, instances.lend(), seed) };
         instances
     }
 
-    /// The buffers, as long as nothing else uses them.
+    /// Lends the buffers to a call.
     pub(crate) fn lend(&mut self) -> Buffers {
         let (memory, packed) = (self.memory.as_mut_ptr(), self.packed.as_mut_ptr());
         Buffers { count: self.count, memory, packed }

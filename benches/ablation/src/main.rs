@@ -5,9 +5,9 @@
 //! DTYPE_KERNELS=avx2 cargo run --release -p dtype-ablation -- main --only 'small structs × (2|7|16|100|1000)$'
 //! ```
 //!
-//! Both builds are libraries with the same loops over different engines, loaded side by side: see `dtype-ablation-engine`. They
-//! use the same memory, and take turns in short rounds; a type's ratio is the median over the pairs of rounds. Before that,
-//! both have packed and unpacked the same bytes. A line of the table is a class of types with a number of instances.
+//! Both builds are libraries with the same loops over different engines, loaded side by side: see `dtype-ablation-engine`. Both
+//! use the same memory, and take turns in short rounds. A type's ratio is the median over the pairs of rounds. First, the bench
+//! checks that both builds pack and unpack the same bytes. A line of the table is a class of types with a number of instances.
 //!
 //! Where a library and its data lie changes its times by a few percent. So both are loaded several times, and the figure is the
 //! median of the ratios.

@@ -8,17 +8,17 @@ use dtype_benches::turns::versus;
 
 use crate::loaded::{Instances, Loaded, Type};
 
-/// How many bytes are copied in one call of a build, at least, if that takes no more calls of the engine than [`MAX_CALLS`]:
-/// so that it does not matter what the build's call costs.
+/// A timed call of a build copies at least this number of bytes, unless that takes more than [`MAX_CALLS`] calls of the engine.
+/// So the cost of calling the build itself does not count.
 const AT_ONCE: usize = 16 << 10;
 
 const MAX_CALLS: usize = 256;
 
-/// What a line of the table is about.
+/// What one line of the table measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) class: Class,
-    /// The number of instances; without one, types are made and committed.
+    /// The number of instances. `None` for the work of making and committing types.
     pub(crate) count: Option<usize>,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Line {
 pub(crate) struct Row {
     pub(crate) line: Line,
     pub(crate) work: Work,
-    /// What the type is made of.
+    /// The type's arguments.
     pub(crate) of: String,
     /// The new build's time over the old one's.
     pub(crate) ratio: f64,
@@ -43,7 +43,7 @@ impl Line {
         })
     }
 
-    /// The name, as printed.
+    /// The name in the table.
     pub(crate) fn name(self) -> String {
         match self.count {
             Some(count) => format!("{} × {count}", self.class.name()),
@@ -69,14 +69,14 @@ impl Line {
             let (size, buffers) = (instances.packed.len(), instances.lend());
             let calls = AT_ONCE.div_ceil(size.max(1)).min(MAX_CALLS) as u32;
             for &work in works {
-                // A single fragment is no stream.
+                // A stream of a single fragment would measure the same as one call.
                 if work.fragment().is_some_and(|fragment| size < 2 * fragment) {
                     continue;
                 }
-                // SAFETY: instances of these types, which were packed and unpacked when they were compared.
+                // SAFETY: both types have these instances, and `compare` has packed and unpacked them.
                 let run = |ty: &Type<'_>| unsafe { ty.run(work, buffers, calls) };
                 let ratios = types.iter().enumerate().map(|(number, [new, old])| {
-                    // Each takes the first turn in some.
+                    // The two builds take the first turn alternately.
                     if number.is_multiple_of(2) {
                         versus(pairs, || run(old), || run(new)).ratio
                     } else {
@@ -91,7 +91,7 @@ impl Line {
     }
 }
 
-/// Instances, if both builds pack and unpack them to the same bytes, whole and in fragments.
+/// Makes instances, and checks that both builds pack and unpack them to the same bytes, whole and in fragments.
 fn compare(types: &[Type<'_>; 2], count: usize, seed: u64) -> Result<Instances> {
     let sizes = types.each_ref().map(|ty| ty.sizes(count));
     ensure!(sizes[0] == sizes[1], "the sizes are {sizes:?}");
@@ -102,7 +102,7 @@ fn compare(types: &[Type<'_>; 2], count: usize, seed: u64) -> Result<Instances> 
             let packs = matches!(work, Work::Pack | Work::PackKib | Work::Pack8Kib);
             let written = if packs { &mut instances.packed } else { &mut instances.memory };
             written.fill(0);
-            // SAFETY: instances of these types. Packing comes first.
+            // SAFETY: both types have these instances, and packing runs before unpacking.
             unsafe { ty.run(work, instances.lend(), 1) };
             let written = if packs { &instances.packed } else { &instances.memory };
             let found = fingerprint(written);

@@ -1,11 +1,11 @@
-//! What is printed.
+//! The printed table.
 
 use dtype_ablation_engine::{Class, Work};
 use dtype_benches::figures::geometric_mean;
 
 use crate::measure::{Line, Row};
 
-/// The columns in front of that for all work.
+/// The columns of single kinds of work. The mean of all follows them.
 const COLUMNS: [Work; 6] = Work::IN_PLACE;
 
 /// The names of the columns.
@@ -14,7 +14,7 @@ pub(crate) fn head() -> String {
     format!("{:24}{names}{:>13}", "mean (worst)", "all")
 }
 
-/// A line: the geometric mean and the worst ratio of each kind of work.
+/// A line of the table: the geometric mean and the worst ratio of each kind of work.
 pub(crate) fn line(line: Line, rows: &[Row]) -> String {
     let cell = |wanted: &dyn Fn(&Row) -> bool| {
         let ratios = || rows.iter().filter(|row| wanted(row)).map(|row| row.ratio);
@@ -27,7 +27,7 @@ pub(crate) fn line(line: Line, rows: &[Row]) -> String {
     format!("{:24}{cells}{}", line.name(), cell(&|_| true))
 }
 
-/// The mean of all ratios of a class, and its worst row. `None` if it was not measured.
+/// A class's mean over all ratios, and its worst row; `None` if nothing of the class was measured.
 pub(crate) fn class(class: Class, rows: &[Row]) -> Option<String> {
     let rows = || rows.iter().filter(|row| row.line.class == class);
     let mean = geometric_mean(rows().map(|row| row.ratio))?;

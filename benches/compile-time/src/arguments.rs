@@ -6,11 +6,11 @@ use clap::Parser;
 #[derive(Debug, Parser)]
 #[command(name = "dtype-compile-time")]
 pub(crate) struct Arguments {
-    /// A few structs and one round: whether it works, not how long it takes.
+    /// A few structs and one round: checks that everything works. The times mean nothing.
     #[arg(long)]
     pub(crate) quick: bool,
 
-    /// Rounds; each compiles every crate once in every way.
+    /// The number of rounds. Each compiles every crate once in every mode.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) rounds: u16,
 }

@@ -8,8 +8,8 @@ use anyhow::Result;
 /// The kernel's unit of time in `/proc`, which is part of Linux's user interface.
 const TICK: Duration = Duration::from_millis(10);
 
-/// How long `work` takes. Where the system reports it, this is the processor time of the processes that `work`
-/// waits for, so other processes do not lengthen it; elsewhere it is the elapsed time.
+/// How long `work` takes: the processor time of the processes that it starts, where the system reports that, so that other
+/// processes do not count; elsewhere the elapsed time.
 pub(crate) fn time(work: impl FnOnce() -> Result<()>) -> Result<Duration> {
     let before = of_children();
     let start = Instant::now();
@@ -26,7 +26,7 @@ pub(crate) fn is_processor_time() -> bool {
     of_children().is_some()
 }
 
-/// The processor time of all descendants that have been waited for.
+/// The processor time of all descendants that have ended and been reaped.
 fn of_children() -> Option<Duration> {
     let text = fs::read_to_string("/proc/self/stat").ok()?;
     // The second field is the program's name in parentheses, which may contain anything.

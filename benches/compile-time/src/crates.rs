@@ -22,7 +22,7 @@ pub(crate) enum Mode {
 impl Mode {
     pub(crate) const ALL: [Self; 3] = [Self::Check, Self::Build, Self::Release];
 
-    /// The crates that share most of the dependencies.
+    /// Modes whose builds share most of the dependencies.
     pub(crate) const QUICK: [Self; 2] = [Self::Check, Self::Build];
 
     pub(crate) const fn name(self) -> &'static str {
@@ -54,7 +54,7 @@ impl Crates {
             &crates.root.join("Cargo.toml"),
             &format!("[workspace]\nresolver = \"3\"\nmembers = {names:?}\n"),
         )?;
-        // The same versions as in the rest of the workspace; cargo takes the packages it needs from this file.
+        // The workspace's versions. Cargo takes the packages that this crate needs from the file.
         let lock = fs::read_to_string(repository.join("Cargo.lock"))?;
         write(&crates.root.join("Cargo.lock"), &lock)?;
         for subject in Subject::ALL {

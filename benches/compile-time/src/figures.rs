@@ -7,7 +7,7 @@ use crate::clock;
 use crate::crates::Mode;
 use crate::subject::{ONE_CALLED_OF, Subject};
 
-/// The time of each subject, in order.
+/// The time of each subject in one round.
 #[derive(Default)]
 pub(crate) struct Round(Vec<(Subject, Duration)>);
 
@@ -77,7 +77,7 @@ impl Figures {
 }
 
 impl Round {
-    /// In seconds.
+    /// A subject's time in seconds.
     fn of(&self, subject: Subject) -> f64 {
         let time = self.0.iter().find(|(of, _)| *of == subject);
         time.map_or(f64::NAN, |(_, time)| time.as_secs_f64())

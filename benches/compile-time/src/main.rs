@@ -3,11 +3,10 @@
 //!
 //! `cargo run --release -p dtype-compile-time`
 //!
-//! The crates are written below the target directory, the same in every run. Their dependencies are built first;
-//! then the crates are compiled in alternation, and in each round the time of the structs without derives is
-//! subtracted. The figures are medians over the rounds. Code that is generated where the structs are used is
-//! measured in another pair of crates: calls of `pack` and `unpack`, and of bincode's functions for the types that
-//! derive serde's traits.
+//! The crates are written below the target directory, the same in every run. Their dependencies are built first; then the
+//! crates are compiled in alternation, and in each round the time of the structs without derives is subtracted. The figures are
+//! medians over the rounds. Two more crates measure the code that is generated where structs are used: one calls `pack` and
+//! `unpack`, the other calls bincode's functions for structs with serde's derives.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::format_collect, reason = "a few hundred lines are written, once")]
@@ -30,7 +29,7 @@ use subject::Subject;
 /// Enough that the fixed cost of a crate, such as loading the macros, disappears.
 const STRUCTS: u32 = 500;
 
-/// To check only that everything compiles.
+/// The number of structs in a quick run.
 const FEW: u32 = 40;
 
 fn main() -> Result<()> {

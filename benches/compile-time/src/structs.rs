@@ -2,21 +2,21 @@
 
 use dtype_benches::noise::Random;
 
-/// How deep the structs nest. Data whose levels all have their own names rarely go deeper.
+/// How deeply the structs nest. Data in which each level has a name are rarely deeper.
 const MAX_DEPTH: u32 = 3;
 
 /// A struct or an enum, as source code.
 #[derive(Clone, Debug)]
 pub(crate) struct Struct {
     pub(crate) number: u32,
-    /// The item, without the attributes of a derive.
+    /// The item, without a derive.
     pub(crate) definition: String,
-    /// The type, with its parameter, if any, replaced by a type.
+    /// The type, with an argument for its parameter if it has one.
     pub(crate) instance: String,
     depth: u32,
 }
 
-/// This number of items, the same in every run.
+/// Makes `count` items, the same in every run.
 pub(crate) fn all(count: u32) -> Vec<Struct> {
     let mut random = Random::new(17);
     let mut structs = Vec::new();
@@ -31,7 +31,7 @@ pub(crate) fn all(count: u32) -> Vec<Struct> {
 struct Writer<'a> {
     random: &'a mut Random,
     before: &'a [Struct],
-    /// The depth of the fields so far.
+    /// How deeply the fields written so far nest.
     depth: u32,
 }
 
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn they_are_the_same_in_every_run() {
+    fn structs_are_the_same_in_every_run() {
         let definitions = || all(50).into_iter().map(|each| each.definition).collect::<Vec<_>>();
         assert_eq!(definitions(), definitions());
     }

@@ -2,7 +2,7 @@
 
 use crate::structs::Struct;
 
-/// One in this number of structs is sent and received. Sending each would take minutes.
+/// One struct in so many is sent and received. Calls for each struct would take minutes to compile.
 pub(crate) const ONE_CALLED_OF: u32 = 5;
 
 /// One of the crates.
@@ -14,7 +14,7 @@ pub(crate) enum Subject {
     Datatype,
     /// With both of serde's derives.
     Serde,
-    /// Nothing at all: the baseline of the crates with calls.
+    /// An empty crate: the baseline of the crates with calls.
     Nothing,
     /// Calls of `pack` and `unpack`, for structs of `Datatype`.
     Packing,
@@ -27,7 +27,7 @@ impl Subject {
     pub(crate) const ALL: [Self; 6] =
         [Self::Plain, Self::Datatype, Self::Serde, Self::Nothing, Self::Packing, Self::Bincode];
 
-    /// The crate's name, which differs from the names of its dependencies.
+    /// The crate's name. No dependency may have the same name.
     pub(crate) const fn package(self) -> &'static str {
         match self {
             Self::Plain => "structs-plain",
@@ -74,7 +74,7 @@ impl Subject {
     }
 }
 
-/// To send a slice of structs, and to receive one.
+/// A function that sends a slice of structs, and one that receives a slice.
 fn packing(Struct { number, instance, .. }: &Struct) -> String {
     format!(
         "pub fn send_{number}(items: &[{instance}]) -> Vec<u8> {{

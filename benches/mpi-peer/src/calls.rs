@@ -56,7 +56,7 @@ impl Calls {
 impl Node {
     /// The call that makes a type, and the calls that make its parts.
     fn of(ty: &Type) -> Result<Self> {
-        // A datatype that a call makes of no others belongs to the library, as named ones do.
+        // A datatype that a call makes of no other datatype belongs to the library, just as a named one does.
         let Some(call) = ty.call().filter(|call| call.types().next().is_some()) else {
             return Ok(Self::Predefined(Datatype::new(ty)?));
         };
@@ -78,7 +78,7 @@ impl Node {
     /// Frees what [`make`](Self::make) returned.
     fn free(&self, mut made: MPI_Datatype) {
         if let Self::Made(_) = self {
-            // SAFETY: made for the caller, and not used again.
+            // SAFETY: the caller's datatype, which is not used again.
             unsafe { ffi::MPI_Type_free(&raw mut made) };
         }
     }
@@ -91,7 +91,7 @@ impl Call {
         }
         // SAFETY: a constant of the library.
         let mut new = unsafe { ffi::RSMPI_DATATYPE_NULL };
-        // SAFETY: MPI is running for as long as the program, and the parts were just made.
+        // SAFETY: MPI runs until the program ends, and the parts were just made.
         let code = unsafe { self.arguments.call(&raw mut new) };
         assert_eq!(code, 0, "the library refuses the call");
         for (&mut handle, part) in self.arguments.handles_mut().iter_mut().zip(&self.parts) {

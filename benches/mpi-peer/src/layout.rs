@@ -16,7 +16,7 @@ use mpi::raw::AsRaw;
 
 use crate::convertor::Convertor;
 
-/// The places of [`Layout::convertors`].
+/// The indices in [`Layout::convertors`].
 const PACKING: usize = 0;
 const UNPACKING: usize = 1;
 
@@ -29,7 +29,7 @@ pub(crate) struct Layout {
     memory: Placed<u8>,
     packed: Placed<u8>,
     size: c_int,
-    /// What packs and what unpacks in fragments, once that is timed.
+    /// The convertors that pack and unpack in fragments, made when these are first timed.
     convertors: Option<[Convertor; 2]>,
 }
 
@@ -39,7 +39,7 @@ impl Layout {
         let datatype = Datatype::new(ty)?;
         let size = usize::try_from(ty.size())? * count;
         ensure!(datatype.size()? == i64::try_from(ty.size())?, "another size");
-        // The memory fits the library's span only if both sides have the same bounds.
+        // The memory fits the library's span only if the library has the same bounds.
         ensure!(datatype.extent()? == (ty.lb(), ty.extent()), "other bounds");
         ensure!(datatype.true_extent()? == (ty.true_lb(), ty.true_extent()), "other true bounds");
         let instances = i64::try_from(count.saturating_sub(1))? * ty.extent();
@@ -68,7 +68,7 @@ impl Layout {
         &self.packed[..self.packed.len() - 1024]
     }
 
-    /// The memory after the bytes were unpacked over the background.
+    /// Unpacks the bytes over the background, and returns the fingerprint of the memory.
     pub(crate) fn unpack_over(&mut self) -> Result<u64> {
         fill(&mut self.memory, BACKGROUND);
         let code = self.unpack();
@@ -108,7 +108,7 @@ impl Layout {
         self.convertors = Some([Convertor::packing(&self.ty)?, Convertor::unpacking(&self.ty)?]);
         let size = self.packed().len();
         let expected = (self.packed().to_vec(), self.unpack_over()?);
-        // Twice, as a convertor is prepared again for each message.
+        // Twice, because a convertor is prepared again for each message.
         for _ in 0..2 {
             self.packed.fill(0);
             ensure!(self.run(PACKING) == size, "the convertor packs another number of bytes");
@@ -121,7 +121,7 @@ impl Layout {
         Ok(())
     }
 
-    /// Packs by the first convertor or unpacks by the second, and returns the number of bytes.
+    /// Packs with the first convertor or unpacks with the second, and returns the number of bytes.
     fn run(&mut self, convertor: usize) -> usize {
         let (count, size) = (self.count.unsigned_abs() as usize, self.packed().len());
         let datatype = self.handle();
@@ -137,7 +137,7 @@ impl Layout {
         self.datatype.as_raw()
     }
 
-    /// The library's return code, and the number of bytes that it wrote.
+    /// Packs, and returns the library's return code and the number of bytes that it wrote.
     #[expect(clippy::cast_possible_truncation, reason = "the size and 1024 more is an int")]
     fn pack(&mut self) -> (c_int, c_int) {
         let mut position = 0;
@@ -158,7 +158,7 @@ impl Layout {
         (code, position)
     }
 
-    /// The library's return code.
+    /// Unpacks, and returns the library's return code.
     fn unpack(&mut self) -> c_int {
         let mut position = 0;
         let to = self.memory.as_mut_ptr().wrapping_add(self.origin);

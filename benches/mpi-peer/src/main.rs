@@ -39,7 +39,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The prepared work.
+/// What the requests have prepared.
 struct Peer {
     world: SimpleCommunicator,
     layout: Option<Layout>,

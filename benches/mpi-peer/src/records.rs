@@ -15,10 +15,10 @@ dtype_benches::shapes! {
 
 /// Records of one shape.
 pub(crate) trait Series {
-    /// Packs them into a new vector.
+    /// Packs the records to a new vector.
     fn encode(&mut self) -> Vec<u8>;
 
-    /// Unpacks them into a new vector, and returns the values of their fields.
+    /// Unpacks the records to a new vector, and returns the values of their fields.
     fn decode(&mut self) -> Vec<u8>;
 
     fn time_encoding(&mut self, repetitions: u64) -> Duration;

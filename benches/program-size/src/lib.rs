@@ -1,4 +1,4 @@
-//! The record of the programs that measure what an entry point costs, and their input and output.
+//! The record of the programs that measure the size of an entry point, and their input and output.
 
 use std::io::{Read, Result, Write, stdin, stdout};
 
@@ -7,7 +7,7 @@ use dtype_runtime::Datatype;
 /// A record as services send it: padding, an invariant, numbers of several widths.
 #[derive(Datatype, Clone, Copy, Debug, Default)]
 pub struct Sample {
-    /// When it was taken.
+    /// The time of the measurement.
     pub time: f64,
     /// The number of the sensor.
     pub sensor: u32,
@@ -28,7 +28,7 @@ pub fn input() -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Writes all of it.
+/// Writes all bytes to standard output.
 ///
 /// # Errors
 ///
@@ -37,14 +37,14 @@ pub fn output(bytes: &[u8]) -> Result<()> {
     stdout().write_all(bytes)
 }
 
-/// Samples made of bytes of the input.
+/// Makes samples from the bytes of the input.
 pub fn samples(bytes: &[u8]) -> Vec<Sample> {
     let sample =
         |&byte| Sample { time: f64::from(byte), sensor: u32::from(byte), ..Sample::default() };
     bytes.iter().map(sample).collect()
 }
 
-/// Bytes of the samples, so that all of their fields are used.
+/// The bytes of all fields of the samples. So the compiler cannot drop a field.
 pub fn bytes(samples: &[Sample]) -> Vec<u8> {
     let sum = |s: &Sample| {
         s.time

@@ -14,7 +14,7 @@ use std::process::exit;
 use dtype_runtime::kernels::{Isa, select};
 use dtype_runtime::{Datatype, pack_into, packed_size, unpack_into};
 
-/// Does the work with this number of records, which are zeros, so many times.
+/// Does the work on `count` records of zeros, `repetitions` times.
 fn run<T: Datatype + Copy + Default>(work: &str, count: usize, repetitions: usize) {
     let mut records = vec![T::default(); count];
     let mut packed = vec![0; packed_size::<T>(count)];

@@ -11,7 +11,7 @@ use super::{Family, Pattern, Visitor, displacements, shuffled};
 const FULL: [[u32; 2]; 3] = [[1662, 1907], [2243, 2597], [3062, 3534]];
 const ATOMIC: [[u32; 2]; 3] = [[114, 1217], [145, 2157], [243, 4084]];
 
-/// Positions, and `others` arrays with one number for each atom.
+/// The positions of atoms, and `others` arrays with one number for each atom.
 fn atoms(list: &[u32], room: usize, others: usize) -> Result<Type, dtype_runtime::Error> {
     let f64 = Type::basic(Basic::F64);
     let mut types = vec![Type::indexed_block(3, &displacements(list, 3), &f64)?];
@@ -29,7 +29,7 @@ fn positions(list: &[u32]) -> Part<Listed<f64, 3>> {
     Part { elements: 3 * list.len(), by_hand }
 }
 
-/// The array with this number, of the arrays after the positions.
+/// Array `number` of those that follow the positions.
 fn other(number: usize, list: &[u32], room: usize) -> Part<Listed<f64, 1>> {
     let by_hand = Listed { base: (3 + number) * room, list: list.to_vec(), element: PhantomData };
     Part { elements: list.len(), by_hand }

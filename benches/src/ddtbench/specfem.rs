@@ -10,7 +10,7 @@ use super::{Family, Pattern, Visitor, displacements, shuffled};
 /// Points of the outer core that are sent, of how many.
 const OUTER_CORE: [[u32; 2]; 4] = [[493, 3697], [877, 12_857], [1897, 38_585], [3225, 88_881]];
 
-/// The same for the crust and mantle, and for the inner core.
+/// The same numbers for the crust and mantle, and for the inner core.
 const CRUST_MANTLE: [[u32; 4]; 4] = [
     [1957, 39_929, 245, 1225],
     [3801, 152_001, 801, 7209],

@@ -14,7 +14,7 @@ struct Part3 {
     part: [RangeInclusive<i32>; 3],
 }
 
-/// The direction, and the indices.
+/// For each direction, the indices of the part that is sent.
 fn parts() -> Vec<(char, Part3)> {
     let row = |direction, x, z, part_x, part_z| {
         (direction, Part3 { all: [x, 1..=65, z], part: [part_x, 1..=65, part_z] })
@@ -31,7 +31,7 @@ fn parts() -> Vec<(char, Part3)> {
     ]
 }
 
-/// Lengths and starts in elements.
+/// The lengths of an array, and the starts of the part that is sent, in elements.
 struct Box3 {
     sizes: [usize; 3],
     subsizes: [usize; 3],
@@ -50,7 +50,7 @@ impl From<&Part3> for Box3 {
     }
 }
 
-/// Two dimensions, x and z; three; and four, where the last has length two and its second half is sent.
+/// The dimensions of each array: `x` and `z`; all three; or a fourth of length two, of which the second half is sent.
 const DIMENSIONS: [u32; 9] = [2, 2, 2, 2, 3, 3, 3, 4, 4];
 
 impl Box3 {

@@ -8,12 +8,12 @@ use regex::Regex;
 
 /// The same work on this engine, loops written by hand, Open MPI, MPICH, Rust's serializers and memcpy.
 ///
-/// Rounds are interleaved, and figures are medians over the rounds of several processes. Everything that is timed has
-/// first been compared with the others, byte by byte.
+/// Rounds are interleaved, and figures are medians over the rounds of several processes. Before anything is timed, all results
+/// are compared byte by byte.
 #[derive(Debug, Parser)]
 #[command(name = "dtype-versus")]
 pub(crate) struct Arguments {
-    /// A few patterns and three short rounds, to see whether it works, not how fast it is.
+    /// A few patterns and three short rounds: checks that everything works. The times mean nothing.
     #[arg(long)]
     pub(crate) quick: bool,
 
@@ -21,15 +21,15 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "REGEX")]
     pub(crate) only: Option<Regex>,
 
-    /// Processes that measure everything, one after another: memory lies elsewhere in each. A quick run has one.
+    /// The number of processes that measure everything, one after another: memory lies elsewhere in each. A quick run has one.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
     processes: u16,
 
-    /// Rounds of each row in each process; slow rows have at most eleven.
+    /// Rounds of each row in each process. Slow rows have at most eleven.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) rounds: u16,
 
-    /// Measure in this process, and print all times as JSON: what each of several processes does.
+    /// Measure in this process, and print all times as JSON. The program starts itself with this option.
     #[arg(long, hide = true, conflicts_with_all = ["json", "svg"])]
     pub(crate) all_times: bool,
 
@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
 
-    /// Where to write the chart, and beside it, with `-dark` behind the name, the one for dark pages.
+    /// Where to write the chart. The chart for dark pages is written beside it, with `-dark` after the name.
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
 
@@ -70,7 +70,7 @@ pub(crate) enum Libraries {
 }
 
 impl Libraries {
-    /// As the command line spells it.
+    /// The name on the command line.
     const fn name(self) -> &'static str {
         match self {
             Self::Newest => "newest",

@@ -12,18 +12,18 @@ use crate::arguments::Arguments;
 use crate::library::Library;
 use crate::report::row::{Column, Outcome, Row};
 
-/// The columns.
+/// The names of the contestants, which are the columns' names.
 pub(crate) mod who {
-    /// This engine: on structs, as `#[derive(Datatype)]` compiles it; on other layouts, by a committed type.
+    /// This engine: the derive's code for structs, a committed type for other layouts.
     pub(crate) const DTYPE: &str = "dtype";
-    /// This engine on structs, by a type that was made at run time.
+    /// This engine on structs, by a type made at run time.
     pub(crate) const DYNAMIC: &str = "dtype, dynamic";
     /// The loop that a person would write.
     pub(crate) const LOOP: &str = "loop";
-    /// The newest releases, from `PyPI`.
+    /// The newest release, from `PyPI`.
     pub(crate) const OPEN_MPI: &str = "Open MPI";
     pub(crate) const MPICH: &str = "MPICH";
-    /// The libraries that this machine's system has.
+    /// The library that the system has.
     pub(crate) const SYSTEM_OPEN_MPI: &str = "Open MPI (system)";
     pub(crate) const SYSTEM_MPICH: &str = "MPICH (system)";
     /// MPICH's engine, by its own functions.
@@ -39,14 +39,14 @@ pub(crate) mod who {
     pub(crate) const RSMPI_SYSTEM_MPICH: &str = "rsmpi, MPICH (system)";
 }
 
-/// The value of a call that does not fail here. Errors are not handled in place, as in most programs: there it would be compiled
-/// into the code that is measured.
+/// The value of a call that cannot fail here. Errors are not handled in place: the compiler would put that code among the
+/// measured code.
 #[inline]
 pub(crate) fn done<T>(result: Result<T, dtype_runtime::Error>) -> T {
     #[cold]
     #[inline(never)]
     fn failed(error: &dtype_runtime::Error) -> ! {
-        panic!("a call failed that did not when the results were compared: {error}")
+        panic!("a call failed that had succeeded before: {error}")
     }
     match result {
         Ok(value) => value,
@@ -57,7 +57,7 @@ pub(crate) fn done<T>(result: Result<T, dtype_runtime::Error>) -> T {
 /// Does the work this number of times, and returns how long it took.
 type Timer<S> = dyn FnMut(&mut S, u64) -> Duration;
 
-/// A contestant for the work of a row, on a stage that all contestants in this process share.
+/// A contestant for the work of a row. All contestants in this process work on one stage.
 pub(crate) struct Contestant<S> {
     name: &'static str,
     how: How<S>,
@@ -72,13 +72,13 @@ enum How<S> {
 
 #[derive(Clone, Copy)]
 enum Which {
-    /// The MPI library of this number.
+    /// The number of an MPI library, which has a process of its own.
     Mpi(usize),
     Yaksa,
 }
 
 impl<S> Contestant<S> {
-    /// A contestant in this process.
+    /// A contestant that runs in this process.
     pub(crate) fn here(name: &'static str, mut call: impl FnMut(&mut S) + 'static) -> Self {
         let time = move |stage: &mut S, times| time_warm(times, || call(stage));
         Self { name, how: How::Here(Box::new(time)) }
@@ -96,10 +96,10 @@ pub(crate) struct Bench {
     sample: Duration,
 }
 
-/// A row gets the requested number of rounds only if one round is shorter than this.
+/// Rows get the requested number of rounds only if a round is shorter than this.
 const LONG_ROUND: Duration = Duration::from_millis(250);
 
-/// Rounds of slow rows.
+/// The maximum number of rounds of slow rows.
 const FEW_ROUNDS: usize = 11;
 
 impl Bench {
@@ -113,7 +113,7 @@ impl Bench {
         Self { quick: arguments.quick, libraries, yaksa, rows: Vec::new(), only, rounds, sample }
     }
 
-    /// Whether the row is to be measured.
+    /// Whether the arguments select the row.
     pub(crate) fn wants(&self, group: &str, name: &str) -> bool {
         self.only.as_ref().is_none_or(|only| only.is_match(&format!("{group}/{name}")))
     }
@@ -135,8 +135,9 @@ impl Bench {
         self.libraries.iter_mut().enumerate().map(contestant).collect()
     }
 
-    /// Whether every MPI library packs instances to these bytes, and unpacks them to a memory with this fingerprint. What is
-    /// packed is [`DATA`](dtype_benches::peer::DATA); it is unpacked over [`BACKGROUND`](dtype_benches::peer::BACKGROUND).
+    /// Checks that every MPI library packs instances to these bytes, and unpacks them to memory with this fingerprint. The
+    /// packed values are [`DATA`](dtype_benches::peer::DATA), and unpacking overwrites
+    /// [`BACKGROUND`](dtype_benches::peer::BACKGROUND).
     pub(crate) fn compare(
         &mut self,
         ty: &Type,
@@ -168,8 +169,8 @@ impl Bench {
         Contestant { name, how }
     }
 
-    /// Runs the contestants alternately. A different one comes first in each round, and every other round goes the other
-    /// way round: otherwise each would always find the caches as the same other one leaves them.
+    /// Runs the contestants in turn. Each round begins with another contestant, and every other round runs them in reverse.
+    /// Otherwise each contestant would always find the caches as the same other one left them.
     pub(crate) fn turns<S>(
         &mut self,
         stage: &mut S,
@@ -239,7 +240,7 @@ impl Bench {
             if took * 4 >= self.sample * 3 {
                 return Ok((times, took));
             }
-            // In steps: a single short sample may have been disturbed.
+            // Increase the number in steps, because a single short sample may have been disturbed.
             let factor = (self.sample.as_secs_f64() / took.as_secs_f64()).clamp(1.5, 8.0);
             times = (times as f64 * factor).ceil() as u64;
         }

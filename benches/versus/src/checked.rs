@@ -11,13 +11,13 @@ use dtype_runtime::{pack_into, packed_size, unpack, unpack_into};
 use crate::bench::{Bench, Contestant, done, who};
 use crate::report::row::{Column, Group, Row};
 
-/// Records of each array. The last is more than the second-level cache has room for.
+/// The numbers of records. The last array does not fit the second-level cache.
 pub(crate) const COUNTS: [usize; 6] = [1, 7, 100, 1000, 65_536, 300_000];
 
-/// In place.
+/// Unpacking in place.
 pub(crate) const OVER: &str = "unpack";
 
-/// To a new vector.
+/// Unpacking to a new vector.
 pub(crate) const NEW: &str = "back";
 
 pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
@@ -62,7 +62,7 @@ struct Arrays<'a, S> {
 }
 
 impl<S: CheckedShape> Arrays<'_, S> {
-    /// Whether both make the same records of the bytes, and both refuse other bytes.
+    /// Checks that the loop and the engine unpack the bytes to the same records, and that both refuse invalid bytes.
     fn compare(&mut self) -> Result<()> {
         let Self { items, packed } = self;
         let by_hand = |_| anyhow!("the loop refuses valid bytes");

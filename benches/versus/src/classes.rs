@@ -13,13 +13,13 @@ use crate::streaming::Stream;
 /// A class of layouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// Loops of a few repetitions in one another.
+    /// Nested loops of a few repetitions.
     ShortLoops,
     /// Faces of cubes of `f64`, whole, without their edges, or two thick, and the inside of a cube.
     Faces,
-    /// Matrices by columns.
+    /// The columns of matrices.
     Transposes,
-    /// Data without gaps, in fragments. In one call, everyone copies it by `memcpy`.
+    /// Data without gaps, in fragments. In one call, every library uses `memcpy`.
     Contiguous,
 }
 
@@ -44,7 +44,7 @@ impl Class {
         }
     }
 
-    /// The largest mean of this engine's time over that of the fastest library.
+    /// The limit for the mean of this engine's time over that of the fastest library.
     pub(crate) const fn limit(self) -> f64 {
         match self {
             Self::Transposes => 0.9,
@@ -52,7 +52,7 @@ impl Class {
         }
     }
 
-    /// The rows of each layout: their name, and what the peers do.
+    /// The rows of each layout: the name of the work, and the request to the peers.
     pub(crate) fn works(self) -> &'static [(&'static str, Work)] {
         let [_, _, in_fragments @ ..] = &WORKS;
         if self == Self::Contiguous { in_fragments } else { &WORKS }
@@ -68,7 +68,7 @@ impl Class {
     }
 }
 
-/// Instances of a type.
+/// Instances of a type, and the memory that they need.
 struct Layout {
     parameters: String,
     count: usize,
@@ -85,8 +85,8 @@ fn f64() -> Type {
     Type::basic(Basic::F64)
 }
 
-/// Every other `f64`, and loops over that, with two `f64` between a repetition and the next. Each entry of `counts` is the
-/// number of repetitions of a loop, the innermost one first.
+/// Every other `f64`, in nested loops with a distance of two `f64` between repetitions. `counts` are the repetitions of the
+/// loops, the innermost one first.
 fn nest(counts: &[u64]) -> Result<Type, Error> {
     counts.iter().try_fold(f64(), |inner, &count| {
         let stride = if inner.extent() == 8 { 16 } else { inner.extent() + 16 };
@@ -109,7 +109,7 @@ fn short_loops() -> Vec<Layout> {
     all
 }
 
-/// In `x`, the fastest axis, faces are single elements; in `z`, they are one block.
+/// The faces of a cube. Across `x`, the fastest axis, a face consists of single elements; across `z`, of one block.
 fn faces(side: u64) -> Vec<Layout> {
     let face = |name: &str, parts: [u64; 3], start: u64| {
         let starts = parts.map(|part| if part < side { start } else { 0 });

@@ -10,10 +10,10 @@ use dtype_runtime::{Basic, Distribution, Error, Order, Type};
 use crate::bench::{Bench, Contestant, who};
 use crate::report::row::{Group, Row};
 
-/// This engine, without creating the type.
+/// Only the commit, for this engine.
 const COMMIT: &str = "dtype, commit alone";
 
-/// A type, made by calls whose arguments are prepared.
+/// A type, and the call that makes it again: its arguments are prepared, so that only the call is timed.
 struct Creation {
     constructor: &'static str,
     parameters: String,
@@ -39,7 +39,7 @@ impl Blocks {
     }
 }
 
-/// Every constructor, with arguments that [`black_box`] keeps from the compiler.
+/// One creation for each constructor. [`black_box`] hides the arguments from the compiler.
 fn all() -> Vec<Creation> {
     let mut all = regular();
     for number in [5, 1000, 100_000] {
@@ -48,7 +48,7 @@ fn all() -> Vec<Creation> {
     all
 }
 
-/// The creation by a function that takes the type `f64`.
+/// The creation of a type by a function of the old type, which is `f64`.
 fn creation(
     constructor: &'static str,
     parameters: impl Into<String>,

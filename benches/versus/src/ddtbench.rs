@@ -16,7 +16,7 @@ use zerocopy::IntoBytes;
 use crate::bench::{Bench, Contestant, done, who};
 use crate::report::row::{Column, Group, Row};
 
-/// Memory is copied as a whole only if it is at most this large.
+/// The largest memory that is copied as a whole, for comparison.
 const LARGEST_SPAN: usize = 64 << 20;
 
 pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
@@ -58,7 +58,7 @@ struct Stage<H: ByHand> {
     memory: Placed<H::Element>,
     packed: Placed<H::Element>,
     out: Placed<H::Element>,
-    /// As large as all instances with the gaps between them; empty if that is too large.
+    /// A buffer as large as all instances with the gaps between them; empty if it would be too large.
     span: Vec<u8>,
     by_hand: H,
 }
@@ -86,7 +86,7 @@ impl<H: ByHand> Stage<H> {
         Ok(Self { committed, count, origin: base * each, memory, packed, out, span, by_hand })
     }
 
-    /// Whether all contestants make the same bytes of the memory, and the same memory of the bytes.
+    /// Checks that all contestants pack the memory to the same bytes, and unpack these to the same memory.
     fn compare(&mut self, bench: &mut Bench) -> Result<()> {
         let Self { committed, count, origin, memory, packed, out, by_hand, .. } = self;
         out.as_mut_bytes().fill(0);
@@ -150,7 +150,7 @@ impl<H: ByHand> Stage<H> {
         bench.turns(self, contestants)
     }
 
-    /// The time of a copy.
+    /// The contestants that copy with `memcpy`.
     fn copies(&self) -> Vec<Contestant<Self>> {
         let mut copies = vec![Contestant::here(who::MEMCPY, |Self { packed, out, .. }| {
             black_box(out).copy_from_slice(black_box(packed));

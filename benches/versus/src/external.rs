@@ -15,7 +15,7 @@ use crate::streaming::layouts;
 /// In the machine's own representation.
 pub(crate) const NATIVE: &str = "native";
 
-/// As MPI's `external32`.
+/// In the representation `external32` of MPI.
 pub(crate) const EXTERNAL32: &str = "external32";
 
 pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
@@ -63,8 +63,7 @@ impl Message {
         Ok(Self { committed, conversion, count, memory, native, external, out })
     }
 
-    /// Whether the second is the first with the bytes of each number reversed, and both are unpacked to the same
-    /// memory.
+    /// Checks that `external32` reverses the bytes of each number, and that unpacking either form gives the same memory.
     fn compare(&mut self) -> Result<()> {
         let Self { committed, conversion, count, memory, native, external, out } = self;
         out.copy_from_slice(native);
@@ -78,10 +77,7 @@ impl Message {
                 rest = other;
             }
         }
-        ensure!(
-            out == external,
-            "{EXTERNAL32} is not the numbers, the most significant byte first"
-        );
+        ensure!(out == external, "{EXTERNAL32} does not have the bytes of each number reversed");
         let mut fingerprints = [0; 2];
         for (turn, fingerprint_of) in fingerprints.iter_mut().enumerate() {
             fill(memory, BACKGROUND);

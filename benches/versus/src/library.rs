@@ -13,7 +13,7 @@ use dtype_runtime::Type;
 use crate::arguments::{Arguments, Libraries};
 use crate::bench::who;
 
-/// A library, or the reason why it is missing.
+/// A library. If it is missing, the reason.
 pub(crate) struct Library {
     /// Its column.
     pub(crate) name: &'static str,
@@ -22,7 +22,7 @@ pub(crate) struct Library {
     process: Result<Process, String>,
 }
 
-/// A child process that waits for requests.
+/// A child process that answers requests.
 pub(crate) struct Process {
     /// The name that the library reports.
     pub(crate) version: String,
@@ -34,8 +34,7 @@ pub(crate) struct Process {
 impl Library {
     /// The MPI libraries that the arguments ask for. Builds the peer of each in a folder of its own, and starts it.
     ///
-    /// A library that is missing or cannot be linked is not an error. A library that is present and does not work
-    /// is.
+    /// A library that is missing, or that cannot be linked, is no error. A library that fails is an error.
     pub(crate) fn all(arguments: &Arguments) -> Result<Vec<Self>> {
         let mut all = Vec::new();
         if arguments.libraries != Libraries::System {
@@ -62,7 +61,7 @@ impl Library {
             let process = Err(missing(name, "PyPI's release is not installed"));
             return Ok(Self { name, by_crate, process });
         }
-        // The folder's name ends with the version.
+        // The name of the folder ends with the version.
         let folder = String::from_utf8(installed.stdout)?;
         let folder = folder.trim_end();
         let wrapper = Path::new(folder).join("bin/mpicc");
@@ -95,7 +94,7 @@ impl Library {
     pub(crate) fn yaksa(name: &'static str) -> Result<Self> {
         let library = "libmpich.a";
         let found = Command::new("cc").arg(format!("-print-file-name={library}")).output();
-        // The name alone if there is no such file.
+        // The compiler prints the name alone if there is no such file.
         let is_found = found.is_ok_and(|output| output.stdout.trim_ascii() != library.as_bytes());
         let process = if is_found {
             start(name, "dtype-yaksa-peer", "yaksa", None)?
@@ -105,7 +104,7 @@ impl Library {
         Ok(Self { name, by_crate: name, process })
     }
 
-    /// Whether it packs in fragments: by the engine that Open MPI exports. MPI has no call for that.
+    /// Whether the library packs in fragments. Only Open MPI exports an engine that does; MPI has no call for it.
     pub(crate) fn has_fragments(&self) -> bool {
         [who::OPEN_MPI, who::SYSTEM_OPEN_MPI].contains(&self.name)
     }
@@ -117,7 +116,7 @@ impl Library {
     /// The library and its version, or the reason why it is missing.
     pub(crate) fn description(&self) -> String {
         match &self.process {
-            // Some versions include the library's name, some do not.
+            // Some libraries' versions begin with the name, and others do not.
             Ok(process) if process.version.starts_with(self.name) => process.version.clone(),
             Ok(Process { version: what, .. }) | Err(what) => format!("{}: {what}", self.name),
         }
@@ -173,7 +172,7 @@ impl Process {
     fn spawn(program: &Path) -> Result<Self> {
         let mut command = Command::new(program);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        // One process that sends nothing needs no network, and looking for one can take long or fail.
+        // A single process needs no network, and the search for one can take long or fail.
         if std::env::var_os("UCX_TLS").is_none() {
             command.env("UCX_TLS", "self,sm");
         }
@@ -184,7 +183,7 @@ impl Process {
         let mut process = Self { version: String::new(), child, requests, replies };
         match process.ask(&Request::Name)? {
             Reply::Name(version) => process.version = version,
-            other => bail!("it answers {other:?}"),
+            other => bail!("the peer replied {other:?}"),
         }
         Ok(process)
     }
@@ -210,20 +209,20 @@ impl Process {
         self.bytes(&Request::Layout { ty: ty.marshal(), count, origin, length })
     }
 
-    /// Unpacks them over [`dtype_benches::peer::BACKGROUND`], and returns the fingerprint of the memory.
+    /// Unpacks the packed bytes over [`dtype_benches::peer::BACKGROUND`], and returns the fingerprint of the memory.
     pub(crate) fn unpack(&mut self) -> Result<u64> {
         match self.ask(&Request::Unpack)? {
             Reply::Fingerprint(fingerprint) => Ok(fingerprint),
-            other => bail!("it answers {other:?}"),
+            other => bail!("the peer replied {other:?}"),
         }
     }
 
-    /// Makes records, and returns their packed bytes.
+    /// Makes records from packed bytes, packs them again, and returns the result.
     pub(crate) fn records(&mut self, shape: &str, packed: &[u8]) -> Result<Vec<u8>> {
         self.bytes(&Request::Records { shape: shape.into(), packed: packed.to_vec() })
     }
 
-    /// Unpacks them, and returns the fields of the records.
+    /// Unpacks the packed records, and returns the fields.
     pub(crate) fn decode(&mut self) -> Result<Vec<u8>> {
         self.bytes(&Request::Decode)
     }
@@ -231,7 +230,7 @@ impl Process {
     fn bytes(&mut self, request: &Request) -> Result<Vec<u8>> {
         match self.ask(request)? {
             Reply::Bytes(bytes) => Ok(bytes),
-            other => bail!("it answers {other:?}"),
+            other => bail!("the peer replied {other:?}"),
         }
     }
 
@@ -239,7 +238,7 @@ impl Process {
     pub(crate) fn calls(&mut self, ty: &Type) -> Result<u64> {
         match self.ask(&Request::Calls { ty: ty.marshal() })? {
             Reply::Size(size) => Ok(size),
-            other => bail!("it answers {other:?}"),
+            other => bail!("the peer replied {other:?}"),
         }
     }
 
@@ -247,21 +246,21 @@ impl Process {
     pub(crate) fn pieces(&mut self, ty: &Type, count: usize) -> Result<Vec<(u64, u64)>> {
         match self.ask(&Request::Pieces { ty: ty.marshal(), count })? {
             Reply::Pieces(pieces) => Ok(pieces),
-            other => bail!("it answers {other:?}"),
+            other => bail!("the peer replied {other:?}"),
         }
     }
 
-    /// How long this number of repetitions takes, by the process's own clock.
+    /// How long this number of repetitions takes, by the clock of the child process.
     pub(crate) fn time(&mut self, work: Work, repetitions: u64) -> Result<Duration> {
         match self.ask(&Request::Time { work, repetitions })? {
             Reply::Time(nanoseconds) => Ok(Duration::from_nanos(nanoseconds)),
-            other => bail!("it answers {other:?}"),
+            other => bail!("the peer replied {other:?}"),
         }
     }
 }
 
 impl Drop for Process {
-    /// Lets the child end by itself, as an MPI program should.
+    /// Lets the child process end by itself, because an MPI program must finalize MPI.
     fn drop(&mut self) {
         drop(self.requests.take());
         let _ = self.child.wait();

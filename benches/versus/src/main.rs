@@ -4,10 +4,10 @@
 //!
 //! `cargo run --release -p dtype-versus`
 //!
-//! Times on one machine say little about another machine, and on a shared machine little about the next minute. So
-//! all contestants run alternately, in short rounds, in several processes, and the figure is the ratio of two times in
-//! the same round: the median over all rounds. Before anything is timed, its results are compared with the others': the
-//! packed bytes, and the memory that they are unpacked to.
+//! Times on one machine say little about another machine, and on a shared machine they say little about the next minute. So all
+//! contestants run alternately, in short rounds, in several processes. A figure is the ratio of two times of one round, and the
+//! median over all rounds. Before anything is timed, the program checks that all contestants give the same packed bytes and the
+//! same unpacked memory.
 
 #![forbid(unsafe_code)]
 #![allow(

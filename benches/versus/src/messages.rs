@@ -1,7 +1,7 @@
 //! Arrays of records to a new vector of bytes and back to a new vector of records, as in a program that sends
 //! messages: this engine and Rust's serializers.
 //!
-//! Their bytes differ; the records that come back are the same.
+//! The bytes differ; the unpacked records are the same.
 
 use std::hint::black_box;
 
@@ -47,7 +47,7 @@ const ZEROCOPY: &str = "zerocopy";
 /// Records of each array.
 const COUNTS: [usize; 5] = [1, 16, 1000, 65_536, 1_000_000];
 
-/// Numbers at their full width, as this engine packs them.
+/// bincode with numbers at their full width, as this engine packs them.
 const FIXED: bincode::config::Configuration<
     bincode::config::LittleEndian,
     bincode::config::Fixint,
@@ -68,11 +68,11 @@ trait Message:
     + for<'a> Readable<'a, LittleEndian>
     + Wired
 {
-    /// By rkyv, whose traits belong to the archived type.
+    /// Archives the records with rkyv, whose traits belong to the archived type.
     #[allow(clippy::ptr_arg, reason = "rkyv has bytes for a vector, not for a slice")]
     fn archive(items: &Vec<Self>) -> Result<AlignedVec, rancor::Error>;
 
-    /// The archived records.
+    /// Reads archived records back.
     fn unarchive(bytes: &[u8]) -> Result<Vec<Self>, rancor::Error>;
 }
 
@@ -155,7 +155,7 @@ impl<S: Message> Messages<S> {
         })
     }
 
-    /// Whether all contestants return the same records.
+    /// Checks that all contestants return the same records.
     fn compare(&self, bench: &mut Bench) -> Result<()> {
         let same = |name: &str, items: Vec<S>| {
             ensure!(items == self.items, "{name} makes other records of its bytes");

@@ -11,16 +11,16 @@ use crate::bench::{Bench, Contestant, done, who};
 use crate::report::row::{Column, Group, Row};
 use crate::structs::Tail;
 
-/// On one core.
+/// The engine on one core.
 pub(crate) const ONE_CORE: &str = "one core";
 
-/// A copy of the packed bytes by rayon.
+/// A copy of the packed bytes on all cores, by rayon.
 pub(crate) const COPY: &str = "rayon, copy";
 
 /// Packed sizes of the arrays, in MiB.
 const SIZES: [usize; 3] = [1, 64, 1024];
 
-/// Bytes that rayon copies at a time.
+/// Bytes in each of the pieces that rayon copies.
 const AT_ONCE: usize = 256 << 10;
 
 pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
@@ -41,7 +41,7 @@ pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
     Ok(())
 }
 
-/// Records, their packed bytes, and as many other bytes.
+/// Records, their packed bytes, and a buffer of that length.
 struct Arrays {
     items: Vec<Tail>,
     packed: Vec<u8>,

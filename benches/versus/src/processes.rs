@@ -1,8 +1,8 @@
 //! The run in several processes, one after another.
 //!
-//! Where a process's stack, heap and code lie, and which pages of memory it gets, changes some times by half, and
-//! stays the same as long as the process lives. So no number of rounds in one process tells the usual time from the
-//! unlucky one. Every process has other places, and the rounds of all processes count alike.
+//! Where a process's stack, heap and code lie, and which pages of memory it gets, changes some times by half, and stays the
+//! same as long as the process lives. So even many rounds in one process may give an unusual time. Memory lies elsewhere in
+//! each process, and the rounds of all processes count alike.
 
 use std::env;
 use std::iter;
@@ -15,14 +15,14 @@ use serde::{Deserialize, Serialize};
 use crate::arguments::Arguments;
 use crate::report::row::{Outcome, Row};
 
-/// What one process, or all together, measured.
+/// The results of one process, or of all together.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Run {
     pub(crate) machine: Machine,
     pub(crate) rows: Vec<Row>,
 }
 
-/// Runs the program once for each process.
+/// Runs this program once for each process.
 pub(crate) fn run(arguments: &Arguments) -> Result<Run> {
     let number = arguments.processes();
     let mut all: Option<Run> = None;
@@ -49,7 +49,7 @@ fn one(arguments: &Arguments) -> Result<Run> {
 }
 
 impl Run {
-    /// Adds another process's rounds to those of the same rows.
+    /// Appends the rounds of another process to those of the same rows.
     fn append(&mut self, other: Self) -> Result<()> {
         ensure!(
             self.rows.len() == other.rows.len(),
@@ -64,7 +64,7 @@ impl Run {
                 match (&mut column.outcome, other.outcome) {
                     (Outcome::Times(all), Outcome::Times(more)) => all.extend(more),
                     (Outcome::Missing(_), Outcome::Missing(_)) => {}
-                    // The rounds of the others would be compared with those of another process.
+                    // A ratio compares two times of one round, so both must have the same processes.
                     _ => bail!("{row_name}: only some processes measured {}", column.name),
                 }
             }

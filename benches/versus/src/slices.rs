@@ -1,4 +1,4 @@
-//! Slices of records in segments, against the whole of them.
+//! Slices of records, packed and unpacked in segments and as a whole.
 
 use std::hint::black_box;
 
@@ -64,7 +64,7 @@ struct Slice<'a, S> {
 }
 
 impl<S: Shape> Slice<'_, S> {
-    /// Whether the segments have the bytes of the whole.
+    /// Checks that the segments together have the bytes of the whole.
     fn compare(&mut self) -> Result<()> {
         for segment in [64 << 10, 8 << 10, 1 << 10] {
             self.out.fill(0);

@@ -1,4 +1,5 @@
-//! Segments against the whole, the pieces of memory in windows against all at once, and setting a position.
+//! Packing in segments, beside packing as a whole; listing the pieces of memory in windows, beside all in one call; setting a
+//! position.
 //!
 //! MPI has no calls for these; MPICH's engine, Yaksa, lists the pieces.
 
@@ -19,13 +20,13 @@ use crate::structs::{Mixed, Nested, Scattered, Tail};
 /// In one call.
 pub(crate) const WHOLE: &str = "whole";
 
-/// In segments of this number of bytes.
+/// In segments of 64 KiB.
 pub(crate) const KIB_64: &str = "64 KiB";
 pub(crate) const KIB_8: &str = "8 KiB";
 pub(crate) const KIB_1: &str = "1 KiB";
 
-/// Jumps before any are measured. They reach all of the memory and of the lists, which the few jumps of a round do not: these
-/// would measure how long that takes to come to the caches.
+/// Jumps before the measured ones. They bring all of the memory and of the lists into the caches. The few jumps of a round
+/// reach only a part of both, and would measure the misses.
 const JUMPS_BEFORE: u32 = 200_000;
 
 /// All pieces, in windows of 64.
@@ -127,7 +128,7 @@ pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
     Ok(())
 }
 
-/// The pieces, each with those that it touches.
+/// Joins pieces that touch.
 fn joined(pieces: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     let mut joined: Vec<(u64, u64)> = Vec::new();
     for (disp, len) in pieces {
@@ -178,7 +179,7 @@ impl Stream {
         self.packed.len() as u64
     }
 
-    /// Whether the MPI libraries make the same bytes and the same memory.
+    /// Checks that the MPI libraries pack to the same bytes and unpack to the same memory.
     pub(crate) fn compare_libraries(&mut self, bench: &mut Bench) -> Result<()> {
         fill(&mut self.memory, BACKGROUND);
         self.unpack_whole()?;
@@ -188,7 +189,7 @@ impl Stream {
         bench.compare(&self.committed, count, 0, length, &self.packed, unpacked)
     }
 
-    /// Whether the segments, and the pieces, have the bytes of the whole.
+    /// Checks that the segments, and the pieces, have the bytes of the whole.
     pub(crate) fn compare(&mut self) -> Result<()> {
         fill(&mut self.memory, BACKGROUND);
         self.unpack_whole()?;
@@ -206,7 +207,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Displacements and lengths.
+    /// The displacements and lengths of all pieces.
     fn pieces(&self) -> Result<Vec<(u64, u64)>> {
         let pieces = self.committed.iov(self.count, 0..self.packed.len() as u64)?;
         pieces.map(|piece| Ok((u64::try_from(piece.disp)?, piece.len))).collect()
@@ -301,7 +302,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Sets another position and packs a byte there.
+    /// Sets another position, and packs a byte there.
     fn jump(&mut self) {
         self.position = (self.position + 7919 * 13) % self.packed.len() as u64;
         if let Ok(mut packer) = self.committed.packer(&*self.memory, self.count) {

@@ -97,7 +97,7 @@ impl<S: Shape> Arrays<'_, S> {
         Ok(())
     }
 
-    /// Whether all contestants make the same bytes of the records, and the same records of the bytes.
+    /// Checks that all contestants pack the records to the same bytes, and unpack these to the same records.
     fn compare(&mut self, bench: &mut Bench) -> Result<()> {
         let Self { items, packed, out, .. } = self;
         let count = items.len();
@@ -123,8 +123,9 @@ impl<S: Shape> Arrays<'_, S> {
         bench.compare(&self.committed, count, 0, self.memory.len(), packed, here)
     }
 
-    // Every contestant hides the slices themselves: hidden as references to them, they would be loaded in each call. No result
-    // is hidden: loops have none, and to hide it is to store it, which takes a sixth of the time of a small record.
+    // Every contestant hides the slices themselves from the compiler: behind a hidden reference, a slice would be loaded in
+    // each call. No result is hidden: loops return nothing, and hiding a result stores it, which takes a sixth of the time of a
+    // small record.
 
     fn pack(&mut self, bench: &mut Bench) -> Result<Vec<Column>> {
         let mut contestants = vec![

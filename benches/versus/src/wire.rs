@@ -4,7 +4,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use crate::structs::{Body, Hole, Mixed, Nested, Pair, Scattered, Small, Tail};
 
-/// A type with a form without padding.
+/// A type that has a form without padding.
 pub(crate) trait Wired: Sized {
     type Wire: FromBytes + IntoBytes + Immutable;
 
@@ -59,7 +59,7 @@ macro_rules! wire {
             }
 
             fn of_wire(wire: &$name) -> Self {
-                // By value: a field may not be aligned.
+                // Copies each field, because a field in a packed struct may not be aligned.
                 $(let $field = wire.$field;)*
                 Self { $($field: Wired::of_wire(&$field),)* }
             }
@@ -80,13 +80,13 @@ wire!(NestedWire for Nested { head: Pair, parts: [Scattered; 2], weight: f32, })
 pub(crate) fn encode<S: Wired>(items: &[S]) -> Vec<u8> {
     let mut bytes = vec![0; items.len() * size_of::<S::Wire>()];
     for (item, place) in items.iter().zip(bytes.chunks_exact_mut(size_of::<S::Wire>())) {
-        // As long as the wire form.
+        // The place has the length of the wire form, so this cannot fail.
         let _ = item.to_wire().write_to(place);
     }
     bytes
 }
 
-/// The records again, as far as the bytes suffice.
+/// Reads records until the bytes end.
 pub(crate) fn decode<S: Wired>(bytes: &[u8]) -> Vec<S> {
     bytes
         .chunks_exact(size_of::<S::Wire>())

@@ -41,12 +41,12 @@ fn answer(layout: &mut Option<Layout>, request: Request) -> Result<Reply> {
             let window = match work {
                 Work::List => layout.pieces.len(),
                 Work::ListInWindows => WINDOW,
-                other => bail!("Yaksa is not asked for {other:?}"),
+                other => bail!("Yaksa has no call for {other:?}"),
             };
             let time = time_warm(repetitions, || layout.list(window));
             Reply::Time(u64::try_from(time.as_nanos())?)
         }
-        other => bail!("Yaksa is not asked for {other:?}"),
+        other => bail!("Yaksa has no call for {other:?}"),
     })
 }
 

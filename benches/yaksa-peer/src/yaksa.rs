@@ -20,10 +20,10 @@ pub(crate) struct Piece {
     len: usize,
 }
 
-/// Null: no hints.
+/// A null pointer: no hints.
 type Info = *mut c_void;
 
-// As `yaksa.h` declares them in the version that MPICH 4 contains.
+// The declarations of `yaksa.h` in the version that MPICH 4 contains.
 unsafe extern "C" {
     fn yaksa_init(info: Info) -> c_int;
     fn yaksa_type_create_contig(count: isize, old: Number, info: Info, new: *mut Number) -> c_int;
@@ -102,7 +102,7 @@ impl Piece {
     }
 }
 
-/// A datatype, with those that it was made of.
+/// A datatype, with the datatypes that it was made of.
 pub(crate) struct Handle {
     number: Number,
     parts: Vec<Handle>,
@@ -115,7 +115,8 @@ impl Handle {
         let numbers: Vec<Number> = parts.iter().map(|part| part.number).collect();
         let [first, ..] = numbers[..] else { bail!("a datatype without parts") };
         let (none, mut new) = (ptr::null_mut(), 0);
-        // SAFETY: the parts are alive, and the lists have as many elements as is said, because `call` belongs to a type.
+        // SAFETY: the parts are alive, and each list has the number of elements that the call passes, because `call` belongs to
+        // a type.
         let code = unsafe {
             match (call.combiner, &call.arguments[..]) {
                 (Combiner::Contiguous, [Count(count), _]) => {
@@ -169,7 +170,7 @@ impl Handle {
         Ok(Self { number: new, parts })
     }
 
-    /// An integer of the same size.
+    /// The basic datatype as an integer of the same size.
     fn predefined(ty: &Type) -> Result<Self> {
         // `YAKSA_TYPE__INT8_T` and so on.
         let number = match ty.size() {
@@ -190,10 +191,10 @@ impl Handle {
         Ok(len)
     }
 
-    /// Lists pieces from number `offset` on, as many as there are and fit; returns their number.
+    /// Lists pieces from number `offset` on, until the list is full or the pieces end. Returns the number of listed pieces.
     pub(crate) fn pieces(&self, count: usize, offset: usize, pieces: &mut [Piece]) -> usize {
         let (at, room, mut found) = (pieces.as_mut_ptr(), pieces.len(), 0);
-        // SAFETY: the datatype is alive, and there is that much room; no memory of the instances is accessed.
+        // SAFETY: the datatype is alive, and the list has this much room. Yaksa accesses no memory of the instances.
         let code =
             unsafe { yaksa_iov(ptr::null(), count, self.number, offset, at, room, &raw mut found) };
         if code == 0 { found } else { 0 }
@@ -204,7 +205,7 @@ impl Drop for Handle {
     fn drop(&mut self) {
         let is_made = !self.parts.is_empty();
         if is_made {
-            // SAFETY: made for this value, and not used again.
+            // SAFETY: this value owns the datatype, and does not use it again.
             unsafe { yaksa_type_free(self.number, ptr::null_mut()) };
         }
     }

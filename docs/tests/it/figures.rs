@@ -1,4 +1,4 @@
-//! The chapter *Figures* has what the benches printed; the figures on other pages are copies of those.
+//! The chapter *Figures* agrees with the printed results of the benches, and other pages agree with that chapter.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-/// The cells of a page's tables that begin with a digit, by the labels of their row and column, whichever is which.
+/// The cells of a page's tables that begin with a digit, by the set of their row's and their column's label.
 fn figures(page: &str) -> BTreeMap<BTreeSet<String>, BTreeSet<String>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(page);
     let text = fs::read_to_string(path).unwrap();

@@ -6,7 +6,7 @@ use std::{env, fs};
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-/// What a page has: its links and pictures, with where they lead to, and its headings, as they are linked to.
+/// A page: its links and pictures with their targets, and its headings as link targets.
 #[derive(Default)]
 struct Page {
     links: Vec<String>,
@@ -18,7 +18,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-/// The identifier of a heading: its letters and digits in small, with `-` for spaces.
+/// The identifier of a heading: letters and digits in lower case, with `-` for spaces.
 fn identifier(heading: &str) -> String {
     let kept = heading.trim().chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
     kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
@@ -61,7 +61,7 @@ fn pages() -> BTreeMap<PathBuf, Page> {
     chapters().into_iter().chain(others.map(|path| (path.clone(), read(&path)))).collect()
 }
 
-/// What leads nowhere, in words.
+/// The links that lead nowhere, in words.
 fn broken(pages: &BTreeMap<PathBuf, Page>) -> Vec<String> {
     let mut broken = Vec::new();
     for (path, page) in pages {
@@ -94,7 +94,7 @@ fn links_lead_somewhere() {
 }
 
 #[test]
-fn what_leads_nowhere_is_found() {
+fn broken_links_are_found() {
     let path = root().join("docs/src/introduction.md");
     let links = ["nothing.md", "layouts.md#nothing", "#nothing", "layouts.md#lists", "layouts.md"];
     let page = Page { links: links.map(str::to_owned).to_vec(), ..Page::default() };
@@ -111,7 +111,7 @@ fn the_summary_has_every_chapter() {
 }
 
 #[test]
-fn every_picture_is_shown_and_said_in_words() {
+fn every_picture_is_shown_and_has_a_text_alternative() {
     let mut shown = BTreeSet::new();
     for (path, page) in pages() {
         shown.extend(page.images.iter().map(|image| path.with_file_name(image)));

@@ -67,7 +67,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The names in code font of the chapter.
+/// The chapter's names in code font.
 fn named() -> Vec<String> {
     let chapter = fs::read_to_string(root().join("docs/src/coming-from-mpi.md")).unwrap();
     chapter.split('`').skip(1).step_by(2).map(str::to_owned).collect()
@@ -81,7 +81,7 @@ fn every_call_of_the_standard_has_a_row() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-/// The text of all files of Rust below these folders, with their paths.
+/// The paths and the texts of all Rust files below these folders.
 fn sources(folders: &[&str]) -> Vec<(PathBuf, String)> {
     let mut paths: Vec<_> = folders.iter().map(|folder| root().join(folder)).collect();
     let mut sources = Vec::new();
@@ -96,7 +96,7 @@ fn sources(folders: &[&str]) -> Vec<(PathBuf, String)> {
     sources
 }
 
-/// What the documentation of the crate says is found by the name of an MPI call.
+/// A reader who looks for an MPI call by its name in the crate's documentation finds the call in the chapter, too.
 #[test]
 fn every_alias_in_the_crate_has_a_row() {
     let named = named();
@@ -111,7 +111,7 @@ fn every_alias_in_the_crate_has_a_row() {
     assert!(aliases > 40, "{aliases}");
 }
 
-/// The functions that the tables name in the place of MPI's are there.
+/// The functions that the tables name exist.
 #[test]
 fn every_function_in_the_tables_exists() {
     let sources = sources(&["dtype-runtime/src", "dtype-mpi/src"]);

@@ -102,6 +102,6 @@ impl Write for Counts {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        panic!("nobody asked for it")
+        panic!("nothing flushes this writer")
     }
 }

@@ -27,7 +27,7 @@ impl Interval {
 fn messages_are_checked() {
     let mut frame = Vec::new();
     dtype_message::write(&mut frame, &[[1_u32, 2], [4, 3]]).unwrap();
-    // The same signature, without the invariant.
+    // The type without the invariant accepts the same message.
     assert!(dtype_message::read::<[u32; 2]>(&mut &frame[..], &Limits::new()).is_ok());
     let error = dtype_message::read::<Interval>(&mut &frame[..], &Limits::new()).unwrap_err();
     let MessageError::Records(error) = error else { panic!("{error}") };
@@ -37,7 +37,7 @@ fn messages_are_checked() {
     assert_eq!(items, [Interval { start: 0, end: 1 }; 2]);
 }
 
-/// Without data, so there are no bytes to check.
+/// A record without data: there are no bytes to check, and still a check.
 #[derive(Datatype, Clone, Copy, Debug, Default)]
 #[dtype(check = never)]
 struct Nothing;
@@ -50,9 +50,9 @@ fn refused(error: &Error) {
     assert!(matches!(error, Error::CheckFailed { record: 0, .. }), "{error}");
 }
 
-/// By every reader, in either byte order, whatever number a frame announces.
+/// Every reader checks such a record, in either byte order, whatever number of records a frame announces.
 #[test]
-fn a_frame_without_data_is_asked() {
+fn records_without_data_are_checked() {
     const COUNT: usize = 1 << 20;
     let limits = Limits::new();
     let wrong = |error: dtype_message::Error| {
@@ -84,23 +84,23 @@ fn a_frame_without_data_is_asked() {
 }
 
 thread_local! {
-    static ASKED: Cell<u32> = const { Cell::new(0) };
+    static CHECKS: Cell<u32> = const { Cell::new(0) };
 }
 
 #[derive(Datatype, Clone, Copy, Debug)]
 #[dtype(check = count)]
-struct Asked;
+struct Counted;
 
-fn count(_: &Asked) -> bool {
-    ASKED.with(|asked| asked.set(asked.get() + 1));
+fn count(_: &Counted) -> bool {
+    CHECKS.with(|checks| checks.set(checks.get() + 1));
     true
 }
 
-/// A message without data may announce any number of records.
+/// A message without data may announce any number of records, which are checked once.
 #[test]
-fn records_without_data_in_a_frame_are_asked_once() {
+fn records_without_data_are_checked_once() {
     let mut frame = Vec::new();
-    dtype_message::write(&mut frame, &[Asked; 1 << 20]).unwrap();
-    let decoded = dtype_message::decode::<Vec<Asked>>(&mut &frame[..], &Limits::new()).unwrap();
-    assert_eq!((decoded.unwrap().len(), ASKED.with(Cell::get)), (1 << 20, 1));
+    dtype_message::write(&mut frame, &[Counted; 1 << 20]).unwrap();
+    let decoded = dtype_message::decode::<Vec<Counted>>(&mut &frame[..], &Limits::new()).unwrap();
+    assert_eq!((decoded.unwrap().len(), CHECKS.with(Cell::get)), (1 << 20, 1));
 }

@@ -97,7 +97,7 @@ fn every_change_of_one_byte_is_found() {
     }
 }
 
-/// One change of the header makes such a frame, if the checksums are corrected.
+/// One change of the header makes a frame of the other byte order, if the checksums are corrected.
 #[test]
 fn a_frame_may_be_in_either_byte_order() {
     for records in [&[][..], &[(7, false), (0xFF01, true)]] {
@@ -138,8 +138,8 @@ proptest! {
     }
 }
 
-/// Mutations of streams of frames, most of them with corrected checksums, so that the checks after the checksums
-/// are reached. `FUZZ_CASES` sets the number of cases; the seed is fixed.
+/// Mutations of streams of frames. Most of them have corrected checksums, so that the later checks run. `FUZZ_CASES` sets the
+/// number of cases, and the seed is fixed.
 #[test]
 fn mutated_streams_are_refused_or_right() {
     let cases = std::env::var("FUZZ_CASES").map_or(30_000, |cases| cases.parse().unwrap());
@@ -163,7 +163,7 @@ fn mutated_streams_are_refused_or_right() {
             Some(_) => taken += 1,
             None => refused += 1,
         }
-        // As a stream, to its end or its first error; which of the two is not checked.
+        // The stream until its end or its first error. Either may come.
         let mut input = Drops::new(&bytes, 1 + numbers.index(9));
         while let Ok(Some(message)) = Incoming::open(&mut input, &LIMITS) {
             let skipped = if numbers.index(2) == 0 {
@@ -180,7 +180,7 @@ fn mutated_streams_are_refused_or_right() {
     assert!(taken > cases / 5 && refused > cases / 5, "{taken} taken, {refused} refused");
 }
 
-/// Changes bytes, and the numbers in the header more often than others.
+/// Changes bytes. The numbers in the header change more often than other bytes.
 fn mutate(bytes: &mut Vec<u8>, numbers: &mut Numbers) {
     let at = numbers.index(bytes.len());
     match numbers.index(8) {

@@ -1,17 +1,16 @@
-//! The memory that a decoder takes: one message within the limits, and never more because a header announces more.
-//!
+//! The memory that a decoder takes: one message within the limits, whatever a header announces.
 
 use crate::counting::max_in_use;
 use crate::frames::{announce, changed};
 use dtype_message::{Decoder, Framing, Limits, Messages};
 
-/// The memory that a decoder takes, at most, while a stream is fed to it in pieces of this many bytes.
+/// The maximum of the memory that a decoder takes while a stream is fed to it in pieces of this many bytes.
 fn most_of_decoder<M: Messages>(stream: &[u8], piece: usize, limits: Limits) -> usize {
     let (most, ()) = max_in_use(|| {
         let mut decoder = Decoder::<M>::new(limits);
         for mut bytes in stream.chunks(piece) {
             while !bytes.is_empty() {
-                // A refused frame is skipped.
+                // After an error, the decoder skips the refused frame.
                 drop(decoder.feed(&mut bytes));
             }
         }
@@ -28,13 +27,13 @@ fn a_decoder_holds_one_message_within_the_limits() {
     for _ in 0..20 {
         stream.extend_from_slice(&one);
     }
-    // A list of records of 8 bytes for 5 packed ones and, while it grows, its predecessor, and the part of a record.
+    // Each packed record of 5 bytes becomes 8 bytes. A growing list exists twice for a moment, and a part of a record is kept.
     let bound = 50_000 * 8 / 5 * 3 + 1024;
     for piece in [1, 7, 4096, chunk, stream.len()] {
         let took = most_of_decoder::<Vec<(u8, u32)>>(&stream, piece, limits);
         println!("pieces of {piece}: {took}");
         assert!(took <= bound, "{took}");
-        // Records that are refused, because there are too many or of another type, are not kept at all.
+        // Records that are refused, for their number or for their type, are not kept at all.
         let few = limits.with_max_payload_bytes(49_999);
         assert!(most_of_decoder::<Vec<(u8, u32)>>(&stream, piece, few) <= 2048);
         assert!(most_of_decoder::<Vec<u64>>(&stream, piece, limits) <= 2048);
@@ -50,7 +49,7 @@ fn a_decoder_holds_one_message_within_the_limits() {
         }
     }
 
-    // A compact frame in the same way, and text.
+    // The same for compact frames, and for text.
     for framing in [Framing::new(), Framing::compact()] {
         let mut text = Vec::new();
         dtype_message::encode(&mut text, &"x".repeat(50_000), framing).unwrap();

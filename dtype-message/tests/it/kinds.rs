@@ -1,5 +1,4 @@
-//! Compact frames, tags, schemas and messages of several kinds; the decoder and the encoder that work without a
-//! stream.
+//! Compact frames, tags, schemas, and messages of several kinds. The decoder and the encoder, which work without a stream.
 
 use crate::frames;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -86,7 +85,7 @@ fn encoded<M: Messages>(message: &M, framing: Framing) -> Vec<u8> {
     bytes
 }
 
-/// All messages and errors of a stream that comes in pieces of this size.
+/// All messages and errors of a stream that arrives in pieces of this size.
 fn fed<M: Messages + std::fmt::Debug>(
     bytes: &[u8],
     size: usize,
@@ -269,7 +268,7 @@ fn a_wrong_message_costs_that_message_alone() {
     for (result, start) in results[1..].iter().zip(starts) {
         assert!(result.as_ref().unwrap_err().starts_with(start), "{result:?}");
     }
-    // The blocking reader returns the same.
+    // The blocking reader returns the same results.
     let mut receiver = Receiver::<_, Packet>::new(&stream[..], limits);
     for result in results {
         let next = receiver.next_message().map_err(|error| format!("{error:?}"));
@@ -292,7 +291,7 @@ fn after_damage_a_compact_stream_is_lost() {
     refused!(receiver.next_message(), Error::Checksum { .. });
     assert!(receiver.is_lost());
     refused!(receiver.next_message(), Error::Lost);
-    // In a datagram the next message is elsewhere.
+    // A datagram has no next message to find.
     refused!(dtype_message::decode::<Packet>(&mut &stream[..], &LIMITS), Error::Checksum { .. });
 }
 
@@ -329,7 +328,7 @@ fn decoding_moves_past_a_refused_frame() {
     }
 }
 
-/// A loop over the messages in memory ends, also if it continues after errors.
+/// A loop over the messages in memory ends, even if the loop continues after errors.
 #[test]
 fn decoding_takes_everything_behind_a_damaged_header() {
     for framing in framings(0) {
@@ -341,7 +340,7 @@ fn decoding_takes_everything_behind_a_damaged_header() {
     }
 }
 
-/// What has arrived of a frame that is skipped is told as for any other.
+/// A stream that ends inside a skipped frame is reported like one that ends inside any other frame.
 #[test]
 fn the_end_of_a_stream_inside_a_refused_frame() {
     for framing in [Framing::new(), Framing::compact()] {
@@ -359,7 +358,7 @@ fn the_end_of_a_stream_inside_a_refused_frame() {
             assert_eq!(format!("{:?}", decoder.finish()), format!("{:?}", Err::<(), _>(end)));
         }
     }
-    // Nothing is left to skip of a frame without payload and checksum.
+    // Without a payload and a checksum, no byte is left to skip.
     let frame = encoded(&Vec::<u32>::new(), Framing::compact().without_checksum());
     let mut decoder = Decoder::<String>::new(LIMITS);
     for at in 0..frame.len() - 1 {
@@ -370,13 +369,13 @@ fn the_end_of_a_stream_inside_a_refused_frame() {
 }
 
 #[test]
-fn a_wrong_header_is_refused_as_soon_as_it_is() {
+fn a_wrong_header_is_refused_at_its_first_wrong_byte() {
     let frame = encoded(&1_u8, Framing::new());
     refused!(Header::decode(b"HELLO"), Error::Magic { actual } if actual == *b"HELL");
     assert!(matches!(Header::decode(b"H"), Ok(Decoded::Needs(4))));
     assert!(matches!(Header::decode(&frame[..1]), Ok(Decoded::Needs(48))));
     refused!(Header::decode(&[&frame[..4], &[77]].concat()), Error::Version { actual: 77 });
-    // A reader asks for no more than it needs to tell.
+    // A reader reads only the bytes that it needs to find the mistake.
     refused!(dtype_message::read::<u8>(&mut &b"HELLO"[..], &LIMITS), Error::Magic { .. });
 }
 
@@ -470,7 +469,7 @@ impl std::io::Read for Pauses<'_> {
 }
 
 #[test]
-fn what_protects_a_frame_is_demanded_unless_the_receiver_says_otherwise() {
+fn frames_need_checksum_and_signature_unless_the_receiver_allows_others() {
     let compact = Framing::compact();
     let unchecked = encoded(&7_u32, compact.without_checksum());
     let unsigned = encoded(&7_u32, compact.without_signature());
@@ -485,7 +484,7 @@ fn what_protects_a_frame_is_demanded_unless_the_receiver_says_otherwise() {
         dtype_message::read_into(&mut &unchecked[..], &mut [0_u32]),
         Error::Unprotected { missing: Protection::Checksum }
     );
-    // Without a signature only the size is compared.
+    // If the signature is missing, only the size is compared.
     let limits = LIMITS.allow_missing_signature();
     let float = dtype_message::decode::<f32>(&mut &unsigned[..], &limits);
     assert_eq!(float.unwrap(), Some(f32::from_bits(7)));
@@ -497,7 +496,7 @@ fn names_count_where_the_sender_says_so() {
     let sent = Move { x: 1.0, y: 2.0 };
     for framing in [Framing::new(), Framing::compact()] {
         let bytes = encoded(&sent, framing);
-        // MPI's rule: the basic types in their order.
+        // As in MPI: only the basic types in their order count.
         let taken = dtype_message::decode::<Look>(&mut &bytes[..], &LIMITS).unwrap();
         assert_eq!(taken, Some(Look { yaw: 1.0, pitch: 2.0 }));
         let bytes = encoded(&sent, framing.with_schema());
@@ -515,7 +514,7 @@ fn names_count_where_the_sender_says_so() {
         assert_eq!([mismatch.expected.schema_hash, mismatch.actual.schema_hash], hashes.map(Some));
     }
 
-    // A type made at run time has no names: it needs the signature.
+    // A type made at run time has no names, so its frames need the signature.
     let pair = Type::contiguous(2, &Type::basic(Basic::F32)).unwrap().commit();
     let mut memory = [0; 8];
     let full = encoded(&sent, Framing::new().with_schema());
@@ -534,7 +533,7 @@ fn names_count_where_the_sender_says_so() {
     assert!(error.to_string().contains("records of the type `u8 × 3`"), "{error}");
 }
 
-/// A line break in a name is no line of the schema, and the text can always be read.
+/// A line break in a name does not end a line of the schema, and every schema can be read.
 #[test]
 fn names_in_a_schema_are_escaped() {
     #[derive(Datatype, Clone, Copy)]
@@ -582,7 +581,7 @@ fn the_header_of_a_compact_frame_is_checked() {
     refused!(decode(&header), Error::Number { offset: 2 });
     let header = [&[0x90, 7, 2], &longest[..]].concat();
     refused!(decode(&header), Error::PayloadLength { count: 2, record_size: u64::MAX });
-    // A message of 2⁶⁴ − 1 bytes is skipped as it comes.
+    // A message of 2⁶⁴ − 1 bytes is skipped while it arrives.
     let mut decoder = Decoder::<u8>::new(ANY);
     refused!(
         decoder.feed(&mut &[&[0x80, 7], &longest[..]].concat()[..]),
@@ -591,7 +590,7 @@ fn the_header_of_a_compact_frame_is_checked() {
     assert!(!decoder.is_lost() && decoder.needs() == usize::MAX);
     assert!(decoder.feed(&mut &[0; 100][..]).unwrap().is_none());
     assert_eq!(decoder.needs(), usize::MAX - 100);
-    // Its checksum comes after it, whatever the sum of both is.
+    // Here the length of payload and checksum together does not fit 64 bits.
     let mut decoder = Decoder::<Vec<u8>>::new(Limits::UNLIMITED);
     let announced = Header::of::<u8>(usize::MAX, Framing::new()).unwrap().to_bytes();
     assert!(decoder.feed(&mut &announced[..]).unwrap().is_none());
@@ -628,15 +627,14 @@ fn the_other_byte_order() {
     }
 }
 
-/// Records that were never verified are never dropped either.
 #[test]
-fn nobody_sees_damaged_records() {
+fn records_that_fail_verification_are_never_dropped() {
     #[derive(Datatype, Debug)]
     struct Handle(u8);
 
     impl Drop for Handle {
         fn drop(&mut self) {
-            assert_eq!(self.0, 1, "a handle that nobody sent");
+            assert_eq!(self.0, 1, "a handle that was not sent");
         }
     }
 
@@ -658,7 +656,7 @@ fn nobody_sees_damaged_records() {
     refused!(dtype_message::decode::<Handle>(&mut &bytes[..], &LIMITS), Error::Checksum { .. });
 }
 
-/// Neither the rest of the frame nor what follows it is taken for a message.
+/// The decoder takes neither the rest of the frame nor later bytes for a message.
 #[test]
 fn a_decoder_is_lost_after_a_check_that_panics() {
     for (framing, place) in framings(0).into_iter().flat_map(|f| (0..4).map(move |i| (f, i))) {
@@ -685,7 +683,7 @@ fn a_decoder_is_lost_after_a_check_that_panics() {
 }
 
 #[test]
-fn an_encoder_goes_on_where_it_was() {
+fn an_encoder_continues_at_its_position() {
     let items: Vec<u32> = (0..50_000).collect();
     let bytes = encoded(&items, Framing::new());
     let mut encoder = Encoder::new(&items, Framing::new()).unwrap();
@@ -712,7 +710,7 @@ fn an_encoder_goes_on_where_it_was() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..Default::default() })]
 
-    /// However the bytes come, and whatever is wrong with them, the results are the same.
+    /// Pieces of any size give the same results, whatever is wrong with the bytes.
     #[test]
     fn pieces_make_no_difference(
         packets in prop::collection::vec((0_usize..10, 0_usize..9), 0..6),
@@ -745,7 +743,7 @@ proptest! {
     }
 }
 
-/// The packets except the long one.
+/// All packets but the long one.
 fn packets_to_choose() -> Vec<Packet> {
     let mut packets = packets();
     packets[7] = Packet::Raw(vec![9; 1399]);

@@ -19,8 +19,7 @@ fn memory_follows_the_bytes() {
     let hostile = changed(&bytes, |b| announce(b, 1 << 60));
     for end in [48, 100, 10_000, 100_000, 500_000, hostile.len()] {
         let stream = &hostile[..end];
-        // Records of 8 bytes for 5 packed ones, in lists that double as they grow: while one is copied there are
-        // two.
+        // Each packed record of 5 bytes becomes 8 bytes. A list that grows exists twice for a moment.
         let bound = end * 8 / 5 * 3 + 3 * chunk;
         let read = most(|| dtype_message::read::<(u8, u32)>(&mut &stream[..], limits).unwrap_err());
         let over = most(|| {
@@ -39,20 +38,20 @@ fn memory_follows_the_bytes() {
         assert!(read <= bound && over <= bound && packed <= bound && skipped <= 2 * chunk);
     }
 
-    // With a given destination, the buffer is at most as large as the destination.
+    // If the destination is given, the buffer is at most as large as the destination.
     let ty = Type::of::<(u8, u32)>().commit();
     let mut memory = vec![0; 8 * 200_000];
     let by = most(|| dtype_message::read_with(&mut &bytes[..], &ty, &mut memory, 200_000).unwrap());
     assert!(by <= memory.len() + chunk, "{by}");
 
-    // Writing takes one piece, however long the message is.
+    // Writing needs memory for one piece, however long the message is.
     let items = vec![(1_u8, 2_u32); 200_000];
     let written = most(|| dtype_message::write(&mut std::io::sink(), &items).unwrap());
     let by =
         most(|| dtype_message::write_with(&mut std::io::sink(), &ty, &memory, 200_000).unwrap());
     assert!(written <= 2 * chunk && by <= 2 * chunk, "{written}, {by}");
 
-    // A single huge record with the receiver's signature is read in pieces as well.
+    // A single huge record with the receiver's signature is read in pieces, too.
     let huge = Type::contiguous(1 << 60, &Type::basic(Basic::U8)).unwrap();
     let header = changed(&bytes, |b| {
         b[8..16].copy_from_slice(&huge.signature_hash().to_le_bytes());

@@ -17,7 +17,7 @@ struct Sample {
     flag: bool,
 }
 
-/// The fields of a `Sample` on the wire, also by name.
+/// The fields that a `Sample` has on the wire, with the same names.
 #[derive(Datatype, Clone, Debug, Default, PartialEq)]
 #[dtype(name = "Sample")]
 struct Noted {
@@ -36,10 +36,10 @@ struct Note {
 /// Longer than a piece.
 type Long = [u64; 10_000];
 
-/// The maximum number of records. Miri has no time for a hundred of them in every form.
+/// The maximum number of records. Under Miri, a hundred records in every form take too long.
 const MAX_RECORDS: u32 = if cfg!(miri) { 10 } else { 100 };
 
-/// The maximum payload, of twice as many records.
+/// The maximum payload: the bytes of twice as many records.
 const MAX_BYTES: u64 = 10 * MAX_RECORDS as u64;
 
 const LIMITS: Limits =
@@ -56,7 +56,7 @@ fn frame<T: Datatype>(items: &[T]) -> Vec<u8> {
     bytes
 }
 
-/// Reads in every form; either each refuses, leaving its destination unchanged, or none does.
+/// Reads in every form. Checks that all forms refuse the bytes and leave the destination unchanged, or that no form does.
 fn outcome(bytes: &[u8]) -> Result<Option<Vec<Sample>>, Error> {
     const ROOM: usize = 2 * MAX_RECORDS as usize;
     let result = dtype_message::read::<Sample>(&mut &bytes[..], &LIMITS);
@@ -161,7 +161,7 @@ fn messages_in_a_row_and_the_end() {
     assert_eq!(outcome(&[]).unwrap(), None);
 }
 
-/// Longer than a piece, of lengths near a piece's end, and with single records longer than a piece.
+/// Messages longer than a piece, of lengths near a piece's end, and messages of single records longer than a piece.
 #[test]
 #[cfg_attr(miri, ignore = "so many kilobytes take Miri minutes")]
 fn long_messages() {
@@ -195,7 +195,7 @@ fn long_messages() {
 #[test]
 #[cfg_attr(miri, ignore = "so many kilobytes take Miri minutes")]
 fn types_made_at_run_time() {
-    // The columns of a matrix, the last first; the reader stores them as rows.
+    // The columns of a matrix, the last one first. The reader stores the columns as rows.
     let column = Type::vector(100, 1, 200, &Type::basic(Basic::F64)).unwrap();
     let backwards = Type::resized(&column, 0, -8).unwrap().commit();
     let matrix: Vec<f64> = (0..20_000).map(f64::from).collect();
@@ -224,7 +224,7 @@ fn types_made_at_run_time() {
         (200, vec![199.0, 399.0], 19_800.0)
     );
 
-    // Records longer than a piece, with the first one's origin outside the memory.
+    // Records longer than a piece. The first one's origin is outside the memory.
     let far = Type::hindexed_block(70_000, &[100], &Type::basic(Basic::U8)).unwrap();
     let far = Type::resized(&far, 0, -70_000).unwrap().commit();
     let memory: Vec<u8> = (0_u8..210).cycle().take(210_000).collect();
@@ -249,7 +249,7 @@ fn memory_that_a_type_does_not_fit() {
     let input = &mut &stream[..];
     let refusal = dtype_message::read_with(input, &pair, &mut [0; 3], 1);
     records_refused!(refusal, dtype_runtime::Error::OutOfBounds { .. });
-    // The payload has not been read: with the header, it still can be.
+    // The payload has not been read, so it can still be read with the header.
     let header = Header::from_bytes(stream[..48].first_chunk().unwrap()).unwrap();
     let message = Incoming::new(header, input, &LIMITS).unwrap();
     assert_eq!(message.packed().unwrap(), b"ad");
@@ -365,7 +365,7 @@ fn records_without_data() {
         );
     }
 
-    // The records have no data but take memory, so the limit of the payload applies to that memory.
+    // Records without data still take memory, so the limit of the payload applies to their memory.
     let mut notes = vec![Note::default()];
     let few = MAX_BYTES / 25;
     let allowed = changed(&frame(&notes), |b| announce(b, few));
@@ -416,7 +416,7 @@ fn the_other_byte_order() {
         let message = Incoming::open(&bytes[..], &LIMITS).unwrap().unwrap();
         assert_eq!(message.packed().unwrap(), bytes[48..bytes.len() - 4]);
     }
-    // In several pieces, each of which Miri would take minutes for.
+    // Several pieces take Miri minutes.
     if cfg!(miri) {
         return;
     }
@@ -460,7 +460,7 @@ fn a_wrong_value_is_named_and_the_next_message_is_there() {
                     };
                     assert_eq!((record, &*path), (30_000, "flag"));
                 }
-                // Whatever the changed byte would mean, the damage is found.
+                // The checksum finds the damage, whatever the changed byte means.
                 Error::Checksum { .. } if !wrong => {}
                 other => panic!("{other:?}"),
             }
@@ -470,15 +470,14 @@ fn a_wrong_value_is_named_and_the_next_message_is_there() {
     }
 }
 
-/// Records that were never verified are never dropped either.
 #[test]
-fn nobody_sees_damaged_records() {
+fn records_that_fail_verification_are_never_dropped() {
     #[derive(Datatype, Debug)]
     struct Handle(u8);
 
     impl Drop for Handle {
         fn drop(&mut self) {
-            assert_eq!(self.0, 1, "a handle that nobody sent");
+            assert_eq!(self.0, 1, "a handle that was not sent");
         }
     }
 
@@ -517,7 +516,7 @@ fn every_early_end_is_found() {
         let message = Incoming::open(&bytes[..end.max(48)], &LIMITS).unwrap().unwrap();
         assert!(message.skip().is_err());
     }
-    // Reading can be repeated after `WouldBlock` as long as no byte of the message has been read.
+    // After `WouldBlock`, reading can be repeated if no byte of the message was read.
     let mut input = Fails(&[], ErrorKind::WouldBlock);
     refused!(dtype_message::read::<Sample>(&mut input, &LIMITS), Error::Io(_));
     input.0 = &bytes;
@@ -546,7 +545,7 @@ fn a_writer_that_fails() {
         let refusal = dtype_message::write(&mut Counts::new(room), &samples(50_000));
         refused!(refusal, Error::Io(error) if error.kind() == ErrorKind::BrokenPipe);
     }
-    // 4 EiB, all from the same byte: not a reason to take memory.
+    // A message of 4 EiB, all of whose bytes are at one place in memory, takes no memory to write.
     let huge = Type::hvector(1 << 62, 1, 0, &Type::basic(Basic::U8)).unwrap().commit();
     let refusal = dtype_message::write_with(&mut Counts::new(1 << 20), &huge, &[0], 1);
     refused!(refusal, Error::Io(error) if error.kind() == ErrorKind::BrokenPipe);

@@ -43,7 +43,7 @@ mod v2 {
 const CHANGES: &str = "`value` is f64 there and f32 here; `quality: u8` is only there";
 
 #[test]
-fn what_changed_is_named() {
+fn changes_between_versions_are_named() {
     let (here, there) = (Protocol::of::<V1>(), Protocol::of::<v2::V2>());
     assert_eq!(here.differences(&here), []);
     let lines = |here: &Protocol, there: &Protocol| -> Vec<String> {
@@ -108,7 +108,7 @@ fn a_type_that_is_no_enum_is_explained_whatever_the_tag() {
     ] {
         assert!(refusal.ends_with(CHANGES), "{refusal}");
     }
-    // Which of the enum's messages this is, is unknown.
+    // The enum's message for this tag is unknown.
     let unexplained = refusal::<Reading>(9, Protocol::of::<v2::V2>());
     assert!(!unexplained.contains("there"), "{unexplained}");
 }
@@ -143,7 +143,7 @@ fn both_sides_exchange_their_protocols() {
     use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    // Less than either text.
+    // The room is shorter than either text.
     let run = |room| {
         runtime.block_on(async {
             let (mut here, mut there) = duplex(room);
@@ -157,7 +157,7 @@ fn both_sides_exchange_their_protocols() {
                 (theirs, other.await.unwrap()),
                 (Protocol::of::<v2::V2>(), Protocol::of::<V1>())
             );
-            // No byte of what follows was taken.
+            // The bytes that follow were not read.
             let mut next = String::new();
             here.read_to_string(&mut next).await.unwrap();
             assert_eq!(next, "next");
@@ -181,7 +181,7 @@ fn both_sides_exchange_their_protocols() {
     frame.truncate(20);
     assert!(matches!(refused(frame), Error::Truncated { .. }));
 
-    // A peer that ends its side, and reads nothing.
+    // A peer that closes its writing side, and reads nothing.
     let (mut here, mut there) = duplex(7);
     runtime.block_on(there.shutdown()).unwrap();
     let exchanging = std::pin::pin!(exchange::<V1>(&mut here));

@@ -44,7 +44,7 @@ fn the_memory_of_records_is_limited() {
         frame.clear();
         dtype_message::send(&mut frame, &vec![Line(7); COUNT], framing).unwrap();
         readers::<Line>(&frame, COUNT);
-        // That is not far more than the payload.
+        // The records take little more memory than the payload.
         frame.clear();
         dtype_message::send(&mut frame, &vec![Short(7); COUNT], framing).unwrap();
         let limits = Limits::new().with_max_payload_bytes(COUNT as u64);
@@ -52,7 +52,7 @@ fn the_memory_of_records_is_limited() {
         assert_eq!(records.len(), COUNT);
     }
 
-    // Many kinds on one stream: what is refused takes no memory, and the next message arrives.
+    // Many kinds of messages on one stream: a refused message takes no memory, and the next one arrives.
     let mut stream = Vec::new();
     for kind in [
         Kinds::Pages(vec![Page(7); COUNT]),
@@ -92,7 +92,7 @@ fn the_memory_of_records_is_limited() {
 /// Reads a message within limits; returns the number of its records.
 type Reader<'a> = &'a dyn Fn(&Limits) -> Result<usize, Error>;
 
-/// Every reader that makes records takes them up to the limit, and refuses one byte more.
+/// Every reader makes records up to the limit, and refuses a record that takes one byte more.
 fn readers<T: Datatype + Default + Debug>(frame: &[u8], count: usize) {
     let limit = (count * size_of::<T>()) as u64;
     let within = Limits::new().with_max_payload_bytes(limit);
@@ -132,7 +132,7 @@ fn readers<T: Datatype + Default + Debug>(frame: &[u8], count: usize) {
         let report = format!("{name}: {refused:?}, {most} bytes");
         assert!(is_refused(refused) && most <= 3 * 64 * 1024, "{report}");
     }
-    // Into memory that the caller has.
+    // Readers that write to the caller's memory.
     let mut items: Vec<T> = (0..count).map(|_| T::default()).collect();
     let message = Incoming::open(frame, &beyond).unwrap().unwrap();
     assert_eq!(message.read_into(&mut items).unwrap(), count);

@@ -36,7 +36,7 @@ is.on \u{5b}0][0..2].温度: i16
     assert_eq!(header.schema_hash(), Some(schema.hash()));
 }
 
-/// The same count of another unit is another time.
+/// Counts of different units are different times.
 #[test]
 fn a_schema_tells_the_units_of_times() {
     #[derive(Datatype)]
@@ -56,7 +56,7 @@ fn a_schema_tells_the_units_of_times() {
     assert!(matches!(read, Err(Error::Mismatch(_))), "{read:?}");
 }
 
-/// A bracket in a name is no number of elements, which would hide that the values are others.
+/// Brackets in a name are not read as a number of elements, which would hide a mismatch.
 #[test]
 fn a_schema_tells_names_from_arrays() {
     #[derive(Datatype, Clone, Copy)]

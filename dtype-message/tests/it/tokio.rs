@@ -42,7 +42,7 @@ fn there_and_back_through_a_narrow_pipe() {
                     dtype_message::encode(&mut bytes, &packet, framing).unwrap();
                     assert_eq!(length, bytes.len() as u64);
                 }
-                // Something else follows.
+                // Other bytes follow the messages.
                 here.write_all(b"end").await.unwrap();
             });
             let mut there = there;
@@ -58,7 +58,7 @@ fn there_and_back_through_a_narrow_pipe() {
     });
 }
 
-/// Polls once and drops the future, as a time-out or a `select!` does.
+/// Polls a future once and drops it, as a time-out or a `select!` does.
 fn cancelled<T>(work: impl Future<Output = T>) -> Option<T> {
     match pin!(work).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(result) => Some(result),
@@ -137,7 +137,7 @@ fn a_peer_that_vanishes_and_frames_that_are_damaged() {
 }
 
 #[test]
-fn the_codec_goes_on_after_what_it_refuses() {
+fn the_codec_continues_after_a_refused_frame() {
     let mut codec = Codec::<Packet>::new(Limits::new(), Framing::new());
     let mut bytes = BytesMut::new();
     for packet in packets() {
@@ -163,7 +163,7 @@ fn the_codec_goes_on_after_what_it_refuses() {
     let received: Vec<Packet> = received.into_iter().map(Result::unwrap).collect();
     assert!(received[..4] == packets() && received[4..] == [Packet::Ping]);
 
-    // The end inside a frame, and bytes that are not a frame.
+    // The stream ends inside a frame, or continues with bytes that are not a frame.
     src.extend_from_slice(&unknown[..20]);
     assert!(matches!(codec.decode_eof(&mut src), Err(Error::Truncated { .. })));
     let mut codec = Codec::<Packet>::new(Limits::new(), Framing::new());
@@ -171,7 +171,7 @@ fn the_codec_goes_on_after_what_it_refuses() {
     assert!(matches!(codec.decode(&mut src), Err(Error::Magic { .. })));
 }
 
-/// The futures can be spawned on runtimes with many threads.
+/// The futures are `Send`, so runtimes with many threads can spawn them.
 #[test]
 fn futures_can_be_sent() {
     fn is_send<T: Send>(_: &T) {}

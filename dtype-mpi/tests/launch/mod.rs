@@ -7,11 +7,11 @@ use std::process::{Child, Command, ExitStatus};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Set for the ranks: their number.
+/// The variable that tells a rank the number of ranks.
 pub(crate) const RANKS: &str = "DTYPE_MPI_RANKS";
 
-/// Runs this program with `ranks` ranks, the same arguments and additional environment variables; `false` if a rank
-/// failed, or if the limit passed, which means that a rank waits for a message that never comes.
+/// Runs this program with `ranks` ranks, the same arguments and additional environment variables. Returns `false` if a rank
+/// fails, or if the limit passes, in which case a rank probably waits for a message that nobody sends.
 pub(crate) fn run(ranks: usize, limit: Duration, environment: &[(&str, &str)]) -> bool {
     let mut command = Command::new(launcher());
     command.args(["-n", &ranks.to_string()]);
@@ -27,7 +27,7 @@ pub(crate) fn run(ranks: usize, limit: Duration, environment: &[(&str, &str)]) -
     ] {
         command.env(name, "1");
     }
-    // For UCX, on which some libraries are built: the ranks share memory, and need no network.
+    // For libraries built on UCX: the ranks share memory and need no network.
     if env::var_os("UCX_TLS").is_none() {
         command.env("UCX_TLS", "self,sm");
     }
@@ -65,7 +65,7 @@ fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
     None
 }
 
-/// Ends the launcher, which ends the ranks, and then the rest of its process group.
+/// Kills the launcher, which kills the ranks, and then the rest of its process group.
 fn stop(child: &mut Child) {
     let group = format!("-{}", child.id());
     for signal in ["-TERM", "-KILL"] {

@@ -1,4 +1,4 @@
-//! What both libraries do alike with arrays: the elements of a dimension that a process has.
+//! The rule by which both libraries assign elements of an array to processes.
 
 use dtype_runtime::types::{Distribution, Order};
 
@@ -10,15 +10,15 @@ pub(crate) fn fastest_first(dimensions: usize, order: Order) -> Vec<usize> {
     }
 }
 
-/// The elements of one dimension that a process has.
+/// The elements of one dimension that a process owns.
 pub(crate) struct Share {
-    /// Whether blocks are dealt out cyclically; otherwise there is one.
+    /// Whether blocks are dealt out cyclically. If not, there is one block.
     pub(crate) cyclic: bool,
     /// The number of elements in a block.
     pub(crate) length: i64,
     /// The start of the first block.
     pub(crate) begin: i64,
-    /// Number of elements.
+    /// The number of elements that the process owns.
     pub(crate) mine: i64,
 }
 

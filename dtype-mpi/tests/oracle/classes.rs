@@ -1,5 +1,5 @@
-//! The explained differences: each is a property of the type, with the quantities that it spoils and its maximum
-//! frequency.
+//! The explained differences. Each is a property of a type, with the quantities in which such a type may differ, and with its
+//! maximum frequency.
 
 use Quantity::{Bounds, Made, Packed, Padding, TrueBounds, Unpacked};
 use dtype_runtime::Basic;
@@ -14,15 +14,15 @@ use crate::mpich::{self, Quirk};
 pub(crate) struct Class {
     pub(crate) name: &'static str,
     pub(crate) library: Library,
-    /// The maximum share of types that it may apply to, in percent.
+    /// The maximum share of the types that may have the property, in percent.
     pub(crate) allowance: f64,
-    /// What may differ for these types; everything else is compared.
+    /// The quantities that may differ for these types. All others are compared.
     pub(crate) spoils: &'static [Quantity],
-    /// What the test does not query. With other bounds the instances have other displacements, and some of
-    /// these calls access arbitrary memory or end the process.
+    /// The quantities that the test does not query. With other bounds the instances have other displacements, and some of these
+    /// calls access arbitrary memory or end the process.
     pub(crate) avoids: &'static [Quantity],
     pub(crate) applies: fn(&Tree) -> bool,
-    /// A type of this class that does differ.
+    /// A type of this class for which the libraries differ.
     pub(crate) example: fn() -> Tree,
     pub(crate) why: &'static str,
 }
@@ -54,7 +54,7 @@ pub(crate) fn parts(tree: &Tree) -> Vec<&Tree> {
     }
 }
 
-/// Whether `holds` is true for the type or for a part of it.
+/// Whether the type or a part of it satisfies `holds`.
 fn somewhere(tree: &Tree, holds: &dyn Fn(&Tree) -> bool) -> bool {
     holds(tree) || parts(tree).into_iter().any(|part| somewhere(part, holds))
 }
@@ -71,12 +71,12 @@ fn has_other_bounds(tree: &Tree) -> bool {
     model(tree, Library::OpenMpi) != (map.size() as i64, bounds, true_bounds)
 }
 
-/// Whether the bounds of the type, or of a part of it, depend on something specific to MPICH.
+/// Whether the bounds of the type, or of a part of it, depend on this property of MPICH.
 fn depends(quirk: Quirk, tree: &Tree) -> bool {
     somewhere(tree, &|part| mpich::depends_on(quirk, part))
 }
 
-/// Whether it has no data, for whatever reason.
+/// Whether the type has no data.
 fn is_empty(tree: &Tree) -> bool {
     tree.map().data.is_empty()
 }
@@ -86,8 +86,8 @@ pub(crate) fn has_hollow_part(tree: &Tree) -> bool {
     somewhere(tree, &|part| !is_marker(part) && is_empty(part))
 }
 
-/// A type other than a marker that has no data, and has bounds in Open MPI that it should not have; or a type that
-/// contains one.
+/// A type that has no data, is no marker, and has bounds in Open MPI that it should not have; or a type that contains such a
+/// type.
 fn bounds_of_nothing(tree: &Tree) -> bool {
     let without = |tree: &Tree| !is_marker(tree) && tree.map().data.is_empty();
     (without(tree) || parts(tree).into_iter().any(without)) && has_other_bounds(tree)
@@ -104,14 +104,14 @@ fn stride_of_minus_one(tree: &Tree) -> bool {
     }
 }
 
-/// A type with data that ends in the padding of its parts, or of some of them.
+/// A type whose data end in the padding of some of its parts.
 fn padded_twice(tree: &Tree) -> bool {
     parts(tree).into_iter().all(|part| is_marker(part) || !part.map().data.is_empty())
         && !stride_of_minus_one(tree)
         && has_other_bounds(tree)
 }
 
-/// Several instances of one type in a row, nothing else.
+/// A row: several adjacent instances of one type, and nothing else.
 fn row(tree: &Tree) -> Option<(u64, &Tree)> {
     match tree {
         Tree::Dup(old) => row(old),
@@ -143,7 +143,7 @@ fn blocks(tree: &Tree) -> Vec<(u64, &Tree)> {
             vec![(list.iter().map(|block| block.0).max().unwrap_or(0), old)]
         }
         Tree::Structure(members) => members.iter().map(|member| (member.0, &member.2)).collect(),
-        // The elements of all dimensions: no less than those of a block.
+        // The elements of all dimensions, which are no fewer than the elements of a block.
         Tree::Subarray(_, _, old) | Tree::Darray(_, _, _, old) => {
             vec![(tree.map().size().checked_div(old.map().size()).unwrap_or(0) as u64, old)]
         }
@@ -156,8 +156,7 @@ fn runs_backwards(tree: &Tree) -> bool {
     row(tree).is_some_and(|(n, old)| n > 1 && mpich::shape(old).bounds().1 < 0)
 }
 
-/// A structure with one run of data, whose extent is not its size, and with a part that has markers, but no data, and moves
-/// a bound.
+/// A structure with one run of data whose extent is not its size. Another part has markers but no data, and moves a bound.
 fn ends_in_nothing(tree: &Tree) -> bool {
     let Tree::Structure(members) = tree else { return false };
     let hollow = |ty: &Tree| !is_marker(ty) && is_empty(ty) && somewhere(ty, &is_marker);
@@ -317,7 +316,7 @@ pub(crate) const CLASSES: &[Class] = &[
     },
 ];
 
-/// The classes that a type belongs to.
+/// The classes of a type.
 pub(crate) fn classes(tree: &Tree, library: Library) -> Vec<usize> {
     let applies = |class: &Class| class.library == library && (class.applies)(tree);
     (0..CLASSES.len()).filter(|&i| applies(&CLASSES[i])).collect()

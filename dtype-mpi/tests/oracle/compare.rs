@@ -14,7 +14,7 @@ use crate::{mpich, openmpi};
 /// The quantities compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Quantity {
-    /// Whether the library makes the type at all.
+    /// Whether the library accepts the call.
     Made,
     Size,
     /// Lower bound and extent.
@@ -27,7 +27,7 @@ pub(crate) enum Quantity {
     Packed,
     /// The memory after `MPI_Unpack`.
     Unpacked,
-    /// Both, of a type that safe functions pass to the library.
+    /// The packed bytes and the unpacked memory of a type that safe functions pass to the library.
     Trusted,
     /// Bytes inside basic datatypes that are not part of the value, packed and unpacked.
     Padding,
@@ -37,7 +37,7 @@ pub(crate) enum Quantity {
     Model,
 }
 
-/// A difference: what was compared, and both sides.
+/// A difference: the quantity, and both values in words.
 pub(crate) type Difference = (Quantity, String);
 
 /// The type in the engine, with the library's rules for bounds.
@@ -53,7 +53,7 @@ pub(crate) fn ours(ty: &Type, library: Library) -> Type {
 /// Size; lower bound and extent; true lower bound and true extent.
 pub(crate) type Layout = (i64, (i64, i64), (i64, i64));
 
-/// Every difference between the engine and the library; `count` instances are packed, unless that is `avoided`.
+/// All differences between the engine and the library. `count` instances are packed, unless packing is `avoided`.
 pub(crate) fn compare(
     tree: &Tree,
     ty: &Type,
@@ -116,8 +116,8 @@ pub(crate) fn compare(
     found
 }
 
-/// Whether a buffer can be made of instances, so that the library copies them. Their data must not differ, whatever the
-/// classes of the type explain.
+/// Whether a safe buffer can be made of instances, so that the library copies their data. Such data must not differ, whatever
+/// the classes of the type explain.
 pub(crate) fn is_trusted(ours: &Type) -> bool {
     let Ok(layout) = Sent::new(ours) else { return false };
     let reach = ours.true_lb().unsigned_abs().max(ours.true_ub().unsigned_abs());
@@ -169,7 +169,7 @@ fn levels(ty: &Type, datatype: &Datatype) -> Result<(), (&'static str, String, S
     Ok(())
 }
 
-/// Whether two types are made by the same calls and have the same layout.
+/// Checks that the same calls made both types, and that both have the same layout.
 fn same(a: &Type, b: &Type) -> Result<(), String> {
     let layout = |ty: &Type| (ty.size(), ty.lb(), ty.ub(), ty.true_lb(), ty.true_ub());
     if layout(a) != layout(b) || a.signature() != b.signature() {

@@ -1,4 +1,4 @@
-//! The predefined datatypes of which the random types consist: all that the library has.
+//! The leaves of the random types: all predefined datatypes of the library.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +11,8 @@ use proptest::sample::select;
 use crate::classes::parts;
 use crate::model::Tree;
 
-/// Precisions and ranges. They are few, because a library may keep only a few dozen different requests. All of them
-/// ask for 4 or 8 bytes, because not every Fortran compiler has other sizes.
+/// Precisions and ranges. There are few, because a library may keep only a few dozen requests, and all ask for 4 or 8 bytes,
+/// because some Fortran compilers have no other sizes.
 const REALS: [(Option<u32>, Option<u32>); 5] = [
     (Some(6), Some(37)),
     (Some(7), Some(30)),
@@ -34,8 +34,7 @@ impl Leaves {
     /// The leaves of the library that the tests are linked to.
     pub(crate) fn of_library() -> Self {
         let is_there = |ty: &Type| Datatype::new(ty).is_ok();
-        // A type without an MPI name becomes another one in the library, with other arguments and another
-        // alignment.
+        // The library has another type for one without an MPI name, with other arguments and another alignment.
         let named = Basic::ALL.iter().copied().filter(|basic| basic.mpi_name().is_some());
         let basics = named.filter(|basic| is_there(&Type::basic(*basic)));
         let pairs = Pair::ALL.iter().copied().filter(|pair| is_there(&Type::pair(*pair)));
@@ -60,7 +59,7 @@ impl Leaves {
         ]
     }
 
-    /// Remembers the leaves of a tree.
+    /// Records the leaves of a tree as seen.
     pub(crate) fn see(&mut self, tree: &Tree) {
         let parts = parts(tree);
         if parts.is_empty() {
@@ -71,7 +70,7 @@ impl Leaves {
         }
     }
 
-    /// Prints the leaves that never occurred; returns whether all occurred.
+    /// Prints the leaves that no type had. Returns whether there are none.
     pub(crate) fn report(&self) -> bool {
         let reals = REALS.iter().flat_map(|&(p, r)| [Tree::F90Real(p, r), Tree::F90Complex(p, r)]);
         let mut all: Vec<Tree> = vec![Tree::LbMarker, Tree::UbMarker];

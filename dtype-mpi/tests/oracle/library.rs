@@ -1,4 +1,4 @@
-//! The calls of the library that the crate does not make: packing.
+//! Packing and unpacking by the library, which the crate itself never calls.
 
 use std::ffi::CStr;
 use std::os::raw::{c_char, c_int};
@@ -41,9 +41,9 @@ fn int(number: usize) -> c_int {
     c_int::try_from(number).expect("everything here is small")
 }
 
-/// Makes the calls below return errors as codes.
+/// Makes errors of the calls below return as codes.
 pub(crate) fn return_errors() {
-    // SAFETY: MPI runs; both are predefined.
+    // SAFETY: MPI runs, and the communicator and the handler are predefined.
     unsafe { ffi::MPI_Comm_set_errhandler(ffi::RSMPI_COMM_SELF, ffi::RSMPI_ERRORS_RETURN) };
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn pack(
     Ok(out)
 }
 
-/// `MPI_Unpack`, as above.
+/// `MPI_Unpack` of `count` instances, with the same origin.
 pub(crate) fn unpack(
     datatype: &Datatype,
     packed: &[u8],

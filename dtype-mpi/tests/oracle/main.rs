@@ -1,10 +1,9 @@
 //! In a process of its own, which initialises MPI on one thread: compares the engine with a real MPI library on random types.
 //!
-//! Every type is made by the same calls on both sides. What is compared: size, bounds and true bounds,
-//! envelopes and contents at every level, the packed bytes of one to three instances, the memory after
-//! unpacking them, and the type that the library's datatype is decoded to. A difference must belong to one of
-//! the [classes] of explained ones, each of which is a property of the type and has an allowance; one that
-//! explains nothing any more fails the run as well.
+//! Every type is made by the same calls on both sides. What is compared: size, bounds and true bounds, envelopes and contents
+//! at every level, the packed bytes of one to three instances, the memory after unpacking them, and the type that the library's
+//! datatype is decoded to. Each difference must belong to one of the [classes] of explained differences. A class is a property
+//! of types and has an allowance. A class that explains nothing any more also fails the run.
 //!
 //! `DTYPE_ORACLE_TYPES` is the number of types, 20 000 by default, and `DTYPE_ORACLE_SEED` a number that other
 //! types come from.
@@ -38,7 +37,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use tally::Tally;
 
 fn main() -> ExitCode {
-    // Alive until the end: MPI is finalized with it.
+    // Dropped at the end, which finalizes MPI.
     let _universe = mpi::initialize().expect("nothing else has initialised MPI");
     library::return_errors();
     let library = Library::here();

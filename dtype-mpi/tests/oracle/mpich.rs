@@ -1,5 +1,5 @@
-//! The naive model of MPICH's bounds, as its sources compute them: every constructor from the bounds of its
-//! parts, and nothing from the type map.
+//! The naive model of MPICH's bounds. As in MPICH's sources, a constructor computes them from the bounds of its parts, and
+//! never from the type map.
 
 use std::cell::Cell;
 
@@ -9,7 +9,7 @@ use dtype_runtime::types::{Distribution, Order};
 use crate::array::{Share, fastest_first};
 use crate::model::Tree;
 
-/// What MPICH knows about a type. MPICH treats two types as one if they are one object, which has a number here.
+/// The properties of a type in MPICH. MPICH takes types of one object for the same type, so each object has a number here.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Shape {
     object: u64,
@@ -21,10 +21,10 @@ pub(crate) struct Shape {
     align: i64,
 }
 
-/// A type without data, whatever made it.
+/// A type without data. How it was made does not matter.
 const EMPTY: Shape = Shape { object: 0, size: 0, lb: 0, ub: 0, true_lb: 0, true_ub: 0, align: 1 };
 
-/// A property of MPICH that the engine's rules for it do not model.
+/// A property of MPICH that the engine's rules for MPICH leave out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Quirk {
     /// Blocks of length zero have bounds.
@@ -46,7 +46,7 @@ fn has(quirk: Quirk) -> bool {
     WITHOUT.get() != Some(quirk)
 }
 
-/// Whether the type has other bounds for the quirk.
+/// Whether the bounds of the type depend on the property.
 pub(crate) fn depends_on(quirk: Quirk, tree: &Tree) -> bool {
     let layout = |shape: Shape| (shape.size, shape.bounds(), shape.true_bounds());
     let with = layout(shape(tree));
@@ -77,8 +77,8 @@ impl Shape {
     }
 }
 
-/// Blocks of a type at byte displacements: the least and the greatest bounds of all. A block of length zero counts
-/// here, as one that ends where it begins.
+/// The hull of blocks at byte displacements: the least lower bound and the greatest upper bound. A block of length zero counts,
+/// and ends where it begins.
 fn hull(blocks: &[(i64, i64, Shape)]) -> Shape {
     let mut whole: Option<Shape> = None;
     for &(length, at, old) in blocks {
@@ -164,7 +164,7 @@ fn structure(members: &[(i64, i64, Shape)]) -> Shape {
     Shape { ub: whole.ub + if rest == 0 { 0 } else { whole.align - rest }, ..whole }
 }
 
-/// Which basic datatypes are one object: for example integers of one width, whatever their sign and language.
+/// The object of a basic datatype. Integers of one width, for example, are one object, whatever their sign and language.
 fn basic(basic: Basic) -> Shape {
     use Basic as B;
     let same = match basic {
@@ -187,7 +187,7 @@ fn basic(basic: Basic) -> Shape {
         B::LongDoubleComplex | B::CxxLongDoubleComplex => B::LongDoubleComplex,
         other => other,
     };
-    // Types without a counterpart in C are bytes.
+    // Without a counterpart in C, the type is bytes.
     let bytes = matches!(basic, B::Real16 | B::Complex32) && has(Quirk::Binary128);
     let align = if bytes { 1 } else { basic.align() as i64 };
     let size = basic.size() as i64;

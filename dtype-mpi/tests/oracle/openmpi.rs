@@ -1,12 +1,12 @@
-//! The naive model of Open MPI's bounds, as its sources compute them: one datatype is added to another, and the
-//! bounds are updated each time.
+//! The naive model of Open MPI's bounds. As in Open MPI's sources, parts are added to a datatype one by one, and each updates
+//! the bounds.
 
 use dtype_runtime::types::{Distribution, Order};
 
 use crate::array::{Share, fastest_first};
 use crate::model::Tree;
 
-/// What Open MPI knows about a type.
+/// The properties of a type in Open MPI.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Shape {
     pub(crate) size: i64,
@@ -20,7 +20,7 @@ pub(crate) struct Shape {
     marker: Marker,
 }
 
-/// Whether a type is one of the pseudo-datatypes.
+/// The pseudo-datatypes that mark bounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Marker {
     No,
@@ -140,7 +140,7 @@ fn hvector(count: i64, length: i64, stride: i64, old: Shape) -> Shape {
 fn blocks(list: &[(i64, i64)], unit: i64, old: Shape) -> Shape {
     let mut counted = list.iter().copied().filter(|block| block.0 > 0);
     let Some((mut length, mut place)) = counted.next() else { return NULL };
-    // The number of units that one instance takes.
+    // The extent of an instance in units.
     let width = if unit == 1 { old.extent() } else { 1 };
     let mut whole = NEW;
     for (n, next) in counted {

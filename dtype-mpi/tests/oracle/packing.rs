@@ -1,4 +1,4 @@
-//! The bytes that both sides pack, and the memory that both write.
+//! The bytes that both sides pack, and the memory after both unpack.
 
 use dtype_mpi::Datatype;
 use dtype_runtime::{Basic, Error, Type};
@@ -82,7 +82,7 @@ impl Job<'_> {
         usize::try_from(self.ours.size()).expect("small types are small")
     }
 
-    /// Bytes on either side of the origin that hold all instances, wherever either library sees them.
+    /// The number of bytes on either side of the origin that hold all instances, by the bounds of either library.
     fn margin(&self, (_, (lb, extent), (true_lb, true_extent)): Layout) -> usize {
         let ours = self.ours;
         let reach = [lb, extent, true_lb, true_extent, ours.lb(), ours.extent()]
@@ -96,8 +96,8 @@ impl Job<'_> {
         margin
     }
 
-    /// Clears what the library does not copy: MPICH copies a `long double` as the processor does, which
-    /// leaves out the 6 bytes after its 80 bits. `packed` says whether `bytes` are the packed stream.
+    /// Clears the bytes that the library does not copy. MPICH copies a `long double` as the processor does, without the 6 bytes
+    /// after its 80 bits. `packed` says whether `bytes` are the packed stream.
     fn clear_ignored(&self, bytes: &mut [u8], origin: usize, packed: bool) {
         if self.library != Library::Mpich || cfg!(not(target_arch = "x86_64")) {
             return;
@@ -126,7 +126,7 @@ impl Job<'_> {
     }
 }
 
-/// Bytes that look like no others.
+/// Bytes without a pattern.
 fn noise(length: usize, seed: u64) -> Vec<u8> {
     let mut state = seed | 1;
     let mut next = || {

@@ -1,4 +1,4 @@
-//! What was compared, what differed, and whether every difference is explained.
+//! Counts of compared types and of differences, and whether every difference is explained.
 
 use std::time::Instant;
 
@@ -7,11 +7,11 @@ use crate::compare::{Quantity, compare, is_trusted, model, ours};
 use crate::library::Library;
 use crate::model::Tree;
 
-/// Among this many types of a class some must differ; otherwise there is nothing left to explain. For a rarer class
-/// only the example is checked.
+/// If a class has this many types and none differs, the class no longer explains anything. For a rarer class, only the example
+/// is checked.
 const ENOUGH: usize = 30;
 
-/// For one class: the types that it applies to, and how many of them differ.
+/// The number of types in a class, and the number that differ.
 #[derive(Clone, Copy, Default)]
 struct Count {
     applies: usize,
@@ -24,9 +24,9 @@ pub(crate) struct Tally {
     types: usize,
     counts: Vec<Count>,
     explained: usize,
-    /// Types that safe functions pass to the library.
+    /// The number of types that safe functions pass to the library.
     trusted: usize,
-    /// Types whose bounds are others than the literal standard's.
+    /// The number of types whose bounds are not those of the literal standard.
     literal: usize,
     unexplained: Vec<String>,
 }
@@ -74,17 +74,17 @@ impl Tally {
         }
     }
 
-    /// Whether the class's own example still is in it, and still differs in what it spoils.
+    /// Whether the class's example is still in the class, and still differs in a quantity that the class spoils.
     fn example_differs(&self, class: &Class) -> bool {
         let tree = (class.example)();
         let ty = tree.build().expect("small types do not overflow");
-        // The calls that are not made for the class may end the process.
+        // The calls that the class avoids may end the process.
         let differences = compare(&tree, &ty, self.library, 3, class.avoids);
         (class.applies)(&tree)
             && differences.iter().any(|(quantity, _)| class.spoils.contains(quantity))
     }
 
-    /// Prints the table; whether everything is as it should be.
+    /// Prints the table. Returns whether the run succeeds.
     pub(crate) fn report(&mut self) -> bool {
         let types = self.types;
         let percent = |number: usize| 100.0 * number as f64 / types as f64;

@@ -1,4 +1,4 @@
-//! Buffers wherever the `mpi` crate takes memory.
+//! `SendBuffer` and `ReceiveBuffer` in each call of the `mpi` crate that takes memory.
 
 use std::mem::MaybeUninit;
 
@@ -9,8 +9,9 @@ use mpi::datatype::{Partition, PartitionMut};
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
 
+use crate::numbers::Numbers;
 use crate::packed::ring;
-use crate::shapes::{Plain, Random, Skipping, assert_same, for_each_plain};
+use crate::shapes::{Plain, Skipping, assert_same, for_each_plain};
 
 pub(crate) fn everywhere(world: &SimpleCommunicator) {
     for_each_plain!(everywhere_of(world));
@@ -18,7 +19,7 @@ pub(crate) fn everywhere(world: &SimpleCommunicator) {
 
 /// The values of a rank, which every rank can compute.
 fn of_rank<T: Plain>(rank: i32, count: usize) -> Vec<T> {
-    T::some(count, &mut Random(rank.unsigned_abs().into()))
+    T::some(count, &mut Numbers(rank.unsigned_abs().into()))
 }
 
 fn everywhere_of<T: Plain>(world: &SimpleCommunicator) {
@@ -61,7 +62,7 @@ fn everywhere_of<T: Plain>(world: &SimpleCommunicator) {
     }
     assert_same(&mine, &own);
 
-    // All to all with varying counts: i + 1 elements from rank i to each.
+    // All to all with varying counts: rank i sends i + 1 elements to each rank.
     let part = usize::try_from(rank).unwrap() + 1;
     let out: Vec<T> = (0..ranks).flat_map(|_| of_rank::<T>(rank, part)).collect();
     let buffer = SendBuffer::new(&out).unwrap();
@@ -96,7 +97,7 @@ pub(crate) fn padding(world: &SimpleCommunicator) {
     assert_eq!(into, expected);
 }
 
-/// The message has only the data, and the receiver's padding is unchanged.
+/// The message has only data, and the receiver's padding is unchanged.
 fn padding_of<T: Plain>(world: &SimpleCommunicator) {
     const COUNT: usize = 3;
     let (next, before) = ring(world);
@@ -131,7 +132,7 @@ fn padding_of<T: Plain>(world: &SimpleCommunicator) {
 pub(crate) fn wide(world: &SimpleCommunicator) {
     let (next, before) = ring(world);
     let own = [u128::MAX / 3, 5 << 100];
-    // A `char` is an unsigned integer to the library.
+    // To the library, a `char` is an unsigned integer.
     let letters = ['a', '€', '\u{10ffff}'];
     let buffer = SendBuffer::new(&letters).unwrap();
     let from = SendBuffer::new(&own).unwrap();
@@ -164,7 +165,7 @@ pub(crate) fn counts(world: &SimpleCommunicator) {
     }
 }
 
-/// What of an element does not arrive is unchanged, and the count is an error.
+/// If a message ends inside an element, the rest of that element is unchanged, and the count is an error.
 pub(crate) fn part(world: &SimpleCommunicator) {
     let (next, before) = ring(world);
     for bytes in 0..16 {

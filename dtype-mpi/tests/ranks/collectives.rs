@@ -9,11 +9,12 @@ use mpi::raw::FromRaw;
 use mpi::topology::{Color, InterCommunicator, SimpleCommunicator};
 use mpi::traits::*;
 
-use crate::shapes::{Flagged, Random, Shape, assert_same, for_each_plain};
+use crate::numbers::Numbers;
+use crate::shapes::{Flagged, Shape, assert_same, for_each_plain};
 
-/// The elements of a rank: the number differs by rank, and some ranks have none.
+/// The elements of a rank. Their number differs by rank, and some ranks have none.
 fn of_rank<T: Shape>(rank: usize) -> Vec<T> {
-    T::some((rank * 5) % 4 * 3, &mut Random(rank as u64))
+    T::some((rank * 5) % 4 * 3, &mut Numbers(rank as u64))
 }
 
 fn index(rank: i32) -> usize {
@@ -62,7 +63,7 @@ fn from_root_of<T: Shape>(world: &SimpleCommunicator) {
         world.broadcast_packed(root, &mut elements).unwrap();
         assert_same(&elements, &of_rank::<T>(index(root)));
 
-        let theirs = |rank: usize| T::some(6, &mut Random(rank as u64 + 50));
+        let theirs = |rank: usize| T::some(6, &mut Numbers(rank as u64 + 50));
         let mut elements = theirs(rank);
         world.broadcast_packed_into(root, &mut elements).unwrap();
         assert_same(&elements, &theirs(index(root)));
@@ -85,8 +86,9 @@ pub(crate) fn all_to_all(world: &SimpleCommunicator) {
 
 fn all_to_all_of<T: Shape>(world: &SimpleCommunicator) {
     let (rank, size) = (index(world.rank()), index(world.size()));
-    let part =
-        |from: usize, to: usize| T::some((from + 2 * to) % 5, &mut Random((from * 16 + to) as u64));
+    let part = |from: usize, to: usize| {
+        T::some((from + 2 * to) % 5, &mut Numbers((from * 16 + to) as u64))
+    };
     let out: Vec<T> = (0..size).flat_map(|to| part(rank, to)).collect();
     let counts: Vec<usize> = (0..size).map(|to| part(rank, to).len()).collect();
     let arrived = world.all_to_all_packed(&out, &counts).unwrap();
@@ -96,7 +98,7 @@ fn all_to_all_of<T: Shape>(world: &SimpleCommunicator) {
     assert_eq!(arrived.counts.len(), size);
 }
 
-/// Checks for one error at the ranks at fault, and another at the other ranks.
+/// Checks that the ranks at fault get one error, and the other ranks another one.
 fn assert_refused<R: Debug>(result: Result<R, Error>, fault: bool, peer: i32, expected: &Error) {
     let expected = if fault { expected.clone() } else { Error::Peer { rank: peer } };
     assert_eq!(result.unwrap_err(), expected);
@@ -105,7 +107,7 @@ fn assert_refused<R: Debug>(result: Result<R, Error>, fault: bool, peer: i32, ex
 pub(crate) fn refused(world: &SimpleCommunicator) {
     let (rank, size) = (world.rank(), world.size());
     let ranks = index(size);
-    let elements = Flagged::some(4, &mut Random(60));
+    let elements = Flagged::some(4, &mut Numbers(60));
     // Roots that are not ranks.
     for root in [-1, size] {
         let error = Error::Root { root, last: size - 1 };
@@ -127,7 +129,7 @@ pub(crate) fn refused(world: &SimpleCommunicator) {
     let sum = if counts.len() == 1 { usize::MAX as u64 } else { u64::MAX };
     assert_eq!(result.unwrap_err(), wrong(counts.len(), sum));
     if size > 1 {
-        // Different roots, different numbers, different elements.
+        // The ranks disagree on the root, on the number of elements, and on the elements.
         let error = world.gather_packed(i32::from(rank == last), &elements).unwrap_err();
         let (other, ours, theirs) = if rank == last { (0, 1, 0) } else { (last, 0, 1) };
         let argument = "the root";
@@ -144,7 +146,7 @@ pub(crate) fn refused(world: &SimpleCommunicator) {
         let (other, ours, theirs) = if rank == last { (0, byte, own) } else { (last, own, byte) };
         assert_eq!(error, Error::Elements { rank: other, ours, theirs });
     }
-    // After all these errors the communicator still works.
+    // The communicator still works after all these errors.
     gather_of::<Flagged>(world);
 }
 
@@ -163,12 +165,12 @@ pub(crate) fn empty(world: &SimpleCommunicator) {
     assert_eq!(world.all_reduce_packed(&[(); 4], &of).unwrap(), [(); 4]);
     let none = world.all_gather_packed::<f64>(&[]).unwrap();
     assert_eq!((none.elements, none.counts), (vec![], vec![0; size]));
-    // As many as there can be.
+    // The largest number of elements.
     for many in [usize::MAX, usize::MAX / 2 + 1, usize::MAX - 5] {
         let mut nothing = if world.rank() == 0 { vec![(); many] } else { vec![] };
         world.broadcast_packed(0, &mut nothing).unwrap();
         assert_eq!(nothing.len(), many);
-        // Too many to count.
+        // More elements than can be counted.
         let error = world.all_gather_packed(&nothing).unwrap_err();
         assert!(matches!(error, Error::Count { call: "MPI_Allgatherv", .. }), "{error}");
     }
@@ -181,15 +183,15 @@ pub(crate) fn between_groups(world: &SimpleCommunicator) {
     }
     let first = world.rank() == 0;
     let local = world.split_by_color(Color::with_value(i32::from(first))).unwrap();
-    // As a program gets one from `Root::spawn`: rank 0 on one side, all others on the other.
-    // SAFETY: both communicators are alive; the leaders are the first rank of each group. The handle has one owner.
+    // An intercommunicator like that of `Root::spawn`: rank 0 on one side, and all others on the other side.
+    // SAFETY: both communicators are alive, and the leaders are the first rank of each group. The handle has one owner.
     let inter = unsafe {
         let mut handle = ffi::RSMPI_COMM_NULL;
         let (local, leader) = (local.as_raw(), i32::from(first));
         ffi::MPI_Intercomm_create(local, 0, world.as_raw(), leader, 7, &raw mut handle);
         InterCommunicator::from_raw(handle)
     };
-    let own = Flagged::some(3, &mut Random(1));
+    let own = Flagged::some(3, &mut Numbers(1));
     let mut elements = own.clone();
     let counts = vec![3; index(inter.size())];
     let first_of = |a: &Flagged, b: &mut Flagged| *b = a.clone();
@@ -209,7 +211,7 @@ pub(crate) fn between_groups(world: &SimpleCommunicator) {
         assert_eq!(refusal, Error::Intercommunicator { local, remote });
     }
     assert_eq!(elements, own);
-    // Messages are for the ranks of the other group.
+    // A rank of an intercommunicator is a rank of the other group.
     let process = inter.process_at_rank(0);
     let request = process.immediate_send_packed(&own, 8).unwrap();
     if first {

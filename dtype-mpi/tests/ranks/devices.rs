@@ -1,4 +1,4 @@
-//! Messages between the memories of devices. Where there is no device, they are left out.
+//! Messages between the memories of devices. The tests are left out where there is no device.
 
 use dtype_gpu::opencl::OpenCl;
 use dtype_gpu::{Buffer, Device, PrepareOn as _, Queue};
@@ -9,7 +9,7 @@ use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
 
 use crate::packed::ring;
-use crate::shapes::Random;
+use crate::shapes::noise;
 
 /// A queue of the first device.
 fn queue(test: &str) -> Option<Queue<OpenCl>> {
@@ -38,7 +38,7 @@ fn bytes_of(buffer: &Buffer<OpenCl>, queue: &Queue<OpenCl>) -> Vec<u8> {
     bytes
 }
 
-/// The faces of grids on devices go to the next rank, and to and from host memory: short messages and long ones.
+/// The faces of grids on devices go to the next rank, and to and from host memory, in short and in long messages.
 pub(crate) fn exchanges(world: &SimpleCommunicator) {
     let Some(queue) = queue("exchanges") else { return };
     let (next, before) = ring(world);
@@ -46,7 +46,7 @@ pub(crate) fn exchanges(world: &SimpleCommunicator) {
     let prepared = [&own, &ghosts].map(|ty| ty.prepare_on(queue.device()).unwrap());
     for count in [1, 300] {
         let size = usize::try_from(CELLS.iter().product::<u64>() * 8).unwrap() * count;
-        let grids_of = |rank: i32| Random(rank.unsigned_abs().into()).bytes(size);
+        let grids_of = |rank: i32| noise(rank.unsigned_abs().into(), size);
         let faces_of = |rank| {
             let mut faces = vec![0; own.packed_size(count).unwrap()];
             own.pack(&grids_of(rank), count, &mut faces).unwrap();
@@ -60,7 +60,7 @@ pub(crate) fn exchanges(world: &SimpleCommunicator) {
         let [mut send, mut receive] = prepared
             .each_ref()
             .map(|packing| DeviceMessage::new(packing, &queue, (&grids, 0), count).unwrap());
-        // Again, with the same pinned memory.
+        // The second message uses the same pinned memory.
         for tag in [7, 8] {
             grids.write(&queue, 0, &grids_of(world.rank())).unwrap();
             let received = send.exchange(&next, &mut receive, &before, tag).unwrap();

@@ -1,4 +1,4 @@
-//! Many parts of a grid at once.
+//! An [`Exchange`](dtype_mpi::Exchange) of many parts of a grid.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -17,7 +17,7 @@ use mpi::traits::*;
 const SIZES: [usize; 3] = [7, 8, 9];
 const CELLS: usize = SIZES[0] * SIZES[1] * SIZES[2];
 
-/// The cell of the whole grid at a place, if it is in the grid. `place` is relative to the rank's cells.
+/// The value of a cell, if it is in the whole grid. `place` is relative to the rank's own cells.
 fn cell(
     cartesian: &CartesianCommunicator,
     width: usize,
@@ -39,7 +39,7 @@ fn cell(
     Some(f64::from(number))
 }
 
-/// Every cell of the border holds afterwards what the rank has that owns it.
+/// Afterwards each cell of the border has the value of the rank that owns the cell.
 fn halo(cartesian: &CartesianCommunicator, width: usize, neighbours: Neighbours) {
     let sizes = SIZES.map(|size| size as u64);
     let f64s = Type::basic(Basic::F64);
@@ -67,18 +67,18 @@ fn halo(cartesian: &CartesianCommunicator, width: usize, neighbours: Neighbours)
         exchange.run(&mut grid).unwrap();
         check(&grid);
     }
-    // While the messages are in transit, the grid is not borrowed; what was packed is sent.
+    // During the exchange the grid is not borrowed. The packed values are sent.
     let mut grid = before.clone();
     let started = exchange.start(&grid).unwrap();
     grid.fill(f64::NAN);
     grid.clone_from(&before);
     started.finish(&mut grid).unwrap();
     check(&grid);
-    // Into another memory.
+    // The received parts go to another grid.
     let mut other = before.clone();
     exchange.run_between(&before, &mut other).unwrap();
     assert_eq!(other, grid);
-    // What a dropped one would have received does not arrive in the next.
+    // A dropped exchange takes its messages with it: the next exchange gets its own.
     drop(exchange.start(&vec![f64::NAN; CELLS]).unwrap());
     grid.clone_from(&before);
     exchange.run(&mut grid).unwrap();
@@ -104,7 +104,7 @@ pub(crate) fn halos(world: &SimpleCommunicator) {
     }
 }
 
-/// Rank i sends to rank j the first j + 1 of its numbers that end in j. Rank j receives them in reverse order.
+/// Rank i sends to rank j the first j + 1 of the numbers that end in j. Rank j receives these in reverse order.
 pub(crate) fn all_to_all(world: &SimpleCommunicator) {
     let (rank, size) = (world.rank(), world.size());
     let u32s = Type::basic(Basic::U32);
@@ -156,7 +156,7 @@ pub(crate) fn refused(world: &SimpleCommunicator) {
     let same = Type::vector(4, 1, 0, &f64s).unwrap();
     let error = Exchange::between(world, send(row(0)), receive(same)).unwrap_err();
     assert_eq!(error, overlap(0, 0, false, 0));
-    // At one rank only: the others learn of it.
+    // Only one rank has the mistake, and the other ranks get an error, too.
     let error = if rank == last {
         Exchange::new(world, send(row(0)), receive(row(0))).unwrap_err()
     } else {
@@ -173,7 +173,7 @@ pub(crate) fn refused(world: &SimpleCommunicator) {
         let error = Exchange::new(world, vec![Part::new(next, tag, &f64s)], vec![]).unwrap_err();
         assert_eq!(error, Error::Tag { rank: next, tag });
     }
-    // More is sent than received, and less; another tag.
+    // More bytes sent than received, fewer bytes, and another tag.
     let unmatched = |tag, sent, received| Error::Unmatched { rank: before, tag, sent, received };
     let error = Exchange::new(world, send(row(0)), vec![]).unwrap_err();
     assert_eq!(error, unmatched(0, 1, 0));
@@ -182,7 +182,7 @@ pub(crate) fn refused(world: &SimpleCommunicator) {
     let error =
         Exchange::new(world, send(row(0)), vec![Part::new(before, 7, &row(1))]).unwrap_err();
     assert_eq!(error, unmatched(0, 1, 0));
-    // As many bytes of another type, and another number of elements.
+    // Another type with as many bytes, and another number of elements.
     let others = Type::contiguous(4, &Type::basic(Basic::U64)).unwrap();
     let error = Exchange::between(world, send(row(0)), receive(others)).unwrap_err();
     let text = str::to_owned;
@@ -224,16 +224,16 @@ pub(crate) fn misfits(world: &SimpleCommunicator) {
     outside(exchange.run(&mut grid[..3]).unwrap_err());
     outside(exchange.start(&grid[..0]).unwrap_err());
     outside(exchange.run_between(&grid, &mut [0_u8; 31]).unwrap_err());
-    // The messages have been sent then, so all of them are received.
+    // The messages were sent before the error, so all of them must be received.
     outside(exchange.start(&grid).unwrap().finish(&mut [0.0; 3]).unwrap_err());
     exchange.run(&mut grid).unwrap();
     assert_eq!(grid, [0.5, 1.5, 2.5, 0.5]);
-    // Other messages with the same tag.
+    // Messages from outside the exchange, with its tag.
     for (other, bytes) in [(&[9_u8; 7][..], 7), (&[9; 5000], 0)] {
         let process = world.process_at_rank(next);
         let request = process.immediate_send_packed(other, 4).unwrap();
         let started = exchange.start(&grid).unwrap();
-        // The part itself.
+        // The part itself: the exchange has received the other message.
         world.process_at_rank(before).recv_packed_with_tag::<f64>(4).unwrap();
         let error = started.finish(&mut grid).unwrap_err();
         request.wait().unwrap();

@@ -29,7 +29,7 @@ pub(crate) fn before() {
 /// The number of marked datatypes that were freed.
 static FREED: AtomicUsize = AtomicUsize::new(0);
 
-/// Attributes of communicators and of datatypes are not copied.
+/// A copy function that copies no attribute, for communicators and for datatypes.
 unsafe extern "C" fn no_copy<H>(
     _: H,
     _: c_int,
@@ -38,7 +38,7 @@ unsafe extern "C" fn no_copy<H>(
     _: *mut c_void,
     flag: *mut c_int,
 ) -> c_int {
-    // SAFETY: the library passes a pointer for the answer, valid for writes.
+    // SAFETY: the library passes a pointer for the answer, which is valid for writes.
     unsafe { flag.write(0) };
     0
 }
@@ -48,7 +48,7 @@ unsafe extern "C" fn delete(_: MPI_Datatype, _: c_int, _: *mut c_void, _: *mut c
     0
 }
 
-/// The number of calls that MPI, which was ending, still allowed.
+/// The number of calls that MPI still allowed while it ended.
 static AT_END: AtomicUsize = AtomicUsize::new(0);
 
 unsafe extern "C" fn at_end(_: MPI_Comm, _: c_int, _: *mut c_void, _: *mut c_void) -> c_int {
@@ -58,8 +58,8 @@ unsafe extern "C" fn at_end(_: MPI_Comm, _: c_int, _: *mut c_void, _: *mut c_voi
     0
 }
 
-/// Has the library call a function when MPI ends: once before the first call of this crate, and once after it, because the
-/// library calls such functions in the opposite order.
+/// Registers a function that the library calls when MPI ends: once before the first call of this crate, and once after it,
+/// because the library calls such functions in reverse order.
 pub(crate) fn call_at_end() {
     let mut key = 0;
     // SAFETY: MPI runs, and the functions are of the type that the standard requires.

@@ -1,5 +1,5 @@
-//! Memory that the `mpi` crate takes for elements of a type because of the datatype's handle: for example
-//! `downcast` of an untyped buffer in the function of a reduction.
+//! The `mpi` crate takes untyped memory for elements of a type if the datatype's handle is the type's: for example in
+//! `downcast`, in the function of a reduction.
 
 use std::sync::Mutex;
 
@@ -32,7 +32,7 @@ struct Wider {
     b: f32,
 }
 
-/// Implemented by hand: a number that need not be aligned.
+/// A datatype by hand: a number that may lie at any address.
 #[derive(Clone, Copy)]
 #[repr(C, packed)]
 struct Anywhere(f64);
@@ -49,7 +49,7 @@ pub(crate) fn alignment(_: &SimpleCommunicator) {
     }
     assert!(same::<Packed, Packed>() && same::<Natural, Natural>() && same::<Wider, Wider>());
     assert!(!same::<Packed, Natural>() && !same::<Packed, Wider>() && !same::<Natural, Wider>());
-    // Types with the same alignment are interchangeable, whatever their names.
+    // Types with the same alignment are interchangeable, even if their names differ.
     assert!(same::<Natural, (u32, f32)>() == (std::mem::offset_of!((u32, f32), 1) == 4));
     assert!(same::<Anywhere, Anywhere>() && !same::<Anywhere, f64>());
     // Rust's numbers use the library's own datatypes.
@@ -58,7 +58,7 @@ pub(crate) fn alignment(_: &SimpleCommunicator) {
     assert!(of_u8.unwrap().as_raw() == u8::equivalent_datatype().as_raw());
 }
 
-/// Whether a local reduction sees its buffers as elements of `T`.
+/// Whether a local reduction takes its buffers for elements of `T`.
 fn reduced<T: Equivalence>(from: &SendBuffer<'_>, into: &mut ReceiveBuffer<'_>) -> (bool, bool) {
     let said = Mutex::new(None);
     let operation = UserOperation::commutative(|from: DynBuffer<'_>, into: DynBufferMut<'_>| {
@@ -102,7 +102,7 @@ pub(crate) fn skipped_fields(_: &SimpleCommunicator) {
         let mut into = ReceiveBuffer::new(&mut into).unwrap();
         assert_eq!(reduced::<Padded>(&from, &mut into), (false, false));
     }
-    // If nothing is skipped, the type is recognised.
+    // A type that skips nothing is recognised.
     let (from, mut into) = ([Padded { a: 1 }], [Padded { a: 2 }]);
     let from = SendBuffer::new(&from).unwrap();
     let mut into = ReceiveBuffer::new(&mut into).unwrap();
@@ -140,7 +140,7 @@ pub(crate) fn layouts(_: &SimpleCommunicator) {
     }
     assert_eq!(into, [10.0, 22.0, 33.0]);
 
-    // Bytes that are not valid `bool`s are described as `bool`s, and must not be recognised as such.
+    // Bytes that may be invalid `bool`s are described as `bool`s, and must not be recognised as such.
     let flags = Layout::new(&Type::basic(Basic::Bool)).unwrap();
     let (from, mut into) = ([7_u8; 2], [9_u8; 2]);
     let from = SendBuffer::from_layout(&flags, &from, 0, 2).unwrap();

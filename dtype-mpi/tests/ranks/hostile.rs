@@ -7,8 +7,9 @@ use mpi::collective::SystemOperation;
 use mpi::topology::{Color, SimpleCommunicator};
 use mpi::traits::*;
 
+use crate::numbers::Numbers;
 use crate::packed::ring;
-use crate::shapes::{Flagged, Random, Shape};
+use crate::shapes::{Flagged, Shape};
 
 fn assert_invalid(error: &Error, expected: (usize, &str)) {
     let Error::Type(dtype_runtime::Error::InvalidValue { record, path, .. }) = error else {
@@ -19,7 +20,7 @@ fn assert_invalid(error: &Error, expected: (usize, &str)) {
 
 /// Three records; the flag of the second has an invalid value.
 fn poisoned() -> Vec<u8> {
-    let mut bytes = pack(&Flagged::some(3, &mut Random(1)));
+    let mut bytes = pack(&Flagged::some(3, &mut Numbers(1)));
     bytes[14] = 2;
     bytes
 }
@@ -29,10 +30,10 @@ const EXPECTED: (usize, &str) = (1, "flag");
 pub(crate) fn messages(world: &SimpleCommunicator) {
     let (next, before) = ring(world);
     let bytes = poisoned();
-    let mut elements = Flagged::some(3, &mut Random(2));
+    let mut elements = Flagged::some(3, &mut Numbers(2));
     let unchanged = elements.clone();
     mpi::request::scope(|scope| {
-        // The library sends them as plain bytes.
+        // The bytes are sent as plain bytes.
         let send = || next.immediate_send_with_tag(scope, &bytes[..], 1);
         let request = send();
         assert_invalid(&before.recv_packed::<Flagged>().unwrap_err(), EXPECTED);
@@ -47,13 +48,13 @@ pub(crate) fn messages(world: &SimpleCommunicator) {
         request.wait();
     });
     assert_eq!(elements, unchanged);
-    // The same bytes are valid as bytes, and no message is left pending.
+    // Received as plain bytes, they are valid, and no other message is pending.
     let request = next.immediate_send_packed(&bytes, 1).unwrap();
     assert_eq!(before.recv_packed::<u8>().unwrap().0, bytes);
     request.wait().unwrap();
 }
 
-/// A record of another program with the type signature of a [`Flagged`], whose last byte can be anything.
+/// Another program's record with the type signature of [`Flagged`]. Its last byte can be anything.
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
 struct Raw {
     flag: bool,
@@ -65,13 +66,13 @@ struct Raw {
 pub(crate) fn collectives(world: &SimpleCommunicator) {
     let (rank, size) = (world.rank(), world.size());
     let root = size - 1;
-    let good = Flagged::some(3, &mut Random(1));
+    let good = Flagged::some(3, &mut Numbers(1));
     let mut bad = dtype_runtime::unpack::<Raw>(&pack(&good)).unwrap();
     bad[1].kind = 200;
     let hostile = rank == root;
 
     // The root is hostile, and takes part as usual.
-    let mut elements = Flagged::some(3, &mut Random(2));
+    let mut elements = Flagged::some(3, &mut Numbers(2));
     let unchanged = elements.clone();
     for into in [false, true] {
         if hostile {
@@ -94,13 +95,13 @@ pub(crate) fn collectives(world: &SimpleCommunicator) {
 
     let before = 3 * usize::try_from(root).unwrap();
     if hostile {
-        // It receives them as bytes.
+        // The hostile root receives plain bytes.
         assert_eq!(world.all_gather_packed(&bad).unwrap().counts.len(), before / 3 + 1);
     } else {
         let error = world.all_gather_packed(&good).unwrap_err();
         assert_invalid(&error, (before + 1, "kind"));
     }
-    // Gathered where it is good: rank 0, if there is another.
+    // The same with a well-behaved root: rank 0, if there is another rank.
     if hostile && root > 0 {
         assert_eq!(world.gather_packed(0, &bad).unwrap(), None);
     } else {
@@ -120,13 +121,13 @@ pub(crate) fn collectives(world: &SimpleCommunicator) {
     } else {
         let error = world.scatter_packed::<Flagged>(root, &[], &[]).unwrap_err();
         assert_invalid(&error, (0, "kind"));
-        let out = Flagged::some(counts.len() * 2, &mut Random(3));
+        let out = Flagged::some(counts.len() * 2, &mut Numbers(3));
         let error = world.all_to_all_packed(&out, &counts).unwrap_err();
         assert_invalid(&error, (counts.len() * 2 - 2, "kind"));
     }
 }
 
-/// No bytes make a value of this type either.
+/// A type without values, so no bytes are valid.
 #[derive(Datatype, Debug, PartialEq)]
 #[dtype(check = never)]
 struct Never;
@@ -135,7 +136,7 @@ fn never(_: &Never) -> bool {
     false
 }
 
-/// A rank announces elements without data. What they are checked for is checked as well.
+/// A rank announces elements without data, and the invariant of such an element is checked, too.
 pub(crate) fn without_data(world: &SimpleCommunicator) {
     let (rank, ranks) = (world.rank(), usize::try_from(world.size()).unwrap());
     if ranks < 2 {
@@ -182,7 +183,7 @@ pub(crate) fn short_broadcast(world: &SimpleCommunicator) {
         pair.this_process().broadcast_into(&mut [7_u64][..]);
         return;
     }
-    // Fills memory that the allocator will hand out again.
+    // Leaves memory with other contents for the allocator to hand out again.
     drop(std::hint::black_box([(); 8].map(|()| vec![0xabcd_u64; SAID])));
     let mut elements = vec![1_u64];
     match pair.broadcast_packed(0, &mut elements) {

@@ -5,14 +5,15 @@ use dtype_mpi::traits::*;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
 
+use crate::numbers::Numbers;
 use crate::packed::ring;
-use crate::shapes::{Flagged, Random, Shape};
+use crate::shapes::{Flagged, Shape};
 
 pub(crate) fn requests(world: &SimpleCommunicator) {
     let (next, before) = ring(world);
     for count in [0, 3, 100_000] {
-        let own = Flagged::some(count, &mut Random(20));
-        let mut came = Flagged::some(count + 1, &mut Random(21));
+        let own = Flagged::some(count, &mut Numbers(20));
+        let mut came = Flagged::some(count + 1, &mut Numbers(21));
         let last = came[count].clone();
         let receive = before.immediate_recv_packed_into(&mut came, 6).unwrap();
         let send = next.immediate_send_packed(&own, 6).unwrap();
@@ -21,8 +22,8 @@ pub(crate) fn requests(world: &SimpleCommunicator) {
         assert_eq!((received.count, received.source, received.tag), (count, before.rank(), 6));
         assert_eq!((&came[..count], &came[count]), (&own[..], &last));
 
-        // By testing.
-        let mut came = Flagged::some(count, &mut Random(22));
+        // Completed by testing.
+        let mut came = Flagged::some(count, &mut Numbers(22));
         let mut receive = before.immediate_recv_packed_into(&mut came, 6).unwrap();
         world.barrier();
         assert!(receive.test().unwrap().is_none(), "nothing was sent yet");
@@ -45,24 +46,24 @@ pub(crate) fn requests(world: &SimpleCommunicator) {
 
 pub(crate) fn dropped(world: &SimpleCommunicator) {
     let (next, before) = ring(world);
-    let own = Flagged::some(2000, &mut Random(23));
-    let mut elements = Flagged::some(2000, &mut Random(24));
+    let own = Flagged::some(2000, &mut Numbers(23));
+    let mut elements = Flagged::some(2000, &mut Numbers(24));
     let unchanged = elements.clone();
-    // A receive that is dropped takes no message with it.
+    // Dropping a receive does not consume a message.
     drop(before.immediate_recv_packed_into(&mut elements, 7).unwrap());
     world.barrier();
     let send = next.immediate_send_packed(&own, 7).unwrap();
     assert_eq!(before.recv_packed_with_tag::<Flagged>(7).unwrap().0, own);
     assert_eq!(elements, unchanged);
     drop(send);
-    // A send that is dropped, and one that is forgotten, arrive.
+    // A dropped send arrives, and so does a leaked one.
     let receive = before.immediate_recv_packed_into(&mut elements, 7).unwrap();
     drop(next.immediate_send_packed(&own, 7).unwrap());
     receive.wait().unwrap();
     assert_eq!(elements, own);
     std::mem::forget(next.immediate_send_packed(&own[..10], 7).unwrap());
     assert_eq!(before.recv_packed_with_tag::<Flagged>(7).unwrap().0, own[..10]);
-    // A receive that is forgotten keeps its own memory, and its message is written there.
+    // A leaked receive keeps its own memory, and the message is written there.
     let mut elements = unchanged.clone();
     std::mem::forget(before.immediate_recv_packed_into(&mut elements, 8).unwrap());
     next.immediate_send_packed(&own, 8).unwrap().wait().unwrap();
@@ -71,8 +72,8 @@ pub(crate) fn dropped(world: &SimpleCommunicator) {
 
 pub(crate) fn lengths(world: &SimpleCommunicator) {
     let (next, before) = ring(world);
-    let own = Flagged::some(8, &mut Random(25));
-    let mut few = Flagged::some(5, &mut Random(26));
+    let own = Flagged::some(8, &mut Numbers(25));
+    let mut few = Flagged::some(5, &mut Numbers(26));
     let unchanged = few.clone();
 
     let receive = before.immediate_recv_packed_into(&mut few, 9).unwrap();
@@ -90,7 +91,7 @@ pub(crate) fn lengths(world: &SimpleCommunicator) {
     assert_eq!(few, unchanged);
 }
 
-/// Open MPI copies a long message from the sender's memory in one go, whatever room there is for it.
+/// Open MPI copies a long message from the sender's memory at once, even beyond the receiver's room.
 pub(crate) fn too_long(world: &SimpleCommunicator) {
     let (next, before) = ring(world);
     let own = vec![1_u8; 16 << 20];

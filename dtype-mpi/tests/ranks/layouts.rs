@@ -7,13 +7,13 @@ use mpi::topology::{Process, SimpleCommunicator};
 use mpi::traits::*;
 
 use crate::packed::ring;
-use crate::shapes::Random;
+use crate::shapes::noise;
 
 fn f64s() -> Type {
     Type::basic(Basic::F64)
 }
 
-/// A matrix in blocks of rows, transposed by one all-to-all: columns are sent, and come as rows.
+/// Transposes a matrix in blocks of rows by one all-to-all: each rank sends columns and receives rows.
 pub(crate) fn transpose(world: &SimpleCommunicator) {
     let (rank, ranks) =
         (usize::try_from(world.rank()).unwrap(), usize::try_from(world.size()).unwrap());
@@ -23,7 +23,7 @@ pub(crate) fn transpose(world: &SimpleCommunicator) {
     // One column of this rank's rows. The next column begins one number later.
     let column = Type::vector(rows as u64, 1, n as i64, &f64s()).unwrap();
     let columns = Layout::new(&Type::resized(&column, 0, 8).unwrap()).unwrap();
-    // A rank sends `rows` pieces of rows; the next rank's pieces begin after the first piece of this one.
+    // A rank sends `rows` pieces of rows. The pieces of the next rank begin after the first piece of this rank.
     let block = Type::vector(rows as u64, rows as u64, n as i64, &f64s()).unwrap();
     let blocks = Layout::new(&Type::resized(&block, 0, 8 * rows as i64).unwrap()).unwrap();
     let mut transposed = vec![f64::NAN; rows * n];
@@ -93,7 +93,7 @@ pub(crate) fn outside(world: &SimpleCommunicator) {
         out_of_bounds(SendBuffer::from_layout(&later, &matrix, origin, 1).unwrap_err());
         out_of_bounds(ReceiveBuffer::from_layout(&later, &mut matrix, origin, 1).unwrap_err());
     }
-    // What libraries copy wrongly with the right bounds (`oracle/classes.rs`), and bounds that are hidden.
+    // Types that libraries copy wrongly although the bounds are right (`oracle/classes.rs`), and types with hidden bounds.
     let bytes = Type::basic(Basic::U8);
     let back = Type::resized(&Type::contiguous(2, &bytes).unwrap(), 0, -8).unwrap();
     let nothing = Type::contiguous(0, &bytes).unwrap();
@@ -122,7 +122,7 @@ pub(crate) fn outside(world: &SimpleCommunicator) {
         Ok(Err(error)) | Err(error) => assert!(matches!(error, Error::Bounds { .. }), "{error}"),
     }
     let nothing = Layout::new(&nothing).unwrap();
-    // Nothing at all is not refused, and has no address that means something else.
+    // An empty message is not refused, and its address has no other meaning to the library.
     let no_bytes: [u8; 0] = [];
     let one = Layout::new(&back).unwrap();
     for buffer in [
@@ -142,7 +142,7 @@ pub(crate) fn outside(world: &SimpleCommunicator) {
         before.receive_into(&mut into);
         request.wait();
     });
-    // Data that name a number twice can be sent, but not received.
+    // Data that name a number twice can be sent but not received.
     let twice = Layout::new(&Type::vector(3, 1, 0, &f64s()).unwrap()).unwrap();
     SendBuffer::from_layout(&twice, &matrix, 8, 1).unwrap();
     let error = ReceiveBuffer::from_layout(&twice, &mut matrix, 8, 1).unwrap_err();
@@ -151,7 +151,7 @@ pub(crate) fn outside(world: &SimpleCommunicator) {
     let nothing = vec![(); 1 << 31];
     let expected = Error::Count { call: "the mpi crate", count: 1 << 31, limit: (1 << 31) - 1 };
     assert_eq!(SendBuffer::new(&nothing).unwrap_err(), expected);
-    // With another displacement than 0 first.
+    // The first displacement is not 0.
     let backwards = Layout::new(&Type::vector(4, 1, -1, &f64s()).unwrap()).unwrap();
     let (next, before) = ring(world);
     let numbers = [1.0, 2.0, 3.0, 4.0];
@@ -163,15 +163,15 @@ pub(crate) fn outside(world: &SimpleCommunicator) {
     });
 }
 
-/// Every layout from rank 0 to every layout of the same size at rank 1, whichever way each of them goes.
+/// Sends every layout at rank 0 to every layout of the same size at rank 1. The crate chooses how to send each.
 pub(crate) fn messages(world: &SimpleCommunicator) {
     const LENGTH: usize = 160_000;
-    /// Some data lie before it.
+    /// Some data lie before the origin.
     const ORIGIN: usize = 20_000;
     let bytes = || Type::basic(Basic::U8);
     let vector = |count, block, stride| Type::vector(count, block, stride, &bytes()).unwrap();
-    let matrix = Random(14).bytes(LENGTH);
-    // Libraries name other bytes than they should for these, with the right bounds (`oracle/classes.rs`).
+    let matrix = noise(14, LENGTH);
+    // For these layouts, libraries copy the wrong bytes although the bounds are right (`oracle/classes.rs`).
     let backwards = {
         let row = Type::resized(&Type::contiguous(800, &bytes()).unwrap(), 0, -1600).unwrap();
         Type::contiguous(6, &row).unwrap()
@@ -181,10 +181,10 @@ pub(crate) fn messages(world: &SimpleCommunicator) {
         let parts = [long.clone(), vector(4, 1, -1), long];
         Type::structure(&[1, 1, 1], &[0, 3010, 7000], &parts).unwrap()
     };
-    // MPICH leaves out the padding of each.
+    // MPICH leaves out the padding of each number.
     let longs = Type::vector(40, 8, 16, &Type::basic(Basic::LongDouble)).unwrap();
     for (size, layouts) in [
-        // As one piece, as long ones, as short ones, as none; a list that runs backwards.
+        // One piece, long pieces, short pieces, no piece, and a list that runs backwards.
         (9600, vec![vector(1, 9600, 0), vector(40, 240, 500), vector(1200, 8, 50)]),
         (480, vec![vector(1, 480, 0), vector(2, 240, 500), vector(60, 8, 50)]),
         (4, vec![vector(1, 4, 0), vector(4, 1, 9)]),
@@ -199,14 +199,14 @@ pub(crate) fn messages(world: &SimpleCommunicator) {
             layouts.iter().flat_map(|out| layouts.iter().map(move |into| (out, into)))
         {
             let mut came = vec![0xee; LENGTH];
-            // Two instances that overlap can be sent, but not received.
+            // Two overlapping instances can be sent but not received.
             if world.size() == 1 || into.unpacker(&mut came, ORIGIN, 2).is_err() {
                 continue;
             }
             if world.rank() == 0 {
                 let peer = world.process_at_rank(1);
                 peer.send_layout(out, &matrix, ORIGIN + 7, 1, 3).unwrap();
-                // One too many for the receiver, and one instance of two.
+                // One instance too many for the receiver, and one instance where two are expected.
                 peer.send_layout(out, &matrix, ORIGIN, 2, 3).unwrap();
                 peer.send_layout(out, &matrix, ORIGIN, 1, 3).unwrap();
                 continue;
@@ -238,7 +238,7 @@ pub(crate) fn messages(world: &SimpleCommunicator) {
             // The message is still there.
             let (whole, _) = peer.recv_packed_with_tag::<u8>(3).unwrap();
             assert!(whole == packed(0, 2));
-            // A shorter message than there is room for.
+            // A message shorter than the receiver's room.
             let received = peer.recv_layout(into, &mut came, ORIGIN, 2, 3).unwrap();
             assert_eq!(received.bytes, size);
             let mut unpacker = into.unpacker(&mut expected, ORIGIN, 2).unwrap();
@@ -249,7 +249,7 @@ pub(crate) fn messages(world: &SimpleCommunicator) {
     }
 }
 
-/// Short pieces in thousands of pages, from rank 0 to the same and to another layout at rank 1.
+/// Short pieces in thousands of pages. Rank 0 sends them to the same layout and to another one at rank 1.
 pub(crate) fn scattered(world: &SimpleCommunicator) {
     const ROWS: usize = 4200;
     const ROW: usize = 520;
@@ -280,7 +280,7 @@ pub(crate) fn scattered(world: &SimpleCommunicator) {
     }
 }
 
-/// What is refused leaves no message behind.
+/// A refused message is not left pending.
 pub(crate) fn refused_messages(world: &SimpleCommunicator) {
     let me = world.process_at_rank(world.rank());
     let out_of_bounds = |error: Error| {

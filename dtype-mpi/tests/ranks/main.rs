@@ -21,6 +21,8 @@ mod immediate;
 #[path = "../launch/mod.rs"]
 mod launch;
 mod layouts;
+#[path = "../../../dtype-runtime/tests/numbers/mod.rs"]
+mod numbers;
 mod packed;
 mod pipelines;
 mod reductions;
@@ -100,7 +102,7 @@ const TESTS: &[Test] = &[
     ("threads that send at the same time", together::threads),
 ];
 
-/// The tests that call MPI from several threads at the same time.
+/// The tests that call MPI from several threads at once.
 const THREADED: [&str; 5] = [
     "transfers in chunks",
     "transfers in chunks that do not fit",
@@ -109,10 +111,10 @@ const THREADED: [&str; 5] = [
     "threads that send at the same time",
 ];
 
-/// Set if the ranks have one thread: messages are then received in another way.
+/// Set if the ranks have one thread. Messages are received in another way then.
 const ONE_THREAD: &str = "DTYPE_MPI_ONE_THREAD";
 
-/// All tests together take some seconds on idle cores, and many where ranks outnumber the cores.
+/// All tests together take some seconds on idle cores, and longer if the ranks outnumber the cores.
 const LIMIT: Duration = Duration::from_secs(240);
 
 fn main() {

@@ -1,4 +1,4 @@
-//! Messages that are packed by this crate on one side, on the other, or on both.
+//! Messages that this crate packs on one side or on both.
 
 use std::os::raw::c_int;
 
@@ -10,9 +10,10 @@ use mpi::raw::AsRaw;
 use mpi::topology::{Process, SimpleCommunicator};
 use mpi::traits::*;
 
-use crate::shapes::{Flagged, Plain, Random, Shape, Skipping, assert_same, for_each_plain};
+use crate::numbers::Numbers;
+use crate::shapes::{Flagged, Plain, Shape, Skipping, assert_same, for_each_plain, noise};
 
-/// The next rank and the previous one, around the world.
+/// The next rank and the previous one in a ring.
 pub(crate) fn ring(world: &SimpleCommunicator) -> (Process<'_>, Process<'_>) {
     let (rank, size) = (world.rank(), world.size());
     (world.process_at_rank((rank + 1) % size), world.process_at_rank((rank + size - 1) % size))
@@ -26,22 +27,22 @@ pub(crate) fn to_library(world: &SimpleCommunicator) {
 
 fn to_library_of<T: Plain>(world: &SimpleCommunicator) {
     let (next, before) = ring(world);
-    // MPICH 4.0 with UCX 1.13 says of dense bytes that they are truncated, if they are more than 8 KiB and received
-    // with a datatype that has gaps. A program in C that sends an array of `MPI_BYTE` sees the same.
+    // MPICH 4.0 with UCX 1.13 calls a message truncated if it is dense, longer than 8 KiB, and received with a datatype that
+    // has gaps. The same happens to a program in C that sends an array of `MPI_BYTE`.
     let library = mpi::environment::library_version().expect("it is text");
     let most = if library.starts_with("MPICH") { 8000 / packed_size::<T>(1) } else { 20_000 };
     for count in COUNTS.map(|count| count.min(most)) {
-        let own = T::some(count, &mut Random(4));
+        let own = T::some(count, &mut Numbers(4));
         let request = next.immediate_send_packed(&own, 1).unwrap();
-        let mut came = T::some(count, &mut Random(5));
+        let mut came = T::some(count, &mut Numbers(5));
         before.receive_into_with_tag(&mut ReceiveBuffer::new(&mut came).unwrap(), 1);
         request.wait().unwrap();
         assert_same(&came, &own);
-        // Blocking calls, if the two are different ranks.
+        // Blocking calls, which need two ranks.
         if world.size() > 1 && world.rank() == 0 {
             world.process_at_rank(1).send_packed(&own).unwrap();
         } else if world.rank() == 1 {
-            let mut came = T::some(count, &mut Random(5));
+            let mut came = T::some(count, &mut Numbers(5));
             let first = world.process_at_rank(0);
             first.receive_into(&mut ReceiveBuffer::new(&mut came).unwrap());
             assert_same(&came, &own);
@@ -57,8 +58,8 @@ pub(crate) fn from_library(world: &SimpleCommunicator) {
 fn from_library_of<T: Shape>(world: &SimpleCommunicator) {
     let (next, before) = ring(world);
     for count in COUNTS {
-        let own = T::some(count, &mut Random(6));
-        let mut came = T::some(count + 2, &mut Random(7));
+        let own = T::some(count, &mut Numbers(6));
+        let mut came = T::some(count + 2, &mut Numbers(7));
         let rest = pack(&came[count..]);
         let buffer = SendBuffer::new(&own).unwrap();
         mpi::request::scope(|scope| {
@@ -70,7 +71,7 @@ fn from_library_of<T: Shape>(world: &SimpleCommunicator) {
             assert_eq!(received.bytes, packed_size::<T>(count) as u64);
         });
         assert_same(&came[..count], &own);
-        assert_eq!(pack(&came[count..]), rest, "behind the message nothing is written");
+        assert_eq!(pack(&came[count..]), rest, "nothing is written after the message");
     }
 }
 
@@ -78,9 +79,9 @@ pub(crate) fn same_bytes(world: &SimpleCommunicator) {
     for_each_plain!(same_bytes_of(world));
 }
 
-/// What the library packs is what is packed here, and so a message of `MPI_PACKED` is one of this crate.
+/// The library packs to the same bytes as this crate, so a message of `MPI_PACKED` is a message of this crate.
 fn same_bytes_of<T: Plain>(world: &SimpleCommunicator) {
-    let own = T::some(9, &mut Random(8));
+    let own = T::some(9, &mut Numbers(8));
     let mut packed = vec![0_u8; packed_size::<T>(9) + 64];
     let room = c_int::try_from(packed.len()).unwrap();
     let datatype = Datatype::of::<T>().unwrap().as_raw();
@@ -96,12 +97,12 @@ fn same_bytes_of<T: Plain>(world: &SimpleCommunicator) {
 
 pub(crate) fn lengths(world: &SimpleCommunicator) {
     let (next, before) = ring(world);
-    let own = Flagged::some(10, &mut Random(9));
+    let own = Flagged::some(10, &mut Numbers(9));
     let element = packed_size::<Flagged>(1) as u64;
 
-    // Too long: the message can still be received with more room.
+    // Too long for the receiver. The message can still be received with more room.
     let request = next.immediate_send_packed(&own, 4).unwrap();
-    let mut few = Flagged::some(9, &mut Random(10));
+    let mut few = Flagged::some(9, &mut Numbers(10));
     let unchanged = few.clone();
     let error = before.recv_packed_into_with_tag(&mut few, 4).unwrap_err();
     let (source_rank, tag, bytes, capacity) = (before.rank(), 4, 10 * element, 9 * element);
@@ -111,18 +112,18 @@ pub(crate) fn lengths(world: &SimpleCommunicator) {
     assert_eq!((all, received.count), (own.clone(), 10));
     request.wait().unwrap();
 
-    // A part of an element, the same.
+    // A message that ends inside an element is an error, and can then be received as bytes.
     let bytes = pack(&own);
     let cut = bytes.len() - 1;
     let request = next.immediate_send_packed(&bytes[..cut], 4).unwrap();
     let partial = Error::Partial { bytes: cut as u64, elements: 9, element };
     assert_eq!(before.recv_packed_with_tag::<Flagged>(4).unwrap_err(), partial);
-    let mut many = Flagged::some(20, &mut Random(10));
+    let mut many = Flagged::some(20, &mut Numbers(10));
     assert_eq!(before.recv_packed_into_with_tag(&mut many, 4).unwrap_err(), partial);
     assert_eq!(before.recv_packed_with_tag::<u8>(4).unwrap().0, bytes[..cut]);
     request.wait().unwrap();
 
-    // Into the fields that are not skipped.
+    // The receiver's skipped fields are unchanged.
     let out = [Skipping { sent: 1, kept: 2, also: [3; 3] }];
     let mut into = [Skipping { sent: 0, kept: 4, also: [0; 3] }];
     let request = next.immediate_send_packed(&out, 4).unwrap();
@@ -130,7 +131,7 @@ pub(crate) fn lengths(world: &SimpleCommunicator) {
     request.wait().unwrap();
     assert_eq!(into, [Skipping { sent: 1, kept: 4, also: [3; 3] }]);
 
-    // Nothing at all, also of nothing.
+    // An empty message, also of elements without data.
     let request = next.immediate_send_packed::<f64>(&[], 4).unwrap();
     assert_eq!(before.recv_packed_into::<f64>(&mut []).unwrap().count, 0);
     request.wait().unwrap();
@@ -139,7 +140,7 @@ pub(crate) fn lengths(world: &SimpleCommunicator) {
 pub(crate) fn communicator_errors(world: &SimpleCommunicator) {
     let copy = world.duplicate();
     for communicator in [world, &copy] {
-        // The handler at program start, whatever was called since then.
+        // The error handler that every program starts with, whatever was called before.
         // SAFETY: a constant of the library.
         let handler = unsafe { ffi::RSMPI_ERRORS_ARE_FATAL };
         assert!(errhandler(communicator) == handler, "the error handler is another one");
@@ -161,7 +162,7 @@ pub(crate) fn uncountable(world: &SimpleCommunicator) {
         return;
     }
     let me = world.process_at_rank(world.rank());
-    // Never touched, so it takes only addresses, not memory.
+    // The memory is never touched, so it takes addresses only.
     let many = vec![0_u8; 1 << 31];
     let expected = |call| Error::Count { call, count: 1 << 31, limit: (1 << 31) - 1 };
     assert_eq!(me.send_packed(&many).unwrap_err(), expected("MPI_Send"));
@@ -194,9 +195,9 @@ fn errhandler(communicator: &SimpleCommunicator) -> ffi::MPI_Errhandler {
 
 pub(crate) fn streams(world: &SimpleCommunicator) {
     let (next, before) = ring(world);
-    // The columns 1 and 3 of a matrix to the columns 2 and 0.
+    // Columns 1 and 3 of a matrix are received in columns 2 and 0.
     let column = Type::vector(50, 1, 4, &Type::basic(Basic::U16)).unwrap().commit();
-    let matrix = Random(11).bytes(400);
+    let matrix = noise(11, 400);
     let mut into = vec![0xee; 400];
     for (from, to) in [(2, 4_i64), (6_i64, 0)] {
         let packer = column.packer(dtype_runtime::Buffer::new(&matrix).origin(from), 1).unwrap();
@@ -212,7 +213,7 @@ pub(crate) fn streams(world: &SimpleCommunicator) {
         assert_eq!((&to[4..6], &to[..2]), (&from[2..4], &from[6..8]));
         assert_eq!((&to[2..4], &to[6..8]), (&[0xee; 2][..], &[0xee; 2][..]));
     }
-    // Two messages for one stream, and then one too many.
+    // One stream for two messages, then one message too many.
     let requests: Vec<_> =
         [150, 250, 1].map(|n| next.immediate_send_packed(&matrix[..n], 5).unwrap()).into();
     let whole = Type::basic(Basic::U8).commit();
@@ -240,7 +241,7 @@ pub(crate) fn streams(world: &SimpleCommunicator) {
 
 pub(crate) fn incoming(world: &SimpleCommunicator) {
     let (next, before) = ring(world);
-    let own = Flagged::some(4, &mut Random(12));
+    let own = Flagged::some(4, &mut Numbers(12));
     let requests = [8, 9].map(|tag| next.immediate_send_packed(&own, tag).unwrap());
     let mut message = before.incoming(9).unwrap();
     assert_eq!((message.source_rank(), message.tag()), (before.rank(), 9));
@@ -253,16 +254,16 @@ pub(crate) fn incoming(world: &SimpleCommunicator) {
     ));
     assert_eq!(message.recv_packed::<Flagged>().unwrap().0, own);
     assert_eq!(message.recv_packed::<Flagged>().unwrap_err(), Error::Received);
-    // A message that is dropped is gone as well.
+    // Dropping an incoming message consumes it, too.
     drop(before.incoming(8).unwrap());
     for request in requests {
         request.wait().unwrap();
     }
 }
 
-/// From the first rank to the last.
+/// The first rank sends to the last one, which drops the message.
 pub(crate) fn discarded(world: &SimpleCommunicator) {
-    // Where the library counts it, it would be received whole.
+    // A library with large counts would receive the whole message.
     if cfg!(large_counts) {
         return;
     }
@@ -282,7 +283,7 @@ pub(crate) fn discarded(world: &SimpleCommunicator) {
             let (count, limit) = (1 << 31, (1 << 31) - 1);
             assert_eq!(error, Error::Count { call: "MPI_Mrecv", count, limit });
         }
-        // It need not wait any longer.
+        // The message has been dropped, so the send completes.
         if let Some(request) = request {
             request.wait();
         }

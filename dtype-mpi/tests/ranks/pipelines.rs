@@ -9,14 +9,15 @@ use dtype_runtime::{Basic, Type, pack};
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
 
+use crate::numbers::Numbers;
 use crate::packed::ring;
-use crate::shapes::{Flagged, Padded, Random, Shape, assert_same};
+use crate::shapes::{Flagged, Padded, Shape, assert_same, noise};
 
 fn chunks_of(bytes: usize) -> Pipeline {
     Pipeline::new(NonZeroUsize::new(bytes).expect("not zero"))
 }
 
-/// Whether a rank can send to itself from another thread: a program in C that does loses messages in MPICH 4.0.
+/// Whether a rank can send to itself from another thread. MPICH 4.0 then loses messages, as in a C program that does the same.
 fn can_send(world: &SimpleCommunicator) -> bool {
     let library = mpi::environment::library_version().expect("it is text");
     world.size() > 1 || !library.starts_with("MPICH")
@@ -44,8 +45,8 @@ pub(crate) fn all_lengths(world: &SimpleCommunicator) {
     {
         let pipeline = chunks_of(chunk);
         for &count in counts {
-            let own = Padded::some(count, &mut Random(30));
-            let flagged = Flagged::some(count, &mut Random(31));
+            let own = Padded::some(count, &mut Numbers(30));
+            let flagged = Flagged::some(count, &mut Numbers(31));
             let (came, received) = while_sending(
                 |next| pipeline.send(next, &own, 1),
                 || Pipeline::default().recv::<Padded, _>(&before, 1).unwrap(),
@@ -58,7 +59,7 @@ pub(crate) fn all_lengths(world: &SimpleCommunicator) {
             );
             assert_eq!(came, flagged);
 
-            let mut into = Padded::some(count + 1, &mut Random(32));
+            let mut into = Padded::some(count + 1, &mut Numbers(32));
             let last = pack(&into[count..]);
             while_sending(
                 |next| pipeline.send(next, &own, 1),
@@ -66,7 +67,7 @@ pub(crate) fn all_lengths(world: &SimpleCommunicator) {
             );
             assert_same(&into[..count], &own);
             assert_eq!(pack(&into[count..]), last);
-            let mut into = Flagged::some(count, &mut Random(33));
+            let mut into = Flagged::some(count, &mut Numbers(33));
             while_sending(
                 |next| pipeline.send(next, &flagged, 1),
                 || pipeline.recv_into(&before, &mut into, 1).unwrap(),
@@ -76,7 +77,7 @@ pub(crate) fn all_lengths(world: &SimpleCommunicator) {
     }
     // A type made at run time.
     let every_other = Type::vector(500, 1, 2, &Type::basic(Basic::F64)).unwrap().commit();
-    let memory = Random(34).bytes(8000);
+    let memory = noise(34, 8000);
     let mut into = vec![0; 8000];
     while_sending(
         |next| chunks_of(100).send_stream(next, every_other.packer(&memory, 1).unwrap(), 2),
@@ -95,10 +96,10 @@ pub(crate) fn misfits(world: &SimpleCommunicator) {
     }
     let (_, before) = ring(world);
     let pipeline = chunks_of(50);
-    let own = Flagged::some(30, &mut Random(35));
+    let own = Flagged::some(30, &mut Numbers(35));
     let element = 14;
     // After any error, the next transfer works.
-    let mut few = Flagged::some(29, &mut Random(36));
+    let mut few = Flagged::some(29, &mut Numbers(36));
     let unchanged = few.clone();
     let error = while_sending(
         |next| pipeline.send(next, &own, 1),
@@ -147,7 +148,7 @@ pub(crate) fn headers(world: &SimpleCommunicator) {
         assert_eq!(error, Error::Header { bytes: numbers.len() as u64 * 8 });
         request.wait().unwrap();
     }
-    // Chunks that are shorter than announced, and longer.
+    // Chunks shorter or longer than announced.
     for (length, short) in [(7, true), (9, false), (16 << 20, false)] {
         let requests = [
             next.immediate_send_packed(&[magic, 8, 8], 3).unwrap(),
@@ -164,13 +165,13 @@ pub(crate) fn headers(world: &SimpleCommunicator) {
             request.wait().unwrap();
         }
     }
-    // More than there is memory for. (Nothing follows: of no elements there are no chunks.)
+    // The header announces more than there is memory for. No chunks follow.
     let request = next.immediate_send_packed(&[magic, 0, u64::MAX], 3).unwrap();
     assert_eq!(Pipeline::default().recv::<u8, _>(&before, 3).unwrap().0, []);
     request.wait().unwrap();
 }
 
-/// Bytes that a header announces take no memory before they arrive.
+/// The length in a header takes no memory before the bytes arrive.
 pub(crate) fn said(world: &SimpleCommunicator) {
     const SAID: u64 = 512 << 20;
     let (next, before) = ring(world);
@@ -186,7 +187,7 @@ pub(crate) fn said(world: &SimpleCommunicator) {
         next.immediate_send_packed(&[1_u8], 3).unwrap(),
     ];
     let error = Pipeline::default().recv::<u64, _>(&before, 3).unwrap_err();
-    // A system that promises no memory that it lacks may refuse; then the chunks are all the same too short.
+    // A system that does not overcommit may refuse the memory. The error is that of the short chunk in either case.
     let source_rank = before.rank();
     assert_eq!(error, Error::Short { source_rank, tag: 3, bytes: 1, expected: 64 });
     if let (Some(before), Some(now)) = (peak_before, peak()) {
@@ -197,11 +198,11 @@ pub(crate) fn said(world: &SimpleCommunicator) {
     }
 }
 
-/// The receiver must be able to count one byte more than a chunk has. The sender refuses longer chunks before it sends any.
+/// A receiver must be able to count the bytes of a chunk and one more. The sender refuses longer chunks before it sends any.
 pub(crate) fn uncountable(world: &SimpleCommunicator) {
     let me = world.process_at_rank(world.rank());
     if !cfg!(large_counts) {
-        // The same byte again and again.
+        // The same byte many times.
         let many = Type::vector(1 << 31, 1, 0, &Type::basic(Basic::U8)).unwrap().commit();
         let send = |chunk| {
             let packer = many.packer(&[7], 1).unwrap();

@@ -7,9 +7,10 @@ use mpi::collective::SystemOperation;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
 
-use crate::shapes::{Flagged, Kind, Random, Shape};
+use crate::numbers::Numbers;
+use crate::shapes::{Flagged, Kind, Shape};
 
-/// A map x ↦ ax + b of numbers modulo 2³²: composing them is associative, and the order matters.
+/// The map x ↦ ax + b of numbers modulo 2³². Composition is associative, and its order matters.
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
 struct Affine {
     odd: bool,
@@ -18,7 +19,7 @@ struct Affine {
 }
 
 fn of_rank(rank: i32, count: usize) -> Vec<Affine> {
-    let mut random = Random(u64::from(rank.unsigned_abs()) + 70);
+    let mut random = Numbers(u64::from(rank.unsigned_abs()) + 70);
     let mut number = || u32::try_from(random.next() >> 33).expect("31 bits");
     (0..count)
         .map(|_| {
@@ -28,7 +29,7 @@ fn of_rank(rank: i32, count: usize) -> Vec<Affine> {
         .collect()
 }
 
-/// First `first`, then `second`, into the second.
+/// Composes `first`, then `second`, and stores the result in `second`.
 fn compose(first: &Affine, second: &mut Affine) {
     second.b = second.a.wrapping_mul(first.b).wrapping_add(second.b);
     second.a = second.a.wrapping_mul(first.a);
@@ -59,7 +60,7 @@ pub(crate) fn results(world: &SimpleCommunicator) {
             let reduced = world.reduce_packed(root, &own, &in_order).unwrap();
             assert_eq!(reduced, (rank == root).then(|| expected.clone()));
         }
-        let own = |rank: i32| Flagged::some(count, &mut Random(rank.unsigned_abs().into()));
+        let own = |rank: i32| Flagged::some(count, &mut Numbers(rank.unsigned_abs().into()));
         let reduced = world.all_reduce_packed(&own(rank), &greatest).unwrap();
         let all: Vec<Vec<Flagged>> = (0..size).map(own).collect();
         for (i, reduced) in reduced.iter().enumerate() {
@@ -74,7 +75,7 @@ pub(crate) fn results(world: &SimpleCommunicator) {
     assert_eq!(called > 0, size > 1 && rank_combines(world, called), "{called} calls");
 }
 
-/// Not every rank must combine something, but at least one must.
+/// Checks that at least one rank called the function. Not every rank has to.
 fn rank_combines(world: &SimpleCommunicator, calls: usize) -> bool {
     let mut all = vec![0_u64; usize::try_from(world.size()).unwrap()];
     world.all_gather_into(&(calls as u64), &mut all[..]);
@@ -120,7 +121,7 @@ pub(crate) fn panics(world: &SimpleCommunicator) {
 }
 
 pub(crate) fn calls(world: &SimpleCommunicator) {
-    // Inside the function MPI cannot be called.
+    // The function of a reduction cannot call MPI.
     let seen = std::sync::Mutex::new(Vec::new());
     let nosy = Operation::commutative(|_: &u8, _: &mut u8| {
         let world = SimpleCommunicator::world();
@@ -143,7 +144,7 @@ pub(crate) fn invalid(world: &SimpleCommunicator) {
     let either = Operation::commutative(|a: &bool, b: &mut bool| *b |= a).unwrap();
     let bytes = Operation::commutative(|a: &u8, b: &mut u8| *b = (*b).max(*a)).unwrap();
     let kinds = Operation::commutative(|_: &Kind, _: &mut Kind| {}).unwrap();
-    // A kind and a number have the same signature.
+    // An enum and a number can have the same signature.
     let error = if rank == last {
         world.all_reduce_packed(&[200_u8], &bytes).err()
     } else {
@@ -152,7 +153,7 @@ pub(crate) fn invalid(world: &SimpleCommunicator) {
     match (last, error) {
         (0, error) => assert_eq!(error, None),
         (_, Some(Error::Type(dtype_runtime::Error::InvalidValue { .. }) | Error::Peer { .. })) => {}
-        // The bytes met at the rank that took them for numbers: elsewhere they are no kind.
+        // The rank that took the bytes for numbers combined them. To other ranks the result is no value of the enum.
         (_, None) => assert_eq!(rank, last),
         (_, error) => panic!("{error:?}"),
     }

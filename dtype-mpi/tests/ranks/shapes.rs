@@ -1,31 +1,20 @@
 //! Structs of many shapes, with random values.
 
+use crate::numbers::Numbers;
 use dtype_runtime::{Datatype, packed_size, unpack};
 
-/// Numbers that are the same in every run (splitmix64).
-pub(crate) struct Random(pub(crate) u64);
+/// Bytes that are the same in every run.
+pub(crate) fn noise(seed: u64, number: usize) -> Vec<u8> {
+    bytes(&mut Numbers(seed), number)
+}
 
-impl Random {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    pub(crate) fn below(&mut self, end: usize) -> usize {
-        usize::try_from(self.next() % end as u64).expect("less than a usize")
-    }
-
-    pub(crate) fn bytes(&mut self, number: usize) -> Vec<u8> {
-        (0..number).map(|_| self.next().to_le_bytes()[3]).collect()
-    }
+fn bytes(numbers: &mut Numbers, number: usize) -> Vec<u8> {
+    (0..number).map(|_| numbers.byte()).collect()
 }
 
 /// A type with random values.
 pub(crate) trait Shape: Datatype + 'static {
-    fn some(count: usize, random: &mut Random) -> Vec<Self>;
+    fn some(count: usize, random: &mut Numbers) -> Vec<Self>;
 }
 
 /// Any bytes are valid values, and no field is skipped.
@@ -34,8 +23,8 @@ pub(crate) trait Plain: Shape {}
 macro_rules! plain {
     ($($ty:ty),+ $(,)?) => {$(
         impl Shape for $ty {
-            fn some(count: usize, random: &mut Random) -> Vec<Self> {
-                unpack(&random.bytes(packed_size::<Self>(count))).expect("any bytes are values")
+            fn some(count: usize, random: &mut Numbers) -> Vec<Self> {
+                unpack(&bytes(random, packed_size::<Self>(count))).expect("any bytes are values")
             }
         }
         impl Plain for $ty {}
@@ -100,8 +89,7 @@ pub(crate) struct Wide {
     _c: Option<std::num::NonZero<i128>>,
 }
 
-/// All bytes are data, but their order in memory differs from the packed order, because the compiler puts the `u16`
-/// first or last.
+/// All bytes are data, but their order in memory is not the packed order, because the compiler puts the `u16` first or last.
 #[derive(Datatype, Clone, Debug)]
 pub(crate) struct Dense {
     _a: u8,
@@ -126,7 +114,7 @@ pub(crate) struct Matrix<const N: usize> {
     _name: [u8; 5],
 }
 
-/// A field without data moves the end: Open MPI copies the wrong bytes for some types with such a part.
+/// A field without data moves the end. For some types with such a part, Open MPI copies the wrong bytes.
 #[derive(Datatype, Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Hollow {
@@ -173,7 +161,7 @@ pub(crate) enum Kind {
 }
 
 impl Shape for Flagged {
-    fn some(count: usize, random: &mut Random) -> Vec<Self> {
+    fn some(count: usize, random: &mut Numbers) -> Vec<Self> {
         let one = |_| Self {
             flag: random.next().is_multiple_of(2),
             value: random.below(1000) as f64,
@@ -184,7 +172,7 @@ impl Shape for Flagged {
     }
 }
 
-/// Fields that are not sent.
+/// Some fields are not sent.
 #[derive(Datatype, Clone, Debug, PartialEq)]
 pub(crate) struct Skipping {
     pub(crate) sent: u16,
@@ -220,7 +208,7 @@ macro_rules! for_each_plain {
 }
 pub(crate) use for_each_plain;
 
-/// Checks that two slices have the same packed bytes.
+/// Checks that two slices have equal packed bytes.
 pub(crate) fn assert_same<T: Datatype>(left: &[T], right: &[T]) {
     assert_eq!(left.len(), right.len(), "{}", std::any::type_name::<T>());
     assert!(

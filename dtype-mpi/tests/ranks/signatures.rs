@@ -1,4 +1,4 @@
-//! Elements of another type than the sender's, with as many packed bytes.
+//! The receiver expects another type than the sender's, with as many packed bytes.
 
 use dtype_mpi::traits::*;
 use dtype_mpi::{Error, Operation};
@@ -6,8 +6,9 @@ use dtype_runtime::Datatype;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
 
+use crate::numbers::Numbers;
 use crate::packed::ring;
-use crate::shapes::{Flagged, Random, Shape};
+use crate::shapes::{Flagged, Shape};
 
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
 struct Here {
@@ -21,7 +22,7 @@ struct There {
     time: f32,
 }
 
-/// The signature of [`Here`], and other names.
+/// The same signature as [`Here`] has, with other names.
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
 struct Alike(f64, i32);
 
@@ -66,12 +67,12 @@ pub(crate) fn messages(world: &SimpleCommunicator) {
         }
         request.wait().unwrap();
     }
-    // Values are checked as well.
-    let flags = Flagged::some(3, &mut Random(70));
+    // Values are checked, too.
+    let flags = Flagged::some(3, &mut Numbers(70));
     let request = next.immediate_send_checked(&flags, 9).unwrap();
     assert_eq!(before.recv_checked::<Flagged>(9).unwrap().0, flags);
     request.wait().unwrap();
-    // Messages that are not checked ones.
+    // Messages without a signature are refused.
     let request = next.immediate_send_packed(&heres, 9).unwrap();
     let error = before.recv_checked::<Here>(9).unwrap_err();
     assert!(matches!(error, Error::Signature { .. }), "{error}");
@@ -79,7 +80,7 @@ pub(crate) fn messages(world: &SimpleCommunicator) {
     let request = next.immediate_send_packed(&[0_u8; 15], 9).unwrap();
     let error = before.recv_checked::<u8>(9).unwrap_err();
     assert_eq!(error, Error::Short { source_rank, tag: 9, bytes: 15, expected: 16 });
-    // It is still there.
+    // The refused message is still there.
     assert_eq!(before.recv_packed_with_tag::<u8>(9).unwrap().0, [0; 15]);
     request.wait().unwrap();
     if world.size() > 1 {

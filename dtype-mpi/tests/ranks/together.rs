@@ -1,4 +1,4 @@
-//! Several threads at the same time.
+//! Several threads at once.
 
 use std::collections::HashSet;
 use std::sync::{Barrier, Mutex};
@@ -9,8 +9,9 @@ use dtype_mpi::traits::*;
 use mpi::raw::AsRaw;
 use mpi::topology::SimpleCommunicator;
 
+use crate::numbers::Numbers;
 use crate::packed::ring;
-use crate::shapes::{Flagged, Random, Shape};
+use crate::shapes::{Flagged, Shape};
 
 /// A distinct type for each number, which nothing else in this program uses.
 #[derive(dtype_runtime::Datatype)]
@@ -20,12 +21,12 @@ struct Numbered<'a, T: dtype_runtime::Datatype, const N: usize> {
     _lifetime: std::marker::PhantomData<&'a ()>,
 }
 
-/// The handle as a number, which can be compared by any thread.
+/// The handle as a number, so that any thread can compare it.
 fn handle<T: dtype_runtime::Datatype>() -> usize {
-    // Open MPI gives a datatype its number at the first question, without a lock.
-    static ASKING: Mutex<()> = Mutex::new(());
+    // Open MPI numbers a datatype at the first request, without a lock.
+    static NUMBERING: Mutex<()> = Mutex::new(());
     let raw = Datatype::of::<T>().unwrap().as_raw();
-    let _asking = ASKING.lock().unwrap();
+    let _guard = NUMBERING.lock().unwrap();
     // SAFETY: a datatype that is alive.
     unsafe { mpi::ffi::RSMPI_Type_c2f(raw) }.cast_unsigned() as usize
 }
@@ -54,7 +55,7 @@ pub(crate) fn cache(_: &SimpleCommunicator) {
         let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(ask)).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
-    // The same for all threads, and different for each type.
+    // All threads find the same handle for a type, and types have different handles.
     assert!(found.iter().all(|handles| *handles == found[0]), "{found:?}");
     let different: HashSet<usize> = found[0].iter().copied().collect();
     assert_eq!(different.len(), found[0].len());
@@ -68,7 +69,7 @@ pub(crate) fn threads(_: &SimpleCommunicator) {
                 let world = SimpleCommunicator::world();
                 let (next, before) = ring(&world);
                 for round in 0..50 {
-                    let own = Flagged::some(20, &mut Random(round * 8 + u64::from(tag)));
+                    let own = Flagged::some(20, &mut Numbers(round * 8 + u64::from(tag)));
                     let tag = tag.into();
                     let request = next.immediate_send_packed(&own, tag).unwrap();
                     assert_eq!(before.recv_packed_with_tag::<Flagged>(tag).unwrap().0, own);

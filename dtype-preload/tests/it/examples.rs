@@ -9,7 +9,8 @@ fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name)
 }
 
-/// Starts a program without, with, and compared: it prints the same each time, and the engine is used.
+/// Runs a program without the library, with it, and with every fragment compared. The output is the same each time, and the
+/// engine is used.
 fn compare(library: Library, program: &Path, arguments: &[&str], ranks: usize, prints: &str) {
     let without = vec![false; ranks];
     let with = vec![true; ranks];
@@ -47,7 +48,7 @@ fn halos_in_fortran() {
     }
 }
 
-/// With the library that the system's mpi4py was built for, which is Open MPI in Debian.
+/// The library is that of the system's mpi4py, which in Debian is Open MPI.
 #[test]
 fn records_in_python() {
     if Library::all().contains(&Library::OpenMpi) {

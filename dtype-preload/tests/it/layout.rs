@@ -1,4 +1,4 @@
-//! The structures and numbers that are declared in Rust are those of the libraries' own headers.
+//! The structures and numbers that Rust declares here equal those in the libraries' own headers.
 
 use std::fmt::Write;
 use std::fs;
@@ -28,7 +28,7 @@ impl Assertions {
         self.equal(&format!("offsetof({structure}, {field})"), i64::try_from(rust).unwrap());
     }
 
-    /// Compiles them behind an include.
+    /// Compiles the assertions behind an include.
     fn hold(&self, library: Library, includes: &str) {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("assertions.c");

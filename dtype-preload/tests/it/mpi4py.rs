@@ -1,4 +1,4 @@
-//! mpi4py's own tests, with mpi4py and Open MPI as Python packages: they pass, and the same ones, whatever the mode.
+//! mpi4py's own tests, with mpi4py and Open MPI as Python packages. In every mode, the same tests pass.
 //!
 //! `DTYPE_PRELOAD_MPI4PY` names a virtual environment with `mpi4py`, `openmpi` and `numpy`. In its folder `mpi4py` is mpi4py's
 //! source, which has the tests.
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::launch::Library;
 
-/// The modules of datatypes, and of what depends on them.
+/// The test modules about datatypes and what depends on them.
 const TESTS: [&str; 5] =
     ["test_pack", "test_datatype", "test_session", "test_util_dtlib", "test_rma"];
 

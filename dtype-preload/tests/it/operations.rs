@@ -1,10 +1,10 @@
-//! For each kind of MPI operation: this engine moves the bytes, and the right ones.
+//! For each kind of MPI operation, this engine moves the bytes, and moves the right ones.
 
 use std::collections::BTreeMap;
 
 use crate::launch::Library;
 
-/// A line of the program: bytes moved on both ranks.
+/// A line of the program's output: the bytes moved for an operation on each of the two ranks.
 type Moved = BTreeMap<String, [u64; 2]>;
 
 fn operations(
@@ -26,13 +26,13 @@ fn operations(
     lines.collect()
 }
 
-/// Packed bytes of 1000 records.
+/// The packed bytes of 1000 records.
 const ALL: u64 = 9000;
 
-/// Packed bytes of the values of these.
+/// The packed bytes of the values in 1000 records.
 const VALUES: u64 = 8000;
 
-/// What is moved at least, on each rank, by this engine.
+/// The minimum that this engine moves on each rank, for each operation.
 fn expected(library: Library) -> Vec<(&'static str, [u64; 2])> {
     let both = [ALL, ALL];
     let mut expected = vec![
@@ -67,7 +67,7 @@ fn expected(library: Library) -> Vec<(&'static str, [u64; 2])> {
             ("File", both),
         ]),
         Library::Mpich => expected.extend([
-            // It packs for itself where it has to send bytes: only the receiver of a buffered message is asked.
+            // MPICH packs buffered messages itself, so only the receiver uses this engine.
             ("Bsend", [0, ALL / 2]),
             ("Pack_external", [2 * VALUES; 2]),
             ("Pack_external_c", [2 * VALUES; 2]),
@@ -76,7 +76,7 @@ fn expected(library: Library) -> Vec<(&'static str, [u64; 2])> {
             ("Among-many", [32 * VALUES; 2]),
             ("Handle-again", [32 * VALUES; 2]),
             ("Renamed", [16 * VALUES; 2]),
-            // The first call with each of four is left to the library.
+            // The first call on each of four communicators is left to the library.
             ("Communicators", [(4 * 7 + 8) * VALUES; 2]),
         ]),
     }
@@ -106,7 +106,7 @@ fn every_operation_is_done_here() {
     }
 }
 
-/// Open MPI packs through the same convertor whatever carries the bytes.
+/// Open MPI packs with the same convertor, whatever transports the bytes.
 #[test]
 fn every_operation_is_done_here_over_ucx() {
     if Library::all().contains(&Library::OpenMpi) {
@@ -136,7 +136,7 @@ fn off_is_off() {
     }
 }
 
-/// Outside a call of MPI, and after the last one.
+/// Packing outside of any other call of MPI, and after the last one.
 #[test]
 fn packing_after_the_end_is_the_same_as_without() {
     let folder = tempfile::tempdir().unwrap();
@@ -155,7 +155,7 @@ fn packing_after_the_end_is_the_same_as_without() {
                 let arguments = [&[call], *session].concat();
                 let output = library.start(&program, &arguments, "on", &[hooked], &[]);
                 let text = String::from_utf8_lossy(&output.stdout);
-                // MPI ends the program that calls it then.
+                // MPI ends a program that packs then.
                 let (ended, code) = (text.contains("ended"), output.status.success());
                 let what = format!("{library:?} {arguments:?} {hooked}: {text}");
                 assert_eq!((ended, code), (true, call.is_empty()), "{what}");

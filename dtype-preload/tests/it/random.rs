@@ -1,4 +1,4 @@
-//! Random types, with every fragment compared with what the library does.
+//! Random types. Every fragment is compared with the library's.
 
 use std::env;
 
@@ -22,7 +22,7 @@ fn random_types_are_the_same_here_and_there() {
     }
 }
 
-/// Below Open MPI, these calls are left to the library: the program is right about what it expects.
+/// With Open MPI, calls for external32 are left to the library, so this shows that the program expects the right bytes.
 #[test]
 fn random_types_are_the_same_in_external32() {
     let types = variable("DTYPE_PRELOAD_TYPES", "300");

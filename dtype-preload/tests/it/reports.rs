@@ -1,4 +1,4 @@
-//! What is said on standard error: one report for each rank in the mode `stats`, and one line wherever nothing is verified or
+//! The lines on standard error: one report for each rank in the mode `stats`, and one line wherever nothing is verified or
 //! counted.
 
 use std::ffi::OsStr;
@@ -33,7 +33,7 @@ fn each_rank_writes_one_short_report() {
                 "{err}"
             );
         }
-        // Neither the forked children, nor a rank twice.
+        // Forked children write no report, and no rank writes two.
         ranks.sort_unstable();
         assert_eq!(ranks, ["0", "1", "2"], "{library:?}: {err}");
     }
@@ -71,7 +71,7 @@ fn a_rank_says_that_nothing_was_compared() {
     }
 }
 
-/// A program below another library than those that are known.
+/// A program linked with an MPI library that is unknown.
 struct Stub {
     program: PathBuf,
     version: Option<&'static str>,
@@ -84,7 +84,7 @@ fn cc(arguments: &[&OsStr]) {
 }
 
 impl Stub {
-    /// Linked with the library, or with its object file.
+    /// The program is linked with the library, or with its object file.
     fn new(folder: &Path, is_shared: bool, version: Option<&'static str>) -> Self {
         let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
         let [stub, commits] = ["stub.c", "commits.c"].map(|name| sources.join(name));
@@ -120,7 +120,7 @@ impl Stub {
     }
 }
 
-/// In these modes there is one line, which starts so and ends with the reason, and in others none.
+/// Checks that in these modes one line starts with the given text and ends with the reason, and that other modes print none.
 fn says_why(stub: &Stub, arguments: &[&str], why: &str) {
     for (mode, done) in
         [("verify", "verified"), ("stats", "counted"), ("stats,verify,all", "verified or counted")]
@@ -174,7 +174,7 @@ fn a_program_that_does_not_call_is_told_why() {
 }
 
 #[test]
-fn a_pipe_that_nobody_reads_ends_no_program() {
+fn a_closed_pipe_ends_no_program() {
     let folder = tempfile::tempdir().unwrap();
     let stub = Stub::new(folder.path(), true, None);
     for mode in ["stats", "verfy"] {
@@ -186,7 +186,7 @@ fn a_pipe_that_nobody_reads_ends_no_program() {
     }
 }
 
-/// As a shell between the launcher and the program.
+/// A program without MPI is, for example, a shell between the launcher and the real program.
 #[test]
 fn a_program_without_mpi_says_nothing() {
     let stub = Stub { program: "/bin/sh".into(), version: None };

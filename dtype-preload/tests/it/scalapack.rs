@@ -1,5 +1,5 @@
-//! The test programs of `ScaLAPACK`, as Debian packages them for both libraries (`scalapack-mpi-test`): they print the same with
-//! every fragment compared.
+//! The test programs of `ScaLAPACK`, as Debian packages them for both libraries (`scalapack-mpi-test`). With every fragment
+//! compared, they print the same.
 //!
 //! `DTYPE_PRELOAD_SCALAPACK` names some of them, separated by commas.
 
@@ -9,7 +9,7 @@ use std::{env, fs};
 
 use crate::launch::Library;
 
-/// MPICH's ranks wait busily: on two cores, more of them would wait for one another most of the time.
+/// MPICH's ranks spin while they are idle, so on two cores more ranks would mostly delay one another.
 fn ranks(library: Library) -> usize {
     match library {
         Library::OpenMpi => 4,
@@ -17,7 +17,7 @@ fn ranks(library: Library) -> usize {
     }
 }
 
-/// What `timeout` exits with.
+/// The exit status of `timeout`.
 const TIMED_OUT: Option<i32> = Some(124);
 
 const DATA: &str = "/usr/share/scalapack";
@@ -43,7 +43,7 @@ fn programs(library: Library) -> Vec<PathBuf> {
     programs
 }
 
-/// Copies the input of all programs, which read it from the current folder.
+/// Copies the input files of all programs, which read them from the current folder.
 fn copy_input(to: &Path) {
     for folder in ["", "BLACS", "PBLAS"] {
         for entry in fs::read_dir(Path::new(DATA).join(folder))
@@ -57,8 +57,8 @@ fn copy_input(to: &Path) {
     }
 }
 
-/// What a program printed and wrote, but for times, for the digits of residuals, which depend on the order in which messages
-/// arrive, and for the test of BLACS that is skipped if they happen to arrive in one order.
+/// What a program printed and wrote, without times, without the digits of residuals, which depend on the order of messages, and
+/// without the test of BLACS that is skipped for one order of messages.
 fn result_of(printed: &str, folder: &Path) -> String {
     let mut text = printed.to_owned();
     let mut outputs: Vec<_> = fs::read_dir(folder)
@@ -88,7 +88,7 @@ fn result_of(printed: &str, folder: &Path) -> String {
     lines.join("\n")
 }
 
-/// Whether a program says that some of its tests have failed, as the one for eigenvalues does at times.
+/// Whether a program reports failed tests, as the one for eigenvalues sometimes does.
 fn reports_failures(text: &str) -> bool {
     let failed = |line: &str| line.strip_suffix("tests completed and failed.")?.trim().parse().ok();
     text.lines().filter_map(failed).any(|tests: u64| tests > 0)
@@ -130,7 +130,7 @@ fn programs_print_the_same() {
                 println!("{:<60} does not pass without the library", program.display());
                 continue;
             }
-            // Those of BLACS end with an error on purpose.
+            // The programs of BLACS end with an error on purpose.
             let (other, compared, report) = run("verify,stats,all", true, 300);
             let differences = differences(&plain, &compared);
             if code != other || !differences.is_empty() {

@@ -1,4 +1,4 @@
-//! One-sided operations and files, for which Open MPI asks for segments of memory: `verify` finds nothing in right ones.
+//! One-sided operations and files, for which Open MPI requests segments of memory: `verify` finds no wrong segment.
 
 use crate::launch::Library;
 

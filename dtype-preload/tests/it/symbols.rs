@@ -1,4 +1,4 @@
-//! A program that looks for a function finds what it finds without the library under test, or one that works.
+//! A program that looks for a function finds the same with and without the library under test, or finds one that works.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -17,12 +17,12 @@ fn exported() -> Vec<String> {
     text.lines().filter_map(|line| line.split_whitespace().last()).map(str::to_owned).collect()
 }
 
-/// A program that prints which of the names it finds, by a weak reference and by `dlsym`.
+/// A program that prints which of the names it finds by a weak reference and by `dlsym`.
 fn program(names: &[String]) -> String {
     let mut source =
         "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <mpi.h>\n#include <stdio.h>\n"
             .to_owned();
-    // Under another name, because the header declares some.
+    // The weak references have other names, because the header declares some of the functions.
     for (number, name) in names.iter().enumerate() {
         writeln!(source, "extern char weak{number} __asm__(\"{name}\") __attribute__((weak));")
             .unwrap();
@@ -37,8 +37,8 @@ fn program(names: &[String]) -> String {
     source + "    MPI_Finalize();\n    return 0;\n}\n"
 }
 
-/// What a library below may lack: this library's own function, the inside of the other MPI library, UCX, and the calls with
-/// large counts, which `large_counts_work` makes.
+/// The functions that the MPI library may lack: this library's own function, the inside of the other MPI library, UCX, and the
+/// calls with large counts, which `large_counts_work` makes.
 fn may_be_new(library: Library, name: &str) -> bool {
     name.starts_with("dtype_preload_")
         || name.starts_with("ucp_dt_")
@@ -84,7 +84,7 @@ fn large_counts_work() {
     }
 }
 
-/// A program is linked with a tool, which so is behind the library under test.
+/// The program is linked with a tool, so the tool comes after the library under test in the search order.
 #[test]
 fn a_tool_sees_the_calls() {
     let folder = tempfile::tempdir().unwrap();
@@ -102,7 +102,7 @@ fn a_tool_sees_the_calls() {
         let plain = run(false, "off");
         assert_eq!(plain.matches("pack").count(), 14, "{library:?}: {plain}");
         assert_eq!(run(true, "off"), plain, "{library:?}");
-        // MPICH's own functions are not called for what is packed here.
+        // The engine packs without a call of MPICH's own functions.
         if library == Library::OpenMpi {
             assert_eq!(run(true, "on"), plain);
         }

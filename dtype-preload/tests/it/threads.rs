@@ -1,4 +1,4 @@
-//! `MPI_THREAD_MULTIPLE`: threads make, use and free types at the same time.
+//! With `MPI_THREAD_MULTIPLE`, threads make, use and free types at the same time.
 
 use crate::launch::Library;
 

@@ -49,7 +49,7 @@ impl Library {
         self.compile_at(&sources.join(program), folder)
     }
 
-    /// Compiles a program to a folder.
+    /// Compiles a program to an executable in a folder.
     pub(crate) fn compile_at(self, source: &Path, folder: &Path) -> PathBuf {
         let executable = folder.join(self.name());
         let output = Command::new(self.compiler())
@@ -74,7 +74,7 @@ impl Library {
         executable
     }
 
-    /// Starts a program with ranks, each with or without the library under test; `mode` is the value of `DTYPE_PRELOAD`.
+    /// Starts a program with ranks, each with or without the library under test. `mode` is the value of `DTYPE_PRELOAD`.
     pub(crate) fn start(
         self,
         program: &Path,
@@ -86,7 +86,7 @@ impl Library {
         self.start_in(Path::new("."), 400, program, arguments, mode, hooked, variables)
     }
 
-    /// As [`start`](Self::start), in a folder, and for at most this number of seconds.
+    /// As [`start`](Self::start), in a given folder and with a time limit in seconds.
     #[expect(clippy::too_many_arguments, reason = "what a process is started with")]
     pub(crate) fn start_in(
         self,
@@ -125,7 +125,7 @@ impl Library {
         command.output().expect("timeout can be started")
     }
 
-    /// As [`start`](Self::start) for a program that must succeed: what it prints.
+    /// As [`start`](Self::start), for a program that must succeed. Returns its standard output.
     pub(crate) fn run(
         self,
         program: &Path,

@@ -344,7 +344,7 @@ static void external(void) {
         wrong += to[i].value != from[i].value;
     end("Pack_external_c");
 
-    // MPICH calls the error handler, which ends the program, for a type of large counts that is asked for its small ones.
+    // For a type of large counts, MPICH's call for small counts invokes the error handler, which ends the program.
     begin(29);
     const MPI_Count one = 1, displacement = 8;
     MPI_Datatype large_value, large_values;

@@ -10,7 +10,7 @@ use dtype_runtime::{Committed, Error};
 
 use crate::model::{Map, Tree, has_duplicates};
 
-/// `count` instances of a type in a memory that holds them, with a few bytes to spare on both sides.
+/// `count` instances of a type in memory that has a few spare bytes on both sides.
 pub(crate) struct Case {
     tree: Tree,
     pub(crate) committed: Committed,
@@ -36,22 +36,22 @@ impl Case {
         Self { tree: tree.clone(), committed, map, count, bytes, memory, origin }
     }
 
-    /// The offset of a displacement in the memory.
+    /// The offset in the memory of a displacement.
     pub(crate) fn at(&self, displacement: i64) -> usize {
         usize::try_from(self.origin as i64 + displacement).unwrap()
     }
 
-    /// The packed stream of the memory.
+    /// The packed bytes of all instances.
     pub(crate) fn packed(&self) -> Vec<u8> {
         self.bytes.iter().map(|&at| self.memory[self.at(at)]).collect()
     }
 
-    /// Another stream of that length.
+    /// A packed stream of that length with other bytes.
     pub(crate) fn stream(&self) -> Vec<u8> {
         (0..self.bytes.len()).map(|i| (i * 7 + 1) as u8).collect()
     }
 
-    /// A memory of the same size in which nothing has been written.
+    /// Memory of the same size with one byte repeated, before anything is unpacked.
     pub(crate) fn blank(&self) -> Vec<u8> {
         vec![0x5A; self.memory.len()]
     }
@@ -70,12 +70,12 @@ impl Case {
         memory
     }
 
-    /// Whether a byte of memory is named twice, so that unpacking is refused.
+    /// Whether a byte of memory is named twice. Unpacking is refused then.
     pub(crate) fn overlaps(&self) -> bool {
         has_duplicates(&self.bytes)
     }
 
-    /// The error of unpacking where instances overlap.
+    /// The error of unpacking if the instances overlap.
     pub(crate) fn overlap(&self) -> Error {
         Error::Overlap { count: self.count as u64 }
     }

@@ -1,4 +1,4 @@
-//! Counts the allocations of each thread, so that a test learns of its own and not of those beside it.
+//! Counts the allocations of each thread, so that a test sees its own allocations and not those of other tests.
 
 #![allow(dead_code, reason = "no program uses all of it")]
 
@@ -51,7 +51,7 @@ pub(crate) fn in_use() -> usize {
     IN_USE.get().cast_unsigned()
 }
 
-/// Runs `work`, and returns the maximum of the memory that this thread has in use meanwhile, beyond the memory before.
+/// Runs `work`. Returns how much the memory in use by this thread grew at most, and the result.
 pub(crate) fn max_in_use<T>(work: impl FnOnce() -> T) -> (usize, T) {
     let before = IN_USE.get();
     MAX_IN_USE.set(before);

@@ -15,10 +15,10 @@ fn displacements() -> impl Strategy<Value = i64> + Clone {
     prop_oneof![4 => -9..30_i64, 1 => proptest::sample::select(ends)]
 }
 
-/// A predefined datatype that is not a single named value, or the error.
+/// A predefined datatype that is not a single named value, or the call's error.
 fn predefined(call: u8, a: u32, b: u32) -> Result<Type, Error> {
     let basic = |n: u32| Type::basic(Basic::ALL[n as usize % Basic::ALL.len()]);
-    // Usually small.
+    // A value that is usually small.
     let some = |n: u32| {
         if n.is_multiple_of(3) { None } else { Some(if n.is_multiple_of(5) { n } else { n % 40 }) }
     };

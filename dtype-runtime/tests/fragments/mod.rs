@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::numbers::Numbers;
 use proptest::prelude::*;
 
-/// Cuts `0..end` into pieces of these lengths, over and over.
+/// Cuts `0..end` into pieces of these lengths, which repeat.
 pub(crate) fn fragments(end: usize, lengths: &[usize]) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let mut at = 0;

@@ -7,11 +7,11 @@ use std::cell::Cell;
 use dtype_runtime::Datatype;
 
 thread_local! {
-    /// Whether the next check of the number panics.
+    /// Whether the next check of the number 77 panics.
     pub(crate) static PANICS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// With a check that panics once for a number.
+/// A record whose check panics once for the number 77, if [`PANICS`] is set.
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
 #[dtype(check = fuse)]
 #[repr(C)]

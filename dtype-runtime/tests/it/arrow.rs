@@ -1,4 +1,4 @@
-//! Columns as Arrow's fields and buffers and back, beside values picked one by one.
+//! Columns as Arrow's fields and buffers, and back. The reference picks values one by one.
 
 #![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
 
@@ -58,7 +58,7 @@ fn columns_are_fields_and_buffers() {
     let bits = all[2].buffer.as_slice();
     assert!(flags.iter().enumerate().all(|(i, flag)| (bits[i / 8] >> (i % 8) & 1 == 1) == *flag));
     assert_eq!(from_arrow::<Body>(&all).unwrap().to_records().unwrap(), bodies);
-    // In any order, and with others beside them.
+    // The columns may come in any order, and among other columns.
     let mut others = all.clone();
     others.reverse();
     others.push(ArrowColumn {
@@ -66,13 +66,13 @@ fn columns_are_fields_and_buffers() {
         ..all[0].clone()
     });
     assert_eq!(from_arrow::<Body>(&others).unwrap().to_records().unwrap(), bodies);
-    // Lists of another writer, whose items have another name.
+    // Another writer's lists, whose items have another name.
     let list =
         |of, length| DataType::FixedSizeList(Arc::new(Field::new("element", of, false)), length);
     let position = list(list(DataType::Float64, 3), 2);
     others[4].field = Arc::new(Field::new("position", position, false));
     assert_eq!(from_arrow::<Body>(&others).unwrap().to_records().unwrap(), bodies);
-    // Columns that may have nulls, and have none; and a buffer at any address.
+    // Columns that are nullable and have no nulls, and a buffer at an unaligned address.
     let lists = |of| DataType::FixedSizeList(Arc::new(Field::new("", of, true)), 2);
     others[3].field = Arc::new(Field::new("flags.0", lists(DataType::Boolean), true));
     others[1].buffer = Buffer::from_vec([&[0][..], &others[1].buffer].concat()).slice(1);
@@ -125,7 +125,7 @@ fn foreign_columns_are_refused_by_name() {
     assert_eq!(short.to_string(), "field `wide` has a buffer of 159 bytes, expected at least 160");
     let huge = says(&|all| all[0].len = usize::MAX);
     assert!(matches!(huge, ArrowError::Buffer { expected: usize::MAX, actual: 10, .. }));
-    // A value that the type does not have.
+    // A value that is invalid for its field.
     let mut all = good.clone();
     all[3].buffer = Buffer::from_vec(vec![4_u8; 20]);
     let error = from_arrow::<Body>(&all).unwrap().to_records().unwrap_err();
@@ -133,13 +133,13 @@ fn foreign_columns_are_refused_by_name() {
 }
 
 #[test]
-fn a_length_is_believed_only_if_the_buffers_have_it() {
+fn a_length_needs_buffers_of_that_length() {
     #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
     struct One {
         value: u16,
     }
     let mut all = into_arrow(columns(&[One { value: 7 }])).unwrap();
-    // As many bytes as this could be reserved, but not written.
+    // The system would reserve so many bytes, but cannot provide them.
     all[0].len = 1 << 46;
     let expected = 2 << 46;
     let error = from_arrow::<One>(&all).unwrap_err();
@@ -149,7 +149,7 @@ fn a_length_is_believed_only_if_the_buffers_have_it() {
     assert!(matches!(error, ArrowError::Buffer { expected: usize::MAX, actual: 2, .. }));
 }
 
-/// Records without data have no buffers that could say how many there are: any number costs nothing.
+/// Records without data have no buffers that could limit their number: any number of them takes no memory.
 #[test]
 fn any_number_of_records_without_data() {
     #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
@@ -175,7 +175,7 @@ fn any_number_of_records_without_data() {
         buffer: Buffer::from_vec(Vec::<u8>::new()),
         nulls: None,
     };
-    // A column that no field asks for gives the length, too.
+    // A column that no field needs has a length, too.
     all.insert(0, empty);
     assert_eq!(from_arrow::<Empty>(&all).unwrap().to_records().unwrap().len(), usize::MAX);
     from_arrow::<Empty>(&all).unwrap().write_to(&mut records).unwrap();
@@ -184,7 +184,7 @@ fn any_number_of_records_without_data() {
     assert!(matches!(refused, Err(Error::CheckFailed { .. })), "{refused:?}");
 }
 
-/// Without a column there is no number of records, and none is made up.
+/// Without a column, the number of records is unknown.
 #[test]
 fn records_without_data_need_a_column_that_counts_them() {
     let none = into_arrow(columns(&[[(); 3]; 3])).unwrap();
@@ -196,7 +196,7 @@ fn records_without_data_need_a_column_that_counts_them() {
     );
     let other = into_arrow(columns(&[7_u8; 3])).unwrap();
     assert_eq!(from_arrow::<[(); 3]>(&other).unwrap().to_records().unwrap(), [[(); 3]; 3]);
-    // A column that is missing is said to be missing.
+    // The error says that the column is missing.
     let missing = from_arrow::<u8>(&none).map(drop).unwrap_err();
     assert!(matches!(missing, ArrowError::Column { found: 0, .. }));
 }

@@ -1,5 +1,5 @@
-//! Memory reached through a backend that counts its calls, and copies its blocks late and in a shuffled order: the bytes are
-//! those of the naive reference.
+//! Memory behind a backend that counts its calls, and copies its blocks late and in a shuffled order. The bytes are those of
+//! the naive reference.
 
 #![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
 
@@ -10,7 +10,7 @@ use dtype_runtime::convertor::{Backend, Checksum, Fragment, UnpackStream};
 use dtype_runtime::{Basic, Buffer, Error, Type};
 use proptest::prelude::*;
 
-/// A memory that is reached only by copies, all of which are made at the end of a call.
+/// Memory that only copies can reach. All copies are made at the end of a call.
 #[derive(Debug, Default)]
 struct Delayed {
     memory: Vec<u8>,
@@ -20,11 +20,11 @@ struct Delayed {
     blocks: usize,
     bytes: usize,
     flushes: usize,
-    /// The number of blocks after which the device is lost, until it is repaired.
+    /// The number of blocks after which the device fails, until it is repaired.
     fails_after: Option<usize>,
 }
 
-/// The device is lost.
+/// The error of a device that has failed.
 #[derive(Debug, PartialEq)]
 struct Lost {
     /// The number of blocks copied before.
@@ -44,7 +44,7 @@ impl Delayed {
         Self { memory: memory.to_vec(), seed, ..Self::default() }
     }
 
-    /// Takes the blocks, checks them, and calls `copy` for each, in a shuffled order.
+    /// Checks the blocks, and calls `copy` for each, in a shuffled order.
     fn run(
         &mut self,
         fragment: &Fragment<'_>,
@@ -121,7 +121,7 @@ proptest! {
             prop_assert_eq!(&out[1..=room], &expected[piece]);
             prop_assert_eq!((out[0], out[room + 1]), (0xA5, 0xA5));
         }
-        // One more call at the end, where nothing is left.
+        // One more call at the end of the stream.
         let end = expected.len() as u64;
         packer.set_position(end).unwrap();
         prop_assert_eq!((packer.pack(&mut [0; 3]), packer.is_complete()), (Ok(0), true));
@@ -164,7 +164,7 @@ proptest! {
             prop_assert_eq!(unpacker.unpack(&packed[piece.clone()]), Ok(piece.len()));
             prop_assert_eq!(unpacker.position(), piece.end as u64);
             case.write(&packed, piece, &mut wanted);
-            // The gaps, and the bytes that have not come yet, are unchanged at every step.
+            // The gaps, and the places of bytes that have not arrived, are unchanged after every step.
             prop_assert_eq!(&unpacker.backend().memory, &wanted);
         }
         let end = packed.len() as u64;
@@ -234,14 +234,14 @@ fn a_failing_backend_leaves_the_position() {
 }
 
 #[test]
-fn a_fragment_says_what_it_is() {
+fn a_fragment_reports_its_range_and_its_blocks() {
     let lists = Type::indexed(&[1, 2, 1], &[0, 2, 9], &Type::basic(Basic::U16)).unwrap().commit();
     let mut packer = lists.packer_with(Delayed::new(&[0; 50], 1), 5, 2).unwrap();
     packer.set_position(3).unwrap();
     let fragment = packer.fragment(8);
     assert_eq!((fragment.origin(), fragment.count(), fragment.range()), (5, 2, 3..11));
     assert!(std::ptr::eq(fragment.committed().plan(), lists.plan()), "not the plan of the type");
-    // The rest of the first instance's second block and its last one touch the second instance.
+    // The rest of the first instance's second block, and its last block, which touches the second instance.
     let blocks: Vec<_> = fragment.blocks().collect();
     assert_eq!(blocks, [(10, 0..3), (23, 3..7), (29, 7..8)]);
     assert_eq!(packer.fragment(usize::MAX).range(), 3..16);
@@ -291,7 +291,7 @@ fn instances_outside_of_the_memory_and_too_many() {
     );
     let many = ty.packer_with(device(), 2, usize::MAX).err();
     assert_eq!(many, Some(Error::CountTooLarge { count: usize::MAX as u64, size: 4 }));
-    // So far outside that 128 bits have no room for the distance.
+    // The distance from the memory does not fit 128 bits.
     for extent in [i64::MIN, i64::MAX] {
         let far = Type::resized(&Type::basic(Basic::U8), 0, extent).unwrap().commit();
         for origin in [i128::MIN, -(1 << 64), 0, 1 << 64, i128::MAX] {
@@ -305,7 +305,7 @@ fn instances_outside_of_the_memory_and_too_many() {
 
 /// An address that no pointer has on a machine with 63-bit addresses.
 #[test]
-fn memory_at_the_end_of_what_can_be_addressed() {
+fn memory_at_the_end_of_the_address_space() {
     struct Vast(Vec<(u64, std::ops::Range<usize>)>);
     impl Backend for Vast {
         type Error = Error;

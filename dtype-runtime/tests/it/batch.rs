@@ -1,4 +1,4 @@
-//! Records as a `RecordBatch` and back, and batches that others made.
+//! Records as a `RecordBatch` and back, and batches of other writers.
 
 #![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
 
@@ -163,7 +163,7 @@ struct Row {
     at: Timestamp<Nanoseconds>,
 }
 
-/// A batch as pyarrow makes one: everything may be null, the items of lists are called `element`, and the times have no zone.
+/// A batch as pyarrow makes one: every column is nullable, the items of lists are called `element`, and the times have no zone.
 fn foreign(columns: &[(&str, ArrayRef)]) -> RecordBatch {
     let mut positions = FixedSizeListBuilder::new(Float64Builder::new(), 2).with_field(Field::new(
         "element",
@@ -216,7 +216,7 @@ fn nullable_columns_without_nulls_are_read() {
     for names in [large, view] {
         assert_eq!(from_batch::<Row>(&foreign(&[("name", names)]), &STRICT).unwrap(), rows());
     }
-    // Numbers of another width, value by value.
+    // Numbers of another width are converted one by one.
     let narrow: ArrayRef = Arc::new(UInt32Array::from(vec![1, 2, 3]));
     let signed: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
     for ids in [narrow, signed] {
@@ -233,7 +233,7 @@ struct Kinds {
 }
 
 #[test]
-fn what_is_wrong_with_a_batch() {
+fn mistakes_in_a_batch_are_named() {
     let error = |name: &str, array: ArrayRef| {
         let options = STRICT.with_number_conversion();
         from_batch::<Row>(&foreign(&[(name, array)]), &options).unwrap_err().to_string()
@@ -327,7 +327,7 @@ fn values_without_memory_are_refused() {
     }
 }
 
-/// What lies below a null does not count: a child of a struct may be null there, and any number may be.
+/// Values below a null are not read: a child of a null struct may be null, and a number may be anything.
 #[test]
 fn values_below_nulls_do_not_count() {
     #[derive(Datatype, Debug, PartialEq)]
@@ -376,7 +376,7 @@ fn values_below_nulls_do_not_count() {
     );
 }
 
-/// Lists of any length, of which the longest must fit.
+/// Another writer's lists have any length. The longest must fit.
 #[test]
 fn lists_of_other_writers() {
     #[derive(Datatype, Debug, PartialEq)]
@@ -405,7 +405,7 @@ fn lists_of_other_writers() {
         let part = from_batch::<Lists>(&batch(lists.clone()).slice(2, 2), &STRICT).unwrap();
         assert_eq!(part, expected[2..]);
     }
-    // A null may have items, which are none.
+    // A null list may have items, which are ignored.
     let (item, ends, items) = (
         Arc::new(Field::new("item", DataType::Int64, true)),
         arrow_buffer::OffsetBuffer::new(vec![0, 4, 5, 7].into()),
@@ -417,7 +417,7 @@ fn lists_of_other_writers() {
     let found = from_batch::<Lists>(&batch(below.slice(0, 2)), &converting).unwrap();
     assert_eq!(found[1].of, list(&[1]));
     assert!(found[0].of.is_none());
-    // Errors have the record of the list.
+    // Errors name the record that the list belongs to.
     let error = |lists: ArrayRef| from_batch::<Lists>(&batch(lists), &converting).unwrap_err();
     let null = ArrowError::Null { path: "of".to_owned(), record: 2 };
     assert_eq!(error(below), null);

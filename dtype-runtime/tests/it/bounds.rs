@@ -1,15 +1,15 @@
-//! The switch between the rules for bounds. MPICH's numbers were measured with MPICH itself; the tests of the
-//! bridge compare them on random types.
+//! The two rules for bounds. MPICH's numbers here were measured with MPICH; the tests of `dtype-mpi` compare both on random
+//! types.
 
 use dtype_runtime::types::{BoundsRule, Distribution, Order, Pair};
 use dtype_runtime::{Basic, Type};
 
-/// Lower bound and extent by the text of the standard, and by MPICH.
+/// Lower bound and extent by the standard's rule, and by MPICH's.
 fn both(ty: &Type) -> [(i64, i64); 2] {
     let mpich = ty.with_bounds_rule(BoundsRule::Mpich).unwrap();
     assert_eq!((ty.bounds_rule(), mpich.bounds_rule()), (BoundsRule::Literal, BoundsRule::Mpich));
     assert_eq!(mpich.signature(), ty.signature());
-    // To MPICH's rule and back.
+    // The MPICH type has the same marshalled form, and can be converted back.
     assert_eq!(Type::unmarshal(&mpich.marshal()).as_ref(), Ok(&mpich));
     let again = mpich.with_bounds_rule(BoundsRule::Literal).unwrap();
     assert_eq!((again.lb(), again.extent()), (ty.lb(), ty.extent()));
@@ -37,7 +37,7 @@ fn markers_stick_or_do_not() {
 
 #[test]
 fn padding() {
-    // Both pad members of different types; only the standard's rule pads members of one type.
+    // By both rules, members of different types are padded. Only the standard's rule pads members of one type.
     let mixed = Type::structure(&[1, 1], &[0, 8], &[basic(Basic::F64), basic(Basic::I8)]).unwrap();
     assert_eq!(both(&mixed), [(0, 16), (0, 16)]);
     let i16 = basic(Basic::I16);
@@ -47,13 +47,13 @@ fn padding() {
     assert_eq!(both(&alike), [(0, 6), (0, 5)]);
     let by_name = Type::structure(&[1, 1], &[0, 3], &[i16.clone(), basic(Basic::I16)]).unwrap();
     assert_eq!(both(&by_name), [(0, 6), (0, 5)]);
-    // Types are values: it does not matter whether the members share their memory.
+    // Types are compared by value, so members that are made twice are still of one type.
     let row = || Type::contiguous(3, &i16).unwrap();
     let rows = Type::structure(&[1, 1], &[0, 7], &[row(), row()]).unwrap();
     assert_eq!(both(&rows), [(0, 14), (0, 13)]);
     let copied = Type::structure(&[1, 1], &[0, 3], &[i16.clone(), Type::dup(&i16).unwrap()]);
     assert_eq!(both(&copied.unwrap()), [(0, 6), (0, 5)]);
-    // Calls that change nothing make no other type, nor does another name of the same kind.
+    // A call that changes nothing makes no other type, and another name of the same kind is no other type.
     let same = [
         Type::contiguous(1, &i16).unwrap(),
         Type::hvector(1, 1, 77, &i16).unwrap(),
@@ -71,25 +71,26 @@ fn padding() {
     let part = Type::subarray(&[1], &[1], &[0], Order::C, &basic(Basic::F32)).unwrap();
     let alike = Type::structure(&[2, 1], &[-13, -16], &[part, basic(Basic::Real4)]).unwrap();
     assert_eq!(both(&alike)[1], (-16, 11));
-    // A cyclic share that is only the shorter last block is a structure, not the element; with one block it is.
+    // If a process has only the last, shorter block of a cyclic array, its part is a structure. A part of one whole block is
+    // the element itself.
     for (block, extent) in [(2, 4), (1, 3)] {
         let distribution = [Distribution::Cyclic(Some(block))];
         let share = Type::darray(1, 0, &[1], &distribution, &[1], Order::C, &i16).unwrap();
         let pair = Type::structure(&[1, 1], &[0, 1], &[share, i16.clone()]).unwrap();
         assert_eq!(both(&pair)[1], (0, extent));
     }
-    // Padded at the far side if the extent is negative.
+    // With a negative extent, padding goes to the other end.
     let back = Type::resized(&basic(Basic::CxxFloatComplex), 7, -14).unwrap();
     let types = [basic(Basic::U16), back];
     let back = Type::structure(&[0, 1], &[0, 0], &types).unwrap();
     assert_eq!(both(&back)[1], (7, -8));
-    // An empty block is a member too.
+    // A member of length 0 still is a member of its type.
     let types = [i16.clone(), i16, basic(Basic::I8)];
     let other = Type::structure(&[1, 1, 0], &[0, 3, 0], &types).unwrap();
     assert_eq!(both(&other), [(0, 6), (0, 6)]);
 }
 
-/// The upper bound is odd without padding, and members of different types pad it by MPICH's rule.
+/// The upper bound is odd without padding. MPICH's rule pads it only if the members have different types.
 fn are_different(first: &Type, other: &Type) -> bool {
     let pair = Type::structure(&[1, 1], &[0, 5], &[first.clone(), other.clone()]).unwrap();
     both(&pair)[1].1 % 2 == 0
@@ -172,10 +173,10 @@ fn types_without_data() {
     let empty = Type::resized(&Type::contiguous(0, &basic(Basic::I32)).unwrap(), -4, 100).unwrap();
     let two = Type::contiguous(2, &empty).unwrap();
     assert_eq!(both(&two), [(-4, 200), (0, 0)]);
-    // The type's own resize counts, even through a dup.
+    // The resize of the type itself counts, even through a dup.
     assert_eq!(both(&empty), [(-4, 100), (-4, 100)]);
     assert_eq!(both(&Type::dup(&empty).unwrap()), [(-4, 100), (-4, 100)]);
-    // Next to data of another type, the displacement counts.
+    // Beside data of another type, the displacement counts.
     let beside = Type::structure(&[1, 1], &[0, 8], &[basic(Basic::I8), empty.clone()]).unwrap();
     assert_eq!(both(&beside)[1], (0, 104));
     let back = Type::resized(&Type::contiguous(0, &basic(Basic::I32)).unwrap(), 5, -10).unwrap();
@@ -205,7 +206,7 @@ fn types_without_data() {
 }
 
 #[test]
-fn what_is_built_from_it_follows() {
+fn types_made_of_a_type_have_its_rules() {
     let wide = Type::resized(&basic(Basic::I32), -4, 16).unwrap();
     let mpich = wide.with_bounds_rule(BoundsRule::Mpich).unwrap();
     let types = [mpich, basic(Basic::F64)];
@@ -213,7 +214,7 @@ fn what_is_built_from_it_follows() {
     assert_eq!((pair.bounds_rule(), pair.extent()), (BoundsRule::Mpich, 24));
     let part = Type::subarray(&[4], &[2], &[1], Order::C, &pair).unwrap();
     assert_eq!((part.bounds_rule(), part.extent(), part.true_lb()), (BoundsRule::Mpich, 96, 24));
-    // The part of a process that has no elements of the array.
+    // The part of a process that owns no elements of the array.
     let block = [Distribution::Block(None)];
     let nothing = Type::darray(2, 1, &[1], &block, &[2], Order::C, &pair).unwrap();
     assert_eq!((nothing.bounds_rule(), nothing.size()), (BoundsRule::Mpich, 0));
@@ -242,7 +243,7 @@ fn decoding_keeps_the_rules() {
     );
 }
 
-/// Parts made by the same calls are equal types under the new rules, whatever rules they had before.
+/// Parts made by the same calls become equal types under the new rules, even if their old rules differ.
 #[test]
 fn parts_by_different_rules_become_alike() {
     let row = |i16: &Type| Type::contiguous(3, i16).unwrap();
@@ -252,7 +253,7 @@ fn parts_by_different_rules_become_alike() {
     assert_eq!(mixed.with_bounds_rule(BoundsRule::Mpich).unwrap().extent(), 13);
 }
 
-/// 2³⁰ paths lead to the leaf.
+/// The type has 2³⁰ paths to its leaf. Conversion visits each part once.
 #[test]
 fn shared_parts_are_made_once() {
     let mut ty = Type::contiguous(0, &basic(Basic::I32)).unwrap();

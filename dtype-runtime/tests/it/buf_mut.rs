@@ -1,4 +1,4 @@
-//! Unpackers as `bytes::BufMut`: memory that is written without a copy, compared with the naive reference.
+//! Unpackers as `bytes::BufMut`, which write memory without a copy, compared with the naive reference.
 
 #![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
 
@@ -42,7 +42,7 @@ proptest! {
         }
         let packed = case.stream();
         let end = part % (bytes.len() + 1);
-        // At each position the chunk extends to the end of the adjacent bytes, or to the end of the part.
+        // At each position, the chunk extends to the end of the adjacent bytes or of the part.
         let mut target = case.blank();
         let base = target.as_ptr().addr();
         let unpacker = committed.unpacker(BufferMut::new(&mut target).origin(*origin as i64), count).unwrap();
@@ -58,9 +58,9 @@ proptest! {
             prop_assert_eq!(chunk.len(), run);
         }
         drop((front, back));
-        prop_assert!(target.iter().all(|byte| *byte == 0x5A), "looking writes nothing");
+        prop_assert!(target.iter().all(|byte| *byte == 0x5A), "lending a chunk writes nothing");
 
-        // Some bytes of each chunk; the gaps and the bytes after the part are unchanged.
+        // Only some bytes of each chunk are written. The gaps and the bytes after the part are unchanged.
         let unpacker = committed.unpacker(BufferMut::new(&mut target).origin(*origin as i64), count).unwrap();
         let (mut front, mut back) = unpacker.split_at(end as u64).unwrap();
         let mut buffer = front.buf_mut().unwrap();
@@ -74,7 +74,7 @@ proptest! {
         prop_assert_eq!(back.position(), end as u64);
         let mut rest = back.buf_mut().unwrap();
         prop_assert_eq!(rest.remaining_mut(), packed.len() - end);
-        // One byte of the other part, too.
+        // The other part is written to, too.
         rest.put_slice(&packed[end..][..usize::from(end < packed.len())]);
         drop((front, back));
         let mut wanted = case.blank();
@@ -110,7 +110,7 @@ proptest! {
                     buffer.put(a.chain(b));
                 }
                 _ => {
-                    // As the trait's provided method does it.
+                    // The same as the trait's provided method.
                     let mut rest = source;
                     while !rest.is_empty() {
                         let number = write_chunk(&mut buffer, rest).min(rest.len());
@@ -123,7 +123,7 @@ proptest! {
         drop(unpacker);
         prop_assert_eq!(&target, &wanted);
 
-        // From one memory to another; neither is packed.
+        // From one memory to another, without packing.
         let mut again = case.blank();
         let mut unpacker = committed.unpacker(BufferMut::new(&mut again).origin(*origin as i64), count).unwrap();
         let packer = committed.packer(Buffer::new(&target).origin(*origin as i64), count).unwrap();
@@ -146,7 +146,7 @@ fn slices_of_values() {
     buffer.put(source);
     assert!(unpacker.is_complete());
     assert_eq!(target, items);
-    // The provided methods.
+    // The trait's provided methods.
     let mut numbers = [0_u16; 5];
     let mut unpacker = Unpacker::new(&mut numbers);
     unpacker.set_position(1).unwrap();
@@ -158,7 +158,7 @@ fn slices_of_values() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_before_anything_is_written() {
+fn bytes_without_room_are_refused_before_anything_is_written() {
     let mut memory = [9_u8; 6];
     let (mut front, _) = Unpacker::new(&mut memory).split_at(4).unwrap();
     front.set_position(1).unwrap();
@@ -186,7 +186,7 @@ fn values_that_are_checked_are_not_lent() {
     let (_, mut back) = unpacker.split_at(3).unwrap();
     assert!(back.buf_mut().is_err());
     assert!(Unpacker::new::<char>(&mut []).buf_mut().is_err());
-    // Read as bytes, any value is accepted.
+    // A `bool` that is written as bytes may have any value.
     let flag = Type::basic(Basic::Bool).commit();
     let mut bytes = [0_u8];
     flag.unpacker(&mut bytes, 1).unwrap().buf_mut().unwrap().put_u8(2);

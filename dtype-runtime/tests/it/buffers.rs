@@ -38,11 +38,11 @@ fn at(memory: &mut [u8], origin: i64) -> BufferMut<'_> {
     BufferMut::new(memory).origin(origin)
 }
 
-/// The last instance of a block lies at the least displacement that there is: its negation does not fit.
+/// The last instance of a block lies at the least displacement, whose negation does not fit 64 bits.
 #[test]
 fn a_list_that_reaches_the_least_displacement_has_its_bounds() {
     let back = Type::resized(&Type::basic(Basic::U8), 0, -1).unwrap();
-    // The totals of few blocks and of many are computed from different numbers.
+    // Few and many blocks have their totals computed in different ways.
     for number in [2, 30] {
         let mut lengths = vec![1; number - 1];
         lengths.push(2);
@@ -90,7 +90,7 @@ fn data_outside_of_the_memory_are_refused() {
 }
 
 #[test]
-fn what_becomes_a_buffer() {
+fn types_that_convert_to_a_buffer() {
     let ty = Type::vector(2, 1, 2, &Type::basic(Basic::U8)).unwrap().commit();
     let (array, vector) = (*b"abc", b"abc".to_vec());
     let slice: &[u8] = &array;
@@ -108,7 +108,7 @@ fn what_becomes_a_buffer() {
 }
 
 #[test]
-fn more_bytes_than_there_is_memory_for() {
+fn too_many_bytes_for_the_memory_are_an_error() {
     let many = Type::hvector(1 << 40, 1, 0, &pair(0)).unwrap();
     let many = Type::resized(&many, 0, 0).unwrap().commit();
     let refused = Err(Error::Allocation { count: 1 << 20, stride: 1 << 41 });
@@ -130,7 +130,7 @@ fn packed_bytes_of_another_length_are_refused() {
     for count in [1, 2, 7, 100] {
         let size = 4 * count;
         let mut memory = vec![1; 6 * count];
-        // Then it is known that no byte is named twice.
+        // Unpacking succeeds, because the type names no byte twice.
         assert_eq!(ty.unpack(&vec![1; size], &mut memory, count), Ok(size));
         for length in [0, 1, size - 1, size + 1, 2 * size, 1000] {
             let packed = vec![7; length];

@@ -33,7 +33,7 @@ impl Interval {
     }
 }
 
-/// Even, with a check that relies on the validity of the field before it.
+/// An even number, with a check that relies on the validity of the field before it.
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
 #[dtype(check = is_even)]
 struct Even {
@@ -42,7 +42,7 @@ struct Even {
 }
 
 fn is_even(even: &Even) -> bool {
-    // An invalid `bool` would be undefined here.
+    // Reading an invalid `bool` would be undefined behaviour.
     !even.really || even.number.is_multiple_of(2)
 }
 
@@ -69,7 +69,7 @@ fn outer(start: u32, number: u16) -> Vec<u8> {
 }
 
 #[test]
-fn what_holds_is_unpacked() {
+fn values_that_pass_the_check_are_unpacked() {
     let expected = Outer {
         id: 7,
         intervals: [Interval { start: 1, end: 2 }, Interval { start: 5, end: 5 }],
@@ -94,7 +94,7 @@ fn what_holds_is_unpacked() {
 }
 
 #[test]
-fn what_does_not_hold_is_refused_everywhere_and_nothing_is_written() {
+fn values_that_fail_the_check_are_refused_everywhere() {
     let good = outer(5, 4);
     let bad: Vec<u8> = [good.clone(), outer(6, 4)].concat();
     let error = Error::CheckFailed {
@@ -119,7 +119,7 @@ fn what_does_not_hold_is_refused_everywhere_and_nothing_is_written() {
     let mut unpacker = Unpacker::new(&mut items);
     assert_eq!(unpacker.unpack(&bad), Err(error.clone()));
     assert_eq!(unpacker.position(), 0);
-    // In fragments: the first record is written, the second is not.
+    // In fragments, the first record is written and the second is not.
     let mut refused = None;
     for fragment in bad.chunks(3) {
         if let Err(error) = unpacker.unpack(fragment) {
@@ -192,7 +192,7 @@ fn the_scratch_value_is_not_dropped() {
     assert_eq!(DROPS.with(Cell::get), 2);
 }
 
-/// A stream is where it was when a check has panicked: nothing is written, and the same bytes can be fed again.
+/// After a check has panicked, the stream is at the same position, nothing is written, and the same bytes can be fed again.
 #[test]
 fn a_check_that_panics_changes_nothing() {
     let records: Vec<Fused> = [5, 6, 77, 8].map(|number| Fused { flag: true, number }).to_vec();
@@ -207,7 +207,7 @@ fn a_check_that_panics_changes_nothing() {
             catch_unwind(AssertUnwindSafe(|| unpacker.unpack(&packed[first..second]).is_ok()));
         assert!(fed.is_err(), "{first}, {second}");
         assert_eq!(unpacker.position(), first as u64);
-        // Also by a call that brings nothing.
+        // A call without bytes checks the record, too.
         assert_eq!(unpacker.unpack(&[]), Ok(0));
         assert_eq!(unpacker.unpack(&packed[first..second]), Ok(second - first));
         assert_eq!(unpacker.unpack(&packed[second..]), Ok(packed.len() - second));
@@ -225,7 +225,7 @@ fn a_check_that_panics_changes_nothing() {
     }
 }
 
-/// Without data, so there are no bytes to check.
+/// A record without data: there are no bytes to check, and still a check.
 #[derive(Datatype, Clone, Copy, Debug, Default)]
 #[dtype(check = never)]
 struct Nothing;
@@ -235,7 +235,7 @@ fn never(_: &Nothing) -> bool {
 }
 
 #[test]
-fn a_type_without_data_is_asked_where_there_is_a_record() {
+fn a_type_without_data_is_checked_if_there_is_a_record() {
     assert!(unpack::<Nothing>(&[]).unwrap().is_empty());
     assert!(unpack_one::<Nothing>(&[]).is_err());
     assert!(unpack::<(u8, Nothing)>(&[1]).is_err());
@@ -268,9 +268,9 @@ fn count(_: &Asked) -> bool {
     true
 }
 
-/// There may be any number of them.
+/// The number of records may be anything.
 #[test]
-fn records_without_data_are_asked_once() {
+fn records_without_data_are_checked_once() {
     assert_eq!(unpack_into(&[], &mut [Asked; 1 << 20]), Ok(0));
     assert_eq!(ASKED.with(Cell::get), 1);
     assert_eq!(unpack_into(&[], &mut [Asked; 0]), Ok(0));
@@ -321,7 +321,7 @@ proptest! {
                 prop_assert_eq!(error, Error::Capacity { len: text.len(), capacity: 8 });
             }
         }
-        // Any bytes, with a length that is often in range.
+        // Any bytes. The length is often in range.
         let mut noise = noise;
         let len = u32::from(noise[0]) % 10;
         noise[..4].copy_from_slice(&len.to_ne_bytes());
@@ -375,7 +375,7 @@ fn the_value_of_a_maybe_is_checked_if_it_is_present() {
         error.to_string(),
         "record 0: not a valid Maybe: field intervals[1]: not a valid Interval: 6 is after 5"
     );
-    // Absent, with bytes that are not a value: they are not checked.
+    // An absent value with invalid bytes, which are not checked.
     let absent = unpack_one::<Maybe<Outer>>(&[vec![0], vec![0xFF; outer(6, 0).len()]].concat());
     assert_eq!(absent, Ok(Maybe::none()));
 }

@@ -1,5 +1,5 @@
-//! What a converted stream has in common with its native one, and what its parts keep: the signature, the values that
-//! arrived in part, and the positions in errors.
+//! Properties that a converted stream shares with its native stream, and with its parts: the signature, values that have
+//! arrived in part, and positions in errors.
 
 use dtype_runtime::convertor::Checksum;
 use dtype_runtime::representation::{Architecture, ByteOrder};
@@ -7,7 +7,7 @@ use dtype_runtime::{
     Basic, BufferMut, Datatype, Error, Packer, Representation, Type, TypeMap, Unpacker, pack,
 };
 
-/// The signature is that of the values, whatever their representation.
+/// The signature depends on the values, and not on their representation.
 #[test]
 fn the_signature_does_not_depend_on_the_representation() {
     let mut items = [(1_u16, 2.5_f64), (3, 4.5)];
@@ -20,7 +20,7 @@ fn the_signature_does_not_depend_on_the_representation() {
     }
 }
 
-/// The first bytes of a value arrive before the stream is split, and the others at the part that has the value.
+/// The first bytes of a value arrive before the stream is split. The part that has the value gets the others.
 #[test]
 fn a_part_keeps_the_values_that_arrived_in_part() {
     let conversion = Type::basic(Basic::Long).commit().conversion(Representation::External32);
@@ -54,7 +54,7 @@ fn a_stream_is_split_between_values_only() {
     }
 }
 
-/// Only a whole stream has another representation, be the part that is missing at its end or at its start.
+/// A stream that lacks its start or its end cannot change its representation.
 #[test]
 fn a_part_of_a_stream_is_not_converted() {
     let mut numbers = [0_u32; 4];
@@ -66,7 +66,7 @@ fn a_part_of_a_stream_is_not_converted() {
     }
 }
 
-/// Positions close to 2⁶⁴, where all instances are the same number.
+/// Positions close to 2⁶⁴. All instances lie at the same number.
 #[test]
 fn a_stream_ends_at_the_greatest_position() {
     let other = match ByteOrder::NATIVE {
@@ -86,8 +86,7 @@ fn a_stream_ends_at_the_greatest_position() {
     }
 }
 
-/// A value that is refused does not take along the bytes before it: they are packed and summed, and the next call says
-/// what was refused.
+/// The bytes before a refused value are packed and summed. The next call returns the error.
 #[test]
 fn a_summed_packer_stops_before_a_refused_value() {
     struct Sum(u64);
@@ -122,12 +121,12 @@ fn a_summed_packer_stops_before_a_refused_value() {
 #[repr(transparent)]
 struct Logical(i32);
 
-// SAFETY: its bytes are those of an `i32`, and any of them make a value.
+// SAFETY: the bytes are those of an `i32`, and all bytes are valid.
 unsafe impl Datatype for Logical {
     const TYPE_MAP: &'static TypeMap = &TypeMap::basic(Basic::Logical);
 }
 
-/// Records that are checked one by one name the position in the whole stream.
+/// If records are checked one by one, the error still has the position in the whole stream.
 #[test]
 fn a_value_that_does_not_fit_a_checked_record_is_named_by_its_position() {
     let wide = Representation::Foreign(Architecture::HOST.with_logical(8).unwrap());
@@ -140,7 +139,7 @@ fn a_value_that_does_not_fit_a_checked_record_is_named_by_its_position() {
         let expected = Error::IntegerRange { position: 19, value: 1 << 40, bytes: 4 };
         assert_eq!(refused, Some(expected), "pieces of {length}");
         let before = unpacker.position();
-        // The records that came whole before the refused call are written, and no others.
+        // The records that were complete before the refused call are written, and no others.
         let written = usize::try_from(before).unwrap() / 9;
         let values = [(true, Logical(7)), (false, Logical(-8))];
         let mut expected = [(false, Logical(5)); 4];
@@ -149,7 +148,7 @@ fn a_value_that_does_not_fit_a_checked_record_is_named_by_its_position() {
     }
 }
 
-/// Likewise for a number: this one rounds up to infinity where `long double` has a shorter significand.
+/// The same for a number: this one is rounded up to infinity where a `long double` has a shorter significand.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn a_number_that_does_not_fit_a_checked_record_is_named_by_its_position() {
@@ -159,7 +158,7 @@ fn a_number_that_does_not_fit_a_checked_record_is_named_by_its_position() {
     #[repr(C, align(16))]
     struct Extended([u8; 16]);
 
-    // SAFETY: any bytes make a value, and its size and alignment are those of a `long double`.
+    // SAFETY: all bytes are valid, and the size and the alignment are those of a `long double`.
     unsafe impl Datatype for Extended {
         const TYPE_MAP: &'static TypeMap = &TypeMap::basic(Basic::LongDouble);
     }
@@ -183,7 +182,7 @@ fn a_number_that_does_not_fit_a_checked_record_is_named_by_its_position() {
 mod parallel {
     use super::*;
 
-    /// The first value that does not fit is named, and nothing is written, also where the bytes are cut for threads.
+    /// The error names the first value that does not fit, and nothing is written, even if several threads share the bytes.
     #[test]
     fn all_cores_refuse_a_value_before_anything_is_written() {
         let wide = Representation::Foreign(Architecture::HOST.with_logical(8).unwrap());
@@ -205,7 +204,7 @@ mod parallel {
         }
     }
 
-    /// Values that have to be checked are checked.
+    /// Several threads check the values, too.
     #[test]
     fn all_cores_write_no_value_that_is_not_valid() {
         let items: Vec<(bool, u64)> = (0..200_000).map(|i| (i % 3 == 0, i)).collect();

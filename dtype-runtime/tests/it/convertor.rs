@@ -17,7 +17,7 @@ fn cases() -> impl Strategy<Value = Case> {
     (trees_with_lists(4), counts).prop_map(|(tree, count)| Case::new(&tree, count))
 }
 
-/// The basic datatypes of a type, contiguous.
+/// The basic datatypes of a type, one after another without gaps.
 fn dense(map: &Map) -> Committed {
     let types: Vec<Type> = map.data.iter().map(|&(basic, _)| Type::basic(basic)).collect();
     let displacements: Vec<i64> = map
@@ -211,7 +211,7 @@ proptest! {
         prop_assert!(packer.is_complete() && unpacker.is_complete());
         prop_assert_eq!(&dense, &expected);
         if count > 0 && !map.data.is_empty() {
-            // One more instance has another signature.
+            // Another number of instances has another signature.
             let mut packer = committed.packer(Buffer::new(memory).origin(*origin as i64), count - 1).unwrap();
             let mut unpacker = flat.unpacker(&mut dense, count).unwrap();
             let refused = packer.transfer_to(&mut unpacker);

@@ -8,7 +8,7 @@ fn i32() -> Type {
     Type::basic(Basic::I32)
 }
 
-/// Envelope as (ni, na, nc, nd), and the three arrays of numbers.
+/// The envelope as (ni, na, nc, nd), and the three arrays of numbers.
 type Decoded = ((usize, usize, usize, usize), Vec<i32>, Vec<i64>, Vec<i64>);
 
 fn decode(combiner: Combiner, ty: &Type) -> Decoded {
@@ -41,7 +41,7 @@ fn small_forms() {
         decode(Combiner::Contiguous, &Type::contiguous(7, old).unwrap()),
         ((1, 0, 0, 1), vec![7], none(), none())
     );
-    // Contiguous, but decoded as the requested call.
+    // The data are contiguous, and the type still decodes as the call that made it.
     assert_eq!(
         decode(Combiner::Vector, &Type::vector(10, 2, 2, old).unwrap()),
         ((3, 0, 0, 1), vec![10, 2, 2], none(), none())
@@ -148,7 +148,7 @@ fn large_forms() {
         ),
         ((10, 0, 2, 1), vec![2, 1, 2, 17, 18, 19, 19, 2, 1, 12], vec![n, 3])
     );
-    // Addresses are 64 bits wide in the small form.
+    // In the small form, addresses have 64 bits.
     let far = Type::hvector(2, 1, big, byte).unwrap();
     assert!(far.envelope().small().is_ok());
 }
@@ -197,11 +197,11 @@ fn arguments_that_fit_no_array() {
     let many = Type::contiguous(u64::MAX, &empty).unwrap();
     let refused = |call| Some(Error::Overflow { call, quantity: "argument" });
     assert_eq!(many.contents().err(), refused("contiguous"));
-    // The processes of a grid are an `int` in every form of the call.
+    // In every form of the call, the number of processes is an `int`.
     let (size, block) = (1 << 32, [Distribution::Block(None)]);
     let grid = Type::darray(size, 0, &[size], &block, &[size], Order::C, &i32()).unwrap();
     assert_eq!((grid.size(), grid.contents().err()), (4, refused("darray")));
-    // Blocks of 19 cannot be told from blocks of the default length.
+    // A block of 19 elements looks like the default block.
     let nineteen = [Distribution::Block(Some(19))];
     let share = Type::darray(2, 0, &[30], &nineteen, &[2], Order::C, &i32()).unwrap();
     assert!(matches!(share.contents(), Err(Error::Contents { combiner: "darray", .. })));
@@ -304,24 +304,7 @@ fn arrays_that_do_not_fit_together() {
 }
 
 #[test]
-fn empty_irregular_blocks_have_no_effect_however_absurd_their_place() {
-    let old = &i32();
-    let ty = Type::indexed(&[0, 1, 0], &[i64::MAX, 2, i64::MIN], old).unwrap();
-    assert_eq!((ty.lb(), ty.extent(), ty.size()), (8, 4, 4));
-    let ty = Type::hindexed(&[0, 1], &[i64::MAX, 8], old).unwrap();
-    assert_eq!((ty.lb(), ty.extent(), ty.size()), (8, 4, 4));
-    assert_eq!(Type::indexed_block(0, &[i64::MAX], old).unwrap().extent(), 0);
-    assert_eq!(Type::indexed(&[], &[], old).unwrap().size(), 0);
-    // More copies than 64 bits can count, of a type that has bounds but no data.
-    let empty = Type::resized(&Type::contiguous(0, old).unwrap(), 4, 0).unwrap();
-    let many = Type::hindexed(&[u64::MAX, u64::MAX], &[0, 8], &empty).unwrap();
-    assert_eq!((many.size(), many.lb(), many.ub()), (0, 4, 12));
-    let refused = Error::Overflow { call: "hindexed", quantity: "size" };
-    assert_eq!(Type::hindexed(&[1 << 60, 1 << 60], &[0, 0], old).err(), Some(refused));
-}
-
-#[test]
-fn subarray_and_darray_erase_the_markers_of_what_they_are_made_of() {
+fn subarray_and_darray_erase_the_markers_of_their_elements() {
     let marked = Type::resized(&i32(), -4, 16).unwrap();
     let part = Type::subarray(&[4], &[2], &[1], Order::C, &marked).unwrap();
     assert_eq!((part.lb(), part.ub(), part.true_lb(), part.true_ub()), (0, 64, 16, 36));

@@ -15,7 +15,7 @@ use dtype_runtime::{
 };
 use proptest::prelude::*;
 
-/// A leaf of a type map: its displacement in a value, and its valid values.
+/// A leaf of a type map: its displacement and its valid values.
 struct Leaf {
     offset: usize,
     size: usize,
@@ -80,7 +80,7 @@ impl<T: Datatype> Records<T> {
 
     fn bytes(&self) -> Vec<u8> {
         let len = size_of_val(&*self.memory);
-        // SAFETY: every byte was written by `new`, and nothing was moved since, so padding still holds the canary.
+        // SAFETY: `new` wrote every byte, and no record has moved since, so padding still holds the canary.
         unsafe { core::slice::from_raw_parts(self.memory.as_ptr().cast::<u8>(), len) }.to_vec()
     }
 
@@ -132,7 +132,7 @@ fn check<T: Datatype>(count: usize, seed: u64) {
     let leaves = leaves_of::<T>();
     assert_eq!(size, leaves.iter().map(|leaf| leaf.size).sum::<usize>(), "{name}");
 
-    // Packing takes the data in the order of the type map, and nothing else.
+    // Packing copies the data in the order of the type map, and nothing else.
     let records = Records::<T>::new(count, 0xCC, &mut random);
     let memory = records.bytes();
     let expected: Vec<u8> = (0..count)
@@ -171,7 +171,7 @@ fn check<T: Datatype>(count: usize, seed: u64) {
     assert_eq!(unpack_into(&longer, target.as_mut_slice()), Err(refused));
     assert_eq!(target.bytes(), wanted, "{name}");
 
-    // The same through the types built at run time.
+    // Types built at run time give the same results.
     for ty in [Type::of::<T>(), Type::of_record::<T>()] {
         assert_eq!(ty.size(), size as u64);
         assert_eq!(ty.signature_hash(), T::TYPE_MAP.signature_hash(), "{name}");
@@ -189,7 +189,7 @@ fn check<T: Datatype>(count: usize, seed: u64) {
     assert_eq!((record.lb(), record.ub()), (0, stride as i64), "{name}");
     dynamic(&record.commit(), &memory, &expected, count);
 
-    // Runs are the named bytes, and gaps are the others.
+    // Runs have the bytes that the type names, and gaps have the others.
     let mut named = vec![false; stride];
     for leaf in &leaves {
         named[leaf.offset..leaf.offset + leaf.size].fill(true);
@@ -225,7 +225,7 @@ fn check_complete<T: Datatype>(count: usize, seed: u64) {
     let mut records = Records::<T>::new(count, 0xEE, &mut random);
     let packed = pack(records.as_slice());
 
-    // A new vector has the same data.
+    // Unpacking to a new vector gives the same data.
     let back: Vec<T> = unpack(&packed).unwrap();
     if T::TYPE_MAP.size() > 0 {
         assert_eq!(back.len(), count, "{name}");
@@ -263,7 +263,7 @@ datatypes! {
     #[repr(C)] struct Mixed { a: [f32; 3], b: f64, c: [i16; 2] }
     #[repr(C)] struct Jagged { a: u8, b: i16, c: i32, d: f64, e: u8 }
     #[repr(C)] struct Nested { a: Hole, b: [Hole; 2], c: f32 }
-    // The end of a record touches the start of the next.
+    // In this struct, the end of a record touches the start of the next record.
     #[repr(C)] struct Linked { a: u32, #[dtype(skip)] b: u32, c: u32 }
     #[repr(C)] struct LinkedThree { a: u8, b: u16, c: u64, d: u8, e: u32, f: u16, g: u16 }
     struct Reordered { a: u8, b: u64, c: u16, d: u32, e: bool, f: u128 }
@@ -276,7 +276,7 @@ datatypes! {
         nested: [(bool, u32); 3], wide: Option<NonZero<u128>>, wrapped: Wrapping<i64>,
         deep: [[(Sparse, bool, u16); 2]; 2],
     }
-    // More runs than are written out, in loops.
+    // More runs than the plan writes out: they are in loops.
     #[repr(C)] struct Long { a: u32, b: [Hole; 100], c: [[Small; 7]; 9] }
     struct LongChecked { a: [[(bool, u32); 9]; 9], b: u8 }
     #[repr(C)] struct Skipping { a: u16, #[dtype(skip)] b: u64, c: [Linked; 3], d: u8 }
@@ -330,7 +330,7 @@ proptest! {
         check_complete::<Aligned>(count, seed);
         check_complete::<Empty>(count, seed);
         check_complete::<Restricted>(count, seed);
-        // Thousands of values, which take an interpreter minutes.
+        // Thousands of values take Miri minutes.
         if !cfg!(miri) {
             check_complete::<Long>(count, seed);
             check_complete::<LongChecked>(count, seed);
@@ -381,7 +381,7 @@ fn resized_elements_keep_rusts_stride_inside_a_struct() {
     let places: Vec<i64> =
         Type::of::<HoldsResized>().type_map().map(|entry| entry.displacement).collect();
     assert_eq!(places, [0, 4, 8, 12, 16, 20, 24, 28, 32]);
-    // So does an array that is in no struct. Elements with Rust's stride are the simpler call.
+    // An array outside of a struct has that stride, too. If its elements have Rust's stride, the simpler call makes it.
     let [resized, plain] = [Type::of::<[Resized; 2]>(), Type::of::<[u32; 2]>()];
     let places: Vec<i64> = resized.type_map().map(|entry| entry.displacement).collect();
     assert_eq!((places, resized.envelope().combiner), (vec![0, 4, 8, 12], Combiner::Hvector));
@@ -402,7 +402,7 @@ fn invalid_values_are_named_and_nothing_is_written() {
             bytes.iter().rev().copied().collect()
         }
     };
-    // The position in the record, the bytes written there, and the error text.
+    // The position in the record, the bytes written there, and the path, the expectation and the value in the error.
     let cases: [(usize, Vec<u8>, &str, &str, u128); 9] = [
         (0, vec![2], "flag", "bool", 2),
         (1, ne(&0xD800_u32.to_le_bytes()), "letter", "char", 0xD800),
@@ -430,7 +430,7 @@ fn invalid_values_are_named_and_nothing_is_written() {
         unpack::<bool>(&[0, 1, 9]).unwrap_err().to_string(),
         "record 2: 0x9 is not a valid bool"
     );
-    // More leaves than are checked one by one.
+    // A record of more leaves than are checked one by one.
     let mut long = vec![0; packed_size::<LongChecked>(2)];
     long[packed_size::<LongChecked>(1) + 5 * 80] = 2;
     let path = "a[8][8].0".to_owned();
@@ -472,16 +472,16 @@ fn zero_sized_and_empty_input() {
     assert_eq!(packed_size::<u64>(usize::MAX), usize::MAX);
 }
 
-/// A record whose memory is far larger than its data cannot exhaust the memory.
+/// A record whose memory is far larger than its data does not exhaust the memory.
 #[test]
 #[cfg_attr(miri, ignore = "Miri has no limit of memory that an allocator reports")]
-fn an_allocation_that_cannot_be_had_is_an_error() {
+fn a_failed_allocation_is_an_error() {
     #[derive(Datatype)]
     #[repr(align(536_870_912))]
     struct Huge(#[allow(dead_code, reason = "filled from bytes")] u8);
     let bytes = vec![0; 1 << 20];
     let refused = Error::Allocation { count: 1 << 20, stride: 1 << 29 };
-    // An optimizer may leave out an allocation that nobody looks at.
+    // `black_box`: an optimizer may remove an unused allocation.
     let outcome = std::hint::black_box(unpack::<Huge>(&bytes));
     assert_eq!(outcome.err(), Some(refused));
 }
@@ -493,7 +493,7 @@ mod geometry {
     }
 }
 
-/// The derive's patterns are not the author's, whose lints do not apply to them.
+/// The lints of the author's code do not apply to the derive's patterns.
 #[deny(clippy::unneeded_field_pattern)]
 mod described {
     use dtype_runtime::Datatype;

@@ -1,5 +1,5 @@
-//! The common properties of all streams: native, converting, and through a backend. The stream is the same however
-//! it is cut, and through every interface that reads or writes it.
+//! The common properties of all streams: native streams, converted ones, and streams through a backend. Fragments and
+//! interfaces make no difference.
 
 use std::fmt::Debug;
 use std::io::{IoSlice, IoSliceMut, Read, Seek, SeekFrom, Write};
@@ -8,13 +8,14 @@ use std::ops::Range;
 use crate::case::Case;
 use crate::fragments::{fragments, lengths, shuffled};
 use crate::model::{config, trees_with_lists};
+use crate::polynomial::Polynomial;
 use dtype_runtime::convertor::{
     Backend, Checksum, Checksummed, Fragment, PackStream, UnpackStream,
 };
 use dtype_runtime::{Buffer, BufferMut, Error, Representation};
 use proptest::prelude::*;
 
-/// Memory reached through a backend.
+/// Memory behind a backend.
 #[derive(Clone)]
 struct Device<M>(M);
 
@@ -42,29 +43,21 @@ impl<M: AsRef<[u8]> + AsMut<[u8]>> Backend for Device<M> {
     }
 }
 
-/// A checksum that depends on the order.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Sum(u64);
-
-impl Checksum for Sum {
-    fn update(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = self.0.wrapping_mul(31).wrapping_add(byte.into());
-        }
-    }
-}
-
-fn sum(bytes: &[u8]) -> Sum {
-    let mut sum = Sum::default();
+fn sum(bytes: &[u8]) -> Polynomial {
+    let mut sum = Polynomial::default();
     sum.update(bytes);
     sum
 }
 
-/// Checks that a packer returns `whole`, in pieces in any order.
-fn check_packer<S>(stream: &S, summed: Checksummed<S, Sum>, whole: &[u8], pieces: &[Range<usize>])
-where
+/// Checks that a packer returns `whole` in pieces in any order.
+fn check_packer<S>(
+    stream: &S,
+    summed: Checksummed<S, Polynomial>,
+    whole: &[u8],
+    pieces: &[Range<usize>],
+) where
     S: PackStream<Error: Debug> + Read + Seek + Clone,
-    Checksummed<S, Sum>: Read,
+    Checksummed<S, Polynomial>: Read,
 {
     let end = whole.len() as u64;
     let mut anywhere = stream.clone();
@@ -74,7 +67,7 @@ where
         assert_eq!(anywhere.pack(&mut out).unwrap(), piece.len());
         assert_eq!((&out[..], anywhere.position()), (&whole[piece.clone()], piece.end as u64));
         assert_eq!(anywhere.remaining(), (whole.len() - piece.end) as u64);
-        // The same through the standard library's traits.
+        // The same through the traits of the standard library.
         let offset = piece.start as i64 - piece.end as i64;
         assert_eq!(anywhere.seek(SeekFrom::Current(offset)).unwrap(), piece.start as u64);
         let mut again = vec![0; piece.len()];
@@ -136,10 +129,10 @@ fn write_pieces(mut stream: impl Write + Seek, whole: &[u8], pieces: &[Range<usi
 }
 
 /// Unpacks half of a stream and writes the rest, with a checksum.
-fn write_summed<S>(mut summed: Checksummed<S, Sum>, whole: &[u8])
+fn write_summed<S>(mut summed: Checksummed<S, Polynomial>, whole: &[u8])
 where
     S: UnpackStream<Error: Debug>,
-    Checksummed<S, Sum>: Write,
+    Checksummed<S, Polynomial>: Write,
 {
     let (first, second) = whole.split_at(whole.len() / 2);
     assert_eq!(summed.unpack(first).unwrap(), first.len());
@@ -164,7 +157,7 @@ macro_rules! check_unpacker {
         }
         {
             let $target = &mut third[..];
-            write_summed($stream.with_checksum(Sum::default()), $whole);
+            write_summed($stream.with_checksum(Polynomial::default()), $whole);
         }
         for memory in &memories {
             prop_assert_eq!(memory, $expected);
@@ -172,7 +165,7 @@ macro_rules! check_unpacker {
     }};
 }
 
-/// The byte order that this machine does not have.
+/// The opposite of this machine's byte order.
 const SWAPPED: Representation = if cfg!(target_endian = "little") {
     Representation::BigEndian
 } else {
@@ -195,11 +188,11 @@ proptest! {
         let whole = case.packed();
         let pieces = shuffled(fragments(whole.len(), &lengths), seed);
         let packer = committed.packer(buffer, count).unwrap();
-        check_packer(&packer, packer.clone().with_checksum(Sum::default()), &whole, &pieces);
+        check_packer(&packer, packer.clone().with_checksum(Polynomial::default()), &whole, &pieces);
 
         let device = Device(case.memory.clone());
         let packer = committed.packer_with(device, origin.into(), count).unwrap();
-        check_packer(&packer, packer.clone().with_checksum(Sum::default()), &whole, &pieces);
+        check_packer(&packer, packer.clone().with_checksum(Polynomial::default()), &whole, &pieces);
         let mut packer = packer;
         for position in pieces.iter().map(|piece| piece.start as u64) {
             packer.set_position(position).unwrap();
@@ -211,7 +204,7 @@ proptest! {
         let whole = conversion.pack_to_vec(buffer, count).unwrap();
         let pieces = shuffled(fragments(whole.len(), &lengths), seed);
         let packer = conversion.packer(buffer, count).unwrap();
-        check_packer(&packer, packer.clone().with_checksum(Sum::default()), &whole, &pieces);
+        check_packer(&packer, packer.clone().with_checksum(Polynomial::default()), &whole, &pieces);
     }
 
     #[test]
@@ -245,7 +238,7 @@ proptest! {
     }
 }
 
-/// A backend whose copies fail.
+/// The error of a backend that cannot copy.
 struct Lost;
 
 impl Backend for Lost {
@@ -265,20 +258,21 @@ impl Backend for Lost {
 }
 
 #[test]
-fn what_a_backend_says_is_an_error_of_the_standard_library() {
+fn a_backends_error_becomes_an_io_error() {
     use dtype_runtime::{Basic, Type};
     let bytes = Type::contiguous(8, &Type::basic(Basic::U8)).unwrap().commit();
     let mut packer = bytes.packer_with(Lost, 0, 1).unwrap();
     let error = packer.read(&mut [0; 3]).unwrap_err();
     assert_eq!(error.to_string(), "the device is lost");
     assert_eq!(packer.read(&mut []).unwrap(), 0);
-    let mut summed = packer.with_checksum(Sum::default());
+    let mut summed = packer.with_checksum(Polynomial::default());
     assert!(summed.read(&mut [0; 3]).is_err() && summed.pack(&mut [0; 3]).is_err());
-    assert_eq!((summed.stream().position(), *summed.checksum()), (0, Sum(0)));
-    let mut unpacker = bytes.unpacker_with(Lost, 0, 1).unwrap().with_checksum(Sum::default());
+    assert_eq!((summed.stream().position(), *summed.checksum()), (0, Polynomial(0)));
+    let mut unpacker =
+        bytes.unpacker_with(Lost, 0, 1).unwrap().with_checksum(Polynomial::default());
     let error = unpacker.write(&[1; 3]).unwrap_err();
     assert_eq!(error.to_string(), "the device is lost");
-    assert_eq!((unpacker.stream().position(), *unpacker.checksum()), (0, Sum(0)));
+    assert_eq!((unpacker.stream().position(), *unpacker.checksum()), (0, Polynomial(0)));
 }
 
 #[cfg(feature = "rayon")]
@@ -287,7 +281,7 @@ mod parallel {
 
     use super::SWAPPED;
 
-    /// More than a thread takes at a time, several times.
+    /// More records than a thread takes at a time.
     fn records() -> Vec<(u8, u64)> {
         (0..150_000_u64)
             .map(|i| (i.to_le_bytes()[0], i.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
@@ -332,7 +326,7 @@ mod parallel {
         }
     }
 
-    /// On machines with a 64-bit `long`, which has 32 bits in external32.
+    /// This needs a `long` of 64 bits, which becomes 32 bits in external32.
     #[cfg(target_pointer_width = "64")]
     #[cfg(unix)]
     #[test]
@@ -349,7 +343,7 @@ mod parallel {
         assert_eq!(out, expected);
         let mut back = vec![0; memory.len()];
         let mut unpacker = external.unpacker(&mut back, numbers.len()).unwrap();
-        // From inside a value on one thread, from the value's end on all threads.
+        // One thread completes the value, and then all threads continue.
         assert_eq!(unpacker.par_unpack(&out[..6]), Ok(6));
         assert_eq!(unpacker.par_unpack(&out[6..8]), Ok(2));
         assert_eq!(unpacker.par_unpack(&out[8..1_200_001]), Ok(1_199_993));

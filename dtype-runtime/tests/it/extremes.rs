@@ -1,5 +1,4 @@
-//! Extreme arguments in every constructor, and every call on the resulting type: no panic, no walk that does not
-//! end.
+//! Extreme arguments in every constructor, and then every call on the resulting type. No call panics or runs forever.
 
 use crate::extreme::{counts, types};
 use crate::model::cases::cases;
@@ -45,7 +44,7 @@ proptest! {
             prop_assert_eq!((again.lb(), again.ub()), (ty.lb(), ty.ub()));
             let _ = mpich.commit().pack(Buffer::new(&[1; 100]).origin(origin as i64), count, &mut [0; 200]);
         }
-        // A memory of a hundred bytes: data outside it are refused.
+        // Memory of a hundred bytes: data outside of it are refused.
         let (mut memory, mut packed) = (vec![1; 100], vec![2; 200]);
         let _ = committed.pack(Buffer::new(&memory).origin(origin as i64), count, &mut packed);
         if let Ok(size) = committed.packed_size(count)

@@ -1,4 +1,4 @@
-//! The types of other crates, each enabled by the feature of the same name.
+//! Types of other crates, each enabled by the feature with the crate's name.
 
 use dtype_runtime::{Basic, Datatype, Type, pack, runs, unpack};
 use half::{bf16, f16};
@@ -15,17 +15,17 @@ struct Spectrum {
 }
 
 #[test]
-fn they_are_basic_datatypes() {
+fn types_of_other_crates_are_basic_datatypes() {
     let basics: Vec<Basic> = Type::of::<Spectrum>().type_map().map(|entry| entry.basic).collect();
     assert_eq!(basics, [Basic::F16, Basic::Bf16, Basic::U8, Basic::C32, Basic::C64, Basic::C64]);
     assert_eq!(runs::<Spectrum>().len(), 2 + 2 + 1 + 8 + 32);
-    // A complex number is not a pair of floats: the signatures differ.
+    // A complex number has another signature than a pair of floats.
     let pair = <(f32, f32)>::TYPE_MAP.signature_hash();
     assert_ne!(Complex::<f32>::TYPE_MAP.signature_hash(), pair);
 }
 
 #[test]
-fn they_go_there_and_back() {
+fn types_of_other_crates_are_packed_and_unpacked() {
     let spectra: Vec<Spectrum> = (0_u8..9)
         .map(|i| Spectrum {
             gain: f16::from_f32(f32::from(i) / 8.0),

@@ -54,9 +54,10 @@ fn seed_000_optimized_description() {
     );
 }
 
-/// The first repetition touches the data before the loop and is merged with them; more than two remain.
+/// The first repetition of the loop is merged with the data that it touches. More than two repetitions remain, so the loop
+/// remains, too.
 #[test]
-fn what_remains_of_a_loop_is_a_loop() {
+fn the_rest_of_a_loop_is_a_loop() {
     let loops = Type::hvector(5, 1, 8, &basic(Basic::U32)).unwrap();
     let ty = Type::structure(&[1, 1], &[0, 4], &[basic(Basic::F32), loops]).unwrap();
     assert_eq!(
@@ -74,7 +75,7 @@ fn what_remains_of_a_loop_is_a_loop() {
 #[test]
 fn seed_000_numbers() {
     let ty = seed_000();
-    // 8 on 64-bit platforms, 4 on some of 32 bits.
+    // 8 on 64-bit platforms, and 4 on some 32-bit platforms.
     let align = align_of::<u64>() as u64;
     assert_eq!((ty.size(), ty.true_lb(), ty.true_ub(), ty.align()), (30, 0, 34, align));
     // The resized u16 leaves its markers: at 24, and at 24 + 3 · 4.
@@ -82,7 +83,7 @@ fn seed_000_numbers() {
     assert_eq!(format!("{:?}", ty.signature()), "{u64, u32, 2×u16, u32, 5×u16}");
 }
 
-/// 76 bytes of struct{vector(2, 3, 4) of {i32, f64}, i32} are 13 elements; a library returns 14.
+/// 76 bytes of struct{vector(2, 3, 4) of {i32, f64}, i32} are 13 elements. One MPI library says 14.
 #[test]
 fn elements_of_a_vector_of_structs() {
     let pair = Type::structure(&[1, 1], &[0, 8], &[basic(Basic::I32), basic(Basic::F64)]).unwrap();
@@ -100,10 +101,10 @@ fn seed_000_flags() {
         let types: Vec<Type> = basics.iter().copied().map(Type::basic).collect();
         Type::structure(&vec![1; types.len()], displacements, &types).unwrap().flags()
     };
-    // In order and without a gap; the padding at the end makes the extent larger than the size.
+    // The data are in order and have no gaps. The padding at the end makes the extent larger than the size.
     let tail = of(&[0, 4, 6], &[U32, U16, U8]);
     assert_eq!(tail, Flags::CONTIGUOUS | Flags::DATA);
-    // The same bytes in another order.
+    // The same bytes, packed in another order.
     assert_eq!(of(&[4, 6, 0], &[U16, U8, U32]), Flags::DATA);
     assert_eq!(of(&[0, 4, 6, 7], &[U32, U16, U8, U8]), dense() | Flags::DATA);
 
@@ -166,7 +167,7 @@ fn seed_003_descriptions() {
     );
 }
 
-/// Whether the repetitions of a loop are one run, and whether the loop is.
+/// A loop's repetitions may each be a run, and the loop as a whole may be a run.
 #[test]
 fn a_loop_is_contiguous_if_its_repetitions_touch_in_order() {
     let structure = |displacements: &[i64], types: &[Type]| {
@@ -182,7 +183,7 @@ fn a_loop_is_contiguous_if_its_repetitions_touch_in_order() {
     };
     let (contiguous, none) = (Flags::CONTIGUOUS, Flags::NONE);
     let [u16, u32] = [Basic::U16, Basic::U32].map(basic);
-    // Each of the following twice in a loop, which a number precedes: the inner loop, then the instances.
+    // A loop over twice the part, after a number: the part is the inner loop, or an instance.
     let inside = |part: &Type| {
         let twice = Type::hvector(2, 1, part.extent(), part).unwrap();
         flags(&structure(&[0, 4], &[basic(Basic::F32), twice]))
@@ -190,7 +191,7 @@ fn a_loop_is_contiguous_if_its_repetitions_touch_in_order() {
     assert_eq!(inside(&structure(&[0, 4], &[u32.clone(), u16.clone()])), [contiguous, none]);
     let three = structure(&[0, 2, 4], &[u16.clone(), basic(Basic::I16), u32.clone()]);
     assert_eq!(inside(&three), [dense(), dense()]);
-    // As many bytes as the distance, and in another order.
+    // The parts are as long as the stride, but their bytes are in another order.
     let swapped = structure(&[2, 0], &[u16.clone(), basic(Basic::I16)]);
     assert_eq!(inside(&swapped), [none, none]);
     assert_eq!(flags(&swapped), [none]);
@@ -208,13 +209,13 @@ fn seed_003_stack() {
     let ty = seed_003();
     let optimized = ty.commit().optimized_description();
     for description in [&ty.description(), &optimized] {
-        // Before the first copy.
+        // The stack before the first copy.
         let stack = frames(&description.stack(2, 0).unwrap());
         assert_eq!(stack, [frame(-1, 2, 0), frame(0, 3, 0), frame(1, 4, 0)]);
-        // With the last copy, i = 1, j = 2, k = 3.
+        // The stack at the last copy: i = 1, j = 2, k = 3.
         let last = [frame(-1, 0, 154), frame(0, 0, 254), frame(1, 0, 290)];
         assert_eq!(frames(&description.stack(2, 240).unwrap()), last);
-        // Interrupted in the last copy after two of five u16.
+        // The stack in the last copy, after two of its five u16.
         let stack = frames(&description.stack(2, 234).unwrap());
         assert_eq!(stack[..3], last);
         let (basic, count) = match description.entries()[2] {
@@ -237,7 +238,7 @@ fn stack_of_a_type_that_begins_with_data() {
 
 /// `OPAL_CONVERTOR_PREPARE` sets `CONVERTOR_COMPLETED` if the count or the size is 0, and makes no stack.
 #[test]
-fn there_is_no_stack_where_there_is_nothing_to_convert() {
+fn without_data_there_is_no_stack() {
     let (first, second) = (seed_000(), seed_003());
     let nothing = Type::vector(3, 0, 2, &first).unwrap();
     let among = Type::structure(&[0, 2], &[0, 8], &[first.clone(), nothing.clone()]).unwrap();
@@ -269,7 +270,7 @@ fn numbers(ty: &Type) -> (u64, i64, i64, i64, i64) {
 fn bounds_of_the_table() {
     let (i8, i32, f64) = (basic(Basic::I8), basic(Basic::I32), basic(Basic::F64));
     let padded = Type::structure(&[1, 1], &[0, 8], &[f64.clone(), i8.clone()]).unwrap();
-    // The padding at the end goes up to the alignment of f64: 8 on 64-bit platforms, 4 on some of 32 bits.
+    // The padding at the end aligns the extent for f64: 8 bytes on 64-bit platforms, and 4 on some 32-bit platforms.
     let extent = 9_usize.next_multiple_of(align_of::<f64>()) as i64;
     assert_eq!(numbers(&padded), (9, 0, extent, 0, 9));
     let four = Type::contiguous(4, &padded).unwrap();
@@ -321,9 +322,21 @@ fn empty_blocks_have_no_effect_however_absurd_their_place() {
     assert_eq!(Type::vector(5, 0, i64::MAX, &i32).unwrap().extent(), 0);
     assert_eq!(Type::vector(1, 5, i64::MAX, &i32).unwrap().extent(), 20);
     assert_eq!(Type::hvector(1, 5, i64::MIN, &i32).unwrap().extent(), 20);
-    // Nor on the question whether the data are contiguous.
+    // Empty blocks do not decide whether the data are contiguous.
     let list = Type::indexed(&[1, 0, 2], &[0, 50, 1], &i32).unwrap();
     assert!(list.flags().contains(dense()) && list.extent() == 12);
+    let ty = Type::indexed(&[0, 1, 0], &[i64::MAX, 2, i64::MIN], &i32).unwrap();
+    assert_eq!((ty.lb(), ty.extent(), ty.size()), (8, 4, 4));
+    let ty = Type::hindexed(&[0, 1], &[i64::MAX, 8], &i32).unwrap();
+    assert_eq!((ty.lb(), ty.extent(), ty.size()), (8, 4, 4));
+    assert_eq!(Type::indexed_block(0, &[i64::MAX], &i32).unwrap().extent(), 0);
+    assert_eq!(Type::indexed(&[], &[], &i32).unwrap().size(), 0);
+    // More copies than 64 bits can count, of a type that has bounds but no data.
+    let empty = Type::resized(&Type::contiguous(0, &i32).unwrap(), 4, 0).unwrap();
+    let many = Type::hindexed(&[u64::MAX, u64::MAX], &[0, 8], &empty).unwrap();
+    assert_eq!((many.size(), many.lb(), many.ub()), (0, 4, 12));
+    let refused = Error::Overflow { call: "hindexed", quantity: "size" };
+    assert_eq!(Type::hindexed(&[1 << 60, 1 << 60], &[0, 0], &i32).err(), Some(refused));
 }
 
 #[test]
@@ -390,7 +403,7 @@ fn shared_parts_cannot_blow_up_a_description() {
     assert!(matches!(error, Error::TooManyEntries { limit: 0x100_0000, .. }), "{error}");
 }
 
-/// Unless they have no data.
+/// Blocks without data do not count.
 #[test]
 #[cfg_attr(miri, ignore = "thousands of blocks take Miri a minute")]
 fn many_blocks_of_many_entries_cannot_blow_up_a_description() {
@@ -402,7 +415,7 @@ fn many_blocks_of_many_entries_cannot_blow_up_a_description() {
     let error = Type::indexed_block(1, &blocks, &old).unwrap_err();
     assert!(matches!(error, Error::TooManyEntries { limit: 0x100_0000, .. }), "{error}");
     assert!(Type::indexed_block(1, &blocks[..1000], &old).is_ok());
-    // Without gaps, and a block is still more than one entry.
+    // The data have no gaps, but a block still has more than one entry.
     let twins = [Basic::U8, Basic::I8].map(basic);
     let twins: Vec<Type> = twins.iter().cycle().take(1000).cloned().collect();
     let places_of_twins: Vec<i64> = (0..1000).collect();

@@ -1,15 +1,15 @@
-//! Imports run one way: no cycle of any length between files, and no import from a higher floor.
+//! Imports run one way: files do not import each other in a cycle of any length, and no module imports from a higher floor.
 //!
-//! The test reads the `use` declarations, and the paths in bodies that start with `crate`, `super` or `self`. A
-//! name that a module imports or re-exports counts as the item it names. A module's root and the files below it may
-//! refer to each other, and those files may import names from the root; that is how Rust's modules are written. A
-//! path in a macro that starts with `$crate` counts for the macro's caller.
+//! The test reads the `use` declarations, and the paths in bodies that start with `crate`, `super` or `self`. A name that a
+//! module imports or re-exports counts as the item it names. A module's root and the files below it may refer to each other, as
+//! is usual in Rust, and these files may import names from the root. A path in a macro that starts with `$crate` counts for the
+//! macro's caller.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::sources::{code, crates, rust_files, workspace};
 
-/// The floors of `dtype-runtime`, from the ground up. Modules on one floor do not import each other.
+/// The floors of `dtype-runtime`, the lowest one first. Modules on one floor do not import each other.
 const FLOORS: &[&[&str]] = &[
     &["shared", "kernels"],
     &["basic"],
@@ -61,7 +61,7 @@ impl Crate {
         Self { modules }
     }
 
-    /// The module that a path written in module `from` leads to.
+    /// The module that contains what a path names, if the path stands in module `from`.
     fn resolve(&self, from: &[String], path: &[String], depth: usize) -> Option<Vec<String>> {
         let mut at = from.to_vec();
         let mut rest = path;
@@ -146,7 +146,7 @@ impl Crate {
         groups.into_iter().collect()
     }
 
-    /// The imports from a higher floor, or from the same one.
+    /// The imports from the same floor or from a higher one.
     fn climbs(&self, floors: &[&[&str]]) -> Vec<String> {
         let room = |path: &Vec<String>| path.first().map_or("lib".to_owned(), Clone::clone);
         let floor = |room: &str| floors.iter().position(|rooms| rooms.contains(&room));
@@ -167,8 +167,8 @@ impl Crate {
     }
 }
 
-/// The paths in some code that start with `crate`, `super` or `self`, and the names that `use` declares. Every path
-/// of a `use` counts, whatever it starts with.
+/// The paths in some code that start with `crate`, `super` or `self`, and the names that `use` declares. In a `use`, every path
+/// counts.
 fn paths_and_names(code: &str) -> (Vec<Vec<String>>, BTreeMap<String, Vec<String>>) {
     let tokens = tokens(code);
     let (mut paths, mut names) = (Vec::new(), BTreeMap::new());
@@ -318,8 +318,8 @@ mod the_check_itself {
             ("lib.rs", ""),
         ];
         assert_eq!(planted(&body).cycles(), [["a.rs", "b.rs"]]);
-        // An item that another module re-exports counts where it is defined; a root is in no cycle with its own
-        // files.
+        // An item that another module re-exports counts as an item of the module that defines it. A root forms no cycle with
+        // its own files.
         let files = [
             ("lib.rs", "mod a; mod x;"),
             ("x.rs", "use crate::a::C;"),
@@ -354,7 +354,7 @@ mod the_check_itself {
     }
 
     #[test]
-    fn finds_what_runs_up() {
+    fn finds_imports_that_run_up() {
         let files = [
             ("lib.rs", "use a::A;"),
             ("a.rs", "use crate::b::B;"),

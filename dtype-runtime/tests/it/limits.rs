@@ -1,4 +1,4 @@
-//! Inputs that are short to write, but take almost forever, or overflow, if they are walked.
+//! Short inputs that a naive walk would take almost forever for, or would overflow on.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ fn counts_that_cannot_be_addressed() {
     assert_eq!(ty.unpack(&[], &mut [], usize::MAX), refused);
 }
 
-/// Markers have no data, so their copies are limited by the displacements alone.
+/// Markers have no data, so only the displacements limit the number of their copies.
 #[test]
 fn markers_lie_as_far_away_as_64_bits_reach() {
     let copies = |count, stride, marker: &Type| {
@@ -57,7 +57,7 @@ fn signatures_of_terabytes_compare_at_once() {
     let pairs = |stride| Type::hvector(1 << 40, 1, stride, &pair).unwrap().signature();
     assert_eq!(pairs(8), pairs(80));
     assert_ne!(pairs(8), of(16));
-    // Bytes with a gap between them, and without.
+    // Bytes with a gap between them, and bytes without.
     let twins = |gap: i64| {
         let twin = Type::structure(&[1, 1], &[0, 1 + gap], &[u8s.clone(), u8s.clone()]).unwrap();
         Type::hvector(1 << 40, 1, 16, &twin).unwrap().signature()
@@ -95,7 +95,7 @@ fn many_parts_without_a_byte() {
 
 #[test]
 fn many_fields_in_one_piece() {
-    // 8192 bytes, each in its own field.
+    // 8192 bytes, each of which is a field.
     type Many = Pair<Sixteen<Sixteen<Sixteen<u8>>>>;
     assert_eq!(runs::<Many>().iter().collect::<Vec<_>>(), vec![0..8192; 1]);
     assert!(gaps::<Many>().is_empty());
@@ -103,7 +103,7 @@ fn many_fields_in_one_piece() {
 
 #[test]
 fn more_fields_than_a_constant_program_holds() {
-    // 8192 records with padding: committed at run time.
+    // 8192 records with padding, which are committed at run time.
     type Many = Sixteen<Sixteen<Sixteen<Pair<(u8, u16)>>>>;
     let bytes: Vec<u8> = (0..3 * 8192 * 2).map(|i: u32| i.to_le_bytes()[0]).collect();
     let items: Vec<Many> = unpack(&bytes).unwrap();
@@ -134,7 +134,7 @@ fn hashes_of_short_signatures_are_distinct() {
     assert_eq!(hashes.len(), number);
 }
 
-/// Equal members that were made one by one, and share a part as large as all of them.
+/// Equal members that were made separately. Both share a part that is as large as they are.
 #[test]
 fn members_that_share_a_large_part_are_compared_at_once() {
     const N: usize = 5000;
@@ -151,7 +151,7 @@ fn members_that_share_a_large_part_are_compared_at_once() {
     assert_eq!(structure(vec![0; N], &members_of(&whole)), Ok(mpich));
 }
 
-/// Types are shared among threads, and return the same answers there.
+/// Threads share types, and get the same answers.
 #[test]
 fn types_are_shared_among_threads() {
     fn shared<T: Send + Sync + Clone>(_: &T) {}
@@ -187,7 +187,7 @@ fn segments_lie_where_64_bits_reach() {
     }
 }
 
-/// A wrong count is refused before it takes memory, and time for each byte.
+/// A wrong count is refused before it takes memory, or time for each byte.
 #[test]
 fn converting_to_a_vector_looks_at_the_memory_first() {
     let ty = Type::basic(Basic::U32).commit();
@@ -198,9 +198,9 @@ fn converting_to_a_vector_looks_at_the_memory_first() {
     assert_eq!(ty.pack_to_vec(&[0; 16], count), Err(refused));
 }
 
-/// A proof for few instances is not used for many.
+/// A proof for few instances does not apply to many.
 #[test]
-fn overlap_is_looked_at_anew_for_more_instances() {
+fn overlap_is_computed_again_for_more_instances() {
     let column = Type::vector(3, 1, 4, &Type::basic(Basic::U8)).unwrap();
     let ty = Type::resized(&column, 0, 1).unwrap().commit();
     let mut memory = [0; 20];

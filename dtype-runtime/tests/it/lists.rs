@@ -1,4 +1,4 @@
-//! Lists in plans: which blocks are merged into one, in which form, and that no block is lost.
+//! Lists in plans: which blocks are merged, which form a list has, and that no block is lost.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -58,11 +58,11 @@ fn blocks_of(plan: &Plan) -> Vec<(u64, i64)> {
     out
 }
 
-/// Commits blocks, checks that the plan names them and that they are packed and unpacked so, and returns a word for
-/// each operation: the number of blocks, and its kind.
+/// Commits blocks. Checks that the plan names all of them, and that they are packed and unpacked in order. Returns a word for
+/// each operation: the number of its blocks, and its kind.
 fn committed(blocks: &[(u64, i64)]) -> Vec<String> {
     let ty = bytes(blocks);
-    // With a gap between instances, so that no blocks are joined there.
+    // A gap between instances keeps their blocks from being joined.
     let committed = Type::resized(&ty, ty.lb(), ty.extent() + 1).unwrap().commit();
     let plan = committed.plan();
     assert_eq!(blocks_of(plan), blocks);
@@ -79,7 +79,7 @@ fn committed(blocks: &[(u64, i64)]) -> Vec<String> {
             blocks.iter().flat_map(|block| &memory[range(*block)]).copied().collect();
         let mut packed = vec![0xA5; expected.len() + 1];
         let origin = memory.as_ptr().wrapping_offset(-(least as isize));
-        // SAFETY: the memory holds the blocks, relative to displacement 0.
+        // SAFETY: the memory holds all blocks, relative to displacement 0.
         let length = unsafe { committed.pack_raw(origin, 1, &mut packed) };
         assert_eq!((length, packed.pop()), (Ok(expected.len()), Some(0xA5)));
         assert!(packed == expected);
@@ -92,7 +92,7 @@ fn committed(blocks: &[(u64, i64)]) -> Vec<String> {
         // SAFETY: as above.
         unsafe { committed.unpack_raw(&packed, origin, 1) }.unwrap();
         assert!(back == wanted);
-        // From memory to memory.
+        // A copy from memory to memory.
         back.fill(0x5A);
         let from = memory.as_ptr().wrapping_offset(-(least as isize));
         // SAFETY: as above, in both memories.
@@ -110,8 +110,8 @@ fn committed(blocks: &[(u64, i64)]) -> Vec<String> {
     plan.ops().iter().map(form).collect()
 }
 
-/// A list of blocks of one length that lie more than 32 bits apart, followed by other values. Where a range of
-/// packed bytes begins depends on the sizes of both parts.
+/// A list of blocks of one length, more than 32 bits apart, and then other values. The place of a packed byte depends on the
+/// sizes of both parts.
 #[test]
 fn positions_after_a_list_of_distant_blocks() {
     let places: Vec<i64> = (0..40).map(|i| (i * i) << 33).collect();
@@ -153,14 +153,14 @@ fn blocks_that_are_few_or_regular_are_no_list() {
     assert_eq!(committed(&regular), ["100000"]);
     let backwards: Vec<_> = (0..5000).map(|i| (8, -24 * i)).collect();
     assert_eq!(committed(&backwards), ["5000"]);
-    // Adjacent blocks are one run, however many they are.
+    // Adjacent blocks are one run, whatever their number.
     let touching: Vec<_> = (0..1000).map(|i| (3, 3 * i)).collect();
     let one = bytes(&touching).commit();
     assert_eq!(blocks_of(one.plan()), [(3000, 0)]);
 }
 
 #[test]
-fn what_touches_within_a_list_is_one_block() {
+fn adjacent_blocks_in_a_list_become_one() {
     let whole = irregular(200, &[2, 4, 6]);
     let halves: Vec<_> = whole
         .iter()
@@ -180,7 +180,7 @@ fn a_long_regular_stretch_is_taken_out_of_a_list() {
     blocks.extend(irregular(70, &[1, 2]).iter().map(|&(length, at)| (length, at + next)));
     let ops = committed(&blocks);
     assert_eq!(ops, ["list of 100", "1000", "varied list of 70"]);
-    // Short regular stretches remain in the list.
+    // Short regular stretches stay in the list.
     let mixed: Vec<_> = irregular(100, &[1])
         .iter()
         .flat_map(|&(_, at)| (0..5).map(move |i| (1, 100 * at + 2 * i)))
@@ -194,7 +194,7 @@ fn another_length_ends_a_long_list_of_equal_blocks() {
     let next = blocks[499].1 + 100;
     blocks.extend(irregular(500, &[1, 2]).iter().map(|&(length, at)| (length, at + next)));
     assert_eq!(committed(&blocks), ["list of 500", "varied list of 500"]);
-    // A short list is rewritten instead.
+    // A short list becomes a varied list instead.
     let blocks: Vec<_> = irregular(40, &[4]).into_iter().chain([(9, 100_000)]).collect();
     assert_eq!(committed(&blocks), ["varied list of 41"]);
 }
@@ -213,7 +213,7 @@ fn equal_blocks_at_the_end_are_a_list_of_their_own() {
         blocks.extend(irregular(equal, &[4]).iter().map(|(length, at)| (*length, end + at)));
         assert_eq!(committed(&blocks), expected);
     }
-    // One block before them is not worth a list.
+    // A single block before the list is no list.
     let mut blocks = irregular(40, &[4]);
     blocks.insert(0, (8, -20));
     assert_eq!(committed(&blocks), ["1", "list of 40"]);
@@ -224,7 +224,7 @@ fn any_order_and_any_distance() {
     let mut blocks = irregular(400, &[1, 3]);
     blocks.reverse();
     assert_eq!(committed(&blocks), ["varied list of 400"]);
-    // Far from the origin, on both sides, and more than 32 bits apart.
+    // Far from the origin on both sides, and more than 32 bits apart.
     for far in [0, 1 << 40, -(1 << 40)] {
         let there: Vec<_> = irregular(100, &[7]).iter().map(|&(n, at)| (n, at + far)).collect();
         assert_eq!(committed(&there), ["list of 100"]);
@@ -237,7 +237,7 @@ fn any_order_and_any_distance() {
             assert_eq!(committed(&spread).len(), 1);
         }
     }
-    // A list for each region, where the regions are far apart and have many blocks.
+    // Each of several distant regions with many blocks gets a list of its own.
     let regions: Vec<_> = (0..5)
         .flat_map(|region| {
             irregular(300, &[2]).into_iter().map(move |(n, at)| (n, at + (region << 33)))
@@ -292,7 +292,7 @@ fn any_mixture_of_stretches_and_jumps() {
         let ty = bytes(&blocks);
         let expected = joined(&blocks);
         assert_eq!(joined(&blocks_of(ty.commit().plan())), expected);
-        // And in a loop.
+        // The same blocks in a loop.
         let twice = Type::hvector(2, 1, 1 << 40, &ty).unwrap().commit();
         let second = expected.iter().map(|&(length, at)| (length, at + (1 << 40)));
         let both: Vec<_> = expected.iter().copied().chain(second).collect();
@@ -314,7 +314,7 @@ fn lists_inside_loops_and_between_instances() {
         let plan = looped.plan().ops();
         assert!(matches!(plan, [Op::Loop { count: 9, .. }, Op::List(_)]), "{plan:?}");
     }
-    // Runs that touch from one instance to the next, with a list between them, separated from them by loops.
+    // Runs that touch from one instance to the next. Loops separate a list from these runs.
     let (u32, grid) = (Type::basic(Basic::U32), Type::vector(3, 1, 2, &Type::basic(Basic::U8)));
     let grid = Type::hvector(2, 1, 7, &grid.unwrap()).unwrap();
     let parts = [u32.clone(), grid.clone(), inner, grid, u32];
@@ -351,11 +351,11 @@ fn lists_inside_loops_and_between_instances() {
 }
 
 #[test]
-fn a_list_of_another_plan_does_no_harm() {
+fn blocks_of_a_list_of_another_plan() {
     let (long, short) = (bytes(&irregular(500, &[1, 2])).commit(), bytes(&[(1, 0)]).commit());
     let [Op::List(list)] = long.plan().ops() else { panic!("no list") };
     assert_eq!(short.plan().blocks_of(list).count(), 0);
-    // In the table of ten shorter lists it ends at the end of the first.
+    // In the table of ten shorter lists, this list ends where the first one ends.
     let one = bytes(&irregular(100, &[1, 2]));
     let twice = Type::hvector(2, 1, 1 << 20, &one).unwrap();
     let places: Vec<i64> = (0..10).map(|i| i << 24).collect();
@@ -363,9 +363,9 @@ fn a_list_of_another_plan_does_no_harm() {
     assert_eq!(ten.plan().blocks_of(list).count(), 100);
 }
 
-/// Decoding returns the arguments unchanged, whatever the type stores.
+/// Decoding returns the original arguments, whatever form the type stores.
 #[test]
-fn long_lists_decode_to_what_was_given() {
+fn long_lists_decode_to_their_arguments() {
     for scale in [1, 1 << 20, 1 << 40] {
         let blocks: Vec<_> =
             irregular(300, &[1, 2, 300]).iter().map(|&(n, at)| (n, scale * (at - 999))).collect();
@@ -377,7 +377,7 @@ fn long_lists_decode_to_what_was_given() {
     }
 }
 
-/// One pair of adjacent blocks is one longer block, and must not make all blocks after it a list of varied lengths.
+/// Two adjacent blocks are one longer block. This block must not turn all later blocks into a list of varied lengths.
 #[test]
 fn a_pair_that_touches_among_equal_blocks() {
     let mut at = 0;

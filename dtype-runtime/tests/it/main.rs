@@ -34,7 +34,7 @@ mod batch;
 mod bounds;
 #[cfg(feature = "bytes")]
 mod buf_mut;
-// Its sizes need addresses of 64 bits.
+// The sizes in this module need 64-bit addresses.
 #[cfg(target_pointer_width = "64")]
 mod buffers;
 #[cfg(feature = "derive")]
@@ -47,15 +47,23 @@ mod decoding;
 mod derived;
 #[cfg(feature = "std")]
 mod every_stream;
-// Its sizes need addresses of 64 bits.
+// The sizes in this module need 64-bit addresses.
 #[cfg(target_pointer_width = "64")]
 mod extremes;
 #[cfg(all(feature = "half", feature = "num-complex", feature = "derive"))]
 mod features;
 mod golden;
 mod imports;
+#[cfg(all(
+    feature = "derive",
+    any(
+        all(feature = "glam", feature = "nalgebra"),
+        all(feature = "ordered-float", feature = "uuid", feature = "zerocopy")
+    )
+))]
+mod interchangeable;
 #[cfg(feature = "derive")]
-// Its sizes need addresses of 64 bits.
+// The sizes in this module need 64-bit addresses.
 #[cfg(target_pointer_width = "64")]
 mod limits;
 mod lists;
@@ -65,6 +73,8 @@ mod marshal_memory;
 mod ndarray;
 #[cfg(all(feature = "ordered-float", feature = "uuid", feature = "zerocopy", feature = "derive"))]
 mod other_crates;
+#[cfg(any(feature = "derive", feature = "std"))]
+mod polynomial;
 mod predefined;
 mod properties;
 #[cfg(feature = "derive")]

@@ -15,7 +15,7 @@ fn basic(basic: Basic) -> Type {
 }
 
 fn hash(ty: &Type) -> u64 {
-    // One state for all, so that the hashes can be compared.
+    // All hashes use one state, so that they can be compared.
     thread_local!(static STATE: RandomState = RandomState::new());
     STATE.with(|state| state.hash_one(ty))
 }
@@ -58,11 +58,11 @@ proptest! {
     fn equality_is_that_of_the_calls(one in trees(), other in trees()) {
         let (a, b, c) = (one.build().unwrap(), one.build().unwrap(), other.build().unwrap());
         prop_assert!(a == b && a.marshal() == b.marshal() && hash(&a) == hash(&b));
-        // Equal trees make equal calls; different trees may also, because names can be synonyms.
+        // Equal trees make equal calls. Different trees may, too, because names can be synonyms.
         let same = format!("{one:?}") == format!("{other:?}");
         prop_assert_eq!(a == c, a.marshal() == c.marshal());
         prop_assert!(!same || a == c);
-        // Shared or not, the parts are equal.
+        // The parts are equal, shared or not.
         let pair = |x: &Type, y: &Type| {
             Type::structure(&[1, 1], &[0, 64], &[x.clone(), y.clone()]).unwrap()
         };
@@ -148,7 +148,7 @@ fn the_form_is_pinned() {
     check(Type::resized(u8s, -4, 16), &[1, 6, 0x8E, 7, 32, 0]);
     check(Type::value_index(f64s, &basic(Basic::U64)), &[0, 0x8F, 14, 9]);
     check(u8s.with_bounds_rule(BoundsRule::Mpich), &[0, 0x90, 6]);
-    // The same height as the dup, and after it in byte order.
+    // Both parts have the same height, and this one comes after the dup in byte order.
     let (dup, row) = (Type::dup(f64s).unwrap(), Type::contiguous(2, u8s).unwrap());
     check(
         Type::structure(&[1, 2], &[0, -16], &[row, dup]),
@@ -179,12 +179,12 @@ fn every_predefined_type_comes_back() {
     all.iter().for_each(assert_round_trip);
 }
 
-/// 2³⁰ paths, and more, lead to the leaf.
+/// The type has 2³⁰ paths to its leaf, or more.
 #[test]
 fn shared_parts_are_written_and_compared_once() {
     let tower = |levels| {
         (0..levels).fold(basic(Basic::U8), |ty, _| {
-            // Empty, so that no size overflows.
+            // The blocks are empty, so that no size overflows.
             Type::structure(&[0, 0], &[0, 1], &[ty.clone(), ty]).unwrap()
         })
     };
@@ -192,7 +192,7 @@ fn shared_parts_are_written_and_compared_once() {
     assert!(one == other && one != tower(249));
     assert_round_trip(&one);
     assert!(one.marshal().len() < 250 * 9);
-    // Each level has two equal parts, one on either side, that are not shared.
+    // Each level has two equal parts that are made separately.
     let doubled = |levels| {
         (0..levels).fold([basic(Basic::U8), basic(Basic::U8)], |[a, b], _| {
             [&a, &b].map(|first| {
@@ -258,17 +258,17 @@ fn what_is_refused() {
     at(5, Malformed::Trailing { extra: 2 }, &[0, 6, 6, 6]);
     at(5, Malformed::Duplicate, &[2, 6, 6, 0x88, 5, 1, 0, 0, 0, 1]);
     at(5, Malformed::Disorder, &[2, 7, 6, 0x88, 5, 1, 0, 0, 0, 1]);
-    // Height comes before the bytes.
+    // Parts are ordered by height first, and then by their bytes.
     at(7, Malformed::Disorder, &[3, 6, 0x80, 0, 7, 0x88, 5, 1, 0, 0, 1, 2]);
     at(8, Malformed::Unreferenced { node: 1 }, &[2, 6, 7, 0x80, 0]);
     at(6, Malformed::Reference { node: 1 }, &[1, 6, 0x80, 1]);
     at(5, Malformed::Reference { node: 0 }, &[0, 0x80, 0]);
     at(6, overlong, &[1, 6, 0x80, 0x80, 0]);
-    // Equal lengths listed one by one; an empty list of lengths, marked as all equal.
+    // Equal lengths that are listed one by one, and an empty list of lengths that is marked as all equal.
     at(6, overlong, &[1, 6, 0x84, 4, 1, 1, 0, 0, 0]);
     at(6, overlong, &[1, 6, 0x84, 1, 0, 0]);
     at(6, Malformed::Range, &[1, 6, 0x86, 3, 1, 0, 0]);
-    // A float and an int together are a named pair.
+    // The pair of a float and an int has a name.
     let (float, int) = (Basic::F32.code(), Basic::Int.code());
     at(4, overlong, &[0, 0x8F, float, int]);
     at(5, Malformed::Range, &[0, 0x8D, 0]);
@@ -297,8 +297,8 @@ fn types_inside_a_message() {
     assert_eq!(rest, [0; 0]);
 }
 
-/// Random bytes with the header of a type, and mutations of bytes that were accepted before, so that the pool
-/// reaches every part of the format. `FUZZ_CASES` sets the number of cases; the seed is fixed.
+/// Random bytes with the header of a type, and mutations of accepted bytes, so that the pool reaches every part of the format.
+/// `FUZZ_CASES` sets the number of cases, and the seed is fixed.
 #[test]
 fn random_bytes_are_refused_or_canonical() {
     let cases = std::env::var("FUZZ_CASES").map_or(50_000, |cases| cases.parse().unwrap());

@@ -16,7 +16,7 @@ use ndarray::{
 };
 use proptest::prelude::*;
 
-/// An element with padding, a value that is checked and a skipped field.
+/// An element with padding, a checked field and a skipped field.
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
 struct Cell {
     flag: bool,
@@ -33,10 +33,10 @@ impl Cell {
     }
 }
 
-/// The operations on a view that do not look at its elements.
+/// An operation on a view that does not look at the elements.
 #[derive(Clone, Debug)]
 enum Step {
-    /// Every `n`-th element of a part of an axis, backwards if negative.
+    /// Every `n`-th element of a part of an axis; backwards if `n` is negative.
     Slice {
         axis: usize,
         from: usize,
@@ -46,7 +46,7 @@ enum Step {
     Invert(usize),
     Swap(usize, usize),
     Insert(usize),
-    /// Only one index of an axis.
+    /// The elements at one index of an axis.
     Index(usize, usize),
 }
 
@@ -82,7 +82,7 @@ fn take<S: RawData>(mut view: ArrayBase<S, IxDyn>, steps: &[Step]) -> ArrayBase<
             Step::Slice { axis, from, to, step } => {
                 let axis = Axis(axis % ndim);
                 let len = view.len_of(axis);
-                // Each half keeps some elements.
+                // Both halves of the range keep some elements.
                 let (from, to) = (from % (len / 2 + 1), len - to % (len / 2 + 1));
                 let (from, to) = (from.min(to).cast_signed(), to.cast_signed());
                 view.slice_axis_inplace(axis, Slice::new(from, Some(to), step));
@@ -118,7 +118,7 @@ fn listed<T: Clone, S: Data<Elem = T>>(view: &ArrayBase<S, IxDyn>) -> Vec<T> {
     view.iter().cloned().collect()
 }
 
-/// Every function that packs a view returns the bytes of its elements, listed.
+/// Every function that packs a view returns the packed bytes of a list of its elements.
 fn check_pack<T: Datatype + Clone>(view: &ArrayViewD<'_, T>, cut: usize) {
     let expected = dtype_runtime::pack(&listed(view));
     assert_eq!(view.pack().unwrap(), expected);
@@ -163,7 +163,7 @@ fn check_datatype(view: &ArrayViewD<'_, u16>) {
         .collect();
     assert_eq!(ty.type_map().map(|entry| entry.displacement).collect::<Vec<_>>(), places);
     assert!(ty.type_map().all(|entry| entry.basic == Basic::U16));
-    // At most as many levels as axes, and none for axes of one element.
+    // The datatype has at most as many levels as the view has axes with more than one element.
     let axes = view.shape().iter().filter(|&&len| len > 1).count();
     let description = ty.description();
     let loops =
@@ -183,7 +183,7 @@ proptest! {
         check_pack(&take(new(&shape, Cell::new).view(), &steps), cut);
         check_pack(&take(new(&shape, |i| [i as f64, -1.0, 0.5]).view(), &steps), cut);
         check_pack(&take(new(&shape, |_| ()).view(), &steps), cut);
-        // The same elements many times.
+        // A view that repeats the same elements many times.
         let mut more = view.shape().to_vec();
         more.insert(0, cut % 4);
         let many = view.broadcast(more).unwrap();
@@ -208,7 +208,7 @@ proptest! {
         prop_assert_eq!(view.unpack_from(&bytes), Ok(bytes.len()));
         prop_assert_eq!(&target, &wanted);
 
-        // In fragments.
+        // The same in fragments.
         target.assign(&before);
         let mut view = take(target.view_mut(), &steps);
         let mut unpacker = view.unpacker().unwrap();
@@ -218,7 +218,7 @@ proptest! {
         prop_assert!(unpacker.is_complete());
         prop_assert_eq!(&target, &wanted);
 
-        // An error changes nothing, and names the position.
+        // After an error nothing is changed, and the error names the position.
         target.assign(&before);
         let mut view = take(target.view_mut(), &steps);
         let mut longer = bytes.clone();
@@ -285,7 +285,7 @@ fn datatypes_are_the_constructors_of_the_standard() {
     assert_eq!(one(cube.slice(s![1..2, 3, 2..3]).datatype()), f64s);
     let pillar = one(Type::hvector(5, 1, 48, &f64s));
     assert_eq!(one(cube.slice(s![1..2, .., 3..4]).datatype()), pillar);
-    // A face of each kind; in the first, the second and the third axis merge.
+    // One face of each kind. In the first face, the second and the third axis merge.
     assert_eq!(one(cube.slice(s![1, .., ..]).datatype()), one(Type::contiguous(30, &f64s)));
     assert_eq!(one(cube.slice(s![.., 0, ..]).datatype()), one(Type::hvector(4, 6, 240, &f64s)));
     assert_eq!(one(cube.slice(s![.., .., 5]).datatype()), one(Type::hvector(20, 1, 48, &f64s)));
@@ -294,7 +294,7 @@ fn datatypes_are_the_constructors_of_the_standard() {
     let transposed = one(Type::hvector(4, 1, 240, &f64s));
     let transposed = one(Type::hvector(5, 1, 48, &transposed));
     assert_eq!(one(cube.t().datatype()), one(Type::hvector(6, 1, 8, &transposed)));
-    // The part of an array, in MPI's terms: the same bytes.
+    // A part of an array as MPI's subarray, with the same bytes.
     let part = cube.slice(s![1..3, 2..5, 1..]);
     let subarray = one(Type::subarray(&[4, 5, 6], &[2, 3, 5], &[1, 2, 1], Order::C, &f64s));
     let shift = (30 + 2 * 6 + 1) * 8;
@@ -319,7 +319,7 @@ fn arrays_of_known_dimensions_and_owners() {
     six.invert_axis(Axis(4));
     assert_eq!(six.pack().unwrap(), [1, 0, 2, 1, 2, 1, 3, 2]);
 
-    // A shared array is copied before it is written; the other owner's array is unchanged.
+    // Writing to a shared array copies it, so the array of the other owner is unchanged.
     let mut shared = Array2::<u8>::zeros((2, 2)).into_shared();
     let other = shared.clone();
     shared.unpack_from(&[1, 2, 3, 4]).unwrap();
@@ -328,7 +328,7 @@ fn arrays_of_known_dimensions_and_owners() {
         (array![[1, 2], [3, 4]].into_shared(), Array2::zeros((2, 2)).into())
     );
 
-    // A view of borrowed memory with its own strides.
+    // A view of borrowed memory with strides of its own.
     let memory = [0_u8, 1, 2, 3, 4, 5, 6];
     let view = ArrayView::from_shape((2, 2).strides((4, 2)), &memory).unwrap();
     assert_eq!(view.pack().unwrap(), [0, 2, 4, 6]);
@@ -365,7 +365,7 @@ fn a_layout_is_for_its_shape_and_strides() {
     );
     assert!(layout.unpacker(&mut grid.slice_mut(s![3.., 1])).is_err());
     assert_eq!(grid, before);
-    // The other columns; and in reverse, the reversed layout.
+    // The layout serves the other columns. A reversed column needs the reversed layout.
     for column in 0..8 {
         let view = grid.slice(s![1..;2, column]);
         assert_eq!(layout.pack(&view).unwrap(), view.pack().unwrap());
@@ -373,7 +373,7 @@ fn a_layout_is_for_its_shape_and_strides() {
     }
     assert!(grid.slice(s![1..;2, ..]).iter().all(|&element| element == 0x0101_0101));
     assert!(grid.slice(s![..;2, ..]) == before.slice(s![..;2, ..]));
-    // The strides of axes with one element, or without elements, do not matter.
+    // The stride of an axis with one element, or without elements, does not matter.
     let memory = [0_u32; 16];
     let [a, b] =
         [3, 5].map(|stride| ArrayView::from_shape((1, 2).strides((stride, 2)), &memory).unwrap());
@@ -390,14 +390,14 @@ fn shapes_from_elsewhere_are_refused() {
         assert_eq!(unpack::<u8, _>(IxDyn(&shape), &[]).unwrap_err(), too_large);
         assert_eq!(unpack::<(), _>(IxDyn(&shape).set_f(true), &[]).unwrap_err(), too_large);
     }
-    // As many as could be addressed, without the memory for them.
+    // The largest number of elements that can be addressed, without memory for them.
     let most = isize::MAX.cast_unsigned();
     let error = unpack::<u64, _>((most, 1).f(), &[0; 8]).unwrap_err();
     let expected = (most as u64).saturating_mul(8);
     assert_eq!(error, Error::PackedLength { expected, actual: 8 });
     assert_eq!(unpack::<(), _>(most, &[]).unwrap().len(), most);
 
-    // A view larger than any memory is valid until it is packed.
+    // A view larger than any memory is valid, and an error only when it is packed.
     let many = arr0(1_u8);
     let many = many.broadcast(most).unwrap();
     assert_eq!(many.commit().unwrap().packed_size(), Ok(most));
@@ -413,7 +413,7 @@ fn shapes_from_elsewhere_are_refused() {
 
 #[test]
 fn large_transposes_are_unpacked() {
-    // Too many blocks to expand for the proof that none overlap: the strides have to prove it.
+    // There are too many blocks to compare one by one, so the strides have to prove that none overlap.
     let side = 2050;
     let original = Array2::from_shape_fn((side, side), |(i, j)| (i * 7 + j) as u8);
     let bytes = original.t().pack().unwrap();
@@ -428,7 +428,7 @@ fn large_transposes_are_unpacked() {
     assert!(view.iter().eq(&values));
 }
 
-/// The layouts of arrays may be shared among threads, whatever the elements are.
+/// Threads can share the layout of an array, whatever the elements are.
 #[test]
 fn layouts_are_shared() {
     fn shared<T: Send + Sync + Clone>(_: &T) {}
@@ -443,10 +443,10 @@ fn layouts_are_shared() {
     assert!(columns.iter().all(|column| *column == dtype_runtime::pack(&[1.0; 300])));
 }
 
-/// One element repeated so often that no machine has the memory for all copies.
+/// A view that repeats one element so often that no machine has memory for all copies.
 #[cfg(all(unix, target_pointer_width = "64"))]
 #[test]
-fn a_few_elements_that_there_is_no_memory_for() {
+fn too_many_copies_for_any_memory_are_an_error() {
     const SIZE: usize = 1 << 38;
     type Huge = [u8; SIZE];
 
@@ -457,8 +457,8 @@ fn a_few_elements_that_there_is_no_memory_for() {
     };
     assert_ne!(start, libc::MAP_FAILED);
     {
-        // SAFETY: this number of initialised bytes, which nothing writes, and which remain mapped as long as the
-        // reference.
+        // SAFETY: the mapping has this number of initialised bytes. Nothing writes them, and they stay mapped as long as the
+        // reference lives.
         let huge = unsafe { &*start.cast::<Huge>() };
         let one = ndarray::aview0(huge);
         for count in [511, 512, 513] {
@@ -466,7 +466,7 @@ fn a_few_elements_that_there_is_no_memory_for() {
             assert_eq!(one.broadcast(count).unwrap().pack(), refused);
         }
     }
-    // SAFETY: the mapping, to which no references are left.
+    // SAFETY: no references to the mapping are left.
     unsafe { libc::munmap(start, SIZE) };
 }
 

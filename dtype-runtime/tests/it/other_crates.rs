@@ -1,5 +1,6 @@
 //! The types of `ordered-float`, `uuid` and `zerocopy`, alone and as fields.
 
+use crate::interchangeable::interchangeable;
 use dtype_runtime::{
     Basic, Datatype, Error, Packed, Representation, Type, Unpacker, pack, pack_as, unpack,
     unpack_as, unpack_into, view,
@@ -8,26 +9,18 @@ use ordered_float::{NotNan, OrderedFloat};
 use uuid::{Uuid, uuid};
 use zerocopy::byteorder::{BE, F64, I16, LE, U16, U32, U64, Usize};
 
-/// A type, and another with the signature it must have, because the other side may use either.
-fn same<T: Datatype, U: Datatype>() {
-    let name = core::any::type_name::<T>();
-    assert_eq!(T::TYPE_MAP.signature_hash(), U::TYPE_MAP.signature_hash(), "{name}");
-    assert_eq!(Type::of::<T>().extent(), size_of::<T>() as i64, "{name}");
-    assert_eq!(T::TYPE_MAP.size(), U::TYPE_MAP.size(), "{name}");
-}
-
 #[test]
-fn signatures_are_those_of_what_they_wrap() {
-    same::<Uuid, [u8; 16]>();
-    same::<OrderedFloat<f32>, f32>();
-    same::<OrderedFloat<[f64; 2]>, [f64; 2]>();
-    same::<NotNan<f32>, f32>();
-    same::<NotNan<f64>, f64>();
-    same::<U16<BE>, [u8; 2]>();
-    same::<U32<LE>, [u8; 4]>();
-    same::<F64<BE>, [u8; 8]>();
-    same::<Usize<BE>, [u8; size_of::<usize>()]>();
-    // A number in a fixed byte order is not a number in the order of the stream.
+fn wrappers_have_the_signature_of_their_value() {
+    interchangeable::<Uuid, [u8; 16]>();
+    interchangeable::<OrderedFloat<f32>, f32>();
+    interchangeable::<OrderedFloat<[f64; 2]>, [f64; 2]>();
+    interchangeable::<NotNan<f32>, f32>();
+    interchangeable::<NotNan<f64>, f64>();
+    interchangeable::<U16<BE>, [u8; 2]>();
+    interchangeable::<U32<LE>, [u8; 4]>();
+    interchangeable::<F64<BE>, [u8; 8]>();
+    interchangeable::<Usize<BE>, [u8; size_of::<usize>()]>();
+    // Numbers of a fixed byte order and numbers in the stream's order have different signatures.
     assert_ne!(U32::<BE>::TYPE_MAP.signature_hash(), u32::TYPE_MAP.signature_hash());
 }
 
@@ -61,7 +54,7 @@ fn a_nan_is_not_a_not_nan() {
     assert_eq!(pack(&good), bytes);
     assert_eq!(Packed::<Reading>::new(&bytes).unwrap().get(0).unwrap().channel, 3);
 
-    // Both signs, quiet and signalling, and in each place.
+    // NaNs of both signs, quiet and signalling, at each place.
     for bits in [0x7FF8_0000_0000_0000, 0xFFF0_0000_0000_0001_u64] {
         let error = unpack::<Reading>(&reading(f64::from_bits(bits), 1.0)).unwrap_err();
         let text = format!("record 0, field value: {bits:#x} is not a valid NotNan<f64>");

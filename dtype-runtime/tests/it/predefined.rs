@@ -32,7 +32,7 @@ fn pair_types() {
         assert_eq!(ty.element_count(ty.size()), Some(2));
         assert_eq!(ty.envelope().combiner, Combiner::Named);
         assert_eq!(ty.contents().err(), Some(Error::NoContents { name: pair.name() }));
-        // Open MPI's `opal_datatype_t`: predefined, but not basic.
+        // As in Open MPI's `opal_datatype_t`, the type is predefined but not basic.
         let flags = ty.flags();
         assert!(flags.contains(Flags::COMMITTED) && !flags.contains(Flags::PREDEFINED));
     }
@@ -48,7 +48,7 @@ fn a_pair_is_packed_without_its_padding() {
 }
 
 #[test]
-fn the_named_pair_where_there_is_one() {
+fn pairs_have_their_name_if_mpi_has_one() {
     let value_index = |value, index| {
         let ty = Type::value_index(&Type::basic(value), &Type::basic(index)).unwrap();
         (ty.envelope().combiner, ty)
@@ -59,7 +59,7 @@ fn the_named_pair_where_there_is_one() {
         assert_eq!(combiner, Combiner::Named);
         assert_eq!(ty.contents().err(), Some(Error::NoContents { name: pair.name() }));
     }
-    // Rust's names for C's types.
+    // C's types have other names in Rust.
     for value in [Basic::F32, Basic::F64, Basic::I16, Basic::I32] {
         assert_eq!(value_index(value, Basic::I32).0, Combiner::Named);
     }
@@ -127,7 +127,7 @@ fn kinds_of_fortran() {
         refused(Type::f90_real(None, Some(4932))),
         "f90_real: r is 4932, expected 0 to 4931"
     );
-    // The greatest precision is not what is wrong.
+    // The greatest precision is valid, so the error names the range.
     assert_eq!(
         refused(Type::f90_real(Some(33), Some(4932))),
         "f90_real: r is 4932, expected 0 to 4931"
@@ -144,7 +144,7 @@ fn kinds_of_fortran_decode_to_their_request() {
         assert!(ty.flags().contains(Flags::PREDEFINED));
         (envelope.num_integers, envelope.num_datatypes, contents.combiner, contents.integers)
     };
-    // Another request for the same type returns another type.
+    // Two requests that give the same kind decode to different arguments.
     for (p, r) in [(Some(15), Some(307)), (Some(14), Some(300))] {
         let integers = [p, r].map(|n| i32::try_from(n.unwrap()).unwrap()).to_vec();
         let ty = Type::f90_real(p, r).unwrap();
@@ -203,7 +203,7 @@ fn a_named_type_by_class_and_size() {
     );
 }
 
-/// The languages' names for one kind of value match; names for different widths do not.
+/// Names of different languages for one kind of value match. Names for different widths do not.
 #[test]
 fn signatures_look_through_names() {
     let hash = |basic| Type::basic(basic).signature_hash();
@@ -240,7 +240,7 @@ fn signatures_look_through_names() {
 }
 
 #[test]
-fn names_are_told_from_calls() {
+fn only_named_types_have_a_name() {
     for &basic in Basic::ALL {
         assert_eq!(Type::basic(basic).named(), Some(Named::Basic(basic)));
     }
@@ -252,7 +252,7 @@ fn names_are_told_from_calls() {
     }
     let markers = [Type::lb_marker(), Type::ub_marker()].map(|ty| ty.named());
     assert_eq!(markers, [Some(Named::LbMarker), Some(Named::UbMarker)]);
-    // Predefined, but with their own combiner, and a copy of a named type.
+    // Predefined types with a combiner of their own, and a copy of a named type.
     let int = &Type::basic(Basic::Int);
     let calls =
         [Type::f90_integer(9), Type::value_index(&Type::basic(Basic::U8), int), Type::dup(int)];

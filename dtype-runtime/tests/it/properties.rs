@@ -151,7 +151,7 @@ proptest! {
     #[test]
     fn the_signature_forgets_the_layout(tree in trees()) {
         let (ty, map) = (tree.build().unwrap(), tree.map());
-        // The same basic datatypes in one flat structure, at other displacements.
+        // The same basic datatypes in a flat structure, at other displacements.
         let types: Vec<Type> = map.data.iter().map(|&(basic, _)| Type::basic(basic)).collect();
         let places: Vec<i64> = (0..types.len() as i64).map(|i| i * 40).collect();
         let flat = Type::structure(&vec![1; types.len()], &places, &types).unwrap();
@@ -168,7 +168,7 @@ proptest! {
         prop_assert_eq!(ty.is_monotonic(), places.is_sorted());
         prop_assert_eq!(ty.exceeds_extent(), map.extent() < map.true_ub() - map.true_lb());
 
-        // The end of each element of a few instances, in packed bytes.
+        // The packed bytes at the end of each element of a few instances.
         let mut end = 0;
         let mut ends = vec![0];
         for _ in 0..instances {
@@ -282,7 +282,7 @@ proptest! {
         let Case { committed, memory, origin, .. } = &case;
         let expected = case.packed();
 
-        // One byte beyond the needed ones is unchanged; one byte too few is refused.
+        // A buffer that is one byte too long keeps that byte, and one that is too short is refused.
         let mut out = vec![0xA5; expected.len() + 1];
         prop_assert_eq!(
             committed.pack(Buffer::new(memory).origin(*origin as i64), count, &mut out),
@@ -301,7 +301,7 @@ proptest! {
             prop_assert!(short.iter().all(|&byte| byte == 0xA5));
         }
 
-        // Back into a memory of canaries: they survive wherever there are no data.
+        // Unpacks to a memory of canaries, which remain wherever there are no data.
         let mut target = case.blank();
         let result = committed.unpack(&expected, BufferMut::new(&mut target).origin(*origin as i64), count);
         if case.overlaps() {
@@ -323,7 +323,7 @@ proptest! {
         let mut out = vec![0; bytes.len()];
         let mut pack = |memory: &[u8], origin| committed.pack(Buffer::new(memory).origin(origin as i64), count, &mut out);
         let (from, to) = (case.at(first), case.at(last));
-        // Exactly the bytes between the first and the last are enough.
+        // Memory from the first to the last byte of data is enough.
         if from <= case.origin {
             let origin = case.origin - from;
             prop_assert!(pack(&case.memory[from..=to], origin).is_ok());

@@ -1,4 +1,4 @@
-//! Fields with other names than those of the source, everywhere that a name is written or looked up.
+//! Fields with other names than in the source, wherever a name is written or looked up.
 
 use crate::odd_names::{NAMES, Step, steps};
 use dtype_runtime::{Columns, Datatype, Error, Packed, columns, pack, unpack};
@@ -50,7 +50,7 @@ fn of_two_names_the_longer_one_counts() {
     assert!(packed.column::<(u8, u8)>("a").unwrap().iter().eq([(1, 2)]));
 }
 
-/// The longer name leads nowhere.
+/// The longer name is no path.
 #[test]
 fn each_path_of_a_column_is_found() {
     #[derive(Datatype, Clone, Copy)]

@@ -5,6 +5,7 @@
 use crate::case::Case;
 use crate::fragments::{fragments, lengths, shuffled};
 use crate::model::{Tree, config, trees, trees_of, trees_with_lists};
+use crate::polynomial::Polynomial;
 use dtype_runtime::basic::Kind;
 use dtype_runtime::convertor::{Checksum, Conversion, ConvertingPacker};
 use dtype_runtime::representation::{Architecture, ByteOrder, LongDouble};
@@ -13,7 +14,7 @@ use dtype_runtime::{
 };
 use proptest::prelude::*;
 
-/// Machines that differ from this one in every describable property.
+/// Machines that differ from this one in every property of an [`Architecture`].
 fn representations() -> Vec<Representation> {
     let [little, big] =
         [ByteOrder::Little, ByteOrder::Big].map(|order| Architecture::HOST.with_byte_order(order));
@@ -66,7 +67,7 @@ fn long_double(value: i32, format: LongDouble, order: ByteOrder) -> Vec<u8> {
     bytes
 }
 
-/// A value of a basic datatype, as this machine has it in memory and as another machine has it in a stream.
+/// A value of a basic datatype, as it is in this machine's memory and in another machine's stream.
 fn value(basic: Basic, number: usize, there: Architecture) -> (Vec<u8>, Vec<u8>) {
     let (here, order) = (Architecture::HOST, there.byte_order());
     let number = (number * 7919 % 121) as i32 - if basic.kind() == Kind::Integer { 60 } else { 0 };
@@ -79,7 +80,7 @@ fn value(basic: Basic, number: usize, there: Architecture) -> (Vec<u8>, Vec<u8>)
             memory.extend(long_double(number, here.long_double(), ByteOrder::NATIVE));
             packed.extend(long_double(number, there.long_double(), order));
         } else {
-            // Equivalent to any bits of a number of the same width.
+            // A small number stands for any bits of its width.
             let number = i64::from(number);
             let parts = usize::from(parts);
             memory.extend(integer(number, basic.size() / parts, ByteOrder::NATIVE));
@@ -89,9 +90,9 @@ fn value(basic: Basic, number: usize, there: Architecture) -> (Vec<u8>, Vec<u8>)
     (memory, packed)
 }
 
-/// A random type without overlaps, how many instances of it, and a machine.
+/// A random type without overlaps, a number of instances, and a machine.
 fn conversions() -> impl Strategy<Value = Converted> {
-    // Numbers of one width, which are copied before their bytes are reversed.
+    // Numbers of one width: they are copied, and then their bytes are reversed.
     let numbers = proptest::sample::select(vec![Basic::F64, Basic::U64]).prop_map(Tree::Basic);
     let tree = prop_oneof![trees(), trees_with_lists(4), trees_of(numbers, 1)];
     (tree, 0_usize..6, 0_usize..9).prop_filter_map("overlaps", |(tree, count, which)| {
@@ -106,7 +107,7 @@ struct Converted {
     case: Case,
     conversion: Conversion,
     packed: Vec<u8>,
-    /// The blank memory after that stream has been unpacked to it.
+    /// The blank memory after the stream has been unpacked to it.
     unpacked: Vec<u8>,
 }
 
@@ -128,7 +129,7 @@ impl Converted {
         Self { case, conversion, packed, unpacked }
     }
 
-    /// Whether a value has another width there, or is converted in parts of unequal widths.
+    /// Whether a value has another width on the other machine, or is converted in parts of unequal widths.
     fn has_widths(&self) -> bool {
         let there = self.conversion.representation().architecture();
         self.case.map.data.iter().any(|(basic, _)| {
@@ -267,7 +268,7 @@ fn external32() {
 
 #[test]
 #[cfg(target_pointer_width = "64")]
-fn what_does_not_fit_is_refused_and_nothing_is_changed() {
+fn values_that_do_not_fit_change_nothing() {
     let long = Type::basic(Basic::Long).commit();
     let conversion = long.conversion(Representation::External32).unwrap();
     let value = 1_i64 << 31;
@@ -277,7 +278,7 @@ fn what_does_not_fit_is_refused_and_nothing_is_changed() {
     assert_eq!(conversion.pack(&memory, 3, &mut out), Err(refused.clone()));
     assert_eq!(out, [0xA5; 12]);
     assert_eq!(refused.to_string(), "packed byte 4: the integer 2147483648 does not fit 4 bytes");
-    // Also if the fragment has only one byte of the value; the position is then before it.
+    // The same if the fragment ends inside the value. The position is then before the value.
     let mut packer = conversion.packer(&memory, 3).unwrap();
     assert_eq!(packer.pack(&mut out[..4]), Ok(4));
     assert_eq!(packer.pack(&mut out[..1]), Err(refused));
@@ -285,7 +286,7 @@ fn what_does_not_fit_is_refused_and_nothing_is_changed() {
     packer.set_position(8).unwrap();
     assert_eq!((packer.pack(&mut out), packer.is_complete()), (Ok(4), true));
 
-    // From a machine with 8 bytes to a machine with 4.
+    // From a machine with a logical of 8 bytes to a machine with one of 4.
     let wide = Architecture::HOST.with_logical(8).unwrap();
     let logical = Type::basic(Basic::Logical).commit();
     let conversion = logical.conversion(Representation::Foreign(wide)).unwrap();
@@ -304,7 +305,7 @@ fn what_does_not_fit_is_refused_and_nothing_is_changed() {
     assert_eq!(memory, [1_i32.to_ne_bytes(), [0xA5; 4]].concat()[..]);
 }
 
-/// Values that have the same width in the stream and lie at equal distances, and are yet converted differently.
+/// Values at equal strides, with equal widths in the stream, are converted in different ways.
 #[test]
 #[cfg(all(target_pointer_width = "64", unix))]
 fn neighbours_of_one_width_have_their_own_conversions() {
@@ -312,7 +313,7 @@ fn neighbours_of_one_width_have_their_own_conversions() {
     let basics = [Basic::Long, Basic::I32, Basic::UnsignedLong, Basic::F32];
     let ty = Type::structure(&[1; 4], &[0, 8, 16, 24], &basics.map(Type::basic)).unwrap();
     let conversion = ty.commit().conversion(Representation::Foreign(old)).unwrap();
-    // After each value of four bytes are four others, which do not fit four bytes.
+    // Four bytes follow each value of four bytes. Together they would not fit four bytes.
     let memory = [
         (-5_i64).to_ne_bytes(),
         [6_i32.to_ne_bytes(), [0x77; 4]].concat().try_into().unwrap(),
@@ -338,10 +339,10 @@ fn neighbours_of_one_width_have_their_own_conversions() {
     assert_eq!(conversion.pack_to_vec(&large, 1), Err(refused));
 }
 
-/// Records of a fixed and of a wider integer, more than one thread gets at once.
+/// Records of a fixed and of a wider integer, more of them than one thread takes at once.
 #[test]
 #[cfg(feature = "rayon")]
-fn all_threads_together_refuse_what_one_refuses() {
+fn all_threads_refuse_the_value_that_one_thread_refuses() {
     const RECORDS: usize = 60_000;
     let ty = Type::structure(&[1, 2], &[0, 4], &[Basic::I32, Basic::Logical].map(Type::basic));
     let ty = ty.unwrap().commit();
@@ -379,13 +380,13 @@ fn all_threads_together_refuse_what_one_refuses() {
     assert!(unpacker.par_unpack(&wrong(&[59_999])).is_err());
     drop(unpacker);
     assert!(memory.iter().all(|byte| *byte == 0x5A));
-    // What is wrong after the last whole record is refused by the next call.
+    // A wrong value after the last whole record is refused by the next call.
     let (one, length) = (wrong(&[2]), 2 * 20 + 20);
     let mut unpacker = conversion.unpacker(&mut memory, RECORDS).unwrap();
     assert_eq!(unpacker.par_unpack(&one[..length - 1]), Ok(length - 1));
     let mut unpacker = conversion.unpacker(&mut memory, RECORDS).unwrap();
     assert_eq!(unpacker.par_unpack(&one[..12]), Ok(12));
-    // Inside a record, one thread goes on.
+    // A call that starts inside a record continues on one thread.
     assert_eq!(unpacker.par_unpack(&bytes[12..]), Ok(bytes.len() - 12));
     drop(unpacker);
     assert!(memory == expected);
@@ -395,14 +396,14 @@ fn all_threads_together_refuse_what_one_refuses() {
     let mut memory = [0; 16];
     let mut unpacker = conversion.unpacker(&mut memory, 2).unwrap();
     let refused = Error::IntegerRange { position: 16, value: 1 << 40, bytes: 4 };
-    // Few bytes are left to one thread, which refuses it at once.
+    // One thread takes a few bytes, and refuses the value at once.
     assert_eq!(unpacker.par_unpack(&values[..24]), Err(refused));
     assert_eq!(unpacker.position(), 0);
     drop(unpacker);
     assert_eq!(memory, [0; 16]);
 }
 
-/// Some bytes of a value come, then all of it, then others, which are not combined with the first ones.
+/// Some bytes of a value arrive, then the whole value, and then other bytes of it, which are not combined with the first ones.
 #[test]
 #[cfg(target_pointer_width = "64")]
 fn a_value_that_came_in_part_comes_as_a_whole() {
@@ -416,14 +417,14 @@ fn a_value_that_came_in_part_comes_as_a_whole() {
         let mut memory = vec![0xA5; 16 * 9];
         let mut unpacker = conversion.unpacker(&mut memory, 9).unwrap();
         let number = |byte: u8| [vec![byte; first], vec![0, 0, byte, byte]].concat();
-        // Two bytes of each `long`: the second half of the first `long`, and the first half of the others.
+        // Two bytes of each `long` arrive: the second half of the first one, and the first half of the others.
         for record in 0..9 {
             let into = if record == 0 { size - 2 } else { first };
             unpacker.set_position((record * size + into) as u64).unwrap();
             assert_eq!(unpacker.unpack(&[0, 1]), Ok(2));
         }
         assert_eq!(unpacker.incomplete(), 9);
-        // All of some values, and with them one half of the last.
+        // All bytes of some values arrive, and half of the last value.
         unpacker.set_position(0).unwrap();
         let bytes = (1..=8).flat_map(number).chain(vec![9; first]).chain([0, 0]);
         assert_eq!(unpacker.unpack(&bytes.collect::<Vec<u8>>()), Ok(9 * size - 2));
@@ -454,7 +455,7 @@ fn long_doubles() {
     let mut back = [0xA5; 16];
     quad.unpack(&bytes, &mut back, 1).unwrap();
     assert_eq!((&back[..10], &back[10..]), (&pi[..10], &[0; 6][..]));
-    // As a `double` it is rounded, and the largest values do not fit.
+    // A `double` has the rounded value. The largest values do not fit it.
     let double = Architecture::HOST.with_long_double(LongDouble::Binary64);
     let double = committed.conversion(Representation::Foreign(double)).unwrap();
     double.pack(&pi, 1, &mut bytes).unwrap();
@@ -463,7 +464,7 @@ fn long_doubles() {
     let refused = Error::FloatRange { position: 0, format: LongDouble::Binary64 };
     assert_eq!(double.pack(&large, 1, &mut bytes), Err(refused.clone()));
     assert_eq!(refused.to_string(), "packed byte 0: the number does not fit binary64");
-    // A format that only its own machine understands.
+    // A format that only its own machine can convert.
     let sum = Architecture::HOST.with_long_double(LongDouble::DoubleDouble);
     let refused = committed.conversion(Representation::Foreign(sum)).unwrap_err();
     assert_eq!(
@@ -474,7 +475,7 @@ fn long_doubles() {
 }
 
 #[test]
-fn machines_that_there_are_none_of() {
+fn impossible_machines_are_refused() {
     let host = Architecture::HOST;
     let refused =
         [host.with_long(3), host.with_address(2), host.with_wide_char(1), host.with_logical(16)]
@@ -521,7 +522,7 @@ fn values_that_have_to_be_checked() {
             items.iter().map(|item| Checked { skipped: 9, ..item.clone() }).collect();
         assert_eq!(target, wanted);
     }
-    // A surrogate, which is not a character, in the fourth record.
+    // The fourth record has a surrogate, which is no character.
     let mut wrong = bytes.clone();
     wrong[3 * 9 + 2] = 0xD8;
     let mut target = vec![checked(99); 20];
@@ -537,7 +538,7 @@ fn values_that_have_to_be_checked() {
     assert_eq!(unpacker.unpack(&bytes[9..]), Ok(171));
     drop(unpacker);
     assert!(target.iter().zip(&items).all(|(a, b)| (a.letter, a.flag) == (b.letter, b.flag)));
-    // Records on both sides of a split.
+    // The records on both sides of a split.
     let mut target = before;
     let unpacker =
         Unpacker::new(&mut target).with_representation(Representation::BigEndian).unwrap();
@@ -565,27 +566,18 @@ fn the_native_representation_is_the_stream_itself() {
 
 #[test]
 fn checksums_are_those_of_the_converted_bytes() {
-    struct Sum(u64);
-
-    impl Checksum for Sum {
-        fn update(&mut self, bytes: &[u8]) {
-            for byte in bytes {
-                self.0 = (self.0 * 31 + u64::from(*byte)) % 1_000_003;
-            }
-        }
-    }
-
     let items: Vec<Checked> = (0..20).map(checked).collect();
     let big = Representation::BigEndian;
     let mut bytes = packed(Packer::new(&items).with_representation(big).unwrap());
-    let mut expected = Sum(7);
+    let mut expected = Polynomial(7);
     bytes[..20].chunks(3).for_each(|bytes| expected.update(bytes));
-    let mut packer = Packer::new(&items).with_representation(big).unwrap().with_checksum(Sum(7));
+    let mut packer =
+        Packer::new(&items).with_representation(big).unwrap().with_checksum(Polynomial(7));
     assert_eq!((packer.pack(&mut [0; 9]), packer.pack(&mut [0; 11])), (Ok(9), Ok(11)));
     assert_eq!(packer.checksum().0, expected.0);
     let mut target = vec![checked(0); 20];
     let unpacker = Unpacker::new(&mut target).with_representation(big).unwrap();
-    let mut unpacker = unpacker.with_checksum(Sum(7));
+    let mut unpacker = unpacker.with_checksum(Polynomial(7));
     assert_eq!(unpacker.unpack(&bytes[..20]), Ok(20));
     assert_eq!(unpacker.checksum().0, expected.0);
     bytes[22] = 9;

@@ -23,7 +23,7 @@ fn runs(bytes: &[i64]) -> Vec<Segment> {
     runs
 }
 
-/// Numbers of instances below a limit. Miri runs few cases, and none of them with nothing in it.
+/// Numbers of instances below a limit. Miri runs few cases, and none without an instance.
 const fn counts(limit: usize) -> Range<usize> {
     if cfg!(miri) { 1..3 } else { 0..limit }
 }
@@ -61,7 +61,7 @@ fn check(
             prop_assert!(iov.clone().skip(n).eq(rest.iter().copied()), "from number {}", n);
         }
     }
-    // After some segments were taken one by one, so that others are buffered.
+    // After some segments were taken one by one, other segments are buffered.
     let mut late = iov.clone();
     let taken = late.by_ref().take(taken).count();
     prop_assert_eq!(late.segments(), (total - taken) as u64);
@@ -82,8 +82,8 @@ fn check(
     Ok(())
 }
 
-/// Enough members for an index of operations. Under Miri, where writing out large types takes minutes, the members are
-/// single values, and still as many operations.
+/// Enough members for an index of operations. Under Miri, where large types take minutes, the members are single values, and
+/// there are as many operations.
 fn wide() -> impl Strategy<Value = Tree> {
     let (tree, number) = if cfg!(miri) {
         (proptest::sample::select(Basic::ALL).prop_map(Tree::Basic).boxed(), 20..24)
@@ -123,12 +123,12 @@ proptest! {
         let expected = runs(&bytes[from..to]);
         let iov = committed.iov(count, from as u64..to as u64).unwrap();
         prop_assert_eq!(iov.collect::<Vec<_>>(), &expected[..]);
-        // Some now, and the others from the position on.
+        // Some segments are taken first, and the others by position.
         let mut iov = committed.iov(count, from as u64..to as u64).unwrap();
         let mut pieces: Vec<Segment> = iov.by_ref().take(rest).collect();
         pieces.extend(committed.iov(count, iov.position()..to as u64).unwrap());
         prop_assert_eq!(&pieces[..], &expected[..]);
-        // In windows, and one by one between them.
+        // Segments are taken in windows, and one by one between the windows.
         let mut iov = committed.iov(count, from as u64..to as u64).unwrap();
         let mut pieces = Vec::new();
         for window in windows.iter().cycle() {
@@ -173,10 +173,10 @@ proptest! {
 
 }
 
-/// A run, a loop over irregular blocks and a run, adjacent to each other and to the next instance, or not.
+/// A run, a loop over irregular blocks and a run. Each may touch the next one, and the last may touch the next instance.
 fn rotated() -> impl Strategy<Value = Tree> {
     let gap = || prop_oneof![3 => Just(0_i64), 1 => 1..4_i64];
-    // At least sixteen operations become a list; the only case under Miri has one.
+    // From sixteen operations on, the plan has a list. Under Miri, the only case has one.
     let number = if cfg!(miri) { 17..22 } else { 2..40 };
     let blocks = proptest::collection::vec((1..4_u64, 1..6_i64), number);
     let runs = proptest::array::uniform2(0..3_u64);
@@ -237,8 +237,8 @@ proptest! {
     }
 }
 
-/// Rows of few and of many blocks, before which a run may end where the first row starts, and each of which may end where the
-/// next one starts: one by one, all at once, and in windows that end anywhere in a row.
+/// Rows of few and of many blocks. A run may end where the first row starts, and each row may end where the next one starts.
+/// Segments are taken one by one, all at once, and in windows that end anywhere in a row.
 #[test]
 fn rows_that_touch_or_not() {
     let byte = || Tree::Basic(Basic::U8);
@@ -247,7 +247,7 @@ fn rows_that_touch_or_not() {
         let row = Tree::Vector(blocks, 2, 3, Box::new(byte()));
         let end = row.map().true_ub();
         for (before, gap) in [(0, 0), (0, 1), (4, 0), (4, 1), (5, 1), (5, -200)] {
-            // Touches the rows, or does not, or there is none.
+            // The run touches the rows, or does not, or is absent.
             let run = (if before == 0 { 0 } else { 4 }, 0, byte());
             let rows = Tree::Hvector(rows, 1, end + gap, Box::new(row.clone()));
             let tree = Tree::Structure(vec![run, (1, before, rows)]);
@@ -271,13 +271,13 @@ fn rows_that_touch_or_not() {
     }
 }
 
-/// A loop over a list between two runs, each of which touches it and the other of the next iteration: the list is
-/// written for the last iteration again, at another displacement, and what comes after three operations is numbered by
-/// where the second ends.
+/// A list in a loop between two runs. One run touches the list, and the other touches it in the next iteration, so the plan has
+/// the list once more for the last iteration. Segments after the first three operations are numbered by where the second one
+/// ends.
 #[test]
 fn a_list_in_a_loop_between_runs_that_touch_it() {
     let byte = || Box::new(Tree::Basic(Basic::U8));
-    // Some blocks touch. 21 runs are left, enough for a list.
+    // Some blocks touch. The other 21 runs are enough for a list.
     let blocks: Vec<(u64, i64)> =
         (0_i64..24).map(|i| (1 + i.cast_unsigned() % 2, 4 * i + i % 3)).collect();
     let list = Tree::Indexed(blocks, byte());
@@ -293,7 +293,7 @@ fn a_list_in_a_loop_between_runs_that_touch_it() {
 }
 
 #[test]
-fn more_segments_than_anybody_can_go_through() {
+fn a_huge_number_of_segments_is_counted_at_once() {
     let pairs = Type::vector(1 << 40, 1, 2, &Type::basic(Basic::U8)).unwrap();
     let table = Type::hvector(1 << 10, 1, 1 << 42, &pairs).unwrap().commit();
     if usize::BITS < 64 {
@@ -302,7 +302,7 @@ fn more_segments_than_anybody_can_go_through() {
     }
     let end = 1 << 52;
     let mut iov = table.iov(4, 0..end).unwrap();
-    // The next instance starts at the end of the previous one.
+    // The next instance starts where the previous one ends.
     assert_eq!(iov.segments(), (1 << 52) - 3);
     let number = 700 * (1 << 40) + 12_345;
     assert_eq!(iov.skip_segments(number), number);
@@ -312,8 +312,8 @@ fn more_segments_than_anybody_can_go_through() {
     let mut iov = of_bytes.iov(3, 1..3 << 60).unwrap();
     assert_eq!((iov.segments(), iov.next().map(|one| one.len)), (1, Some((3 << 60) - 1)));
     assert_eq!((iov.next(), iov.segments()), (None, 0));
-    // The largest countable number; some segments are looked up already. Instances at one place, as others would lie too far
-    // apart.
+    // The largest countable number. Some segments have been found before. All instances are at one place, because they would
+    // otherwise lie too far apart.
     let same = Type::resized(&Type::basic(Basic::U8), 0, 0).unwrap().commit();
     let mut iov = same.iov(usize::MAX, 0..u64::MAX).unwrap();
     for given in 0..40 {
@@ -323,7 +323,7 @@ fn more_segments_than_anybody_can_go_through() {
 }
 
 #[test]
-fn chunks_of_slices_know_how_many_they_are() {
+fn chunks_of_slices_have_a_length() {
     let items = vec![[(1_u8, 2_u32); 3]; 50];
     let mut packer = Packer::new(&items);
     for position in [0, 1, 7, 8, 749, 750] {

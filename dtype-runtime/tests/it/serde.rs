@@ -8,7 +8,7 @@ use dtype_runtime::{Basic, FixedDuration, FixedStr, FixedVec, Flags, Maybe, Type
 use serde::de::{DeserializeOwned, Visitor, value};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// Serializes and deserializes in both formats; returns the text and the number of bytes.
+/// Serializes and deserializes in both formats. Returns the text and the number of bytes.
 fn both<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: &T) -> (String, usize) {
     let text = serde_json::to_string(value).unwrap();
     assert_eq!(serde_json::from_str::<T>(&text).unwrap(), *value);
@@ -32,7 +32,7 @@ fn types() {
     assert_eq!(bytes, 1 + marshalled.len());
     let upper: Type = serde_json::from_str(&text.to_uppercase()).unwrap();
     assert_eq!(upper, columns());
-    // Inside another value.
+    // A type inside another value.
     both(&(1_u8, vec![columns(), Type::of::<(u8, u64)>()], "name".to_owned()));
 }
 
@@ -52,7 +52,7 @@ fn types_that_are_refused() {
     assert!(postcard::from_bytes::<Type>(&bytes).is_err());
 }
 
-/// A binary format that has no bytes, only sequences of numbers.
+/// A binary format without bytes, which has only sequences of numbers.
 struct Numbers(Vec<u8>);
 
 impl<'de> Deserializer<'de> for Numbers {
@@ -94,7 +94,7 @@ fn basic_datatypes_and_flags() {
 }
 
 #[test]
-fn what_a_type_decodes_to() {
+fn combiners_envelopes_and_contents() {
     let combiners =
         [Combiner::Named, Combiner::F90Real, Combiner::IndexedBlock, Combiner::ValueIndex];
     for combiner in combiners {
@@ -114,13 +114,13 @@ fn what_a_type_decodes_to() {
     );
 }
 
-/// The error of a value that is refused.
+/// The error for a value that is refused.
 fn message<T: DeserializeOwned + Debug>(text: &str) -> String {
     serde_json::from_str::<T>(text).unwrap_err().to_string()
 }
 
 #[test]
-fn values_of_fixed_size_are_what_they_stand_for() {
+fn fixed_values_are_serialized_as_their_value() {
     let some = Maybe::some(7_u16);
     assert_eq!(both(&some), both(&Some(7_u16)));
     assert_eq!(both(&Maybe::<u16>::none()), both(&None::<u16>));

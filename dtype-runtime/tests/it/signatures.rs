@@ -1,4 +1,4 @@
-//! Type signatures and what types are told apart by: lengths, hashes, and how they are printed.
+//! Signatures of types: their lengths, their hashes, and how they are printed.
 
 use std::hash::{BuildHasher, RandomState};
 

@@ -6,7 +6,7 @@ use dtype_runtime::types::{Description, Entry};
 use dtype_runtime::{Basic, Error, Type};
 use proptest::prelude::*;
 
-/// The content of a frame: its index, the basic datatype if it is a data frame, the count and the displacement.
+/// A frame: its index, its basic datatype if it is a data frame, its count and its displacement.
 type Frame = (i64, Option<Basic>, u64, i64);
 
 fn frame(frame: &StackFrame) -> Frame {
@@ -25,14 +25,14 @@ fn stack(description: &Description, count: u64, position: u64) -> Vec<Frame> {
 #[derive(Clone, Copy)]
 struct Around {
     index: i64,
-    /// Iterations from this one on.
+    /// The number of remaining iterations, with this one.
     left: u64,
     disp: i64,
     /// The number of bytes that had been converted when this iteration began.
     start: usize,
 }
 
-/// The stack before each byte is converted, from converting one byte after another.
+/// The stack before each byte, found by converting one byte after another.
 struct Walk {
     around: Vec<Around>,
     stacks: Vec<Vec<Frame>>,
@@ -43,7 +43,7 @@ impl Walk {
         let mut walk = Self { around: Vec::new(), stacks: Vec::new() };
         let (_, body) = description.entries().split_last().unwrap();
         walk.repeat(body, 0, -1, (count, description.extent()));
-        // At the end the loops are where the last byte was, with all their iterations begun.
+        // At the end, each loop is where the last byte was, and all of its iterations have begun.
         let end = walk.stacks.last().map_or(Vec::new(), |last| {
             let loops = last.iter().filter(|(_, basic, ..)| basic.is_none());
             loops.map(|&(index, basic, _, disp)| (index, basic, 0, disp)).collect()
@@ -100,7 +100,7 @@ impl Walk {
     }
 }
 
-/// The displacement of the data is not in the stack, whatever it is.
+/// The displacement of the data is not in the stack.
 #[test]
 fn data_away_from_the_origin() {
     for disp in [8, 0, -8, 1 << 40] {
@@ -110,14 +110,14 @@ fn data_away_from_the_origin() {
         assert_eq!(at(0), [(-1, None, 2, 0), data(3, 0)]);
         assert_eq!(at(2), [(-1, None, 1, 0), data(2, 2)]);
         assert_eq!(at(5), [(-1, None, 1, 0), data(1, 5)]);
-        // The second instance: the extent is 6, whatever the displacement.
+        // The second instance begins at the extent, 6, whatever the displacement of the data.
         assert_eq!(at(6), [(-1, None, 1, 6), data(3, 6)]);
         assert_eq!(at(8), [(-1, None, 0, 6), data(2, 8)]);
         assert_eq!(at(12), [(-1, None, 0, 6)]);
     }
 }
 
-/// Two rows of three columns of two numbers, backwards, after a single number.
+/// Two rows of three columns of two numbers, in reverse, after a single number.
 #[test]
 fn nested_loops_away_from_the_origin() {
     let number = Type::basic(Basic::I32);
@@ -126,7 +126,7 @@ fn nested_loops_away_from_the_origin() {
     let ty = Type::structure(&[1, 1], &[-500, 44], &[number, rows]).unwrap();
     let ty = Type::resized(&ty, 0, 1000).unwrap();
     let description = ty.description();
-    // 4 bytes, then per row 3 × 8. Five bytes into the third block of the second row of the second instance.
+    // Five bytes into the third block of the second row of the second instance. An instance has 4 bytes and then 3 × 8 per row.
     let position = 52 + 4 + 24 + 16 + 5;
     let expected = [
         (-1, None, 0, 1000),
@@ -153,7 +153,7 @@ proptest! {
             for (position, expected) in walk.iter().enumerate() {
                 let found = stack(&description, count, position as u64);
                 prop_assert_eq!(&found, expected, "{} in\n{:?}", position, description);
-                // The sum with the entry's displacement is where the next byte lies in memory.
+                // The displacement in the frame plus that of the entry is the place of the next byte in memory.
                 if let Some(&(index, Some(_), _, disp)) = found.last() {
                     let index = usize::try_from(index).unwrap();
                     let Entry::Elem(elem) = description.entries()[index] else { panic!() };
@@ -183,7 +183,7 @@ fn packers_and_unpackers_have_the_stack_of_their_position() {
     }
 }
 
-/// The elements of a slice have Rust's stride, whatever the extent of their type.
+/// The elements of a slice have Rust's stride, whatever extent their type has.
 #[cfg(feature = "derive")]
 #[test]
 fn the_stack_of_a_slice() {

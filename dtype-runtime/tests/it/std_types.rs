@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use dtype_runtime::{Datatype, FixedDuration, pack, unpack, unpack_into};
 
-/// The packed bytes equal the packed bytes of `parts`, and unpack to the value.
+/// Checks that the value packs to the bytes of `parts`, and that these unpack to the value.
 fn is_packed_as<T, P>(value: T, parts: P)
 where
     T: Datatype + Debug + PartialEq,
@@ -95,7 +95,7 @@ fn times_and_socket_addresses() {
     for (time, seconds, millis) in [
         (epoch, 0, 0),
         (epoch + Duration::from_millis(1_999), 1, 1_999),
-        // The unit that has begun, before 1970, too.
+        // The count is rounded down before 1970, too.
         (epoch - Duration::from_millis(1), -1, -1),
         (epoch - Duration::from_secs(2), -2, -2_000),
         (epoch - Duration::from_micros(2_000_001), -3, -2_001),

@@ -1,4 +1,4 @@
-//! A format of its own whose items become records, and one that contradicts itself.
+//! A format of this test's own, whose items become records, and a format that contradicts itself.
 
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::stored::{
@@ -8,7 +8,7 @@ use dtype_runtime::stored::{
 use dtype_runtime::typemap::{Node, TypeMap};
 use dtype_runtime::{Datatype, Error, FixedStr};
 
-/// A datatype, and the size that it claims.
+/// A datatype, and the size that the format claims for it.
 #[derive(Clone)]
 struct Stored(Form, u64);
 
@@ -24,7 +24,7 @@ fn member<'a>((name, offset, item): &'a (&'static str, u64, Stored)) -> StoredFi
     StoredField { name, offset: *offset, item }
 }
 
-/// Names, offsets and datatypes.
+/// The name, the offset and the datatype of each field.
 type Fields = Vec<(&'static str, u64, Stored)>;
 
 impl Item for Stored {
@@ -98,7 +98,7 @@ fn array(lengths: &[u64], element: Stored) -> Stored {
     Stored(Form::Array(lengths.to_vec(), Box::new(element)), size)
 }
 
-/// `small` at 0, a field more at 2, `names` at 3, `id` in four bytes at 13.
+/// An item with `small` at 0, a further field at 2, `names` at 3, and `id` in four bytes at 13.
 fn item(end: TextEnd) -> Stored {
     let fields = vec![
         ("small", 0, number(NumberKind::Signed, 2)),
@@ -133,7 +133,7 @@ fn items_become_records() {
         let wrong = fit.unpack_onto(&items, 0..1, &mut Scratch::default(), &mut records);
         let length = Error::PackedLength { expected: 18, actual: 36 };
         assert_eq!(wrong, Err(ValueError::Record(length)));
-        // The same items again, but for what the records do not have.
+        // The same items, without the fields that the records lack.
         let mut again = Vec::new();
         fit.pack_into(&records, &mut Scratch::default(), &mut again).unwrap();
         let mut back = Vec::new();
@@ -150,7 +150,7 @@ fn an_error_has_the_record_and_the_field() {
     items[18 + 3 + 5..][..5].copy_from_slice(b"five!");
     let mut records = vec![Record { id: 0, names: [FixedStr::EMPTY; 2], small: 0 }];
     let error = fit.unpack_onto(&items, 1..4, &mut Scratch::default(), &mut records).unwrap_err();
-    // The second of the items has the number 2.
+    // The second item has the number 2.
     assert_eq!(
         error.to_string(),
         "record 2, field names[1]: not a valid text: its length is 5, and the capacity 4"
@@ -164,7 +164,7 @@ fn an_error_has_the_record_and_the_field() {
     );
 }
 
-/// Values that would lie outside of an item, or of the array around them, are not read.
+/// A value that extends beyond an item, or beyond the array around it, is not read.
 #[test]
 fn a_format_that_contradicts_itself_is_refused() {
     let malformed = |change: &dyn Fn(&mut Fields, &mut u64)| {

@@ -6,10 +6,11 @@
 #[cfg(feature = "std")]
 use std::io::{Seek, SeekFrom, Write};
 
+use crate::polynomial::Polynomial;
 use dtype_runtime::convertor::{Checksum, Segment, Stream};
 use dtype_runtime::{Basic, Datatype, Error, Packer, Type, Unpacker, pack};
 
-/// With padding, a skipped field and values for which not all bits are valid.
+/// A record with padding, a skipped field, and values for which some bits are invalid.
 #[derive(Datatype, Clone, Debug, PartialEq)]
 struct Checked {
     letter: char,
@@ -68,7 +69,7 @@ fn a_wrong_value_changes_nothing_and_can_be_sent_again() {
         drop(unpacker);
         assert!(target.iter().zip(&items).all(|(a, b)| (a.letter, a.flag) == (b.letter, b.flag)));
     }
-    // The bytes before it in the same piece are not written either.
+    // No byte before the wrong value in the same piece is written.
     let mut target = vec![checked(99); 5];
     assert!(Unpacker::new(&mut target).unpack(&wrong).is_err());
     assert_eq!(target, vec![checked(99); 5]);
@@ -90,7 +91,7 @@ fn positions_inside_values_that_are_checked() {
     assert_eq!(unpacker.unpack(&last[..5]), Ok(5));
     assert_eq!(unpacker.set_position(28), inside(28));
     assert_eq!(unpacker.unpack(&last[5..]), Ok(4));
-    // A value that is left before it is complete is discarded.
+    // Setting a position before a value is complete discards the value.
     assert_eq!(unpacker.set_position(9), Ok(()));
     assert_eq!(unpacker.unpack(&last[..5]), Ok(5));
     assert_eq!(unpacker.set_position(9), Ok(()));
@@ -115,7 +116,7 @@ fn the_parts_of_a_stream_stay_apart() {
     assert_eq!(back.unpack(&[2; 12]), Ok(11));
     assert_eq!(front.unpack(&[1; 12]), Ok(5));
     assert_eq!((front.set_position(0), back.set_position(5)), (Ok(()), Ok(())));
-    // A part of a part.
+    // A part of a part can be split, too.
     back.set_position(9).unwrap();
     let (mut middle, mut last) = back.split_at(12).unwrap();
     assert_eq!(middle.set_position(5), Ok(()));
@@ -136,7 +137,7 @@ fn slices_without_data() {
     assert_eq!(Unpacker::new(&mut nothing).unpack(&[1]), Ok(0));
 }
 
-/// Found at once, without a walk of all instances.
+/// The single piece is found without a walk of all instances.
 #[test]
 fn instances_that_touch_are_one_piece() {
     let number = Type::basic(Basic::U32).commit();
@@ -165,15 +166,15 @@ fn transfers_that_do_not_fit_say_why() {
 
 type Odd = ((u8, u16), (u16, u8, u32), (u8, u64));
 type Wide = (Odd, (u8, Odd), (Odd, u8), (u16, Odd), (Odd, u32), (u8, u8, Odd), (Odd, Odd, u8));
-/// More ranges than a constant has room for, none of them repeated.
+/// More runs than a constant has room for, without a repetition.
 type Wider = (Wide, u8, Wide, u16, Wide);
 
-/// Types whose operations are constants, and one that has too many.
+/// Types whose operations are constants, and one type with too many operations.
 #[test]
 fn slices_in_fragments() {
     fn same<T: Datatype + Clone>(items: &[T], mut target: Vec<T>) {
         let whole = pack(items);
-        // A buffer that is longer than all of them is enough for Miri, which initialises it byte by byte.
+        // Miri initialises a buffer byte by byte, so one that is a little longer than all bytes is enough.
         for length in if cfg!(miri) { [1, 7, 64, 100, 1000] } else { [1, 7, 64, 1000, 100_000] } {
             let mut packer = Packer::new(items);
             let mut unpacker = Unpacker::new(&mut target);
@@ -219,7 +220,7 @@ fn slices_in_fragments() {
     same(&items, vec![wide(0); items.len()]);
 }
 
-/// A position in a list of many blocks, and in loops around them.
+/// A position in a list of many blocks, and one in loops around such lists.
 #[test]
 fn positions_in_long_lists() {
     let (blocks, apart) = if cfg!(miri) { (150_u16, 167) } else { (u16::MAX, 9973) };
@@ -237,18 +238,6 @@ fn positions_in_long_lists() {
         let mut out = vec![0; apart / 30];
         let number = packer.pack(&mut out);
         assert_eq!(&out[..number], &whole[position..position + number]);
-    }
-}
-
-/// A sum that depends on the order.
-#[derive(Debug, PartialEq)]
-struct Polynomial(u64);
-
-impl Checksum for Polynomial {
-    fn update(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = self.0.wrapping_mul(257).wrapping_add(byte.into());
-        }
     }
 }
 
@@ -275,7 +264,7 @@ fn a_checksum_runs_across_fragments() {
         assert!(unpacker.stream().is_complete() && packer.into_parts().0.is_complete());
         assert_eq!(target, items);
     }
-    // A refused call does not count.
+    // A refused call does not change the sum.
     let mut flags = [false; 2];
     let mut unpacker = Unpacker::new(&mut flags).with_checksum(Polynomial(0));
     assert!(unpacker.unpack(&[1, 2]).is_err());
@@ -283,7 +272,7 @@ fn a_checksum_runs_across_fragments() {
     assert_eq!(unpacker.checksum(), &Polynomial(258));
 }
 
-/// A list of buffers is summed as one buffer would be.
+/// A list of buffers has the sum of one buffer with the same bytes.
 #[cfg(feature = "std")]
 #[test]
 fn lists_of_buffers_are_summed() {
@@ -305,7 +294,7 @@ fn lists_of_buffers_are_summed() {
     assert_eq!(unpacker.stream().position(), 70);
 }
 
-/// The buffers before a refused one are accepted; a refused one comes first in the next call, which says why.
+/// The buffers before a refused one are accepted. The next call begins with the refused buffer, and returns the error.
 #[cfg(feature = "std")]
 #[test]
 fn lists_of_buffers_end_before_the_first_that_is_refused() {
@@ -353,7 +342,7 @@ fn all_cores_do_the_same() {
     assert!(unpacker.is_complete());
     assert_eq!(pack(&target), bytes);
 
-    // The first wrong record is reported, and nothing is written.
+    // The error names the first wrong record, and nothing is written.
     let mut wrong = bytes.clone();
     for record in [99_000, 40_000, 70_000] {
         wrong[9 * record + 4] = 9;
@@ -363,7 +352,7 @@ fn all_cores_do_the_same() {
     assert!(matches!(error, Error::InvalidValue { record: 40_000, value: 9, .. }), "{error}");
     assert!(target.iter().all(|item| *item == checked(0)));
 
-    // Columns that interleave: neighbouring bytes are written by different threads.
+    // Columns that interleave, so threads write neighbouring bytes.
     let column = Type::vector(500_000, 1, 3, &Type::of::<u8>()).unwrap();
     let columns = Type::resized(&column, 0, 1).unwrap().commit();
     let packed: Vec<u8> = (0..1_500_000_u32).map(|i| (i % 251) as u8).collect();
@@ -385,7 +374,7 @@ fn a_packer_is_a_buf() {
     let mut collected = Vec::new();
     while packer.has_remaining() {
         let piece = Buf::chunk(&packer).to_vec();
-        // A part of each piece, then what is left of it.
+        // A part of each piece is taken, and then the rest of it.
         let half = piece.len().div_ceil(2);
         collected.extend_from_slice(&piece[..half]);
         packer.advance(half);
@@ -442,6 +431,6 @@ fn a_stream_is_complete_after_its_last_byte() {
     assert!(packer.is_complete() && unpacker.is_complete());
     packer.set_position(7).unwrap();
     assert!(!packer.is_complete());
-    // Where any stream will do, the answer is the same.
+    // The trait `Stream` gives the same answer.
     assert!(Stream::is_complete(&unpacker) && !Stream::is_complete(&packer));
 }

@@ -1,8 +1,8 @@
-//! Columns of matrices, which are copied several at a time: the bytes are the same as for one at a time.
+//! Columns of matrices. The engine copies several at a time, with the same result as one at a time.
 
 use dtype_runtime::{Basic, Buffer, BufferMut, Representation, Type};
 
-/// Packs and unpacks `columns` columns of `rows` blocks of `length` values, natively and reversed.
+/// Packs and unpacks `columns` columns of `rows` blocks of `length` values, in the native and in the opposite byte order.
 fn check(basic: Basic, length: u64, columns: (u64, i64), rows: (u64, i64)) {
     let column = Type::hvector(rows.0, length, rows.1, &Type::basic(basic)).unwrap();
     let ty = Type::hvector(columns.0, 1, columns.1, &column).unwrap().commit();

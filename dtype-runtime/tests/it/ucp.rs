@@ -1,4 +1,4 @@
-//! UCX's structures: the examples of UCX's struct datatype proposal as drawn, edge cases, and the rows of a nest.
+//! UCX's structures: the examples drawn in UCX's struct datatype proposal, edge cases, and the rows of nested types.
 
 use dtype_runtime::types::{Combiner, Level, Order, UcpField};
 use dtype_runtime::{Basic, Error, Flags, Type};
@@ -19,7 +19,7 @@ fn places(ty: &Type) -> Vec<i64> {
     ty.type_map().map(|entry| entry.displacement).collect()
 }
 
-/// The packed bytes of a memory where each byte's value is its own offset, from the origin on.
+/// The packed bytes of a memory in which each byte is its own offset from the origin.
 fn packed(ty: &Type) -> Vec<u8> {
     let memory: Vec<u8> = (0..64).collect();
     let mut out = vec![0; usize::try_from(ty.size()).unwrap()];
@@ -36,7 +36,7 @@ fn seed_004_example_1() {
     assert_eq!(ty.levels(), Some(vec![level(0, 4, 2, 8)]));
 }
 
-/// The drawing of the second example is lost; two fields, one of them a structure itself.
+/// The drawing of the second example is lost. This is a type of its kind: two fields, one of which is a structure.
 #[test]
 fn seed_004_example_2() {
     let pairs = Type::ucp_struct(&[field(0, 4, bytes(2))], 2).unwrap();
@@ -44,7 +44,7 @@ fn seed_004_example_2() {
     let ty = Type::ucp_struct(&fields, 2).unwrap();
     assert_eq!(packed(&ty), [0, 1, 2, 3, 8, 9, 12, 13, 16, 17, 18, 19, 24, 25, 28, 29]);
     assert_eq!(ty.levels(), None);
-    // Field by field, as keys are registered.
+    // One field at a time: UCX registers a key for each field.
     let alone = |i: usize| Type::ucp_struct(&fields[i..=i], 2).unwrap().levels();
     assert_eq!(alone(0), Some(vec![level(0, 4, 2, 16)]));
     assert_eq!(alone(1), Some(vec![level(8, 4, 2, 16), level(0, 2, 2, 4)]));
@@ -60,14 +60,14 @@ fn seed_004_example_3() {
 }
 
 #[test]
-fn decodes_as_what_it_is_made_of() {
+fn a_ucp_struct_decodes_as_its_parts() {
     let fields = [field(0, 16, bytes(4)), field(8, 16, bytes(2))];
     let ty = Type::ucp_struct(&fields, 3).unwrap();
     let contents = ty.contents().unwrap();
     assert_eq!(contents.combiner, Combiner::Hvector);
     assert_eq!((contents.integers, contents.addresses), (vec![3, 1], vec![16]));
     assert_eq!(contents.datatypes[0].envelope().combiner, Combiner::Structure);
-    // Bounds without markers: the enclosing type does not become wider.
+    // The bounds come without markers, so the type around this one is no wider.
     assert_eq!((ty.lb(), ty.ub()), (0, 42));
     assert!(!ty.flags().contains(Flags::USER_LB) && !ty.flags().contains(Flags::USER_UB));
 
@@ -83,14 +83,14 @@ fn different_extents_are_written_out_repetition_by_repetition() {
     let contents = ty.contents().unwrap();
     assert_eq!(contents.combiner, Combiner::Structure);
     assert_eq!(contents.addresses, [0, 20, 2, 28, 4, 36]);
-    // A field without data does not make the extents different.
+    // A field without data does not make the extents differ.
     let fields = [field(0, 2, bytes(1)), field(i64::MAX, i64::MAX, bytes(0))];
     let ty = Type::ucp_struct(&fields, 3).unwrap();
     assert_eq!((ty.envelope().combiner, places(&ty)), (Combiner::Hvector, vec![0, 2, 4]));
-    // If only other fields have data, its displacement is not used either.
+    // If only other fields have data, the displacement of this one is not used either.
     let fields = [fields[0].clone(), field(9, 1, bytes(1)), fields[1].clone()];
     assert_eq!(places(&Type::ucp_struct(&fields, 2).unwrap()), [0, 9, 2, 10]);
-    // A marker has a displacement.
+    // A marker's displacement counts.
     let fields = [field(0, 2, bytes(1)), field(-6, 0, Type::lb_marker())];
     let ty = Type::ucp_struct(&fields, 3).unwrap();
     assert_eq!((ty.lb(), ty.ub(), ty.size()), (-6, 5, 3));
@@ -111,16 +111,16 @@ fn the_edges() {
         assert_eq!(never.contents().unwrap().integers, [2, 0, 0]);
         assert_eq!(never.contents().unwrap().addresses, [4, i64::MAX]);
     }
-    // Backwards, and before the origin.
+    // Fields that run backwards from before the origin.
     let ty = Type::ucp_struct(&[field(-3, -4, bytes(2))], 3).unwrap();
     assert_eq!(places(&ty), [-3, -2, -7, -6, -11, -10]);
     assert_eq!((ty.lb(), ty.ub()), (-11, -1));
     assert_eq!(ty.levels(), Some(vec![level(-3, 2, 3, -4)]));
-    // Bytes named more than once, which can be packed but not unpacked.
+    // Fields that name a byte twice can be packed and not unpacked.
     let ty = Type::ucp_struct(&[field(0, 8, bytes(4)), field(2, 8, bytes(4))], 2).unwrap();
     assert!(ty.flags().contains(Flags::OVERLAP));
     assert_eq!(places(&ty), [0, 1, 2, 3, 2, 3, 4, 5, 8, 9, 10, 11, 10, 11, 12, 13]);
-    // Without a gap it is one run.
+    // Without a gap, the fields are one run.
     let ty = Type::ucp_struct(&[field(5, 4, bytes(4))], 6).unwrap();
     assert_eq!(ty.levels(), Some(vec![level(5, 24, 1, 0)]));
     assert!(ty.flags().contains(Flags::CONTIGUOUS | Flags::NO_GAPS));
@@ -169,12 +169,12 @@ fn rows_of_other_nests() {
 
     let run = |ty: &Type| ty.levels();
     assert_eq!(run(f64), Some(vec![level(0, 8, 1, 0)]));
-    // Several adjacent basic datatypes are one run, and so are adjacent structures of them.
+    // Several adjacent basic datatypes are one run, and so are adjacent structures.
     let record = Type::of::<(u32, u16, u16)>();
     assert_eq!(run(&Type::contiguous(3, &record).unwrap()), Some(vec![level(0, 24, 1, 0)]));
     let padded = Type::contiguous(3, &Type::of::<(u32, u16)>()).unwrap();
     assert_eq!(run(&padded), Some(vec![level(0, 6, 3, 8)]));
-    // Several runs in a repetition.
+    // A repetition with several runs is no row.
     assert_eq!(run(&Type::of::<(u64, u8, u32)>()), None);
     assert_eq!(run(&Type::indexed_block(1, &[0, 2, 4], f64).unwrap()), None);
 }

@@ -1,20 +1,12 @@
 //! The types of the crates `glam` and `nalgebra`, alone and as fields.
 
+use crate::interchangeable::interchangeable;
 use dtype_runtime::{Basic, Datatype, Error, Type, gaps, pack, runs, unpack, unpack_into};
 use glam::{Affine2, Affine3A, BVec3, IVec4, Mat2, Mat3A, Mat4, Quat, Vec2, Vec3, Vec3A, Vec4};
 use nalgebra::{Matrix2x3, Matrix3, Point3, Quaternion, SMatrix, Scale2, Translation3, Vector3};
 
-/// A type, and another with the signature it must have, because the other side may use either.
-fn same<T: Datatype, U: Datatype>() {
-    let name = core::any::type_name::<T>();
-    assert_eq!(T::TYPE_MAP.signature_hash(), U::TYPE_MAP.signature_hash(), "{name}");
-    assert_eq!(Type::of::<T>().signature_hash(), Type::of::<U>().signature_hash(), "{name}");
-    assert_eq!(Type::of::<T>().extent(), size_of::<T>() as i64, "{name}");
-    assert_eq!(T::TYPE_MAP.size(), U::TYPE_MAP.size(), "{name}");
-}
-
 macro_rules! same {
-    ($($type:ty: $as:ty;)*) => { $(same::<$type, $as>();)* };
+    ($($type:ty: $as:ty;)*) => { $(interchangeable::<$type, $as>();)* };
 }
 
 #[test]
@@ -47,7 +39,7 @@ fn signatures_are_those_of_arrays() {
 
 #[test]
 fn arrays_of_them_are_one_copy() {
-    // The densest possible plan: memory and stream are equal.
+    // Memory and packed bytes are equal, so the plan is a single copy.
     for ty in [
         Type::of::<[Vec3; 5]>(),
         Type::of::<[Mat4; 5]>(),
@@ -80,7 +72,7 @@ fn components_are_sent_in_order() {
     assert_eq!(pack(&[Scale2::new(1.0_f32, 2.0)]), columns(2));
 }
 
-/// The lane of a `Vec3A` without a component, if it is part of a register.
+/// The unused lane of a `Vec3A`, if the type is a register.
 #[cfg(target_feature = "sse2")]
 fn lane(vector: &Vec3A) -> u32 {
     // SAFETY: a `Vec3A` is a register of four floats here.
@@ -103,7 +95,7 @@ fn the_fourth_lane_is_neither_read_nor_written() {
         unpack_into(&bytes, &mut received).unwrap();
         assert_eq!(received, sent);
         assert!(received.iter().all(|vector| lane(vector) == 55.0_f32.to_bits()));
-        // A peer that uses plain vectors.
+        // A peer may unpack plain vectors.
         let plain: Vec<Vec3> = unpack(&bytes).unwrap();
         assert!(plain.iter().zip(&sent).all(|(&plain, &sent)| plain == Vec3::from(sent)));
     }
@@ -135,7 +127,7 @@ fn body(i: u8) -> Body {
     }
 }
 
-/// The packed bytes, by hand.
+/// The packed bytes, listed by hand.
 fn listed(body: &Body) -> Vec<u8> {
     let mut bytes = vec![body.id];
     let mut f64s: Vec<f64> = body.place.iter().copied().collect();
@@ -163,10 +155,10 @@ fn fields_of_structs() {
         let runtime = Type::of::<Body>().commit();
         assert_eq!(runtime.size(), listed(&bodies[0]).len() as u64);
 
-        // Gaps are unchanged: every byte is 0xA5 before, and the gaps are 0xA5 after.
+        // Every byte is 0xA5 before, and every gap is 0xA5 afterwards.
         let mut memory: Vec<core::mem::MaybeUninit<Body>> = Vec::with_capacity(bodies.len());
         let len = bodies.len() * size_of::<Body>();
-        // SAFETY: the vector's own allocation of `len` bytes; all are initialised here and then accessed as bytes.
+        // SAFETY: the vector's own allocation of `len` bytes. All of them are initialised here, and accessed only as bytes.
         let image = unsafe {
             memory.as_mut_ptr().cast::<u8>().write_bytes(0xA5, len);
             core::slice::from_raw_parts_mut(memory.as_mut_ptr().cast::<u8>(), len)
@@ -204,11 +196,11 @@ fn errors_name_the_component() {
         value: 2,
     };
     assert_eq!(refused(2 * size - 6), invalid("locked.y"));
-    // Column 1, row 0.
+    // The component in column 1, row 0.
     assert_eq!(refused(2 * size - 2), invalid("seen[1][0]"));
 }
 
-/// With a skipped lane inside.
+/// A struct with a skipped lane inside.
 #[derive(Datatype, Clone, Debug, PartialEq)]
 struct Aligned {
     mass: f32,

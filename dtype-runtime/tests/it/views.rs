@@ -1,5 +1,5 @@
-//! Records read in place: views of memory, packed records, columns. Compared with bytes that are written here by
-//! hand, and with the values themselves.
+//! Records read in place: views of memory, packed records, columns. The tests compare them with bytes written by hand, and with
+//! the values.
 
 use core::num::NonZero;
 
@@ -10,7 +10,7 @@ use dtype_runtime::{
 };
 use proptest::prelude::*;
 
-/// Padding after `flag`, and an inner struct.
+/// A struct with padding after `flag`, and with a struct inside.
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
 struct Record {
     id: u32,
@@ -26,7 +26,7 @@ struct Point {
     y: f64,
 }
 
-/// All data, in order.
+/// A struct without padding, whose fields are packed in the order of memory.
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 struct Dense {
@@ -62,7 +62,7 @@ fn by_hand(record: &Record) -> Vec<u8> {
     bytes
 }
 
-/// Bytes at an offset from an aligned address.
+/// Bytes at an address of a known alignment.
 #[repr(align(16))]
 struct Aligned([u8; 256]);
 
@@ -110,7 +110,7 @@ proptest! {
         for index in 0..records.len() + 2 {
             prop_assert_eq!(packed.get(index), records.get(index).copied());
         }
-        // From both ends, in a random order.
+        // Takes records from both ends, in a random order.
         let (mut ours, mut theirs) = (packed.iter(), records.iter().copied());
         for front in ends {
             prop_assert_eq!(ours.len(), theirs.len());
@@ -170,7 +170,7 @@ proptest! {
         let bytes = bytes_of(&records);
         prop_assert_eq!(bytes, pack(&records));
         prop_assert_eq!(view::<Dense>(bytes).unwrap(), &records);
-        // The same bytes elsewhere, aligned for the largest field.
+        // The same bytes at another address, which is aligned for the largest field.
         let mut memory = Aligned([0; 256]);
         let memory = &mut memory.0[..bytes.len()];
         memory.copy_from_slice(bytes);
@@ -206,7 +206,7 @@ proptest! {
 #[test]
 fn a_view_needs_alignment() {
     let memory = Aligned([0; 256]);
-    // 4 on some machines with 32-bit addresses.
+    // On some 32-bit machines, the alignment is 4.
     let alignment = align_of::<u64>();
     for offset in 0..8 {
         let viewed = view::<u64>(&memory.0[offset..offset + 16]);
@@ -222,7 +222,7 @@ fn a_view_needs_alignment() {
             "the bytes begin 3 bytes after a multiple of {alignment}, the alignment of the records"
         )
     );
-    // An empty slice cannot be misaligned, wherever it is.
+    // An empty slice is never misaligned.
     assert_eq!(view::<u64>(&[]), Ok(&[][..]));
     assert_eq!(view_mut::<u64>(&mut { memory.0 }[1..1]), Ok(&mut [][..]));
     assert_eq!(view::<[u64; 0]>(&[]), Ok(&[][..]));
@@ -266,7 +266,7 @@ fn packed_records_are_checked_once() {
 }
 
 #[test]
-fn what_a_path_does_not_name_is_an_error() {
+fn a_path_without_a_field_is_an_error() {
     let bytes =
         pack(&[(Kind::A, [Point { x: 1.0, y: 2.0 }; 2]), (Kind::B, [Point { x: 3.0, y: 4.0 }; 2])]);
     let packed = Packed::<(Kind, [Point; 2])>::new(&bytes).unwrap();

@@ -1,4 +1,4 @@
-//! Arrays of structs as columns and back, beside a loop that reads one field after another.
+//! Arrays of structs as columns and back. The reference is a loop that reads one field after another.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -9,10 +9,9 @@
 #![allow(clippy::float_cmp, reason = "values come back as they were")]
 #![allow(clippy::items_after_statements, reason = "structs beside the test that uses them")]
 
-use crate::alone;
 use crate::model;
 use crate::tags::{Kind, Tag};
-use dtype_runtime::kernels::{self, Isa};
+use crate::{alone, each_isa};
 use dtype_runtime::{Basic, Columns, Datatype, Error, columns};
 use proptest::prelude::*;
 
@@ -47,22 +46,12 @@ fn bodies(count: usize) -> Vec<Body> {
         .collect()
 }
 
-/// Calls `check` with each set of instructions that the machine has.
-fn with_each_isa(mut check: impl FnMut(Isa)) {
-    let _alone = alone();
-    let before = kernels::selected();
-    for isa in Isa::ALL.iter().copied().filter(|isa| kernels::available(*isa)) {
-        kernels::select(isa).unwrap();
-        check(isa);
-    }
-    kernels::select(before).unwrap();
-}
-
 #[test]
 fn every_column_has_the_values_of_its_field() {
     let counts: &[usize] =
         if cfg!(miri) { &[0, 1, 70] } else { &[0, 1, 2, 7, 8, 63, 64, 65, 300, 5000] };
-    with_each_isa(|isa| {
+    let _alone = alone();
+    for isa in each_isa() {
         for &count in counts {
             let bodies = bodies(count);
             let all = columns(&bodies);
@@ -86,7 +75,7 @@ fn every_column_has_the_values_of_its_field() {
             same!("type.1", i64, |body| [body.r#type.1]);
             assert_eq!(all.to_records().unwrap(), bodies);
         }
-    });
+    }
 }
 
 #[test]
@@ -134,11 +123,11 @@ fn a_wrong_path_or_type_is_refused() {
     for path in ["", ".", "charge.", ".charge", "type..0", "nothing", "type.2", "position[0]"] {
         assert!(all.get::<i8>(path).is_err(), "{path}");
     }
-    // Not the innermost axes.
+    // The innermost axis has three numbers.
     assert!(all.get::<[u16; 2]>("marks").is_err());
-    // One element has the signature of an array of one.
+    // One element has the signature of an array of one element.
     assert_eq!(all.get::<[f64; 1]>("position").unwrap()[3], [1.0]);
-    // The same signature, fewer values.
+    // Another type has the same signature and fewer valid values.
     assert!(matches!(all.get::<bool>("charge"), Err(Error::FieldType { .. })));
     assert_eq!(all.get::<u8>("tags.kind").unwrap().len(), 12);
     assert!(matches!(columns(&[(7_u8, 1_u8)]).get::<Kind>("0"), Err(Error::InvalidValue { .. })));
@@ -152,7 +141,7 @@ fn columns_that_were_written_to_are_checked() {
     let mut all = columns(&bodies);
     all.set("charge", &[7_i8; 300]).unwrap();
     assert!(all.to_records().unwrap().iter().all(|body| body.charge == 7));
-    // An element of the enum's column, as a number.
+    // Writes an invalid number to an element of the enum's column.
     all.get_mut::<u8>("tags.kind").unwrap()[4 * 271 + 2] = 4;
     let error = all.to_records().unwrap_err();
     assert_eq!(error.to_string(), "record 271, field tags[1][0].kind: 0x4 is not a valid Kind");
@@ -178,11 +167,11 @@ fn columns_become_vectors() {
         all.to_records().unwrap_err().to_string(),
         "field `position`: Columns<Body> packs no field `position`"
     );
-    // Refused, it stays.
+    // A refused column stays.
     let mut numbers = columns(&[(7_u8, 1_u8)]);
     assert!(numbers.take::<Kind>("0").is_err());
     assert_eq!(numbers.take::<u8>("0").unwrap(), [7]);
-    // Another alignment is a copy.
+    // Vectors of another alignment are copied.
     #[derive(Datatype, Debug, PartialEq)]
     #[repr(C, align(16))]
     struct Pair([u64; 2]);
@@ -232,7 +221,7 @@ fn skipped_fields_stay() {
 /// Records of each stride below a vector, with a field of each width at each offset.
 macro_rules! strides {
     ($($stride:literal)*) => {$({
-        with_each_isa(|isa| {
+        for isa in each_isa() {
             #[derive(Datatype, Clone, Copy)]
             #[repr(C, packed)]
             struct Record {
@@ -262,13 +251,14 @@ macro_rules! strides {
                 assert!(all.get::<u32>("four").unwrap().iter().copied().eq(i().map(|i| 5 * i as u32)), "{isa}");
                 assert!(all.get::<u64>("eight").unwrap().iter().copied().eq(i().map(|i| 7 * i)), "{isa}");
             }
-        });
+        }
     })*};
 }
 
 #[test]
 fn every_stride() {
-    // All of them take Miri a minute.
+    let _alone = alone();
+    // All strides take Miri a minute.
     if cfg!(miri) {
         strides!(16 19 33 64);
         return;

@@ -1,5 +1,5 @@
-//! The kernels that explanations name, for shapes and numbers of instances, with each set of instructions: a row changes when
-//! the engine decides otherwise. Any kernel copies the right bytes, so no other test sees that.
+//! The kernels that the engine chooses for shapes and numbers of instances, with each instruction set. Every kernel copies the
+//! right bytes, so no other test notices another choice.
 
 use std::fmt::Write;
 
@@ -8,10 +8,9 @@ use dtype_runtime::explain::ExplainStyle;
 use dtype_runtime::kernels::{Isa, select};
 use dtype_runtime::{Basic, Error, Order, Type};
 
-/// The shape, the number of instances, and the kernels that copy them: portable, with AVX2 and with AVX-512. `=` is as in the
-/// column before. After `each:` come the kernels for the operations of one instance, or of one repetition of a loop, which are
-/// executed one after another. The number after a name is how many records the kernel copies at once. A failure prints the new
-/// table.
+/// The shape, the number of instances, and the kernels for them: portable, with AVX2, and with AVX-512. `=` repeats the column
+/// before. After `each:` come the kernels for the operations of one instance, or of one repetition of a loop. The number after
+/// a name says how many records the kernel copies at once. If the test fails, it prints the new table.
 const DECISIONS: &str = "\
 4.2             |    1 | copy                              | =                                 | =
 4.2             |    2 | copy                              | =                                 | permute, 8
@@ -110,7 +109,7 @@ fn shape(name: &str) -> Type {
     // Of three dimensions, 64 numbers in each.
     let part = |sizes| Type::subarray(&[64; 3], sizes, &[1; 3], Order::C, &Type::basic(Basic::F64));
     let ty = match name {
-        // Structs, by the bytes of their fields, which touch where there is a dot.
+        // Structs are named by the lengths of their fields. A dot stands between fields that touch.
         "4.2" => record(&[(6, 0)], 8),
         "8.4.1" => record(&[(13, 0)], 16),
         "1 8" => record(&[(1, 0), (8, 8)], 16),
@@ -179,18 +178,18 @@ fn byte() -> Type {
     Type::basic(Basic::U8)
 }
 
-/// A struct whose runs have these lengths and places.
+/// A struct with runs of these lengths at these displacements.
 fn record(runs: &[(u64, i64)], extent: i64) -> Result<Type, Error> {
     let (lengths, places): (Vec<u64>, Vec<i64>) = runs.iter().copied().unzip();
     Type::resized(&Type::hindexed(&lengths, &places, &byte())?, 0, extent)
 }
 
-/// 400 blocks, in steps that no two lengths share.
+/// 400 blocks. The distance between blocks is different for each length.
 fn blocks(len: u8) -> Result<Type, Error> {
     Type::hvector(400, len.into(), 2 * i64::from(len) + 8, &byte())
 }
 
-/// 300 blocks with irregular gaps, whose lengths are so many units in turn.
+/// 300 blocks with irregular gaps. The lengths, in units, repeat.
 fn list(unit: u32, lengths: &[u32]) -> Result<Type, Error> {
     let mut place = 0;
     let blocks = lengths.iter().cycle().zip(0..300).map(|(length, i)| {
@@ -209,7 +208,7 @@ fn columns(side: u32, of: Basic) -> Result<Type, Error> {
     Type::contiguous(side.into(), &Type::resized(&column, 0, old.extent())?)
 }
 
-/// The kernels that an explanation names, without what each of them covers.
+/// The names of the kernels in an explanation.
 fn decision(explanation: &str) -> String {
     let (mut words, mut covered) = (Vec::<String>::new(), usize::MAX);
     for line in explanation.lines().skip(1) {
@@ -230,7 +229,7 @@ fn decision(explanation: &str) -> String {
     words.join(" ")
 }
 
-/// A row with the decisions that this machine can show.
+/// A row of the table. If this machine lacks an instruction set, the pinned decision stays.
 fn row(pinned: &str) -> String {
     let mut cells = pinned.split('|').map(str::trim);
     let [name, count] = [(); 2].map(|()| cells.next().unwrap_or(""));

@@ -1,4 +1,4 @@
-//! Plans in words.
+//! Explanations of plans.
 
 #![allow(dead_code, reason = "only the layout of the structs counts")]
 
@@ -41,7 +41,7 @@ fn words(ty: &Type, instances: u64) -> String {
 #[test]
 fn plans_in_words() {
     let _alone = alone();
-    // The same on every machine.
+    // With the portable kernels, the text is the same on every machine.
     select(Isa::Portable).unwrap();
     assert_eq!(
         words(&seed_000(), 1),

@@ -1,18 +1,17 @@
-//! Blocks, lists of blocks, and all their fragments access the right bytes and no others: each block ends at the
-//! end of a page, or starts at the start of one, and the adjacent page cannot be accessed.
+//! Blocks, lists of blocks, and their fragments access the right bytes and no others. Each block ends at the end of a page, or
+//! starts at the start of a page, and the adjacent page cannot be accessed.
 
-use crate::alone;
+use crate::{alone, each_isa};
 use dtype_runtime::commit::Committed;
-use dtype_runtime::kernels::{Isa, available, select};
 use dtype_runtime::plan::Op;
 use dtype_runtime::{Basic, Packer, Representation, Type, Unpacker};
 
-/// A multiple of the page size of every machine.
+/// The length of a page here: a multiple of the page size of every machine.
 const PAGE: usize = 65_536;
-/// This number of bytes at the start and at the end of a page is compared.
+/// The number of compared bytes at the start and at the end of a page.
 const EDGE: usize = 2048;
 const BLOCKS: usize = 48;
-/// The longest block: the largest length handled without a call.
+/// The longest block that the engine copies without a call.
 const LONGEST: usize = 1100;
 /// The longest run of values whose bytes are reversed.
 const LONGEST_RUN: usize = 256;
@@ -23,20 +22,13 @@ fn lengths() -> impl Iterator<Item = usize> {
     (1..=130).chain(long)
 }
 
-/// Runs `check` with every kernel set of this machine, one after another.
-fn with_all_kernels(check: impl Fn()) {
+/// Runs `check` with each instruction set of this machine.
+fn with_each_isa(check: impl Fn()) {
     let _alone = alone();
-    for isa in Isa::ALL {
-        if available(*isa) {
-            select(*isa).unwrap();
-            check();
-        } else {
-            println!("left out: no {isa} in this machine");
-        }
-    }
+    each_isa().for_each(|_| check());
 }
 
-/// Address space; only a few of its pages can be accessed.
+/// A range of addresses. Only a few of its pages can be accessed.
 struct Pages {
     start: *mut u8,
     len: usize,
@@ -106,7 +98,7 @@ fn pack_and_unpack(ty: &Committed, origin: *mut u8, blocks: &mut [Block], packed
     let mut expected = Vec::new();
     for (number, block) in blocks.iter_mut().enumerate() {
         let (at, len) = (block.at, block.len);
-        // SAFETY: the only reference to this page.
+        // SAFETY: nothing else refers to this page.
         let edge = unsafe { block.edge() };
         for (i, byte) in edge.iter_mut().enumerate() {
             *byte = (number + 3 * i).to_le_bytes()[0];
@@ -117,10 +109,10 @@ fn pack_and_unpack(ty: &Committed, origin: *mut u8, blocks: &mut [Block], packed
     unsafe { ty.pack_raw(origin, 1, packed) }.unwrap();
     assert!(*packed == expected);
     for block in &mut *blocks {
-        // SAFETY: as above.
+        // SAFETY: nothing else refers to this page.
         unsafe { block.edge() }.fill(0);
     }
-    // SAFETY: as above.
+    // SAFETY: the blocks are accessible, and nothing refers to them.
     unsafe { ty.unpack_raw(packed, origin, 1) }.unwrap();
     let mut left = &*packed;
     for block in blocks {
@@ -128,12 +120,12 @@ fn pack_and_unpack(ty: &Committed, origin: *mut u8, blocks: &mut [Block], packed
         left = rest;
         let mut image = [0; EDGE];
         image[block.at..][..block.len].copy_from_slice(here);
-        // SAFETY: as above.
+        // SAFETY: nothing else refers to this page.
         assert!(*unsafe { block.edge() } == image);
     }
 }
 
-/// Lists of blocks of all lengths and mixtures of lengths, each block in the page with this number.
+/// Lists of blocks of all lengths and mixtures of lengths. Block `i` is in the page with the number that the function returns.
 fn check(number_of_pages: impl Fn(usize) -> usize) {
     let offsets: Vec<usize> = (0..BLOCKS).map(|i| PAGE * number_of_pages(i)).collect();
     let memory = Pages::reserve(offsets[BLOCKS - 1] + 2 * PAGE);
@@ -165,7 +157,7 @@ fn check(number_of_pages: impl Fn(usize) -> usize) {
             let size = ty.packed_size(1).unwrap();
             for offset in [0, PAGE - size] {
                 let start = packed_page.wrapping_add(offset);
-                // SAFETY: a part of the page, and the only reference to it.
+                // SAFETY: a part of the page, which nothing else refers to.
                 let out = unsafe { std::slice::from_raw_parts_mut(start, size) };
                 pack_and_unpack(&ty, memory.start, &mut blocks, out);
             }
@@ -176,16 +168,16 @@ fn check(number_of_pages: impl Fn(usize) -> usize) {
 
 #[test]
 fn blocks_near_one_another() {
-    with_all_kernels(|| check(|i| 1 + 2 * i + i * i));
+    with_each_isa(|| check(|i| 1 + 2 * i + i * i));
 }
 
-/// Offsets of more than 32 bits.
+/// The distances between blocks do not fit 32 bits.
 #[test]
 fn blocks_far_apart() {
-    with_all_kernels(|| check(|i| 1 + 2 * i + i * i + (i / 24) * 100_000));
+    with_each_isa(|| check(|i| 1 + 2 * i + i * i + (i / 24) * 100_000));
 }
 
-/// Blocks of equal lengths at equal strides: one, several, and in two dimensions, each in its own page.
+/// Blocks of equal lengths at equal strides: one block, several blocks, and two dimensions, each block in its own page.
 #[test]
 fn rows_of_blocks() {
     let memory = Pages::reserve(40 * PAGE);
@@ -193,9 +185,9 @@ fn rows_of_blocks() {
     let packed = Pages::reserve(3 * PAGE);
     let packed_page = packed.open(PAGE);
     let signed = |n: usize| i64::try_from(n).unwrap();
-    with_all_kernels(|| {
+    with_each_isa(|| {
         for (len, is_at_end) in lengths().flat_map(|len| [(len, false), (len, true)]) {
-            // Blocks in a row, rows, and the number of pages from one to the next of each.
+            // The blocks in a row, the rows, and the distances between blocks and between rows in pages.
             for (count, rows, apart, row) in
                 [(1, 1, 0, 0), (7, 1, 2, 0), (3, 4, 2, 8), (2, 3, 8, 2)]
             {
@@ -210,7 +202,7 @@ fn rows_of_blocks() {
                 let size = len * blocks.len();
                 for offset in [0, PAGE - size] {
                     let start = packed_page.wrapping_add(offset);
-                    // SAFETY: a part of the page, and the only reference to it.
+                    // SAFETY: a part of the page, which nothing else refers to.
                     let out = unsafe { std::slice::from_raw_parts_mut(start, size) };
                     pack_and_unpack(&all, origin, &mut blocks, out);
                 }
@@ -219,13 +211,13 @@ fn rows_of_blocks() {
     });
 }
 
-/// Packs and unpacks fragments from every position on, which end at the end of a page or start at the start of one.
-/// The blocks are in packed order.
+/// Packs and unpacks fragments from every position on. Each ends at the end of a page or starts at the start of a page. The
+/// blocks are in packed order.
 fn fragments(ty: &Committed, count: usize, origin: *mut u8, blocks: &mut [Block], packed: *mut u8) {
     let mut content = Vec::new();
     for block in blocks.iter_mut() {
         let (at, len) = (block.at, block.len);
-        // SAFETY: the only reference to this page.
+        // SAFETY: nothing else refers to this page.
         let edge = unsafe { block.edge() };
         edge.fill(0x11);
         for byte in &mut edge[at..][..len] {
@@ -239,7 +231,7 @@ fn fragments(ty: &Committed, count: usize, origin: *mut u8, blocks: &mut [Block]
         for from in 0..size {
             let len = length.min(size - from);
             let start = packed.wrapping_add(if from % 2 == 0 { PAGE - len } else { 0 });
-            // SAFETY: a part of the page, and the only reference to it.
+            // SAFETY: a part of the page, which nothing else refers to.
             let fragment = unsafe { std::slice::from_raw_parts_mut(start, len) };
             // SAFETY: the blocks are accessible, there are no references to them, and the packer no longer exists
             // when the unpacker is made.
@@ -262,7 +254,7 @@ fn fragments(ty: &Committed, count: usize, origin: *mut u8, blocks: &mut [Block]
             left = rest;
             let mut image = [0x11; EDGE];
             image[block.at..][..block.len].copy_from_slice(here);
-            // SAFETY: the only reference to this page.
+            // SAFETY: nothing else refers to this page.
             assert!(*unsafe { block.edge() } == image);
         }
     }
@@ -272,7 +264,7 @@ fn fragments(ty: &Committed, count: usize, origin: *mut u8, blocks: &mut [Block]
 /// mixes them with other lengths.
 #[test]
 fn fragments_from_every_position() {
-    with_all_kernels(check_fragments);
+    with_each_isa(check_fragments);
 }
 
 fn check_fragments() {
@@ -285,7 +277,7 @@ fn check_fragments() {
     let place = |block: &Block| signed(block.start.addr() - memory.start.addr());
     for len in [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 65, 130] {
         for is_at_end in [false, true] {
-            // Blocks at equal strides, also across the two instances.
+            // Blocks at equal strides, which continue across the two instances.
             let mut blocks: Vec<Block> =
                 pages[..6].iter().map(|page| Block::in_page(*page, len, is_at_end)).collect();
             let row = Type::contiguous(len as u64, &byte).unwrap();
@@ -317,10 +309,11 @@ fn check_fragments() {
     }
 }
 
-/// Runs of values in two pages, reversed from a third page and to it: as a whole, and cut inside a value.
+/// Runs of values in two pages. The bytes of each value are reversed on the way to a third page and back, as a whole, and with
+/// a cut inside a value.
 #[test]
 fn values_that_are_reversed() {
-    with_all_kernels(check_reversed);
+    with_each_isa(check_reversed);
 }
 
 fn check_reversed() {
@@ -339,7 +332,7 @@ fn check_reversed() {
             let mut content = Vec::new();
             for block in &mut blocks {
                 let at = block.at;
-                // SAFETY: the only reference to this page.
+                // SAFETY: nothing else refers to this page.
                 let edge = unsafe { block.edge() };
                 edge.fill(0x11);
                 for byte in &mut edge[at..][..len] {
@@ -356,7 +349,7 @@ fn check_reversed() {
             for (from, to) in [(0, size), (0, cut), (cut, size), (1, size - 1)] {
                 for start in [0, PAGE - (to - from)] {
                     let start = packed_page.wrapping_add(start);
-                    // SAFETY: a part of the page, and the only reference to it.
+                    // SAFETY: a part of the page, which nothing else refers to.
                     let fragment = unsafe { std::slice::from_raw_parts_mut(start, to - from) };
                     // SAFETY: the blocks are accessible, there are no references to them, and the packer no longer
                     // exists when the unpacker is made.
@@ -367,7 +360,7 @@ fn check_reversed() {
                     assert!(*fragment == reversed[from..to], "{count} of {basic}");
                     for block in &mut blocks {
                         let at = block.at;
-                        // SAFETY: the only reference to this page.
+                        // SAFETY: nothing else refers to this page.
                         let edge = unsafe { block.edge() };
                         edge[at..][..len].fill(0);
                     }
@@ -385,7 +378,7 @@ fn check_reversed() {
                         let mut image = [0x11; EDGE];
                         image[block.at..][..len].copy_from_slice(here);
                         let at = block.at;
-                        // SAFETY: the only reference to this page.
+                        // SAFETY: nothing else refers to this page.
                         let edge = unsafe { block.edge() };
                         assert!(*edge == image);
                         edge[at..][..len].copy_from_slice(before);
@@ -396,7 +389,7 @@ fn check_reversed() {
     }
 }
 
-/// Packs every part that starts in one of the last two records and ends with the last, to one end of a page.
+/// Packs every part that starts in one of the last two records and ends with the last record, to either end of a page.
 ///
 /// # Safety
 ///
@@ -415,7 +408,7 @@ unsafe fn check_last_parts(
         let len = size - from;
         let packed = if at_end { page.wrapping_add(PAGE - len) } else { page };
         let range = from as u64..size as u64;
-        // SAFETY: the caller guarantees the data, and the page has as many bytes.
+        // SAFETY: the caller guarantees that the data are readable, and the page has room for the packed bytes.
         let packed = unsafe {
             ty.pack_range_raw(origin, count, range, packed).unwrap();
             std::slice::from_raw_parts(packed, len)
@@ -424,12 +417,11 @@ unsafe fn check_last_parts(
     }
 }
 
-/// Records whose first byte of data is the first byte of a page, or whose last byte of data is the last one: the
-/// gaps before and after the data, and any excess bytes of whole-vector loads and stores, would lie in inaccessible
-/// pages.
+/// Records whose data start with the first byte of a page, or end with the last byte. Accesses to gaps before or after the
+/// data, or beyond the data, would hit inaccessible pages.
 #[test]
 fn records_at_both_ends_of_a_page() {
-    with_all_kernels(check_records);
+    with_each_isa(check_records);
 }
 
 fn check_records() {
@@ -465,7 +457,7 @@ fn check_records() {
         let first = *places.iter().min().unwrap();
         let before = usize::try_from(first).unwrap();
         let end = runs().map(|(place, len)| place + i64::try_from(*len).unwrap()).max().unwrap();
-        // One record again and again: the kernel changes when there were many.
+        // One record many times, because the kernel changes after many calls.
         for count in std::iter::repeat_n(1, 40).chain(1..70_usize) {
             let steps = stride * (i64::try_from(count).unwrap() - 1);
             let size = ty.packed_size(count).unwrap();
@@ -476,7 +468,7 @@ fn check_records() {
                 let start = if at_end { PAGE - span } else { 0 };
                 let origin = memory_page.wrapping_add(start).wrapping_sub(before);
                 let place = packed_page.wrapping_add(if packed_at_end { PAGE - size } else { 0 });
-                // SAFETY: the pages, and the only references to them.
+                // SAFETY: the pages are accessible, and nothing else refers to them.
                 let (content, bytes) = unsafe {
                     (
                         std::slice::from_raw_parts_mut(memory_page, PAGE),
@@ -505,7 +497,7 @@ fn check_records() {
                 }
                 // SAFETY: as above.
                 assert_eq!(unsafe { ty.unpack_raw(bytes, origin, count) }, Ok(size));
-                // SAFETY: the only reference again.
+                // SAFETY: the other references are no longer used.
                 let content = unsafe { std::slice::from_raw_parts(memory_page, PAGE) };
                 assert!(content[start..][..span] == image, "{ty:?} × {count}");
                 // SAFETY: the data lie in the page; the slices borrowed from both pages are not used any more.
@@ -519,7 +511,7 @@ fn check_records() {
     }
 }
 
-/// Slices of values that start at the start of a page, or end at the end of one, and their packed bytes likewise.
+/// Slices of values, and their packed bytes, that start at the start of a page or end at the end of a page.
 #[cfg(feature = "derive")]
 mod slices {
     use super::*;
@@ -561,7 +553,7 @@ mod slices {
             {
                 let place = memory_page.wrapping_add(if at_end { PAGE - len } else { 0 });
                 let bytes = packed_page.wrapping_add(if packed_at_end { PAGE - size } else { 0 });
-                // SAFETY: the pages, whose bytes are initialised and values of `T`, as all are; the only references to them.
+                // SAFETY: nothing else refers to the pages. Their bytes are initialised, and any bytes are values of `T`.
                 let (items, bytes) = unsafe {
                     (
                         std::slice::from_raw_parts_mut(place.cast::<T>(), count),
@@ -582,6 +574,6 @@ mod slices {
 
     #[test]
     fn at_both_ends_of_a_page() {
-        with_all_kernels(check_all);
+        with_each_isa(check_all);
     }
 }

@@ -1,5 +1,6 @@
 //! Instances of a few runs each, compared with a loop over their bytes: few and many, touching, overlapping and backwards,
-//! whole and in fragments, in both byte orders, and again and again, as a type learns after some calls how to be copied.
+//! whole and in fragments, in both byte orders. Each is copied many times, because a type chooses other kernels after some
+//! calls.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -10,13 +11,12 @@
 
 use std::io::{Read, Write};
 
-use crate::alone;
 use crate::model::config;
-use dtype_runtime::kernels::{Isa, available, select};
+use crate::{alone, each_isa};
 use dtype_runtime::{Basic, Buffer, BufferMut, Committed, Representation, Type};
 use proptest::prelude::*;
 
-/// Calls after which every way to copy the instances was taken.
+/// After this number of calls, every way to copy the instances has been used.
 const CALLS: usize = if cfg!(miri) { 3 } else { 70 };
 
 /// Bytes before and after the instances.
@@ -25,11 +25,11 @@ const MARGIN: i64 = 80;
 #[derive(Clone, Debug)]
 struct Case {
     width: i64,
-    /// Displacement and number of values of each run, in packed order.
+    /// The displacement and the number of values of each run, in packed order.
     runs: Vec<(i64, u64)>,
     extent: i64,
     count: usize,
-    /// Bytes of each fragment, in turn.
+    /// The lengths of the fragments, which repeat.
     fragments: Vec<usize>,
 }
 
@@ -49,7 +49,7 @@ fn cases() -> impl Strategy<Value = Case> {
             }
             keyed.sort_unstable();
             let runs = keyed.into_iter().map(|(_, run)| run).collect();
-            // Without a distance, each instance touches the next.
+            // Without a given distance, each instance touches the next.
             let extent = end + apart.unwrap_or(0);
             let extent = if backwards { -extent } else { extent };
             Case { width, runs, extent, count, fragments }
@@ -70,7 +70,7 @@ impl Case {
         Type::resized(&ty, 0, self.extent).unwrap().commit()
     }
 
-    /// The displacement of each packed byte; with `reversed`, of the bytes of each value the other way round.
+    /// The displacement of each packed byte. With `reversed`, the bytes of each value are in reverse order.
     fn displacements(&self, reversed: bool) -> Vec<i64> {
         let mut all = Vec::new();
         for instance in 0..self.count as i64 {
@@ -112,8 +112,7 @@ proptest! {
         native.iter().zip(&packed).for_each(|(disp, byte)| unpacked[at(disp)] = *byte);
 
         let _alone = alone();
-        for &isa in Isa::ALL.iter().filter(|isa| available(**isa)) {
-            select(isa).unwrap();
+        for isa in each_isa() {
             let committed = case.committed();
             let foreign = if cfg!(target_endian = "little") { Representation::BigEndian } else { Representation::LittleEndian };
             let conversion = committed.conversion(foreign).unwrap();

@@ -25,10 +25,20 @@ mod padding;
 mod races;
 mod same_bytes;
 
+use dtype_runtime::kernels::{Isa, available, select};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Held by each test that selects kernels, so that no other test selects meanwhile.
+/// The lock of the tests that select kernels: only one of them runs at a time.
 fn alone() -> MutexGuard<'static, ()> {
     static LOCK: Mutex<()> = Mutex::new(());
     LOCK.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Selects each instruction set of this machine in turn, and prints a line for each that the machine lacks.
+fn each_isa() -> impl Iterator<Item = Isa> {
+    let (has, lacks): (Vec<Isa>, Vec<Isa>) = Isa::ALL.iter().partition(|isa| available(**isa));
+    for isa in lacks {
+        println!("left out: no {isa} in this machine");
+    }
+    has.into_iter().inspect(|isa| select(*isa).unwrap())
 }

@@ -1,10 +1,9 @@
-//! Padding stays as it is, and reaches neither a decision nor the packed bytes. Some of it really is uninitialised: Valgrind's
-//! memcheck, which tracks every byte, shows that.
+//! Padding does not change, and neither a branch nor a packed byte depends on it. Some padding here is uninitialised, so that
+//! Valgrind's memcheck, which tracks every byte, reports such a dependence.
 
 use core::mem::MaybeUninit;
 
-use crate::alone;
-use dtype_runtime::kernels::{Isa, available, select};
+use crate::{alone, each_isa};
 use dtype_runtime::{
     Datatype, Packer, Type, Unpacker, pack, packed_size, runs, unpack, unpack_into,
 };
@@ -38,7 +37,7 @@ fn records(count: usize) -> Vec<Holes> {
 fn padding_is_not_read() {
     let records = records(40);
     let packed = pack(&records);
-    // The comparison makes memcheck check every byte.
+    // The comparison is a branch on every byte, which memcheck checks.
     assert!(packed.iter().all(|&byte| byte <= 1));
     assert!(packed.contains(&0) && packed.contains(&1));
 
@@ -56,7 +55,7 @@ fn padding_is_not_read() {
     assert!(pack(&over).iter().all(|&byte| byte <= 1));
 }
 
-/// Structs with padding, of which registers of AVX2 fill whole ones, parts of them, or several.
+/// Structs with padding. A register of AVX2 holds several of them, one, or a part of one.
 macro_rules! padded {
     ($($name:ident { $($field:ident: $type:ty),* } $(align $align:literal)?;)*) => { $(
         #[derive(Datatype)]
@@ -95,7 +94,7 @@ fn check<T: Datatype>() {
         let mut memory: Vec<T> = Vec::with_capacity(count);
         let start = memory.as_mut_ptr().cast::<u8>();
         for at in 0..count * stride {
-            // SAFETY: a byte of the memory. The data become zeros, which are valid everywhere.
+            // SAFETY: a byte of the memory. The data become zeros, which are valid values.
             unsafe { start.add(at).write(if is_data[at % stride] { 0 } else { CANARY }) };
         }
         // SAFETY: all data are valid.
@@ -131,12 +130,11 @@ fn check<T: Datatype>() {
 #[test]
 fn padding_is_kept_by_every_instruction_set() {
     let _alone = alone();
-    for isa in Isa::ALL.iter().filter(|isa| available(**isa)) {
-        select(*isa).unwrap();
+    for _ in each_isa() {
         check::<Half>();
         check::<Three>();
         check::<Checked>();
-        // Minutes under Miri.
+        // These take minutes under Miri.
         if cfg!(miri) {
             continue;
         }

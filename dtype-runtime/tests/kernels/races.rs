@@ -1,6 +1,6 @@
-//! What several threads may do at the same time. Like every test this one compares results, but its purpose is to
-//! run under the thread sanitizer, which reports two threads at one byte even if no result is wrong. All threads
-//! are joined before anything is compared.
+//! What several threads may do at the same time. These tests compare results, but their purpose is to run under the thread
+//! sanitizer, which reports two threads at one byte even if the result is right. All threads are joined before anything is
+//! compared.
 //!
 //! The sanitizer does not see the masked and the wide accesses of AVX-512: only the results test these. With
 //! `DTYPE_KERNELS=portable` it sees all accesses.
@@ -20,7 +20,7 @@ use dtype_runtime::{
 
 const THREADS: usize = 4;
 
-/// Runs each piece of work on a thread of its own; all begin when the last thread has started.
+/// Runs each piece of work on a thread of its own. All of them begin when the last thread has started.
 fn together<W: FnOnce() + Send>(work: impl IntoIterator<Item = W>) {
     let work: Vec<W> = work.into_iter().collect();
     let start = &Barrier::new(work.len());
@@ -34,7 +34,7 @@ fn together<W: FnOnce() + Send>(work: impl IntoIterator<Item = W>) {
     });
 }
 
-/// A part that was to be copied by instructions which are no longer selected is copied by others.
+/// After another instruction set was selected, a part of a message is copied with that set.
 #[test]
 fn fragments_while_instructions_are_selected() {
     use dtype_runtime::kernels::{Isa, available, select, selected};
@@ -76,7 +76,7 @@ fn fragments_while_instructions_are_selected() {
     select(before).unwrap();
 }
 
-/// Instances in a memory, such that every kind of operation of a plan occurs.
+/// Instances in a memory. Together, the cases have every kind of operation of a plan.
 struct Case {
     committed: Committed,
     count: usize,
@@ -115,7 +115,7 @@ fn cases() -> Vec<Case> {
     let column = Type::vector(40, 1, 6, &basic(Basic::U16)).unwrap();
     let types = [Basic::U8, Basic::U64, Basic::U16].map(basic);
     let record = Type::structure(&[1, 1, 1], &[0, 8, 16], &types).unwrap();
-    // Strides that do not repeat, with lengths that do and lengths that do not.
+    // Displacements without a pattern, with equal lengths and with varied lengths.
     let places: Vec<i64> = (0..60).map(|i| i * (i + 3) / 2).collect();
     let lengths: Vec<u64> = (0..60).map(|i| 1 + i % 2).collect();
     let spread: Vec<i64> = places.iter().map(|place| 9 * place).collect();
@@ -134,7 +134,7 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// Where the parts of a stream of this length meet: inside elements, and inside records.
+/// The places where the parts of a stream of this length meet: inside elements, and inside records.
 fn cuts(end: usize, shift: usize) -> [usize; THREADS + 1] {
     let mut cuts = [0; THREADS + 1];
     for (i, cut) in cuts.iter_mut().enumerate() {
@@ -196,7 +196,7 @@ fn clones_pack_side_by_side() {
             rest = behind;
             let (packer, wanted) = (&packer, &wanted[ends[0]..]);
             work.push(move || {
-                // All threads may read the memory that one packer lends.
+                // A packer lends memory that all threads may read.
                 let chunk = packer.chunk();
                 let mut mine = packer.clone();
                 mine.set_position(ends[0] as u64).unwrap();
@@ -210,7 +210,7 @@ fn clones_pack_side_by_side() {
     }
 }
 
-/// Each thread clones types and commits them, and any thread may drop the last handle to one.
+/// Each thread clones types and commits them. Any thread may drop the last handle to a type.
 #[test]
 fn owners_come_and_go() {
     for turn in 0..50_usize {
@@ -234,11 +234,11 @@ fn owners_come_and_go() {
     }
 }
 
-/// The address of a memory, for threads that share it by agreement.
+/// The address of memory that threads share by agreement.
 #[derive(Clone, Copy)]
 struct Shared(*mut u8);
 
-// SAFETY: only an address; its users are responsible for every access through it.
+// SAFETY: the value is only an address. Each access through it has its own reason.
 unsafe impl Send for Shared {}
 // SAFETY: as above.
 unsafe impl Sync for Shared {}
@@ -249,8 +249,8 @@ impl Shared {
     }
 }
 
-/// Converts the data of each case, which are 1 before and `data` afterwards, while another thread fills the gaps
-/// with 2.
+/// Converts the data of each case while another thread fills the gaps with 2. Each byte of data is 1 before, and `data`
+/// afterwards.
 fn convert_beside_gaps(convert: impl Fn(&Case, *mut u8) + Sync, data: u8) {
     for case in &cases() {
         let mut is_data = vec![false; case.len];
@@ -263,7 +263,7 @@ fn convert_beside_gaps(convert: impl Fn(&Case, *mut u8) + Sync, data: u8) {
         let (convert, is_data) = (&convert, &is_data);
         let fill = move || {
             for at in (0..is_data.len()).filter(|at| !is_data[*at]) {
-                // SAFETY: a byte of the memory that the other thread may not touch.
+                // SAFETY: a byte of the memory that the conversion does not touch.
                 unsafe { start.at(at).write(2) };
             }
         };
@@ -276,7 +276,7 @@ fn convert_beside_gaps(convert: impl Fn(&Case, *mut u8) + Sync, data: u8) {
     }
 }
 
-/// The bytes between the data are not even read.
+/// Packing does not even read the bytes between the data.
 #[test]
 fn packing_leaves_the_gaps_to_others() {
     let pack = |case: &Case, origin: *mut u8| {
@@ -300,7 +300,7 @@ fn unpacking_leaves_the_gaps_to_others() {
     convert_beside_gaps(unpack, 3);
 }
 
-/// Padding, and a field that any thread may write while it is borrowed.
+/// A struct with padding, and with a field that any thread may write while the struct is borrowed.
 #[derive(Datatype, Debug, Default)]
 struct Counted {
     flag: u8,
@@ -372,8 +372,8 @@ fn parts_of_slices_are_unpacked_side_by_side() {
     }
 }
 
-/// Records that fit several times into a register of 64 bytes, and one that takes two, with gaps in and between
-/// them: if the machine supports it, each register is read or written at once, with a mask that excludes the gaps.
+/// Records that fit several times into a register of 64 bytes, and a record that needs two registers, with gaps in and between
+/// them. If the machine supports it, a masked access reads or writes a register at once and leaves out the gaps.
 fn permutations() -> Vec<Case> {
     let small =
         Type::structure(&[1; 3], &[0, 2, 5], &[Basic::U8, Basic::U16, Basic::U8].map(Type::basic));
@@ -384,7 +384,7 @@ fn permutations() -> Vec<Case> {
     let wide = Type::hindexed(&[3, 1, 2], &[60, 0, 30], &Type::basic(Basic::U64)).unwrap();
     vec![
         Case::new(Ok(small.clone()), 160),
-        // Repeated by a loop and by blocks, instead of by instances.
+        // The records are repeated by a loop or by blocks, and not by instances.
         Case::new(Type::hvector(160, 1, 9, &small), 1),
         Case::new(Type::hvector(300, 3, 5, &Type::basic(Basic::U8)), 1),
         Case::new(Type::resized(&backwards, 0, -12), 120),
@@ -392,8 +392,8 @@ fn permutations() -> Vec<Case> {
     ]
 }
 
-/// Two threads that both begin where their parts meet, one of them going backwards, so that both are in the same
-/// register at the same time: inside a record, and inside a value, at every position of some records.
+/// Two threads begin where their parts meet, and one of them goes backwards, so both access the same register at the same time.
+/// The parts meet inside a record and inside a value, at every position of some records.
 #[test]
 fn two_fragments_meet_inside_a_permutation() {
     for case in permutations() {
@@ -426,7 +426,7 @@ fn two_fragments_meet_inside_a_permutation() {
     }
 }
 
-/// The same for slices, whose records are constants.
+/// The same for slices, whose plans are constants.
 #[test]
 fn two_fragments_meet_inside_a_permutation_of_a_slice() {
     let items: Vec<(u8, u32, u16)> =
@@ -445,7 +445,7 @@ fn two_fragments_meet_inside_a_permutation_of_a_slice() {
     }
 }
 
-/// Parts of a converted stream; only parts that do not begin inside a value that is converted as a whole.
+/// The parts of a converted stream. None begins inside a value that is converted as a whole.
 fn foreign_parts<'a>(
     case: &Case,
     representation: Representation,
@@ -463,8 +463,8 @@ fn foreign_parts<'a>(
     parts
 }
 
-/// Where values are converted byte by byte, the parts meet anywhere; where values change their widths, the parts
-/// meet between two such values, and inside other values.
+/// Where values are converted byte by byte, parts meet anywhere. Where values change their widths, parts meet between two such
+/// values, or inside other values.
 #[test]
 fn parts_of_converted_streams_are_unpacked_side_by_side() {
     let basic = Type::basic;
@@ -482,8 +482,8 @@ fn parts_of_converted_streams_are_unpacked_side_by_side() {
         all.extend(permutations().into_iter().map(|case| (case, representation, 1)));
         all.extend(cases().into_iter().map(|case| (case, representation, 1)));
     }
-    // Parts begin in the first value of records of this packed size. That value does not change its width. A
-    // narrower value fits here, whatever its bytes are.
+    // Records of this packed size. Parts begin in the first value, which does not change its width. A narrower value fits,
+    // whatever its bytes are.
     all.push((numbers, Representation::External32, 1));
     all.push((Case::new(Ok(mixed.clone()), 120), Representation::External32, 10));
     all.push((Case::new(Ok(mixed), 120), narrow, 10));
@@ -519,9 +519,9 @@ fn parts_of_converted_streams_are_unpacked_side_by_side() {
 
 /// All threads request a property that the type computes at the first request.
 #[test]
-fn answers_are_worked_out_by_several_at_once() {
+fn several_threads_compute_a_property_at_once() {
     for round in 0..20 {
-        // New types, in no order, so that the answer takes some time.
+        // New types with blocks in no order, so that the computation takes some time.
         let places: Vec<i64> = (0..40).map(|i| i * 7 % 40 * 3 + round % 3).collect();
         let list = Type::indexed_block(1, &places, &Type::basic(Basic::U16)).unwrap();
         let ty = Type::structure(&[1, 1], &[0, 1000], &[list.clone(), list]).unwrap();

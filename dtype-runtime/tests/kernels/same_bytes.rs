@@ -1,28 +1,19 @@
-//! Every instruction set packs the same bytes, and touches nothing else.
+//! Every instruction set packs the same bytes, and touches no others.
 
 use core::num::NonZero;
 #[cfg(feature = "std")]
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
-use crate::alone;
+use crate::{alone, each_isa};
 use dtype_runtime::kernels::{Isa, available, select, selected};
 use dtype_runtime::{
     Basic, Buffer, BufferMut, Datatype, Error, Type, pack, packed_size, unpack, unpack_into,
 };
 use proptest::prelude::*;
 
-/// The instruction sets of this machine; prints a line for each that it lacks.
-fn isas() -> impl Iterator<Item = Isa> {
-    let (has, lacks): (Vec<Isa>, Vec<Isa>) = Isa::ALL.iter().partition(|isa| available(**isa));
-    for isa in lacks {
-        println!("skipped: {isa}, which this machine lacks");
-    }
-    has.into_iter()
-}
-
 #[test]
-fn what_is_missing_is_refused() {
+fn missing_instruction_sets_are_refused() {
     let _alone = alone();
     for isa in Isa::ALL {
         let result = select(*isa);
@@ -65,7 +56,7 @@ fn the_environment_selects() {
     assert!(err.contains("dtype: DTYPE_KERNELS=mmx: there are no such kernels"), "{err}");
 }
 
-/// Runs from their gaps and lengths, as displacements and lengths, in the order of their keys.
+/// Turns gaps, lengths and keys into displacements and lengths, ordered by the keys.
 fn out_of_order(runs: Vec<(u64, u64, u16)>) -> Vec<(i64, u64)> {
     let mut end = 0;
     let mut keyed = Vec::new();
@@ -77,12 +68,12 @@ fn out_of_order(runs: Vec<(u64, u64, u16)>) -> Vec<(i64, u64)> {
     keyed.into_iter().map(|(_, run)| run).collect()
 }
 
-/// One past the last byte of runs.
+/// The displacement after the last byte of the runs.
 fn end(runs: &[(i64, u64)]) -> i64 {
     runs.iter().map(|(place, len)| place + len.cast_signed()).max().unwrap()
 }
 
-/// The bytes of these runs.
+/// A type of bytes with these runs.
 fn of_runs(runs: &[(i64, u64)]) -> Type {
     let (places, lengths): (Vec<i64>, Vec<u64>) = runs.iter().copied().unzip();
     Type::hindexed(&lengths, &places, &Type::basic(Basic::U8)).unwrap()
@@ -107,7 +98,7 @@ fn types() -> impl Strategy<Value = Type> {
 }
 
 proptest! {
-    /// Whole and in fragments.
+    /// As a whole and in fragments.
     #[test]
     fn random_types(ty in types(), count in 0..60_usize, unaligned in 0..64_usize, cut in 0..999_usize) {
         let _alone = alone();
@@ -116,8 +107,7 @@ proptest! {
         let memory: Vec<u8> = (0..=unaligned + extent * count).map(|i| i.to_le_bytes()[0]).collect();
         let size = ty.packed_size(count).unwrap();
         let mut all = Vec::new();
-        for isa in isas() {
-            select(isa).unwrap();
+        for _ in each_isa() {
             let mut packed = vec![0xEE; size + 70];
             ty.pack(Buffer::new(&memory).origin(unaligned as i64), count, &mut packed[..size]).unwrap();
             prop_assert!(packed[size..].iter().all(|byte| *byte == 0xEE));
@@ -151,22 +141,21 @@ proptest! {
 }
 
 proptest! {
-    /// One instance after another: the kernels change when it turns out that there are many.
+    /// One instance at a time. After many calls, the engine uses other kernels.
     #[test]
     fn one_at_a_time(ty in types(), unaligned in 0..64_i64) {
         let _alone = alone();
         let len = usize::try_from(ty.true_ub() + unaligned).unwrap();
         let size = usize::try_from(ty.size()).unwrap();
         let memory: Vec<u8> = (0..len).map(|i| (i * 7).to_le_bytes()[0]).collect();
-        for isa in isas() {
-            select(isa).unwrap();
+        for _ in each_isa() {
             let committed = ty.commit();
             let (mut expected, mut untouched) = (vec![0; size], vec![0xDD; len]);
             committed.pack(Buffer::new(&memory).origin(unaligned), 1, &mut expected).unwrap();
             committed.unpack(&expected, BufferMut::new(&mut untouched).origin(unaligned), 1).unwrap();
             for call in 0..80 {
                 let mut packed = vec![0xEE; size + 70];
-                // Room beyond the packed bytes, and none.
+                // With room beyond the packed bytes, and without.
                 let room = size + call % 2 * 70;
                 committed.pack(Buffer::new(&memory).origin(unaligned), 1, &mut packed[..room]).unwrap();
                 prop_assert!(packed[..size] == expected);
@@ -175,9 +164,8 @@ proptest! {
                 committed.unpack(&expected, BufferMut::new(&mut back).origin(unaligned), 1).unwrap();
                 prop_assert!(back == untouched);
             }
-            // A set of instructions that is selected later.
-            for isa in isas() {
-                select(isa).unwrap();
+            // Another instruction set is selected after the commit.
+            for _ in each_isa() {
                 let mut packed = vec![0; size];
                 committed.pack(Buffer::new(&memory).origin(unaligned), 1, &mut packed).unwrap();
                 prop_assert!(packed == expected);
@@ -200,7 +188,7 @@ fn runs() -> impl Strategy<Value = Vec<(i64, u64)>> {
     prop_oneof![irregular, regular]
 }
 
-/// Runs, and the distance between records: with gaps, joined from one record to the next, at the distance of the runs, or
+/// Runs, and the stride of the records: with gaps, joined from one record to the next, at the distance of the runs, or
 /// backwards.
 fn records() -> impl Strategy<Value = (Vec<(i64, u64)>, i64)> {
     (runs(), 0..5, 0..30_i64).prop_map(|(runs, kind, apart)| {
@@ -217,7 +205,7 @@ fn records() -> impl Strategy<Value = (Vec<(i64, u64)>, i64)> {
 }
 
 proptest! {
-    /// Records that are longer than those that are permuted, in fragments of any lengths.
+    /// Records that are too long for a permutation, in fragments of any lengths.
     #[test]
     fn fragments_of_wide_records(
         (runs, extent) in records(),
@@ -228,7 +216,7 @@ proptest! {
         fragments_agree(&of_runs(&runs), &runs, extent, count, &lengths, until)?;
     }
 
-    /// Blocks of each kind of list, which are copied several at a time as long as these fit the fragment.
+    /// Blocks of each kind of list. Several blocks are copied at once if they fit the fragment.
     #[test]
     fn fragments_of_lists(
         runs in blocks(),
@@ -240,7 +228,7 @@ proptest! {
         fragments_agree(&of_runs(&runs), &runs, extent, count, &lengths, until)?;
     }
 
-    /// Types that nest rows and lists. Their fragments are cut from one list or from records.
+    /// Types that nest rows and lists. A fragment is a part of one list, or of some records.
     #[test]
     fn fragments_of_nested_types(
         (ty, runs) in nested(),
@@ -266,7 +254,7 @@ fn nested() -> impl Strategy<Value = (Type, Vec<(i64, u64)>)> {
             let extent = end(&all);
             let inner = Type::resized(&ty, 0, extent).unwrap();
             let mut places: Vec<i64> = match kind {
-                // Side by side, at equal distances, at any.
+                // Repetitions side by side, at equal distances, or at any distances.
                 0 => (0..).zip(&gaps).map(|(number, _)| extent * number).collect(),
                 1 => (0..).zip(&gaps).map(|(number, _)| (extent + 8) * number).collect(),
                 _ => gaps
@@ -303,8 +291,8 @@ fn blocks() -> impl Strategy<Value = Vec<(i64, u64)>> {
     )
 }
 
-/// Whether fragments of these lengths, in turn, are those of a copy byte by byte, until this percentage of the stream. `runs`
-/// are those of an instance.
+/// Checks that fragments of these lengths, which repeat, equal those of a copy byte by byte, until this percentage of the
+/// stream. `runs` are the runs of an instance.
 fn fragments_agree(
     ty: &Type,
     runs: &[(i64, u64)],
@@ -319,7 +307,7 @@ fn fragments_agree(
     let lowest = ends(count - 1).min(0) + ty.true_lb();
     let highest = ends(count - 1).max(0) + ty.true_ub();
     let origin = -lowest;
-    // Which byte of memory each packed byte is.
+    // The offset in memory of each packed byte.
     let bytes: Vec<usize> = (0..count)
         .flat_map(|i| runs.iter().map(move |(place, len)| (ends(i) + place, *len)))
         .flat_map(|(place, len)| (0..len.cast_signed()).map(move |byte| place + byte))
@@ -327,11 +315,10 @@ fn fragments_agree(
         .collect();
     let length = usize::try_from(highest - lowest).unwrap();
     let memory: Vec<u8> = (0..length).map(|i| (i * 7 + i / 256).to_le_bytes()[0]).collect();
-    for isa in isas() {
-        select(isa).unwrap();
+    for _ in each_isa() {
         let ty = ty.commit();
         let mut packer = ty.packer(Buffer::new(&memory).origin(origin), count).unwrap();
-        // After some fragments, a type is cut in another way.
+        // After some fragments, the engine cuts a type in another way.
         for _ in 0..if lengths.len() > 1 { 70 } else { 0 } {
             packer.set_position(bytes.len() as u64 / 2).unwrap();
             packer.pack(&mut [0]);
@@ -339,7 +326,7 @@ fn fragments_agree(
         packer.set_position(0).unwrap();
         let mut target = vec![0xDD; length];
         let mut wanted = target.clone();
-        // Refused if records overlap.
+        // Unpacking is refused if records overlap.
         let mut unpacker = ty.unpacker(BufferMut::new(&mut target).origin(origin), count).ok();
         prop_assert!(unpacker.is_some() || extent.unsigned_abs() < ty.true_ub().cast_unsigned());
         let (mut at, mut lengths) = (0, lengths.iter().cycle());
@@ -368,7 +355,7 @@ fn fragments_agree(
 
 #[cfg(feature = "derive")]
 mod derived {
-    use super::{alone, isas, select};
+    use super::{alone, each_isa};
     use dtype_runtime::{Datatype, Packer, pack, unpack, unpack_into};
 
     macro_rules! every_count {
@@ -384,8 +371,7 @@ mod derived {
                     let items: Vec<Record> =
                         (0..count).map(|i| Record { $($field: { let f = $value; f(i) }),* }).collect();
                     let mut all = Vec::new();
-                    for isa in isas() {
-                        select(isa).unwrap();
+                    for _ in each_isa() {
                         let packed = pack(&items);
                         assert_eq!(unpack::<Record>(&packed).unwrap(), items);
                         let mut over = items.clone();
@@ -424,8 +410,8 @@ mod derived {
 /// The number of records unpacked beside another thread.
 const RECORDS: usize = 64;
 
-/// While records are unpacked, another thread writes the bytes between their fields. Every such write must survive;
-/// it would be lost if gaps were read and written back.
+/// While records are unpacked, another thread writes the bytes between their fields. Such a write would be lost if gaps were
+/// read and written back.
 #[test]
 fn gaps_are_left_to_other_threads() {
     let _alone = alone();
@@ -433,8 +419,7 @@ fn gaps_are_left_to_other_threads() {
     let record = Type::hindexed(&[8, 1, 4], &[0, 9, 12], &byte).unwrap();
     let ty = Type::resized(&record, 0, 24).unwrap().commit();
     let is_data = |at: usize| matches!(at % 24, 0..=7 | 9 | 12..=15);
-    for isa in isas() {
-        select(isa).unwrap();
+    for _ in each_isa() {
         let memory: Vec<AtomicU8> = (0..24 * RECORDS).map(|_| AtomicU8::new(0)).collect();
         let packed = vec![0xAA; ty.packed_size(RECORDS).unwrap()];
         let done = AtomicBool::new(false);
@@ -472,10 +457,10 @@ fn records_with(size: usize, ones: &[usize], count: usize) -> Vec<u8> {
     record.repeat(count)
 }
 
-/// Unpacks many records, each byte of each of which was made invalid, as one record alone decides whether it is.
+/// Makes each byte of many records invalid. The error must be that of the same record alone, with its number.
 fn checks_agree<T: Datatype + Clone>(ones: &[usize]) {
     let size = packed_size::<T>(1);
-    // The time grows with the square.
+    // The time grows with the square of the length.
     let limit = if std::env::var_os("CI").is_some() { 1200 } else { 600 };
     for count in [1, 2, 3, 7, 8, 9, 16, 17, 40].into_iter().filter(|count| count * size <= limit) {
         let valid = records_with(size, ones, count);
@@ -518,7 +503,7 @@ mod enums {
 
     use super::checks_agree;
 
-    /// Numbers with one gap, which lie in two ranges.
+    /// Numbers with one gap, which form two ranges.
     #[derive(Datatype, Clone, Copy)]
     #[repr(u8)]
     enum Gap {
@@ -528,7 +513,7 @@ mod enums {
         D = 0xD9,
     }
 
-    /// Numbers with more gaps, one of them at 0.
+    /// Numbers with more gaps, one of which is at 0.
     #[derive(Datatype, Clone, Copy)]
     #[repr(i16)]
     enum Gaps {
@@ -538,7 +523,7 @@ mod enums {
         D = 0x101,
     }
 
-    /// Numbers with too many gaps for lanes.
+    /// Numbers with too many gaps for vectorized checks.
     #[derive(Datatype, Clone, Copy)]
     #[repr(u8)]
     enum Even {
@@ -563,8 +548,7 @@ mod enums {
 #[cfg_attr(miri, ignore = "tests instructions that Miri does not have, and takes long")]
 fn every_instruction_set_refuses_the_same_values() {
     let _alone = alone();
-    for isa in isas() {
-        select(isa).unwrap();
+    for _ in each_isa() {
         checks_agree::<(bool, char, f32, u64)>(&[]);
         checks_agree::<(u8, bool)>(&[]);
         checks_agree::<(char, bool)>(&[]);
@@ -573,13 +557,13 @@ fn every_instruction_set_refuses_the_same_values() {
         checks_agree::<(NonZero<u128>, bool)>(&[3]);
         #[cfg(feature = "derive")]
         enums::agree();
-        // A vector of 16 bytes, one too many for it, several vectors, and the same with wider lanes.
+        // Records of a vector of 16 bytes, of one byte more, and of several vectors, and the same with wider lanes.
         checks_agree::<[bool; 16]>(&[]);
         checks_agree::<[bool; 17]>(&[]);
         checks_agree::<([bool; 9], [u8; 20], char, bool)>(&[]);
         checks_agree::<(NonZero<u64>, bool, NonZero<u64>, char)>(&[0, 9]);
         checks_agree::<[(NonZero<u64>, bool); 3]>(&[0, 9, 18]);
-        // A vector of 64 bytes, likewise.
+        // The same with a vector of 64 bytes.
         checks_agree::<[bool; 64]>(&[]);
         checks_agree::<[bool; 65]>(&[]);
         checks_agree::<[(bool, char); 5]>(&[]);

@@ -2,8 +2,8 @@
 
 use proptest::test_runner::Config;
 
-/// `PROPTEST_CASES`, or else `thorough` where `CI` is set, a quarter of that elsewhere, and `interpreted` under Miri, which takes
-/// a thousand times as long for each case.
+/// The number in `PROPTEST_CASES`, if it is set. If not: `interpreted` under Miri, where each case takes a thousand times as
+/// long; otherwise `thorough` if `CI` is set, and a quarter of `thorough` if not.
 pub(crate) fn cases(thorough: u32, interpreted: u32) -> u32 {
     if std::env::var_os("PROPTEST_CASES").is_some() {
         Config::default().cases

@@ -13,8 +13,8 @@ use proptest::test_runner::FileFailurePersistence;
 
 pub(crate) use tree::*;
 
-/// As many cases as [`cases`] makes of `thorough`; failing cases are kept beside the test. Miri runs one in four hundred of
-/// them, and has no files.
+/// The number of cases that [`cases`] chooses, with failing cases kept beside the test. Miri runs one in four hundred of
+/// `thorough`, and writes no files.
 pub(crate) fn config(thorough: u32) -> ProptestConfig {
     let kept = FileFailurePersistence::WithSource("regressions");
     ProptestConfig {
@@ -27,14 +27,14 @@ pub(crate) fn config(thorough: u32) -> ProptestConfig {
 /// The maximum size of a random type in bytes.
 const MAX_SIZE: usize = if cfg!(miri) { 300 } else { 20_000 };
 
-/// Size, subsize and start.
+/// A dimension's size, subsize and start.
 fn dimension() -> impl Strategy<Value = (u64, u64, u64)> {
     (1..6_u64).prop_flat_map(|size| {
         (1..=size).prop_flat_map(move |subsize| (Just(size), Just(subsize), 0..=size - subsize))
     })
 }
 
-/// Size, distribution and processes, with a coordinate.
+/// A dimension's size, distribution and number of processes, and a coordinate.
 fn share() -> impl Strategy<Value = ((u64, Distribution, u64), u64)> {
     (1..8_u64, 1..4_u64).prop_flat_map(|(size, processes)| {
         let least = size.div_ceil(processes);
@@ -49,8 +49,8 @@ fn share() -> impl Strategy<Value = ((u64, Distribution, u64), u64)> {
     })
 }
 
-/// Enough blocks for a list in a plan: stretches of equal blocks at equal strides, mostly of length one, some of
-/// them long.
+/// Enough blocks for a list in a plan: stretches of equal blocks at equal strides. Most stretches have one block, and some are
+/// long.
 fn long_list() -> impl Strategy<Value = Vec<(u64, i64)>> {
     let times = prop_oneof![20 => 1..3_usize, 1 => 1..80_usize];
     let stretch = (1..4_u64, -1..4_i64, times);
@@ -92,10 +92,10 @@ pub(crate) fn trees() -> impl Strategy<Value = Tree> {
     trees_with_lists(0)
 }
 
-/// Like [`trees`], with lists of many blocks among the leaves, as often as the weight says.
+/// Like [`trees`], with lists of many blocks among the leaves. `weight` says how often.
 pub(crate) fn trees_with_lists(weight: u32) -> impl Strategy<Value = Tree> {
     let basic = proptest::sample::select(Basic::ALL).prop_map(Tree::Basic);
-    // Of single elements, with or without gaps, so that the types around them remain small.
+    // The lists have single elements, with or without gaps, so that the types around them remain small.
     let old = (basic.clone(), 0..4_i64).prop_map(|(basic, gap)| {
         let extent = basic.map().extent() + gap;
         Box::new(if gap < 3 { basic } else { Tree::Resized(Box::new(basic), 0, extent) })
@@ -118,14 +118,14 @@ pub(crate) fn trees_with_lists(weight: u32) -> impl Strategy<Value = Tree> {
     trees_of(leaf, 1)
 }
 
-/// Random trees with such leaves, small enough to be written out: negative strides, empty blocks, markers, resized
-/// and overlapping parts, and many adjacent blocks; structures of UCX with this weight, where MPI's constructors
-/// together have 14.
+/// Random trees with such leaves, small enough to be written out: negative strides, empty blocks, markers, resized and
+/// overlapping parts, and many adjacent blocks. Structures of UCX have this weight, and all constructors of MPI together have
+/// 14.
 pub(crate) fn trees_of(
     leaf: impl Strategy<Value = Tree> + 'static,
     ucp: u32,
 ) -> impl Strategy<Value = Tree> {
-    // Depth, nodes in all, and parts of a node. Rejected types are what takes Miri long.
+    // The depth, the number of all nodes, and the parts of a node. Miri spends most of the time on rejected types.
     let (depth, nodes, parts) = if cfg!(miri) { (2, 6, 3) } else { (5, 24, 4) };
     leaf.prop_recursive(depth, nodes, parts, move |inner| {
         let old = inner.clone().prop_map(Box::new);

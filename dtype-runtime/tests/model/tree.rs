@@ -1,5 +1,5 @@
-//! Type maps written out pair by pair; every question is answered by a look at all pairs. The only shared code with
-//! the crate is the names of the basic datatypes and their sizes.
+//! Type maps written out pair by pair. Every function goes through all pairs. The model shares with the crate only the names
+//! and the sizes of the basic datatypes.
 
 use dtype_runtime::types::{Distribution, Order, Pair, UcpField};
 use dtype_runtime::{Basic, Error, Type};
@@ -11,7 +11,7 @@ pub(crate) enum Tree {
     LbMarker,
     UbMarker,
     Pair(Pair),
-    /// Types without a named pair.
+    /// A pair type without a name in MPI.
     ValueIndex(Basic, Basic),
     F90Real(Option<u32>, Option<u32>),
     F90Complex(Option<u32>, Option<u32>),
@@ -26,11 +26,11 @@ pub(crate) enum Tree {
     Hindexed(Vec<(u64, i64)>, Box<Tree>),
     IndexedBlock(u64, Vec<i64>, Box<Tree>),
     HindexedBlock(u64, Vec<i64>, Box<Tree>),
-    /// Size, subsize and start of each dimension.
+    /// The size, subsize and start of each dimension.
     Subarray(Vec<(u64, u64, u64)>, Order, Box<Tree>),
-    /// Size, distribution and processes of each dimension; the process's coordinates.
+    /// The size, distribution and processes of each dimension, and the coordinates of the process.
     Darray(Vec<(u64, Distribution, u64)>, Vec<u64>, Order, Box<Tree>),
-    /// Displacement, extent and type of each field; the repetitions.
+    /// The displacement, extent and type of each field, and the number of repetitions.
     Ucp(Vec<(i64, i64, Tree)>, u64),
 }
 
@@ -64,7 +64,7 @@ fn integer(range: u32) -> Basic {
     }
 }
 
-/// Whether process `coordinate` of a dimension has element `index` of it.
+/// Whether process `coordinate` of a dimension owns element `index`.
 fn owns(
     size: u64,
     distribution: Distribution,
@@ -81,8 +81,8 @@ fn owns(
     }
 }
 
-/// The elements of an array whose indices satisfy `wanted`, in the order of memory, as a map with the bounds of the
-/// whole array.
+/// The map of the elements of an array whose indices satisfy `wanted`, in the order of memory, with the bounds of the whole
+/// array.
 fn elements(sizes: &[u64], order: Order, old: &Map, wanted: impl Fn(usize, u64) -> bool) -> Map {
     let total: u64 = sizes.iter().product();
     let fastest_first: Vec<usize> = match order {
@@ -185,7 +185,7 @@ impl Map {
     }
 }
 
-/// Whether a byte occurs twice.
+/// Whether any byte is named twice.
 pub(crate) fn has_duplicates(bytes: &[i64]) -> bool {
     let mut sorted = bytes.to_vec();
     sorted.sort_unstable();

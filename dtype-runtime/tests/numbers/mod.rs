@@ -1,9 +1,8 @@
-//! Pseudorandom numbers for tests that need many cases, the same ones each time. The unit tests in `src` use them
-//! too.
+//! Pseudorandom numbers, the same in each run, for tests that need many cases. The unit tests in `src` use them, too.
 
 #![allow(dead_code, reason = "no test uses all of it")]
 
-/// `SplitMix64`: the same sequence each time for the same start.
+/// `SplitMix64`: the same seed gives the same sequence.
 pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
@@ -24,7 +23,7 @@ impl Numbers {
         self.next() % bound
     }
 
-    /// A number from −bound up to, but not including, bound.
+    /// A number from −`bound` up to, but not including, `bound`.
     pub(crate) fn around(&mut self, bound: u64) -> i64 {
         self.below(2 * bound).cast_signed() - bound.cast_signed()
     }

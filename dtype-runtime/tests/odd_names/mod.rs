@@ -1,4 +1,4 @@
-//! Records whose fields have names that files have and Rust does not.
+//! Records with field names that files can have and Rust cannot.
 
 #![allow(dead_code, reason = "no test uses all of it")]
 

@@ -20,7 +20,7 @@ pub(crate) fn seed_000() -> Type {
     Type::structure(&[1, 2, 3], &[0, 8, 24], &[basic(Basic::U64), record, spaced]).unwrap()
 }
 
-/// The example of Open MPI's `opal_convertor_t`: a vector of u16, resized, three times, resized.
+/// The example of Open MPI's `opal_convertor_t`: a resized vector of u16, repeated three times, and resized again.
 pub(crate) fn seed_003() -> Type {
     let rows = Type::vector(4, 5, 6, &basic(Basic::U16)).unwrap();
     let spaced = Type::resized(&rows, 0, 50).unwrap();

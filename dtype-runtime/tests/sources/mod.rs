@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folder of the workspace if this crate is in it; `None` if the packaged crate is tested alone.
+/// The folder of the workspace; `None` if the packaged crate is tested outside of one.
 pub(crate) fn workspace() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).parent()?.to_path_buf();
     folder.join("CONTRIBUTING.md").is_file().then_some(folder)
@@ -16,14 +16,14 @@ pub(crate) fn crates(workspace: &Path) -> Vec<String> {
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .filter(|name| name.starts_with("dtype-") && workspace.join(name).join("src").is_dir())
         .collect();
-    // Crates of one library share a folder.
+    // The crates of one library share a folder.
     all.push("dtype-ucx/callbacks".to_owned());
     all.retain(|name| workspace.join(name).join("src").is_dir());
     all.sort();
     all
 }
 
-/// All Rust files below a folder, as paths relative to it with `/`, and their text.
+/// The paths of all Rust files below a folder, relative to it and with `/`, and the texts of these files.
 pub(crate) fn rust_files(folder: &Path) -> Vec<(String, String)> {
     fn collect(folder: &Path, prefix: &str, all: &mut Vec<(String, String)>) {
         for entry in fs::read_dir(folder).unwrap() {
@@ -42,7 +42,7 @@ pub(crate) fn rust_files(folder: &Path) -> Vec<(String, String)> {
     all
 }
 
-/// The code of a file: without comments, the contents of strings, and the module `tests` at its end.
+/// The code of a file without comments, the contents of strings, and the module `tests` at the end.
 pub(crate) fn code(text: &str) -> String {
     let bytes: Vec<char> = text.chars().collect();
     let starts = |at: usize, what: &str| {

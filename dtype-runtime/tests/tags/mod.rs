@@ -1,10 +1,10 @@
-//! What the records of several tests contain: an enum with gaps between its values, and a struct that has padding.
+//! Records of several tests: an enum with gaps between its values, and a struct with padding.
 
 #![allow(dead_code, reason = "no test uses all of it")]
 
 use dtype_runtime::Datatype;
 
-/// Most bytes are no value of it.
+/// An enum for which most bytes are invalid.
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
 #[repr(u8)]
 pub(crate) enum Kind {

@@ -47,7 +47,7 @@ fn is_predefined(ty: &Type) -> bool {
     })
 }
 
-/// A basic datatype that MPI lacks.
+/// Writes the block of bytes that replaces a basic datatype that MPI lacks.
 fn bytes(out: &mut Fill<'_, '_>, number: usize, basic: Basic) -> fmt::Result {
     writeln!(
         out,
@@ -102,7 +102,7 @@ fn statement<'a>(
     writeln!(out, "&t{number});")
 }
 
-/// The arrays that an argument needs.
+/// Writes the arrays that an argument needs.
 fn arrays<'a>(
     sequence: &CallingSequence<'a>,
     out: &mut Fill<'_, '_>,
@@ -122,10 +122,10 @@ fn arrays<'a>(
         (ArgumentKind::Counts(_) | ArgumentKind::Offsets(_), true) => "MPI_Count",
         _ => "",
     };
-    // Static, because a list can be larger than a stack.
+    // The arrays are static, because a list can be larger than a stack.
     let begin =
         |out: &mut Fill<'_, '_>| write!(out, "static const {element} t{number}_{name}[] = {{");
-    // C does not have arrays of length 0, and not every library accepts a null pointer instead.
+    // C has no arrays of length 0, and some libraries do not accept a null pointer instead.
     let end = |out: &mut Fill<'_, '_>, is_empty: bool| {
         out.write_str(if is_empty { "0};\n" } else { "};\n" })
     };
@@ -167,11 +167,11 @@ fn arrays<'a>(
     }
 }
 
-/// Whether the numbers of a call fit.
+/// Whether the numbers of a call fit the forms of the call.
 struct Range {
-    /// A count needs the large form.
+    /// Some count needs the large form.
     large: bool,
-    /// An argument fits neither form.
+    /// Some argument fits neither form.
     beyond: bool,
 }
 
@@ -188,7 +188,7 @@ impl Range {
     }
 }
 
-/// A number. C cannot write the least `i64` as a literal: it is the negative of a number that does not fit.
+/// Writes a number. C cannot write the least `i64` as a literal, because that is the negation of a number that does not fit.
 fn integer(out: &mut Fill<'_, '_>, value: i64) -> fmt::Result {
     if value == i64::MIN {
         return write!(out, "({} - 1)", value + 1);
@@ -196,7 +196,7 @@ fn integer(out: &mut Fill<'_, '_>, value: i64) -> fmt::Result {
     write!(out, "{value}")
 }
 
-/// A variable or a name.
+/// Writes a type as its variable or its name.
 fn ty<'a>(sequence: &CallingSequence<'a>, out: &mut Fill<'_, '_>, ty: &'a Type) -> fmt::Result {
     match sequence.variable(ty) {
         Some(number) => write!(out, "t{number}"),

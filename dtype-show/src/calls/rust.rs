@@ -18,7 +18,7 @@ pub(super) fn program(sequence: &CallingSequence<'_>, out: &mut Fill<'_, '_>) ->
         write!(out, "let t{} = Type::{}(", i + 1, call.combiner.name())?;
         list(out, &call.arguments, |out, one| argument(sequence, out, one))?;
         out.write_str(")?")?;
-        // A type with parts follows the rules of its parts.
+        // A type with parts gets the rules from its parts.
         if call.types().next().is_none() {
             rules(out, made)?;
         }
@@ -66,7 +66,7 @@ fn argument<'a>(
             out.write_str("&[")?;
             list(out, types, |out, part| {
                 ty(sequence, out, part)?;
-                // The list takes ownership of its types.
+                // The list takes ownership of its types, so a variable is cloned.
                 let is_variable = sequence.variable(part).is_some();
                 out.write_str(if is_variable { ".clone()" } else { "" })
             })?;
@@ -75,7 +75,7 @@ fn argument<'a>(
     }
 }
 
-/// A variable, or the expression for a named datatype.
+/// Writes a variable, or the expression for a named datatype.
 fn ty<'a>(sequence: &CallingSequence<'a>, out: &mut Fill<'_, '_>, ty: &'a Type) -> fmt::Result {
     if let Some(number) = sequence.variable(ty) {
         return write!(out, "t{number}");
@@ -84,13 +84,13 @@ fn ty<'a>(sequence: &CallingSequence<'a>, out: &mut Fill<'_, '_>, ty: &'a Type) 
         Some(Named::Basic(basic)) => write!(out, "Type::basic(Basic::{basic:?})")?,
         Some(Named::Pair(pair)) => write!(out, "Type::pair(Pair::{pair:?})")?,
         Some(marker) => write!(out, "Type::{}()", marker.name())?,
-        // Everything else is a variable.
+        // Any other type has a variable.
         None => {}
     }
     rules(out, ty)
 }
 
-/// The rules for the bounds of a predefined datatype, and of types made of it.
+/// Writes the call that sets the rules for bounds of a predefined datatype, and so of types made of it.
 fn rules(out: &mut Fill<'_, '_>, ty: &Type) -> fmt::Result {
     match ty.bounds_rule() {
         BoundsRule::Literal => Ok(()),

@@ -25,7 +25,7 @@ pub struct Cell {
     pub sign: Sign,
     /// Whether a basic datatype starts in it.
     pub starts: bool,
-    /// The field of its data, or the first field in packing order: an index into
+    /// The field of the cell's data, or the first of several in packing order: an index into
     /// [`Diagram::fields`](super::Diagram::fields). `None` without data, and for fields beyond the limit.
     pub field: Option<u16>,
     /// Bit masks of the bytes that are data, and of those that are named more than once.

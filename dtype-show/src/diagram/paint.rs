@@ -1,4 +1,4 @@
-//! Finds which bytes of some ranges of memory are data, and the field of each.
+//! Finds the bytes of data in some ranges of memory, and the field of each.
 
 use super::cell::{Cell, NO_FIELD};
 use crate::fields::Slot;
@@ -6,16 +6,16 @@ use dtype_runtime::__private::{AT_ONCE, List, Parts, Repetition, Source};
 
 /// A range of memory that is drawn, in cells.
 pub(super) struct Stretch {
-    /// Displacement in bytes of the first one.
+    /// The displacement in bytes of the first cell.
     pub(super) start: i128,
     pub(super) end: i128,
     pub(super) cells: Vec<Cell>,
-    /// Whether everything that may have data here was visited.
+    /// Whether every part that may have data here was visited.
     pub(super) complete: bool,
 }
 
 impl Stretch {
-    /// Decides on the signs.
+    /// Decides the signs of the cells.
     pub(super) fn finish(&mut self, unit: u32) {
         let mut left = self.end - self.start;
         for cell in &mut self.cells {
@@ -46,7 +46,7 @@ impl<'a> Painter<'a> {
         self.repeat(base, instances, span, |painter, base| painter.source(of, base, slot));
     }
 
-    /// Calls `one` for the repetitions that may have data here, given the range of the data of one repetition.
+    /// Calls `one` for the repetitions that may have data here. `from..to` is the range of the data of one repetition.
     fn repeat(
         &mut self,
         base: i128,
@@ -56,10 +56,10 @@ impl<'a> Painter<'a> {
     ) {
         let stride = i128::from(stride);
         let (first, end) = if stride == 0 {
-            // All repetitions are the same; two of them show that they overlap.
+            // All repetitions are at one place, so two of them show that they overlap.
             (0, if self.meets(base + from, base + to) { count.min(2).into() } else { 0 })
         } else {
-            // Data at `base + k · stride + [from, to)` meet `[start, end)`.
+            // Finds the values of `k` for which the data at `base + k · stride + [from, to)` meet `[start, end)`.
             let (low, high) = (self.stretch.start - to - base, self.stretch.end - from - base);
             let (low, high) = if stride > 0 { (low, high) } else { (-high, -low) };
             let step = stride.abs();
@@ -123,8 +123,8 @@ impl<'a> Painter<'a> {
         }
     }
 
-    /// The blocks of a list may lie anywhere. They are visited from both ends, since most lists are in order, and
-    /// then the first blocks are near the start and the last ones near the end.
+    /// The blocks of a list may lie anywhere. Most lists are in order, with the first blocks near the start and the last ones
+    /// near the end, so blocks are visited from both ends.
     fn list(&mut self, list: List<'_>, base: i128, slot: &Slot) {
         let chunks = list.len().div_ceil(AT_ONCE);
         let of = Source::Type(list.old);
@@ -160,7 +160,7 @@ impl<'a> Painter<'a> {
             else {
                 return;
             };
-            // At most 64 bytes, of which these are `next - at` from `shift` on.
+            // The bits of these `next - at` bytes, from bit `shift` on. There are at most 64.
             let mask = (u64::MAX >> (64 - (next - at))) << shift;
             cell.paint(mask, field, at == from);
             at = next;

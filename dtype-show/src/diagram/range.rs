@@ -17,7 +17,7 @@ pub struct Bracket {
     pub end: i128,
 }
 
-/// The part of a [`Bracket`] in one row.
+/// The part of a [`Bracket`] that is in one row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BracketPart {
     /// The first and last cell of the range, both included.
@@ -90,11 +90,11 @@ impl Ranges {
             let start = lb + number * extent;
             Bracket { label: format!("extent {extent}"), start, end: start + extent }
         };
-        // The first instance that is not counted yet, and the number of those counted.
+        // The first instance that is not counted yet, and the number of counted instances.
         let (mut next, mut drawn) = (0, 0);
         for row in &rows.drawn {
             let Range { start: from, end: to } = rows.bytes_of(*row);
-            // The instances with a byte in the row.
+            // The instances with a byte in this row.
             let first = (from - lb).div_euclid(extent).max(next);
             let end = ((to - 1 - lb).div_euclid(extent) + 1).min(rows.instances.into());
             if first >= end {
@@ -105,7 +105,7 @@ impl Ranges {
             drawn += end - first;
             next = end;
         }
-        // There are few cells, so the number fits.
+        // A picture has few cells, so the number fits.
         self.left_out = u64::try_from(drawn).unwrap_or(u64::MAX) - self.all.len() as u64;
         if self.left_out > 0 {
             self.all.pop();

@@ -16,15 +16,15 @@ const MAX_COLUMNS: usize = 1024;
 const MAX_ROWS: usize = 1024;
 /// Cells in a picture: as an SVG, each can take a few hundred bytes.
 const MAX_CELLS: u64 = 1 << 16;
-/// Bytes in a cell: one bit each.
+/// Bytes in a cell: a cell has a bit for each byte.
 const MAX_UNIT: u32 = 64;
-/// The number of points that are bounds; those of the data come after them.
+/// The number of points that are bounds. The points of the data follow them.
 const BOUNDS: usize = 4;
 /// The minimum number of cells in a row.
 const FEWEST_CELLS: u64 = 8;
 /// The minimum number of elements in a row of an array.
 const MIN_IN_GRID: u64 = 4;
-/// A row of an array may exceed the maximum number of cells by the maximum divided by this.
+/// How much longer than the maximum a row of an array may be: the maximum divided by this.
 const SLACK: u64 = 8;
 /// The maximum number of rows that draw one row of an array.
 const MAX_PARTS: u64 = 16;
@@ -36,8 +36,8 @@ pub(super) struct Rows {
     pub(super) unit: u32,
     /// Bytes in a row.
     pub(super) pitch: u64,
-    /// Bytes from one row of the array to the next. If these are more than in a row, an array's row is drawn as several rows,
-    /// the last of which may be shorter.
+    /// Bytes from one row of the array to the next. If a row of the picture has fewer bytes, each row of the array is drawn as
+    /// several rows, the last of which may be shorter.
     array: u64,
     /// The start of the first row and the end of the last one.
     pub(super) start: i128,
@@ -47,7 +47,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// `fields` are all fields, or none if some are not known.
+    /// Chooses the rows. `fields` are all fields, or none if some are unknown.
     pub(super) fn new(ty: &Type, source: Source<'_>, fields: &[DiagramField], view: &View) -> Self {
         let columns = view.columns.clamp(1, MAX_COLUMNS) as u64;
         let instances = view.instances.min(MAX_INSTANCES);
@@ -57,7 +57,7 @@ impl Rows {
             let data = (ty.size() > 0).then_some([ty.true_lb(), ty.true_ub()]);
             for [from, to] in [Some([ty.lb(), ty.ub()]), data].into_iter().flatten() {
                 let (from, to) = (i128::from(from.min(to)), i128::from(from.max(to)));
-                // Readers look at the first instance first.
+                // A reader looks at the first instance first, so its points come first.
                 points.extend([from, (to - 1).max(from), from + last, (to - 1).max(from) + last]);
             }
         }
@@ -70,13 +70,13 @@ impl Rows {
             None => (1, false),
         };
         let start = least - least.rem_euclid(unit.into());
-        // A point at the end of an empty range does not add a byte.
+        // The end of an empty range adds no byte.
         let is_empty = ty.extent() == 0 && ty.size() == 0 || instances == 0;
         let end = points.iter().copied().max().map_or(start, |point| point + i128::from(!is_empty));
         let bytes = u64::from(unit);
         let all = (end - start).unsigned_abs();
         let natural = natural(ty, source, view, all, unit, columns, instances);
-        // A row of the array around the elements, if it fits or can be drawn as several rows.
+        // The row of the array around the elements, if it fits one row or several.
         let longest = (columns + columns / SLACK) * bytes;
         let shortest = match natural {
             _ if view.row.is_some() => None,
@@ -99,7 +99,7 @@ impl Rows {
             None => array,
         };
 
-        // The first element of the array is at the origin.
+        // The first element of an array is at the origin.
         let is_array = view.row.is_some() || grid.is_some();
         let start = if is_array { start - start.rem_euclid(array.into()) } else { start };
         let mut rows = Self { instances, unit, pitch, array, start, end, drawn: Vec::new() };
@@ -115,7 +115,7 @@ impl Rows {
         rows
     }
 
-    /// The number of the row with a byte.
+    /// The number of the row that has a byte.
     fn number_of(&self, byte: i128) -> i128 {
         let (array, pitch) = (i128::from(self.array), i128::from(self.pitch));
         let at = byte - self.start;
@@ -132,8 +132,8 @@ impl Rows {
     }
 }
 
-/// At most `most` of all rows: rows where something starts or ends, and then rows with data, from the first
-/// instance on. The rows of the data are at the end of `wanted`, if there are any.
+/// Chooses at most `most` of all rows: first rows where something starts or ends, then rows with data, beginning with the first
+/// instance. The rows of the data are at the end of `wanted`, if there are any.
 fn some(most: usize, wanted: &[i128]) -> Vec<i128> {
     let mut drawn = BTreeSet::new();
     for row in wanted {
@@ -155,7 +155,7 @@ fn some(most: usize, wanted: &[i128]) -> Vec<i128> {
     drawn.into_iter().collect()
 }
 
-/// The size of an element, if all have one size that divides all displacements and bounds.
+/// The size of an element, if all elements have one size, and the size divides all displacements and bounds.
 fn element(ty: &Type, fields: &[DiagramField], view: &View) -> Option<u32> {
     let sizes = || fields.iter().filter_map(|field| Some(field.basic?.size()));
     let size = sizes().next().filter(|size| sizes().all(|other| other == *size))?;
@@ -196,6 +196,6 @@ fn natural(
         let mut strides = source.strides().into_iter();
         strides.find(|stride| (FEWEST_CELLS * unit..=most).contains(stride))
     });
-    // As many as fit into a row.
+    // As many rows of the array as fit into a row of the picture.
     natural.filter(whole).map(|pitch| most / pitch * pitch)
 }

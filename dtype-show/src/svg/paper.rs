@@ -26,7 +26,7 @@ pub(super) const CHARACTER: usize = 8;
 /// Pixels of a small character, in boxes and rulers.
 pub(super) const SMALL: usize = 7;
 
-/// Where a text is anchored.
+/// The point of a text that is at the given position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
@@ -34,7 +34,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// The elements of a picture, and the width that they need.
+/// The elements of a picture, and the width that they take.
 pub(super) struct Paper {
     body: String,
     width: usize,
@@ -49,7 +49,7 @@ pub(super) struct Rect {
     pub(super) height: usize,
 }
 
-/// The patterns on the boxes of later fields, which have the colours of the first eight again.
+/// The patterns for fields after the eighth, which reuse the eight colours.
 const PATTERNS: [(&str, &str); 3] = [
     ("dots", "<circle cx=\"2\" cy=\"2\" r=\"1\"/><circle cx=\"5\" cy=\"5\" r=\"1\"/>"),
     ("lines", "<rect width=\"6\" height=\"2\"/>"),
@@ -84,7 +84,7 @@ impl Paper {
         ));
     }
 
-    /// The box of a field.
+    /// Draws the box of a field.
     pub(super) fn field(&mut self, field: Option<u16>, rect: Rect, tip: Option<&str>) {
         let field = field.unwrap_or(u16::MAX);
         let pattern = (usize::from(field) / FIELDS.len()) % (PATTERNS.len() + 1);
@@ -98,7 +98,7 @@ impl Paper {
         }
     }
 
-    /// A key in a circle, so that it is not mistaken for a name.
+    /// Draws a key in a circle, so that it does not look like a name.
     pub(super) fn key(&mut self, (x, y): (usize, usize), key: char) {
         self.push(&format!("<circle class=\"dt-key\" cx=\"{x}\" cy=\"{y}\" r=\"6.5\"/>"));
         let key = String::from(key);
@@ -130,7 +130,7 @@ impl Paper {
         ));
     }
 
-    /// The document, with this height.
+    /// The document with this height.
     pub(super) fn finish(
         self,
         height: usize,
@@ -142,7 +142,7 @@ impl Paper {
         let [title, desc] = words.map(escaped);
         let style = style(theme);
         let body = self.body;
-        // Only patterns that the picture uses.
+        // The document defines only patterns that the picture uses.
         let mut patterns = String::new();
         for (name, shapes) in PATTERNS {
             if body.contains(&format!("\"dt-{name}\"")) {

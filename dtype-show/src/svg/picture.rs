@@ -1,4 +1,4 @@
-//! Where everything in an SVG picture goes.
+//! The positions of everything in an SVG picture.
 
 use super::SvgStyle;
 use super::paper::{Anchor, CHARACTER, Paper, Rect, SMALL, colour};
@@ -85,7 +85,7 @@ impl Picture<'_> {
             self.paper.text("dt-text dt-name", MARGIN, self.y + 14, Anchor::Start, name);
             self.y += LINE + 4;
         }
-        // As wide as the picture, but not too narrow to read.
+        // As wide as the picture, but wide enough to read.
         let cells = self.diagram.rows().map(|row| row.cells.len()).max().unwrap_or(0);
         let room = ((self.left + cells * self.cell) / CHARACTER).max(TITLE);
         let title = self.diagram.numbers_in_words();
@@ -130,7 +130,7 @@ impl Picture<'_> {
         }
         let mut from = 0;
         while let Some(first) = row.cells.get(from) {
-            // Values of one field that touch are one box.
+            // Adjacent values of one field share a box.
             let same = |cell: &&Cell| (cell.sign, cell.field) == (first.sign, first.field);
             let number = 1 + row.cells[from + 1..].iter().take_while(same).count();
             self.cells(row, from, number);
@@ -143,7 +143,7 @@ impl Picture<'_> {
         self.y += SPACE;
     }
 
-    /// Cells that are one box.
+    /// Draws the box of these cells.
     fn cells(&mut self, row: &Row, from: usize, number: usize) {
         let cell = row.cells[from];
         let number_of_cells = number;
@@ -210,8 +210,8 @@ impl Picture<'_> {
         }
     }
 
-    /// Marks the starts of the values in a box. The bytes of an array of bytes are not marked; single bytes that touch
-    /// are, as they belong to different instances or blocks.
+    /// Marks the starts of the values in a box. The bytes in an array of bytes get no marks. Adjacent single bytes do, because
+    /// they belong to different instances or blocks.
     fn ticks(&mut self, cells: &[Cell], field: Option<&DiagramField>, rect: Rect, class: &str) {
         let is_array = field.is_none_or(|field| field.contiguous().0 > 1);
         if is_array && self.diagram.unit() == 1 && cells.iter().all(|cell| cell.starts) {
@@ -225,9 +225,9 @@ impl Picture<'_> {
         }
     }
 
-    /// The lines of those ranges that start or end in the row, on as few lines as there is room.
+    /// Draws lines for the ranges that start or end in the row, on as few lines as possible.
     fn ranges(&mut self, row: &Row) {
-        // Where the last line ends.
+        // The end of the last line.
         let mut end = None;
         for range in self.diagram.ranges() {
             let Some(part) = range.part_of(row, self.diagram.unit()) else { continue };
@@ -301,7 +301,7 @@ impl Picture<'_> {
         }
     }
 
-    /// The meaning of the rarer boxes, if there are any.
+    /// Draws the meanings of the rarer boxes, if there are any.
     fn meanings(&mut self) {
         for sign in [Sign::Part, Sign::Overlap, Sign::Unknown] {
             if !self.diagram.has(sign) {
@@ -336,7 +336,7 @@ impl Picture<'_> {
             if *width == 0 {
                 continue;
             }
-            // Numbers end below each other.
+            // Numbers are aligned at the right.
             let (at, anchor) = match i {
                 2 | 3 => (x + width * CHARACTER, Anchor::End),
                 _ => (x, Anchor::Start),
@@ -348,11 +348,10 @@ impl Picture<'_> {
     }
 }
 
-/// Labels for a field's box, the longest first. The only field has no letter, so it has its type if it has no
-/// name.
+/// Labels for a field's box, the longest first. A single field has no letter. If it has no name either, its label is its type.
 fn labels(field: Option<&DiagramField>, is_only: bool) -> Vec<String> {
     let Some(field) = field else { return Vec::new() };
-    // A number alone could be any structure's, or a displacement.
+    // A bare number could be the name of a member, or a displacement.
     let is_name = |name: &&str| {
         let is_letter = |c: char| !c.is_ascii_digit() && !"[].".contains(c);
         name.contains(is_letter) && !name.starts_with(|c: char| c.is_ascii_digit())

@@ -12,7 +12,7 @@ pub(crate) struct Legend {
     pub(crate) path: String,
     /// The type, and the number of contiguous values.
     pub(crate) ty: String,
-    /// The repetitions with gaps between.
+    /// The repetitions, if they have gaps between.
     pub(crate) repeated: String,
 }
 
@@ -23,7 +23,7 @@ impl Legend {
         if let Some(basic) = field.basic
             && ty != basic.name()
         {
-            // For example an enum.
+            // This applies to enums, for example.
             ty = format!("{ty}: {basic}");
         }
         if count > 1 {
@@ -38,14 +38,14 @@ impl Legend {
         Self { path: in_line(path), ty: in_line(&ty), repeated }
     }
 
-    /// The columns of the entry of a field.
+    /// The columns of a field's entry.
     pub(crate) fn columns(field: &DiagramField, times: &str) -> [String; 5] {
         let Self { path, ty, repeated } = Self::new(field, times);
         [path, ty, field.offset.to_string(), field.bytes.to_string(), repeated]
     }
 }
 
-/// What follows a legend of at most `shown` fields; `None` if it has all of them.
+/// The line after a legend that shows at most `shown` fields; `None` if the legend has all fields.
 pub(crate) fn rest(diagram: &Diagram, shown: usize) -> Option<String> {
     match (diagram.fields().len().saturating_sub(shown), diagram.has_more_fields()) {
         (0, false) => None,
@@ -55,7 +55,7 @@ pub(crate) fn rest(diagram: &Diagram, shown: usize) -> Option<String> {
     }
 }
 
-/// A text without characters that end a line or move the cursor.
+/// The text without characters that end a line or move the cursor.
 fn in_line(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {

@@ -10,7 +10,7 @@ struct Mark {
     text: String,
 }
 
-/// Writes the brackets. Brackets that do not meet share a line.
+/// Writes the brackets. Brackets that do not overlap share a line.
 pub(super) fn write(
     f: &mut fmt::Formatter<'_>,
     diagram: &Diagram,
@@ -24,7 +24,7 @@ pub(super) fn write(
         let fits = |line: &Vec<Mark>| {
             line.last().is_none_or(|last| last.column + last.text.chars().count() <= mark.column)
         };
-        // A bracket is never above an earlier one, so brackets of one kind stay together.
+        // No bracket is above an earlier one, so brackets of one kind stay together.
         match lines.last_mut() {
             Some(last) if fits(last) => last.push(mark),
             _ => lines.push([mark].into()),
@@ -42,7 +42,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// The part of a range below a row, if it starts or ends there.
+/// The mark below a row for the part of a range, if the range starts or ends there.
 fn mark(range: &Bracket, row: &Row, unit: u32, ascii: bool) -> Option<Mark> {
     let (left, line, right, point) =
         if ascii { ('[', '-', ']', '^') } else { ('└', '─', '┘', '↑') };
@@ -53,7 +53,7 @@ fn mark(range: &Bracket, row: &Row, unit: u32, ascii: bool) -> Option<Mark> {
     }
     let width = last + 1 - first;
     let mut bracket: Vec<char> = [line].repeat(width);
-    // In one cell there is room for one end.
+    // One cell has room for one end only.
     if starts {
         bracket[0] = left;
     }

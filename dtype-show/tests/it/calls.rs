@@ -1,4 +1,4 @@
-//! The calling sequences: they are text of valid programs, and the programs make the type.
+//! The calling sequences are valid programs, and the programs make the type.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,7 @@ use dtype_runtime::types::{BoundsRule, Distribution, Order, Pair};
 use dtype_runtime::{Basic, Error, Type};
 use dtype_show::{CallingSequence, Language};
 
-// A program as it is printed: compiled and executed here, and compared below with the sequence printed for its
-// result.
+// A program as it is printed. It is compiled and executed here, and compared below with the text printed for its result.
 include!("calls/all.rs");
 
 fn rust(ty: &Type) -> String {
@@ -30,7 +29,7 @@ fn assert_calls(ty: Result<Type, Error>, in_rust: &str, in_c: &str) {
     assert_eq!(c(&ty), format!("{in_c}\n{commit}"));
 }
 
-/// Like `assert_eq`, with a message that shows the differing line instead of all lines.
+/// Like `assert_eq`, with a message that shows only the differing line.
 fn assert_lines(printed: &str, expected: &str) {
     for (printed, expected) in printed.lines().zip(expected.lines()) {
         assert_eq!(printed, expected);
@@ -85,7 +84,7 @@ fn regular_calls() {
         "Type::contiguous(7, &Type::pair(Pair::TwoInt))",
         "MPI_Datatype t1;\nMPI_Type_contiguous(7, MPI_2INT, &t1);",
     );
-    // As it was requested, although it is contiguous.
+    // The call stays as requested, although the data are contiguous.
     assert_calls(
         Type::vector(10, 2, 2, old),
         "Type::vector(10, 2, 2, &Type::basic(Basic::F64))",
@@ -137,7 +136,7 @@ MPI_Type_create_struct(0, t1_blocklengths, t1_displacements, t1_types, &t1);",
     );
 }
 
-/// The rule for bounds comes from the predefined datatypes, so it is written there.
+/// The predefined datatypes set the rule for bounds, so it is written with them.
 #[test]
 fn rules_for_bounds() {
     let wide = Type::resized(&Type::basic(Basic::I32), -4, 16).unwrap();
@@ -160,7 +159,7 @@ let t5 = Type::structure(&[1, 1], &[0, 100], &[t1.clone(), t4.clone()])?;
     assert!(!c(&both).contains("bounds"));
 }
 
-/// Without a call, the result is still a variable.
+/// Without a call, the result still is a variable.
 #[test]
 fn named_types() {
     let printed = |ty: Type| (rust(&ty), c(&ty));
@@ -232,7 +231,7 @@ static const MPI_Count t1_displacements[] = {0, 4294967296};
 MPI_Type_indexed_c(2, t1_blocklengths, t1_displacements, MPI_BYTE, &t1);
 "
     );
-    // Addresses have 64 bits in the small form, and counts in the large form.
+    // In the small form, addresses have 64 bits. In the large form, counts do, too.
     assert_eq!(
         last_call(Type::hindexed_block(1, &[0, far], byte)),
         "\
@@ -300,8 +299,7 @@ MPI_Type_free(&t2);
     assert!(c(&share.unwrap()).starts_with("/* An argument here is larger"));
 }
 
-/// Shared parts are made once: the length of the text is linear in the number of calls, not in the size of the
-/// tree.
+/// Shared parts are made once: the text grows with the number of calls, not with the size of the tree.
 #[test]
 fn shared_parts_are_made_once() {
     let mut ty = Type::contiguous(0, &Type::basic(Basic::Int)).unwrap();
@@ -313,7 +311,7 @@ fn shared_parts_are_made_once() {
         assert_eq!(sequence.variables(), 201);
         assert!(sequence.to_string().len() < 201 * 400);
     }
-    // Two equal types made separately are two variables; a basic datatype without a name is one, however often it
+    // Two equal types that are made separately get two variables. A basic datatype without a name gets one, however often it
     // occurs.
     let (a, b) = (Type::basic(Basic::I128), Type::basic(Basic::I128));
     let both = Type::structure(&[1, 1], &[0, 16], &[a.clone(), b]).unwrap();

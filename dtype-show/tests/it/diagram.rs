@@ -1,4 +1,4 @@
-//! The model of a picture, byte by byte, against the naive reference, and the time it takes.
+//! The model of a picture, compared byte by byte with the naive reference, and the time to make it.
 
 #![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
 
@@ -12,7 +12,7 @@ use dtype_runtime::{Basic, Type};
 use dtype_show::{Diagram, EnvelopeTree, Line, Sign, SvgStyle, TextStyle, View};
 use proptest::prelude::*;
 
-/// How often each byte is named by the first instances, and where basic datatypes start.
+/// How often the first instances name each byte, and where basic datatypes start.
 fn bytes_of(map: &Map, instances: u64) -> (BTreeMap<i128, u32>, Vec<i128>) {
     let (mut bytes, mut starts) = (BTreeMap::new(), Vec::new());
     for instance in 0..instances as i64 {
@@ -77,7 +77,7 @@ fn check(diagram: &Diagram, map: &Map, instances: u64) -> Result<(), TestCaseErr
             }
         }
     }
-    // If nothing is left out, all data are drawn.
+    // If no row is left out, all data are drawn.
     if diagram.lines().iter().all(|line| !matches!(line, Line::LeftOut(_))) {
         prop_assert_eq!(seen as u32, bytes.values().sum::<u32>());
     }
@@ -96,7 +96,7 @@ proptest! {
         is_automatic in any::<bool>(),
     ) {
         let (ty, map) = (tree.build().unwrap(), tree.map());
-        // The unit of overlapping types is small, so the picture is large.
+        // For overlapping types the unit is small, so the picture is large.
         let mut view = View::default()
             .with_instances(instances)
             .with_columns(columns)
@@ -110,7 +110,7 @@ proptest! {
         check(&diagram, &map, instances)?;
         let packed: u64 = diagram.fields().iter().map(|field| field.bytes).sum();
         prop_assert!(diagram.has_more_fields() || packed == ty.size());
-        // Each field starts with one of its basic datatypes.
+        // Each field starts where one of its basic datatypes does.
         for field in diagram.fields() {
             let found = map.data.iter().any(|(basic, displacement)| {
                 Some(*basic) == field.basic && i128::from(*displacement) == field.offset
@@ -129,7 +129,7 @@ proptest! {
     }
 }
 
-/// Rows of pure gap at the start are collapsed, but for the first, which says where the picture starts.
+/// Rows without data at the start become one line. The first row stays, because it says where the picture starts.
 #[test]
 fn a_picture_starts_with_a_row() {
     let i8 = Type::basic(Basic::I8);
@@ -143,7 +143,7 @@ fn a_picture_starts_with_a_row() {
     }
 }
 
-/// Types that are too large, or have too much data at one displacement, to look at in full.
+/// Types that are too large to visit in full, or that have too much data at one displacement.
 fn large() -> Vec<Type> {
     let [u8, f64] = [Basic::U8, Basic::F64].map(Type::basic);
     let scattered: Vec<i64> = (0..4_000_000_i64).map(|i| i * 7_919 % 9_000_011).collect();
@@ -190,14 +190,14 @@ fn large_types_are_drawn_at_once() {
             let svg = diagram.svg(&SvgStyle::default());
             let _ = (EnvelopeTree::new(&ty, 100).to_string(), diagram.to_string());
             let elapsed = start.elapsed();
-            // Milliseconds without instrumentation; a walk of all blocks would take hours.
+            // Drawing takes milliseconds without instrumentation, and a walk of all blocks would take hours.
             assert!(elapsed < Duration::from_secs(60), "{elapsed:?} for {ty:?} and {view:?}");
             assert!(text.len() < 1 << 20 && svg.len() < 64 << 20, "{}", svg.len());
         }
     }
 }
 
-/// A picture stays small, however many instances and cells it is asked for, and says what it leaves out.
+/// A picture stays small, whatever the number of instances and cells in the view, and names what it leaves out.
 #[test]
 fn the_largest_pictures_are_small() {
     let u8 = Type::basic(Basic::U8);
@@ -220,15 +220,15 @@ fn the_largest_pictures_are_small() {
         assert!(text.contains(&said) && svg.contains(&said));
         assert!(text.len() < 1 << 20 && svg.len() < 1 << 24, "{} {}", text.len(), svg.len());
     }
-    // Each cell a box of its own.
+    // Here each cell is a box.
     let pairs = Type::structure(&[1, 1], &[0, 1], &[u8.clone(), u8]).unwrap();
     let svg = Diagram::of_type(&pairs, &view).svg(&SvgStyle::default());
     assert!(svg.len() < 1 << 25, "{}", svg.len());
 }
 
-/// Bytes that were not looked at are not shown as gaps.
+/// Bytes that were not visited are not drawn as gaps.
 #[test]
-fn what_is_unknown_is_said_to_be() {
+fn unvisited_bytes_are_drawn_as_unknown() {
     let places: Vec<i64> = (0..4_000_000_i64).map(|i| i * 7_919 % 9_000_011).collect();
     let ty = Type::indexed_block(1, &places, &Type::basic(Basic::U8)).unwrap();
     let diagram = Diagram::of_type(&ty, &View::default().with_rows(3));

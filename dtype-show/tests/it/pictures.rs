@@ -10,7 +10,7 @@ fn text(ty: &Type, view: &View) -> String {
     Diagram::of_type(ty, view).text(&TextStyle::default()).to_string()
 }
 
-/// Only the rows, as the source documents draw them.
+/// The rows alone, as the source documents draw them.
 fn rows(ty: &Type, view: &View) -> String {
     let style = TextStyle::default()
         .with_title(false)
@@ -22,7 +22,7 @@ fn rows(ty: &Type, view: &View) -> String {
 }
 
 #[test]
-fn seed_000_with_all_that_there_is_to_say() {
+fn seed_000_in_full() {
     assert_eq!(
         text(&seed_000(), &View::default()),
         "\
@@ -62,9 +62,9 @@ b  1[].0  u32        8      8  2 every 8
     );
 }
 
-/// A cell is a `u16`, and a row is one repetition of `contiguous`: the source's picture, line by line.
+/// The source's picture, line by line: a cell is a `u16`, and a row is one repetition of `contiguous`.
 #[test]
-fn seed_003_as_it_is_drawn_there() {
+fn seed_003_as_the_source_draws_it() {
     let view = View::default().with_unit(2).with_columns(40);
     assert_eq!(
         rows(&seed_003(), &view),
@@ -106,7 +106,7 @@ fn seed_004_examples() {
     let third = Type::ucp_struct(&[field(32, dt1)], 2).unwrap();
     let one = "■■□□□□□□■■□□□□□□□□□□□□□□□□□□□□□□■■□□□□□□■■\n";
     assert_eq!(rows(&third, &View::default()), one);
-    // Row by row, as the keys are registered.
+    // One row at a time: UCX registers a key for each row.
     let view = View::default().with_columns(40);
     assert_eq!(rows(&third, &view), "■■□□□□□□■■□□□□□□□□□□□□□□□□□□□□□□\n■■□□□□□□■■\n");
 }
@@ -211,12 +211,11 @@ fn colours_are_switched_on_and_off() {
         assert!(starts == 0 || line.contains("\x1b[0m"), "{line}");
         on += starts;
     }
-    // Two fields, in the row, in the letters and in the legend.
+    // The row, the letters and the legend each have the colours of two fields.
     assert_eq!(on, 6);
 }
 
-/// Displacements before the origin, bounds outside the data and in reverse order, and bytes that are named twice.
-/// The width of a format has 16 bits.
+/// The width of a format has 16 bits, and names can be longer.
 #[test]
 fn names_of_any_length_are_aligned() {
     let ty = Type::structure(&[1, 1], &[0, 2], &[basic(Basic::U8), basic(Basic::U16)]).unwrap();
@@ -228,6 +227,7 @@ fn names_of_any_length_are_aligned() {
     assert_eq!((lines[0].find("u8"), lines[1].find("u16")), (Some(70_005), Some(70_005)));
 }
 
+/// Displacements before the origin, bounds outside the data and in reverse order, and bytes that are named twice.
 #[test]
 fn negative_displacements_and_overlaps() {
     let back = Type::vector(4, 1, -2, &basic(Basic::I16)).unwrap();
@@ -250,7 +250,7 @@ a  data   i16        0      8  4 every -4
     );
 }
 
-/// The face of a halo in a three-dimensional array: one line of the array in a row, so that a wrong stride is seen.
+/// The face of a halo in a three-dimensional array. Each row is a line of the array, so a wrong stride is visible.
 #[test]
 fn a_halo_is_folded_at_the_rows_of_its_array() {
     let face =
@@ -273,7 +273,7 @@ fn a_halo_is_folded_at_the_rows_of_its_array() {
 □□□□□□□□□□
 "
     );
-    // With a stride that is wrong by one.
+    // The stride here is wrong by one.
     let wrong = Type::vector(3, 1, 9, &basic(Basic::F64)).unwrap();
     let view = view.with_row(80);
     assert_eq!(rows(&wrong, &view), "■□□□□□□□□■\n□□□□□□□□■\n");
@@ -309,7 +309,7 @@ a  data   u32        0      8  2 every 500000
     );
 }
 
-/// A cell is an element and a row the stride, without being told.
+/// Without settings, a cell is an element, and a row is the stride.
 #[test]
 fn a_vector_is_drawn_element_by_element() {
     let column = Type::vector(4, 1, 10, &basic(Basic::F64)).unwrap();
@@ -317,7 +317,7 @@ fn a_vector_is_drawn_element_by_element() {
     let told = View::default().with_unit(8).with_row(80);
     assert_eq!(text(&column, &View::default()), text(&column, &told));
     assert_eq!(rows(&column, &told), "□■□□□□□□□□\n□■□□□□□□□□\n□■□□□□□□□□\n□■\n");
-    // Values of several sizes, or at displacements that no cell starts at.
+    // Values of several sizes, and values at displacements where no cell starts.
     let [f64, u8] = [Basic::F64, Basic::U8].map(basic);
     let pair = Type::structure(&[1, 1], &[0, 8], &[f64.clone(), u8]).unwrap();
     let odd = Type::hvector(9, 1, 12, &f64).unwrap();
@@ -357,7 +357,7 @@ fn rows_of_gap_are_one_line() {
     );
 }
 
-/// Boxes of an SVG document by their tooltips, with their classes.
+/// The boxes of an SVG document: the tooltip and the class of each.
 fn boxes(svg: &str) -> Vec<(String, String)> {
     let document = roxmltree::Document::parse(svg).unwrap();
     let rects = document.descendants().filter(|node| node.tag_name().name() == "rect");
@@ -376,7 +376,7 @@ fn a_run_of_values_is_one_box() {
     assert_eq!(tips, ["0: u8 × 40; bytes 0 to 39", "1: f64; bytes 40 to 47"]);
 }
 
-/// The texts in the boxes of the only field, and the number of lines that divide them.
+/// The texts in the boxes of a single field, and the number of lines that divide the boxes.
 fn texts_and_dividers(ty: &Type, view: &View) -> (Vec<String>, usize) {
     let svg = Diagram::of_type(ty, view).svg(&SvgStyle::default());
     let document = roxmltree::Document::parse(&svg).unwrap();
@@ -391,7 +391,7 @@ fn texts_and_dividers(ty: &Type, view: &View) -> (Vec<String>, usize) {
     (texts.collect(), of("dt-s0").count())
 }
 
-/// The only field has its type in its box, since it has neither a name nor a letter.
+/// A single field has neither a name nor a letter, so its box has its type.
 #[test]
 fn no_box_is_empty() {
     let i32 = basic(Basic::I32);
@@ -403,19 +403,19 @@ fn no_box_is_empty() {
     assert_eq!(texts_and_dividers(&twice, &View::default()).0, ["i32", "i32"]);
 }
 
-/// Bytes that touch and belong to different instances are divided; those of an array are not.
+/// Adjacent bytes of different instances are divided. The bytes of an array are not.
 #[test]
 fn bytes_of_neighbours_are_divided() {
     let u8 = basic(Basic::U8);
     let column = Type::resized(&Type::vector(3, 1, 4, &u8).unwrap(), 0, 1).unwrap();
     let view = View::default().with_instances(2).with_row(4);
-    // Two short lines in each row.
+    // Each row has two short lines.
     assert_eq!(texts_and_dividers(&column, &view).1, 2 * 3);
     let array = Type::contiguous(5, &u8).unwrap();
     assert_eq!(texts_and_dividers(&array, &View::default()).1, 0);
 }
 
-/// No two of the first 32 fields look the same, and keys are in circles, which names are not.
+/// No two of the first 32 fields look the same. Keys are in circles, and names are not.
 #[test]
 fn many_fields_differ() {
     let members = vec![basic(Basic::U16); 40];
@@ -430,7 +430,7 @@ fn many_fields_differ() {
             Some((rect.attribute("class")?, rect.attribute("x")?, rect.attribute("y")?))
         })
         .collect();
-    // The classes of all rectangles that lie on one another.
+    // The classes of all rectangles that cover one another.
     let mut looks: Vec<String> = Vec::new();
     let mut place = None;
     for (class, x, y) in rects.into_iter().filter(|(class, ..)| *class != "dt-gap") {
@@ -449,7 +449,7 @@ fn many_fields_differ() {
     assert!(circles.filter(|circle| circle.attribute("class") == Some("dt-key")).count() >= 40);
 }
 
-/// Each document is well-formed, has a title, and its boxes are in the picture.
+/// Each document is well-formed and has a title, and its boxes lie inside the picture.
 #[test]
 fn svg_is_well_formed() {
     #[derive(Datatype)]
@@ -506,7 +506,7 @@ fn svg_is_well_formed() {
 #[test]
 fn long_plans_and_descriptions_are_cut() {
     let members: Vec<Type> = (0..100).map(|_| basic(Basic::U8)).collect();
-    // No two members have the same distance as two others, and they are not in order.
+    // All distances between members differ, and the members are in no order.
     let places: Vec<i64> = (0..100).map(|i| i * i * 3 % 10_007 * 2).collect();
     let ty = Type::structure(&vec![1; 100], &places, &members).unwrap().commit();
     let table = DescriptionTable::new(&ty.description(), 3).to_string();
@@ -525,7 +525,7 @@ structure: 100 members; size 100, lb 0, extent 19495
 }
 
 #[test]
-fn trees_name_what_is_shared_once() {
+fn trees_write_shared_types_once() {
     let inner = Type::resized(&basic(Basic::F32), 0, 16).unwrap();
     let column = Type::hvector(4, 1, 64, &inner).unwrap();
     let list: Vec<i64> = (0..20).collect();
@@ -563,7 +563,7 @@ fn rows_of(ty: &Type, view: &View) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// The right face of a cube: a column of every plane, and so one of the picture.
+/// The right face of a cube is a column of each plane, and so a column of the picture.
 #[test]
 fn rows_of_an_array_that_are_a_little_too_long() {
     for basic in [Basic::F64, Basic::U8] {
@@ -578,7 +578,7 @@ fn rows_of_an_array_that_are_a_little_too_long() {
     }
 }
 
-/// A row of 150 elements is three rows of 50, also where the last one is shorter.
+/// A row of 150 elements is drawn as three rows of 50. The last of these may be shorter.
 #[test]
 fn rows_of_an_array_that_are_far_too_long() {
     for (columns, part) in [(150, 50), (149, 50), (131, 66)] {

@@ -1,5 +1,5 @@
-//! The table of functions, called as UCX calls it: fragments of any size, in any order, at any alignment, of length 0,
-//! and with more room than is left.
+//! The table of callbacks, called as UCX calls it: for fragments of any size, order and alignment, of length 0, and with more
+//! room than the message needs.
 
 use std::ffi::c_void;
 use std::panic;
@@ -27,14 +27,14 @@ impl Generic for Context {
 
     unsafe fn start_pack(&self, buffer: *const u8, count: usize) -> Option<Counted> {
         self.started.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the tests pass buffers that the elements lie in.
+        // SAFETY: the tests pass buffers that contain the elements.
         let instances = unsafe { Instances::to_pack(&self.committed, buffer, count) }.ok()?;
         Some(Counted { instances, finished: self.finished })
     }
 
     unsafe fn start_unpack(&self, buffer: *mut u8, count: usize) -> Option<Counted> {
         self.started.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: as above.
+        // SAFETY: the tests pass buffers that contain the elements.
         let instances = unsafe { Instances::to_unpack(&self.committed, buffer, count) }.ok()?;
         Some(Counted { instances, finished: self.finished })
     }
@@ -46,7 +46,7 @@ impl Message for Counted {
     }
 
     unsafe fn pack(&mut self, offset: usize, out: *mut u8, room: usize) -> usize {
-        // SAFETY: the caller's promises.
+        // SAFETY: the caller's promise.
         unsafe { self.instances.pack(offset, out, room) }
     }
 
@@ -56,7 +56,7 @@ impl Message for Counted {
         packed: *const u8,
         len: usize,
     ) -> Result<(), Status> {
-        // SAFETY: the caller's promises.
+        // SAFETY: the caller's promise.
         unsafe { self.instances.unpack(offset, packed, len) }
     }
 
@@ -89,16 +89,16 @@ fn types() -> [Type; 3] {
     ]
 }
 
-/// The packed bytes, fragment by fragment: at most `most` bytes each, the room that is offered larger by `excess`.
+/// The packed bytes in fragments of at most `most` bytes. Each call offers `excess` bytes more.
 fn pack(context: &Context, memory: &[u8], count: usize, most: usize, excess: usize) -> Vec<u8> {
-    // SAFETY: the memory holds `count` elements; each destination has the room that is named, or all that is left.
+    // SAFETY: the memory holds `count` elements, and each destination has the offered room, or room for all that is left.
     unsafe {
         let state = (OPERATIONS.start_pack)(address(context), memory.as_ptr().cast(), count);
         let size = (OPERATIONS.packed_size)(state);
         let mut packed = Vec::new();
         while packed.len() < size {
             let mut out = vec![0xEE; most.min(size - packed.len()) + 1];
-            // One byte further on, so that it is not aligned.
+            // One byte further on, and so misaligned.
             let at = out.as_mut_ptr().add(1);
             let room = if excess > 0 { (out.len() - 1).max(size) + excess } else { out.len() - 1 };
             let room = if most < size - packed.len() { out.len() - 1 } else { room };
@@ -138,7 +138,7 @@ proptest! {
         let mut found = vec![0x55; span];
         let mut fragments: Vec<(usize, &[u8])> =
             whole.chunks(most).enumerate().map(|(i, part)| (i * most, part)).collect();
-        // Some order.
+        // Shuffles the fragments.
         let len = fragments.len();
         fragments.rotate_left(usize::try_from(seed % len as u64).unwrap());
         if seed % 2 == 0 {
@@ -164,7 +164,7 @@ fn fragments_outside_the_message_are_refused() {
     let context = context(&types()[0]);
     let mut memory = [0x55_u8; 32];
     let bytes = [1_u8; 64];
-    // SAFETY: the memory has room for two elements, and the bytes are more than are named.
+    // SAFETY: the memory has room for two elements, and the bytes are at least as many as the lengths.
     unsafe {
         let state = (OPERATIONS.start_unpack)(address(&context), memory.as_mut_ptr().cast(), 2);
         assert_eq!((OPERATIONS.packed_size)(state), 18);
@@ -195,7 +195,7 @@ fn a_message_in_place_is_the_state() {
         assert_eq!((IN_PLACE.pack)(message, 7, at.add(7).cast(), usize::MAX), 11);
         assert_eq!((IN_PLACE.pack)(message, 0, at.cast(), 7), 7);
         (IN_PLACE.finish)(message);
-        // It is still there.
+        // The state is still the same message.
         assert_eq!((IN_PLACE.packed_size)(message), 18);
 
         let mut message = Instances::to_unpack(&committed, copy.as_mut_ptr(), 2).unwrap();
@@ -209,7 +209,7 @@ fn a_message_in_place_is_the_state() {
 }
 
 #[test]
-fn what_cannot_be_started_is_an_empty_message() {
+fn a_message_that_cannot_start_is_empty() {
     // Two elements name the same bytes.
     let twice = Type::resized(&Type::basic(Basic::F64), 0, 4).unwrap();
     let context = context(&twice);
@@ -228,7 +228,7 @@ fn what_cannot_be_started_is_an_empty_message() {
     assert_eq!(context.finished.load(Ordering::Relaxed), 0);
 }
 
-/// Panics at every turn.
+/// A context that panics in every call.
 struct Broken;
 
 impl Generic for Broken {
@@ -271,7 +271,7 @@ fn no_panic_crosses() {
     let mut bytes = [0_u8; 10];
     let context = ptr::from_ref(&Broken).cast_mut().cast::<c_void>();
     let at = bytes.as_mut_ptr().cast::<c_void>();
-    // SAFETY: nothing is accessed.
+    // SAFETY: no call accesses memory.
     unsafe {
         assert!((BROKEN.start_pack)(context, at, 0).is_null());
         let state = (BROKEN.start_pack)(context, at, 1);

@@ -1,4 +1,4 @@
-//! Tests that each run in a process of their own: one that crashes, or waits forever, does not stop the others.
+//! Runs a test in a process of its own, so that a test that crashes or hangs does not stop the others.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::{env, thread};
 
 const MARK: &str = "DTYPE_UCX_ALONE";
 
-/// Runs a test of this name, which must be the caller, in a process of its own.
+/// Runs the calling test, which has this name, in a process of its own.
 pub(crate) fn alone(name: &str, test: impl FnOnce()) {
     const LIMIT: Duration = Duration::from_secs(120);
     if env::var_os(MARK).is_some() {
@@ -23,7 +23,7 @@ pub(crate) fn alone(name: &str, test: impl FnOnce()) {
         if start.elapsed() > LIMIT {
             child.kill().unwrap();
             child.wait().unwrap();
-            panic!("{name} waits for something that does not come");
+            panic!("{name} did not end within {LIMIT:?}");
         }
         thread::sleep(Duration::from_millis(5));
     };

@@ -1,4 +1,4 @@
-//! Active messages in one process that sends to itself: what is received, refused, dropped and left open.
+//! Active messages from a process to itself: received, refused, dropped, and left open.
 
 mod handlers;
 
@@ -34,7 +34,7 @@ struct Step {
 
 const ID: u8 = 7;
 
-/// Eager, with UCX's choice, and announced.
+/// Settings of `RNDV_THRESH`: eager messages, UCX's own choice, and rendezvous.
 const PROTOCOLS: [&str; 3] = ["inf", "auto", "0"];
 
 fn setup(threshold: &str) -> (Worker<Single>, Endpoint<Single>) {
@@ -59,10 +59,10 @@ fn checked(count: usize) -> Vec<Checked> {
         .collect()
 }
 
-/// What a handler did with each message.
+/// The result of a handler for each message.
 type Results<R> = Rc<RefCell<Vec<R>>>;
 
-/// Makes a handler keep the results of a function.
+/// Sets a handler that collects the results of a function.
 fn collect<R: 'static>(
     worker: &Worker<Single>,
     mut function: impl FnMut(ActiveMessage<'_, Single>) -> R + 'static,
@@ -76,7 +76,7 @@ fn collect<R: 'static>(
     (handler.unwrap(), results)
 }
 
-/// Waits until there is a result.
+/// Makes progress until there is a result.
 fn next<R>(worker: &Worker<Single>, results: &Results<R>) -> R {
     loop {
         if !results.borrow().is_empty() {
@@ -178,7 +178,7 @@ fn requests_own_the_records() {
             assert!(sending.wait().unwrap() == items);
         }
         drop(handler);
-        // Records that are checked.
+        // Records whose values are checked.
         let (_handler, came) = collect(&worker, |message| {
             assert_eq!(message.records::<Checked>(), Ok(message.length() / 5));
             message.start_recv::<Checked>()
@@ -216,7 +216,7 @@ fn invalid_values_are_refused_and_nothing_is_written() {
                 message.recv::<Checked>().unwrap_err()
             }
         });
-        // Two records of five bytes; the bool of the second is 2.
+        // Two records of five bytes. The `bool` of the second is 2, which is invalid.
         let bytes = [1, 0, 0, 0, 1, 2, 0, 0, 0, 2_u8];
         for header in [b"into", b"recv"] {
             endpoint.send_active(ID, header, &bytes).unwrap();
@@ -267,7 +267,7 @@ fn lengths_that_do_not_fit_are_refused_and_nothing_is_written() {
             assert_eq!(next(&worker, &came), Err(error));
         }
         drop(handler);
-        // As many as there are leave the rest.
+        // If fewer records come than there is room for, the rest is unchanged.
         let (_handler, came) = collect(&worker, |message| {
             let mut records = [Checked { value: 7, valid: true }; 3];
             message.recv_into(&mut records).map(|length| (length, records[1]))
@@ -280,7 +280,7 @@ fn lengths_that_do_not_fit_are_refused_and_nothing_is_written() {
     }
 }
 
-/// With its new protocols, UCX 1.13 ends the program for some messages with a longer header than it is let have here.
+/// The headers here are short enough for UCX 1.13, which ends the program for some longer ones with its new protocols.
 #[test]
 fn headers_of_every_length() {
     alone("active::headers_of_every_length", || {
@@ -304,7 +304,7 @@ fn headers(worker: &Worker<Single>) {
     let bytes: Vec<u8> = (0..=max).map(|at| at.to_le_bytes()[0]).collect();
     for len in [0, 1, 9, 63, 64, 65, 1000, max - 1, max] {
         for length in [0, 1, 100, max, max + 1, 5000, 2 * max, 20_000] {
-            // As they are in memory, and with gaps.
+            // Elements without gaps, and with gaps.
             for stride in [1, 2] {
                 let ty = Type::vector(length as u64, 1, stride, &Type::basic(Basic::U8)).unwrap();
                 let stride = usize::try_from(stride).unwrap();
@@ -348,19 +348,19 @@ fn a_message_that_is_not_received_is_refused() {
 }
 
 #[test]
-fn a_worker_is_dropped_with_messages_that_nobody_has_received() {
+fn a_worker_is_dropped_with_messages_that_were_not_received() {
     for threshold in PROTOCOLS {
         for length in [1, 9000, 1 << 20] {
             let (worker, endpoint) = setup(threshold);
             let (handler, calls) = collect(&worker, |message| message.length());
-            // They are delivered in the calls that send, and wait for their handlers.
+            // The calls that send also deliver the messages, which are then queued for their handlers.
             let sending = [1, 2]
                 .map(|byte| endpoint.start_send_active(ID, b"header", vec![byte; length]).unwrap());
             handler.keep();
             drop(sending);
             drop(endpoint);
             drop(worker);
-            // The worker was destroyed, and its handler with it.
+            // Dropping the worker dropped its handler, too.
             assert_eq!((calls.borrow().len(), Rc::strong_count(&calls)), (0, 1));
         }
     }
@@ -382,7 +382,7 @@ fn a_worker_is_dropped_while_messages_are_fetched() {
             } else {
                 drop((fetching, sending));
             }
-            // Memory that was freed would be used again.
+            // New memory would reuse the messages' memory if that were freed.
             let other = vec![0xAB_u8; 50_000 * size_of::<Particle>()];
             while worker.progress() {}
             assert!(other.iter().all(|&byte| byte == 0xAB));
@@ -419,7 +419,7 @@ fn closing_a_monitored_connection_with_new_protocols_cancels_nothing() {
     });
 }
 
-/// Closes a monitored connection before a message is fetched, and meanwhile. Both sides get what is expected.
+/// Closes a monitored connection before a message is fetched, and while it is fetched. Each side gets the expected result.
 fn close_while_fetching(transports: &str, protocols: &str, expected: &Result<Vec<u8>, Error>) {
     for early in [true, false] {
         let settings = [

@@ -1,4 +1,4 @@
-//! One process that sends to itself: what is received, refused, cancelled and leaked.
+//! Messages from a process to itself: received, refused, cancelled, and leaked.
 
 mod scopes;
 
@@ -17,11 +17,11 @@ use std::time::{Duration, Instant};
 
 use dtype_runtime::{Basic, Buffer, BufferMut, Datatype, Type};
 use dtype_ucx::{
-    Context, Elements, ElementsMut, Endpoint, Error, Multi, Received, Sending, Single, Tags,
-    Worker, WorkerAddress,
+    Context, Elements, ElementsMut, Endpoint, Error, Multi, Received, Sending, Single, Tags, Worker,
 };
 
 use crate::alone::alone;
+use crate::encoded::address_of;
 
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
 struct Particle {
@@ -51,7 +51,7 @@ fn setup() -> (Worker<Single>, Endpoint<Single>) {
     (worker, endpoint)
 }
 
-/// As [`setup`], with a protocol in which the receiver fetches the data.
+/// [`setup`] with a protocol in which the receiver fetches the data.
 fn rendezvous() -> (Worker<Single>, Endpoint<Single>) {
     let settings = [("TLS", "self"), ("RNDV_THRESH", "0")];
     let worker = Context::with_settings(settings).unwrap().worker().unwrap();
@@ -74,7 +74,7 @@ fn structs_arrive_without_their_padding() {
 }
 
 #[test]
-fn what_is_shorter_than_the_room_leaves_the_rest() {
+fn a_shorter_message_leaves_the_rest_of_the_room() {
     let (worker, endpoint) = setup();
     let nothing = Particle { position: [9.0; 3], charge: 9 };
     let mut room = [nothing; 5];
@@ -138,14 +138,14 @@ fn a_message_that_is_too_long_is_an_error_and_consumed() {
         let receiving = worker.start_recv::<u16>(3, 2).unwrap();
         endpoint.send(3, &[1_u16, 2, 3]).unwrap();
         assert_eq!(receiving.wait(), Err(Error::TooLong { room: 4 }));
-        // The next message is not affected.
+        // The error does not affect the next message.
         let sending = endpoint.start_send(3, vec![1_u16, 2]).unwrap();
         assert_eq!(worker.recv::<u16>(3).unwrap().0, [1, 2]);
         sending.wait().unwrap();
     }
 }
 
-/// UCX writes fragments until the message is too long. Records that are checked are received as a copy.
+/// UCX writes fragments until there is no room. Checked records are received in a buffer of their own.
 #[test]
 fn a_message_in_fragments_that_is_too_long_is_written_in_part() {
     let settings = [("TLS", "sm"), ("RNDV_THRESH", "inf")];
@@ -181,7 +181,7 @@ fn invalid_values_are_refused_and_nothing_is_written() {
     let invalid = |error: Error| {
         matches!(error, Error::Datatype(dtype_runtime::Error::InvalidValue { record: 1, .. }))
     };
-    // Two records of five bytes; the bool of the second is 2.
+    // Two records of five bytes. The `bool` of the second is 2, which is invalid.
     let bytes = [1, 0, 0, 0, 1, 2, 0, 0, 0, 2_u8];
     let before = [Checked { value: 7, valid: true }; 2];
     let mut records = before;
@@ -200,7 +200,7 @@ fn invalid_values_are_refused_and_nothing_is_written() {
     });
     assert!(invalid(error.unwrap_err()));
     assert_eq!(records, before);
-    // A type without restrictions in the same memory takes them.
+    // A type that accepts all bytes takes the same message.
     endpoint.send(3, &bytes).unwrap();
     assert_eq!(worker.recv::<[u8; 5]>(3).unwrap().0.len(), 2);
 }
@@ -253,7 +253,7 @@ fn types_with_an_origin() {
     assert_eq!(worker.recv_into(3, elements).unwrap().length, 6);
     assert_eq!(&copy, b"..cd..gh..kl");
 
-    // One byte less.
+    // The memory is one byte too short.
     let error = ElementsMut::new(&columns, BufferMut::new(&mut copy[1..]).origin(10), 4);
     let expected = dtype_runtime::Error::OutOfBounds { start: -1, end: 11, len: 11 };
     assert_eq!(error.unwrap_err(), Error::Datatype(expected));
@@ -270,11 +270,11 @@ fn types_with_an_origin() {
     assert_eq!(worker.recv::<u8>(3).unwrap().0, b"abbc");
 }
 
-/// Packed copies, generic datatypes and lists of blocks, on each side without the other knowing.
+/// Packed copies, generic datatypes and lists of blocks on either side. Neither side knows the form of the other.
 #[test]
 fn all_forms_of_one_message() {
     let (worker, endpoint) = setup();
-    // 25 packed bytes each: 4075, 4100 and 25 000.
+    // An element has 25 packed bytes, so these are 25, 4075, 4100 and 25 000 bytes.
     for sent in [1, 163, 164, 1000] {
         for room in [sent, sent + 1, 164, 2000].into_iter().filter(|&room| room >= sent) {
             let (items, nothing) = (particles(sent), Particle { position: [9.0; 3], charge: 9 });
@@ -287,7 +287,7 @@ fn all_forms_of_one_message() {
         }
     }
 
-    // Blocks of 1, 100 and 9000 bytes, every second of a memory of bytes.
+    // Blocks of 1, 100 and 9000 bytes: every second one in a memory of bytes.
     for (block, blocks) in [(1, 3), (1, 4096), (1, 4097), (100, 41), (9000, 3), (9000, 40)] {
         let [len, count] = [block, blocks].map(|number: usize| number as u64);
         let layout = Type::vector(count, len, 2 * len.cast_signed(), &Type::basic(Basic::U8));
@@ -352,7 +352,7 @@ fn tags_select() {
 }
 
 #[test]
-fn nothing_comes() {
+fn receives_without_a_message_time_out() {
     let (worker, endpoint) = setup();
     let timeout = Duration::from_millis(20);
     let mut room = [0_u16; 3];
@@ -363,13 +363,13 @@ fn nothing_comes() {
     let receiving = worker.start_recv::<u16>(3, 2).unwrap();
     let receiving = receiving.wait_timeout(timeout).unwrap_err();
     assert!(start.elapsed() >= 3 * timeout && !receiving.is_complete());
-    // The first receive was cancelled, the last one was not.
+    // The first receive was cancelled, so the last one gets the message.
     endpoint.send(3, &[5_u16]).unwrap();
     assert_eq!(receiving.wait_timeout(Duration::MAX).unwrap().unwrap().0, [5]);
     assert_eq!(room, [0; 3]);
 }
 
-/// A long message is announced, and its sender does nothing more. UCX keeps the memory, and the next message is not affected.
+/// A sender announces a long message and then does nothing. UCX keeps the memory, and the next message is received.
 #[test]
 fn a_message_that_does_not_arrive_in_time_is_given_up() {
     alone("loopback::a_message_that_does_not_arrive_in_time_is_given_up", || {
@@ -391,13 +391,13 @@ fn a_message_that_does_not_arrive_in_time_is_given_up() {
                 while to.incoming(3).is_none() {
                     from.progress();
                 }
-                // Packed records, and bytes in place.
+                // Packed records, and bytes received in place.
                 assert_eq!(to.recv_timeout::<[bool; 4]>(3, timeout).map(drop), late);
                 while to.incoming(3).is_none() {
                     from.progress();
                 }
                 assert_eq!(to.recv_timeout::<u32>(3, timeout).map(drop), late);
-                // Memory that was freed would be used again.
+                // New memory would reuse the receive's memory if that were freed.
                 let other = vec![0xAB_u8; 4 * size];
                 sending.push(there.start_send(3, vec![7; size]));
                 let next = to.start_recv::<u8>(3, size).unwrap();
@@ -437,7 +437,7 @@ fn dropped_and_leaked_sends_arrive() {
             } else {
                 drop(sending);
             }
-            // Memory that was freed would be used again.
+            // New memory would reuse the messages' memory if that were freed.
             let other = vec![0xAB_u8; 10_000 * size_of::<Particle>()];
             let (came, _) = worker.recv::<Particle>(3).unwrap();
             assert_eq!(came, particles(10_000));
@@ -482,7 +482,7 @@ fn closing_a_monitored_connection_cancels_long_messages() {
     close_before_the_end("self,tcp", "n", &Err(Error::Cancelled));
 }
 
-/// UCX 1.13 would end the program if such a connection were closed by force.
+/// UCX 1.13 would end the program if a connection with its new protocols were closed by force.
 #[test]
 fn closing_a_monitored_connection_with_new_protocols_cancels_nothing() {
     alone("loopback::closing_a_monitored_connection_with_new_protocols_cancels_nothing", || {
@@ -492,7 +492,7 @@ fn closing_a_monitored_connection_with_new_protocols_cancels_nothing() {
     });
 }
 
-/// A monitored connection to itself, with a long message that is announced.
+/// Makes a monitored connection to this process, and announces a long message on it.
 fn announced(
     transports: &str,
     protocols: &str,
@@ -510,8 +510,8 @@ fn announced(
     (worker, endpoint, sending)
 }
 
-/// Closes a monitored connection with a long message that may have begun to be received, and may be received to its end. Both
-/// sides get what is expected.
+/// Closes a monitored connection while a long message is announced, partly received, or received. Each side gets the expected
+/// result.
 fn close_before_the_end(transports: &str, protocols: &str, expected: &Result<Vec<u8>, Error>) {
     for (begun, received) in [(true, true), (false, true), (true, false), (false, false)] {
         let (worker, endpoint, sending) = announced(transports, protocols);
@@ -524,14 +524,14 @@ fn close_before_the_end(transports: &str, protocols: &str, expected: &Result<Vec
             };
             assert!(came.map(|(items, _)| items) == *expected, "{transports} {begun}");
         }
-        // Nobody would receive it otherwise.
+        // If nobody receives the message and it is not cancelled, it never completes.
         if received || expected.is_err() {
             assert!(sending.wait() == *expected, "{transports} {begun} {received}");
         }
     }
 }
 
-/// The worker closes it.
+/// The worker closes a leaked connection.
 #[test]
 fn a_monitored_connection_is_leaked() {
     let (_worker, endpoint, sending) = announced("self,tcp", "n");
@@ -570,7 +570,7 @@ fn a_worker_is_dropped_with_messages_under_way() {
     });
 }
 
-/// UCX would map whatever file has the number now that the worker's memory had.
+/// Without the check, UCX would map a file that now has the number of the worker's memory.
 #[test]
 fn a_worker_that_is_gone_is_unreachable() {
     alone("loopback::a_worker_that_is_gone_is_unreachable", || {
@@ -592,10 +592,10 @@ fn a_worker_that_is_gone_is_unreachable() {
     });
 }
 
-/// A handler panics while this thread waits for a message that never comes.
+/// A handler panics while this thread receives a message that nobody sends.
 #[test]
-fn a_panic_is_not_hidden_by_what_waits() {
-    alone("loopback::a_panic_is_not_hidden_by_what_waits", || {
+fn a_panic_ends_a_function_that_waits() {
+    alone("loopback::a_panic_ends_a_function_that_waits", || {
         let (worker, endpoint) = setup();
         let _handler = worker.handle_active(1, |_| panic!("in a handler")).unwrap();
         let (mut room, mut other) = ([0_u8; 4], [0_u8; 4]);
@@ -609,14 +609,14 @@ fn a_panic_is_not_hidden_by_what_waits() {
             let panic = catch_unwind(AssertUnwindSafe(wait)).unwrap_err();
             assert_eq!(panic.downcast_ref::<&str>(), Some(&"in a handler"));
         }
-        // None of them receives anything any more.
+        // None of the receives is active any more.
         endpoint.send(3, &[7_u8; 4]).unwrap();
         assert_eq!(worker.recv::<u8>(3).unwrap().0, [7; 4]);
         assert_eq!((room, other), ([0; 4], [0; 4]));
     });
 }
 
-/// The sender announces a long message, and makes no progress any more.
+/// The sender announces a long message, and then makes no progress.
 #[test]
 fn a_receive_with_a_time_limit_ends_after_a_message_was_announced() {
     alone("loopback::a_receive_with_a_time_limit_ends_after_a_message_was_announced", || {
@@ -645,7 +645,7 @@ fn a_receive_with_a_time_limit_ends_after_a_message_was_announced() {
     });
 }
 
-/// Counts, and makes progress, which a waker may do.
+/// A waker that counts its calls, and makes progress, which a waker may do.
 struct Counting<'a>(Option<&'a Worker<Multi>>, AtomicUsize);
 
 impl Wake for Counting<'static> {
@@ -770,10 +770,4 @@ fn errors_are_readable() {
         Error::TooLong { room: 8 }.to_string(),
         "the message is longer than 8 bytes, for which there is room"
     );
-}
-
-/// An address of bytes that a process of this test has made, and in which at most what this crate reads itself was changed.
-fn address_of(bytes: &[u8]) -> Result<WorkerAddress, Error> {
-    // SAFETY: UCX's part is unchanged, or the address is not used.
-    unsafe { WorkerAddress::from_bytes(bytes) }
 }

@@ -2,6 +2,10 @@
 
 #[path = "../alone/mod.rs"]
 mod alone;
+#[path = "../encoded/mod.rs"]
+mod encoded;
+#[path = "../../../dtype-runtime/tests/numbers/mod.rs"]
+mod numbers;
 
 mod active;
 mod loopback;

@@ -1,15 +1,16 @@
-//! Registered memory in one process: what is put, got, refused and kept, with memory that is mapped and memory that is not.
+//! Registered memory in one process: put, got, refused and kept, with mapped memory and with memory that is not mapped.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::alone::alone;
+use crate::encoded::{address_of, key_of};
+use crate::numbers::Numbers;
 
 use dtype_runtime::types::{Level, Order};
 use dtype_runtime::{Basic, Buffer, BufferMut, Committed, Datatype, Type, bytes_of, bytes_of_mut};
 use dtype_ucx::{
-    Context, Elements, ElementsMut, Endpoint, Error, MemoryKey, Multi, Registered, Single, Worker,
-    WorkerAddress,
+    Context, Elements, ElementsMut, Endpoint, Error, Multi, Registered, Single, Worker,
 };
 
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
@@ -34,7 +35,7 @@ fn particles(count: usize) -> Vec<Particle> {
     (0..count).map(particle).collect()
 }
 
-/// Transports with and without mappings of memory.
+/// Transports that can map memory, and one that cannot.
 const TRANSPORTS: [(&str, bool); 3] =
     [("self", false), ("self,posix,cma", true), ("self,sysv", true)];
 
@@ -47,7 +48,7 @@ fn setup(transports: &str) -> Loop {
     (context, worker, endpoint)
 }
 
-/// Runs a test with memory that is mapped, memory that is not, and memory that the caller has allocated.
+/// Runs a test with mapped memory, with memory that is not mapped, and with memory that the caller has allocated.
 fn with_memory<T: Datatype + Clone + 'static>(
     items: &[T],
     test: impl Fn(&Endpoint<Single>, &Registered<T>),
@@ -59,11 +60,11 @@ fn with_memory<T: Datatype + Clone + 'static>(
         assert_eq!(remote.is_mapped(), mapped, "{transports}");
         drop(remote);
         test(&endpoint, &memory);
-        // SAFETY: the test uses the key no more, and has flushed its puts.
+        // SAFETY: the test no longer uses the key, and has flushed its puts.
         unsafe { memory.unregister() };
 
         let mut own = Vec::<T>::with_capacity(items.len());
-        // SAFETY: the vector has room for the items, all bytes of which are initialised, and outlives what uses it.
+        // SAFETY: the vector has room for the items, all of whose bytes are initialised, and it outlives the registration.
         let memory = unsafe {
             own.as_mut_ptr().write_bytes(0, items.len());
             context.register_in_place(own.as_mut_ptr(), items.len()).unwrap()
@@ -89,13 +90,13 @@ fn structs_are_put_and_got() {
             remote.get_into(at, &mut into).unwrap();
             assert!(into == new);
         }
-        // The neighbours are what they were.
+        // The neighbours are unchanged.
         assert_eq!(memory.get(2).unwrap(), particle(2));
         assert_eq!(memory.get(503).unwrap(), particle(503));
     });
 }
 
-/// Records lie as they do in a slice, whatever extent their type has for MPI.
+/// Records have Rust's stride, whatever extent their type has.
 #[test]
 fn resized_structs_have_the_stride_of_a_slice() {
     macro_rules! check {
@@ -129,7 +130,7 @@ fn resized_structs_have_the_stride_of_a_slice() {
 }
 
 #[test]
-fn what_is_outside_is_refused() {
+fn accesses_outside_of_the_memory_are_refused() {
     with_memory(&particles(10), |endpoint, memory| {
         let remote = endpoint.remote_memory::<Particle>(&memory.key().unwrap()).unwrap();
         let outside = |start: i128, end: i128| {
@@ -166,9 +167,9 @@ fn another_type_is_refused() {
         let error = endpoint.remote_memory::<[f64; 4]>(&key).map(drop).unwrap_err();
         let Error::RegisteredType { expected, found } = &error else { panic!("{error}") };
         assert!(expected.contains("[f64; 4]") && found.contains("32 bytes"), "{error}");
-        // The same values in the same order, 25 bytes long.
+        // A type with the same values in the same order is refused if its stride is 25 bytes.
         assert!(endpoint.remote_memory::<Packed>(&key).is_err());
-        // Another type with the same layout.
+        // Another type with the same layout is accepted.
         assert!(endpoint.remote_memory::<Alike>(&key).is_ok());
 
         let remote = endpoint.remote_memory::<Particle>(&key).unwrap();
@@ -195,7 +196,7 @@ struct Alike {
     charge: i8,
 }
 
-/// Layouts in an array of values, and the origin in bytes.
+/// Layouts in an array of values. The origin is in bytes.
 fn layouts(cells: [usize; 3]) -> Vec<(&'static str, Committed, i64)> {
     let [z, y, x] = cells.map(|edge| edge as u64);
     let u64s = Type::basic(Basic::U64);
@@ -235,7 +236,7 @@ fn layouts_are_put_and_got() {
                 let to = BufferMut::new(bytes_of_mut(&mut expected)).origin(origin);
                 layout.unpack(bytes_of(&values), to, 1).unwrap();
 
-                // From contiguous values, from the same layout, from every second value.
+                // The values come from a slice, from the same layout, and from every second value of a slice.
                 let spread: Vec<u64> = values.iter().flat_map(|&value| [value, 77]).collect();
                 let second = Type::vector(count as u64, 1, 2, &Type::basic(Basic::U64)).unwrap();
                 let second = second.commit();
@@ -365,13 +366,13 @@ fn nothing_is_registered_too() {
 }
 
 #[test]
-fn memory_outlives_what_was_dropped() {
+fn memory_outlives_its_dropped_handle() {
     for (transports, _) in TRANSPORTS {
         let (context, worker, endpoint) = setup(transports);
         let memory = context.register(&[1_u64; 1000]).unwrap();
         let key = memory.key().unwrap();
         let remote = endpoint.remote_memory::<u64>(&key).unwrap();
-        // A peer does not know that it is dropped.
+        // A peer does not notice that the memory is dropped.
         drop(memory);
         remote.put(0, &[2; 1000]).unwrap();
         endpoint.flush().unwrap();
@@ -412,7 +413,7 @@ fn a_worker_in_several_threads() {
     for thread in 0..4 {
         assert_eq!(memory.get(1000 * thread + 500).unwrap(), 990 + u32::try_from(thread).unwrap());
     }
-    // SAFETY: all threads have ended, and their puts are flushed.
+    // SAFETY: all threads have ended, and have flushed their puts.
     unsafe { memory.unregister() };
 }
 
@@ -421,7 +422,7 @@ fn a_key_of_another_process_is_refused() {
     let (context, worker, endpoint) = setup("self");
     let memory = context.register(&[0_u8; 8]).unwrap();
     let mut bytes = memory.key().unwrap().to_bytes();
-    // After the magic bytes, the checksum and the byte order.
+    // A byte after the magic bytes, the checksum and the byte order.
     bytes[20] ^= 1;
     seal(&mut bytes);
     let key = key_of(&bytes).unwrap();
@@ -436,7 +437,7 @@ fn a_key_of_another_process_is_refused() {
     assert!(matches!(error, Error::OtherProcess { .. }), "{error}");
 }
 
-/// The owner makes no progress, and a handler here panics meanwhile.
+/// The owner makes no progress, and a handler of this worker panics meanwhile.
 #[test]
 fn a_panic_ends_a_put_to_a_peer_that_does_nothing() {
     alone("remote::a_panic_ends_a_put_to_a_peer_that_does_nothing", || {
@@ -461,7 +462,7 @@ fn a_panic_ends_a_put_to_a_peer_that_does_nothing() {
     });
 }
 
-/// UCX would look the key up among the components of another context.
+/// UCX would search for the key among the components of another context.
 #[test]
 fn a_key_of_another_context_is_refused() {
     for (first, second) in [("self,sm", "self,sm"), ("sysv,cma", "posix,cma"), ("self", "sm")] {
@@ -475,7 +476,7 @@ fn a_key_of_another_context_is_refused() {
             let error = other.remote_memory::<u64>(&key).map(drop).unwrap_err();
             assert!(matches!(error, Error::OtherContext { .. }), "{error}");
         }
-        // It can serve only what its peers can reach.
+        // Only memory that peers can reach can be served.
         let error = worker.serve(&memory).unwrap_err();
         assert!(matches!(error, Error::OtherContext { .. }), "{error}");
         own_worker.serve(&memory).unwrap();
@@ -483,24 +484,12 @@ fn a_key_of_another_context_is_refused() {
     }
 }
 
-/// Makes the checksum right: FNV-1a of what follows it.
+/// Corrects the checksum: FNV-1a of the bytes after it.
 fn seal(bytes: &mut [u8]) {
     let sum = bytes[16..].iter().fold(0xCBF2_9CE4_8422_2325_u64, |sum, &byte| {
         (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
     });
     bytes[8..16].copy_from_slice(&sum.to_le_bytes());
-}
-
-/// A generator of numbers: xorshift64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % end as u64).unwrap()
-    }
 }
 
 #[test]
@@ -512,7 +501,7 @@ fn damaged_keys_are_refused() {
     assert_eq!(key_of(&good).as_ref(), Ok(&key));
     for len in 0..good.len() {
         assert!(key_of(&good[..len]).is_err());
-        // Even if the checksum is right, except where only UCX's own part is shorter.
+        // The same with the right checksum. Only UCX's own part may be shorter.
         let mut cut = good[..len].to_vec();
         if len >= 16 {
             seal(&mut cut);
@@ -528,18 +517,18 @@ fn damaged_keys_are_refused() {
         assert!(matches!(error, Error::Key { len, .. } if len == good.len()), "{error}");
     }
     let seed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos();
-    let seed = u64::try_from(seed).unwrap() | 1;
-    let mut random = Random(seed);
+    let seed = u64::try_from(seed).unwrap();
+    let mut random = Numbers(seed);
     let (mut accepted, mut refused) = (0, 0);
     for round in 0..20_000 {
         let mut bytes = good.clone();
         for _ in 0..=random.below(4) {
-            let at = random.below(bytes.len());
+            let at = random.index(bytes.len());
             match random.below(4) {
-                0 => bytes[at] = random.0.to_le_bytes()[0],
-                1 => drop(bytes.drain(at..at + random.below(bytes.len() - at).min(8))),
-                2 => bytes.insert(at, random.0.to_le_bytes()[1]),
-                _ => bytes[at] = [0, 1, 0x7F, 0x80, 0xFF][random.below(5)],
+                0 => bytes[at] = random.byte(),
+                1 => drop(bytes.drain(at..at + random.index(bytes.len() - at).min(8))),
+                2 => bytes.insert(at, random.byte()),
+                _ => bytes[at] = *random.one_of(&[0, 1, 0x7F, 0x80, 0xFF]),
             }
             if bytes.len() < 17 {
                 break;
@@ -548,7 +537,7 @@ fn damaged_keys_are_refused() {
         if bytes != good {
             assert!(key_of(&bytes).is_err(), "seed {seed}, round {round}");
         }
-        // With the right checksum, whatever the decoder accepts says the same again.
+        // With the right checksum, a decoded key encodes to the same bytes.
         if bytes.len() >= 16 {
             seal(&mut bytes);
             match key_of(&bytes) {
@@ -564,16 +553,4 @@ fn damaged_keys_are_refused() {
         }
     }
     assert!(accepted > 100 && refused > 100, "{accepted} {refused}");
-}
-
-/// A key of bytes that a process of this test has made, and in which at most what this crate reads itself was changed.
-fn key_of(bytes: &[u8]) -> Result<MemoryKey, Error> {
-    // SAFETY: UCX's part is unchanged, or the key is not used.
-    unsafe { MemoryKey::from_bytes(bytes) }
-}
-
-/// An address of bytes that a process of this test has made, and in which at most what this crate reads itself was changed.
-fn address_of(bytes: &[u8]) -> Result<WorkerAddress, Error> {
-    // SAFETY: UCX's part is unchanged, or the address is not used.
-    unsafe { WorkerAddress::from_bytes(bytes) }
 }

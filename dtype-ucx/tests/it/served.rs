@@ -1,4 +1,4 @@
-//! Memory that its owner's worker serves: many small blocks in one message, in one process, with memory that is not mapped.
+//! Memory that the owner's worker serves, in one process: one message carries many small blocks. The memory is not mapped.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -14,8 +14,10 @@ use dtype_ucx::{
 };
 
 use crate::alone::alone;
+use crate::encoded::key_of;
+use crate::numbers::Numbers;
 
-/// Transports that map no memory of `register_in_place`; the first one none at all.
+/// Transports that do not map the memory of `register_in_place`. The first one maps no memory at all.
 const TRANSPORTS: [&[(&str, &str)]; 3] =
     [&[("TLS", "self")], &[("TLS", "self,tcp"), ("NET_DEVICES", "lo")], &[("TLS", "posix,cma")]];
 
@@ -34,7 +36,7 @@ impl Setup {
     }
 }
 
-/// Calls a test with the values in memory that is served and not mapped, and its key.
+/// Calls a test with the values in served memory, which is not mapped, and with its key.
 fn with_memory<T: Datatype + Clone>(
     values: &[T],
     test: impl Fn(&Setup, &Registered<T>, &MemoryKey),
@@ -42,7 +44,7 @@ fn with_memory<T: Datatype + Clone>(
     for settings in TRANSPORTS {
         let setup = Setup::new(settings);
         let mut own = values.to_vec();
-        // SAFETY: the vector is not used until the memory is dropped, when all puts are flushed. Its values have no padding.
+        // SAFETY: the vector is not used until the memory is dropped, after all puts were flushed. Its values have no padding.
         let memory =
             unsafe { setup.context.register_in_place(own.as_mut_ptr(), own.len()).unwrap() };
         let key = setup.worker.serve(&memory).unwrap();
@@ -52,48 +54,30 @@ fn with_memory<T: Datatype + Clone>(
     }
 }
 
-/// A generator of numbers: xorshift64.
-struct Random(u64);
-
-impl Random {
-    fn new() -> Self {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos();
-        Self(u64::try_from(now & u128::from(u64::MAX)).unwrap() | 1)
-    }
-
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % end
-    }
-
-    /// A layout of bytes: nests of rows in either direction, lists of blocks, and both.
-    fn layout(&mut self) -> Type {
-        let mut ty = Type::contiguous(1 + self.below(20), &Type::basic(Basic::U8)).unwrap();
-        for _ in 0..self.below(4) {
-            let (count, gap) = (self.below(12), self.below(30).cast_signed());
-            let stride = ty.true_extent() + gap;
-            let stride = if self.below(3) == 0 { -stride } else { stride };
-            ty = match self.below(4) {
-                0 => {
-                    // In any order.
-                    let mut places: Vec<i64> =
-                        (0..count.cast_signed()).map(|at| at * stride).collect();
-                    for at in (1..places.len()).rev() {
-                        let other = self.below(at as u64 + 1);
-                        places.swap(at, usize::try_from(other).unwrap());
-                    }
-                    Type::hindexed_block(1, &places, &ty).unwrap()
+/// A layout of bytes: nests of rows in either direction, lists of blocks, and both.
+fn random_layout(random: &mut Numbers) -> Type {
+    let mut ty = Type::contiguous(1 + random.below(20), &Type::basic(Basic::U8)).unwrap();
+    for _ in 0..random.below(4) {
+        let (count, gap) = (random.below(12), random.below(30).cast_signed());
+        let stride = ty.true_extent() + gap;
+        let stride = if random.below(3) == 0 { -stride } else { stride };
+        ty = match random.below(4) {
+            0 => {
+                // The blocks are in any order.
+                let mut places: Vec<i64> = (0..count.cast_signed()).map(|at| at * stride).collect();
+                for at in (1..places.len()).rev() {
+                    let other = random.below(at as u64 + 1);
+                    places.swap(at, usize::try_from(other).unwrap());
                 }
-                _ => Type::hvector(count, 1, stride, &ty).unwrap(),
-            };
-        }
-        ty
+                Type::hindexed_block(1, &places, &ty).unwrap()
+            }
+            _ => Type::hvector(count, 1, stride, &ty).unwrap(),
+        };
     }
+    ty
 }
 
-/// Displacements of all bytes of a layout of bytes, in order: the reference.
+/// The reference: the offset of each byte of a layout of bytes, in packed order.
 fn places(layout: &Type, origin: i64) -> Vec<usize> {
     layout
         .type_map()
@@ -105,10 +89,10 @@ fn places(layout: &Type, origin: i64) -> Vec<usize> {
 #[test]
 fn random_layouts_are_put_and_got() {
     const LEN: usize = 400_000;
-    let mut random = Random::new();
-    let seed = random.0;
+    let seed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos();
+    let mut random = Numbers(u64::try_from(seed).unwrap());
     let mut tried = 0;
-    let layouts: Vec<(Committed, i64)> = std::iter::repeat_with(|| random.layout())
+    let layouts: Vec<(Committed, i64)> = std::iter::repeat_with(|| random_layout(&mut random))
         .filter_map(|ty| {
             tried += 1;
             let (lb, span) = (ty.true_lb(), usize::try_from(ty.true_extent()).unwrap());
@@ -144,7 +128,7 @@ fn random_layouts_are_put_and_got() {
 
 #[test]
 fn long_layouts_go_in_parts() {
-    // More packed bytes than a message, and more of them than are under way at the same time.
+    // More packed bytes than fit a message, and more messages than may be under way at once.
     let cells = [12_u64, 300, 200];
     let len = usize::try_from(cells.iter().product::<u64>()).unwrap();
     let value = Type::basic(Basic::U64);
@@ -156,7 +140,7 @@ fn long_layouts_go_in_parts() {
     scattered.reverse();
     scattered.swap(5, 4000);
     let list = Type::hindexed_block(1, &scattered, &value).unwrap().commit();
-    // Blocks of very different lengths, one of them longer than a message.
+    // Blocks of very different lengths. One is longer than a message.
     let lengths = [1, 40_000, 3, 1, 2, 1, 1, 7];
     let starts = [0, 10, 50_000, 50_010, 60_000, 60_010, 60_020, 60_030].map(|at| 8 * at);
     let uneven = Type::hindexed(&lengths, &starts, &value).unwrap().commit();
@@ -210,7 +194,7 @@ fn values_are_checked_before_they_are_written() {
         assert_eq!(good, Ok(value));
         assert!(matches!(bad, Err(Error::Datatype(_))), "{bad:?}");
 
-        // Flags and values of all records, without the byte between them.
+        // The flag and the value of every record, without the byte between them.
         let two =
             Type::structure(&[1, 1], &[0, 2], &[Type::basic(basics[&0]), Type::basic(basics[&2])]);
         let two = Type::resized(&two.unwrap(), 0, 4).unwrap().commit();
@@ -235,7 +219,7 @@ fn memory_that_is_given_back_is_refused() {
         let setup = Setup::new(settings);
         let Setup { worker, endpoint, context } = &setup;
         let mut own = vec![1_u32; 1000];
-        // SAFETY: the vector is used after the memory is dropped, and after the last flush.
+        // SAFETY: the vector is not used before the memory is dropped and the last put is flushed.
         let memory = unsafe { context.register_in_place(own.as_mut_ptr(), 1000).unwrap() };
         let key = worker.serve(&memory).unwrap();
         let remote = endpoint.remote_memory::<u32>(&key).unwrap();
@@ -248,7 +232,7 @@ fn memory_that_is_given_back_is_refused() {
         let (way, bytes, reason) = ("put", 400, Refusal::Unregistered);
         let refused = Error::Refused { way, bytes, reason };
         assert_eq!(endpoint.flush(), Err(refused.clone()));
-        // It is reported once.
+        // The refusal is reported once.
         assert_eq!(endpoint.flush(), Ok(()));
         let mut into = [7_u32; 100];
         assert_eq!(part.get(&mut into), Err(Error::Refused { way: "get", bytes, reason }));
@@ -272,7 +256,7 @@ fn memory_in_several_workers_and_several_memories() {
     let second = first.context.worker::<Single>().unwrap();
     let memories = [1_u32, 2].map(|value| first.context.register(&vec![value; 600]).unwrap());
     let keys = [&memories[0], &memories[1]].map(|memory| first.worker.serve(memory).unwrap());
-    // Its peers put block by block: they do not ask this worker.
+    // The first worker does not serve this memory, so peers put block by block.
     let elsewhere = second.serve(&memories[0]).unwrap();
     assert_ne!(elsewhere, keys[0]);
     for (number, key) in (10_u32..).zip(keys.iter().chain([&elsewhere])) {
@@ -283,7 +267,7 @@ fn memory_in_several_workers_and_several_memories() {
         assert_eq!(memory.get(590), Ok(number));
         assert_eq!(memory.get(591).unwrap() % 2, u32::from(number != 11));
     }
-    // The other worker goes on serving the memory.
+    // The other worker still serves the memory.
     drop(second);
     let remote = first.endpoint.remote_memory::<u32>(&keys[0]).unwrap();
     remote.strided(&column(60, 10), 0, 1).unwrap().put(&[13; 60]).unwrap();
@@ -351,7 +335,7 @@ fn the_owner_and_its_worker_are_in_different_threads() {
             }
             done.store(true, Ordering::Relaxed);
         });
-        // The owner reads and writes at the same time.
+        // The owner reads and writes meanwhile.
         let mut last = 0;
         for round in 0_u32.. {
             memory.write(2, &[round]).unwrap();
@@ -370,7 +354,7 @@ thread_local! {
     static ODD: RefCell<Option<Registered<Odd>>> = const { RefCell::new(None) };
 }
 
-/// An odd number, whose check uses the memory that it is in.
+/// An odd number. Its check uses the served memory that contains the number.
 #[derive(Datatype, Clone, Debug, PartialEq)]
 #[dtype(check = Self::check)]
 struct Odd {
@@ -384,7 +368,7 @@ impl Odd {
     }
 }
 
-/// The memory is locked while its worker may copy, but not while the program runs.
+/// The memory is locked while its worker may copy, and not while a check runs.
 #[test]
 fn a_check_may_use_the_memory() {
     alone("served::a_check_may_use_the_memory", || {
@@ -418,7 +402,7 @@ fn nothing_and_a_few_blocks() {
             assert_eq!(found, vec![6; count]);
             let whole = memory.read(0..100).unwrap();
             assert_eq!(whole.iter().filter(|&&value| value == 6).count(), count);
-            // The wrong number is refused here.
+            // The wrong number of values is refused before anything is sent.
             assert!(part.put(&vec![6_u32; count + 1]).is_err());
         }
         let twice = Type::hindexed_block(1, &[0, 8, 16, 24, 0], &Type::basic(Basic::U32)).unwrap();
@@ -427,7 +411,7 @@ fn nothing_and_a_few_blocks() {
         let mut found = [0_u32; 5];
         twice.get(&mut found).unwrap();
         assert_eq!(found, [5; 5]);
-        // A layout of the sender.
+        // A layout on the sender's side.
         let mut spread = [0_u32; 200];
         let second = column(100, 2);
         let all = remote.strided(&column(50, 2), 0, 1).unwrap();
@@ -438,10 +422,4 @@ fn nothing_and_a_few_blocks() {
         assert_eq!(spread.iter().filter(|&&value| value == 5).count(), 50);
         drop(second);
     });
-}
-
-/// A key of bytes that a process of this test has made, and in which at most what this crate reads itself was changed.
-fn key_of(bytes: &[u8]) -> Result<MemoryKey, Error> {
-    // SAFETY: UCX's part is unchanged, or the key is not used.
-    unsafe { MemoryKey::from_bytes(bytes) }
 }

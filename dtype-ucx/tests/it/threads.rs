@@ -46,12 +46,12 @@ fn a_worker_moves_with_its_messages_and_handlers() {
                 let items = particles(1000 * round);
                 let [endpoint] = &endpoints[..] else { panic!("one endpoint") };
                 if round > 0 {
-                    // Of the thread before, and the data are its own.
+                    // The message was under way when the worker left the previous thread.
                     assert!(worker.recv::<Particle>(2).unwrap().0 == particles(1000));
                 }
                 endpoint.send_active(1, &(), &items).unwrap();
                 while worker.progress() {}
-                // It is under way when the worker leaves.
+                // The message is under way when the worker moves.
                 drop(endpoint.start_send(2, particles(1000)).unwrap());
                 endpoints.push(worker.connect(&worker.address().unwrap()).unwrap());
                 endpoints.truncate(1);
@@ -61,7 +61,7 @@ fn a_worker_moves_with_its_messages_and_handlers() {
             detached = from.recv().unwrap();
             threads.push(thread.join().unwrap());
         }
-        // In a thread that only drops it, and its handler with it.
+        // Another thread only drops the worker, with its handler.
         thread::spawn(move || drop(detached)).join().unwrap();
         assert_eq!(Arc::strong_count(&came), 1);
         let came = came.lock().unwrap();
@@ -74,7 +74,7 @@ fn a_worker_moves_with_its_messages_and_handlers() {
 }
 
 #[test]
-fn a_worker_stays_while_something_else_belongs_to_it() {
+fn a_worker_with_endpoints_requests_or_handlers_stays() {
     let (worker, endpoint) = setup("0");
     let refused = |worker: Worker<Serialized>, endpoints: Vec<_>| {
         let count = endpoints.len();
@@ -85,20 +85,20 @@ fn a_worker_stays_while_something_else_belongs_to_it() {
     let clone = worker.clone();
     let (worker, endpoints) = refused(worker, vec![endpoint]);
     drop(clone);
-    // Its endpoint.
+    // The worker's endpoint.
     let (worker, _) = refused(worker, Vec::new());
-    // A request.
+    // A request of the worker.
     let receiving = worker.start_recv::<u8>(1, 10).unwrap();
     let (worker, endpoints) = refused(worker, endpoints);
     drop(receiving);
     let sending = endpoints[0].start_send(1, vec![1_u8]).unwrap();
     let (worker, endpoints) = refused(worker, endpoints);
     drop(sending);
-    // A handler.
+    // A handler of the worker.
     let handler = worker.handle_active(1, |_| {}).unwrap();
     let (worker, endpoints) = refused(worker, endpoints);
     drop(handler);
-    // Another worker's endpoint, and as many as there are.
+    // Another worker's endpoint is refused in place of the worker's own.
     let (other, foreign) = setup("0");
     let (worker, _) = refused(worker, vec![foreign]);
     drop((endpoints, other));

@@ -10,7 +10,7 @@ use dtype_ucx::{Elements, ElementsMut, Error};
 
 use super::{FORMS, Particle, Peer, READY, SIZES, Side, meet, particles};
 
-/// Active messages of all sizes and forms, with a header, received in the handler or after it.
+/// Active messages of all sizes and forms, with a header. The data are received in the handler, or after it.
 pub(super) fn every_form(side: &Side) {
     const ID: u8 = 7;
     type Header = (u32, bool);
@@ -37,7 +37,7 @@ pub(super) fn every_form(side: &Side) {
                         let mut memory = vec![0x55; usize::try_from(ty.true_ub()).unwrap()];
                         ty.unpack(&bytes, &mut memory, 1).unwrap();
                         let elements = Elements::new(&ty, &memory, 1).unwrap();
-                        // The peer has a handler.
+                        // The peer has set its handler.
                         side.worker.recv::<()>(READY).unwrap();
                         side.peer.send_active(ID, &header, elements).unwrap();
                         side.worker.recv::<()>(READY).unwrap();
@@ -65,7 +65,7 @@ pub(super) fn every_form(side: &Side) {
             }
         }
     }
-    // Structs, several at the same time, fetched after the handler.
+    // Several structs at the same time, whose data are fetched after the handler.
     let counts = [0, 1, 3, 300, 20_000, 50_000];
     let fetching = Rc::new(RefCell::new(Vec::new()));
     let mine = fetching.clone();
@@ -96,8 +96,8 @@ pub(super) fn every_form(side: &Side) {
     drop(handler);
 }
 
-/// A peer that ends while its long active message is announced: it is an error, or comes if the transport has it. UCX may not
-/// notice anything; then closing the endpoint cancels the request.
+/// The peer ends while its long active message is announced. Fetching the message fails, or succeeds if the transport has the
+/// data. If UCX notices nothing, closing the endpoint cancels the request.
 pub(super) fn the_sender_dies(peer: &Peer, side: Side) {
     let announced = Rc::new(RefCell::new(0));
     let count = announced.clone();
@@ -105,7 +105,7 @@ pub(super) fn the_sender_dies(peer: &Peer, side: Side) {
     let mine = fetching.clone();
     let pid = peer.child.id();
     let handler = side.worker.handle_active(7, move |message| {
-        // This message and the following ones are received after the peer has gone.
+        // Before this message and the next ones are fetched, the peer has ended.
         if message.header_as::<u8>() == Ok(1) {
             let killed = Command::new("kill").args(["-9", &pid.to_string()]).status();
             assert!(killed.unwrap().success());

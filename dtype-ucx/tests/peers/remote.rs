@@ -1,21 +1,22 @@
-//! Memory of one process that the other one puts to and gets from. Both compute what must be there. In some rounds the owner's
-//! worker serves the memory, so that many small blocks come in one message.
+//! One process puts to the memory of another one, and gets from it. Both compute the expected contents. In some rounds the
+//! owner's worker serves the memory, so that one message carries many small blocks.
 
 use std::time::Instant;
 
 use dtype_runtime::types::Order;
 use dtype_runtime::{Basic, Buffer, BufferMut, Committed, Type, bytes_of, bytes_of_mut};
 use dtype_ucx::{
-    Context, Elements, ElementsMut, Endpoint, Error, MemoryKey, Refusal, Registered, Single, Worker,
+    Context, Elements, ElementsMut, Endpoint, Error, Refusal, Registered, Single, Worker,
 };
 
+use super::encoded::key_of;
 use super::{LIMIT, Particle, READY, Side, particles};
 
 const KEY: u64 = 3;
 const CELLS: [usize; 3] = [6, 20, 50];
 const CELL_COUNT: usize = CELLS[0] * CELLS[1] * CELLS[2];
 const PARTICLES: usize = 2000;
-/// Whether the memory is the owner's own, which no peer can map, and whether its worker serves it.
+/// Whether the owner has allocated the memory, so that no peer can map it, and whether its worker serves it.
 const ROUNDS: [(bool, bool); 4] = [(false, false), (true, false), (false, true), (true, true)];
 
 /// Layouts in the grid, with their origins in bytes.
@@ -42,7 +43,7 @@ fn cells() -> Vec<u64> {
     (0..CELL_COUNT as u64).map(|at| at.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect()
 }
 
-/// What is put in a round, and what the grid is after it.
+/// The values that are put in a round, and the expected grid after it.
 fn round(index: usize) -> (Vec<u64>, Vec<u64>) {
     let (layout, origin) = &layouts()[index];
     let values: Vec<u64> = (0..layout.size() / 8).map(|at| !at ^ (index as u64) << 40).collect();
@@ -52,7 +53,7 @@ fn round(index: usize) -> (Vec<u64>, Vec<u64>) {
     (values, after)
 }
 
-/// Tells the other side that something is ready, and waits for the same from it.
+/// Tells the other side that this side is ready, and returns when that side is ready, too.
 fn meet(worker: &Worker<Single>, peer: &Endpoint<Single>) {
     let met = worker.scope(|scope| {
         scope.recv_into(READY, &mut [(); 0])?;
@@ -62,7 +63,7 @@ fn meet(worker: &Worker<Single>, peer: &Endpoint<Single>) {
     met.unwrap();
 }
 
-/// The side that has the memory.
+/// The side that owns the memory.
 pub(super) fn owner(context: &Context, side: &Side) {
     for (in_place, served) in ROUNDS {
         let (mut own_grid, mut own_structs) = (cells(), Vec::<Particle>::new());
@@ -70,8 +71,8 @@ pub(super) fn owner(context: &Context, side: &Side) {
         if in_place {
             own_structs.reserve_exact(PARTICLES);
             let [cells, records] = [own_grid.len(), PARTICLES - 1];
-            // SAFETY: the vectors have the room and are not used until both values are dropped, which is after the other side
-            // has ended its puts. All bytes are initialised.
+            // SAFETY: the vectors have room for the values, and are not used until both registrations are dropped, after the
+            // other side's last put. All bytes are initialised.
             unsafe {
                 own_structs.as_mut_ptr().write_bytes(0, PARTICLES);
                 grid = context.register_in_place(own_grid.as_mut_ptr(), cells).unwrap();
@@ -93,13 +94,13 @@ pub(super) fn owner(context: &Context, side: &Side) {
         if in_place {
             drop((grid, structs));
             if served {
-                // What comes too late is refused.
+                // A put that comes too late is refused.
                 meet(&side.worker, &side.peer);
                 meet(&side.worker, &side.peer);
                 assert!(own_grid == round(layouts().len() - 1).1);
             }
         } else {
-            // The other side does not know, and goes on.
+            // The other side does not know this, and continues.
             drop(grid);
             meet(&side.worker, &side.peer);
             meet(&side.worker, &side.peer);
@@ -117,7 +118,7 @@ fn verify(side: &Side, grid: &Registered<u64>, structs: &Registered<Particle>) {
             meet(&side.worker, &side.peer);
             assert!(grid.read(0..CELL_COUNT).unwrap() == round(index).1, "round {index}");
         }
-        // It gets what it has put.
+        // The other side gets the values that it has put.
         meet(&side.worker, &side.peer);
     }
     structs.write(0, &particles(PARTICLES - 1, 9)).unwrap();
@@ -196,7 +197,7 @@ pub(super) fn user(side: &Side, can_map: bool) {
         }
         if !in_place {
             meet(&side.worker, &side.peer);
-            // The owner has dropped the grid, and its memory is there all the same.
+            // The owner has dropped the grid, but its memory still exists.
             grid.put(0, &cells()).unwrap();
             side.peer.flush().unwrap();
             assert!(grid.get(0..CELL_COUNT).unwrap() == cells());
@@ -206,7 +207,7 @@ pub(super) fn user(side: &Side, can_map: bool) {
     }
 }
 
-/// The owner of memory that its worker serves dies: whatever waits for a reply ends.
+/// The owner of served memory dies, which ends every operation that has not been answered.
 pub(super) fn the_worker_dies(peer: &mut super::Peer, side: &Side) {
     let (key, _) = side.worker.recv::<u8>(KEY).unwrap();
     let key = key_of(&key).unwrap();
@@ -218,7 +219,7 @@ pub(super) fn the_worker_dies(peer: &mut super::Peer, side: &Side) {
     side.peer.flush().unwrap();
     column.get(&mut values).unwrap();
     assert!(values == [1; 1000]);
-    // A part of these is answered.
+    // Only some of these puts are answered.
     for _ in 0..8 {
         column.put(&values).unwrap();
     }
@@ -236,12 +237,12 @@ pub(super) fn the_worker_dies(peer: &mut super::Peer, side: &Side) {
     assert!(matches!(column.put(&values), Err(Error::ConnectionLost { .. })));
     assert!(matches!(column.get(&mut values), Err(Error::ConnectionLost { .. })));
     assert!(side.peer.flush().is_err());
-    // Nothing waits for this connection any more.
+    // No operation on this connection is pending any more.
     let _ = side.worker.flush();
     assert!(values == [1; 1000]);
 }
 
-/// The error of an operation says that the peer is dead, and the endpoint does soon.
+/// The operation's error says that the peer is dead, and soon the endpoint says so, too.
 fn is_noticed(side: &Side, start: Instant, error: &Error) {
     let noticed =
         matches!(error, Error::ConnectionLost { .. } | Error::Cancelled | Error::Call { .. });
@@ -252,7 +253,7 @@ fn is_noticed(side: &Side, start: Instant, error: &Error) {
     }
 }
 
-/// The owner of memory dies: puts are refused as soon as UCX notices the death, and nothing else happens.
+/// The owner of memory dies. Puts are refused as soon as UCX notices the death, and nothing else happens.
 pub(super) fn the_owner_dies(peer: &mut super::Peer, side: &Side) {
     let (key, _) = side.worker.recv::<u8>(KEY).unwrap();
     let key = key_of(&key).unwrap();
@@ -278,10 +279,10 @@ pub(super) fn the_owner_dies(peer: &mut super::Peer, side: &Side) {
     assert!(matches!(remote.get(0..1), Err(Error::ConnectionLost { .. })));
 }
 
-/// The owner, until it is killed. Its worker serves memory that no peer can map.
+/// The owner of memory that no peer can map and that its worker serves, until it is killed.
 pub(super) fn server(context: &Context, side: &Side) -> ! {
     let mut own = cells();
-    // SAFETY: the vector is not used any more.
+    // SAFETY: the vector is not used again.
     let memory = unsafe { context.register_in_place(own.as_mut_ptr(), own.len()).unwrap() };
     side.peer.send(KEY, &side.worker.serve(&memory).unwrap().to_bytes()).unwrap();
     loop {
@@ -289,17 +290,11 @@ pub(super) fn server(context: &Context, side: &Side) -> ! {
     }
 }
 
-/// The owner, until it is killed.
+/// The owner of memory, until it is killed.
 pub(super) fn victim(context: &Context, side: &Side) -> ! {
     let memory = context.register(&cells()).unwrap();
     side.peer.send(KEY, &memory.key().unwrap().to_bytes()).unwrap();
     loop {
         side.worker.progress();
     }
-}
-
-/// A key of bytes that a process of this test has made, and in which at most what this crate reads itself was changed.
-fn key_of(bytes: &[u8]) -> Result<MemoryKey, Error> {
-    // SAFETY: UCX's part is unchanged, or the key is not used.
-    unsafe { MemoryKey::from_bytes(bytes) }
 }

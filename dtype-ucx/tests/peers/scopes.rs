@@ -10,17 +10,18 @@ use super::{Peer, Side, context, particles};
 const HALO: u64 = 1;
 const STEPS: u8 = 4;
 const TIME_LIMIT: Duration = Duration::from_millis(500);
-/// More than the time limit twice, once for the messages and once for the end, and what closing takes, on a busy machine.
+/// On a busy machine, this is more than twice the time limit, once for the messages and once for the end, with the time to
+/// close.
 const END: Duration = Duration::from_secs(20);
 
-/// Where the exchange of the last step fails.
+/// Where the last exchange fails.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Failure {
     BeforeReceive,
     BeforeSend,
     AfterBoth,
     Panic,
-    /// The process ends without a word.
+    /// The process exits without closing anything.
     Exit,
 }
 
@@ -32,19 +33,20 @@ const FAILURES: [Failure; 5] = [
     Failure::Exit,
 ];
 
-/// What is exchanged.
+/// The messages of the exchange.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Halo {
-    /// One packet.
+    /// Messages of one packet.
     Short,
-    /// Fetched by the receiver, from contiguous memory, or from records with gaps.
+    /// Messages that the receiver fetches, from contiguous memory or from records with gaps.
     LongBytes,
     LongRecords,
 }
 
 const HALOS: [Halo; 3] = [Halo::Short, Halo::LongBytes, Halo::LongRecords];
 
-/// Long messages, only on monitored connections: UCX does not give back what they borrow on others.
+/// The tested messages and failures, and whether the connection is monitored. Long messages need that: on other connections,
+/// UCX does not give back the memory that they borrow.
 pub(super) fn cases() -> impl Iterator<Item = (Halo, Failure, bool)> {
     let all = HALOS.into_iter().flat_map(|halo| FAILURES.map(|failure| (halo, failure)));
     let all =
@@ -56,7 +58,7 @@ pub(super) fn cases() -> impl Iterator<Item = (Halo, Failure, bool)> {
     })
 }
 
-/// The first steps, and then one that fails on one side.
+/// Runs the first steps, and then a step that fails on one side.
 fn steps(side: &Side, halo: Halo, failure: Option<Failure>) -> Error {
     let Side { worker, peer, .. } = side;
     worker.set_time_limit(TIME_LIMIT);
@@ -94,7 +96,7 @@ fn steps(side: &Side, halo: Halo, failure: Option<Failure>) -> Error {
         }
         assert!(theirs == mine && (count > 0 || room == bytes));
     }
-    // Each had everything that the other one has sent. Now that one is gone.
+    // Each side has received all messages of the other side, which has then ended.
     let start = Instant::now();
     let result = worker.scope(|scope| {
         scope.recv_into(HALO, &mut room)?;
@@ -125,7 +127,7 @@ pub(super) fn test(halo: Halo, failure: Failure, monitored: bool) -> String {
     format!("{halo:?} {failure:?} {monitored}")
 }
 
-/// The side that [`test`] names, in a process of its own.
+/// One side, in a process of its own, as [`test`] names it.
 pub(super) fn peer(
     name: &str,
     worker: &Worker<Single>,
@@ -137,7 +139,7 @@ pub(super) fn peer(
     true
 }
 
-/// Both sides.
+/// Runs both sides.
 pub(super) fn both(settings: &[(&str, &str)], halo: Halo, failure: Failure, monitored: bool) {
     let mut peer = Peer::start(&test(halo, failure, monitored), settings);
     let worker: Worker<Single> = context(settings).worker().unwrap();

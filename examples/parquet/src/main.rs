@@ -33,7 +33,7 @@ struct Reading {
     samples: [u16; 3],
 }
 
-/// Records of a batch: a file of any length takes the memory of one.
+/// The number of records in a batch. A file of any length takes memory for one batch.
 const BATCH: usize = 1 << 16;
 
 fn reading(i: u32) -> Result<Reading, Box<dyn Error>> {
@@ -64,7 +64,7 @@ fn read(path: &str) -> Result<(), Box<dyn Error>> {
     let file = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?;
     let (mut count, mut sum) = (0, 0.0);
     for batch in file.with_batch_size(BATCH).build()? {
-        // A column of another width, such as a `double` for an `f32`, is converted if its values allow it.
+        // A column of another width, such as a `double` for an `f32`, is converted if each of its values fits.
         let options = ReadOptions::strict().with_number_conversion();
         let readings: Vec<Reading> = arrow::from_batch(&batch?, &options)?;
         count += readings.len();

@@ -50,7 +50,7 @@ fn the_airports_go_there_and_back() {
     assert!(out.contains("■■■■■■■■ ■■■■■■■■ ■ ■ ■ ■ ■ ■ ■□"), "{out}");
     assert!(out.contains("every record came back as it was"), "{out}");
     assert!(out.contains("77648 bytes, 23 each"), "{out}");
-    assert_eq!(err, "", "no progress bar where nobody looks");
+    assert_eq!(err, "", "no progress bar outside of a terminal");
 }
 
 #[test]
@@ -77,29 +77,29 @@ fn a_malformed_line_is_named() {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_named() {
+fn a_missing_file_is_named() {
     let output = messaging(&["no/such/file.csv"]);
     assert!(!output.status.success());
     assert!(text(&output.stderr).contains("cannot open no/such/file.csv"));
 }
 
 #[test]
-fn a_reader_who_has_seen_enough_is_no_error() {
+fn a_reader_that_closes_the_output_is_no_error() {
     use std::process::Stdio;
     let mut child = command(&["--repetitions", "1"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .expect("the example starts");
-    // Closed before anything can be read from it.
+    // Closes the pipe before anything is read from it.
     drop(child.stdout.take());
     let output = child.wait_with_output().expect("the example ends");
     assert!(output.status.success(), "{}", text(&output.stderr));
 }
 
 #[test]
-fn the_second_process_alone_finds_nobody() {
-    // A port without a listener: one that was free a moment ago.
+fn the_second_process_needs_the_first() {
+    // A port that was free a moment ago, so that nobody listens there.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let output = messaging(&["--echo", &port.to_string()]);
     assert!(!output.status.success());

@@ -15,8 +15,8 @@ fn run(arguments: &[&str]) -> Vec<String> {
 
 #[test]
 fn every_report_arrives_in_spite_of_bad_peers() {
-    // 10 stations with 20 reports each. In three of them, four frames of these 20 are damaged: two in the payload,
-    // two in the header, after each of which the station connects again.
+    // 10 stations send 20 reports each. Three stations have four damaged frames: two in the payload, and two in the header,
+    // after which the station connects again.
     let lines = run(&[
         "--stations=7",
         "--damaged=3",
@@ -31,7 +31,7 @@ fn every_report_arrives_in_spite_of_bad_peers() {
     assert_eq!(
         lines,
         [
-            // The peer that does not read has sent one, and has read that receipt.
+            // The peer that does not read its replies has sent one report, and has read that receipt.
             "20100 readings in 201 reports received",
             "6 reports damaged and sent again",
             "connections: 10 ended in order, 6 lost, 2 too slow, 1 not reading, 4 vanished",

@@ -1,4 +1,4 @@
-//! Memory that the engine does not access itself.
+//! Memory that only a backend accesses.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use dtype_runtime::{Error, Type};
 
 use super::layout::Layout;
 
-/// A call. If it has a number, the device fails after that number of blocks until it is repaired.
+/// A call. With a number, the device fails after that number of blocks, until it is repaired.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub(super) enum Call {
     Pack(u16, Option<u8>),
@@ -17,14 +17,14 @@ pub(super) enum Call {
     PlaceUnpacker(u16),
 }
 
-/// Bytes that are copied when all blocks are known, the last block first.
+/// A device that copies its blocks once it knows all of them, the last block first.
 #[derive(Debug)]
 struct Device {
     memory: Vec<u8>,
     fails_after: Option<u8>,
 }
 
-/// The memory is lost.
+/// The error of a device that has failed.
 #[derive(Debug, PartialEq)]
 struct Lost;
 
@@ -33,7 +33,7 @@ impl Device {
         Self { memory: memory.to_vec(), fails_after: None }
     }
 
-    /// Takes all blocks, checks that they are the fragment, and has each of them copied.
+    /// Checks that the blocks are those of the fragment, and has each of them copied.
     fn run(
         &mut self,
         fragment: &Fragment<'_>,
@@ -76,7 +76,7 @@ impl Backend for Device {
     }
 }
 
-/// A packer of the source's bytes and an unpacker of the target's, each in a device.
+/// A packer of the source's bytes, and an unpacker to the target's, each in a device.
 #[derive(Debug)]
 pub(super) struct Behind<'a> {
     layout: &'a Layout,
@@ -85,7 +85,7 @@ pub(super) struct Behind<'a> {
     unpacker: Option<BackendUnpacker<Device>>,
     /// The expected memory of the unpacker.
     wanted: Vec<u8>,
-    /// The positions of the two.
+    /// The positions of the packer and the unpacker.
     positions: [usize; 2],
     steps: usize,
 }
@@ -171,7 +171,7 @@ impl<'a> Behind<'a> {
     }
 }
 
-/// A valid position becomes the current one; any other is refused.
+/// Checks that setting a position succeeds if the position is valid, and is refused otherwise.
 fn place(result: &Result<(), Error>, to: usize, end: usize, position: &mut usize) {
     if to > end {
         let refused = Error::Position { position: to as u64, end: end as u64 };

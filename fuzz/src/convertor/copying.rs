@@ -12,9 +12,9 @@ use super::layout::Layout;
 pub(super) enum Call {
     /// To another memory, at this offset.
     Apart(u8),
-    /// In one memory, forwards or backwards.
+    /// Within one memory, forwards or backwards.
     Within(u8, bool),
-    /// To the same basic datatypes, contiguous.
+    /// To a type of the same basic datatypes without gaps.
     Dense,
 }
 
@@ -66,7 +66,7 @@ pub(super) fn step(layout: &Layout, call: Call) {
     }
 }
 
-/// Packed by one layout and unpacked by another of the same signature.
+/// Packs with one layout, and unpacks with another one of the same signature.
 fn dense(layout: &Layout) {
     let Layout { committed, memory, origin, count, packed, .. } = layout;
     let mut out = vec![0; packed.len()];

@@ -9,7 +9,7 @@ use dtype_runtime::{Buffer, BufferMut, Error, Packer, Unpacker};
 use super::layout::Layout;
 use super::represented::{Machine, Numbers, Represented, Spot};
 
-/// The maximum number of packers, and of unpackers.
+/// The maximum number of packers, and the maximum number of unpackers.
 const MAX_PARTS: usize = 4;
 
 /// A call.
@@ -18,14 +18,14 @@ pub(super) enum Call {
     Pack(u8, Spot),
     PlacePacker(u8, Spot),
     ClonePacker(u8),
-    /// The rest of the stream that was begun, or a part of it.
+    /// Unpacks the rest of the stream, or a part of it.
     Unpack(u8, Spot),
-    /// Sets another position, and changes to a stream of other values if the flag is set.
+    /// Sets another position. If the flag is set, a stream of other values follows.
     PlaceUnpacker(u8, Spot, bool),
     Split(u8, Spot),
 }
 
-/// Makes the packers and unpackers for a machine, and runs this number of calls.
+/// Makes packers and unpackers for a machine, and runs this number of calls.
 pub(super) fn session(
     layout: &Layout,
     machine: Machine,
@@ -74,7 +74,7 @@ pub(super) fn session(
     Ok(())
 }
 
-/// The calls that move everything at once.
+/// Checks the calls that move the whole message.
 fn check(layout: &Layout, represented: &Represented, conversion: &Conversion) {
     let Layout { origin, count, .. } = layout;
     let Represented { memory, packed, .. } = represented;
@@ -128,7 +128,7 @@ impl<'a> Sender<'a> {
             committed.packer(Buffer::new(memory).origin(*origin as i64), *count).unwrap()
         };
         let hash = packer(memory).signature_hash();
-        // Made once for many streams, and made for this one.
+        // One converted packer is made by a conversion for many streams, and one for this stream.
         let packers: Vec<_> = [
             conversion.packer(Buffer::new(memory).origin(*origin as i64), *count).unwrap(),
             packer(memory).with_representation(represented.representation).unwrap(),
@@ -193,12 +193,12 @@ impl<'a> Sender<'a> {
     }
 }
 
-/// The bytes received so far of values that can only be converted as a whole, by the number of the value.
+/// The received bytes of incomplete values that can only be converted as a whole, by the number of the value.
 #[derive(Clone, Debug, Default)]
 struct Coming(BTreeMap<usize, Vec<Option<u8>>>);
 
 impl Coming {
-    /// Receives bytes from a position on: changes the memory and the kept bytes, or returns the reason why not.
+    /// Receives bytes from a position on. Updates the memory and the incomplete values, or returns the reason for a refusal.
     fn come(
         &mut self,
         represented: &Represented,
@@ -245,7 +245,7 @@ struct Part<'m> {
     end: usize,
     position: usize,
     coming: Coming,
-    /// The stream that is received.
+    /// The number of the received stream.
     salt: usize,
 }
 
@@ -305,7 +305,7 @@ impl<'a, 'm> Receiver<'a, 'm> {
 impl Part<'_> {
     fn unpack(&mut self, represented: &Represented, to: Spot, wanted: &mut [u8]) {
         let (at, left) = (self.position, self.end - self.position);
-        // The unpacker takes no more than its part.
+        // The unpacker takes only the bytes of its part.
         let asked = represented.bytes(at, to);
         let number = asked.min(left);
         let mut bytes = represented.sent(at, at + number, self.salt);
@@ -330,7 +330,7 @@ impl Part<'_> {
         }
     }
 
-    /// Both parts, or an empty list if the split is refused.
+    /// Both parts; an empty list if the split is refused.
     fn split(self, represented: &Represented, middle: usize) -> Vec<Self> {
         let Self { unpacker, start, end, position, mut coming, salt } = self;
         let result = unpacker.split_at(middle as u64);

@@ -14,10 +14,10 @@ use crate::model::{Map, Tree};
 /// The maximum number of values of all instances.
 const MAX_VALUES: u64 = 5 << 9;
 
-/// The maximum number of bytes of memory. Each call compares all of it.
+/// The maximum number of bytes of memory. Each call compares all of them.
 const MAX_SPAN: i64 = 1 << 13;
 
-/// The bytes of the source's memory, and of a target's. They are the same in each run, and made once.
+/// The bytes of the source's memory and of a target's. They are the same in each run.
 static MEMORY: LazyLock<Vec<u8>> =
     LazyLock::new(|| (0..MAX_SPAN).map(|i| (i * 31 + 7 + (i >> 8)) as u8).collect());
 static UNTOUCHED: LazyLock<Vec<u8>> =
@@ -48,26 +48,26 @@ impl Layout {
     /// `None` if the memory would be too large.
     pub(super) fn new(tree: &Tree, input: &mut Unstructured<'_>) -> Result<Option<Self>> {
         let map = tree.map();
-        // No more values than five of the largest types have.
+        // The maximum is five instances of the largest types.
         let most = MAX_VALUES / map.data.len().max(1) as u64;
         let (count, before, behind) = (
             shape::count(input, most)? as usize,
-            // Without a spare byte, an access outside the memory is outside the allocation.
+            // Without a spare byte, an access beyond the memory is an access beyond the allocation.
             input.int_in_range(0..=3)?,
             input.int_in_range(0..=3)?,
         );
         let places = map.bytes(count);
-        // The origin is an offset into the memory, so it must lie at or after the start.
+        // The origin is an offset into the memory, so the memory starts at the origin or before.
         let start = places.iter().min().map_or(0, |first| *first.min(&0)) - before;
         let end = places.iter().max().map_or(0, |last| last + 1).max(0) + behind;
         if end - start > MAX_SPAN {
             return Ok(None);
         }
-        // The arguments are small and ascending.
+        // The arguments are small and in ascending order.
         let committed = tree.build().unwrap().commit();
         let memory = MEMORY[..(end - start) as usize].to_vec();
         let packed = places.iter().map(|at| memory[(at - start) as usize]).collect();
-        // A sort would take longer than most of the calls.
+        // Marks bytes instead of sorting them, which would take longer than most of the calls.
         let mut seen = vec![false; memory.len()];
         let overlaps = places.iter().any(|at| mem::replace(&mut seen[(at - start) as usize], true));
         let (origin, dense) = (-start as usize, OnceCell::new());
@@ -79,7 +79,7 @@ impl Layout {
         (self.origin as i64 + self.places[position]) as usize
     }
 
-    /// Whether a position is inside a basic datatype.
+    /// Whether a position is inside a value.
     pub(super) fn is_inside(&self, position: usize) -> bool {
         let mut rest = position.checked_rem(self.map.size()).unwrap_or(0);
         for (basic, _) in &self.map.data {
@@ -91,12 +91,12 @@ impl Layout {
         false
     }
 
-    /// A memory of the same size with other bytes.
+    /// Memory of the same size with other bytes.
     pub(super) fn untouched(&self) -> Vec<u8> {
         UNTOUCHED[..self.memory.len()].to_vec()
     }
 
-    /// The same basic datatypes, contiguous.
+    /// The type of the same basic datatypes without gaps.
     pub(super) fn dense(&self) -> &Committed {
         self.dense.get_or_init(|| {
             let data = &self.map.data;
@@ -124,7 +124,7 @@ impl Layout {
         runs
     }
 
-    /// Checks what the type reports about itself, and the calls that move everything at once.
+    /// Checks the properties of the type, and the calls that move the whole message.
     pub(super) fn check(&self) {
         let Self { committed, map, count, memory, origin, packed, .. } = self;
         let ty = committed.as_type();
@@ -133,7 +133,7 @@ impl Layout {
         assert_eq!((ty.true_lb(), ty.true_ub()), (map.true_lb(), map.true_ub()));
         assert_eq!(Type::unmarshal(&ty.marshal()).as_ref(), Ok(ty));
 
-        // With more room than is needed, and with less.
+        // The buffer has more room than is needed, or less.
         let mut out = vec![0xA5; packed.len() + 2];
         let number =
             committed.pack(Buffer::new(memory).origin(*origin as i64), *count, &mut out[1..]);
@@ -166,7 +166,7 @@ impl Layout {
         assert_eq!(target, wanted);
     }
 
-    /// A number modulo the valid positions of the stream and two invalid ones.
+    /// Takes a number modulo the valid positions of the stream and two invalid ones.
     pub(super) fn position(&self, number: u16) -> usize {
         usize::from(number) % (self.packed.len() + 3)
     }

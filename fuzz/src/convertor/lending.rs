@@ -6,13 +6,13 @@ use dtype_runtime::Unpacker;
 
 use super::layout::Layout;
 
-/// How the bytes are written.
+/// The way the bytes are written.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub(super) enum Way {
-    /// To each chunk up to this number plus one, as a reader of a socket does it.
+    /// To each lent chunk, at most this number of bytes plus one, as a reader of a socket does.
     Chunks(u8),
     Slice,
-    /// From a source that has them in two pieces.
+    /// From a source of two pieces.
     Chain(u16),
 }
 

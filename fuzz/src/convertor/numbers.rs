@@ -1,11 +1,10 @@
-//! The conversion of one value between machines, computed independently of the crate: from the numbers that the
-//! bytes represent.
+//! The conversion of one value between machines. It does not use the crate, but the number that the bytes represent.
 
 use dtype_runtime::Basic;
 use dtype_runtime::basic::Kind;
 use dtype_runtime::representation::{Architecture, ByteOrder, LongDouble};
 
-/// How one value is represented, in a memory or in a stream.
+/// The representation of one value in memory or in a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Format {
     pub(super) size: usize,
@@ -16,7 +15,7 @@ pub(super) struct Format {
 /// The kind of a value, apart from its byte order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum What {
-    /// Bits that are equal wherever the width is equal.
+    /// Equal bits in all formats of one width.
     Bits,
     Integer {
         signed: bool,
@@ -81,7 +80,7 @@ impl Format {
         self.kind == other.kind || self.kind != sum && other.kind != sum
     }
 
-    /// The index of the byte here that corresponds to byte `index` of another format.
+    /// The index of this format's byte for byte `index` of another format.
     pub(super) fn byte(self, other: Self, index: usize) -> usize {
         if self.order == other.order { index } else { self.size - 1 - index }
     }
@@ -131,25 +130,25 @@ impl Format {
         Ok(to.store(bits))
     }
 
-    /// A value that both formats have: `bits` selects a value of the narrower one.
+    /// A value that both formats have. `bits` selects a value of the narrower one.
     pub(super) fn common(self, other: Self, bits: u128) -> Vec<u8> {
         let narrower = match (self.kind, other.kind) {
             (What::LongDouble(_), What::LongDouble(_)) => {
-                // Wider formats have these values, sometimes with additional digits, which may be one too many.
+                // The wider formats have these values. Some get one digit too many.
                 let double = LongDouble::Binary64;
                 let kind = What::LongDouble(double);
                 let double = Self { size: double.size(), order: self.order, kind };
                 let (number, more) = (bits & u128::from(u64::MAX), bits >> 64);
                 let special = 0x7ff << 52;
                 let number = match more >> 60 {
-                    // Subnormal, and so large that rounding up gives infinity.
+                    // Numbers that are subnormal, or so large that rounding up gives infinity.
                     0 => number & !special,
                     1 => number & 1 << 63 | (special - 1),
                     _ => number,
                 };
                 let mut value = double.convert(&double.store(number), self).unwrap();
                 let digits = match more >> 56 & 15 {
-                    // Half a unit of some digit, slightly less, or any digits.
+                    // Half a unit of some digit, slightly less than half, or any digits.
                     0..2 => 1 << (more & 63),
                     2 => (1 << (more & 63)) - 1,
                     3 => more & 0xffff_ffff,
@@ -173,7 +172,7 @@ impl Format {
     }
 }
 
-/// Sign and number; `None` if the bits are not a number.
+/// The sign and the number; `None` if the bits are not a number.
 fn decode(bits: u128, format: LongDouble) -> Option<(bool, Number)> {
     let (exponent_bits, fraction_bits, writes_one) = widths(format);
     let stored = fraction_bits + u32::from(writes_one);
@@ -191,13 +190,13 @@ fn decode(bits: u128, format: LongDouble) -> Option<(bool, Number)> {
     } else if fraction == 0 {
         Number::Infinite
     } else {
-        // The quiet bit is shifted out.
+        // The shift removes the quiet bit.
         Number::Nan(fraction << (128 - fraction_bits) << 1)
     };
     Some((negative, number))
 }
 
-/// The bits of the nearest number, with ties to even; `None` where that would be infinite.
+/// The bits of the nearest number, with ties to even; `None` if that number is infinite.
 fn encode(negative: bool, number: Number, format: LongDouble) -> Option<u128> {
     let (exponent_bits, fraction_bits, writes_one) = widths(format);
     let stored = fraction_bits + u32::from(writes_one);
@@ -216,7 +215,7 @@ fn encode(negative: bool, number: Number, format: LongDouble) -> Option<u128> {
             let weight = leading.max(1 - special / 2) - fraction_bits as i32;
             let units = match weight - exponent {
                 left if left <= 0 => mantissa << -left,
-                // Less than half a unit, because no mantissa has more bits.
+                // Less than half a unit, because no mantissa has so many bits.
                 right if right > 120 => 0,
                 right => {
                     let (units, rest) = (mantissa >> right, mantissa & ((1 << right) - 1));

@@ -17,19 +17,19 @@ pub(super) enum Call {
     Split(u16),
     Stack,
     WriteVectored(u8, u8),
-    /// This number of bytes, through the memory that the unpacker lends.
+    /// Writes this number of bytes to the memory that the unpacker lends.
     Lend(u16, lending::Way),
-    /// Everything that a packer of the source returns from the same position on.
+    /// Takes everything that a packer of the source returns from the same position on.
     TransferTo,
 }
 
-/// The unpackers, and the expected memory at the end.
+/// The unpackers, and the expected memory after all steps.
 #[derive(Debug)]
 pub(super) struct Receiver<'a> {
     layout: &'a Layout,
     parts: Vec<Part<'a>>,
     wanted: Vec<u8>,
-    /// Steps so far. Each sends other bytes, so that a byte shows which step wrote it last.
+    /// The number of steps so far. Each sends other bytes, so a byte shows which step wrote it last.
     steps: usize,
 }
 
@@ -42,7 +42,7 @@ struct Part<'a> {
 }
 
 impl<'a> Receiver<'a> {
-    /// Without unpackers if the layout cannot be unpacked.
+    /// If the layout cannot be unpacked, there are no unpackers.
     pub(super) fn new(layout: &'a Layout, target: &'a mut [u8]) -> Self {
         let Layout { committed, origin, count, .. } = layout;
         let end = layout.packed.len();
@@ -70,7 +70,7 @@ impl<'a> Receiver<'a> {
         let who = usize::from(who) % self.parts.len();
         let (part, wanted) = (&mut self.parts[who], &mut self.wanted);
         let salt = self.steps * 101;
-        // A byte of the stream as this step sends it.
+        // The byte of the stream that this step sends.
         let byte = |position: usize| (position * 7 + salt) as u8;
         let Part { unpacker, start, end, position } = part;
         let (at, left) = (*position, *end - *position);

@@ -14,7 +14,7 @@ pub(super) enum Machine {
     External32,
     LittleEndian,
     BigEndian,
-    /// One machine in three: the bits of the first number and a remainder of the second select its properties.
+    /// One machine in three is not this one: the bits of the first number and a remainder of the second select its properties.
     Foreign(u8, u8),
     AnotherForeign(u8, u8),
 }
@@ -54,16 +54,16 @@ impl Machine {
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub(super) enum Spot {
     Byte(u16),
-    /// This number of bytes into a value.
+    /// A place this number of bytes into a value.
     Value(u16, u8),
 }
 
 /// A value and its position.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Value {
-    /// Its first byte in the stream,
+    /// The position of its first byte in the stream.
     pub(super) start: usize,
-    /// and in the memory.
+    /// The offset of its first byte in the memory.
     pub(super) place: usize,
     pub(super) here: Format,
     pub(super) there: Format,
@@ -98,7 +98,7 @@ impl Value {
     }
 }
 
-/// The source of the numbers: their seed, and how many of them the other side cannot represent.
+/// The source of the values: a seed, and how many of them the other side cannot represent.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub(super) struct Numbers {
     seed: u8,
@@ -117,7 +117,7 @@ impl Numbers {
             u128::from(bits ^ bits >> 31)
         };
         let bits = next() << 64 | next();
-        // All fit in five of six inputs; in the others one in `each + 1` may be anything.
+        // In five inputs of six, all values fit. In the others, one value in `each + 1` is random.
         let each = usize::from(self.wrong).checked_sub(215);
         if each.is_some_and(|each| index % (each + 1) == each) {
             side.any(bits)
@@ -127,14 +127,14 @@ impl Numbers {
     }
 }
 
-/// The packed stream: the values of the map, one after another. A byte of the stream need not be a byte of memory,
-/// and a value that the other side cannot represent has no stream.
+/// The packed stream: the values of the map, one after another. A byte of the stream need not be a byte of memory, and a value
+/// that the other side cannot represent cannot be packed.
 #[derive(Debug)]
 pub(super) struct Represented {
     pub(super) representation: Representation,
     pub(super) values: Vec<Value>,
     pub(super) numbers: Numbers,
-    /// The layout's memory, with values that mostly fit there.
+    /// The layout's memory. Most of its values fit the other side.
     pub(super) memory: Vec<u8>,
     /// The packed stream of that memory.
     pub(super) packed: Vec<u8>,
@@ -187,7 +187,7 @@ impl Represented {
         Some(Self { representation, values, numbers, memory, packed, refused })
     }
 
-    /// The values with bytes in a range of the stream, with their numbers.
+    /// The values with bytes in a range of the stream, and the numbers of these values.
     pub(super) fn values(&self, from: usize, to: usize) -> impl Iterator<Item = (usize, &Value)> {
         let first = self.values.partition_point(|value| value.end() <= from);
         let values = self.values.iter().enumerate().skip(first);
@@ -201,13 +201,13 @@ impl Represented {
         (from < to && value.start < to).then_some(error)
     }
 
-    /// The value that a position is inside, if it can only be converted as a whole.
+    /// The value around a position inside of it, if the value can only be converted as a whole.
     pub(super) fn inside(&self, position: usize) -> Option<&Value> {
         let (_, value) = self.values(position, position + 1).next()?;
         (value.start < position && !value.is_bytewise()).then_some(value)
     }
 
-    /// Bytes of the stream as a sender makes it, in one of many versions.
+    /// The bytes that a sender sends for a part of the stream number `salt`.
     pub(super) fn sent(&self, from: usize, to: usize, salt: usize) -> Vec<u8> {
         let mut bytes = Vec::new();
         for (index, value) in self.values(from, to) {

@@ -9,9 +9,9 @@ use super::layout::Layout;
 /// A request for the pieces of a part of the stream.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub(super) enum Call {
-    /// This number of pieces, and then the others.
+    /// Lists this number of pieces, and then the others.
     Window(u16, u16, u8),
-    /// This number of pieces, then the pieces from a number on.
+    /// Lists this number of pieces, and then the pieces from a number on.
     Numbered(u16, u16, u8, u16),
 }
 
@@ -34,7 +34,7 @@ pub(super) fn step(layout: &Layout, call: Call) {
             let before = pieces.len();
             pieces.extend(iov(first.position() as usize, to).unwrap());
             assert_eq!(pieces, runs);
-            // The same in windows.
+            // Lists the same pieces in windows.
             let mut window = vec![Segment::default(); usize::from(some) + 1];
             pieces.truncate(before);
             loop {
@@ -50,10 +50,10 @@ pub(super) fn step(layout: &Layout, call: Call) {
     }
 }
 
-/// Takes some pieces, and then continues at a number.
+/// Lists some pieces, and then continues at a number.
 fn numbered(mut iov: Iov<'_>, from: usize, runs: &[Segment], some: u8, number: u16) {
     let given = runs.len().min(some.into());
-    // Pieces are looked up several at a time, so that some are still buffered.
+    // The iterator looks up several pieces at a time, so some are buffered here.
     assert!(iov.by_ref().take(given).eq(runs[..given].iter().copied()));
     let rest = &runs[given..];
     assert_eq!((iov.segments(), iov.clone().count()), (rest.len() as u64, rest.len()));

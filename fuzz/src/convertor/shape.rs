@@ -9,7 +9,7 @@ use crate::model::Tree;
 /// The maximum number of basic datatypes of one instance.
 const MAX_ELEMENTS: u64 = 1 << 9;
 
-/// Basic datatypes that other machines have in other widths or formats.
+/// Basic datatypes that have other widths or formats on other machines.
 const CHANGING: [Basic; 7] = [
     Basic::Long,
     Basic::UnsignedLong,
@@ -20,7 +20,7 @@ const CHANGING: [Basic; 7] = [
     Basic::LongDoubleComplex,
 ];
 
-/// How deep the constructors nest.
+/// How deeply the constructors nest.
 const MAX_DEPTH: u32 = 5;
 
 /// A tree of calls.
@@ -44,7 +44,7 @@ fn nested(input: &mut Unstructured<'_>, depth: u32, max: u64) -> Result<Counted>
     Ok(match call {
         0 if input.arbitrary()? => (Tree::Dup(old), each),
         0 => columns(input, most, old, each)?,
-        // It has markers even if it has no data.
+        // A resized type has markers even if it has no data.
         1 => (Tree::Resized(old, input.int_in_range(-10..=10)?, place(input)?), each.max(1)),
         2 => {
             let count = count(input, most)?;
@@ -111,7 +111,7 @@ fn leaf(input: &mut Unstructured<'_>) -> Result<Counted> {
     })
 }
 
-/// Sometimes none, and in one case of four as many as the kernels for many blocks require.
+/// A number of repetitions: sometimes none, and in one case of four as many as the kernels for many blocks need.
 pub(super) fn count(input: &mut Unstructured<'_>, most: u64) -> Result<u64> {
     if most == 0 {
         return Ok(0);
@@ -120,7 +120,7 @@ pub(super) fn count(input: &mut Unstructured<'_>, most: u64) -> Result<u64> {
     Ok(if byte < 192 { byte % (most.min(8) + 1) } else { most.min(byte - 192) })
 }
 
-/// Blocks with their lengths.
+/// A number of blocks, and the length of each.
 fn rectangle(input: &mut Unstructured<'_>, most: u64) -> Result<(u64, u64)> {
     let blocks = count(input, most)?;
     Ok((blocks, count(input, most / blocks.max(8))?))
@@ -137,7 +137,7 @@ fn columns(input: &mut Unstructured<'_>, most: u64, old: Box<Tree>, each: u64) -
     Ok((Tree::Hvector(columns, 1, apart, Box::new(column)), columns * rows * each))
 }
 
-/// A number of bytes, usually a multiple of eight.
+/// A number of bytes, which is usually a multiple of eight.
 fn place(input: &mut Unstructured<'_>) -> Result<i64> {
     let number: i8 = input.arbitrary()?;
     Ok(if number % 4 == 0 { number.into() } else { 8 * i64::from(number / 4) })
@@ -153,7 +153,7 @@ fn blocks(
     (0..number).map(|_| Ok((count(input, most / number)?.max(1) - 1, place(input)?))).collect()
 }
 
-/// Up to a few dozen ascending blocks, some of them adjacent, as a plan keeps them in a list.
+/// Up to a few dozen blocks in ascending order, some of them adjacent, so that a plan keeps them in a list.
 fn ascending(input: &mut Unstructured<'_>, most: u64) -> Result<Vec<(u64, i64)>> {
     let number = input.int_in_range(0..=60.min(most / 4))?;
     let mut at = input.int_in_range(-9..=9)?;
@@ -191,7 +191,7 @@ fn members(
     Ok((Tree::Ucp(fields?, repeat), repeat * all))
 }
 
-/// The lengths of an array with at most `most` elements, so that it can be written out.
+/// The lengths of an array with at most `most` elements, which is few enough to write it out.
 fn sizes(input: &mut Unstructured<'_>, most: u64) -> Result<Vec<u64>> {
     let number = input.int_in_range(1..=3)?;
     let mut rest = most.max(1);

@@ -5,8 +5,8 @@ use dtype_runtime::types::Entry;
 
 use super::layout::Layout;
 
-/// The stack at a position equals the description's. It has a data frame where data have begun and are not
-/// complete, and then shows the next byte. It is empty where there is nothing to convert.
+/// Checks that the stack at a position equals the description's. Inside data, it has a data frame that shows the next byte. It
+/// is empty if there is nothing to convert.
 pub(super) fn check_stack(layout: &Layout, position: usize, stack: &[StackFrame]) {
     let Layout { committed, map, count, places, .. } = layout;
     let description = committed.description();

@@ -1,12 +1,12 @@
 //! Hostile macros, which must not mislead the derive.
 //!
-//! A derive sees the item before the attributes below it have done their work. Whatever these change
-//! must end in a compile error, or in a type map of the changed item.
+//! A derive sees the item before the attributes below it have changed it. The result must be a compile error, or a type map of
+//! the changed item.
 
 use proc_macro::{Group, TokenStream, TokenTree};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Puts other tokens in the place of some of the item's: `#[replace({ from } => { to })]`.
+/// Replaces some tokens of the item: `#[replace({ from } => { to })]`.
 #[proc_macro_attribute]
 pub fn replace(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let mut groups = arguments.into_iter().filter_map(|token| match token {

@@ -1,5 +1,5 @@
-//! What the derives accept: each file in `pass` is code as users write it, with a test of what the code does. The files in
-//! `lints` deny lints, which the output of the derives must satisfy. `refused` tests what does not compile.
+//! The derives. Each file in `pass` has code as users write it, with a test of what the code does. The files in `lints` deny
+//! lints, which the output of the derives must satisfy. `refused` has the code that must not compile.
 
 #![allow(
     missing_debug_implementations,

@@ -1,7 +1,7 @@
-//! No file in `tests/fail` and `tests/instantiated` compiles, and the messages are as pinned beside it.
+//! No file in `tests/fail` and `tests/instantiated` compiles, and each gives the messages that are pinned beside it.
 //!
-//! A message is partly in the compiler's words, which change from one version to the next, so other compilers skip these
-//! tests. To see what changed, and to pin it: `TRYBUILD=overwrite cargo test -p dtype-ui-tests`.
+//! A message has words of the compiler, which change from one version to the next, so other compilers skip these tests. To see
+//! what has changed, and to pin it: `TRYBUILD=overwrite cargo test -p dtype-ui-tests`.
 
 use std::process::Command;
 
@@ -17,7 +17,7 @@ fn by_cargo_check() {
     }
 }
 
-/// `cargo check` does not instantiate functions. trybuild runs `cargo build` where it also expects a file to compile.
+/// `cargo check` does not instantiate functions. trybuild runs `cargo build` if another file is expected to compile.
 #[test]
 fn by_cargo_build() {
     if is_pinned() {

@@ -8,13 +8,13 @@ pub enum Class {
     SmallStructs,
     /// Two to five runs of 4 to 160 bytes, with a short gap between them.
     WideStructs,
-    /// Blocks of one size at equal distances.
+    /// Blocks of one size at equal strides.
     Vectors,
-    /// Vectors of vectors, and parts of arrays with three dimensions.
+    /// Vectors of vectors, and parts of three-dimensional arrays.
     Grids,
-    /// Blocks at irregular places.
+    /// Blocks at irregular displacements.
     Lists,
-    /// Structs in short loops in loops.
+    /// Structs in two nested loops of few repetitions.
     Nested,
     /// Square matrices, column by column.
     Transposes,
@@ -22,12 +22,12 @@ pub enum Class {
     Contiguous,
     /// Slices of structs with `#[derive(Datatype)]`.
     Slices,
-    /// The same, in new vectors.
+    /// The slices of [`Slices`](Self::Slices), packed and unpacked to new vectors.
     Vecs,
 }
 
 impl Class {
-    /// All.
+    /// Every class, in the order of the table.
     pub const ALL: [Self; 10] = [
         Self::SmallStructs,
         Self::WideStructs,
@@ -41,7 +41,7 @@ impl Class {
         Self::Vecs,
     ];
 
-    /// The name, as printed.
+    /// The name in the table.
     pub const fn name(self) -> &'static str {
         match self {
             Self::SmallStructs => "small structs",
@@ -57,7 +57,7 @@ impl Class {
         }
     }
 
-    /// The number of types.
+    /// How many types of this class are timed.
     pub const fn types(self) -> usize {
         match self {
             Self::SmallStructs => 40,
@@ -70,7 +70,7 @@ impl Class {
         }
     }
 
-    /// The numbers of instances.
+    /// The numbers of instances that are timed.
     pub const fn counts(self) -> &'static [usize] {
         match self {
             Self::SmallStructs | Self::Slices => &[1, 2, 7, 16, 100, 1000, 65_536],
@@ -90,13 +90,13 @@ impl Class {
         }
     }
 
-    /// Whether the types are made at run time: then it is timed, too.
+    /// Whether the types are made at run time. Then their creation is timed, too.
     pub const fn is_dynamic(self) -> bool {
         !matches!(self, Self::Slices | Self::Vecs)
     }
 }
 
-/// What is done with a type.
+/// The work that is timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Work {
@@ -106,11 +106,11 @@ pub enum Work {
     Unpack,
     /// Packs in fragments of 1 KiB.
     PackKib,
-    /// Unpacks them.
+    /// Unpacks in fragments of 1 KiB.
     UnpackKib,
     /// Packs in fragments of 8 KiB.
     Pack8Kib,
-    /// Unpacks them.
+    /// Unpacks in fragments of 8 KiB.
     Unpack8Kib,
     /// Packs to a new vector.
     PackNew,
@@ -121,7 +121,7 @@ pub enum Work {
 }
 
 impl Work {
-    /// All that uses the buffers.
+    /// The kinds of work that use the buffers.
     pub const IN_PLACE: [Self; 6] = [
         Self::Pack,
         Self::Unpack,
@@ -131,7 +131,7 @@ impl Work {
         Self::Unpack8Kib,
     ];
 
-    /// The name, as printed.
+    /// The name in the table.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Pack | Self::PackNew => "pack",
@@ -144,7 +144,7 @@ impl Work {
         }
     }
 
-    /// Bytes of a fragment.
+    /// The length of a fragment in bytes, if the work is done in fragments.
     pub const fn fragment(self) -> Option<usize> {
         match self {
             Self::PackKib | Self::UnpackKib => Some(1 << 10),

@@ -12,34 +12,35 @@ pub const SYMBOL: &str = "DTYPE_ABLATION_ENGINE";
 
 /// The functions of a build. A panic in one of them aborts.
 ///
-/// A subject must come from `open` of the same build. Buffers must have the lengths that `sizes` returns, memory an alignment of
-/// 16 bytes, and nothing else may use either during a call.
+/// A subject must come from `open` of the same build. During a call, nothing else may use it or its buffers. The buffers must
+/// have the lengths that `sizes` returns, and the memory must be aligned to 16 bytes.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Engine {
-    /// Makes a type: the one with this index of the class, for this seed.
+    /// Makes the type with this index of the class. The same seed gives the same type.
     pub open: extern "C" fn(Class, u64, usize) -> *mut Subject,
-    /// What this number of instances takes.
+    /// The lengths of the buffers for this number of instances.
     pub sizes: unsafe extern "C" fn(*const Subject, usize) -> Sizes,
-    /// Writes the instances' values. The memory must be zeros.
+    /// Writes the values of the instances to memory that is all zeros.
     pub fill: unsafe extern "C" fn(*const Subject, Buffers, u64),
-    /// Repeats the work. The memory must be zeros or values of `fill`, and the packed bytes, to unpack, what packing wrote.
+    /// Does the work this number of times. The memory must be zeros or have the values of `fill`. Before unpacking, the packed
+    /// bytes must be those that packing wrote.
     pub run: unsafe extern "C" fn(*const Subject, Work, Buffers, u32),
-    /// Frees the type.
+    /// Frees the subject.
     pub close: unsafe extern "C" fn(*mut Subject),
 }
 
-/// Bytes that instances take.
+/// The lengths of the buffers, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Sizes {
-    /// From the memory's start to the end of the last instance.
+    /// From the start of the memory to the end of the last instance.
     pub memory: usize,
-    /// When packed.
+    /// All packed bytes.
     pub packed: usize,
 }
 
-/// Where instances are, and their packed bytes.
+/// The memory of some instances, and a buffer for their packed bytes.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Buffers {
@@ -60,7 +61,7 @@ impl fmt::Debug for Subject {
     }
 }
 
-/// What a type is made of.
+/// A type's description for the report.
 pub fn name(class: Class, seed: u64, index: usize) -> String {
     if class.is_dynamic() {
         Layout::new(class, seed, index).name
@@ -90,14 +91,14 @@ unsafe extern "C" fn sizes(subject: *const Subject, count: usize) -> Sizes {
 unsafe extern "C" fn fill(subject: *const Subject, buffers: Buffers, seed: u64) {
     // SAFETY: the caller lends both buffers to this subject.
     let (timed, memory, _) = unsafe { parts(subject, buffers) };
-    // SAFETY: the memory is aligned, and zeros.
+    // SAFETY: the memory is aligned, and the caller has zeroed it.
     unsafe { timed.fill(memory, seed) };
 }
 
 unsafe extern "C" fn run(subject: *const Subject, work: Work, buffers: Buffers, repetitions: u32) {
     // SAFETY: the caller lends both buffers to this subject.
     let (timed, memory, packed) = unsafe { parts(subject, buffers) };
-    // SAFETY: the memory is aligned, and zeros or values; unpacked are values.
+    // SAFETY: the memory is aligned, and has zeros or valid values; packed bytes come from valid values.
     unsafe { timed.run(work, memory, packed, buffers.count, repetitions) };
 }
 
@@ -120,7 +121,7 @@ unsafe fn parts<'a>(
     let Sizes { memory, packed } = timed.sizes(buffers.count);
     // SAFETY: a buffer of this length, which nothing else uses.
     let memory = unsafe { slice::from_raw_parts_mut(buffers.memory, memory) };
-    // SAFETY: another one.
+    // SAFETY: a buffer of this length, which is not the memory, and which nothing else uses.
     let packed = unsafe { slice::from_raw_parts_mut(buffers.packed, packed) };
     (&**timed, memory, packed)
 }

@@ -10,15 +10,15 @@ use crate::interface::Sizes;
 use crate::noise::{Random, fill};
 use crate::timed::{Timed, done};
 
-/// A type, made by calls whose arguments are prepared.
+/// A type, and the call that makes it again: its arguments are prepared, so that only the call is timed.
 pub(crate) struct Layout {
-    /// The arguments as text for the report.
+    /// The arguments, as the report shows them.
     pub(crate) name: String,
     make: Box<dyn Fn() -> Result<Type, Error>>,
 }
 
 impl Layout {
-    /// The type with this index, made of random numbers of its own.
+    /// Makes the type with this index from random numbers of its own.
     pub(crate) fn new(class: Class, seed: u64, index: usize) -> Self {
         let mut random = Choice(Random::new((seed << 32) ^ ((class as u64) << 16) ^ index as u64));
         // The first numbers of similar seeds are similar.
@@ -48,7 +48,7 @@ impl Layout {
     }
 }
 
-/// Random choices.
+/// Random arguments.
 struct Choice(Random);
 
 impl Choice {
@@ -76,7 +76,7 @@ struct Fields {
 }
 
 impl Fields {
-    /// Fields at the next multiple of their size each, as in C.
+    /// Each field at the next multiple of its size, as in C.
     fn aligned(random: &mut Choice, number: u32) -> Self {
         let (mut fields, mut alignment) = (Self::default(), 1);
         for _ in 0..number {
@@ -115,7 +115,7 @@ const fn multiple(at: i64, unit: i64) -> i64 {
 fn small_struct(random: &mut Choice) -> Layout {
     let number = random.within(2, 8);
     let mut fields = Fields::aligned(random, number);
-    // Some have members that are not sent at their end.
+    // Some structs end with members that are not sent.
     fields.extent += random.of(&[0, 0, 0, 8, 16]);
     fields.layout()
 }
@@ -130,7 +130,7 @@ fn wide_struct(random: &mut Choice) -> Layout {
         fields.extent = place + 4 * length;
         place = fields.extent + 4 * i64::from(random.within(1, 4));
     }
-    // Half of them end where the next one begins.
+    // In half of the types, an instance ends where the next one begins.
     fields.extent = random.of(&[fields.extent - first, multiple(fields.extent, 8)]);
     fields.layout()
 }
@@ -164,7 +164,7 @@ fn grid(random: &mut Choice) -> Layout {
 fn part_of_array(random: &mut Choice) -> Layout {
     let (basic, _) = random.of(&ELEMENTS);
     let sizes: [u64; 3] = [(); 3].map(|()| random.within(8, 64).into());
-    // Faces are thin in one dimension.
+    // Faces have a length of one in one dimension.
     let thin = random.within(0, 3) as usize;
     let parts: [u64; 3] = core::array::from_fn(|axis| {
         if axis == thin {
@@ -228,7 +228,7 @@ fn contiguous(random: &mut Choice) -> Layout {
     Layout::of(format!("{length} {basic:?}"), move || Type::contiguous(black_box(length), &old))
 }
 
-/// A type that was made, and its committed form.
+/// The call that makes a type, and the committed type.
 struct Made {
     make: Box<dyn Fn() -> Result<Type, Error>>,
     committed: Committed,
@@ -237,7 +237,7 @@ struct Made {
 impl Timed for Made {
     fn sizes(&self, count: usize) -> Sizes {
         let ty = self.committed.as_type();
-        // All instances of all classes lie behind the first.
+        // No extent is negative, so the last instance ends last.
         let span = ty.true_ub() + ty.extent() * (count as i64 - 1);
         Sizes {
             memory: span.unsigned_abs() as usize,
@@ -306,7 +306,7 @@ mod tests {
                     assert_eq!(name, layout(index).name);
                     let ty = make().unwrap();
                     assert!(ty.true_lb() >= 0 && ty.extent() > 0, "{name}");
-                    // Instances that overlap cannot be unpacked.
+                    // Types whose instances overlap cannot be unpacked.
                     let made = Made { make, committed: ty.commit() };
                     let Sizes { memory, packed } = made.sizes(count);
                     let unpacked =

@@ -1,8 +1,8 @@
 //! One build of the engine, with the work on random types that `dtype-ablation` times.
 //!
-//! The bench compiles this crate with two versions of `dtype-runtime`, and loads both libraries into one process. So it uses
-//! only what every version has: constructors of types, commit, packing, unpacking, and the derive. The loops that are timed are
-//! on this side of the library's interface, so that a call costs what it costs a program that is linked with the engine.
+//! The bench compiles this crate with two versions of `dtype-runtime`, and loads both libraries into one process. So this crate
+//! uses only what every version has: constructors of types, commit, packing, unpacking, and the derive. The timed loops are
+//! part of the library, so that a call of the engine costs as much as in any other program.
 //!
 //! The bench depends on it, too: for the [classes](Class), the names of their types, and the interface.
 

@@ -13,7 +13,7 @@ use crate::interface::Sizes;
 use crate::noise::Random;
 use crate::timed::{Timed, done};
 
-/// A type with values of all kinds. The value whose bytes are zeros is one of them.
+/// A type with random values. A value whose bytes are all zero must be valid.
 pub(crate) trait Sample: Datatype + 'static {
     fn sample(random: &mut Random) -> Self;
 }
@@ -48,7 +48,7 @@ impl<T: Sample, const N: usize> Sample for [T; N] {
     }
 }
 
-/// Defines structs by their fields, and the list of them.
+/// Defines structs by their fields, and a list of them.
 macro_rules! records {
     ($($(#[$repr:meta])? $name:ident($($field:ty),+);)+) => {
         $(
@@ -63,13 +63,13 @@ macro_rules! records {
             }
         )+
 
-        /// The fields of each struct, and the loops over it.
+        /// The fields of each struct, and the work on slices of it.
         pub(crate) const ALL: &[(&str, fn() -> Box<dyn Timed>)] =
             &[$((stringify!($($field),+), || Box::new(Records::<$name>(PhantomData)))),+];
     };
 }
 
-// In half of them, the compiler orders the fields.
+// Half of the structs are not `repr(C)`: the compiler orders their fields.
 records! {
     #[repr(C)] A(u64, [u8; 5]);
     B(u64, u32);
@@ -111,8 +111,8 @@ impl<T: Sample> Records<T> {
     unsafe fn items(memory: &mut [u8]) -> &mut [T] {
         const { assert!(align_of::<T>() <= 16) };
         let count = memory.len() / size_of::<T>();
-        // SAFETY: aligned, and as long as the memory, which is borrowed. Zeros are a value of each `Sample`, and so is what was
-        // unpacked over them.
+        // SAFETY: the memory is aligned and borrowed, and the slice has its length. Zeros are a valid value of every `Sample`,
+        // and later values were unpacked over them.
         unsafe { slice::from_raw_parts_mut(memory.as_mut_ptr().cast(), count) }
     }
 }
@@ -124,13 +124,13 @@ impl<T: Sample> Timed for Records<T> {
 
     unsafe fn fill(&self, memory: &mut [u8], seed: u64) {
         let mut random = Random::new(seed);
-        // SAFETY: passed on to the caller.
+        // SAFETY: the caller's promise.
         let items = unsafe { Self::items(memory) };
         for item in &mut *items {
-            // Unlike an assignment, this leaves the zeros of the padding.
+            // An assignment could write to the padding, which must remain zero.
             done(unpack_into(&pack(&[T::sample(&mut random)]), slice::from_mut(item)));
         }
-        // The bench compares buffers, and sees no new vectors.
+        // The bench compares only the buffers, so compare the new vectors here.
         let mut bytes = vec![0; packed_size::<T>(items.len())];
         done(pack_into(items, &mut bytes));
         assert!(pack(items) == bytes, "a new vector has other bytes");
@@ -145,7 +145,7 @@ impl<T: Sample> Timed for Records<T> {
         _: usize,
         repetitions: u32,
     ) {
-        // SAFETY: passed on to the caller.
+        // SAFETY: the caller's promise.
         let items = unsafe { Self::items(memory) };
         let fragment = work.fragment().unwrap_or(usize::MAX);
         let all = 0..repetitions;

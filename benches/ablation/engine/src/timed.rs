@@ -1,23 +1,23 @@
-//! What is timed.
+//! The loops that are timed.
 
 use core::fmt::Display;
 
 use crate::class::Work;
 use crate::interface::Sizes;
 
-/// A type, and the loops over it.
+/// A type, and the loops over its instances.
 pub(crate) trait Timed {
-    /// What this number of instances takes.
+    /// The lengths of the buffers for this number of instances.
     fn sizes(&self, count: usize) -> Sizes;
 
-    /// Writes the values of as many instances as the memory has.
+    /// Writes the values of the instances that the memory has room for.
     ///
     /// # Safety
     ///
     /// The memory must be aligned to 16 bytes, have a length of [`sizes`](Self::sizes), and be zeros.
     unsafe fn fill(&self, memory: &mut [u8], seed: u64);
 
-    /// Repeats the work on `count` instances.
+    /// Does the work on `count` instances this number of times.
     ///
     /// # Safety
     ///
@@ -33,7 +33,7 @@ pub(crate) trait Timed {
     );
 }
 
-/// The value of a call that does not fail: the error is handled out of the code that is timed.
+/// The value of a call that cannot fail. Errors are handled in a function of their own, outside of the timed code.
 #[inline(always)]
 pub(crate) fn done<T, E: Display>(result: Result<T, E>) -> T {
     #[cold]

@@ -1,4 +1,4 @@
-//! Without an entry point of dtype: what the others are compared with.
+//! A program that does not use dtype: the others are compared with it.
 
 use dtype_program_size::{bytes, input, output, samples};
 

@@ -1,4 +1,4 @@
-//! tokio without an entry point of dtype: what `tokio` is compared with.
+//! A program that uses tokio and not dtype: `tokio` is compared with it.
 
 use dtype_program_size::{bytes, output, samples};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, stdin, stdout};

@@ -17,7 +17,7 @@ const LEFT: i32 = 190;
 const RIGHT: i32 = 30;
 const TOP: i32 = 124;
 const LINE: i32 = 24;
-/// The distance of the packing mark above the middle of its line, and of the unpacking mark below it.
+/// How far the packing mark is above the middle of its line, and the unpacking mark below.
 const APART: i32 = 5;
 const BOTTOM: i32 = 84;
 
@@ -28,7 +28,7 @@ struct Colours {
     pale: RGBColor,
     grid: RGBColor,
     band: RGBColor,
-    /// Of [`SHOWN`], in its order: colours that colour-blind readers can tell apart.
+    /// The colours of [`SHOWN`], in its order, which colour-blind readers can tell apart.
     shown: [RGBColor; 3],
 }
 
@@ -75,8 +75,7 @@ struct Section {
     lines: Vec<Line>,
 }
 
-/// Draws the chart twice, each with its own background: on white at `path`, and for dark pages beside it, with `-dark` behind the
-/// name.
+/// Draws the chart twice: on white at `path`, and for dark pages in a file beside it, with `-dark` after the name.
 pub(crate) fn draw(path: &Path, machine: &[String], rows: &[Row]) -> Drawn {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let dark = path.with_file_name(format!("{stem}-dark.svg"));
@@ -177,7 +176,7 @@ struct Axis {
 }
 
 impl Axis {
-    /// An axis that shows all ratios.
+    /// The axis that has room for all ratios.
     fn of(sections: &[Section]) -> Self {
         let all = || {
             let lines = sections.iter().flat_map(|section| &section.lines);
@@ -190,7 +189,7 @@ impl Axis {
 
     fn x(&self, ratio: f64) -> i32 {
         let part = (ratio / self.first).ln() / (self.last / self.first).ln();
-        // Within the picture.
+        // The position lies within the picture.
         LEFT + (part * f64::from(WIDTH - LEFT - RIGHT)).round() as i32
     }
 
@@ -238,7 +237,7 @@ impl Picture<'_, '_> {
             self.text(name, (x + 12, 70), 13, self.colours.ink, HPos::Left, false)?;
             x += 110;
         }
-        // In words: any mark would be that of a contestant.
+        // Words, because any mark would look like a contestant's.
         self.text(
             "filled: pack or create, empty: unpack",
             (x + 20, 70),
@@ -267,7 +266,7 @@ impl Picture<'_, '_> {
         self.text("→ slower", (x + 12, TOP - 30), 12, self.colours.ink, HPos::Left, true)
     }
 
-    /// What does not depend on figures: the title, the labels, and bands that lead to them.
+    /// Draws what does not depend on figures: the title, the labels, and bands that lead to them.
     fn section(&self, section: &Section, mut top: i32) -> Drawn {
         self.text(section.title, (12, top + LINE / 2), 14, self.colours.ink, HPos::Left, true)?;
         for (number, line) in section.lines.iter().enumerate() {

@@ -11,7 +11,7 @@ use super::means::Mean;
 use super::row::{Column, Group, Outcome, Row};
 use super::targets::Target;
 
-/// Everything, as JSON with a line for each row.
+/// The machine, the rows and the means as JSON, with a line for each row.
 pub(crate) fn text(machine: &Machine, rows: &[Row], means: &[Mean], targets: &[Target]) -> String {
     let mut parts = Vec::new();
     if let Value::Object(members) = value(machine, rows, means, targets) {
@@ -80,7 +80,7 @@ fn row(row: &Row) -> Value {
     })
 }
 
-/// The machine and the rows of an earlier run, as far as the chart needs them: of each time only the median.
+/// The machine and the rows of an earlier run, with what the chart needs: only the median of each contestant's times.
 pub(crate) fn read(text: &str) -> Result<(Vec<String>, Vec<Row>)> {
     let all: Value = serde_json::from_str(text)?;
     let machine = serde_json::from_value::<Machine>(all["machine"].clone())?.lines();

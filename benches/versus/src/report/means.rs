@@ -12,9 +12,9 @@ use super::row::{Group, Row};
 pub(crate) struct Mean {
     /// The kind of the rows.
     pub(crate) rows: String,
-    /// The contestant that is compared.
+    /// The contestant whose time is divided.
     pub(crate) who: &'static str,
-    /// The contestants it is compared with; the fastest of several.
+    /// The contestants whose time it is divided by. Of several, the fastest one counts.
     pub(crate) with: &'static str,
     pub(crate) ratio: f64,
 }

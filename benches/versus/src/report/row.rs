@@ -66,9 +66,9 @@ impl Group {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Row {
     pub(crate) group: Group,
-    /// The group.
+    /// The name of the layout, or of the application it comes from.
     pub(crate) family: String,
-    /// The instance.
+    /// The parameters of the layout.
     pub(crate) parameters: String,
     /// `pack`, `unpack` and the like.
     pub(crate) work: Cow<'static, str>,
@@ -108,12 +108,12 @@ impl Row {
         Some(ratio(one, other))
     }
 
-    /// The same, divided by the fastest of several, or of those that are present.
+    /// One contestant's time divided by that of the fastest of several. Missing contestants do not count.
     pub(crate) fn ratio_to_best(&self, one: &str, others: &[&str]) -> Option<f64> {
         others.iter().filter_map(|other| self.ratio(one, other)).reduce(f64::max)
     }
 
-    /// The row in words.
+    /// The row's name for messages.
     pub(crate) fn name(&self) -> String {
         format!("{} {} {}", self.family, self.parameters, self.work)
     }

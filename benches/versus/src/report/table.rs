@@ -13,7 +13,7 @@ use super::means::Mean;
 use super::row::{Group, Outcome, Row};
 use super::targets::Target;
 
-/// Everything, as text.
+/// The whole report as text.
 pub(crate) fn text(machine: &Machine, rows: &[Row], means: &[Mean], targets: &[Target]) -> String {
     let mut text = String::new();
     for line in machine.lines() {
@@ -79,7 +79,7 @@ fn cell(name: &str) -> usize {
     name.chars().count().max(8)
 }
 
-/// Why there is no figure, in one word.
+/// The reason why a figure is missing, in one word.
 fn absence(row: &Row, name: &str) -> String {
     match row.columns.iter().find(|column| column.name == name).map(|column| &column.outcome) {
         Some(Outcome::Missing(why)) => why.split(':').next().unwrap_or_default().into(),

@@ -24,7 +24,7 @@ pub(crate) struct Target {
 /// The ratios to which a limit applies.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
-    /// The mean, or the worst row where each one counts.
+    /// The mean of the ratios, or the worst ratio if the limit applies to each row.
     pub(crate) ratio: f64,
     pub(crate) mean: f64,
     pub(crate) worst: f64,
@@ -34,7 +34,7 @@ pub(crate) struct Found {
     pub(crate) above: usize,
 }
 
-/// The result.
+/// The statistic that a limit applies to.
 #[derive(Clone, Copy, Debug)]
 enum Of {
     Mean,
@@ -42,7 +42,7 @@ enum Of {
 }
 
 impl Target {
-    /// `None` if there are no rows to decide it.
+    /// Whether the target is met; `None` if no row was measured.
     pub(crate) fn is_met(&self) -> Option<bool> {
         self.found.as_ref().map(|found| found.ratio <= self.limit)
     }
@@ -58,7 +58,7 @@ pub(crate) fn all(rows: &[Row]) -> Vec<Target> {
     targets
 }
 
-/// One target, over the rows that have a ratio.
+/// A target, from the rows that have a ratio.
 fn target<'a>(
     what: impl Into<String>,
     limit: f64,
@@ -203,7 +203,7 @@ fn rest(rows: &[Row], targets: &mut Vec<Target>) {
     targets.push(target(what, 0.7, Of::Mean, creations, fastest));
     let what = "create and commit, lists of 5 blocks: the fastest library";
     targets.push(target(what, 1.0, Of::EachRow, few, fastest));
-    // MPI has no calls for these.
+    // MPI has no calls that list pieces or pack segments.
     let pieces = || rows.iter().filter(|row| row.group == Group::Pieces);
     let each = |row: &Row| Some(row.median(WHOLE)? / pieces_of(row)? as f64);
     targets.push(target("pieces of memory, each one: 1 ns", 2.0, Of::EachRow, pieces(), each));

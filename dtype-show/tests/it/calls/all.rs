@@ -1,4 +1,4 @@
-/// Every constructor, as `CallingSequence` prints the type that this returns.
+/// A type of every constructor, in the form that `CallingSequence` prints for it.
 #[rustfmt::skip]
 #[expect(clippy::unreadable_literal, reason = "numbers are printed plainly")]
 fn all() -> Result<Type, Error> {

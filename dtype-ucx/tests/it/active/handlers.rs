@@ -16,10 +16,10 @@ use super::{ID, PROTOCOLS, Particle, collect, next, particles, setup};
 fn messages_without_a_handler_are_refused() {
     for threshold in PROTOCOLS {
         let (worker, endpoint) = setup(threshold);
-        // Before there was a handler at all.
+        // No handler was set before.
         let sent = endpoint.send_active(u8::MAX, &(), &[1_u8]);
         assert_eq!(sent.is_err(), threshold == "0");
-        // UCX knows the second id.
+        // UCX knows the second id, because that had a handler.
         drop(worker.handle_active(1, |_| panic!("it was removed")).unwrap());
         for id in (0..=u8::MAX).filter(|id| id % 7 == 1 || *id == u8::MAX) {
             for length in [0, 1, 9000, 1 << 20] {
@@ -47,7 +47,7 @@ fn a_handler_is_removed_with_its_messages() {
         let error = worker.handle_active(ID, count.clone()).map(drop);
         assert_eq!(error, Err(Error::HandlerExists { id: ID }));
         let other = worker.handle_active(ID + 1, count.clone()).unwrap();
-        // They are delivered in the calls that send, and wait for their handlers.
+        // The calls that send also deliver the messages, which are then queued for their handlers.
         let sending: Vec<_> = [ID, ID + 1, ID]
             .map(|id| endpoint.start_send_active(id, &(), particles(100)).unwrap())
             .into();
@@ -62,7 +62,7 @@ fn a_handler_is_removed_with_its_messages() {
         while calls.get() < 2 {
             worker.progress();
         }
-        // The functions are dropped: only the two handlers own the counter, besides this one.
+        // The functions are dropped, so only the two handlers share the counter with this test.
         assert_eq!(Rc::strong_count(&calls), 3);
         drop((handler, other));
         assert_eq!(Rc::strong_count(&calls), 1);
@@ -113,7 +113,7 @@ fn a_handler_may_send_and_wait_and_is_not_called_meanwhile() {
             let (round, items) = (message.header_as::<u8>().unwrap(), message.recv::<u16>());
             let items = items.unwrap();
             if round > 0 {
-                // To itself: no other worker could answer before this returns.
+                // The message goes to this worker, because no other one could answer before this call returns.
                 let sending = reply.start_send_active(ID, &(round - 1), items.clone()).unwrap();
                 worker.progress();
                 drop(sending);
@@ -147,7 +147,7 @@ fn a_panic_of_a_handler_resumes_from_the_call() {
             mine.set(mine.get() + 1);
             panic!("in a handler");
         });
-        // From `progress`.
+        // `progress` resumes the panic.
         let sending = endpoint.start_send_active(ID, &(), vec![1_u8; 1000]).unwrap();
         let panicked = panic_of(&mut || {
             for _ in 0..1000 {
@@ -155,10 +155,10 @@ fn a_panic_of_a_handler_resumes_from_the_call() {
             }
         });
         assert_eq!((panicked, calls.get()), ("in a handler", 1));
-        // It does not come again, and the message was refused.
+        // The panic is resumed only once, and the message was refused.
         worker.progress();
         sending.wait().unwrap();
-        // From a function that waits, when it is done: the message was received.
+        // A function that waits resumes the panic at its end. The message was received.
         let sending = endpoint.start_send_active(ID, &(), vec![1_u8; 1000]).unwrap();
         let other = endpoint.start_send(3, vec![7_u8]).unwrap();
         let mut room = [0_u8];
@@ -169,7 +169,7 @@ fn a_panic_of_a_handler_resumes_from_the_call() {
         });
         assert_eq!((panicked, calls.get()), ("in a handler", 2));
         drop((sending, other));
-        // From a scope, after the scope has waited for the message.
+        // A scope resumes the panic after the message has completed.
         let panicked = panic_of(&mut || {
             worker
                 .scope(|scope| scope.send_active(&endpoint, ID, &(), &[1_u8; 1000]).map(drop))
@@ -177,7 +177,7 @@ fn a_panic_of_a_handler_resumes_from_the_call() {
             worker.progress();
         });
         assert_eq!((panicked, calls.get()), ("in a handler", 3));
-        // From functions that wait for what does not come, as nothing is lent to UCX.
+        // If nothing is lent to UCX, functions that wait resume the panic at once.
         let long = Duration::from_secs(20);
         drop(endpoint.start_send_active(ID, &(), vec![1_u8; 1000]).unwrap());
         let panicked = panic_of(&mut || drop(worker.recv_timeout::<u8>(9, long)));
@@ -187,7 +187,7 @@ fn a_panic_of_a_handler_resumes_from_the_call() {
             drop(worker.start_recv::<u8>(9, 1).unwrap().wait_timeout(long));
         });
         assert_eq!((panicked, calls.get()), ("in a handler", 5));
-        // Several panics are one, and dropping resumes none.
+        // Several panics become one. Dropping a handler or an endpoint resumes none.
         for _ in 0..2 {
             drop(endpoint.start_send_active(ID, &(), vec![1_u8; 1000]).unwrap());
         }
@@ -203,7 +203,10 @@ fn a_time_limit_holds_while_handlers_take_long() {
     let (worker, endpoint) = setup("inf");
     let endpoint = Rc::new(endpoint);
     let again = Rc::downgrade(&endpoint);
+    let calls = Rc::new(Cell::new(0));
+    let counter = calls.clone();
     let _handler = worker.handle_active(ID, move |_| {
+        counter.set(counter.get() + 1);
         thread::sleep(Duration::from_millis(5));
         if let Some(endpoint) = again.upgrade() {
             endpoint.send_active(ID, &(), &[1_u8]).unwrap();
@@ -213,7 +216,9 @@ fn a_time_limit_holds_while_handlers_take_long() {
     let (timeout, start) = (Duration::from_millis(20), Instant::now());
     let late = worker.recv_timeout::<u8>(9, timeout).map(drop);
     assert_eq!(late, Err(Error::TimedOut { timeout }));
-    assert!(start.elapsed() >= timeout && start.elapsed() < Duration::from_secs(1));
+    assert!(start.elapsed() >= timeout);
+    // Four calls take the time. Calls that begin after it are those of the last progress.
+    assert!(calls.get() < 10, "{} calls", calls.get());
 }
 
 #[test]
@@ -243,7 +248,7 @@ fn handlers_of_a_worker_in_several_threads() {
             counter.fetch_add(1, Ordering::Relaxed);
         })
         .unwrap();
-    // It refuses everything.
+    // Every message for this handler is refused.
     let _other = worker.handle_active(ID + 1, |_| {}).unwrap();
     let counts = |round: usize| [1, 300, 20_000][round % 3];
     thread::scope(|threads| {
@@ -273,7 +278,7 @@ fn a_worker_with_messages_does_not_sleep() {
     let endpoint = worker.connect(&worker.address().unwrap()).unwrap();
     let events = worker.events().unwrap();
     let (_handler, came) = collect(&worker, move |message| {
-        // No handler is due while one runs.
+        // While one handler runs, no other one is called.
         while message.worker().progress() || !events.arm().unwrap() {}
         message.recv::<u8>()
     });
@@ -282,7 +287,7 @@ fn a_worker_with_messages_does_not_sleep() {
         let sending = endpoint.start_send_active(ID, &(), vec![round; 1000]).unwrap();
         let start = std::time::Instant::now();
         while came.borrow().is_empty() {
-            // It would sleep on the descriptor.
+            // After this loop, a program would sleep on the descriptor.
             while worker.progress() || !sleepy.arm().unwrap() {}
             assert!(start.elapsed() < Duration::from_secs(60));
         }
@@ -291,7 +296,7 @@ fn a_worker_with_messages_does_not_sleep() {
     }
 }
 
-/// A handler that is set while another thread removes the one before gets all of its messages.
+/// One thread removes a handler, and another sets the next one, which gets all of its messages.
 #[test]
 fn removing_a_handler_does_not_refuse_messages_of_the_next_one() {
     let context = Context::with_settings([("TLS", "self")]).unwrap();

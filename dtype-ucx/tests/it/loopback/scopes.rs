@@ -1,4 +1,4 @@
-//! Scopes: how they end.
+//! The end of a scope.
 
 use super::*;
 
@@ -20,14 +20,14 @@ fn a_scope_that_is_left_early_cancels_its_receives() {
         })
     }));
     assert!(panicked.is_err());
-    // Neither receive is there any more.
+    // Neither receive is active any more.
     room.fill(Particle { position: [0.0; 3], charge: 0 });
     endpoint.send(3, &particles(2)).unwrap();
     assert_eq!(worker.incoming(3).map(|message| message.length), Some(50));
     assert_eq!(room[1].charge, 0);
 }
 
-/// Its long message is sent when it is received, by a receive of the same scope.
+/// The long message of a scope that fails is still sent, because the same scope receives it.
 #[test]
 fn a_scope_that_fails_sends_and_receives_to_the_end() {
     alone("loopback::scopes::a_scope_that_fails_sends_and_receives_to_the_end", || {
@@ -56,7 +56,7 @@ fn a_scope_that_fails_sends_and_receives_to_the_end() {
     });
 }
 
-/// No message that it sends is received, and no message that it receives is sent.
+/// Nobody receives the messages of the scope, and nobody sends the messages that it receives.
 #[test]
 fn a_scope_ends_with_its_time_limit() {
     alone("loopback::scopes::a_scope_ends_with_its_time_limit", || {
@@ -86,14 +86,14 @@ fn a_scope_ends_with_its_time_limit() {
                     if error == Error::Threads { Err(error.clone()) } else { Ok(()) }
                 });
                 assert_eq!(result, Err(error));
-                // The connection is closed, and says so.
+                // The connection is closed, and its failure says so.
                 assert!(matches!(endpoint.failure(), Some(Error::ConnectionLost { .. })));
                 let lost = |result| matches!(result, Err(Error::ConnectionLost { .. }));
                 assert!(lost(endpoint.send(3, &[1_u8])) && lost(endpoint.flush()));
                 assert!(lost(worker.scope(|scope| scope.send(&endpoint, 3, &[1_u8]).map(drop))));
                 assert!(lost(endpoint.start_send(3, vec![1_u8]).map(drop)));
                 assert!(lost(endpoint.close()));
-                // Others are not.
+                // Other connections stay open.
                 bystander.send(5, &[1_u8; 3]).unwrap();
                 assert_eq!(worker.recv::<u8>(5).unwrap().0, [1; 3]);
             }
@@ -101,7 +101,7 @@ fn a_scope_ends_with_its_time_limit() {
     });
 }
 
-/// It closes the connection while other threads use it.
+/// The scope closes the connection while other threads use it.
 #[test]
 fn a_scope_of_a_shared_worker_ends_with_its_time_limit() {
     alone("loopback::scopes::a_scope_of_a_shared_worker_ends_with_its_time_limit", || {
@@ -145,7 +145,7 @@ fn a_scope_of_a_shared_worker_ends_with_its_time_limit() {
     });
 }
 
-/// UCX does not give back what a long message borrows, if the connection is not monitored.
+/// On a connection that is not monitored, UCX does not give back the memory of a long message.
 #[test]
 fn a_scope_ends_the_process_before_it_frees_what_ucx_uses() {
     const MARK: &str = "DTYPE_UCX_ABORTS";
@@ -168,7 +168,7 @@ fn a_scope_ends_the_process_before_it_frees_what_ucx_uses() {
     assert!(said.contains(&format!("dtype-ucx: {cause}. 100ms or more later")), "{said}");
 }
 
-/// Nothing is left to wait for, and nothing that has arrived is for this scope.
+/// All requests are complete, and no message that has arrived is for this scope.
 #[test]
 fn a_scope_that_succeeds_makes_no_more_progress() {
     let (worker, endpoint) = setup();
@@ -184,7 +184,7 @@ fn a_scope_that_succeeds_makes_no_more_progress() {
     drop(handler);
 }
 
-/// The connection is not monitored, so that the long message could not be taken back.
+/// The connection is not monitored, so UCX could not give back the memory of the long message.
 #[test]
 fn a_scope_waits_longer_for_a_message_that_has_begun() {
     alone("loopback::scopes::a_scope_waits_longer_for_a_message_that_has_begun", || {
@@ -217,7 +217,7 @@ fn a_scope_waits_longer_for_a_message_that_has_begun() {
     });
 }
 
-/// One scope closes the connection by force while another one sends on it.
+/// One scope closes the connection by force while another scope sends on it.
 #[test]
 fn a_scope_says_that_its_connection_is_lost() {
     alone("loopback::scopes::a_scope_says_that_its_connection_is_lost", || {
@@ -267,7 +267,7 @@ fn a_scope_returns_the_first_error_that_was_not_returned() {
         scope.send(&endpoint, 1, &[1_u8; 2])?;
         let sent = scope.send(&endpoint, 2, &[1_u8; 3])?;
         assert_eq!(first.wait(), Err(Error::TooLong { room: 1 }));
-        // An error is returned once.
+        // An error is returned only once.
         assert_eq!(first.wait(), Ok(None));
         assert_eq!(second.wait(), Ok(Some(Received { tag: 2, length: 3 })));
         sent.wait()

@@ -1,4 +1,4 @@
-//! Forbidden lints: the derive emits nothing that they report, and no `allow`, which would be an error here.
+//! Forbidden lints: the derive's output has nothing that they report, and no `allow`, which would be an error here.
 #![forbid(unsafe_code, deprecated, unused, nonstandard_style, missing_docs, private_bounds)]
 
 use dtype_runtime::Datatype;

@@ -1,4 +1,4 @@
-//! Foreign structs described by local ones, and fields described by those. Nothing here is dead code.
+//! Foreign structs described by local structs, and fields described by these. No code here is dead.
 #![deny(warnings)]
 
 use std::mem::offset_of;
@@ -6,7 +6,7 @@ use std::mem::offset_of;
 use dtype_runtime::typemap::{Markers, Node};
 use dtype_runtime::{Basic, Datatype, Describes, Validity};
 
-/// Stands for another crate.
+/// This module stands for another crate.
 mod foreign {
     pub struct Vec3 {
         pub x: f32,

@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 
 use dtype_runtime::Datatype;
 
-/// Has every attribute and a private type in a public one.
+/// A struct with every attribute, and with a private type in a public one.
 #[derive(Debug, Clone, Copy, Datatype)]
 #[dtype(resize(lb = 0, extent = 64), name = "strict", bound = "T: Datatype")]
 pub struct Strict<T> {
@@ -21,7 +21,7 @@ pub struct Strict<T> {
     of: PhantomData<T>,
 }
 
-/// The bounds are found.
+/// The derive finds the bounds.
 #[derive(Debug, Clone, Copy, Datatype)]
 #[repr(packed)]
 pub struct Inferred<T: Copy> {
@@ -52,14 +52,14 @@ pub mod old {
     pub struct Old<T>(pub T);
 }
 
-/// Allows the deprecated type, which the bound of the impl names again.
+/// Allows the deprecated type: the bound of the impl names that type again.
 #[allow(deprecated)]
 #[derive(Debug, Clone, Copy, Datatype)]
 pub struct Allows<T> {
     value: old::Old<T>,
 }
 
-/// The same with `expect`.
+/// The same as [`Allows`], with `expect`.
 #[expect(deprecated, reason = "not replaced yet")]
 #[derive(Debug, Clone, Copy, Datatype)]
 pub struct Expects<T> {

@@ -1,4 +1,5 @@
-//! A field whose type is associated with the struct itself: the bound is on it. Other mentions of `Self` add none.
+//! A field whose type is associated with the struct itself: the bound is on the field's type. Other mentions of `Self` add no
+//! bound.
 use std::marker::PhantomData;
 
 use dtype_runtime::Datatype;

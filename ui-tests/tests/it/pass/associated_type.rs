@@ -1,4 +1,4 @@
-//! A field whose type is associated: the bound is on it, not on the parameter.
+//! A field whose type is associated: the bound is on the field's type, not on the parameter.
 use dtype_runtime::Datatype;
 
 trait Shape {

@@ -17,7 +17,7 @@ struct Stored<S: Storage> {
     element: S::Element,
 }
 
-/// An empty list: the struct's own bound is enough.
+/// An empty list of bounds: the struct's own bound is enough.
 #[derive(Datatype)]
 #[dtype(bound = "")]
 struct Enough<T: Datatype> {

@@ -1,5 +1,4 @@
-//! A macro in type position that gives another type each time it is expanded: the map describes the
-//! field that is there.
+//! A macro in type position that gives another type each time it is expanded: the map describes the field of the struct.
 use dtype_adversary::fickle;
 use dtype_runtime::Datatype;
 

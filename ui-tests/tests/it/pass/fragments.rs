@@ -1,4 +1,4 @@
-//! Fragments of `macro_rules!` that are operations stay in one piece, wherever the derive repeats them.
+//! Fragments of `macro_rules!` that are operations, such as `A + B`, stay together wherever the derive repeats them.
 use std::marker::PhantomData;
 
 use dtype_message::Messages;

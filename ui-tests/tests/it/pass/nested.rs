@@ -1,4 +1,4 @@
-//! Derived types in one another, in arrays too, which take Rust's stride.
+//! Nested derived types, also in arrays, which have Rust's stride.
 use std::mem::offset_of;
 
 use dtype_runtime::Datatype;

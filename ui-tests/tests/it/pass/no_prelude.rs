@@ -1,4 +1,4 @@
-//! A crate without a prelude, in which the names of tools are the user's own: the output relies on neither.
+//! A crate without a prelude, with modules of its own that have the names of tools. The derive's output relies on neither.
 #![no_implicit_prelude]
 #![allow(dead_code, non_upper_case_globals, reason = "the names are there to be found by mistake")]
 

@@ -3,7 +3,7 @@ use dtype_runtime::basic::Validity;
 use dtype_runtime::typemap::{Node, TypeMap};
 use dtype_runtime::{Datatype, Describes};
 
-/// The fields of a foreign struct, and another one.
+/// Foreign structs.
 pub mod geometry {
     pub struct Point {
         pub x: f32,
@@ -24,7 +24,7 @@ struct Point {
 struct Named<T> {
     #[dtype(rename = "total blocks")]
     total_blocks: i32,
-    // Two fields that change names.
+    // Two fields that exchange their names.
     #[dtype(rename = "second")]
     first: u8,
     #[dtype(rename = "first")]
