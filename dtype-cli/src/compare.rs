@@ -15,7 +15,7 @@ use crate::value::printable;
 use crate::{info, json};
 
 /// The maximum number of type map elements to compare.
-const MAX_ELEMENTS: u64 = 1 << 26;
+const MAX_ELEMENTS: u64 = 1 << 24;
 
 /// The result of a comparison.
 #[derive(Debug, Serialize)]
