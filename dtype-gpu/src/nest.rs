@@ -18,6 +18,8 @@ pub(crate) struct Nest {
     instances: Node,
     /// The offsets of the blocks of all lists.
     offsets: Vec<u32>,
+    /// Whether all runs and lists are dense.
+    is_dense: bool,
 }
 
 /// A repetition, as in [`Repeat`].
@@ -58,7 +60,8 @@ impl Nest {
     pub(crate) fn of(layout: &Repeat) -> Option<Self> {
         let (mut offsets, mut left) = (Vec::new(), MAX_NODES);
         let instances = Node::of(layout, false, &mut offsets, &mut left)?;
-        Some(Self { instances, offsets })
+        let is_dense = instances.is_dense();
+        Some(Self { instances, offsets, is_dense })
     }
 
     /// The table for the kernel's last argument.
@@ -81,7 +84,7 @@ impl Nest {
     /// The words of `bytes` bytes that a thread moves. If all threads move one short word each, the memory is not busy. Where
     /// most sectors have only a few bytes of data, more words for each thread are slower.
     pub(crate) fn each(&self, bytes: u64) -> u64 {
-        if self.instances.is_dense() { (WIDEST / bytes).min(MAX_EACH) } else { 1 }
+        if self.is_dense { (WIDEST / bytes).min(MAX_EACH) } else { 1 }
     }
 }
 
