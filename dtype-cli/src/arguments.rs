@@ -306,7 +306,7 @@ pub(crate) struct Frame {
     /// type for each tag. The file may also come before the types.
     #[arg(value_name = "[TYPE]... FILE", required = true)]
     types_and_input: Vec<OsString>,
-    /// Print records whose type the sender has sent as an earlier message.
+    /// Print records of types that came in earlier messages.
     #[arg(long)]
     pub(crate) dump: bool,
     /// The output form.

@@ -2,7 +2,7 @@
 
 use crate::structs::Struct;
 
-/// One struct in so many is sent and received. Calls for each struct would take minutes to compile.
+/// One of this many structs is sent and received. Calls for every struct would take minutes to compile.
 pub(crate) const ONE_CALLED_OF: u32 = 5;
 
 /// One of the crates.

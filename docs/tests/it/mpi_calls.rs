@@ -96,7 +96,7 @@ fn sources(folders: &[&str]) -> Vec<(PathBuf, String)> {
     sources
 }
 
-/// A reader who looks for an MPI call by its name in the crate's documentation finds the call in the chapter, too.
+/// Every MPI call that the crate's documentation has as another name of a function has a row in the chapter.
 #[test]
 fn every_alias_in_the_crate_has_a_row() {
     let named = named();

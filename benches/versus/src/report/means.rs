@@ -12,9 +12,9 @@ use super::row::{Group, Row};
 pub(crate) struct Mean {
     /// The kind of the rows.
     pub(crate) rows: String,
-    /// The contestant whose time is divided.
+    /// The contestant in the numerator of the ratios.
     pub(crate) who: &'static str,
-    /// The contestants whose time it is divided by. Of several, the fastest one counts.
+    /// The contestants in the denominator. If there are several, the fastest one counts.
     pub(crate) with: &'static str,
     pub(crate) ratio: f64,
 }
