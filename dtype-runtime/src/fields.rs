@@ -1,5 +1,6 @@
 //! Types for fields of records, for use instead of types of the standard library without a fixed layout or size.
 
+mod content;
 mod duration;
 mod fixed;
 mod maybe;

@@ -32,7 +32,9 @@ pub(crate) use layout::{Layout, assert_stride};
 pub use packed::{Packed, PackedIter};
 pub use ranges::{ByteRanges, gaps, runs};
 pub use records::Records;
-pub(crate) use validate::{reason, validate};
+pub(crate) use validate::{
+    are_clean, checked, clean, clean_copy, find_in, has_invariants, is_clean, validate, without_dot,
+};
 pub use view::{bytes_of, bytes_of_mut, view, view_memory, view_mut};
 
 /// The packed size of `count` records of type `T`, in bytes; `usize::MAX` if that cannot be addressed.
@@ -202,10 +204,9 @@ pub fn unpack<T: Datatype>(bytes: &[u8]) -> Result<Vec<T>, Error> {
 pub fn unpack_one<T: Datatype>(bytes: &[u8]) -> Result<T, Error> {
     const { refuse_skipped_fields::<T>(NOT_INITIALISED) }
     check_length::<T>(bytes, 1)?;
-    validate::<T>(bytes, 1)?;
-    // SAFETY: `bytes` has the length of one packed record, `validate` accepted it, and a type that skips
-    // fields was refused.
-    Ok(unsafe { unpack_record(bytes) })
+    let record = checked::<T>(bytes, 1)?;
+    // SAFETY: the bytes are one packed record, which was just checked, and a type that skips fields was refused.
+    Ok(unsafe { unpack_record(&record) })
 }
 
 /// Unpacks `count` records and appends them to `items`, which are unchanged on an error. In an error, records are numbered from
@@ -285,7 +286,7 @@ unsafe fn append_checked<T: Datatype>(
     let size = T::TYPE_MAP.size();
     let most = match BATCH_BYTES.checked_div(size) {
         _ if !const { T::TYPE_MAP.is_restricted() } => count,
-        // Records without data are all the same: `validate` checks one of them, whatever number a message announces.
+        // Records without data are all the same: one of them is checked, whatever number a message announces.
         None => count,
         Some(records) => records.max(1),
     };
@@ -293,10 +294,10 @@ unsafe fn append_checked<T: Datatype>(
     while done < count {
         let number = most.min(count - done);
         let records = &bytes[done * size..(done + number) * size];
-        validate::<T>(records, number).map_err(|error| error.records_later(done))?;
+        let records = checked::<T>(records, number).map_err(|error| error.records_later(done))?;
         // SAFETY: there is room for `count` records after the vector's `len`, and `done + number` is no more than that.
-        // `validate` accepted the bytes of these. The vector is borrowed exclusively, so it does not overlap the bytes.
-        unsafe { unpack_new::<T>(records, items.as_mut_ptr().add(len + done), number) };
+        // The records were just checked. The vector is borrowed exclusively, so it does not overlap the bytes.
+        unsafe { unpack_new::<T>(&records, items.as_mut_ptr().add(len + done), number) };
         done += number;
     }
     // SAFETY: all data bytes of `count` more records are written, and the type skips no fields: by the promise of
@@ -341,15 +342,15 @@ pub fn unpack_into<T: Datatype>(bytes: &[u8], items: &mut [T]) -> Result<usize, 
     unpack_or_refuse(bytes, items)
 }
 
-/// As [`unpack_into`], for values that may be invalid.
+/// As [`unpack_into`], for records that may be invalid, or not clean.
 #[cold]
 #[inline(never)]
 fn unpack_or_refuse<T: Datatype>(bytes: &[u8], items: &mut [T]) -> Result<usize, Error> {
     check_length::<T>(bytes, items.len())?;
-    validate::find_invalid(T::TYPE_MAP, bytes, items.len())?;
-    // SAFETY: `bytes` has the length of the packed items, as just checked, and is valid; a shared and an exclusive
-    // borrow do not overlap.
-    unsafe { unpack_records::<T>(bytes, items.as_mut_ptr(), items.len()) };
+    let records = checked::<T>(bytes, items.len())?;
+    // SAFETY: the bytes have the length of the packed items, and were just checked; a shared and an exclusive borrow do not
+    // overlap.
+    unsafe { unpack_records::<T>(&records, items.as_mut_ptr(), items.len()) };
     Ok(bytes.len())
 }
 
@@ -419,7 +420,7 @@ unsafe fn pack_records<T: Datatype>(items: &[T], out: *mut u8) {
 
 /// # Safety
 ///
-/// `bytes` must be `count` packed records that [`validate`](validate::validate) accepts, and `items`
+/// `bytes` must be `count` packed records that [`validate`] accepts, and `items`
 /// valid for reading and writing `count` values, initialised or not, and not overlap `bytes`.
 #[inline]
 pub(crate) unsafe fn unpack_records<T: Datatype>(bytes: &[u8], items: *mut T, count: usize) {
@@ -438,8 +439,8 @@ unsafe fn unpack_new<T: Datatype>(bytes: &[u8], items: *mut T, count: usize) {
     unsafe { Layout::<T>::new_values(items.cast(), bytes.as_ptr().cast_mut(), count) }
 }
 
-/// Unpacks the records and returns true if they are known to be valid. Otherwise returns false without an effect;
-/// [`find_invalid`](validate::find_invalid) must then decide.
+/// Unpacks the records and returns true if they are known to be valid and clean. Otherwise returns false without an effect;
+/// [`checked`] must then decide.
 ///
 /// # Safety
 ///
@@ -452,12 +453,12 @@ unsafe fn unpack_valid<T: Datatype>(bytes: &[u8], items: *mut T, count: usize) -
     /// As the function around it.
     #[inline(always)]
     unsafe fn of_count<T: Datatype>(bytes: &[u8], items: *mut T, count: usize) -> bool {
-        let valid = validate::are_valid::<T>(bytes, count);
-        if valid {
+        let clean = are_clean::<T>(bytes, count);
+        if clean {
             // SAFETY: the records are valid, and the caller guarantees the rest.
             unsafe { unpack_records::<T>(bytes, items, count) };
         }
-        valid
+        clean
     }
     // SAFETY: passed on to the caller.
     unsafe {
@@ -470,7 +471,7 @@ unsafe fn unpack_valid<T: Datatype>(bytes: &[u8], items: *mut T, count: usize) -
 ///
 /// # Safety
 ///
-/// `bytes` must be one packed record that [`validate`](validate::validate) accepts, and the type must not
+/// `bytes` must be one packed record that [`validate`] accepts, and the type must not
 /// skip fields.
 #[inline]
 pub(crate) unsafe fn unpack_record<T: Datatype>(bytes: &[u8]) -> T {

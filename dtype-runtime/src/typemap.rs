@@ -36,7 +36,6 @@ pub struct TypeMap {
     stride: usize,
     fingerprint: Fingerprint,
     restricted: bool,
-    /// Called with the packed bytes of a value whose fields are valid.
     check: Option<Check>,
     meaning: Option<Meaning>,
     skips: bool,
@@ -44,9 +43,29 @@ pub struct TypeMap {
     entries: usize,
 }
 
-/// Checks whether the packed bytes of one value make a valid value; the error says why not. The leaves of the bytes must be
-/// valid, and so must the checks of the fields.
-pub(crate) type Check = unsafe fn(&[u8]) -> Result<(), String>;
+/// What the packed bytes of a value must fulfil beyond what its leaves demand.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Check {
+    /// An invariant of the value; the error says why it does not hold. The leaves of the bytes must be valid, and so must the
+    /// checks of the fields.
+    Invariant(unsafe fn(&[u8]) -> Result<(), String>),
+    /// A part of fixed capacity, of which a value uses some.
+    Content(Content),
+}
+
+/// The functions of a type that uses only some of its bytes, such as a text in an array. The others are *spare*: packed bytes
+/// may hold anything there, but values in memory hold zeros, so that packing them sends nothing that no value shows.
+///
+/// Each function takes the packed bytes of one value, whatever they are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Content {
+    /// Whether the bytes are valid and their spare bytes are zeros.
+    pub(crate) is_clean: fn(&[u8]) -> bool,
+    /// Fails if the bytes are not valid. The path is that of the value; see `typed::validate`.
+    pub(crate) check: fn(&[u8], &mut String) -> Result<(), Error>,
+    /// Overwrites the spare bytes of valid bytes with zeros.
+    pub(crate) clean: fn(&mut [u8]),
+}
 
 /// One level of a [`TypeMap`].
 #[derive(Clone, Copy, Debug)]
@@ -366,12 +385,17 @@ impl TypeMap {
     /// It is called only with bytes whose leaves are valid and whose fields pass their own checks.
     #[must_use]
     pub const fn checked(self, check: unsafe fn(&[u8]) -> Result<(), String>) -> Self {
-        Self { check: Some(check), restricted: true, ..self }
+        Self { check: Some(Check::Invariant(check)), restricted: true, ..self }
     }
 
     /// The map of values with a meaning of their own.
     pub(crate) const fn meaning_of(self, meaning: Meaning) -> Self {
         Self { meaning: Some(meaning), ..self }
+    }
+
+    /// The map of values that use only some of their bytes.
+    pub(crate) const fn holding(self, content: Content) -> Self {
+        Self { check: Some(Check::Content(content)), restricted: true, ..self }
     }
 
     /// The meaning of the value as a whole, beyond its fields.

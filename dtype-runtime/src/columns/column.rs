@@ -1,6 +1,6 @@
 //! One field of packed records.
 
-use alloc::borrow::ToOwned;
+use alloc::borrow::{Cow, ToOwned};
 use alloc::string::ToString;
 use core::fmt;
 use core::iter::FusedIterator;
@@ -10,7 +10,8 @@ use core::ops::Range;
 use crate::datatype::Datatype;
 use crate::error::Error;
 use crate::typed::{
-    Packed, packed_size, refuse_skipped_fields, unpack_record, unpack_records, validate,
+    Packed, clean_copy, is_clean, packed_size, refuse_skipped_fields, unpack_record,
+    unpack_records,
 };
 use crate::typemap::{Field, Node, TypeMap, first_of_path, next_segment};
 
@@ -53,6 +54,8 @@ pub struct Column<'a, F> {
     position: usize,
     /// The range of the column's records, all within `records`.
     range: Range<usize>,
+    /// Whether the packed bytes of the field are clean in all records.
+    is_clean: bool,
     of: PhantomData<fn() -> F>,
 }
 
@@ -84,11 +87,17 @@ impl<'a, F: Datatype> Column<'a, F> {
             let (asked, actual) = (F::TYPE_MAP.to_string(), field.to_string());
             return Err(Error::FieldType { path: path.to_owned(), asked, actual });
         }
-        let column =
-            Self { records, record: map.size(), position, range: 0..count, of: PhantomData };
+        let mut column = Self {
+            records,
+            record: map.size(),
+            position,
+            range: 0..count,
+            is_clean: true,
+            of: PhantomData,
+        };
         if const { F::TYPE_MAP.is_restricted() } {
             for index in 0..count {
-                validate::<F>(column.bytes(index), 1)
+                column.is_clean &= is_clean::<F>(column.bytes(index), 1)
                     .map_err(|error| error.records_later(index))?;
             }
         }
@@ -100,6 +109,13 @@ impl<'a, F: Datatype> Column<'a, F> {
     fn bytes(&self, record: usize) -> &'a [u8] {
         let start = record * self.record + self.position;
         &self.records[start..start + packed_size::<F>(1)]
+    }
+
+    /// The packed bytes of the field in a record, which must be one of `range`, clean.
+    #[inline]
+    fn clean_bytes(&self, record: usize) -> Cow<'a, [u8]> {
+        let bytes = self.bytes(record);
+        if self.is_clean { Cow::Borrowed(bytes) } else { Cow::Owned(clean_copy::<F>(bytes)) }
     }
 
     /// The number of records.
@@ -120,8 +136,9 @@ impl<'a, F: Datatype> Column<'a, F> {
         if index >= self.len() {
             return None;
         }
+        let value = self.clean_bytes(self.range.start + index);
         // SAFETY: the record is one of `range`, so its bytes are valid for `F`, which skips no fields.
-        Some(unsafe { unpack_record(self.bytes(self.range.start + index)) })
+        Some(unsafe { unpack_record(&value) })
     }
 
     /// Unpacks the field of each record, from either end.
@@ -145,7 +162,7 @@ impl<'a, F: Datatype> Column<'a, F> {
         for (record, item) in self.range.clone().zip(items) {
             // SAFETY: the record is one of `range`, so its bytes are valid for `F`; the item is borrowed
             // exclusively, so the bytes do not overlap it.
-            unsafe { unpack_records::<F>(self.bytes(record), item, 1) };
+            unsafe { unpack_records::<F>(&self.clean_bytes(record), item, 1) };
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! The unpacker, which turns a packed stream into memory, in fragments.
 
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 use core::ops::Range;
@@ -56,8 +57,8 @@ struct Checks {
 }
 
 impl Checks {
-    /// Checks whole records that start at a position.
-    fn check(&self, position: u64, records: &[u8]) -> Result<(), Error> {
+    /// Checks whole records that start at a position, and returns them as they are to be written.
+    fn check<'b>(&self, position: u64, records: &'b [u8]) -> Result<Cow<'b, [u8]>, Error> {
         // The records lie in memory, so their number fits `usize`; so does the number of records before them.
         let number =
             |bytes: u64| usize::try_from(bytes / self.pending.record()).unwrap_or(usize::MAX);
@@ -66,8 +67,9 @@ impl Checks {
     }
 }
 
-/// Checks that packed bytes, which hold this number of whole records, make valid records.
-pub(crate) type Validate = fn(&[u8], usize) -> Result<(), Error>;
+/// Checks that packed bytes, which hold this number of whole records, make valid records. Returns the bytes as they are to be
+/// written.
+pub(crate) type Validate = for<'b> fn(&'b [u8], usize) -> Result<Cow<'b, [u8]>, Error>;
 
 // SAFETY: an unpacker has exclusive access to the data that it may write; they are borrowed exclusively, or guaranteed by the
 // caller of `from_raw`. They are plain bytes, whatever thread writes them.
@@ -81,7 +83,7 @@ impl Unpacker<'_> {
     /// # Safety
     ///
     /// The data of all instances must be writable, and not accessed by anything else, for `'a`, and no byte may
-    /// be named twice. Bytes that `validate` accepts must make valid records.
+    /// be named twice. Bytes that `validate` returns must be as many as it was given, and make valid records.
     #[inline]
     pub(crate) unsafe fn from_source(source: Source, validate: Option<Validate>) -> Self {
         let end = source.size();
@@ -232,13 +234,22 @@ impl Unpacker<'_> {
         self.progress.advance(bytes);
     }
 
+    /// Whole records at a position as they are to be written, checked.
+    #[cfg(feature = "rayon")]
+    fn clean<'b>(&self, position: u64, records: &'b [u8]) -> Result<Cow<'b, [u8]>, Error> {
+        match &self.checks {
+            Some(checks) => checks.check(position, records),
+            None => Ok(Cow::Borrowed(records)),
+        }
+    }
+
     /// Writes the records that the bytes complete, once all of them are known to be valid, and keeps the rest of the bytes.
     fn check_and_write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let Some(checks) = &mut self.checks else { return Ok(()) };
         if self.source.size() == 0 {
             // Records without data, or no records.
             let count = usize::try_from(self.source.count()).unwrap_or(usize::MAX);
-            return (checks.valid)(&[], count);
+            return (checks.valid)(&[], count).map(drop);
         }
         let position = self.progress.position();
         let Some(Complete { first, whole, tail }) = checks.pending.complete(position, bytes) else {
@@ -246,13 +257,13 @@ impl Unpacker<'_> {
         };
         let head = checks.pending.head();
         let second = first + head.len() as u64;
-        checks.check(first, head)?;
-        checks.check(second, whole)?;
+        let (head, whole) = (checks.check(first, head)?, checks.check(second, whole)?);
         // SAFETY: the source and the progress are this unpacker's, and the records were just checked.
         unsafe {
-            Self::put(&self.source, &mut self.progress, first, head);
-            Self::put(&self.source, &mut self.progress, second, whole);
+            Self::put(&self.source, &mut self.progress, first, &head);
+            Self::put(&self.source, &mut self.progress, second, &whole);
         }
+        drop(head);
         checks.pending.keep(tail);
         Ok(())
     }
@@ -376,10 +387,11 @@ impl UnpackRecords for Unpacker<'_> {
     }
 
     fn check(&self, position: u64, bytes: &[u8]) -> Result<(), Error> {
-        self.checks.as_ref().map_or(Ok(()), |checks| checks.check(position, bytes))
+        self.clean(position, bytes).map(drop)
     }
 
     unsafe fn put_shared(&self, position: u64, bytes: &[u8]) -> Result<(), Error> {
+        let bytes = self.clean(position, bytes)?;
         let range = position..position + bytes.len() as u64;
         let part = self.progress.part();
         debug_assert!(part.start <= range.start && range.end <= part.end, "inside this part");

@@ -14,13 +14,14 @@ use core::str::{self, FromStr};
 
 use crate::datatype::Datatype;
 use crate::error::Error;
-use crate::typed::{reason, validate};
-use crate::typemap::{Field, Markers, Meaning, TypeMap};
+use super::content::{is_clean_text, is_spare_zero, split};
+use crate::typed::{are_clean, clean, find_in, without_dot};
+use crate::typemap::{Content, Field, Markers, Meaning, TypeMap};
 
 /// A string of at most `N` bytes of UTF-8, as a datatype of fixed size: the length as a `u32`, and `N` bytes.
 ///
-/// The bytes after the string are zeros where this crate makes one. Unpacking checks the length and that the
-/// string is UTF-8. It derefs to `str`.
+/// The bytes after the string are zeros. Unpacking checks the length and that the string is UTF-8, and writes zeros after the
+/// string, whatever bytes are packed there. It derefs to `str`.
 ///
 /// ```
 /// use dtype_runtime::{FixedStr, pack, unpack};
@@ -38,7 +39,7 @@ use crate::typemap::{Field, Markers, Meaning, TypeMap};
 pub struct FixedStr<const N: usize> {
     /// The length in bytes: at most `N`, and at the end of a character.
     len: u32,
-    /// The contents: the first `len` bytes are UTF-8.
+    /// The contents: the first `len` bytes are UTF-8, the others zeros.
     bytes: [u8; N],
 }
 
@@ -56,12 +57,21 @@ unsafe impl<const N: usize> Datatype for FixedStr<N> {
         },
         Markers::NONE,
     )
-    .checked(|bytes| {
-        let (_, used) = used(bytes, 1, N)?;
-        match str::from_utf8(used) {
-            Ok(_) => Ok(()),
-            Err(error) => Err(format!("{error}")),
-        }
+    .holding(Content {
+        is_clean: |bytes| split(bytes).is_some_and(|(len, text)| is_clean_text::<N>(text, len)),
+        check: |bytes, path| {
+            let text = used(bytes, 1, N).map(|(_, text)| str::from_utf8(text));
+            let reason = match text {
+                Ok(Ok(_)) => return Ok(()),
+                Ok(Err(error)) => format!("{error}"),
+                Err(reason) => reason,
+            };
+            Err(refused("FixedStr", path, reason))
+        },
+        clean: |bytes| {
+            let end = used(bytes, 1, N).map_or(0, |(_, text)| size_of::<u32>() + text.len());
+            bytes[end..].fill(0);
+        },
     })
     .meaning_of(Meaning::Text);
 }
@@ -70,9 +80,7 @@ unsafe impl<const N: usize> Datatype for FixedStr<N> {
 ///
 /// The bytes alone do not tell the length if items have no data.
 fn used(bytes: &[u8], size: usize, capacity: usize) -> Result<(usize, &[u8]), String> {
-    let (len, items) = bytes.split_first_chunk().ok_or_else(|| "no length".to_owned())?;
-    let len = u32::from_ne_bytes(*len);
-    let len = usize::try_from(len).unwrap_or(usize::MAX);
+    let (len, items) = split(bytes).ok_or_else(|| "no length".to_owned())?;
     if len > capacity {
         return Err(format!("the length is {len}, and the capacity {capacity}"));
     }
@@ -81,6 +89,11 @@ fn used(bytes: &[u8], size: usize, capacity: usize) -> Result<(usize, &[u8]), St
         Some(used) => Ok((len, used)),
         None => Err("the bytes are not one record".to_owned()),
     }
+}
+
+/// The error for a value at a path, as [`find_in`] has it.
+fn refused(of: &str, path: &str, reason: String) -> Error {
+    Error::CheckFailed { record: 0, path: without_dot(path), of: of.to_owned(), reason }
 }
 
 /// The length as it is stored, if that number of items fits.
@@ -224,7 +237,7 @@ impl<const N: usize> Hash for FixedStr<N> {
 ///
 /// bytes[5] = 7;
 /// let error = unpack::<FixedVec<bool, 4>>(&bytes).unwrap_err();
-/// assert_eq!(error.to_string(), "record 0: not a valid FixedVec: item 1: 0x7 is not a valid bool");
+/// assert_eq!(error.to_string(), "record 0, field items[1]: 0x7 is not a valid bool");
 /// # Ok::<(), dtype_runtime::Error>(())
 /// ```
 ///
@@ -238,7 +251,7 @@ impl<const N: usize> Hash for FixedStr<N> {
 pub struct FixedVec<T: Copy, const N: usize> {
     /// At most `N`.
     len: u32,
-    /// The items: the first `len` are values. Of the others, all data bytes are initialised.
+    /// The items: the first `len` are values. Of the others, all data bytes are zeros.
     items: [MaybeUninit<T>; N],
 }
 
@@ -266,14 +279,37 @@ unsafe impl<T: Datatype + Copy, const N: usize> Datatype for FixedVec<T, N> {
             },
             Markers::NONE,
         )
-        .checked(|bytes| {
-            let (count, used) = used(bytes, T::TYPE_MAP.size(), N)?;
-            validate::<T>(used, count).map_err(|error| match &error {
-                Error::InvalidValue { record, .. } | Error::CheckFailed { record, .. } => {
-                    format!("item {record}: {}", reason(error.clone()))
+        .holding(Content {
+            is_clean: |bytes| match split(bytes) {
+                // No overflow: there are `N` items in memory.
+                Some((len, items)) if len <= N && items.len() == N * T::TYPE_MAP.size() => {
+                    let used = len * T::TYPE_MAP.size();
+                    is_spare_zero(items, used) & are_clean::<T>(&items[..used], len)
                 }
-                _ => reason(error),
-            })
+                _ => false,
+            },
+            check: |bytes, path| {
+                let size = T::TYPE_MAP.size();
+                let (len, items) =
+                    used(bytes, size, N).map_err(|reason| refused("FixedVec", path, reason))?;
+                // Items without data are all the same.
+                let (len, before) = (if size == 0 { len.min(1) } else { len }, path.len());
+                for index in 0..len {
+                    path.push_str(&format!(".items[{index}]"));
+                    find_in(T::TYPE_MAP, &items[index * size..(index + 1) * size], path)?;
+                    path.truncate(before);
+                }
+                Ok(())
+            },
+            clean: |bytes| {
+                let size = T::TYPE_MAP.size();
+                let used = used(bytes, size, N).map_or(0, |(_, items)| items.len());
+                let (used, spare) = bytes[size_of::<u32>()..].split_at_mut(used);
+                if size > 0 {
+                    used.chunks_exact_mut(size).for_each(|item| clean(T::TYPE_MAP, item));
+                }
+                spare.fill(0);
+            },
         })
         .meaning_of(Meaning::List)
     };
@@ -318,12 +354,15 @@ impl<T: Copy, const N: usize> FixedVec<T, N> {
     pub fn pop(&mut self) -> Option<T> {
         let last = *self.last()?;
         self.len -= 1;
+        // So that packing does not send the item.
+        self.items[self.len as usize] = MaybeUninit::zeroed();
         Some(last)
     }
 
     /// Removes all items.
     pub const fn clear(&mut self) {
-        self.len = 0;
+        // Without the items, so that packing does not send them.
+        *self = Self::new();
     }
 
     /// The items.

@@ -5,8 +5,9 @@ use core::hash::{Hash, Hasher};
 use core::mem::{MaybeUninit, offset_of};
 
 use crate::datatype::Datatype;
-use crate::typed::{reason, validate};
-use crate::typemap::{Field, Markers, Meaning, TypeMap};
+use super::content::any_bits;
+use crate::typed::{are_clean, clean, find_in, has_invariants};
+use crate::typemap::{Content, Field, Markers, Meaning, TypeMap};
 
 /// An optional `T` as a datatype: a `bool` and the value.
 ///
@@ -45,7 +46,7 @@ use crate::typemap::{Field, Markers, Meaning, TypeMap};
 #[repr(C)]
 pub struct Maybe<T> {
     present: bool,
-    /// A `T` if `present`. Otherwise all bytes are initialised, or all data bytes of a `T` are.
+    /// A `T` if `present`. Otherwise all data bytes of a `T` are zeros.
     value: MaybeUninit<T>,
 }
 
@@ -73,9 +74,34 @@ unsafe impl<T: Datatype> Datatype for Maybe<T> {
             },
             Markers::NONE,
         )
-        .checked(|bytes| match bytes.split_first() {
-            Some((1, value)) => validate::<T>(value, 1).map_err(reason),
-            _ => Ok(()),
+        .holding(Content {
+            is_clean: |bytes| {
+                let Some((&present, value)) = bytes.split_first() else { return false };
+                // No branch depends on whether the value is present, except that a function of the user is called for values
+                // only.
+                let is_valid = match const { has_invariants::<T>() } {
+                    true => present == 0 || are_clean::<T>(value, 1),
+                    false => (present == 0) | are_clean::<T>(value, 1),
+                };
+                // All bits of the value, or none if it is present.
+                let spare = any_bits(value) & u64::from(present).wrapping_sub(1);
+                is_valid & (present <= 1) & (spare == 0)
+            },
+            check: |bytes, path| match bytes.split_first() {
+                Some((1, value)) => {
+                    let before = path.len();
+                    path.push_str(".value");
+                    find_in(T::TYPE_MAP, value, path)?;
+                    path.truncate(before);
+                    Ok(())
+                }
+                _ => Ok(()),
+            },
+            clean: |bytes| match bytes.split_first_mut() {
+                Some((1, value)) => clean(T::TYPE_MAP, value),
+                Some((_, value)) => value.fill(0),
+                None => {}
+            },
         })
         .meaning_of(Meaning::Optional)
     };

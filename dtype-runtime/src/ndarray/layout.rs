@@ -1,6 +1,7 @@
 //! The datatype for an array's shape and strides, and the use of its committed type with arrays.
 
 use alloc::boxed::Box;
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
@@ -248,10 +249,10 @@ impl<T: Datatype> CommittedLayout<T> {
         array: &mut ArrayRef<T, D>,
     ) -> Result<usize, Error> {
         self.check(array)?;
-        self.validate(bytes)?;
+        let bytes = self.checked(bytes)?;
         // SAFETY: the array has this layout, so all the bytes named are data of its elements, which its pointer
         // reaches; they are borrowed exclusively, so nothing else accesses them. The bytes make valid values.
-        unsafe { self.committed.unpack_raw(bytes, array.as_mut_ptr().cast(), 1) }
+        unsafe { self.committed.unpack_raw(&bytes, array.as_mut_ptr().cast(), 1) }
     }
 
     /// As [`ArrayDatatype::unpacker`](super::ArrayDatatype::unpacker).
@@ -280,24 +281,24 @@ impl<T: Datatype> CommittedLayout<T> {
             Source::new(compiled, origin, 1).ok_or_else(|| Error::count_too_large(1, size))?;
         // SAFETY: as above; no byte is named twice, as was just checked, and bytes that are accepted for elements
         // make values.
-        Ok(unsafe { Unpacker::from_source(source, Some(elements_are_valid::<T>)) })
+        Ok(unsafe { Unpacker::from_source(source, Some(checked_elements::<T>)) })
     }
 
-    /// Checks the packed bytes of an array of this layout.
-    fn validate(&self, bytes: &[u8]) -> Result<(), Error> {
+    /// Checks the packed bytes of an array of this layout, and returns them clean.
+    fn checked<'b>(&self, bytes: &'b [u8]) -> Result<Cow<'b, [u8]>, Error> {
         let size = self.packed_size()?;
         if bytes.len() != size {
             let (expected, actual) = (size as u64, bytes.len() as u64);
             return Err(Error::PackedLength { expected, actual });
         }
-        elements_are_valid::<T>(bytes, 1)
+        checked_elements::<T>(bytes, 1)
     }
 }
 
-/// Checks the packed bytes of all elements of whole arrays. In an error, elements are counted through all arrays.
-fn elements_are_valid<T: Datatype>(bytes: &[u8], _arrays: usize) -> Result<(), Error> {
+/// Checks the packed bytes of all elements of whole arrays, and returns them clean. In an error, elements are counted through all arrays.
+fn checked_elements<T: Datatype>(bytes: &[u8], _arrays: usize) -> Result<Cow<'_, [u8]>, Error> {
     let count = bytes.len().checked_div(T::TYPE_MAP.size()).unwrap_or(0);
-    typed::validate::<T>(bytes, count)
+    typed::checked::<T>(bytes, count)
 }
 
 /// A new array from the packed bytes of its elements in logical order.
@@ -318,7 +319,7 @@ pub(super) fn unpack<T: Datatype, D: Dimension>(
         return array(shape, typed::unpack(bytes)?);
     }
     let layout = CommittedLayout::<T>::new(strides.shape(), strides.strides())?;
-    layout.validate(bytes)?;
+    let bytes = layout.checked(bytes)?;
     let mut elements = Vec::<MaybeUninit<T>>::new();
     let stride = size_of::<T>();
     elements.try_reserve_exact(count).map_err(|_| Error::Allocation { count, stride })?;

@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use core::fmt::Display;
 use core::mem::ManuallyDrop;
 
-use super::{check_length, refuse_skipped_fields, unpack_record};
+use super::{refuse_skipped_fields, unpack_record};
 use crate::datatype::Datatype;
 
 /// The return type of a function of `#[dtype(check = …)]`.
@@ -25,16 +25,25 @@ pub trait Verdict {
 
 #[diagnostic::do_not_recommend]
 impl Verdict for bool {
+    #[inline]
     fn verdict(self) -> Result<(), String> {
-        if self { Ok(()) } else { Err("the check failed".to_owned()) }
+        if self { Ok(()) } else { Err(reason("the check failed")) }
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl<E: Display> Verdict for Result<(), E> {
+    #[inline]
     fn verdict(self) -> Result<(), String> {
         self.map_err(|reason| reason.to_string())
     }
+}
+
+/// Out of line, so that a check that holds is a comparison.
+#[cold]
+#[inline(never)]
+fn reason(text: &str) -> String {
+    text.to_owned()
 }
 
 /// Calls `check` with the value that one packed record makes. The value is a copy, and is not dropped.
@@ -46,6 +55,7 @@ impl<E: Display> Verdict for Result<(), E> {
 /// # Safety
 ///
 /// The leaves of `bytes` must be valid for `T`, and so must the checks of its fields.
+#[inline]
 pub unsafe fn call_check<T: Datatype, V: Verdict>(
     bytes: &[u8],
     check: impl FnOnce(&T) -> V,
@@ -55,8 +65,8 @@ pub unsafe fn call_check<T: Datatype, V: Verdict>(
             "`check` needs whole values, and this type skips fields, which packed bytes do not have",
         );
     }
-    if check_length::<T>(bytes, 1).is_err() {
-        return Err("the bytes are not one record".to_owned());
+    if bytes.len() != const { T::TYPE_MAP.size() } {
+        return Err(reason("the bytes are not one record"));
     }
     // SAFETY: the length is right, and a type that skips fields was refused. The caller guarantees that the
     // bytes are valid for all fields; only the invariant that `check` tests may not hold, and a value

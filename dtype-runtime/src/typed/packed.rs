@@ -1,5 +1,6 @@
 //! Packed records, read one by one or field by field without unpacking all of them.
 
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::fmt;
 use core::iter::FusedIterator;
@@ -7,8 +8,8 @@ use core::marker::PhantomData;
 use core::ops::{Bound, RangeBounds};
 
 use super::{
-    check_length, packed_size, refuse_skipped_fields, unpack_new, unpack_record, unpack_records,
-    validate, whole_records, with_room,
+    check_length, checked, clean_copy, is_clean, packed_size, refuse_skipped_fields, unpack_new,
+    unpack_record, unpack_records, whole_records, with_room,
 };
 use crate::datatype::Datatype;
 use crate::error::Error;
@@ -50,6 +51,7 @@ pub struct Packed<'a, T> {
     /// `count` packed records, all of them valid. Empty if `count` is 0.
     bytes: &'a [u8],
     count: usize,
+    is_clean: bool,
     of: PhantomData<fn() -> T>,
 }
 
@@ -82,8 +84,8 @@ impl<'a, T: Datatype> Packed<'a, T> {
     #[inline]
     pub fn new(bytes: &'a [u8]) -> Result<Self, Error> {
         let count = whole_records::<T>(bytes)?;
-        validate::<T>(bytes, count)?;
-        Ok(Self { bytes, count, of: PhantomData })
+        let is_clean = is_clean::<T>(bytes, count)?;
+        Ok(Self { bytes, count, is_clean, of: PhantomData })
     }
 
     /// The number of records.
@@ -109,8 +111,10 @@ impl<'a, T: Datatype> Packed<'a, T> {
     pub fn get(&self, index: usize) -> Option<T> {
         const { refuse_skipped_fields::<T>(NOT_INITIALISED) }
         let record = self.slice(index..index.checked_add(1)?)?.bytes;
-        // SAFETY: `bytes` is valid, so this is one valid record; a type that skips fields was refused.
-        Some(unsafe { unpack_record(record) })
+        // SAFETY: `bytes` is valid, so this is one valid record, and so is a clean copy; a type that skips fields was refused.
+        Some(unsafe {
+            if self.is_clean { unpack_record(record) } else { unpack_record(&clean_copy::<T>(record)) }
+        })
     }
 
     /// Unpacks the records one by one, from either end.
@@ -148,7 +152,7 @@ impl<'a, T: Datatype> Packed<'a, T> {
         }
         // No overflow: `end` records are part of the bytes.
         let bytes = self.bytes.get(packed_size::<T>(start)..packed_size::<T>(end))?;
-        Some(Self { bytes, count: end - start, of: PhantomData })
+        Some(Self { bytes, count: end - start, ..*self })
     }
 
     /// The number of records at the start for which `pred` is true, found by binary search. All of these must come before the
@@ -177,10 +181,11 @@ impl<'a, T: Datatype> Packed<'a, T> {
     pub fn unpack(&self) -> Result<Vec<T>, Error> {
         const { refuse_skipped_fields::<T>(NOT_INITIALISED) }
         let mut items = with_room(self.count)?;
-        // SAFETY: the vector has room for `count` records, and `bytes` is as many valid ones. All data bytes are
+        let records = self.clean_records()?;
+        // SAFETY: the vector has room for `count` records, and there are as many valid ones. All data bytes are
         // written, and a type that skips fields was refused: by the promise of `Datatype` these are `count` values.
         unsafe {
-            unpack_new::<T>(self.bytes, items.as_mut_ptr(), self.count);
+            unpack_new::<T>(&records, items.as_mut_ptr(), self.count);
             items.set_len(self.count);
         }
         Ok(items)
@@ -194,10 +199,16 @@ impl<'a, T: Datatype> Packed<'a, T> {
     /// [`Error::PackedLength`] if there are not as many records as items; nothing is written then.
     pub fn unpack_into(&self, items: &mut [T]) -> Result<usize, Error> {
         check_length::<T>(self.bytes, items.len())?;
-        // SAFETY: `bytes` is as many valid records as there are items; the bytes are borrowed, so they do not
-        // overlap the items, which are borrowed exclusively.
-        unsafe { unpack_records::<T>(self.bytes, items.as_mut_ptr(), items.len()) };
+        let records = self.clean_records()?;
+        // SAFETY: there are as many valid records as items; the bytes are borrowed, so they do not overlap the items, which are
+        // borrowed exclusively.
+        unsafe { unpack_records::<T>(&records, items.as_mut_ptr(), items.len()) };
         Ok(self.bytes.len())
+    }
+
+    #[inline]
+    fn clean_records(&self) -> Result<Cow<'a, [u8]>, Error> {
+        if self.is_clean { Ok(Cow::Borrowed(self.bytes)) } else { checked::<T>(self.bytes, self.count) }
     }
 }
 

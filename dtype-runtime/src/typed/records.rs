@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::slice;
 use core::str::Utf8Error;
 
-use super::{NOT_INITIALISED, refuse_skipped_fields, unpack, unpack_record, validate};
+use super::{unpack, unpack_one};
 use crate::datatype::Datatype;
 
 /// One record, a list of records, or text, which is a list of bytes.
@@ -57,13 +57,7 @@ impl<T: Datatype> Records for T {
 
     #[inline]
     fn try_unpack(packed: &[u8]) -> Option<T> {
-        const { refuse_skipped_fields::<T>(NOT_INITIALISED) }
-        if packed.len() != T::TYPE_MAP.size() || validate::validate::<T>(packed, 1).is_err() {
-            return None;
-        }
-        // SAFETY: `packed` has the length of one packed record, `validate` accepted it, and a type that skips fields was
-        // refused.
-        Some(unsafe { unpack_record(packed) })
+        unpack_one(packed).ok()
     }
 
     fn from_records(mut records: Vec<T>) -> Result<T, Utf8Error> {

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::layout::Layout;
-use super::validate::validate;
+use super::validate::checked;
 use crate::convertor::{Compiled, Constant, Packer, PartOfRecords, Source, Unpacker, Validate};
 use crate::datatype::Datatype;
 use crate::kernel::{Pack, Unpack, Way};
@@ -79,9 +79,9 @@ impl<'a> Unpacker<'a> {
     pub fn new<T: Datatype>(items: &'a mut [T]) -> Self {
         let source = Layout::<T>::source(items.as_mut_ptr(), items.len());
         let restricted = const { T::TYPE_MAP.is_restricted() };
-        let checks: Option<Validate> = if restricted { Some(validate::<T>) } else { None };
+        let checks: Option<Validate> = if restricted { Some(checked::<T>) } else { None };
         // SAFETY: by the promise of `Datatype` the data bytes lie in the items, no byte is named twice, and
-        // bytes that `validate` accepts make values; where the map is not restricted, all bytes do. The items
+        // bytes that `checked` returns make values; where the map is not restricted, all bytes do. The items
         // are borrowed exclusively for `'a`.
         unsafe { Self::from_source(source, checks) }
     }

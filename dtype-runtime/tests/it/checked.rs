@@ -368,12 +368,12 @@ fn the_value_of_a_maybe_is_checked_if_it_is_present() {
         [Maybe::none(), Maybe::some(NonZero::new(5).unwrap())]
     );
     let error = unpack::<Number>(&[0, 0, 1, 0]).unwrap_err();
-    assert_eq!(error.to_string(), "record 1: not a valid Maybe: 0x0 is not a valid NonZero<u8>");
+    assert_eq!(error.to_string(), "record 1, field value: 0x0 is not a valid NonZero<u8>");
     assert!(matches!(unpack::<Number>(&[2, 1]), Err(Error::InvalidValue { value: 2, .. })));
     let error = unpack_one::<Maybe<Outer>>(&[vec![1], outer(6, 0)].concat()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "record 0: not a valid Maybe: field intervals[1]: not a valid Interval: 6 is after 5"
+        "record 0, field value.intervals[1]: not a valid Interval: 6 is after 5"
     );
     // An absent value with invalid bytes, which are not checked.
     let absent = unpack_one::<Maybe<Outer>>(&[vec![0], vec![0xFF; outer(6, 0).len()]].concat());
@@ -398,7 +398,7 @@ fn a_list_is_checked_as_far_as_it_is_used() {
     let error = unpack_one::<List>(&with(3, [0, 1, 9])).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "record 0: not a valid FixedVec: item 2: 0x9 is not a valid bool"
+        "record 0, field items[2]: 0x9 is not a valid bool"
     );
     let error = unpack_one::<List>(&with(4, [0, 1, 0])).unwrap_err();
     assert_eq!(
@@ -419,6 +419,6 @@ fn a_list_of_items_without_data_is_checked_if_there_is_an_item() {
     let error = list(2).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "record 0: not a valid FixedVec: item 0: not a valid Nothing: the check failed"
+        "record 0, field items[0]: not a valid Nothing: the check failed"
     );
 }
