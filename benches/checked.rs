@@ -42,7 +42,13 @@ fn row<S: CheckedShape>(name: &str, quick: bool) -> Vec<f64> {
     print!("{:<64}", format!("{name} {{{}}}", S::NAME));
     let mut ratios = Vec::new();
     for count in COUNTS {
-        let pairs = if quick { 1 } else if count > 1000 { 31 } else { 61 };
+        let pairs = if quick {
+            1
+        } else if count > 1000 {
+            31
+        } else {
+            61
+        };
         let mut items: Vec<S> = (0..count).map(S::sample).collect();
         let mut plain: Vec<S::Plain> = items.iter().map(S::plain).collect();
         let packed = pack(&items);

@@ -451,12 +451,12 @@ fn bytes_below_absent_values_are_not_checked() {
     // Where there is a value, each of the four is checked, and so is whether there is one.
     for (at, message) in [
         (3, "record 1, field value.0: not a valid text: 0xff000061 is not a valid char"),
-        (8, "record 1: not a valid Maybe: field 1: 0xff is not a valid Level"),
+        (8, "record 1, field value.1: 0xff is not a valid Level"),
         (
             16,
             "record 1, field value.2: not a valid u16: -72057594037862401 is not one of its numbers",
         ),
-        (17, "record 1: not a valid Maybe: field 3: 0xff is not a valid bool"),
+        (17, "record 1, field value.3: 0xff is not a valid bool"),
     ] {
         let mut items = items.clone();
         items[20 + at] = 0xff;

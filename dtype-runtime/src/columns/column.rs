@@ -10,8 +10,7 @@ use core::ops::Range;
 use crate::datatype::Datatype;
 use crate::error::Error;
 use crate::typed::{
-    Packed, clean_copy, is_clean, packed_size, refuse_skipped_fields, unpack_record,
-    unpack_records,
+    Packed, clean_copy, is_clean, packed_size, refuse_skipped_fields, unpack_record, unpack_records,
 };
 use crate::typemap::{Field, Node, TypeMap, first_of_path, next_segment};
 

@@ -38,7 +38,9 @@ pub(super) fn any_bits(bytes: &[u8]) -> u64 {
     let all = words.iter().fold(0, |all, word| all | u64::from_ne_bytes(*word));
     // Two loads, which may overlap, instead of one for each byte.
     all | match (rest.first_chunk(), rest.last_chunk()) {
-        (Some(first), Some(last)) => (u32::from_ne_bytes(*first) | u32::from_ne_bytes(*last)).into(),
+        (Some(first), Some(last)) => {
+            (u32::from_ne_bytes(*first) | u32::from_ne_bytes(*last)).into()
+        }
         _ => rest.iter().fold(0, |all, byte| all | u64::from(*byte)),
     }
 }
@@ -82,7 +84,9 @@ fn masked_bits(bytes: &[u8], used: usize, masks: &Masks) -> u64 {
         _ if rest.is_empty() => all,
         // Some bytes once more, and the rest.
         (Some(last), Some(mask)) => all | word((last, mask)),
-        _ => rest.iter().zip(rest_masks).fold(all, |all, (byte, mask)| all | u64::from(byte & mask)),
+        _ => {
+            rest.iter().zip(rest_masks).fold(all, |all, (byte, mask)| all | u64::from(byte & mask))
+        }
     }
 }
 

@@ -12,9 +12,9 @@ use core::ops::{Deref, DerefMut};
 use core::slice;
 use core::str::{self, FromStr};
 
+use super::content::{is_clean_text, is_spare_zero, split};
 use crate::datatype::Datatype;
 use crate::error::Error;
-use super::content::{is_clean_text, is_spare_zero, split};
 use crate::typed::{are_clean, clean, find_in, without_dot};
 use crate::typemap::{Content, Field, Markers, Meaning, TypeMap};
 

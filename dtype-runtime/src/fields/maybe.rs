@@ -4,8 +4,8 @@ use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::mem::{MaybeUninit, offset_of};
 
-use crate::datatype::Datatype;
 use super::content::any_bits;
+use crate::datatype::Datatype;
 use crate::typed::{are_clean, clean, find_in, has_invariants};
 use crate::typemap::{Content, Field, Markers, Meaning, TypeMap};
 

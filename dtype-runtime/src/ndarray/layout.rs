@@ -1,7 +1,7 @@
 //! The datatype for an array's shape and strides, and the use of its committed type with arrays.
 
-use alloc::boxed::Box;
 use alloc::borrow::Cow;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;

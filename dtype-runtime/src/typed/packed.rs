@@ -113,7 +113,11 @@ impl<'a, T: Datatype> Packed<'a, T> {
         let record = self.slice(index..index.checked_add(1)?)?.bytes;
         // SAFETY: `bytes` is valid, so this is one valid record, and so is a clean copy; a type that skips fields was refused.
         Some(unsafe {
-            if self.is_clean { unpack_record(record) } else { unpack_record(&clean_copy::<T>(record)) }
+            if self.is_clean {
+                unpack_record(record)
+            } else {
+                unpack_record(&clean_copy::<T>(record))
+            }
         })
     }
 
@@ -208,7 +212,11 @@ impl<'a, T: Datatype> Packed<'a, T> {
 
     #[inline]
     fn clean_records(&self) -> Result<Cow<'a, [u8]>, Error> {
-        if self.is_clean { Ok(Cow::Borrowed(self.bytes)) } else { checked::<T>(self.bytes, self.count) }
+        if self.is_clean {
+            Ok(Cow::Borrowed(self.bytes))
+        } else {
+            checked::<T>(self.bytes, self.count)
+        }
     }
 }
 

@@ -128,7 +128,11 @@ impl<T: Datatype> Constants<T> {
         written_out! { 0 1 2 3 4 5 6 7 }
         if const { Self::INVARIANTS > 8 } {
             // SAFETY: as above.
-            return Self::CHECKS.invariants.from(8).iter().all(|check| unsafe { check.accepts(record) });
+            return Self::CHECKS
+                .invariants
+                .from(8)
+                .iter()
+                .all(|check| unsafe { check.accepts(record) });
         }
         true
     }
@@ -146,7 +150,7 @@ pub(crate) fn checked<T: Datatype>(bytes: &[u8], count: usize) -> Result<Cow<'_,
     if are_clean::<T>(bytes, count) {
         Ok(Cow::Borrowed(bytes))
     } else {
-        walk::cleaned(T::TYPE_MAP, bytes, count).map(Cow::Owned)
+        walk::cleaned(T::TYPE_MAP, bytes, count)
     }
 }
 
@@ -180,3 +184,7 @@ pub(crate) const fn has_invariants<T: Datatype>() -> bool {
     let checks = Constants::<T>::CHECKS;
     checks.invariants.len() > 0 || !checks.is_complete
 }
+
+#[cfg(test)]
+#[allow(unsafe_code, reason = "a type with an invariant")]
+mod tests;

@@ -270,7 +270,7 @@ fn mistakes_in_a_batch_are_named() {
     let invalid: ArrayRef = Arc::new(UInt8Array::from(vec![4]));
     let batch = RecordBatch::try_from_iter([("kind", invalid)]).unwrap();
     let error = from_batch::<Kinds>(&batch, &STRICT).unwrap_err().to_string();
-    assert!(error.starts_with("record 0, field kind: not a valid Maybe: 0x4 is not"), "{error}");
+    assert!(error.starts_with("record 0, field kind.value: 0x4 is not"), "{error}");
     assert!(matches!(to_batch(&[1_u8], &BatchOptions::flat()), Err(ArrowError::Column { .. })));
     let nested = [(Maybe::some(Maybe::some(1_u8)),)];
     assert!(matches!(to_batch(&nested, &BatchOptions::flat()), Err(ArrowError::Nested { .. })));

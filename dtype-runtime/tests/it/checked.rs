@@ -396,10 +396,7 @@ fn a_list_is_checked_as_far_as_it_is_used() {
     let with = |len: u32, items: [u8; 3]| [len.to_ne_bytes().to_vec(), items.to_vec()].concat();
     assert_eq!(*unpack_one::<List>(&with(2, [0, 1, 9])).unwrap(), [false, true]);
     let error = unpack_one::<List>(&with(3, [0, 1, 9])).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "record 0, field items[2]: 0x9 is not a valid bool"
-    );
+    assert_eq!(error.to_string(), "record 0, field items[2]: 0x9 is not a valid bool");
     let error = unpack_one::<List>(&with(4, [0, 1, 0])).unwrap_err();
     assert_eq!(
         error.to_string(),

@@ -85,6 +85,7 @@ mod segments;
 #[cfg(feature = "serde")]
 mod serde;
 mod signatures;
+mod spare_bytes;
 mod stack;
 mod std_types;
 #[cfg(feature = "derive")]

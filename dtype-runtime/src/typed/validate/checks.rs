@@ -28,7 +28,7 @@ struct Repeated {
 #[derive(Clone, Copy)]
 pub(super) struct Leaf {
     places: Places,
-    validity: Validity,
+    validity: &'static Validity,
     /// The test that a value must pass.
     test: Test,
 }
@@ -56,8 +56,8 @@ pub(super) struct List<E, const N: usize> {
 
 /// The checks of one record. A type that has more is checked by walking its type map.
 pub(super) struct Checks {
-    pub(super) leaves: List<Leaf, 64>,
-    pub(super) functions: List<Function, 32>,
+    pub(super) leaves: List<Leaf, 96>,
+    pub(super) functions: List<Function, 64>,
     /// Those of each level after those of its fields.
     pub(super) invariants: List<Invariant, 16>,
     /// Whether the lists had room for all checks.
@@ -221,14 +221,14 @@ impl<E: Copy, const N: usize> List<E, N> {
 }
 
 impl Checks {
-    pub(super) const fn from_map(map: &TypeMap) -> Self {
-        let (places, validity) = (Places::one(0, 0), Validity::Any);
+    pub(super) const fn from_map(map: &'static TypeMap) -> Self {
+        let (places, validity) = (Places::one(0, 0), &Validity::Any);
         let leaf = Leaf { places, validity, test: validity.test() };
         let function = Function { places, is_clean: |_| true };
         let invariant = Invariant { places, check: |_| Ok(()) };
         let mut checks = Self {
-            leaves: List { all: [leaf; 64], len: 0 },
-            functions: List { all: [function; 32], len: 0 },
+            leaves: List { all: [leaf; 96], len: 0 },
+            functions: List { all: [function; 64], len: 0 },
             invariants: List { all: [invariant; 16], len: 0 },
             is_complete: true,
         };
@@ -249,8 +249,7 @@ impl Checks {
             let mut i = 0;
             while i < inner.count * outer.count {
                 let (o, i_in) = (i / inner.count, i % inner.count);
-                let (position, mut k) =
-                    (position + o * outer.stride + i_in * inner.stride, 0);
+                let (position, mut k) = (position + o * outer.stride + i_in * inner.stride, 0);
                 while k < ranges.all().len() {
                     if !values.push(Ranged { position, size, range: ranges.all()[k] }) {
                         return None;
@@ -272,7 +271,7 @@ impl Checks {
     }
 
     /// Adds the checks of `map`, whose packed bytes start at `position`.
-    const fn add(&mut self, map: &TypeMap, position: usize) {
+    const fn add(&mut self, map: &'static TypeMap, position: usize) {
         if !map.is_restricted() {
             return;
         }
@@ -294,14 +293,15 @@ impl Checks {
     }
 
     /// Adds the checks of the leaf, the elements or the fields of `map`.
-    const fn add_parts(&mut self, map: &TypeMap, position: usize) {
-        match *map.node() {
+    const fn add_parts(&mut self, map: &'static TypeMap, position: usize) {
+        match map.node() {
             Node::Basic { basic, validity, .. } => {
                 let places = Places::one(position, basic.size());
                 let leaf = Leaf { places, validity, test: validity.test() };
                 self.is_complete &= self.leaves.push(leaf);
             }
             Node::Array { count, element } => {
+                let count = *count;
                 let before = [self.leaves.len, self.functions.len, self.invariants.len];
                 self.add(element, position);
                 let (size, mut i) = (element.size(), before[0]);

@@ -2,14 +2,14 @@
 //!
 //! Both are for the rare records that the compiled checks do not accept.
 
-use alloc::borrow::ToOwned;
+use alloc::borrow::{Cow, ToOwned};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::Write;
 
 use super::checks::bits;
 use crate::error::Error;
-use crate::typemap::{Check, Node, TypeMap};
+use crate::typemap::{Check, Field, Node, TypeMap};
 
 /// Finds the first invalid value in the order of the packed bytes, and calls the checks of the map.
 #[cold]
@@ -26,11 +26,18 @@ pub(super) fn find_invalid(map: &TypeMap, bytes: &[u8], count: usize) -> Result<
     Ok(())
 }
 
-/// A clean copy of the records, if they are valid.
+/// The records, if they are valid: a clean copy if they have spare bytes.
 #[cold]
 #[inline(never)]
-pub(super) fn cleaned(map: &TypeMap, bytes: &[u8], count: usize) -> Result<Vec<u8>, Error> {
+pub(super) fn cleaned<'b>(
+    map: &TypeMap,
+    bytes: &'b [u8],
+    count: usize,
+) -> Result<Cow<'b, [u8]>, Error> {
     find_invalid(map, bytes, count)?;
+    if !has_spare(map) {
+        return Ok(Cow::Borrowed(bytes));
+    }
     let mut copy = Vec::new();
     let refused = |_| Error::Allocation { count: bytes.len(), stride: 1 };
     copy.try_reserve_exact(bytes.len()).map_err(refused)?;
@@ -38,7 +45,17 @@ pub(super) fn cleaned(map: &TypeMap, bytes: &[u8], count: usize) -> Result<Vec<u
     if map.size() > 0 {
         copy.chunks_exact_mut(map.size()).for_each(|record| clean(map, record));
     }
-    Ok(copy)
+    Ok(Cow::Owned(copy))
+}
+
+/// Whether some values use only a part of their bytes.
+fn has_spare(map: &TypeMap) -> bool {
+    let below = || match *map.node() {
+        Node::Basic { .. } => false,
+        Node::Array { element, .. } => has_spare(element),
+        Node::Structure { fields, .. } => fields.iter().filter_map(Field::map).any(has_spare),
+    };
+    map.is_restricted() && (matches!(map.check(), Some(Check::Content(_))) || below())
 }
 
 /// Finds the first invalid value in the packed bytes of one value, which must be as long as those of the map.
@@ -119,7 +136,7 @@ pub(crate) fn clean(map: &TypeMap, bytes: &mut [u8]) {
             }
         }
         Node::Structure { fields, .. } => {
-            for inner in fields.iter().filter_map(|field| field.map()) {
+            for inner in fields.iter().filter_map(Field::map) {
                 let (value, after) = rest.split_at_mut(inner.size());
                 clean(inner, value);
                 rest = after;
