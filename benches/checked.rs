@@ -5,14 +5,14 @@
 
 use core::hint::black_box;
 
-use dtype_benches::checked::*;
+use dtype_benches::checked::CheckedShape;
 use dtype_benches::figures::geometric_mean;
 use dtype_benches::for_each_checked_record;
 use dtype_benches::turns::{Figure, versus};
 use dtype_runtime::{pack, unpack, unpack_into};
 
 /// The numbers of records.
-const COUNTS: [u64; 4] = [1, 10, 1000, 65_536];
+const COUNTS: [u32; 4] = [1, 10, 1000, 65_536];
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -21,14 +21,19 @@ fn main() {
     let only = arguments.iter().find(|argument| !argument.starts_with("--"));
     println!("time over that of the loop; ns a record in brackets");
     print!("{:<64}", "");
-    COUNTS.iter().for_each(|count| print!("{:>28}", format!("× {count}: new, in place")));
+    for count in COUNTS {
+        print!("{:>28}", format!("× {count}: new, in place"));
+    }
     println!();
     let mut all = Vec::new();
     macro_rules! rows {
-        ($($name:ident)*) => {
-            $( if only.is_none_or(|only| stringify!($name).contains(only.as_str())) {
-                all.extend(row::<$name>(stringify!($name), quick));
-            } )*
+        ($($record:path)*) => {
+            $(
+                let name = stringify!($record).rsplit(' ').next().unwrap_or_default();
+                if only.is_none_or(|only| name.contains(only.as_str())) {
+                    all.extend(row::<$record>(name, quick));
+                }
+            )*
         };
     }
     for_each_checked_record!(rows);
@@ -49,7 +54,7 @@ fn row<S: CheckedShape>(name: &str, quick: bool) -> Vec<f64> {
         } else {
             61
         };
-        let mut items: Vec<S> = (0..count).map(S::sample).collect();
+        let mut items: Vec<S> = (0..count.into()).map(S::sample).collect();
         let mut plain: Vec<S::Plain> = items.iter().map(S::plain).collect();
         let packed = pack(&items);
         let new = versus(
@@ -67,7 +72,7 @@ fn row<S: CheckedShape>(name: &str, quick: bool) -> Vec<f64> {
             },
         );
         let cell = |Figure { ratio, ours }: Figure| {
-            format!("{ratio:.2} ({:.1})", ours.as_secs_f64() * 1e9 / count as f64)
+            format!("{ratio:.2} ({:.1})", ours.as_secs_f64() * 1e9 / f64::from(count))
         };
         print!("{:>15}{:>13}", cell(new), cell(in_place));
         ratios.extend([new.ratio, in_place.ratio]);

@@ -3,6 +3,11 @@
 //! A loop unpacks to a plain struct of its own, with the fields that a person would write without the library: an array of
 //! bytes and a length for a text, an `Option` for a value that may be absent.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "samples of any bits, and short texts and lists"
+)]
+
 use core::num::NonZero;
 use core::str;
 
@@ -67,7 +72,7 @@ macro_rules! plain_fields {
 
             const IS_ANY: bool = $any;
 
-            #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "any value will do")]
+            #[allow(clippy::cast_precision_loss, reason = "any value will do")]
             #[allow(clippy::cast_lossless, trivial_numeric_casts, reason = "for every type")]
             fn sample($bits: u64) -> Self {
                 $sample
@@ -550,7 +555,7 @@ record! {
 
 record! {
     /// Numbers that may be absent, in an array.
-    Row, PlainRow = "u64,4Maybe<f32>" { id: u64, cells: [Maybe<f32>; 4], }
+    Cells, PlainCells = "u64,4Maybe<f32>" { id: u64, cells: [Maybe<f32>; 4], }
 }
 
 record! {
@@ -578,13 +583,36 @@ record! {
     Envelope, PlainEnvelope = "u64,{FixedStr<16>,…},Code" { id: u64, record: Record, code: Code, }
 }
 
-/// Calls a macro with the names of all records.
+/// Calls a macro with the paths of all records.
 #[macro_export]
 macro_rules! for_each_checked_record {
     ($call:ident) => {
         $call! {
-            Glyph Switches Order Event Letter Line Answer Span Reading Named Station Note Series Word Connection Record Team
-            Trade Book Row Track User Tags Mask Envelope
+            $crate::checked::Glyph
+            $crate::checked::Switches
+            $crate::checked::Order
+            $crate::checked::Event
+            $crate::checked::Letter
+            $crate::checked::Line
+            $crate::checked::Answer
+            $crate::checked::Span
+            $crate::checked::Reading
+            $crate::checked::Named
+            $crate::checked::Station
+            $crate::checked::Note
+            $crate::checked::Series
+            $crate::checked::Word
+            $crate::checked::Connection
+            $crate::checked::Record
+            $crate::checked::Team
+            $crate::checked::Trade
+            $crate::checked::Book
+            $crate::checked::Cells
+            $crate::checked::Track
+            $crate::checked::User
+            $crate::checked::Tags
+            $crate::checked::Mask
+            $crate::checked::Envelope
         }
     };
 }
@@ -614,7 +642,7 @@ mod tests {
     #[test]
     fn the_loops_do_the_same_work_as_the_library() {
         macro_rules! all {
-            ($($name:ident)*) => { $( same_work::<$name>(); )* };
+            ($($record:path)*) => { $( same_work::<$record>(); )* };
         }
         for_each_checked_record!(all);
     }

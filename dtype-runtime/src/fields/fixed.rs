@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::String;
 use core::borrow::Borrow;
 use core::cmp::Ordering;
-use core::fmt;
+use core::fmt::{self, Write};
 use core::hash::{Hash, Hasher};
 use core::mem::{MaybeUninit, offset_of};
 use core::ops::{Deref, DerefMut};
@@ -295,7 +295,8 @@ unsafe impl<T: Datatype + Copy, const N: usize> Datatype for FixedVec<T, N> {
                 // Items without data are all the same.
                 let (len, before) = (if size == 0 { len.min(1) } else { len }, path.len());
                 for index in 0..len {
-                    path.push_str(&format!(".items[{index}]"));
+                    // Writing to a string does not fail.
+                    let _ = write!(path, ".items[{index}]");
                     find_in(T::TYPE_MAP, &items[index * size..(index + 1) * size], path)?;
                     path.truncate(before);
                 }

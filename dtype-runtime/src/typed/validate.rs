@@ -70,9 +70,8 @@ impl<T: Datatype> Constants<T> {
         // gathering a few bytes of each record into vectors.
         while let Some((two, after)) = rest.split_at_checked(2 * Self::SIZE) {
             let (one, other) = two.split_at(Self::SIZE);
-            if !(Self::tests_accept(one) & Self::tests_accept(other))
-                || !(Self::invariants_hold(one) && Self::invariants_hold(other))
-            {
+            let valid = Self::tests_accept(one) & Self::tests_accept(other);
+            if !(valid && Self::invariants_hold(one) && Self::invariants_hold(other)) {
                 return false;
             }
             rest = after;

@@ -123,21 +123,11 @@ fn structs(rows: &[Row], targets: &mut Vec<Target>) {
         few,
         to(who::LOOP),
     ));
-    let checked = |many: bool, work: &'static str| {
-        let counts =
-            crate::checked::COUNTS.into_iter().filter(move |count| many == (*count >= 100));
-        let parameters: Vec<String> = counts.map(|count| format!("× {count}")).collect();
-        rows.iter().filter(move |row| {
-            row.group == Group::Checked && row.work == work && parameters.contains(&row.parameters)
-        })
-    };
-    for (many, work, limit) in
-        [(true, OVER, 0.9), (false, OVER, 1.1), (true, NEW, 0.9), (false, NEW, 1.1)]
-    {
-        let size = if many { "× 100 and more" } else { "× 1 and 7" };
-        let how = if work == OVER { "in place" } else { "new vector" };
-        let what = format!("values to check, {size}, {how}: loop");
-        targets.push(target(what, limit, Of::EachRow, checked(many, work), to(who::LOOP)));
+    for (work, how) in [(NEW, "new vector"), (OVER, "in place")] {
+        let of = || rows.iter().filter(|row| row.group == Group::Checked && row.work == work);
+        let what = format!("values to check, {how}: loop");
+        targets.push(target(what.clone(), 1.0, Of::Mean, of(), to(who::LOOP)));
+        targets.push(target(what, 1.3, Of::EachRow, of(), to(who::LOOP)));
     }
     for work in ["to bytes", "back"] {
         let kind = rows.iter().filter(|row| row.group == Group::Messages && row.work == work);
