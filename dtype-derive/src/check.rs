@@ -14,7 +14,7 @@ use crate::attr::ItemAttrs;
 use crate::errors::Errors;
 use crate::model::{Body, Field, Item};
 
-pub(crate) use self::types::is_unsized;
+pub(crate) use self::types::{check_message, is_unsized};
 
 /// Whether the syntax of a type shows that it is not a datatype.
 pub(crate) fn refuses(ty: &Type) -> bool {

@@ -6,13 +6,16 @@
 use std::collections::BTreeMap;
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
-use quote::quote;
+use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{Data, DataEnum, DeriveInput, Fields, Path, Type, parse_quote};
+use syn::spanned::Spanned;
+use syn::{Data, DataEnum, DeriveInput, Expr, Fields, Path, Type, parse_quote};
 
-use crate::attr;
+use crate::attr::{self, MessageAttrs};
+use crate::check::check_message;
 use crate::errors::Errors;
 use crate::fragments::parenthesised;
+use crate::hint::{Hint, List, list};
 use crate::lints;
 
 /// A variant without mistakes.
@@ -21,6 +24,8 @@ struct Message<'a> {
     /// The type of the variant's value; `None` for a variant without data.
     ty: Option<&'a Type>,
     tag: u32,
+    /// The greatest number of bytes of payload, of records and of bytes of text.
+    limits: [Option<Expr>; 3],
 }
 
 /// The impl, or errors for all mistakes.
@@ -55,7 +60,8 @@ fn messages<'a>(data: &'a DataEnum, errors: &mut Errors) -> Vec<Message<'a>> {
     let mut messages = Vec::new();
     for variant in &data.variants {
         let ident = &variant.ident;
-        let Some(tag) = attr::tag(&variant.attrs, errors).or(next) else {
+        let attrs = MessageAttrs::read(&variant.attrs, errors);
+        let Some(tag) = attrs.tag.or(next) else {
             errors.at(ident, "there is no tag after 4294967295: write `#[dtype(tag = N)]`");
             continue;
         };
@@ -65,6 +71,7 @@ fn messages<'a>(data: &'a DataEnum, errors: &mut Errors) -> Vec<Message<'a>> {
         next = tag.checked_add(1);
         for field in &variant.fields {
             attr::refuse_on_value(&field.attrs, errors);
+            check_message(records(&field.ty), errors);
         }
         let ty = match &variant.fields {
             Fields::Unit => None,
@@ -80,9 +87,50 @@ fn messages<'a>(data: &'a DataEnum, errors: &mut Errors) -> Vec<Message<'a>> {
                 continue;
             }
         };
-        messages.push(Message { ident, ty, tag });
+        messages.push(Message { ident, ty, tag, limits: attrs.limits });
     }
     messages
+}
+
+/// The type of the records of a message, if it is a `Vec` by its path.
+fn records(ty: &Type) -> &Type {
+    match list(ty) {
+        Some(List::Records(records)) => records,
+        _ => ty,
+    }
+}
+
+/// Bounds for types of which the path says that they are not datatypes, and calls that need the same bounds: the compiler
+/// reports a call with the advice that a field of this type gets. Because of the bounds, it does not report each place where the
+/// impl uses the type.
+fn advice(messages: &[Message<'_>], krate: &Path, ident: &Ident) -> (TokenStream, TokenStream) {
+    let (mut bounds, mut calls) = (TokenStream::new(), TokenStream::new());
+    for ty in messages.iter().filter_map(|message| message.ty) {
+        let is_text = matches!(list(ty), Some(List::Text));
+        let records = records(ty);
+        let Some(bound) = Hint::for_type(records).bound().filter(|_| !is_text) else { continue };
+        let ty = repeated(records, ident);
+        bounds.extend(quote_spanned!(records.span()=> #ty: #krate::__private::#bound,));
+        calls.extend(quote! {
+            const _: fn() = {
+                fn message<T: #krate::__private::#bound>() {}
+                message::<#ty>
+            };
+        });
+    }
+    (if bounds.is_empty() { bounds } else { quote!(where #bounds) }, calls)
+}
+
+/// The limits of the receiver, and those of the variant if it has any.
+fn limits(message: &Message<'_>, krate: &Path) -> TokenStream {
+    if message.limits.iter().all(Option::is_none) {
+        return quote!(__dtype_limits);
+    }
+    let limits = message.limits.iter().map(|limit| match limit {
+        Some(limit) => quote!(const { #limit }),
+        None => quote!(#krate::__private::core::primitive::u64::MAX),
+    });
+    quote!(&#krate::__private::narrowed(__dtype_limits, #(#limits),*))
 }
 
 /// The impl. The names that it binds are prefixed: a binding may not have the name of a constant or a static of
@@ -101,7 +149,11 @@ fn emit(input: &DeriveInput, krate: &Path, messages: &[Message<'_>]) -> TokenStr
         .map(|message| message.ty.map_or_else(|| quote!(()), |ty| repeated(ty, ident)))
         .collect();
     let sending = sending(krate, messages, &types);
-    let quick = quick(krate, messages, &types);
+    let limits: Vec<_> = messages.iter().map(|message| limits(message, krate)).collect();
+    let quick = quick(krate, messages, &types, &limits);
+    let names: Vec<_> = variants.iter().map(|variant| variant.unraw().to_string()).collect();
+    let (bounds, calls) = advice(messages, krate, ident);
+    let trivial = (!bounds.is_empty()).then(|| quote!(#[allow(trivial_bounds)]));
     let makers: Vec<_> = messages
         .iter()
         .map(
@@ -115,13 +167,17 @@ fn emit(input: &DeriveInput, krate: &Path, messages: &[Message<'_>]) -> TokenStr
     quote! {
         #(#allowed)*
         const _: () = {
+            #calls
+
             #[doc(hidden)]
-            pub enum #assembler {
+            #trivial
+            pub enum #assembler #bounds {
                 #(#variants(<#types as #krate::Messages>::Assembler),)*
             }
 
             #[automatically_derived]
-            impl #krate::Messages for #ident {
+            #trivial
+            impl #krate::Messages for #ident #bounds {
                 type Assembler = #assembler;
 
                 #sending
@@ -134,7 +190,7 @@ fn emit(input: &DeriveInput, krate: &Path, messages: &[Message<'_>]) -> TokenStr
                 ) -> #result<#assembler, #krate::Error> {
                     match __dtype_header.tag() {
                         #(#tags => #result::map(
-                            <#types as #krate::Messages>::begin(__dtype_header, __dtype_limits),
+                            <#types as #krate::Messages>::begin(__dtype_header, #limits),
                             #assembler::#variants,
                         ),)*
                         // Limits come first, as for a known tag.
@@ -158,7 +214,7 @@ fn emit(input: &DeriveInput, krate: &Path, messages: &[Message<'_>]) -> TokenStr
                             <#types as #krate::Messages>::whole(
                                 __dtype_header,
                                 __dtype_frame,
-                                __dtype_limits,
+                                #limits,
                             ),
                             #makers,
                         ),)*
@@ -168,9 +224,14 @@ fn emit(input: &DeriveInput, krate: &Path, messages: &[Message<'_>]) -> TokenStr
 
                 fn describe(
                     _: #core::primitive::u32,
+                    _: #core::option::Option<&#core::primitive::str>,
                     __dtype_protocol: &mut #krate::Protocol,
                 ) {
-                    #(<#types as #krate::Messages>::describe(#tags, __dtype_protocol);)*
+                    #(<#types as #krate::Messages>::describe(
+                        #tags,
+                        #core::option::Option::Some(#names),
+                        __dtype_protocol,
+                    );)*
                 }
 
                 fn piece(
@@ -270,7 +331,12 @@ fn sending(krate: &Path, messages: &[Message<'_>], types: &[TokenStream]) -> Tok
 }
 
 /// The method that takes a message of the usual form: the tag selects the variant.
-fn quick(krate: &Path, messages: &[Message<'_>], types: &[TokenStream]) -> TokenStream {
+fn quick(
+    krate: &Path,
+    messages: &[Message<'_>],
+    types: &[TokenStream],
+    limits: &[TokenStream],
+) -> TokenStream {
     let core = quote!(#krate::__private::core);
     let option = quote!(#core::option::Option);
     let tags: Vec<_> = messages.iter().map(|message| message.tag).collect();
@@ -292,7 +358,7 @@ fn quick(krate: &Path, messages: &[Message<'_>], types: &[TokenStream]) -> Token
                 ) -> #option<(Self, #krate::Header)> {
                     match #krate::__private::quick_tag(__dtype_input) {
                         #(#option::Some(#tags) => #option::map(
-                            <#types as #krate::Messages>::quick(__dtype_input, __dtype_limits),
+                            <#types as #krate::Messages>::quick(__dtype_input, #limits),
                             |(__dtype_value, __dtype_header)| (#calls, __dtype_header),
                         ),)*
                         _ => #option::None,

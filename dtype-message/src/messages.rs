@@ -10,7 +10,7 @@ use crate::framing::Framing;
 use crate::header::Header;
 use crate::limits::Limits;
 use crate::parser::Whole;
-use crate::protocol::Protocol;
+use crate::protocol::{Form, Protocol};
 use crate::quick;
 use crate::schema::Schema;
 
@@ -58,6 +58,25 @@ use crate::schema::Schema;
 ///
 /// A variant without a `tag` has the tag after the previous variant's tag, and the first variant has 0. Set the tags
 /// explicitly: implicit tags change when a variant is inserted between two others.
+///
+/// A variant can have limits of its own: `max_records`, `max_text_bytes` and `max_payload_bytes`, each a constant expression of
+/// the type `u64`. If the receiver's [`Limits`] are stricter, those count.
+///
+/// ```
+/// use dtype_message::Messages;
+/// #[derive(Messages)]
+/// enum Packet {
+///     #[dtype(tag = 1, max_records = 256)]
+///     Report(Vec<[f32; 3]>),
+///     #[dtype(tag = 2, max_text_bytes = 4 << 20)]
+///     Log(String),
+/// }
+/// # let mut stream = Vec::new();
+/// # dtype_message::send(&mut stream, &Packet::Report(vec![[0.0; 3]; 257]), Default::default())?;
+/// # let refused = dtype_message::receive::<Packet>(&mut &stream[..], &Default::default());
+/// # assert!(matches!(refused, Err(dtype_message::Error::RecordLimit { limit: 256, actual: 257 })));
+/// # Ok::<(), dtype_message::Error>(())
+/// ```
 ///
 /// [`send`](crate::send), [`receive`](crate::receive), [`Decoder`](crate::Decoder) and [`Encoder`] call the
 /// methods; an application does not need them.
@@ -111,8 +130,9 @@ pub trait Messages: Sized {
         None
     }
 
-    /// Adds each kind of message to a protocol. `tag` is for a type that is a single kind.
-    fn describe(tag: u32, protocol: &mut Protocol);
+    /// Adds each kind of message to a protocol. The tag and the name are for a type that is a single kind; without a name, it
+    /// has that of its records.
+    fn describe(tag: u32, name: Option<&str>, protocol: &mut Protocol);
 
     /// Takes a whole message from the front of `input` in fewer steps, if the form of its frame allows that and nothing is
     /// wrong. Otherwise returns `None`, and `input` is unchanged.
@@ -163,8 +183,13 @@ impl<M: Records> Messages for M {
         at_once(header, frame.verified().ok()?)
     }
 
-    fn describe(tag: u32, protocol: &mut Protocol) {
-        protocol.insert(tag, Schema::of::<M::Record>());
+    fn describe(tag: u32, name: Option<&str>, protocol: &mut Protocol) {
+        let form = match (M::IS_ONE, M::IS_TEXT) {
+            (true, _) => Form::One,
+            (false, false) => Form::List,
+            (false, true) => Form::Text,
+        };
+        protocol.insert(tag, name, form, None, &Schema::of::<M::Record>());
     }
 }
 
@@ -172,6 +197,11 @@ impl<M: Records> Messages for M {
 #[inline]
 fn check<M: Records>(header: &Header, limits: &Limits) -> Result<(), Error> {
     header.check_limits(limits)?;
+    if M::IS_TEXT {
+        header.check_text(limits)?;
+    } else {
+        header.check_count(limits.max_records())?;
+    }
     header.check::<M::Record>()?;
     if !M::IS_ONE {
         header.check_memory::<M::Record>(limits)
@@ -179,14 +209,5 @@ fn check<M: Records>(header: &Header, limits: &Limits) -> Result<(), Error> {
         Err(Error::RecordCount { expected: 1, actual: header.count() })
     } else {
         Ok(())
-    }
-}
-
-impl Protocol {
-    /// The protocol of an enum with `#[derive(Messages)]`. Other types are a single kind, with the tag 0.
-    pub fn of<M: Messages>() -> Self {
-        let mut protocol = Self::default();
-        M::describe(0, &mut protocol);
-        protocol
     }
 }

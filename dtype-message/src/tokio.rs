@@ -133,9 +133,6 @@ impl<R: AsyncRead + Unpin, M: Messages> Receiver<R, M> {
     }
 }
 
-/// The longest text of a protocol that is accepted, in bytes.
-const MAX_PROTOCOL_LEN: u64 = 1 << 20;
-
 /// Sends this side's [`Protocol`] (of `M`), and returns the other side's. Both sides call this first when they have connected.
 /// It reads no byte beyond the other side's protocol.
 ///
@@ -160,12 +157,13 @@ const MAX_PROTOCOL_LEN: u64 = 1 << 20;
 /// # runtime.block_on(async {
 /// # let (mut here, mut there) = tokio::io::duplex(16);
 /// # let other = tokio::spawn(async move {
-/// #     let ours: Protocol = exchange::<v2::Message>(&mut there).await?;
+/// #     let ours: Protocol = exchange::<v2::Message>(&mut there, &Limits::new()).await?;
 /// #     assert_eq!(ours, Protocol::of::<Message>());
 /// #     let reading = v2::Message::Reading(v2::Reading { sensor: 1, value: 0.5, quality: 9 });
 /// #     send(&mut there, &reading, Framing::compact()).await
 /// # });
-/// let theirs = exchange::<Message>(&mut here).await?; // the other side's records have another field
+/// let limits = Limits::new().with_max_payload_bytes(64 * 1024);
+/// let theirs = exchange::<Message>(&mut here, &limits).await?; // the other side's records have another field
 /// let mut receiver = Receiver::<_, Message>::new(here, Limits::new()).with_sender(theirs);
 /// let refusal = receiver.next_message().await.unwrap_err().to_string();
 /// assert!(refusal.ends_with("`value` is f64 there and f32 here; `quality: u8` is only there"));
@@ -181,10 +179,11 @@ const MAX_PROTOCOL_LEN: u64 = 1 << 20;
 ///
 /// # Errors
 ///
-/// As [`send`] and [`receive`], for a text of at most 1 MiB; [`Error::Io`] if the stream ends before the other side's protocol;
-/// [`Error::Protocol`] if the text is not a protocol, or has a schema of more than 64 KiB.
+/// As [`send`] and [`receive`] of a text within the limits, and of at most 1 MiB; [`Error::Io`] if the stream ends before the
+/// other side's protocol; [`Error::Protocol`] if the text is not a protocol.
 pub async fn exchange<M: Messages>(
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin + ?Sized),
+    limits: &Limits,
 ) -> Result<Protocol, Error> {
     let (mut input, mut output) = ::tokio::io::split(stream);
     let ours = Protocol::of::<M>().to_string();
@@ -194,7 +193,7 @@ pub async fn exchange<M: Messages>(
         send(&mut output, &ours, Framing::new()).await?;
         Ok::<(), Error>(output.flush().await?)
     });
-    let limits = Limits::new().with_max_payload_bytes(MAX_PROTOCOL_LEN);
+    let limits = Protocol::limits(limits);
     let mut receiving = pin!(receive::<String>(&mut input, &limits));
     let (mut is_sent, mut received) = (false, None);
     let theirs = poll_fn(|context| {

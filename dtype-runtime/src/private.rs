@@ -126,8 +126,10 @@ pub const fn field_map_option<S, F: HasLayout>(
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no defined layout and cannot be part of a datatype",
     label = "std does not define the layout of its times",
-    note = "store a `Duration` as a `dtype_runtime::FixedDuration` and another time as a number, such as \
-            nanoseconds in a `u64`, or leave the field out with `#[dtype(skip)]`"
+    note = "store a `SystemTime` as a `dtype_runtime::Timestamp<U>`, an interval between two `Instant`s as a \
+            `dtype_runtime::TimeSpan<U>`, and a `Duration` as either that or a `dtype_runtime::FixedDuration`, \
+            where `U` is a unit such as `dtype_runtime::time::Nanoseconds`",
+    note = "if the field need not travel, leave it out with `#[dtype(skip)]`"
 )]
 pub trait IsNotTime: Datatype {}
 

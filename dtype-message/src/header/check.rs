@@ -68,11 +68,12 @@ impl Header {
         Err(mismatch.into())
     }
 
-    /// Checks whether the message is within the limits.
+    /// Checks whether the message has the protection and at most the payload that the limits say. The header does not tell text
+    /// from records, so those who know which it is compare the other limits.
     ///
     /// # Errors
     ///
-    /// [`Error::Unprotected`], [`Error::PayloadLimit`], [`Error::RecordLimit`].
+    /// [`Error::Unprotected`], [`Error::PayloadLimit`].
     #[inline]
     pub fn check_limits(&self, limits: &Limits) -> Result<(), Error> {
         if !self.has_checksum && !limits.allows_missing_checksum() {
@@ -83,10 +84,7 @@ impl Header {
             return Err(Error::Unprotected { missing: Protection::Signature });
         }
         let (limit, actual) = (limits.max_payload_bytes(), self.payload_len);
-        if actual > limit {
-            return Err(Error::PayloadLimit { limit, actual });
-        }
-        self.check_count(limits.max_records())
+        if actual > limit { Err(Error::PayloadLimit { limit, actual }) } else { Ok(()) }
     }
 
     #[inline]
@@ -95,11 +93,20 @@ impl Header {
         if actual > limit { Err(Error::RecordLimit { limit, actual }) } else { Ok(()) }
     }
 
+    /// Checks the length of a text.
+    pub(crate) fn check_text(&self, limits: &Limits) -> Result<(), Error> {
+        let (limit, actual) = (limits.max_text_bytes(), self.count);
+        if actual > limit { Err(Error::TextLimit { limit, actual }) } else { Ok(()) }
+    }
+
     /// Checks the memory that the records take as values of type `T`. It can be far more than the payload: because of
     /// alignment, skipped fields, or records without data. Without this check, a sender could request any amount with a few
-    /// bytes.
+    /// bytes, or, if the records take no memory, any number of destructors.
     #[inline]
-    pub(crate) fn check_memory<T>(&self, limits: &Limits) -> Result<(), Error> {
+    pub(crate) fn check_memory<T: Datatype>(&self, limits: &Limits) -> Result<(), Error> {
+        if const { size_of::<T>() == 0 && core::mem::needs_drop::<T>() } {
+            self.check_count(Limits::MAX_RECORDS_WITHOUT_DATA)?;
+        }
         let limit = limits.max_payload_bytes();
         let most = limit.max(self.payload_len.saturating_mul(Limits::MEMORY_OF_PAYLOAD));
         let actual = self.count.saturating_mul(size_of::<T>() as u64);

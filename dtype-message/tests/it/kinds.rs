@@ -278,6 +278,96 @@ fn a_wrong_message_costs_that_message_alone() {
     assert_eq!(receiver.next_message().unwrap(), None);
 }
 
+/// Records, bytes of text and bytes of payload are three numbers.
+#[test]
+fn each_limit_has_its_own_number() {
+    const FEW: Limits = Limits::new().with_max_records(256);
+    const SHORT: Limits = Limits::new().with_max_text_bytes(256);
+    for framing in [Framing::new(), Framing::compact()] {
+        let (text, bytes) = ("x".repeat(300), vec![0_u8; 300]);
+        let text = encoded(&Packet::Chat(text), framing);
+        let bytes = encoded(&Packet::Raw(bytes), framing);
+        for size in [1, 10, 1000] {
+            let results = |stream: &[u8], limits| fed::<Packet>(stream, size, limits);
+            assert!(matches!(&results(&text, FEW)[..], [Ok(Packet::Chat(_))]));
+            assert!(matches!(&results(&bytes, SHORT)[..], [Ok(Packet::Raw(_))]));
+            let [Err(refusal)] = &results(&text, SHORT)[..] else { panic!() };
+            assert_eq!(refusal, "TextLimit { limit: 256, actual: 300 }");
+            let [Err(refusal)] = &results(&bytes, FEW)[..] else { panic!() };
+            assert_eq!(refusal, "RecordLimit { limit: 256, actual: 300 }");
+        }
+        let read = |limits| dtype_message::receive::<Packet>(&mut &text[..], &limits);
+        let refusal = read(SHORT).unwrap_err().to_string();
+        assert_eq!(refusal, "a message of 300 bytes of text exceeds the limit of 256");
+        assert!(read(FEW).is_ok());
+        // The payload is a number of its own, for text and for records.
+        for frame in [&text, &bytes] {
+            let limits = LIMITS.with_max_payload_bytes(299);
+            let refusal = dtype_message::decode::<Packet>(&mut &frame[..], &limits).unwrap_err();
+            assert_eq!(refusal.to_string(), "a message of 300 bytes exceeds the limit of 299");
+        }
+    }
+    // Readers that know the type, without an enum.
+    let frame = encoded(&vec![0_u8; 300], Framing::new());
+    let open = || Incoming::open(&frame[..], &FEW).unwrap().unwrap();
+    refused!(open().read::<u8>(), Error::RecordLimit { limit: 256, actual: 300 });
+    refused!(open().read_into(&mut [0_u8; 300]), Error::RecordLimit { limit: 256, actual: 300 });
+    let reused = open().read_reusing(&mut Vec::<u8>::new());
+    refused!(reused, Error::RecordLimit { limit: 256, actual: 300 });
+    let ty = Type::basic(Basic::U8).commit();
+    let with = open().read_with(&ty, &mut [0; 300], 300);
+    refused!(with, Error::RecordLimit { limit: 256, actual: 300 });
+    assert_eq!(open().packed().unwrap().len(), 300);
+}
+
+/// A variant can be stricter than the receiver, but not more lenient.
+#[test]
+fn a_kind_of_message_has_limits_of_its_own() {
+    const MOST: u64 = 2;
+    #[derive(Messages, Debug, PartialEq)]
+    enum Kinds {
+        #[dtype(max_records = MOST)]
+        Few(Vec<u16>),
+        #[dtype(tag = 7, max_text_bytes = 3 + 1, max_payload_bytes = 100)]
+        Short(String),
+        #[dtype(max_payload_bytes = 8)]
+        Small(Vec<u16>),
+        #[dtype(max_records = 0)]
+        Never(u8),
+        Any(Vec<u16>),
+    }
+    let cases = [
+        (Kinds::Few(vec![0; 3]), "RecordLimit { limit: 2, actual: 3 }"),
+        (Kinds::Few(vec![0; 2]), ""),
+        (Kinds::Short("12345".into()), "TextLimit { limit: 4, actual: 5 }"),
+        (Kinds::Short("1234".into()), ""),
+        (Kinds::Small(vec![0; 5]), "PayloadLimit { limit: 8, actual: 10 }"),
+        (Kinds::Small(vec![0; 4]), ""),
+        (Kinds::Never(1), "RecordLimit { limit: 0, actual: 1 }"),
+        (Kinds::Any(vec![0; 50]), ""),
+        (Kinds::Any(vec![0; 51]), "RecordLimit { limit: 50, actual: 51 }"),
+    ];
+    for (framing, (sent, refusal)) in [Framing::new(), Framing::compact()]
+        .into_iter()
+        .flat_map(|f| cases.iter().map(move |c| (f, c)))
+    {
+        let frame = encoded(sent, framing);
+        let limits = LIMITS.with_max_records(50);
+        let read = dtype_message::receive::<Kinds>(&mut &frame[..], &limits);
+        let decoded = dtype_message::decode::<Kinds>(&mut &frame[..], &limits);
+        for result in [read, decoded] {
+            match result {
+                Ok(read) => assert!(refusal.is_empty() && read.as_ref() == Some(sent), "{sent:?}"),
+                Err(error) => assert_eq!(format!("{error:?}"), *refusal),
+            }
+        }
+        for size in [1, 1000] {
+            let results = fed::<Kinds>(&frame, size, limits);
+            assert!(results.len() == 1 && results[0].is_ok() == refusal.is_empty(), "{results:?}");
+        }
+    }
+}
+
 #[test]
 fn after_damage_a_compact_stream_is_lost() {
     let mut stream = encoded(&Packet::Chat("hello".to_owned()), Framing::compact());

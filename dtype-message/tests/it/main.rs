@@ -23,6 +23,8 @@ mod kinds;
 mod memory;
 mod messages;
 #[cfg(feature = "derive")]
+mod peers;
+#[cfg(feature = "derive")]
 mod protocol;
 #[cfg(feature = "derive")]
 mod record_memory;
