@@ -2,12 +2,13 @@
 
 use dtype_runtime::__private::Records;
 use dtype_runtime::AppendBytes;
+use dtype_runtime::Datatype;
 
-use crate::assemble::{Assembler, at_once};
-use crate::encoder::{Encoder, append};
+use crate::assemble::{Assembler, HeadedAssembler, at_once};
+use crate::encoder::{Encoder, append, append_frame};
 use crate::error::Error;
 use crate::framing::Framing;
-use crate::header::Header;
+use crate::header::{Header, Sizes};
 use crate::limits::Limits;
 use crate::parser::Whole;
 use crate::protocol::{Form, Protocol};
@@ -56,6 +57,31 @@ use crate::schema::Schema;
 /// # Ok::<(), dtype_message::Error>(())
 /// ```
 ///
+/// A variant with two fields is a head and a list: a record, and a `Vec` of records or a `String` after it. The fields may have
+/// names.
+///
+/// ```
+/// use dtype_runtime::Datatype;
+/// use dtype_message::{Framing, Limits, Messages};
+///
+/// #[derive(Datatype, Debug, PartialEq)]
+/// struct Answer { request: u32, pages: u16 }
+///
+/// #[derive(Messages, Debug, PartialEq)]
+/// enum Reply {
+///     #[dtype(tag = 1)]
+///     Found(Answer, Vec<[f32; 3]>),
+///     #[dtype(tag = 2)]
+///     Failed { request: u32, reason: String },
+/// }
+///
+/// let sent = Reply::Found(Answer { request: 7, pages: 1 }, vec![[0.5; 3]; 100]);
+/// let mut stream = Vec::new();
+/// dtype_message::send(&mut stream, &sent, Framing::compact())?;
+/// assert_eq!(dtype_message::receive(&mut &stream[..], &Limits::new())?, Some(sent));
+/// # Ok::<(), dtype_message::Error>(())
+/// ```
+///
 /// A variant without a `tag` has the tag after the previous variant's tag, and the first variant has 0. Set the tags
 /// explicitly: implicit tags change when a variant is inserted between two others.
 ///
@@ -82,7 +108,7 @@ use crate::schema::Schema;
 /// methods; an application does not need them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a message",
-    label = "neither a datatype, a list of one, nor an enum with `#[derive(Messages)]`"
+    label = "neither a datatype, a list of one, text, nor an enum with `#[derive(Messages)]`"
 )]
 pub trait Messages: Sized {
     /// The state of an incomplete message while its payload arrives.
@@ -109,8 +135,8 @@ pub trait Messages: Sized {
     /// [`Error::UnknownTag`], [`Error::RecordCount`], and as [`Header::check`] and [`Header::check_limits`].
     fn begin(header: &Header, limits: &Limits) -> Result<Self::Assembler, Error>;
 
-    /// Takes the next whole records of the payload. Invalid values are reported by [`end`](Self::end), because they may be
-    /// damage that the checksum detects.
+    /// Takes the next bytes of the payload. Invalid values are reported by [`end`](Self::end), because they may be damage that
+    /// the checksum detects.
     ///
     /// # Errors
     ///
@@ -166,7 +192,7 @@ impl<M: Records> Messages for M {
 
     fn begin(header: &Header, limits: &Limits) -> Result<Assembler<M>, Error> {
         check::<M>(header, limits)?;
-        Assembler::new(header)
+        Ok(Assembler::new(header, header.in_memory()?))
     }
 
     fn piece(assembler: &mut Assembler<M>, packed: &[u8]) -> Result<(), Error> {
@@ -184,12 +210,15 @@ impl<M: Records> Messages for M {
     }
 
     fn describe(tag: u32, name: Option<&str>, protocol: &mut Protocol) {
-        let form = match (M::IS_ONE, M::IS_TEXT) {
-            (true, _) => Form::One,
-            (false, false) => Form::List,
-            (false, true) => Form::Text,
-        };
-        protocol.insert(tag, name, form, None, &Schema::of::<M::Record>());
+        protocol.insert(tag, name, form::<M>(), None, &Schema::of::<M::Record>());
+    }
+}
+
+fn form<M: Records>() -> Form {
+    match (M::IS_ONE, M::IS_TEXT) {
+        (true, _) => Form::One,
+        (false, false) => Form::List,
+        (false, true) => Form::Text,
     }
 }
 
@@ -197,17 +226,113 @@ impl<M: Records> Messages for M {
 #[inline]
 fn check<M: Records>(header: &Header, limits: &Limits) -> Result<(), Error> {
     header.check_limits(limits)?;
-    if M::IS_TEXT {
-        header.check_text(limits)?;
-    } else {
+    if M::IS_ONE {
         header.check_count(limits.max_records())?;
     }
     header.check::<M::Record>()?;
     if !M::IS_ONE {
-        header.check_memory::<M::Record>(limits)
+        header.check_list::<M>(header.count(), limits)
     } else if header.count() != 1 {
         Err(Error::RecordCount { expected: 1, actual: header.count() })
     } else {
         Ok(())
+    }
+}
+
+/// What comes after the head of a message: a `Vec` of records, or a `String`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a list",
+    label = "the last field of a message with two is a `Vec` of records or a `String`",
+    note = "without a list, put the fields into a struct with `#[derive(Datatype)]`, and that struct here"
+)]
+pub trait List: Records {}
+
+impl<T: Datatype> List for Vec<T> {}
+
+impl List for String {}
+
+/// A head and the list after it: what a variant with two fields is read as.
+#[derive(Debug)]
+pub struct Headed<H, L> {
+    pub head: H,
+    pub list: L,
+}
+
+impl<H: Datatype, L: List> Headed<H, L> {
+    /// The list's length follows from that of the message.
+    const HAS_DATA: () = assert!(
+        L::Record::TYPE_MAP.size() > 0,
+        "after a head, the records of a list must have data: their number follows from the length of the message"
+    );
+
+    /// As [`Messages::encoder`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Messages::encoder`].
+    pub fn encoder_of<'a>(head: &H, list: &'a L, framing: Framing) -> Result<Encoder<'a>, Error> {
+        let header = Header::with_head::<H, L::Record>(list.records().len(), framing)?;
+        Encoder::with_head(header, head, list.records())
+    }
+
+    /// As [`Messages::append`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Messages::append`].
+    pub fn append_of(
+        head: &H,
+        list: &L,
+        out: &mut impl AppendBytes,
+        framing: Framing,
+    ) -> Result<(), Error> {
+        let header = Header::with_head::<H, L::Record>(list.records().len(), framing)?;
+        append_frame(&header, head, list.records(), out)
+    }
+
+    fn check(header: &Header, limits: &Limits) -> Result<(Sizes, Sizes), Error> {
+        let () = Self::HAS_DATA;
+        header.check_limits(limits)?;
+        let (head, list) = header.check_head::<H, L::Record>()?;
+        header.check_list::<L>(list.count as u64, limits)?;
+        Ok((head, list))
+    }
+}
+
+impl<H: Datatype, L: List> Messages for Headed<H, L> {
+    type Assembler = HeadedAssembler<H, L>;
+
+    fn encoder(&self, framing: Framing) -> Result<Encoder<'_>, Error> {
+        Self::encoder_of(&self.head, &self.list, framing)
+    }
+
+    fn append(&self, out: &mut impl AppendBytes, framing: Framing) -> Result<(), Error> {
+        Self::append_of(&self.head, &self.list, out, framing)
+    }
+
+    fn begin(header: &Header, limits: &Limits) -> Result<Self::Assembler, Error> {
+        let (head, list) = Self::check(header, limits)?;
+        Ok(HeadedAssembler::new(header, head, list))
+    }
+
+    fn piece(assembler: &mut Self::Assembler, packed: &[u8]) -> Result<(), Error> {
+        assembler.push(packed)
+    }
+
+    fn end(assembler: Self::Assembler) -> Result<Self, Error> {
+        let (head, list) = assembler.finish()?;
+        Ok(Self { head, list })
+    }
+
+    #[inline(always)]
+    fn whole(header: &Header, frame: &Whole<'_>, limits: &Limits) -> Option<Self> {
+        let (size, _) = Self::check(header, limits).ok()?;
+        let (head, list) = frame.verified().ok()?.split_at_checked(size.payload)?;
+        Some(Self { head: at_once(header, head)?, list: at_once(header, list)? })
+    }
+
+    fn describe(tag: u32, name: Option<&str>, protocol: &mut Protocol) {
+        let (head, records) = (Schema::of::<H>(), Schema::of::<L::Record>());
+        protocol.insert(tag, name, form::<L>(), Some(&head), &records);
     }
 }

@@ -107,7 +107,8 @@ impl<R: Read> Incoming<R> {
     /// [`Error::Text`].
     pub fn receive<M: Messages>(mut self) -> Result<M, Error> {
         let mut assembler = M::begin(&self.header, &self.limits)?;
-        let (piece, payload) = (self.header.piece(), self.sizes.payload);
+        // A longer record is a message with a head, or arrives in pieces.
+        let (piece, payload) = (self.header.piece().min(CHUNK), self.sizes.payload);
         let (mut buffer, mut taken) = (Vec::new(), 0);
         while taken < payload {
             let size = piece.min(payload - taken);
@@ -144,9 +145,8 @@ impl<R: Read> Incoming<R> {
     ///
     /// The errors of [`read`](Self::read).
     pub fn read_reusing<T: Datatype + Default>(self, records: &mut Vec<T>) -> Result<usize, Error> {
-        self.header.check_count(self.limits.max_records())?;
         self.header.check::<T>()?;
-        self.header.check_memory::<T>(&self.limits)?;
+        self.header.check_list::<Vec<T>>(self.header.count(), &self.limits)?;
         let count = self.sizes.count;
         let is_reversed = self.header.is_reversed();
         let mut packed = self.packed_in(size_of_val(&records[..]))?;

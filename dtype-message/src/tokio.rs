@@ -27,7 +27,7 @@
 //!
 //! | | after its future was dropped |
 //! |---|---|
-//! | [`Receiver::next_message`] | nothing is lost: call it again; so it can be used in `select!` and with a timeout |
+//! | [`Receiver::next_message`], [`has_started`](Receiver::has_started) | nothing is lost: call it again; so it can be used in `select!` and with a timeout |
 //! | [`write_all`] | nothing is lost: call it again with the same [`Encoder`] |
 //! | [`send`], [`receive`], [`exchange`] | part of a frame has been written or read: give up the stream |
 //!
@@ -114,6 +114,52 @@ impl<R: AsyncRead + Unpin, M: Messages> Receiver<R, M> {
                 return Ok(None);
             }
         }
+    }
+
+    /// Reads until the first bytes of the next frame are there, if they are not, and returns `true`; `false` if the stream ends
+    /// before. So a time limit can begin with a frame, and a peer can be idle for any time between two:
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use dtype_message::Limits;
+    /// use dtype_message::tokio::Receiver;
+    /// use tokio::time::timeout;
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    /// # runtime.block_on(async {
+    /// # let stream: &[u8] = &[];
+    /// let mut receiver = Receiver::<_, String>::new(stream, Limits::new());
+    /// while receiver.has_started().await? {
+    ///     let Ok(message) = timeout(Duration::from_secs(2), receiver.next_message()).await else {
+    ///         break; // the peer is too slow: close the connection
+    ///     };
+    ///     println!("{message:?}");
+    /// }
+    /// # Ok::<(), dtype_message::Error>(())
+    /// # })?;
+    /// # Ok::<(), dtype_message::Error>(())
+    /// ```
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`next_message`](Self::next_message).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`].
+    pub async fn has_started(&mut self) -> Result<bool, Error> {
+        while self.is_between_frames() {
+            let count = self.input.read(self.buffered.room()).await;
+            if self.buffered.has_ended(count)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether no byte of the next frame has been read: the peer is idle, or has sent whole frames, and not a part of one. A
+    /// frame that was refused, and whose rest has not arrived, counts as a part.
+    pub fn is_between_frames(&self) -> bool {
+        self.buffered.is_between_frames()
     }
 
     /// Whether no more messages can be read: the stream has ended or failed, or the start of the next frame is

@@ -278,6 +278,27 @@ fn a_wrong_message_costs_that_message_alone() {
     assert_eq!(receiver.next_message().unwrap(), None);
 }
 
+/// A stream with a time limit for each read: the receiver tells whether a peer that sends nothing is idle.
+#[test]
+fn an_idle_peer_is_told_from_one_in_a_frame() {
+    let bytes = encoded(&Packet::Chat("hello".to_owned()), Framing::new());
+    let stream = [&bytes[..], &bytes[..20]].concat();
+    let timed_out = Fails(&stream, std::io::ErrorKind::WouldBlock);
+    let mut receiver = Receiver::<_, Packet>::new(timed_out, LIMITS);
+    assert!(receiver.is_between_frames() && receiver.has_started().unwrap());
+    assert!(receiver.next_message().unwrap().is_some());
+    refused!(receiver.next_message(), Error::Io(_));
+    assert!(!receiver.is_between_frames() && receiver.has_started().unwrap());
+    let mut idle =
+        Receiver::<_, Packet>::new(Fails(&bytes, std::io::ErrorKind::WouldBlock), LIMITS);
+    assert!(idle.next_message().unwrap().is_some());
+    refused!(idle.has_started(), Error::Io(_));
+    refused!(idle.next_message(), Error::Io(_));
+    assert!(idle.is_between_frames() && !idle.is_lost());
+    let mut ended = Receiver::<_, Packet>::new(&b""[..], LIMITS);
+    assert!(!ended.has_started().unwrap() && ended.next_message().unwrap().is_none());
+}
+
 /// Records, bytes of text and bytes of payload are three numbers.
 #[test]
 fn each_limit_has_its_own_number() {

@@ -68,7 +68,7 @@ fn changes_between_versions_are_named() {
 macro_rules! version {
     ($name:ident { $($items:tt)* }) => {
         mod $name {
-            #![allow(dead_code, unreachable_pub, reason = "only their protocols are used")]
+            #![allow(dead_code, unreachable_pub, unused_imports, reason = "only their protocols are used")]
             use core::num::NonZero;
             use dtype_message::{Messages, Protocol};
             use dtype_runtime::Datatype;
