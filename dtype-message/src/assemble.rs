@@ -1,6 +1,6 @@
 //! Makes a message from its payload: step by step if it arrives in pieces, otherwise at once.
 
-use core::mem;
+use core::{fmt, mem};
 
 use crate::error::Error;
 use crate::header::{Header, Sizes};
@@ -104,12 +104,17 @@ impl<M: Records> Assembler<M> {
 }
 
 /// A head and the list after it, of which a part has arrived.
-#[derive(Debug)]
 pub struct HeadedAssembler<H: Records, L: Records> {
     head: Assembler<H>,
     /// Bytes of the head that have not arrived.
     missing: usize,
     list: Assembler<L>,
+}
+
+impl<H: Records, L: Records> fmt::Debug for HeadedAssembler<H, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HeadedAssembler").field("missing", &self.missing).finish_non_exhaustive()
+    }
 }
 
 impl<H: Records, L: Records> HeadedAssembler<H, L> {

@@ -254,7 +254,9 @@ impl List for String {}
 /// A head and the list after it: what a variant with two fields is read as.
 #[derive(Debug)]
 pub struct Headed<H, L> {
+    /// The record before the list.
     pub head: H,
+    /// A `Vec` of records or a `String`.
     pub list: L,
 }
 

@@ -41,6 +41,12 @@ enum Packet {
     Samples(Vec<Sample>),
     Raw(Vec<u8>),
     Ping,
+    Answer(Sample, Vec<Move>),
+    Page {
+        head: (u16, Look),
+        samples: Vec<Sample>,
+    },
+    Reason(u64, String),
 }
 
 const LIMITS: Limits = Limits::new().with_max_payload_bytes(1 << 20).with_max_records(1 << 20);
@@ -76,6 +82,11 @@ fn packets() -> Vec<Packet> {
         Packet::Samples(samples(14_000)),
         Packet::Raw(vec![1, 2, 3]),
         Packet::Ping,
+        Packet::Answer(Sample { value: 1, flag: true }, vec![Move { x: 1.0, y: -2.0 }; 3]),
+        Packet::Answer(Sample { value: 2, flag: false }, vec![]),
+        Packet::Page { head: (7, Look { yaw: 0.5, pitch: 3.0 }), samples: samples(200) },
+        Packet::Reason(9, "Grüße".to_owned()),
+        Packet::Page { head: (8, Look { yaw: 0.5, pitch: 3.0 }), samples: samples(50_000) },
     ]
 }
 
@@ -824,7 +835,7 @@ proptest! {
     /// Pieces of any size give the same results, whatever is wrong with the bytes.
     #[test]
     fn pieces_make_no_difference(
-        packets in prop::collection::vec((0_usize..10, 0_usize..9), 0..6),
+        packets in prop::collection::vec((0_usize..14, 0_usize..9), 0..6),
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..3),
         size in 1_usize..200,
         cut in any::<prop::sample::Index>(),

@@ -18,6 +18,8 @@ mod checked;
 mod damage;
 mod decoder_memory;
 #[cfg(feature = "derive")]
+mod heads;
+#[cfg(feature = "derive")]
 mod kinds;
 #[cfg(feature = "derive")]
 mod memory;
