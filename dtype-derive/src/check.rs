@@ -66,6 +66,14 @@ fn check_invariant(attrs: &ItemAttrs, fields: &[Field<'_>], errors: &mut Errors)
 }
 
 fn check_field(field: &Field<'_>, errors: &mut Errors) {
+    if let Some(default) = &field.attrs.default
+        && (field.attrs.skip.is_some() || field.attrs.with.is_some())
+    {
+        errors.at(
+            default,
+            "`default` is for a field that is in the type map with its own type: it goes with neither `skip` nor `with`",
+        );
+    }
     match (&field.attrs.skip, &field.attrs.with) {
         (Some(skip), Some(_)) => errors.at(
             skip,

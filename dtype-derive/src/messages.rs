@@ -130,27 +130,27 @@ fn messages<'a>(data: &'a DataEnum, errors: &mut Errors) -> Vec<Message<'a>> {
 
 /// Records a mistake if the fields are neither one message nor a head and a list.
 fn check_fields(variant: &Variant, fields: &[&Field], errors: &mut Errors) {
-    let lists = fields.iter().filter(|field| list(&field.ty).is_some()).count();
-    match fields {
-        [first, _] if list(&first.ty).is_some() => errors.at(
-            &first.ty,
-            if lists == 1 {
-                "the list comes last: put the other field before it"
-            } else {
-                "a message has one list, which comes last: send the other in a message of its own"
-            },
-        ),
-        [_, .., last] if fields.len() > 2 && lists == 1 && list(&last.ty).is_some() => errors.at(
+    let is_list = |field: &&&Field| list(&field.ty).is_some();
+    let lists = fields.iter().filter(is_list).count();
+    let is_last = fields.last().is_some_and(|last| is_list(&last));
+    match (fields, lists) {
+        ([] | [_], _) => {}
+        ([_, _], 1) if is_last => {}
+        ([list, _], 1) => errors.at(list, "the list comes last: put the other field before it"),
+        (_, 1) if is_last => errors.at(
             variant,
             "a message is a head and a list: put the fields before the list into a struct with \
              `#[derive(Datatype)]`, and that struct here",
         ),
-        [_, _, _, ..] => errors.at(
+        (_, 2..) => errors.at(
             variant,
-            "a message holds one value, or a head and a list: put the fields but one list, the last, into a \
-             struct with `#[derive(Datatype)]`, and that struct here",
+            "a message has one list, which comes last: send the other lists in messages of their own",
         ),
-        _ => {}
+        _ => errors.at(
+            variant,
+            "a message holds one value, or a head and a `Vec` or `String` after it: put the other fields \
+             into a struct with `#[derive(Datatype)]`, and that struct here",
+        ),
     }
 }
 

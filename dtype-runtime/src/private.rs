@@ -1,12 +1,15 @@
 //! Names used by the derive's output, and functions beyond the public API that other crates of this workspace need. They may
 //! change with any version.
 
+use alloc::vec::Vec;
 pub use core;
 pub use memoffset;
 
 pub use crate::basic::Basic;
 pub use crate::datatype::{Datatype, Describes};
 pub use crate::outline::{AT_ONCE, List, Names, Parts, Repetition, Source, structure_of_pair};
+use crate::representation::ByteOrder;
+use crate::typed::pack_as;
 pub use crate::typed::{RecordPacker, Records, call_check, pack_one_onto, unpack_onto};
 use crate::typemap::assert_bound;
 pub use crate::typemap::{Field, Markers, TypeMap};
@@ -29,6 +32,14 @@ pub const fn field_map_with<S, F, D: Describes<F>>(
         );
     }
     D::FOREIGN_MAP
+}
+
+/// What packs the default of the field that `project` points at.
+pub const fn field_default<S, F: Datatype + Default>(
+    _project: fn(*const S) -> *const F,
+) -> fn(ByteOrder) -> Vec<u8> {
+    // Without bytes there is no default.
+    |order| pack_as(&[F::default()], order.into()).unwrap_or_default()
 }
 
 /// `size_of` the field.

@@ -75,7 +75,7 @@ pub(super) const MAX_TEXT_BYTES: Shape =
 const ON_STRUCT: &[&str] =
     &[BOUND.form, CHECK.form, CRATE.form, LB.form, NAME.form, REMOTE.form, RESIZE.form, UB.form];
 const ON_ENUM: &[&str] = &[BOUND.form, CRATE.form, NAME.form, REMOTE.form];
-const ON_FIELD: &[&str] = &["lb", RENAME.form, "skip", "ub", WITH.form];
+const ON_FIELD: &[&str] = &["default", "lb", RENAME.form, "skip", "ub", WITH.form];
 const ON_VARIANT: &[&str] = &[RENAME.form];
 const ON_MESSAGES: &[&str] = &[MESSAGE_CRATE.form];
 const ON_MESSAGE: &[&str] =
@@ -108,7 +108,7 @@ pub(super) fn misplaced(word: &Ident, place: Place) -> syn::Error {
             "an enum has the bounds of its integer: to set others, wrap the enum in a struct and \
              put `{name}` there"
         ),
-        ("skip" | "with", Place::Struct | Place::Enum) => {
+        ("default" | "skip" | "with", Place::Struct | Place::Enum) => {
             format!("`{name}` belongs on a field, not on {here}")
         }
         ("check", Place::Enum) => {

@@ -320,3 +320,33 @@ fn on_streams_of_tokio() {
         assert!(received == messages);
     });
 }
+
+/// Pieces of a text are text, and together they are the text.
+#[test]
+fn a_text_in_pieces() {
+    let text = "aé€𝄞".repeat(50);
+    for max in [0, 1, 2, 3, 4, 5, 7, 100, 499, 500, 501, usize::MAX] {
+        let all: Vec<_> = dtype_message::pieces(&text, max).collect();
+        let joined: String = all.iter().map(|(_, piece)| *piece).collect();
+        assert_eq!(joined, text);
+        assert!(all.iter().all(|(_, piece)| piece.len() <= max.max(4) && !piece.is_empty()));
+        let lasts = all.iter().filter(|(is_last, _)| *is_last).count();
+        assert!(lasts == 1 && all.last().unwrap().0, "{max}");
+    }
+    assert_eq!(dtype_message::pieces("", 5).collect::<Vec<_>>(), [(true, "")]);
+
+    // A line that is longer than the limits of both sides.
+    let mut stream = Vec::new();
+    for (is_last, piece) in dtype_message::pieces(&text, 5) {
+        dtype_message::send(&mut stream, &Packet::Log(is_last, piece.to_owned()), Framing::new()).unwrap();
+    }
+    let limits = Limits::new().with_max_payload_bytes(6);
+    let mut receiver = Receiver::<_, Packet>::new(&stream[..], limits);
+    let (mut line, mut is_complete) = (String::new(), false);
+    while let Some(Packet::Log(is_last, piece)) = receiver.next_message().unwrap() {
+        assert!(!is_complete);
+        line += &piece;
+        is_complete = is_last;
+    }
+    assert!(is_complete && line == text);
+}
