@@ -20,7 +20,7 @@ use syn::{
 
 pub(crate) use self::field::FieldAttrs;
 pub(crate) use self::item::{ItemAttrs, Resize};
-pub(crate) use self::message::{message_crate, refuse_on_value, tag};
+pub(crate) use self::message::{MessageAttrs, message_crate, refuse_on_value};
 pub(crate) use self::variant::rename;
 use self::words::Shape;
 use crate::errors::Errors;

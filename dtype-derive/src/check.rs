@@ -14,7 +14,7 @@ use crate::attr::ItemAttrs;
 use crate::errors::Errors;
 use crate::model::{Body, Field, Item};
 
-pub(crate) use self::types::is_unsized;
+pub(crate) use self::types::{check_message, is_unsized};
 
 /// Whether the syntax of a type shows that it is not a datatype.
 pub(crate) fn refuses(ty: &Type) -> bool {
@@ -66,6 +66,14 @@ fn check_invariant(attrs: &ItemAttrs, fields: &[Field<'_>], errors: &mut Errors)
 }
 
 fn check_field(field: &Field<'_>, errors: &mut Errors) {
+    if let Some(default) = &field.attrs.default
+        && (field.attrs.skip.is_some() || field.attrs.with.is_some())
+    {
+        errors.at(
+            default,
+            "`default` is for a field that is in the type map with its own type: it goes with neither `skip` nor `with`",
+        );
+    }
     match (&field.attrs.skip, &field.attrs.with) {
         (Some(skip), Some(_)) => errors.at(
             skip,

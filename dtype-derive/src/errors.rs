@@ -23,6 +23,13 @@ impl Errors {
         }
     }
 
+    /// Records the mistakes that were found in a part, in other words.
+    pub(crate) fn extend(&mut self, others: Self, words: impl Fn(String) -> String) {
+        for error in others.0.into_iter().flatten() {
+            self.push(syn::Error::new(error.span(), words(error.to_string())));
+        }
+    }
+
     /// The `compile_error!`s; `None` if there was no mistake.
     pub(crate) fn into_compile_errors(self) -> Option<TokenStream> {
         self.0.map(syn::Error::into_compile_error)

@@ -121,6 +121,22 @@ impl Hint {
         Ident::new(name, Span::mixed_site())
     }
 
+    /// The trait of the runtime with the message; `None` for a type of which nothing is known.
+    pub(crate) fn bound(self) -> Option<Ident> {
+        let name = match self {
+            Self::None => return None,
+            Self::Heap => "OwnsNoHeap",
+            Self::Cell => "IsNotCell",
+            Self::Uninit => "IsInitialised",
+            Self::Option => "HasLayout",
+            Self::Time => "IsNotTime",
+            Self::Address => "IsNotAddress",
+            Self::Bitflags => "IsNotBitflags",
+            Self::Opaque => "IsNotOpaque",
+        };
+        Some(Ident::new(name, Span::mixed_site()))
+    }
+
     /// Whether no standard-library type of that name is a datatype, whatever its arguments are.
     pub(crate) fn is_hopeless(ty: &Type) -> bool {
         match Self::for_type(ty) {
@@ -133,6 +149,28 @@ impl Hint {
             }
             Self::Heap | Self::Cell | Self::Uninit => true,
         }
+    }
+}
+
+/// A type that a message may have for all its records.
+pub(crate) enum List<'a> {
+    Text,
+    /// A `Vec` of these.
+    Records(&'a Type),
+}
+
+/// What a type is a list of, by its path alone.
+pub(crate) fn list(ty: &Type) -> Option<List<'_>> {
+    match ty {
+        Type::Paren(TypeParen { elem, .. }) | Type::Group(TypeGroup { elem, .. }) => list(elem),
+        Type::Path(TypePath { qself: None, path, .. }) if Hint::for_path(path) == Hint::Heap => {
+            match path.segments.last()?.ident.unraw().to_string().as_str() {
+                "String" => Some(List::Text),
+                "Vec" => argument(ty).map(List::Records),
+                _ => None,
+            }
+        }
+        _ => None,
     }
 }
 

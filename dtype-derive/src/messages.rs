@@ -1,26 +1,79 @@
 //! `#[derive(Messages)]`: an enum whose variants are the messages of a stream.
 //!
-//! Each variant holds one value that is itself a message, and has a tag. The impl passes every method on to the
-//! variant's value: when a message is written, the value selects the variant, and when one is read, the tag does.
+//! Each variant holds one value that is itself a message, or a head and a list, and has a tag. The impl passes every method on to
+//! the variant's value: when a message is written, the value selects the variant, and when one is read, the tag does.
 
 use std::collections::BTreeMap;
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
-use quote::quote;
+use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{Data, DataEnum, DeriveInput, Fields, Path, Type, parse_quote};
+use syn::spanned::Spanned;
+use syn::{Data, DataEnum, DeriveInput, Expr, Field, Path, Type, Variant, parse_quote};
 
-use crate::attr;
+use crate::attr::{self, MessageAttrs};
+use crate::check::check_message;
 use crate::errors::Errors;
 use crate::fragments::parenthesised;
+use crate::hint::{Hint, List, list};
 use crate::lints;
 
 /// A variant without mistakes.
 struct Message<'a> {
     ident: &'a Ident,
-    /// The type of the variant's value; `None` for a variant without data.
-    ty: Option<&'a Type>,
+    /// No field, a message, or a head and a list.
+    fields: Vec<&'a Field>,
     tag: u32,
+    /// The greatest number of bytes of payload, of records and of bytes of text.
+    limits: [Option<Expr>; 3],
+}
+
+/// The names of a variant's values in the emitted code.
+const VALUES: [&str; 2] = ["__dtype_value", "__dtype_list"];
+
+impl Message<'_> {
+    fn values(&self) -> impl Iterator<Item = Ident> {
+        VALUES.iter().take(self.fields.len()).map(|name| Ident::new(name, Span::call_site()))
+    }
+
+    /// The variant with its values, as an expression, or as a pattern with `reference` before each name.
+    fn with_values(&self, reference: &TokenStream) -> TokenStream {
+        let (ident, values) = (self.ident, self.values());
+        match self.fields.first().map(|field| &field.ident) {
+            None => quote!(Self::#ident {}),
+            Some(None) => quote!(Self::#ident(#(#reference #values),*)),
+            Some(Some(_)) => {
+                let names = self.fields.iter().map(|field| &field.ident);
+                quote!(Self::#ident { #(#names: #reference #values),* })
+            }
+        }
+    }
+
+    /// The type that is read: a message.
+    fn ty(&self, krate: &Path, ident: &Ident) -> TokenStream {
+        let types: Vec<_> = self.fields.iter().map(|field| repeated(&field.ty, ident)).collect();
+        match &types[..] {
+            [] => quote!(()),
+            [message] => message.clone(),
+            _ => quote!(#krate::__private::Headed::<#(#types),*>),
+        }
+    }
+
+    /// A pattern for a value of the type that is read.
+    fn pattern(&self, krate: &Path) -> TokenStream {
+        let values: Vec<_> = self.values().collect();
+        match &values[..] {
+            [] => quote!(()),
+            [value] => quote!(#value),
+            [head, list, ..] => quote!(#krate::__private::Headed { head: #head, list: #list }),
+        }
+    }
+
+    /// A function from the type that is read to the enum.
+    fn maker(&self, krate: &Path) -> TokenStream {
+        let (pattern, value) = (self.pattern(krate), self.with_values(&TokenStream::new()));
+        quote!(|#pattern| #value)
+    }
 }
 
 /// The impl, or errors for all mistakes.
@@ -55,7 +108,8 @@ fn messages<'a>(data: &'a DataEnum, errors: &mut Errors) -> Vec<Message<'a>> {
     let mut messages = Vec::new();
     for variant in &data.variants {
         let ident = &variant.ident;
-        let Some(tag) = attr::tag(&variant.attrs, errors).or(next) else {
+        let attrs = MessageAttrs::read(&variant.attrs, errors);
+        let Some(tag) = attrs.tag.or(next) else {
             errors.at(ident, "there is no tag after 4294967295: write `#[dtype(tag = N)]`");
             continue;
         };
@@ -63,26 +117,83 @@ fn messages<'a>(data: &'a DataEnum, errors: &mut Errors) -> Vec<Message<'a>> {
             errors.at(ident, format_args!("the tag {tag} is already that of `{other}`"));
         }
         next = tag.checked_add(1);
-        for field in &variant.fields {
+        let fields: Vec<_> = variant.fields.iter().collect();
+        for field in &fields {
             attr::refuse_on_value(&field.attrs, errors);
+            check_message(records(&field.ty), errors);
         }
-        let ty = match &variant.fields {
-            Fields::Unit => None,
-            Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {
-                fields.unnamed.first().map(|field| &field.ty)
-            }
-            _ => {
-                errors.at(
-                    variant,
-                    "a message holds one value: put these fields into a struct with \
-                     `#[derive(Datatype)]`, and that struct here",
-                );
-                continue;
-            }
-        };
-        messages.push(Message { ident, ty, tag });
+        check_fields(variant, &fields, errors);
+        messages.push(Message { ident, fields, tag, limits: attrs.limits });
     }
     messages
+}
+
+/// Records a mistake if the fields are neither one message nor a head and a list.
+fn check_fields(variant: &Variant, fields: &[&Field], errors: &mut Errors) {
+    let is_list = |field: &&&Field| list(&field.ty).is_some();
+    let lists = fields.iter().filter(is_list).count();
+    let is_last = fields.last().is_some_and(|last| is_list(&last));
+    match (fields, lists) {
+        ([] | [_], _) => {}
+        ([_, _], 1) if is_last => {}
+        ([list, _], 1) => errors.at(list, "the list comes last: put the other field before it"),
+        (_, 1) if is_last => errors.at(
+            variant,
+            "a message is a head and a list: put the fields before the list into a struct with \
+             `#[derive(Datatype)]`, and that struct here",
+        ),
+        (_, 2..) => errors.at(
+            variant,
+            "a message has one list, which comes last: send the other lists in messages of their own",
+        ),
+        _ => errors.at(
+            variant,
+            "a message holds one value, or a head and a `Vec` or `String` after it: put the other fields \
+             into a struct with `#[derive(Datatype)]`, and that struct here",
+        ),
+    }
+}
+
+/// The type of the records of a message, if it is a `Vec` by its path.
+fn records(ty: &Type) -> &Type {
+    match list(ty) {
+        Some(List::Records(records)) => records,
+        _ => ty,
+    }
+}
+
+/// Bounds for types of which the path says that they are not datatypes, and calls that need the same bounds: the compiler
+/// reports a call with the advice that a field of this type gets. Because of the bounds, it does not report each place where the
+/// impl uses the type.
+fn advice(messages: &[Message<'_>], krate: &Path, ident: &Ident) -> (TokenStream, TokenStream) {
+    let (mut bounds, mut calls) = (TokenStream::new(), TokenStream::new());
+    for ty in messages.iter().flat_map(|message| &message.fields).map(|field| &field.ty) {
+        let is_text = matches!(list(ty), Some(List::Text));
+        let records = records(ty);
+        let Some(bound) = Hint::for_type(records).bound().filter(|_| !is_text) else { continue };
+        let ty = repeated(records, ident);
+        bounds.extend(quote_spanned!(records.span()=> #ty: #krate::__private::#bound,));
+        calls.extend(quote! {
+            const _: fn() = {
+                fn message<T: #krate::__private::#bound>() {}
+                message::<#ty>
+            };
+        });
+    }
+    (if bounds.is_empty() { bounds } else { quote!(where #bounds) }, calls)
+}
+
+/// The limits of the receiver, and those of the variant if it has any.
+fn limits(message: &Message<'_>, krate: &Path) -> TokenStream {
+    if message.limits.iter().all(Option::is_none) {
+        return quote!(__dtype_limits);
+    }
+    let none = quote!(#krate::__private::core::primitive::u64::MAX);
+    let limits = message
+        .limits
+        .iter()
+        .map(|limit| limit.as_ref().map_or_else(|| none.clone(), |limit| quote!(const { #limit })));
+    quote!(&#krate::__private::narrowed(__dtype_limits, #(#limits),*))
 }
 
 /// The impl. The names that it binds are prefixed: a binding may not have the name of a constant or a static of
@@ -96,32 +207,31 @@ fn emit(input: &DeriveInput, krate: &Path, messages: &[Message<'_>]) -> TokenStr
 
     let variants: Vec<_> = messages.iter().map(|message| message.ident).collect();
     let tags: Vec<_> = messages.iter().map(|message| message.tag).collect();
-    let types: Vec<_> = messages
-        .iter()
-        .map(|message| message.ty.map_or_else(|| quote!(()), |ty| repeated(ty, ident)))
-        .collect();
+    let types: Vec<_> = messages.iter().map(|message| message.ty(krate, ident)).collect();
     let sending = sending(krate, messages, &types);
-    let quick = quick(krate, messages, &types);
-    let makers: Vec<_> = messages
-        .iter()
-        .map(
-            |Message { ident, ty, .. }| {
-                if ty.is_some() { quote!(Self::#ident) } else { quote!(|()| Self::#ident) }
-            },
-        )
-        .collect();
+    let limits: Vec<_> = messages.iter().map(|message| limits(message, krate)).collect();
+    let quick = quick(krate, messages, &types, &limits);
+    let (bounds, calls) = advice(messages, krate, ident);
+    let trivial = (!bounds.is_empty()).then(|| quote!(#[allow(trivial_bounds)]));
+    let makers: Vec<_> = messages.iter().map(|message| message.maker(krate)).collect();
     let allowed = lints::allowed(input);
+
+    let describe = describe(krate, messages, &types);
 
     quote! {
         #(#allowed)*
         const _: () = {
+            #calls
+
             #[doc(hidden)]
-            pub enum #assembler {
+            #trivial
+            pub enum #assembler #bounds {
                 #(#variants(<#types as #krate::Messages>::Assembler),)*
             }
 
             #[automatically_derived]
-            impl #krate::Messages for #ident {
+            #trivial
+            impl #krate::Messages for #ident #bounds {
                 type Assembler = #assembler;
 
                 #sending
@@ -134,7 +244,7 @@ fn emit(input: &DeriveInput, krate: &Path, messages: &[Message<'_>]) -> TokenStr
                 ) -> #result<#assembler, #krate::Error> {
                     match __dtype_header.tag() {
                         #(#tags => #result::map(
-                            <#types as #krate::Messages>::begin(__dtype_header, __dtype_limits),
+                            <#types as #krate::Messages>::begin(__dtype_header, #limits),
                             #assembler::#variants,
                         ),)*
                         // Limits come first, as for a known tag.
@@ -158,7 +268,7 @@ fn emit(input: &DeriveInput, krate: &Path, messages: &[Message<'_>]) -> TokenStr
                             <#types as #krate::Messages>::whole(
                                 __dtype_header,
                                 __dtype_frame,
-                                __dtype_limits,
+                                #limits,
                             ),
                             #makers,
                         ),)*
@@ -166,12 +276,7 @@ fn emit(input: &DeriveInput, krate: &Path, messages: &[Message<'_>]) -> TokenStr
                     }
                 }
 
-                fn describe(
-                    _: #core::primitive::u32,
-                    __dtype_protocol: &mut #krate::Protocol,
-                ) {
-                    #(<#types as #krate::Messages>::describe(#tags, __dtype_protocol);)*
-                }
+                #describe
 
                 fn piece(
                     __dtype_assembler: &mut #assembler,
@@ -194,6 +299,26 @@ fn emit(input: &DeriveInput, krate: &Path, messages: &[Message<'_>]) -> TokenStr
                 }
             }
         };
+    }
+}
+
+/// The method that names the kinds of message.
+fn describe(krate: &Path, messages: &[Message<'_>], types: &[TokenStream]) -> TokenStream {
+    let core = quote!(#krate::__private::core);
+    let tags: Vec<_> = messages.iter().map(|message| message.tag).collect();
+    let names: Vec<_> = messages.iter().map(|message| message.ident.unraw().to_string()).collect();
+    quote! {
+                fn describe(
+                    _: #core::primitive::u32,
+                    _: #core::option::Option<&#core::primitive::str>,
+                    __dtype_protocol: &mut #krate::Protocol,
+                ) {
+                    #(<#types as #krate::Messages>::describe(
+                        #tags,
+                        #core::option::Option::Some(#names),
+                        __dtype_protocol,
+                    );)*
+                }
     }
 }
 
@@ -225,30 +350,38 @@ fn without_self(tokens: TokenStream, ident: &Ident) -> TokenStream {
 fn sending(krate: &Path, messages: &[Message<'_>], types: &[TokenStream]) -> TokenStream {
     let result = quote!(#krate::__private::core::result::Result);
     let tags: Vec<_> = messages.iter().map(|message| message.tag).collect();
-    let patterns: Vec<_> = messages
-        .iter()
-        .map(|Message { ident, ty, .. }| {
-            if ty.is_some() {
-                quote!(Self::#ident(ref __dtype_value))
+    let patterns: Vec<_> =
+        messages.iter().map(|message| message.with_values(&quote!(ref))).collect();
+    // A head and a list are not a value of the type that is read: it has functions for the two.
+    let functions = |one: &str, of_both: &str| -> Vec<_> {
+        let functions = messages.iter().zip(types).map(|(message, ty)| {
+            let name = if message.fields.len() > 1 { of_both } else { one };
+            let function = Ident::new(name, Span::call_site());
+            if message.fields.len() > 1 {
+                quote!(#ty::#function)
             } else {
-                quote!(Self::#ident)
+                quote!(<#ty as #krate::Messages>::#function)
             }
-        })
-        .collect();
-    let values: Vec<_> = messages
-        .iter()
-        .map(|message| if message.ty.is_some() { quote!(__dtype_value) } else { quote!(&()) })
-        .collect();
+        });
+        functions.collect()
+    };
+    let (encoders, appends) =
+        (functions("encoder", "encoder_of"), functions("append", "append_of"));
+    let values = messages.iter().map(|message| match message.fields.len() {
+        0 => quote!(&()),
+        _ => {
+            let values = message.values();
+            quote!(#(#values),*)
+        }
+    });
+    let values: Vec<_> = values.collect();
     quote! {
                 fn encoder(
                     &self,
                     __dtype_framing: #krate::Framing,
                 ) -> #result<#krate::Encoder<'_>, #krate::Error> {
                     match *self {
-                        #(#patterns => <#types as #krate::Messages>::encoder(
-                            #values,
-                            __dtype_framing.with_tag(#tags),
-                        ),)*
+                        #(#patterns => #encoders(#values, __dtype_framing.with_tag(#tags)),)*
                     }
                 }
 
@@ -259,7 +392,7 @@ fn sending(krate: &Path, messages: &[Message<'_>], types: &[TokenStream]) -> Tok
                     __dtype_framing: #krate::Framing,
                 ) -> #result<(), #krate::Error> {
                     match *self {
-                        #(#patterns => <#types as #krate::Messages>::append(
+                        #(#patterns => #appends(
                             #values,
                             __dtype_out,
                             __dtype_framing.with_tag(#tags),
@@ -270,20 +403,18 @@ fn sending(krate: &Path, messages: &[Message<'_>], types: &[TokenStream]) -> Tok
 }
 
 /// The method that takes a message of the usual form: the tag selects the variant.
-fn quick(krate: &Path, messages: &[Message<'_>], types: &[TokenStream]) -> TokenStream {
+fn quick(
+    krate: &Path,
+    messages: &[Message<'_>],
+    types: &[TokenStream],
+    limits: &[TokenStream],
+) -> TokenStream {
     let core = quote!(#krate::__private::core);
     let option = quote!(#core::option::Option);
     let tags: Vec<_> = messages.iter().map(|message| message.tag).collect();
-    let calls: Vec<_> = messages
-        .iter()
-        .map(|Message { ident, ty, .. }| {
-            if ty.is_some() {
-                quote!(Self::#ident(__dtype_value))
-            } else {
-                quote!({ let () = __dtype_value; Self::#ident })
-            }
-        })
-        .collect();
+    let patterns: Vec<_> = messages.iter().map(|message| message.pattern(krate)).collect();
+    let values = messages.iter().map(|message| message.with_values(&TokenStream::new()));
+    let values: Vec<_> = values.collect();
     quote! {
                 #[inline]
                 fn quick(
@@ -292,8 +423,8 @@ fn quick(krate: &Path, messages: &[Message<'_>], types: &[TokenStream]) -> Token
                 ) -> #option<(Self, #krate::Header)> {
                     match #krate::__private::quick_tag(__dtype_input) {
                         #(#option::Some(#tags) => #option::map(
-                            <#types as #krate::Messages>::quick(__dtype_input, __dtype_limits),
-                            |(__dtype_value, __dtype_header)| (#calls, __dtype_header),
+                            <#types as #krate::Messages>::quick(__dtype_input, #limits),
+                            |(#patterns, __dtype_header)| (#values, __dtype_header),
                         ),)*
                         _ => #option::None,
                     }

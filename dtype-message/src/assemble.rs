@@ -1,6 +1,6 @@
 //! Makes a message from its payload: step by step if it arrives in pieces, otherwise at once.
 
-use core::mem;
+use core::{fmt, mem};
 
 use crate::error::Error;
 use crate::header::{Header, Sizes};
@@ -14,6 +14,8 @@ use dtype_runtime::TypeMap;
 pub struct Assembler<M: Records> {
     records: Unverified<M::Record>,
     sizes: Sizes,
+    /// The part of an incomplete record that has arrived.
+    pending: Vec<u8>,
     /// Whether the values arrive in the other byte order, and memory for the values of one piece in this machine's order.
     is_reversed: bool,
     native: Vec<u8>,
@@ -22,26 +24,57 @@ pub struct Assembler<M: Records> {
 }
 
 impl<M: Records> Assembler<M> {
-    /// Starts a message with this header.
+    /// Starts the records of these sizes in a message with this header.
     #[inline]
-    pub(crate) fn new(header: &Header) -> Result<Self, Error> {
-        Ok(Self {
+    pub(crate) fn new(header: &Header, sizes: Sizes) -> Self {
+        Self {
             records: Unverified(Vec::new()),
-            sizes: header.in_memory()?,
+            sizes,
+            pending: Vec::new(),
             is_reversed: header.is_reversed(),
             native: Vec::new(),
             wrong: None,
-        })
+        }
     }
 
-    /// Takes the next whole records, at most as many as the header announced. Memory grows with them.
+    /// Takes the next bytes of the payload: unpacks whole records directly from them, and keeps a part of a record until it is
+    /// complete.
     #[inline]
-    pub(crate) fn push(&mut self, packed: &[u8]) -> Result<(), Error> {
-        let Sizes { count: total, record, .. } = self.sizes;
-        // After a wrong value only the checksum matters.
+    pub(crate) fn push(&mut self, mut bytes: &[u8]) -> Result<(), Error> {
+        let record = self.sizes.record;
+        // After a wrong value only the checksum matters. Records without data have no payload.
         if self.wrong.is_some() || record == 0 {
             return Ok(());
         }
+        if !self.pending.is_empty() {
+            let missing = record - self.pending.len();
+            self.keep(bytes.split_off(..missing.min(bytes.len())).unwrap_or_default())?;
+            if self.pending.len() < record {
+                return Ok(());
+            }
+            let whole = mem::take(&mut self.pending);
+            self.unpack(&whole)?;
+            self.pending = whole;
+            self.pending.clear();
+        }
+        let (whole, rest) = bytes.split_at(bytes.len() - bytes.len() % record);
+        if !whole.is_empty() {
+            self.unpack(whole)?;
+        }
+        self.keep(rest)
+    }
+
+    /// Keeps a part of a record. Memory grows with the bytes that have arrived.
+    fn keep(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        grow(&mut self.pending, bytes.len(), self.sizes.record)?;
+        self.pending.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Unpacks whole records, at most as many as the header announced. Memory grows with them.
+    #[inline]
+    fn unpack(&mut self, packed: &[u8]) -> Result<(), Error> {
+        let Sizes { count: total, record, .. } = self.sizes;
         let count = packed.len() / record;
         let native = if self.is_reversed {
             reversed(M::Record::TYPE_MAP, packed, &mut self.native)?
@@ -67,6 +100,40 @@ impl<M: Records> Assembler<M> {
             unpack_onto(&[], count, &mut self.records.0)?;
         }
         M::from_records(self.records.verified()).map_err(Error::Text)
+    }
+}
+
+/// A head and the list after it, of which a part has arrived.
+pub struct HeadedAssembler<H: Records, L: Records> {
+    head: Assembler<H>,
+    /// Bytes of the head that have not arrived.
+    missing: usize,
+    list: Assembler<L>,
+}
+
+impl<H: Records, L: Records> fmt::Debug for HeadedAssembler<H, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HeadedAssembler").field("missing", &self.missing).finish_non_exhaustive()
+    }
+}
+
+impl<H: Records, L: Records> HeadedAssembler<H, L> {
+    pub(crate) fn new(header: &Header, head: Sizes, list: Sizes) -> Self {
+        let missing = head.payload;
+        Self { head: Assembler::new(header, head), missing, list: Assembler::new(header, list) }
+    }
+
+    /// Takes the next bytes of the payload.
+    pub(crate) fn push(&mut self, mut bytes: &[u8]) -> Result<(), Error> {
+        let of_head = bytes.split_off(..self.missing.min(bytes.len())).unwrap_or_default();
+        self.missing -= of_head.len();
+        self.head.push(of_head)?;
+        self.list.push(bytes)
+    }
+
+    /// Returns both. The caller has verified the frame.
+    pub(crate) fn finish(self) -> Result<(H, L), Error> {
+        Ok((self.head.finish()?, self.list.finish()?))
     }
 }
 

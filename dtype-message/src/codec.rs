@@ -43,6 +43,11 @@ impl<M: Messages> Codec<M> {
     pub fn new(limits: Limits, framing: Framing) -> Self {
         Self { decoder: Decoder::new(limits), framing }
     }
+
+    /// Whether no part of a frame has been taken from the buffer: see [`Decoder::is_between_frames`].
+    pub fn is_between_frames(&self) -> bool {
+        self.decoder.is_between_frames()
+    }
 }
 
 impl<M: Messages> codec::Decoder for Codec<M> {

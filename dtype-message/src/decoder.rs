@@ -2,7 +2,6 @@
 
 use core::{fmt, mem};
 
-use crate::assemble::grow;
 use crate::error::Error;
 use crate::header::Header;
 use crate::limits::Limits;
@@ -48,18 +47,9 @@ pub struct Decoder<M: Messages> {
 /// The frame whose bytes are arriving.
 enum Frame<M: Messages> {
     None,
-    Accepted(Payload<M>),
+    Accepted(M::Assembler),
     /// The frame is skipped.
     Refused,
-}
-
-/// A message whose payload is arriving.
-struct Payload<M: Messages> {
-    assembler: M::Assembler,
-    /// Packed bytes of a record.
-    record: usize,
-    /// The part of an incomplete record that has arrived.
-    pending: Vec<u8>,
 }
 
 /// A call of the decoder. It is dropped only if a check, which is user code, panics; it is then unknown how much of the frame
@@ -131,16 +121,16 @@ impl<M: Messages> Decoder<M> {
                 Progress::Needs => return Ok(None),
                 Progress::Header => {}
                 Progress::Payload(bytes) => {
-                    if let Frame::Accepted(payload) = &mut self.frame
-                        && let Err(error) = payload.take(bytes)
+                    if let Frame::Accepted(assembler) = &mut self.frame
+                        && let Err(error) = M::piece(assembler, bytes)
                     {
                         return Err(self.refuse(error));
                     }
                 }
                 Progress::End(verdict) => match mem::replace(&mut self.frame, Frame::None) {
-                    Frame::Accepted(payload) => {
+                    Frame::Accepted(assembler) => {
                         verdict?;
-                        return M::end(payload.assembler).map(Some);
+                        return M::end(assembler).map(Some);
                     }
                     // Damage matters only if it may be why the frame was refused: then the next frame need not start here.
                     Frame::Refused | Frame::None if self.is_lost() => verdict?,
@@ -155,8 +145,7 @@ impl<M: Messages> Decoder<M> {
         let Some(header) = self.parser.last_header() else { return Ok(()) };
         match M::begin(header, &self.limits) {
             Ok(assembler) => {
-                let record = header.in_memory()?.record;
-                self.frame = Frame::Accepted(Payload { assembler, record, pending: Vec::new() });
+                self.frame = Frame::Accepted(assembler);
                 Ok(())
             }
             Err(error) => Err(self.refuse(error)),
@@ -223,36 +212,6 @@ impl<M: Messages> fmt::Debug for Decoder<M> {
             .field("parser", &self.parser)
             .field("needs", &self.needs())
             .finish_non_exhaustive()
-    }
-}
-
-impl<M: Messages> Payload<M> {
-    /// Takes the next bytes: unpacks whole records directly from the input, and keeps a partial record until it is complete.
-    fn take(&mut self, mut bytes: &[u8]) -> Result<(), Error> {
-        if !self.pending.is_empty() {
-            let missing = self.record - self.pending.len();
-            self.keep(bytes.split_off(..missing.min(bytes.len())).unwrap_or_default())?;
-            if self.pending.len() < self.record {
-                return Ok(());
-            }
-            let result = M::piece(&mut self.assembler, &self.pending);
-            self.pending.clear();
-            result?;
-        }
-        // Records without data have no payload.
-        let rest = bytes.len() % self.record.max(1);
-        let (whole, rest) = bytes.split_at(bytes.len() - rest);
-        if !whole.is_empty() {
-            M::piece(&mut self.assembler, whole)?;
-        }
-        self.keep(rest)
-    }
-
-    /// Keeps a part of a record. Memory grows with the bytes that have arrived.
-    fn keep(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        grow(&mut self.pending, bytes.len(), self.record)?;
-        self.pending.extend_from_slice(bytes);
-        Ok(())
     }
 }
 

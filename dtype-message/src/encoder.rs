@@ -1,5 +1,6 @@
 //! Encodes frames as bytes, packed piece by piece, without a stream.
 
+use core::slice;
 use std::io::{self, Read};
 
 use crate::CHUNK;
@@ -72,10 +73,18 @@ impl<'a> Encoder<'a> {
     ///
     /// As [`Header::of`].
     pub fn new<T: Datatype>(items: &'a [T], framing: Framing) -> Result<Self, Error> {
-        let header = Header::of::<T>(items.len(), framing)?;
+        Self::with_head(Header::of::<T>(items.len(), framing)?, &(), items)
+    }
+
+    /// The frame of a head and the records after it. The header is that of both.
+    pub(crate) fn with_head<H: Datatype, T: Datatype>(
+        header: Header,
+        head: &H,
+        items: &'a [T],
+    ) -> Result<Self, Error> {
         if header.payload_len() <= CHUNK as u64 {
             let mut buffer = Vec::new();
-            append_frame(&header, items, &mut buffer)?;
+            append_frame(&header, head, items, &mut buffer)?;
             let (source, filled) = (Source::None, buffer.len());
             return Ok(Self { header, source, left: 0, checksum: 0, buffer, sent: 0, filled });
         }
@@ -84,7 +93,7 @@ impl<'a> Encoder<'a> {
         } else {
             Source::Records(RecordPacker::new(items))
         };
-        Self::from_source(header, source)
+        Self::from_source(header, head, source)
     }
 
     /// The frame of `count` instances of a type, as [`Committed::pack`] would pack them from `from`.
@@ -100,14 +109,19 @@ impl<'a> Encoder<'a> {
         framing: Framing,
     ) -> Result<Self, Error> {
         let source = Source::Stream(ty.packer(from, count)?, pack_stream);
-        Self::from_source(Header::of_type(ty, count, framing)?, source)
+        Self::from_source(Header::of_type(ty, count, framing)?, &(), source)
     }
 
-    fn from_source(header: Header, source: Source<'a>) -> Result<Self, Error> {
-        let (left, bytes) = (header.in_memory()?.payload, header.to_bytes());
-        let checksum = Header::checksum(&bytes);
-        // The header is sent with the first piece.
-        Ok(Self { header, source, left, checksum, buffer: bytes.to_vec(), sent: 0, filled: 0 })
+    fn from_source<H: Datatype>(
+        header: Header,
+        head: &H,
+        source: Source<'a>,
+    ) -> Result<Self, Error> {
+        let mut buffer = header.to_bytes().to_vec();
+        let left = header.in_memory()?.payload - pack_onto(&mut buffer, slice::from_ref(head));
+        let checksum = Header::checksum(&buffer);
+        // Header and head are sent with the first piece.
+        Ok(Self { header, source, left, checksum, buffer, sent: 0, filled: 0 })
     }
 
     /// The header of the frame.
@@ -115,7 +129,7 @@ impl<'a> Encoder<'a> {
         &self.header
     }
 
-    /// The next bytes of the frame: at most 64 KiB, and the header. Empty at the end. The same bytes are returned until
+    /// The next bytes of the frame: at most 64 KiB, and the header with the head. Empty at the end. The same bytes are returned until
     /// [`advance`](Self::advance) is called.
     pub fn chunk(&mut self) -> &[u8] {
         if self.sent == self.filled {
@@ -184,12 +198,14 @@ pub(crate) fn append<T: Datatype>(
     out: &mut impl AppendBytes,
     framing: Framing,
 ) -> Result<(), Error> {
-    append_frame(&Header::of::<T>(items.len(), framing)?, items, out)
+    append_frame(&Header::of::<T>(items.len(), framing)?, &(), items, out)
 }
 
+/// Appends the frame of a head and the records after it.
 #[inline]
-fn append_frame<T: Datatype>(
+pub(crate) fn append_frame<H: Datatype, T: Datatype>(
     header: &Header,
+    head: &H,
     items: &[T],
     out: &mut impl AppendBytes,
 ) -> Result<(), Error> {
@@ -198,6 +214,9 @@ fn append_frame<T: Datatype>(
     out.room(bytes.len() + payload + CHECKSUM_LEN);
     let start = out.bytes().len();
     out.append(&bytes);
+    if const { H::TYPE_MAP.size() > 0 } {
+        pack_onto(out, slice::from_ref(head));
+    }
     pack_onto(out, items);
     if header.checksum_len() > 0 {
         let checksum = Header::checksum(&out.bytes()[start..]);

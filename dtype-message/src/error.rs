@@ -5,19 +5,23 @@ use core::str::Utf8Error;
 use std::borrow::Cow;
 use std::io;
 
-use crate::schema::{Difference, Schema, SchemaError};
+use crate::compare::Difference;
+use crate::schema::{Schema, SchemaError};
 use crate::{MAGIC, VERSION};
 
 /// Why a message was not written, or was refused. Every variant says what was found and what was expected.
 ///
 /// A function that returns an error has not changed the memory that the caller lent for the records.
+///
+/// The text of an error contains that of its cause, so that `{error}` is enough in a log. [`source`](core::error::Error::source)
+/// then returns nothing, because a program that prints the sources of an error would print the cause twice; it is in the variant.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The stream failed, or a reader claims to have read more bytes than it had room for. If the stream would have blocked,
     /// this holds [`WouldBlock`](io::ErrorKind::WouldBlock).
-    #[error("the stream of messages failed")]
-    Io(#[from] io::Error),
+    #[error("the stream of messages failed: {0}")]
+    Io(io::Error),
     /// The stream ended inside a frame.
     #[error("the stream ended after {actual} of {expected} bytes of a frame's {part}")]
     Truncated {
@@ -98,11 +102,11 @@ pub enum Error {
         expected: Cow<'static, str>,
     },
     /// A message of text is not UTF-8.
-    #[error("a message of text is not UTF-8")]
-    Text(#[source] Utf8Error),
+    #[error("a message of text is not UTF-8: {0}")]
+    Text(Utf8Error),
     /// The text that the other side sent is not a valid [`Protocol`](crate::Protocol).
-    #[error("the other side's protocol is malformed")]
-    Protocol(#[from] SchemaError),
+    #[error("the other side's protocol is malformed: {0}")]
+    Protocol(SchemaError),
     /// A compact frame lacks a protection that the receiver requires; see [`Limits`](crate::Limits).
     #[error("the frame has no {missing}, which the receiver's limits demand")]
     Unprotected {
@@ -128,12 +132,22 @@ pub enum Error {
         /// The announced bytes of payload, or, if these are within the limit, the bytes that the records would take in memory.
         actual: u64,
     },
-    /// There are more records than the caller accepts or has room for.
+    /// There are more records than the caller accepts or has room for, or more than
+    /// [`Limits::MAX_RECORDS_WITHOUT_DATA`](crate::Limits::MAX_RECORDS_WITHOUT_DATA) of those.
     #[error("a message of {actual} records exceeds the limit of {limit}")]
     RecordLimit {
         /// The limit.
         limit: u64,
         /// The announced number of records.
+        actual: u64,
+    },
+    /// The text is longer than the caller accepts; see
+    /// [`Limits::with_max_text_bytes`](crate::Limits::with_max_text_bytes).
+    #[error("a message of {actual} bytes of text exceeds the limit of {limit}")]
+    TextLimit {
+        /// The limit in bytes.
+        limit: u64,
+        /// The announced bytes of text.
         actual: u64,
     },
     /// The bytes of the frame differ from the bytes that were sent.
@@ -283,6 +297,18 @@ impl fmt::Display for Protection {
             Self::Checksum => "checksum",
             Self::Signature => "signature",
         })
+    }
+}
+
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<SchemaError> for Error {
+    fn from(error: SchemaError) -> Self {
+        Self::Protocol(error)
     }
 }
 

@@ -48,6 +48,21 @@ pub(crate) const fn folded(hash: u64) -> u64 {
     (hash ^ (hash >> 32)) & 0xFFFF_FFFF
 }
 
+/// The hash of the signature, or of the schema, of a head and the records after it. It is never 0.
+const fn combined(head: u64, records: u64) -> u64 {
+    let mixed = (head.rotate_left(32) ^ records).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+    let mixed = mixed ^ (mixed >> 32);
+    if mixed == 0 { 1 } else { mixed }
+}
+
+const fn combined_signature<H: Datatype, T: Datatype>() -> u64 {
+    combined(H::TYPE_MAP.signature_hash(), T::TYPE_MAP.signature_hash())
+}
+
+const fn combined_schema<H: Datatype, T: Datatype>() -> u64 {
+    combined(schema_hash::<H>(), schema_hash::<T>())
+}
+
 impl Header {
     /// Bytes of the header of a full frame.
     pub const FULL_LEN: usize = 48;
@@ -60,6 +75,22 @@ impl Header {
     pub fn of<T: Datatype>(count: usize, framing: Framing) -> Result<Self, Error> {
         let schema = framing.has_schema().then_some(const { schema_hash::<T>() });
         Self::new(T::TYPE_MAP.signature_hash(), schema, T::TYPE_MAP.size() as u64, count, framing)
+    }
+
+    /// The header of a head and `count` records after it, packed on this machine: a single record of their length.
+    ///
+    /// # Errors
+    ///
+    /// As [`of`](Self::of).
+    pub(crate) fn with_head<H: Datatype, T: Datatype>(
+        count: usize,
+        framing: Framing,
+    ) -> Result<Self, Error> {
+        let schema = framing.has_schema().then_some(const { combined_schema::<H, T>() });
+        let (head, size) = (H::TYPE_MAP.size() as u64, T::TYPE_MAP.size() as u64);
+        let len = size.checked_mul(count as u64).and_then(|len| len.checked_add(head));
+        let len = len.ok_or(dtype_runtime::Error::CountTooLarge { count: count as u64, size })?;
+        Self::new(const { combined_signature::<H, T>() }, schema, len, 1, framing)
     }
 
     /// The header of `count` instances of a type, packed on this machine. A type has no names, so it has no schema.
@@ -141,7 +172,7 @@ impl Header {
         self.schema_hash
     }
 
-    /// Number of records.
+    /// Number of records. A message with a head is one record, of the length of the head and of the list after it.
     pub fn count(&self) -> u64 {
         self.count
     }

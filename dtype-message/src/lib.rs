@@ -152,6 +152,7 @@ pub mod __private;
 mod assemble;
 #[cfg(feature = "tokio-util")]
 mod codec;
+mod compare;
 mod decoder;
 mod encoder;
 mod error;
@@ -161,6 +162,7 @@ mod header;
 mod limits;
 mod messages;
 mod parser;
+mod pieces;
 mod protocol;
 mod quick;
 mod read;
@@ -175,6 +177,7 @@ use std::io::Read;
 
 #[cfg(feature = "tokio-util")]
 pub use codec::Codec;
+pub use compare::Difference;
 pub use decoder::{Decoder, decode};
 #[cfg(feature = "derive")]
 pub use dtype_derive::Messages;
@@ -184,10 +187,11 @@ pub use framing::Framing;
 pub use header::{Decoded, Header, HeaderBytes};
 pub use limits::Limits;
 pub use messages::Messages;
-pub use protocol::{Protocol, ProtocolDifference};
+pub use pieces::pieces;
+pub use protocol::{Protocol, ProtocolDifference, exchange};
 pub use read::Incoming;
 pub use receiver::Receiver;
-pub use schema::{Difference, Schema, SchemaError};
+pub use schema::{Schema, SchemaError};
 pub use write::{encode, send, write, write_framed, write_with};
 
 use dtype_runtime::BufferMut;

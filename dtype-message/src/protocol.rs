@@ -1,21 +1,32 @@
 //! The kinds of message of a stream, which the two sides exchange when they connect.
 //!
-//! As text it is one block for each kind: a line with a tab and the tag, and then the text of the [`Schema`], whose lines have
-//! no tabs.
+//! As text it is one block for each kind, by tag: a line with a tab, the tag, the form and the name, and then the text of the
+//! [`Schema`], whose lines have no tabs. The form is `one`, `list` or `text`. The head of a message is a block of its own before
+//! that, with the same tag and name, and the form `head`.
+//!
+//! The text is what is kept in memory, so a protocol that a peer has sent takes no more than its text.
 
 use core::fmt;
 use core::str::FromStr;
-use std::collections::{BTreeMap, BTreeSet};
+use std::io::{ErrorKind, Read, Write};
+use std::thread;
 
+use crate::compare::{Bounded, Difference, schemas, shown};
 use crate::error::Error;
-use crate::schema::{Difference, Schema, SchemaError};
+use crate::framing::Framing;
+use crate::limits::Limits;
+use crate::messages::Messages;
+use crate::schema::{MAX_LEN, Schema, SchemaError, append};
 
-/// The kinds of message that one side of a stream knows: for each tag, the [`Schema`] of its records.
+/// The kinds of message that one side of a stream knows: for each tag, the name, the form and the [`Schema`] of its records.
 ///
-/// Both sides exchange their protocols when they connect, with [`tokio::exchange`](crate::tokio::exchange), or as text in a
-/// message. Then [`differences`](Self::differences) tells what another version changed, before the first message is refused,
-/// and a receiver [with the sender's protocol](crate::Receiver::with_sender) names the fields that differ when it refuses a
-/// message.
+/// Both sides exchange their protocols when they connect, with [`exchange`](crate::exchange) or
+/// [`tokio::exchange`](crate::tokio::exchange). Then [`differences`](Self::differences) tells what another version changed,
+/// before the first message is refused, and a receiver [with the sender's protocol](crate::Receiver::with_sender) names the
+/// fields that differ when it refuses a message. It names whatever the reader would refuse, except for the values that a
+/// `#[dtype(check = …)]` refuses, which no protocol tells.
+///
+/// A protocol takes as much memory as its [text](Self#impl-Display-for-Protocol), which is at most 1 MiB long.
 ///
 /// ```
 /// use dtype_message::{Messages, Protocol};
@@ -50,13 +61,13 @@ use crate::schema::{Difference, Schema, SchemaError};
 /// let lines: Vec<_> = differences.iter().map(ToString::to_string).collect();
 /// assert_eq!(lines, [
 ///     "tag 1, `Reading`: `value` is f64 there and f32 here; `quality: u8` is only there",
-///     "tag 3, `()`, is only there",
+///     "tag 3, `Reset`, is only there",
 /// ]);
 /// # Ok::<(), dtype_message::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Protocol {
-    schemas: BTreeMap<u32, Schema>,
+    text: String,
 }
 
 /// A difference between the protocols of the two sides of a stream.
@@ -67,99 +78,338 @@ pub enum ProtocolDifference {
     OnlyHere {
         /// The tag.
         tag: u32,
-        /// The receiver's name of the type of the records.
+        /// The receiver's name of the message.
         name: String,
     },
     /// The receiver does not know the tag.
     OnlyThere {
         /// The tag.
         tag: u32,
-        /// The sender's name of the type of the records.
+        /// The sender's name of the message.
         name: String,
+    },
+    /// The messages with this tag have different names. That alone refuses no message.
+    Name {
+        /// The tag.
+        tag: u32,
+        /// The receiver's name of the message.
+        here: String,
+        /// The sender's name of the message.
+        there: String,
+    },
+    /// The messages with this tag have different forms: one record or a list, bytes or text, with a head or without.
+    Form {
+        /// The tag.
+        tag: u32,
+        /// The receiver's name of the message.
+        name: String,
+        /// The receiver's form, in words.
+        here: String,
+        /// The sender's form, in words.
+        there: String,
     },
     /// The records with this tag differ.
     Records {
         /// The tag.
         tag: u32,
-        /// The receiver's name of the type of the records.
+        /// The receiver's name of the message.
         name: String,
-        /// What differs.
+        /// What differs, first in the head.
         differences: Vec<Difference>,
+    },
+    /// The number of further differences.
+    More {
+        /// The number.
+        count: usize,
     },
 }
 
-impl Protocol {
-    /// Adds a kind of message.
-    pub(crate) fn insert(&mut self, tag: u32, schema: Schema) {
-        self.schemas.insert(tag, schema);
+/// The form of a block in the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    Head,
+    One,
+    List,
+    Text,
+}
+
+impl Form {
+    const ALL: [(Self, &'static str); 4] =
+        [(Self::Head, "head"), (Self::One, "one"), (Self::List, "list"), (Self::Text, "text")];
+
+    fn word(self) -> &'static str {
+        Self::ALL.iter().find(|(form, _)| *form == self).map_or("", |(_, word)| word)
+    }
+}
+
+/// A kind of message, in the text of a protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Kind<'a> {
+    pub(crate) tag: u32,
+    pub(crate) name: &'a str,
+    form: Form,
+    /// The text of the head's schema.
+    pub(crate) head: Option<&'a str>,
+    /// The text of the records' schema.
+    pub(crate) schema: &'a str,
+}
+
+impl<'a> Kind<'a> {
+    /// The kind in a block: without its head, which is a block before.
+    fn of_block(block: &'a str) -> Option<Self> {
+        let (line, schema) = block.split_once('\n')?;
+        let (tag, line) = line.trim_end_matches('\r').split_once(' ')?;
+        let (word, name) = line.split_once(' ')?;
+        let (form, _) = Form::ALL.into_iter().find(|(_, known)| *known == word)?;
+        Some(Self { tag: tag.parse().ok()?, name, form, head: None, schema })
     }
 
-    /// The schema of the records with this tag.
-    pub fn schema(&self, tag: u32) -> Option<&Schema> {
-        self.schemas.get(&tag)
-    }
-
-    /// The differences between this side's protocol and the sender's, by tag. Empty if they are equal.
-    pub fn differences(&self, sender: &Self) -> Vec<ProtocolDifference> {
-        let name = |schema: &Schema| schema.type_name().to_owned();
-        let difference = |tag| match (self.schema(tag), sender.schema(tag)) {
-            (Some(here), Some(there)) if here != there => Some(ProtocolDifference::Records {
-                tag,
-                name: name(here),
-                differences: here.differences(there),
-            }),
-            (Some(here), None) => Some(ProtocolDifference::OnlyHere { tag, name: name(here) }),
-            (None, Some(there)) => Some(ProtocolDifference::OnlyThere { tag, name: name(there) }),
-            (Some(_), Some(_)) | (None, None) => None,
+    /// The form, in words.
+    fn form(&self) -> String {
+        let line = |schema: &str| shown(schema.lines().next().unwrap_or_default());
+        let rest = match self.form {
+            Form::One | Form::Head => format!("one `{}`", line(self.schema)),
+            Form::List => format!("a list of `{}`", line(self.schema)),
+            Form::Text => "a text".to_owned(),
         };
-        let mut tags = BTreeSet::new();
-        tags.extend(self.schemas.keys().chain(sender.schemas.keys()));
-        tags.into_iter().filter_map(difference).collect()
+        self.head.map_or_else(|| rest.clone(), |head| format!("a head `{}` and {rest}", line(head)))
     }
 
-    /// The schema of the records in a message with this tag. A type that is not an enum has one schema, and is sent and
-    /// received with any tag.
-    fn schema_of(&self, tag: u32) -> Option<&Schema> {
-        let only = || self.schemas.get(&0).filter(|_| self.schemas.len() == 1);
-        self.schema(tag).or_else(only)
+    fn is_of_form(&self, other: &Self) -> bool {
+        (self.form, self.head.is_some()) == (other.form, other.head.is_some())
+    }
+
+    /// The differences between the records of both sides, in the head and after it. `room` becomes the room that is left.
+    fn differences(&self, sender: &Self, room: &mut usize) -> Vec<Difference> {
+        let mut all = Vec::new();
+        if let (Some(here), Some(there)) = (self.head, sender.head) {
+            all = schemas(here, there, room);
+        }
+        all.extend(schemas(self.schema, sender.schema, room));
+        all
+    }
+}
+
+impl Protocol {
+    /// The protocol of an enum with `#[derive(Messages)]`. Other types are a single kind, with the tag 0 and the name of the
+    /// type.
+    pub fn of<M: Messages>() -> Self {
+        let mut protocol = Self::default();
+        M::describe(0, None, &mut protocol);
+        protocol
+    }
+
+    /// Adds a kind of message, at its place by tag. Without a name, it has that of its records.
+    pub(crate) fn insert(
+        &mut self,
+        tag: u32,
+        name: Option<&str>,
+        form: Form,
+        head: Option<&Schema>,
+        records: &Schema,
+    ) {
+        let name = name.unwrap_or_else(|| records.type_name());
+        let mut block = String::new();
+        for (form, schema) in
+            head.map(|head| (Form::Head, head)).into_iter().chain([(form, records)])
+        {
+            block.extend(["\t", &tag.to_string(), " ", form.word(), " ", name, "\n", &schema.text]);
+        }
+        let before = self.kinds().take_while(|kind| kind.tag <= tag).last();
+        let at = before.map_or(0, |kind| {
+            kind.schema.as_ptr().addr() + kind.schema.len() - self.text.as_ptr().addr()
+        });
+        self.text.insert_str(at, &block);
+    }
+
+    /// The kinds of message, by tag.
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = Kind<'_>> {
+        let mut head = None;
+        self.text.split('\t').skip(1).filter_map(move |block| {
+            let kind = Kind::of_block(block)?;
+            if kind.form == Form::Head {
+                head = Some(kind.schema);
+                return None;
+            }
+            Some(Kind { head: head.take(), ..kind })
+        })
+    }
+
+    /// The schema of the records with this tag; of a message with a head, that of the records after it.
+    pub fn schema(&self, tag: u32) -> Option<Schema> {
+        let kind = self.kinds().find(|kind| kind.tag == tag)?;
+        Some(Schema { text: kind.schema.to_owned() })
+    }
+
+    /// The differences between this side's protocol and the sender's, by tag: at most [`Difference::MAX`] in all, and the number
+    /// of the others. Empty if they are equal.
+    pub fn differences(&self, sender: &Self) -> Vec<ProtocolDifference> {
+        let mut found = Bounded::new(Difference::MAX);
+        let mut room = Difference::MAX;
+        let (mut ours, mut theirs) = (self.kinds().peekable(), sender.kinds().peekable());
+        loop {
+            let (here, there) = match (ours.peek(), theirs.peek()) {
+                (Some(here), Some(there)) if here.tag == there.tag => (ours.next(), theirs.next()),
+                (Some(here), Some(there)) if here.tag > there.tag => (None, theirs.next()),
+                (Some(_), _) => (ours.next(), None),
+                (None, _) => (None, theirs.next()),
+            };
+            match (here, there) {
+                (Some(here), Some(there)) => here.compare(&there, &mut room, &mut found),
+                (Some(here), None) => found.push(|| ProtocolDifference::OnlyHere {
+                    tag: here.tag,
+                    name: shown(here.name),
+                }),
+                (None, Some(there)) => found.push(|| ProtocolDifference::OnlyThere {
+                    tag: there.tag,
+                    name: shown(there.name),
+                }),
+                (None, None) => break,
+            }
+        }
+        found.finish(|count| ProtocolDifference::More { count }).1
+    }
+
+    /// The kind of a message with this tag. A type that is not an enum is one kind, and is sent and received with any tag.
+    pub(crate) fn kind(&self, tag: u32) -> Option<Kind<'_>> {
+        let only = || {
+            let mut kinds = self.kinds();
+            kinds.next().filter(|kind| kind.tag == 0 && kinds.next().is_none())
+        };
+        self.kinds().find(|kind| kind.tag == tag).or_else(only)
     }
 
     /// Names the fields that differ in an [`Error::Mismatch`], if both sides know the tag. Other errors stay as they are.
     #[must_use]
     pub fn explain(&self, sender: &Self, error: Error) -> Error {
-        let Error::Mismatch(mismatch) = error else { return error };
-        match (self.schema_of(mismatch.tag), sender.schema_of(mismatch.tag)) {
-            (Some(here), Some(there)) => mismatch.with_sender(here, there).into(),
-            _ => Error::Mismatch(mismatch),
+        let Error::Mismatch(mut mismatch) = error else { return error };
+        if let (Some(here), Some(there)) = (self.kind(mismatch.tag), sender.kind(mismatch.tag)) {
+            mismatch.differences = here.differences(&there, &mut { Difference::MAX });
+        }
+        Error::Mismatch(mismatch)
+    }
+
+    /// The limits within which a protocol is read.
+    pub(crate) fn limits(limits: &Limits) -> Limits {
+        limits.with_max_payload_bytes(limits.max_payload_bytes().min(MAX_LEN as u64))
+    }
+}
+
+impl Kind<'_> {
+    fn compare(&self, sender: &Self, room: &mut usize, found: &mut Bounded<ProtocolDifference>) {
+        let (tag, name) = (self.tag, || shown(self.name));
+        if self.name != sender.name {
+            let there = || shown(sender.name);
+            found.push(|| ProtocolDifference::Name { tag, here: name(), there: there() });
+        }
+        if !self.is_of_form(sender) {
+            found.push(|| ProtocolDifference::Form {
+                tag,
+                name: name(),
+                here: self.form(),
+                there: sender.form(),
+            });
+            return;
+        }
+        let differences = self.differences(sender, room);
+        if !differences.is_empty() {
+            found.push(|| ProtocolDifference::Records { tag, name: name(), differences });
         }
     }
+}
+
+/// Sends this side's [`Protocol`] (of `M`) on `output`, and returns the other side's, read from `input`. Both sides call this
+/// first when they have connected. It reads no byte beyond the other side's protocol.
+///
+/// A second thread sends while this one reads: if both sides sent first, two long texts could fill the stream before either side
+/// reads. So the two are separate, as `&stream` and `&stream` of a `TcpStream`.
+///
+/// # Errors
+///
+/// As [`send`](crate::send) and [`receive`](crate::receive) of a text within the limits, and of at most 1 MiB; [`Error::Io`] if
+/// the stream ends before the other side's protocol, or if there is no second thread; [`Error::Protocol`] if the text is not a
+/// protocol.
+///
+/// ```
+/// use dtype_message::{Limits, Protocol, exchange};
+/// # let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+/// # let address = listener.local_addr()?;
+/// # let peer = std::thread::spawn(move || {
+/// #     let (stream, _) = listener.accept()?;
+/// #     exchange::<String>(&mut &stream, &mut &stream, &Limits::new())
+/// # });
+/// let stream = std::net::TcpStream::connect(address)?;
+/// let limits = Limits::new().with_max_payload_bytes(64 * 1024);
+/// let theirs = exchange::<Vec<u32>>(&mut &stream, &mut &stream, &limits)?;
+/// let differences = Protocol::of::<Vec<u32>>().differences(&theirs);
+/// assert_eq!(differences[1].to_string(), "tag 0, `u32`: a text there and a list of `u32` here");
+/// # peer.join().unwrap()?;
+/// # Ok::<(), dtype_message::Error>(())
+/// ```
+pub fn exchange<M: Messages>(
+    input: &mut impl Read,
+    output: &mut (impl Write + Send),
+    limits: &Limits,
+) -> Result<Protocol, Error> {
+    let ours = Protocol::of::<M>().text;
+    thread::scope(|scope| {
+        let sending = thread::Builder::new().spawn_scoped(scope, || {
+            crate::send(output, &ours, Framing::new())?;
+            Ok::<(), Error>(output.flush()?)
+        })?;
+        let theirs = crate::receive::<String>(input, &Protocol::limits(limits));
+        let sent = sending.join();
+        let theirs = theirs?.ok_or_else(|| Error::Io(ErrorKind::UnexpectedEof.into()))?;
+        // A panic is one of the stream's own.
+        sent.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        Ok(theirs.parse()?)
+    })
 }
 
 /// The text that the other side parses.
 impl fmt::Display for Protocol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.schemas.iter().try_for_each(|(tag, schema)| write!(f, "\t{tag}\n{schema}"))
+        f.write_str(&self.text)
     }
 }
 
 impl FromStr for Protocol {
     type Err = SchemaError;
 
+    /// Parses a protocol from the text that [`Display`](fmt::Display) wrote. Line breaks may be those of Windows.
     fn from_str(text: &str) -> Result<Self, SchemaError> {
-        let mut protocol = Self::default();
+        if text.len() > MAX_LEN {
+            return Err(SchemaError::TooLong { actual: text.len() });
+        }
+        let mut own = String::with_capacity(text.len() + 1);
         let mut blocks = text.split('\t');
         if !blocks.next().is_some_and(str::is_empty) {
-            return Err(SchemaError::Tag { index: 0 });
+            return Err(SchemaError::Block { index: 0 });
         }
+        let mut before: Option<Kind<'_>> = None;
         for (index, block) in blocks.enumerate() {
-            let no_tag = || SchemaError::Tag { index };
-            let (tag, schema) = block.split_once('\n').ok_or_else(no_tag)?;
-            let tag = tag.trim_end_matches('\r').parse().map_err(|_| no_tag())?;
-            if protocol.schemas.insert(tag, schema.parse()?).is_some() {
-                return Err(no_tag());
+            let wrong = SchemaError::Block { index };
+            let kind = Kind::of_block(block).ok_or(wrong)?;
+            let is_next = match before {
+                Some(head) if head.form == Form::Head => {
+                    (head.tag, head.name) == (kind.tag, kind.name) && kind.form != Form::Head
+                }
+                _ => before.is_none_or(|before| before.tag < kind.tag),
+            };
+            if !is_next || kind.name.contains(char::is_control) {
+                return Err(wrong);
             }
+            before = Some(kind);
+            own.extend(["\t", &kind.tag.to_string(), " ", kind.form.word(), " ", kind.name, "\n"]);
+            append(&mut own, kind.schema)?;
         }
-        Ok(protocol)
+        match before {
+            // The block is missing that a head belongs to.
+            Some(head) if head.form == Form::Head => {
+                Err(SchemaError::Block { index: text.matches('\t').count() })
+            }
+            _ => Ok(Self { text: own }),
+        }
     }
 }
 
@@ -168,6 +418,12 @@ impl fmt::Display for ProtocolDifference {
         match self {
             Self::OnlyHere { tag, name } => write!(f, "tag {tag}, `{name}`, is only here"),
             Self::OnlyThere { tag, name } => write!(f, "tag {tag}, `{name}`, is only there"),
+            Self::Name { tag, here, there } => {
+                write!(f, "tag {tag} is `{there}` there and `{here}` here")
+            }
+            Self::Form { tag, name, here, there } => {
+                write!(f, "tag {tag}, `{name}`: {there} there and {here} here")
+            }
             Self::Records { tag, name, differences } => {
                 write!(f, "tag {tag}, `{name}`")?;
                 for (index, difference) in differences.iter().enumerate() {
@@ -175,6 +431,7 @@ impl fmt::Display for ProtocolDifference {
                 }
                 Ok(())
             }
+            Self::More { count } => write!(f, "and {count} more"),
         }
     }
 }
@@ -186,17 +443,38 @@ mod tests {
     #[test]
     fn a_protocol_is_its_text() {
         let mut protocol = Protocol::default();
-        protocol.insert(7, Schema::of::<(u8, [f32; 2])>());
-        protocol.insert(u32::MAX, "\n".parse().unwrap());
+        let (records, head) = (Schema::of::<(u8, [f32; 2])>(), Schema::of::<u16>());
+        protocol.insert(7, Some("Pairs"), Form::List, None, &records);
+        protocol.insert(u32::MAX, Some(""), Form::One, None, &"\n".parse().unwrap());
+        protocol.insert(1, Some("a b"), Form::Text, Some(&head), &Schema::of::<u8>());
         let text = protocol.to_string();
+        assert!(
+            text.starts_with("\t1 head a b\nu16\n: u16\n\t1 text a b\nu8\n: u8\n\t7 list Pairs\n"),
+            "{text}"
+        );
         assert_eq!(text.parse(), Ok(protocol.clone()));
         assert_eq!(text.replace('\n', "\r\n").parse(), Ok(protocol.clone()));
         assert_eq!(Protocol::default().to_string().parse(), Ok(Protocol::default()));
+        assert_eq!(protocol.schema(7), Some(records));
         let refused = |text: &str| text.parse::<Protocol>().unwrap_err();
-        assert_eq!(refused("7\nS\n"), SchemaError::Tag { index: 0 });
-        assert_eq!(refused("\t7\nS\n\t7\nS\n"), SchemaError::Tag { index: 1 });
-        assert_eq!(refused("\t7\nS\n\t-1\nS\n"), SchemaError::Tag { index: 1 });
-        assert_eq!(refused("\t7"), SchemaError::Tag { index: 0 });
-        assert_eq!(refused("\t7\nS\nx\n"), SchemaError::Line { number: 2 });
+        for (text, index) in [
+            ("7 one S\nS\n", 0),
+            ("\t7\nS\n", 0),
+            ("\t7 one S", 0),
+            ("\t7 two S\nS\n", 0),
+            ("\t7 one \u{1b}\nS\n", 0),
+            ("\t7 one S\nS\n\t7 one S\nS\n", 1),
+            ("\t7 one S\nS\n\t6 one S\nS\n", 1),
+            ("\t7 one S\nS\n\t-1 one S\nS\n", 1),
+            ("\t7 head S\nS\n", 1),
+            ("\t7 head S\nS\n\t7 head S\nS\n", 1),
+            ("\t7 head S\nS\n\t8 list S\nS\n", 1),
+            ("\t7 head S\nS\n\t7 list T\nS\n", 1),
+        ] {
+            assert_eq!(refused(text), SchemaError::Block { index }, "{text}");
+        }
+        assert_eq!(refused("\t7 one S\nS\nx\n"), SchemaError::Line { number: 2 });
+        let actual = MAX_LEN + 1;
+        assert_eq!(refused(&"\t".repeat(actual)), SchemaError::TooLong { actual });
     }
 }

@@ -51,7 +51,7 @@ pub struct Incoming<R> {
 }
 
 impl<R: Read> Incoming<R> {
-    /// Reads a header and compares it with the limits; `None` if the stream ends between messages. Pass the stream as `&mut
+    /// Reads a header and compares it with the limits of payload and protection; `None` if the stream ends between messages. Pass the stream as `&mut
     /// input` to continue with it afterwards.
     ///
     /// # Errors
@@ -93,7 +93,7 @@ impl<R: Read> Incoming<R> {
     ///
     /// The errors of [`Header::check`]; [`Error::Io`], [`Error::Truncated`], [`Error::Checksum`];
     /// [`InvalidValue`](dtype_runtime::Error::InvalidValue) and [`Allocation`](dtype_runtime::Error::Allocation) inside
-    /// [`Error::Records`]; [`Error::PayloadLimit`] if the records would take more memory than the limit.
+    /// [`Error::Records`]; [`Error::RecordLimit`]; [`Error::PayloadLimit`] if the records would take more memory than the limit.
     pub fn read<T: Datatype>(self) -> Result<Vec<T>, Error> {
         self.receive()
     }
@@ -103,10 +103,12 @@ impl<R: Read> Incoming<R> {
     ///
     /// # Errors
     ///
-    /// The errors of [`read`](Self::read); [`Error::UnknownTag`], [`Error::RecordCount`], [`Error::Text`].
+    /// The errors of [`read`](Self::read); [`Error::UnknownTag`], [`Error::RecordCount`], [`Error::TextLimit`],
+    /// [`Error::Text`].
     pub fn receive<M: Messages>(mut self) -> Result<M, Error> {
         let mut assembler = M::begin(&self.header, &self.limits)?;
-        let (piece, payload) = (self.header.piece(), self.sizes.payload);
+        // A longer record is a message with a head, or arrives in pieces.
+        let (piece, payload) = (self.header.piece().min(CHUNK), self.sizes.payload);
         let (mut buffer, mut taken) = (Vec::new(), 0);
         while taken < payload {
             let size = piece.min(payload - taken);
@@ -127,7 +129,7 @@ impl<R: Read> Incoming<R> {
     /// [`Error::RecordLimit`] if there are more records than items; the errors of [`read`](Self::read).
     pub fn read_into<T: Datatype>(self, items: &mut [T]) -> Result<usize, Error> {
         self.header.check::<T>()?;
-        self.header.check_count(items.len() as u64)?;
+        self.header.check_count(self.limits.max_records().min(items.len() as u64))?;
         let count = self.sizes.count;
         let is_reversed = self.header.is_reversed();
         let mut packed = self.packed_in(size_of_val(items))?;
@@ -144,7 +146,7 @@ impl<R: Read> Incoming<R> {
     /// The errors of [`read`](Self::read).
     pub fn read_reusing<T: Datatype + Default>(self, records: &mut Vec<T>) -> Result<usize, Error> {
         self.header.check::<T>()?;
-        self.header.check_memory::<T>(&self.limits)?;
+        self.header.check_list::<Vec<T>>(self.header.count(), &self.limits)?;
         let count = self.sizes.count;
         let is_reversed = self.header.is_reversed();
         let mut packed = self.packed_in(size_of_val(&records[..]))?;
@@ -178,7 +180,7 @@ impl<R: Read> Incoming<R> {
         count: usize,
     ) -> Result<usize, Error> {
         self.header.check_type(ty)?;
-        self.header.check_count(count as u64)?;
+        self.header.check_count(self.limits.max_records().min(count as u64))?;
         let count = self.sizes.count;
         let (memory, origin) = to.into().into_parts();
         let room = memory.len();

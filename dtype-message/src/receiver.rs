@@ -79,6 +79,28 @@ impl<R: Read, M: Messages> Receiver<R, M> {
         }
     }
 
+    /// Reads until the first bytes of the next frame are there, if they are not, and returns `true`; `false` if the stream ends
+    /// before. So a time limit can begin with a frame, and a peer can be idle for any time between two.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`], after which the call can be repeated as for [`next_message`](Self::next_message).
+    pub fn has_started(&mut self) -> Result<bool, Error> {
+        while self.is_between_frames() {
+            let count = fill_some(&mut self.input, self.buffered.room());
+            if self.buffered.has_ended(count)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether no byte of the next frame has been read: the peer is idle, or has sent whole frames, and not a part of one. A
+    /// frame that was refused, and whose rest has not arrived, counts as a part.
+    pub fn is_between_frames(&self) -> bool {
+        self.buffered.is_between_frames()
+    }
+
     /// Whether no more messages can be read: the stream has ended or failed, or the start of the next frame is
     /// unknown after an error.
     pub fn is_lost(&self) -> bool {
@@ -165,6 +187,10 @@ impl<M: Messages> Buffered<M> {
                 Err(error.into())
             }
         }
+    }
+
+    pub(crate) fn is_between_frames(&self) -> bool {
+        self.start == self.end && self.decoder.is_between_frames()
     }
 
     pub(crate) fn is_lost(&self) -> bool {

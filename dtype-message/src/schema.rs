@@ -11,24 +11,39 @@
 //! trail[0..8].x: f32
 //! ```
 //!
-//! Control characters and backslashes in names are escaped as in Rust (`\n`), so that each field is one line. So are a colon
-//! and an opening bracket in the name of a field: a colon ends the path, and a bracket begins the number of elements.
+//! If not all numbers of the type are values of the field, the values follow in braces:
+//!
+//! ```text
+//! state: State {u8: Idle = 0, Busy = 1}
+//! id: u32 {not 0}
+//! ```
+//!
+//! Control characters and backslashes in names are escaped as in Rust (`\n`), so that each field is one line. So are the
+//! characters that end a name: a colon and an opening bracket in the name of a field, an opening brace in the name of an enum, a
+//! comma and an equals sign in the name of a variant.
 //!
 //! One `const` walk over the type map produces the text. At run time it writes the text; in `const` evaluation it has no room
-//! for the text and only computes its hash, so hashing takes no time when messages are sent.
+//! for the text and only computes its hash, so hashing takes no time when messages are sent. The hash does not cover the values
+//! in braces: records with a new variant can still be read if they do not use it.
 
 use core::fmt;
 use core::str::FromStr;
-use std::collections::{BTreeMap, BTreeSet};
 
+use dtype_runtime::Basic;
 use dtype_runtime::Datatype;
 use dtype_runtime::Validity;
+use dtype_runtime::basic::{Discriminants, Kind};
 use dtype_runtime::typemap::{Meaning, Node, TypeMap};
 
-/// The longest text that is parsed, in bytes.
-const MAX_LEN: usize = 64 * 1024;
+use crate::compare::{Difference, schemas};
 
-/// The names and types of the fields of a record, in the order of the packed stream.
+/// The longest text of a schema or a protocol that is parsed, in bytes.
+pub(crate) const MAX_LEN: usize = 1 << 20;
+
+/// What begins the values of a field, after its type.
+pub(crate) const VALUES: &str = " {";
+
+/// The names and types of the fields of a record, in the order of the packed stream, and the numbers of enums.
 ///
 /// The [signature](dtype_runtime::Type::signature_hash) has only the types, as in MPI: a receiver whose `Look { yaw, pitch }`
 /// has the same types as the sender's `Move { x, y }` accepts one as the other. If the sender puts the hash of its schema into
@@ -48,7 +63,7 @@ const MAX_LEN: usize = 64 * 1024;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schema {
-    text: String,
+    pub(crate) text: String,
 }
 
 impl Schema {
@@ -62,10 +77,15 @@ impl Schema {
         Self { text: String::from_utf8_lossy(&bytes).into_owned() }
     }
 
-    /// The hash that a frame carries. It detects mistakes, but no attacks: an attacker can find names with the same hash.
+    /// The hash that a frame carries. It detects mistakes, but no attacks: an attacker can find names with the same hash. It
+    /// covers the names and types of the fields, but not which numbers are values of them: the variants of an enum, for
+    /// example.
     pub fn hash(&self) -> u64 {
         let mut sink = Sink::new(&mut []);
-        sink.text(&self.text);
+        for line in self.text.lines() {
+            sink.text(without_values(line));
+            sink.byte(b'\n');
+        }
         sink.hash()
     }
 
@@ -74,116 +94,15 @@ impl Schema {
         self.text.lines().next().unwrap_or_default()
     }
 
-    /// The paths and types of the fields.
+    /// The paths and types of the fields, without the values in braces.
     pub fn fields(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.text.lines().skip(1).filter_map(|line| line.split_once(": "))
+        self.text.lines().skip(1).filter_map(|line| without_values(line).split_once(": "))
     }
 
-    /// The differences between the sender's schema and this one, the receiver's. Empty if they are equal. If a path occurs
-    /// several times in a schema, the first field counts.
+    /// The differences between the sender's schema and this one, the receiver's: at most [`Difference::MAX`], and the number of
+    /// the others. Empty if they are equal. If a path occurs several times in a schema, the first field counts.
     pub fn differences(&self, sender: &Self) -> Vec<Difference> {
-        let mut differences = Vec::new();
-        let own = |text: &str| text.to_owned();
-        if self.type_name() != sender.type_name() {
-            let (here, there) = (own(self.type_name()), own(sender.type_name()));
-            differences.push(Difference::Name { here, there });
-        }
-        // Inserted one by one: `collect` would need code that sorts.
-        let (mut here, mut there) = (BTreeMap::new(), BTreeMap::new());
-        here.extend(self.first_fields());
-        there.extend(sender.first_fields());
-        for (path, ty) in self.first_fields() {
-            match there.get(path) {
-                None => differences.push(Difference::OnlyHere { path: own(path), ty: own(ty) }),
-                Some(other) if *other != ty => differences.push(Difference::Type {
-                    path: own(path),
-                    here: own(ty),
-                    there: own(other),
-                }),
-                Some(_) => {}
-            }
-        }
-        for (path, ty) in sender.first_fields().filter(|(path, _)| !here.contains_key(path)) {
-            differences.push(Difference::OnlyThere { path: own(path), ty: own(ty) });
-        }
-        let ours = self.first_fields().filter(|(path, _)| there.contains_key(path));
-        let theirs = sender.first_fields().filter(|(path, _)| here.contains_key(path));
-        let mut pairs = ours.zip(theirs);
-        if let Some(((here, _), (there, _))) = pairs.find(|(ours, theirs)| ours.0 != theirs.0) {
-            differences.push(Difference::Order { here: own(here), there: own(there) });
-        }
-        differences
-    }
-
-    /// The first field of each path.
-    fn first_fields(&self) -> impl Iterator<Item = (&str, &str)> {
-        let mut seen = BTreeSet::new();
-        self.fields().filter(move |(path, _)| seen.insert(*path))
-    }
-}
-
-/// A difference between the sender's schema and the receiver's.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Difference {
-    /// The types have different names.
-    Name {
-        /// The receiver's name of the type.
-        here: String,
-        /// The sender's name of the type.
-        there: String,
-    },
-    /// A field has another type.
-    Type {
-        /// The path of the field.
-        path: String,
-        /// The type of the field in the receiver.
-        here: String,
-        /// The type of the field in the sender.
-        there: String,
-    },
-    /// The sender lacks a field.
-    OnlyHere {
-        /// The path of the field.
-        path: String,
-        /// The type of the field.
-        ty: String,
-    },
-    /// The receiver lacks a field.
-    OnlyThere {
-        /// The path of the field.
-        path: String,
-        /// The type of the field.
-        ty: String,
-    },
-    /// The fields that both have are in different orders. These are the paths of the first two that differ: at the same place,
-    /// the receiver has `here` and the sender has `there`.
-    Order {
-        /// The path of the receiver's field.
-        here: String,
-        /// The path of the sender's field.
-        there: String,
-    },
-}
-
-impl fmt::Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Name { here, there } => {
-                write!(f, "the type is `{there}` there and `{here}` here")
-            }
-            Self::Type { path, here, there } => {
-                write!(f, "`{path}` is {there} there and {here} here")
-            }
-            Self::OnlyHere { path, ty } => write!(f, "`{path}: {ty}` is only here"),
-            Self::OnlyThere { path, ty } => write!(f, "`{path}: {ty}` is only there"),
-            Self::Order { here, there } => {
-                write!(
-                    f,
-                    "the fields have another order: `{there}` comes there where `{here}` comes here"
-                )
-            }
-        }
+        schemas(&self.text, &sender.text, &mut { Difference::MAX })
     }
 }
 
@@ -197,15 +116,19 @@ impl fmt::Display for Schema {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaError {
-    /// The text is longer than 64 KiB.
-    #[error("a schema of {actual} bytes exceeds the limit of {MAX_LEN}")]
+    /// The text is longer than 1 MiB.
+    #[error("a text of {actual} bytes exceeds the limit of {MAX_LEN}")]
     TooLong {
         /// Bytes of the text.
         actual: usize,
     },
-    /// A block of a [`Protocol`](crate::Protocol) does not begin with a tab and a tag, or repeats the tag of another block.
-    #[error("block {index} of the protocol: expected a tab and a tag of its own, up to 4294967295")]
-    Tag {
+    /// A block of a [`Protocol`](crate::Protocol) does not begin with a tab, a tag, a form and a name, or is not after the
+    /// block with the tag before.
+    #[error(
+        "block {index} of the protocol: expected a tab, a tag above the one before, `one`, `list`, `text` or a `head` before \
+         one of these, and a name"
+    )]
+    Block {
         /// The number of the block, from 0 on.
         index: usize,
     },
@@ -223,30 +146,48 @@ impl FromStr for Schema {
     /// Parses a schema from the text that [`Display`](fmt::Display) wrote. Line breaks may be those of Windows, and the last
     /// one may be missing.
     fn from_str(text: &str) -> Result<Self, SchemaError> {
-        if text.len() > MAX_LEN {
-            return Err(SchemaError::TooLong { actual: text.len() });
-        }
-        // Equal schemas must be equal texts, so line breaks are normalized.
-        let mut own = String::with_capacity(text.len() + 1);
-        for (index, line) in text.lines().enumerate() {
-            if line.contains(char::is_control) || index > 0 && !line.contains(": ") {
-                return Err(SchemaError::Line { number: index + 1 });
-            }
-            own.push_str(line);
-            own.push('\n');
-        }
-        if own.is_empty() {
-            own.push('\n');
-        }
+        let mut own = String::new();
+        append(&mut own, text)?;
         Ok(Self { text: own })
     }
+}
+
+/// Appends the lines of a schema. Equal schemas must be equal texts, so line breaks are normalized.
+pub(crate) fn append(own: &mut String, text: &str) -> Result<(), SchemaError> {
+    if text.len() > MAX_LEN {
+        return Err(SchemaError::TooLong { actual: text.len() });
+    }
+    own.reserve_exact(text.len() + 1);
+    let mut lines = text.lines();
+    for (index, line) in [lines.next().unwrap_or_default()].into_iter().chain(lines).enumerate() {
+        if line.contains(char::is_control) || index > 0 && !line.contains(": ") {
+            return Err(SchemaError::Line { number: index + 1 });
+        }
+        own.push_str(line);
+        own.push('\n');
+    }
+    Ok(())
+}
+
+/// The line of a field without its values.
+fn without_values(line: &str) -> &str {
+    line.strip_suffix('}').and_then(|line| line.split_once(VALUES)).map_or(line, |(line, _)| line)
 }
 
 /// The hash of the schema of `T`, as a constant. It is never 0, because 0 in a frame means that there is no hash.
 pub(crate) const fn schema_hash<T: Datatype>() -> u64 {
     let mut sink = Sink::new(&mut []);
+    sink.has_values = false;
     sink.schema(T::TYPE_MAP);
     sink.hash()
+}
+
+/// What a name is of.
+#[derive(Clone, Copy)]
+enum Name {
+    Type,
+    Field,
+    Variant,
 }
 
 /// The position of the walk: the fields and arrays around a node.
@@ -262,11 +203,13 @@ struct Sink<'a> {
     state: u64,
     len: usize,
     out: &'a mut [u8],
+    /// Whether the text has the values of fields, which the hash does not cover.
+    has_values: bool,
 }
 
 impl<'a> Sink<'a> {
     const fn new(out: &'a mut [u8]) -> Self {
-        Self { state: 0xCBF2_9CE4_8422_2325, len: 0, out }
+        Self { state: 0xCBF2_9CE4_8422_2325, len: 0, out, has_values: true }
     }
 
     /// The mixed state: every bit of the state affects every bit of the hash.
@@ -287,10 +230,10 @@ impl<'a> Sink<'a> {
 
     /// A name with its control characters and backslashes escaped, so that a line break in it starts no new line.
     const fn name(&mut self, name: &str) {
-        self.escaped_name(name, false);
+        self.escaped_name(name, Name::Type);
     }
 
-    const fn escaped_name(&mut self, name: &str, is_field: bool) {
+    const fn escaped_name(&mut self, name: &str, of: Name) {
         let bytes = name.as_bytes();
         let mut i = 0;
         while i < bytes.len() {
@@ -300,7 +243,9 @@ impl<'a> Sink<'a> {
                 b'\t' => self.text("\\t"),
                 b'\\' => self.text("\\\\"),
                 byte @ (..=0x1F | 0x7F) => self.escaped(byte),
-                byte @ (b':' | b'[') if is_field => self.escaped(byte),
+                b'{' => self.escaped(b'{'),
+                byte @ (b':' | b'[') if matches!(of, Name::Field) => self.escaped(byte),
+                byte @ (b',' | b'=') if matches!(of, Name::Variant) => self.escaped(byte),
                 // The control characters above ASCII, in UTF-8.
                 0xC2 if bytes[i + 1] <= 0x9F => {
                     i += 1;
@@ -330,11 +275,11 @@ impl<'a> Sink<'a> {
         self.len += 1;
     }
 
-    const fn number(&mut self, number: usize) {
+    const fn number(&mut self, number: u128) {
         if number >= 10 {
             self.number(number / 10);
         }
-        self.byte(b"0123456789"[number % 10]);
+        self.byte(b"0123456789"[(number % 10) as usize]);
     }
 
     const fn schema(&mut self, map: &TypeMap) {
@@ -365,8 +310,64 @@ impl<'a> Sink<'a> {
                 self.path(path);
                 self.text(": ");
                 self.type_of(map);
+                if self.has_values {
+                    let state = self.state;
+                    self.values(map);
+                    self.state = state;
+                }
                 self.byte(b'\n');
             }
+        }
+    }
+
+    /// The values of a leaf, if some numbers of its basic datatype are not among them, and its type does not tell.
+    const fn values(&mut self, map: &TypeMap) {
+        match map.node() {
+            Node::Array { element, .. } => self.values(element),
+            Node::Basic { basic, validity, .. } => {
+                match validity {
+                    Validity::NonZero => self.text(" {not 0"),
+                    Validity::AtMost(most) => {
+                        self.text(" {up to ");
+                        self.number(*most as u128);
+                    }
+                    Validity::NotNan { .. } => self.text(" {not NaN"),
+                    Validity::Enum(variants) => {
+                        self.text(VALUES);
+                        self.text(basic.canonical().name());
+                        self.text(": ");
+                        self.variants(variants, *basic);
+                    }
+                    _ => return,
+                }
+                self.byte(b'}');
+            }
+            Node::Structure { .. } => {}
+        }
+    }
+
+    /// The names of the variants and their numbers.
+    const fn variants(&mut self, variants: &Discriminants, basic: Basic) {
+        let (values, names) = (variants.values(), variants.names());
+        let unused = 128 - 8 * basic.size() as u32;
+        let is_signed = matches!(basic.kind(), Kind::Integer);
+        let mut i = 0;
+        while i < values.len() {
+            if i > 0 {
+                self.text(", ");
+            }
+            if i < names.len() {
+                self.escaped_name(names[i], Name::Variant);
+            }
+            self.text(" = ");
+            let number = (values[i] << unused).cast_signed() >> unused;
+            if is_signed && number < 0 {
+                self.byte(b'-');
+                self.number(number.unsigned_abs());
+            } else {
+                self.number(values[i]);
+            }
+            i += 1;
         }
     }
 
@@ -378,12 +379,12 @@ impl<'a> Sink<'a> {
                 if !matches!(outer, Path::Root) {
                     self.byte(b'.');
                 }
-                self.escaped_name(name, true);
+                self.escaped_name(name, Name::Field);
             }
             Path::Elements(outer, count) => {
                 self.path(outer);
                 self.text("[0..");
-                self.number(*count);
+                self.number(*count as u128);
                 self.byte(b']');
             }
         }
@@ -408,7 +409,7 @@ impl<'a> Sink<'a> {
                 self.byte(b'[');
                 self.type_of(element);
                 self.text("; ");
-                self.number(*count);
+                self.number(*count as u128);
                 self.byte(b']');
             }
         }

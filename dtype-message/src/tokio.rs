@@ -27,7 +27,7 @@
 //!
 //! | | after its future was dropped |
 //! |---|---|
-//! | [`Receiver::next_message`] | nothing is lost: call it again; so it can be used in `select!` and with a timeout |
+//! | [`Receiver::next_message`], [`has_started`](Receiver::has_started) | nothing is lost: call it again; so it can be used in `select!` and with a timeout |
 //! | [`write_all`] | nothing is lost: call it again with the same [`Encoder`] |
 //! | [`send`], [`receive`], [`exchange`] | part of a frame has been written or read: give up the stream |
 //!
@@ -116,6 +116,52 @@ impl<R: AsyncRead + Unpin, M: Messages> Receiver<R, M> {
         }
     }
 
+    /// Reads until the first bytes of the next frame are there, if they are not, and returns `true`; `false` if the stream ends
+    /// before. So a time limit can begin with a frame, and a peer can be idle for any time between two:
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use dtype_message::Limits;
+    /// use dtype_message::tokio::Receiver;
+    /// use tokio::time::timeout;
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    /// # runtime.block_on(async {
+    /// # let stream: &[u8] = &[];
+    /// let mut receiver = Receiver::<_, String>::new(stream, Limits::new());
+    /// while receiver.has_started().await? {
+    ///     let Ok(message) = timeout(Duration::from_secs(2), receiver.next_message()).await else {
+    ///         break; // the peer is too slow: close the connection
+    ///     };
+    ///     println!("{message:?}");
+    /// }
+    /// # Ok::<(), dtype_message::Error>(())
+    /// # })?;
+    /// # Ok::<(), dtype_message::Error>(())
+    /// ```
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`next_message`](Self::next_message).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`].
+    pub async fn has_started(&mut self) -> Result<bool, Error> {
+        while self.is_between_frames() {
+            let count = self.input.read(self.buffered.room()).await;
+            if self.buffered.has_ended(count)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether no byte of the next frame has been read: the peer is idle, or has sent whole frames, and not a part of one. A
+    /// frame that was refused, and whose rest has not arrived, counts as a part.
+    pub fn is_between_frames(&self) -> bool {
+        self.buffered.is_between_frames()
+    }
+
     /// Whether no more messages can be read: the stream has ended or failed, or the start of the next frame is
     /// unknown after an error.
     pub fn is_lost(&self) -> bool {
@@ -132,9 +178,6 @@ impl<R: AsyncRead + Unpin, M: Messages> Receiver<R, M> {
         &self.input
     }
 }
-
-/// The longest text of a protocol that is accepted, in bytes.
-const MAX_PROTOCOL_LEN: u64 = 1 << 20;
 
 /// Sends this side's [`Protocol`] (of `M`), and returns the other side's. Both sides call this first when they have connected.
 /// It reads no byte beyond the other side's protocol.
@@ -160,12 +203,13 @@ const MAX_PROTOCOL_LEN: u64 = 1 << 20;
 /// # runtime.block_on(async {
 /// # let (mut here, mut there) = tokio::io::duplex(16);
 /// # let other = tokio::spawn(async move {
-/// #     let ours: Protocol = exchange::<v2::Message>(&mut there).await?;
+/// #     let ours: Protocol = exchange::<v2::Message>(&mut there, &Limits::new()).await?;
 /// #     assert_eq!(ours, Protocol::of::<Message>());
 /// #     let reading = v2::Message::Reading(v2::Reading { sensor: 1, value: 0.5, quality: 9 });
 /// #     send(&mut there, &reading, Framing::compact()).await
 /// # });
-/// let theirs = exchange::<Message>(&mut here).await?; // the other side's records have another field
+/// let limits = Limits::new().with_max_payload_bytes(64 * 1024);
+/// let theirs = exchange::<Message>(&mut here, &limits).await?; // the other side's records have another field
 /// let mut receiver = Receiver::<_, Message>::new(here, Limits::new()).with_sender(theirs);
 /// let refusal = receiver.next_message().await.unwrap_err().to_string();
 /// assert!(refusal.ends_with("`value` is f64 there and f32 here; `quality: u8` is only there"));
@@ -181,10 +225,11 @@ const MAX_PROTOCOL_LEN: u64 = 1 << 20;
 ///
 /// # Errors
 ///
-/// As [`send`] and [`receive`], for a text of at most 1 MiB; [`Error::Io`] if the stream ends before the other side's protocol;
-/// [`Error::Protocol`] if the text is not a protocol, or has a schema of more than 64 KiB.
+/// As [`send`] and [`receive`] of a text within the limits, and of at most 1 MiB; [`Error::Io`] if the stream ends before the
+/// other side's protocol; [`Error::Protocol`] if the text is not a protocol.
 pub async fn exchange<M: Messages>(
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin + ?Sized),
+    limits: &Limits,
 ) -> Result<Protocol, Error> {
     let (mut input, mut output) = ::tokio::io::split(stream);
     let ours = Protocol::of::<M>().to_string();
@@ -194,7 +239,7 @@ pub async fn exchange<M: Messages>(
         send(&mut output, &ours, Framing::new()).await?;
         Ok::<(), Error>(output.flush().await?)
     });
-    let limits = Limits::new().with_max_payload_bytes(MAX_PROTOCOL_LEN);
+    let limits = Protocol::limits(limits);
     let mut receiving = pin!(receive::<String>(&mut input, &limits));
     let (mut is_sent, mut received) = (false, None);
     let theirs = poll_fn(|context| {

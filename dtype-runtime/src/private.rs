@@ -1,12 +1,15 @@
 //! Names used by the derive's output, and functions beyond the public API that other crates of this workspace need. They may
 //! change with any version.
 
+use alloc::vec::Vec;
 pub use core;
 pub use memoffset;
 
 pub use crate::basic::Basic;
 pub use crate::datatype::{Datatype, Describes};
 pub use crate::outline::{AT_ONCE, List, Names, Parts, Repetition, Source, structure_of_pair};
+use crate::representation::ByteOrder;
+use crate::typed::pack_as;
 pub use crate::typed::{RecordPacker, Records, call_check, pack_one_onto, unpack_onto};
 use crate::typemap::assert_bound;
 pub use crate::typemap::{Field, Markers, TypeMap};
@@ -29,6 +32,14 @@ pub const fn field_map_with<S, F, D: Describes<F>>(
         );
     }
     D::FOREIGN_MAP
+}
+
+/// What packs the default of the field that `project` points at.
+pub const fn field_default<S, F: Datatype + Default>(
+    _project: fn(*const S) -> *const F,
+) -> fn(ByteOrder) -> Vec<u8> {
+    // Without bytes there is no default.
+    |order| pack_as(&[F::default()], order.into()).unwrap_or_default()
 }
 
 /// `size_of` the field.
@@ -126,8 +137,10 @@ pub const fn field_map_option<S, F: HasLayout>(
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no defined layout and cannot be part of a datatype",
     label = "std does not define the layout of its times",
-    note = "store a `Duration` as a `dtype_runtime::FixedDuration` and another time as a number, such as \
-            nanoseconds in a `u64`, or leave the field out with `#[dtype(skip)]`"
+    note = "store a `SystemTime` as a `dtype_runtime::Timestamp<U>`, an interval between two `Instant`s as a \
+            `dtype_runtime::TimeSpan<U>`, and a `Duration` as either that or a `dtype_runtime::FixedDuration`, \
+            where `U` is a unit such as `dtype_runtime::time::Nanoseconds`",
+    note = "if the field need not travel, leave it out with `#[dtype(skip)]`"
 )]
 pub trait IsNotTime: Datatype {}
 

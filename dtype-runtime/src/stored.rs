@@ -11,6 +11,7 @@
 //! | an enumeration whose names have other numbers | an enum | by name |
 //! | another width of an integer or a float | the number | with [`ReadOptions::with_number_conversion`], if the value is the same |
 //! | a field that the type does not have | none | with [`ReadOptions::with_other_fields`]: left out |
+//! | none | a field with `#[dtype(default)]` | with [`ReadOptions::with_defaults`]: the value of `Default` |
 
 mod convert;
 mod fit;
@@ -183,6 +184,9 @@ impl Number {
 pub struct ReadOptions {
     /// Whether fields that the type does not have are left out. Otherwise they are an error.
     pub other_fields: bool,
+    /// Whether fields that the stored records lack have the value that `#[dtype(default)]` gives. Otherwise they are an error, as
+    /// are fields without that attribute.
+    pub defaults: bool,
     /// Whether integers and floats of another width become the numbers of the type, each of which must have the same value.
     /// Otherwise they are an error.
     pub number_conversion: bool,
@@ -191,7 +195,14 @@ pub struct ReadOptions {
 impl ReadOptions {
     /// All fields, and exactly their formats.
     pub const fn strict() -> Self {
-        Self { other_fields: false, number_conversion: false }
+        Self { other_fields: false, defaults: false, number_conversion: false }
+    }
+
+    /// Gives fields that the stored records lack the value of `Default`, if they have `#[dtype(default)]`.
+    #[must_use]
+    pub const fn with_defaults(mut self) -> Self {
+        self.defaults = true;
+        self
     }
 
     /// Leaves out fields that the type does not have.

@@ -10,10 +10,12 @@
 mod meaning;
 
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 
 use crate::basic::{Basic, Discriminants, Validity};
 use crate::error::Error;
+use crate::representation::ByteOrder;
 use crate::signature::Fingerprint;
 
 pub use meaning::{Meaning, TimeUnit};
@@ -104,17 +106,32 @@ pub struct Field {
     offset: usize,
     size: usize,
     map: Option<&'static TypeMap>,
+    default: Option<PackDefault>,
 }
+
+/// Packs the value of a field that stored records lack, in a byte order.
+pub(crate) type PackDefault = fn(ByteOrder) -> Vec<u8>;
 
 impl Field {
     /// A field at `offset` bytes from the start of the value, described by `map`.
     pub const fn new(name: &'static str, offset: usize, map: &'static TypeMap) -> Self {
-        Self { name, offset, size: map.stride, map: Some(map) }
+        Self { name, offset, size: map.stride, map: Some(map), default: None }
     }
 
     /// A field of `size` bytes that is not part of the type map.
     pub const fn skipped(name: &'static str, offset: usize, size: usize) -> Self {
-        Self { name, offset, size, map: None }
+        Self { name, offset, size, map: None, default: None }
+    }
+
+    /// The same field, with what packs its value for records that lack it: `#[dtype(default)]`.
+    #[must_use]
+    pub const fn with_default(self, default: fn(ByteOrder) -> Vec<u8>) -> Self {
+        Self { default: Some(default), ..self }
+    }
+
+    /// The packed value of the field for records that lack it, in a byte order; `None` if there is none.
+    pub fn default_in(&self, order: ByteOrder) -> Option<Vec<u8>> {
+        self.default.map(|default| default(order))
     }
 
     /// The name, or the index of a tuple's field.

@@ -9,7 +9,8 @@
 //! |---|---|
 //! | sends a damaged report | refuses it and reads on; the station sends the report again |
 //! | sends a damaged header | closes the connection, as the next frame cannot be found; the station connects again |
-//! | sends a frame too slowly, or nothing | closes the connection after a time |
+//! | sends a frame too slowly | closes the connection after a time |
+//! | sends nothing between two frames | keeps the connection for longer than a frame may take |
 //! | asks, and does not read the answers | the same |
 //! | vanishes in the middle of a frame | drops the unfinished report |
 //!
@@ -46,6 +47,9 @@ struct Arguments {
     /// Peers that send a frame too slowly.
     #[arg(long, default_value_t = 3)]
     slow: u32,
+    /// Peers that send a report, nothing for a while, and another report.
+    #[arg(long, default_value_t = 3)]
+    idle: u32,
     /// Peers that request readings and do not read the replies.
     #[arg(long, default_value_t = 2)]
     not_reading: u32,
@@ -64,6 +68,9 @@ struct Arguments {
     /// The time limit for receiving a frame and for sending a reply, in milliseconds.
     #[arg(long, default_value_t = 2000)]
     patience: u64,
+    /// The time limit between two frames, in milliseconds.
+    #[arg(long, default_value_t = 60_000)]
+    idle_patience: u64,
 }
 
 fn main() -> Result<()> {
@@ -77,8 +84,13 @@ fn main() -> Result<()> {
     writeln!(out, "{} reports damaged and sent again", account.refused)?;
     writeln!(
         out,
-        "connections: {} ended in order, {} lost, {} too slow, {} not reading, {} vanished",
-        account.ended, account.lost, account.slow, account.not_reading, account.vanished
+        "connections: {} ended in order, {} lost, {} idle, {} too slow, {} not reading, {} vanished",
+        account.ended,
+        account.lost,
+        account.idle,
+        account.slow,
+        account.not_reading,
+        account.vanished
     )?;
     Ok(())
 }
@@ -88,7 +100,8 @@ async fn exchange(arguments: &Arguments) -> Result<(Account, Sent)> {
     let listener = server::listen(([127, 0, 0, 1], 0).into()).context("cannot listen")?;
     let address = listener.local_addr()?;
     let patience = Duration::from_millis(arguments.patience);
-    let server = Rc::new(Server::new(patience, arguments.connections));
+    let idle = Duration::from_millis(arguments.idle_patience);
+    let server = Rc::new(Server::new(patience, idle, arguments.connections));
     let serving = tokio::task::spawn_local(Rc::clone(&server).serve(listener));
 
     let mut stations = JoinSet::new();
@@ -97,6 +110,9 @@ async fn exchange(arguments: &Arguments) -> Result<(Account, Sent)> {
         let is_damaged = number >= arguments.stations;
         stations
             .spawn_local(async move { station::run(address, number, reports, is_damaged).await });
+    }
+    for _ in 0..arguments.idle {
+        stations.spawn_local(station::pause(address, patience * 3 / 2));
     }
     for _ in 0..arguments.slow {
         stations.spawn_local(station::send_slowly(address));

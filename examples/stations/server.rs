@@ -39,6 +39,7 @@ pub(crate) struct Account {
     pub(crate) refused: u64,
     pub(crate) ended: u64,
     pub(crate) lost: u64,
+    pub(crate) idle: u64,
     pub(crate) slow: u64,
     pub(crate) not_reading: u64,
     pub(crate) vanished: u64,
@@ -47,7 +48,7 @@ pub(crate) struct Account {
 impl Account {
     /// The number of connections that have ended.
     fn connections(&self) -> u64 {
-        self.ended + self.lost + self.slow + self.not_reading + self.vanished
+        self.ended + self.lost + self.idle + self.slow + self.not_reading + self.vanished
     }
 }
 
@@ -57,7 +58,9 @@ enum End {
     Ended,
     /// Damage hid the start of the next frame.
     Lost,
-    /// No frame arrived in time.
+    /// The peer sent nothing for too long.
+    Idle,
+    /// A frame had begun, and did not arrive in time.
     Slow,
     /// The peer did not read the replies.
     NotReading,
@@ -67,6 +70,7 @@ enum End {
 
 pub(crate) struct Server {
     patience: Duration,
+    idle: Duration,
     most: usize,
     open: Cell<usize>,
     closed: Notify,
@@ -75,10 +79,12 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// A server with a time limit for each frame and each reply, and with at most `most` open connections.
-    pub(crate) fn new(patience: Duration, most: usize) -> Self {
+    /// A server with a time limit for each frame and each reply, one for the time between two frames, and with at most `most`
+    /// open connections.
+    pub(crate) fn new(patience: Duration, idle: Duration, most: usize) -> Self {
         Self {
             patience,
+            idle,
             most: most.max(1),
             open: Cell::new(0),
             closed: Notify::new(),
@@ -116,6 +122,7 @@ impl Server {
                 server.note(|account| match end {
                     End::Ended => account.ended += 1,
                     End::Lost => account.lost += 1,
+                    End::Idle => account.idle += 1,
                     End::Slow => account.slow += 1,
                     End::NotReading => account.not_reading += 1,
                     End::Vanished => account.vanished += 1,
@@ -131,6 +138,12 @@ impl Server {
         let (input, mut output) = stream.split();
         let mut receiver = Receiver::<_, Request>::new(input, LIMITS);
         loop {
+            match timeout(self.idle, receiver.has_started()).await {
+                Err(_) => return End::Idle,
+                Ok(Err(_)) => return End::Vanished,
+                Ok(Ok(false)) => return End::Ended,
+                Ok(Ok(true)) => {}
+            }
             // The time limit is for the whole frame, so bytes that trickle in do not extend it.
             let reply = match timeout(self.patience, receiver.next_message()).await {
                 Err(_) => return End::Slow,

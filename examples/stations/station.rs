@@ -128,6 +128,22 @@ fn report(station: u32, number: u32, count: u32) -> Vec<Reading> {
         .collect()
 }
 
+/// Sends a report, nothing for longer than a frame may take, and another report.
+pub(crate) async fn pause(address: SocketAddr, pause: Duration) -> Result<Sent> {
+    let mut connection = Connection::open(address).await?;
+    let mut sent = Sent::CONNECTION;
+    for number in 0..2 {
+        if number > 0 {
+            sleep(pause).await;
+        }
+        let readings = report(0, number, 10);
+        sent.readings += readings.len() as u64;
+        let reply = connection.request(&Request::Report(readings), Damage::None).await?;
+        ensure!(matches!(reply, Some(Reply::Receipt(_))), "an unexpected reply: {reply:?}");
+    }
+    Ok(sent)
+}
+
 /// Sends a frame byte by byte, until the server has closed the connection.
 pub(crate) async fn send_slowly(address: SocketAddr) -> Result<Sent> {
     let mut stream = TcpStream::connect(address).await.context("no server")?;

@@ -11,6 +11,8 @@ use crate::errors::Errors;
 /// The contents of a field's attributes. A bare word is kept for its span in the source.
 #[derive(Default)]
 pub(crate) struct FieldAttrs {
+    /// Whether records that lack the field have its default.
+    pub(crate) default: Option<Ident>,
     pub(crate) lb: Option<Ident>,
     pub(crate) ub: Option<Ident>,
     pub(crate) skip: Option<Ident>,
@@ -37,6 +39,10 @@ impl FieldAttrs {
         errors: &mut Errors,
     ) -> syn::Result<()> {
         match word.to_string().as_str() {
+            "default" => {
+                let word = bare(word, input, ": the value is that of `Default`")?;
+                once(&mut self.default, &word.clone(), word, errors);
+            }
             "lb" => {
                 let word = bare(word, input, ": the marker stands at the start of the field")?;
                 once(&mut self.lb, &word.clone(), word, errors);

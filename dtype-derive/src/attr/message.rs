@@ -1,10 +1,11 @@
 //! The attributes of an enum of messages, of its variants and of their values.
 
+use proc_macro2::Ident;
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, LitInt, Path};
+use syn::{Attribute, Expr, ExprLit, Lit, LitInt, Path};
 
-use super::words::{self, misplaced};
-use super::{Place, each_word, once, value};
+use super::words::{self, Shape, misplaced};
+use super::{Place, each_word, expression, once, value};
 use crate::errors::Errors;
 
 /// The path of `dtype_message` from the attributes of an enum of messages.
@@ -21,18 +22,48 @@ pub(crate) fn message_crate(attributes: &[Attribute], errors: &mut Errors) -> Op
     krate
 }
 
-/// The tag from the attributes of a variant.
-pub(crate) fn tag(attributes: &[Attribute], errors: &mut Errors) -> Option<u32> {
-    let mut tag = None;
-    each_word(attributes, Place::Message, errors, |word, input, errors| {
-        if word != "tag" {
-            return Err(misplaced(word, Place::Message));
+/// The attributes of a variant.
+#[derive(Default)]
+pub(crate) struct MessageAttrs {
+    pub(crate) tag: Option<u32>,
+    /// The greatest number of bytes of payload, of records and of bytes of text.
+    pub(crate) limits: [Option<Expr>; 3],
+}
+
+impl MessageAttrs {
+    /// Reads the attributes of a variant.
+    pub(crate) fn read(attributes: &[Attribute], errors: &mut Errors) -> Self {
+        let mut attrs = Self::default();
+        let [payload, records, text] = &mut attrs.limits;
+        each_word(attributes, Place::Message, errors, |word, input, errors| {
+            let name = word.to_string();
+            let (limit, shape) = match name.as_str() {
+                "tag" => {
+                    let number = value(word, input, words::TAG, number)?;
+                    once(&mut attrs.tag, word, number, errors);
+                    return Ok(());
+                }
+                "max_payload_bytes" => (&mut *payload, words::MAX_PAYLOAD_BYTES),
+                "max_records" => (&mut *records, words::MAX_RECORDS),
+                "max_text_bytes" => (&mut *text, words::MAX_TEXT_BYTES),
+                _ => return Err(misplaced(word, Place::Message)),
+            };
+            once(limit, word, bound(word, input, shape)?, errors);
+            Ok(())
+        });
+        attrs
+    }
+}
+
+/// A number that is an expression.
+fn bound(word: &Ident, input: ParseStream<'_>, shape: Shape) -> syn::Result<Expr> {
+    let bound = expression(word, input, shape)?;
+    match bound {
+        Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) => {
+            Err(syn::Error::new_spanned(bound, format_args!("expected {shape}")))
         }
-        let number = value(word, input, words::TAG, number)?;
-        once(&mut tag, word, number, errors);
-        Ok(())
-    });
-    tag
+        bound => Ok(bound),
+    }
 }
 
 fn number(input: ParseStream<'_>) -> syn::Result<u32> {

@@ -61,17 +61,25 @@ pub(super) const RENAME: Shape = Shape {
     form: "rename = \"name\"",
     value: "the name as a string, in quotes, not empty and without the character NUL",
 };
-/// The word of a message.
+/// The words of a message.
 pub(super) const TAG: Shape =
     Shape { form: "tag = <number>", value: "a number from 0 to 4294967295, without quotes" };
+pub(super) const MAX_PAYLOAD_BYTES: Shape = Shape {
+    form: "max_payload_bytes = <bytes>",
+    value: "a constant expression of type `u64`, without quotes",
+};
+pub(super) const MAX_RECORDS: Shape = Shape { form: "max_records = <number>", ..MAX_PAYLOAD_BYTES };
+pub(super) const MAX_TEXT_BYTES: Shape =
+    Shape { form: "max_text_bytes = <bytes>", ..MAX_PAYLOAD_BYTES };
 
 const ON_STRUCT: &[&str] =
     &[BOUND.form, CHECK.form, CRATE.form, LB.form, NAME.form, REMOTE.form, RESIZE.form, UB.form];
 const ON_ENUM: &[&str] = &[BOUND.form, CRATE.form, NAME.form, REMOTE.form];
-const ON_FIELD: &[&str] = &["lb", RENAME.form, "skip", "ub", WITH.form];
+const ON_FIELD: &[&str] = &["default", "lb", RENAME.form, "skip", "ub", WITH.form];
 const ON_VARIANT: &[&str] = &[RENAME.form];
 const ON_MESSAGES: &[&str] = &[MESSAGE_CRATE.form];
-const ON_MESSAGE: &[&str] = &[TAG.form];
+const ON_MESSAGE: &[&str] =
+    &[MAX_PAYLOAD_BYTES.form, MAX_RECORDS.form, MAX_TEXT_BYTES.form, TAG.form];
 
 /// An example of an attribute at `place`, for the error about tokens that are not a word.
 pub(super) fn example(place: Place) -> &'static str {
@@ -81,7 +89,7 @@ pub(super) fn example(place: Place) -> &'static str {
         Place::Field => "a word such as `skip` or `with`",
         Place::Variant => "the word `rename`",
         Place::Messages => "the word `crate`",
-        Place::Message => "the word `tag`",
+        Place::Message => "a word such as `tag`",
     }
 }
 
@@ -100,7 +108,7 @@ pub(super) fn misplaced(word: &Ident, place: Place) -> syn::Error {
             "an enum has the bounds of its integer: to set others, wrap the enum in a struct and \
              put `{name}` there"
         ),
-        ("skip" | "with", Place::Struct | Place::Enum) => {
+        ("default" | "skip" | "with", Place::Struct | Place::Enum) => {
             format!("`{name}` belongs on a field, not on {here}")
         }
         ("check", Place::Enum) => {
@@ -121,10 +129,12 @@ pub(super) fn misplaced(word: &Ident, place: Place) -> syn::Error {
         ("skip", Place::Variant) => {
             "every variant is a legal value of the enum, and none can be left out".to_owned()
         }
-        ("tag", Place::Messages) => "`tag` belongs on a variant, not on the enum".to_owned(),
+        ("tag" | "max_payload_bytes" | "max_records" | "max_text_bytes", Place::Messages) => {
+            format!("`{name}` belongs on a variant, not on the enum")
+        }
         ("crate", Place::Message) => "`crate` belongs on the enum, not on a variant".to_owned(),
         ("extent", Place::Struct) => format!("`extent` belongs inside `{}`", RESIZE.form),
-        (_, Place::Variant | Place::Messages | Place::Message) => {
+        (_, Place::Variant | Place::Messages) => {
             format!("unknown word `{name}`; on {here}, the only word is {}", list(place))
         }
         _ => format!("unknown word `{name}`; on {here}, the words are {}", list(place)),

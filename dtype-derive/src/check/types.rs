@@ -2,7 +2,7 @@
 //!
 //! An alias or a macro hides the syntax. The compiler then reports the type, in a less fitting message.
 
-use syn::{Type, TypeArray, TypeGroup, TypeParen, TypeTuple};
+use syn::{Type, TypeArray, TypeGroup, TypeParen, TypeReference, TypeTuple};
 
 use crate::errors::Errors;
 
@@ -22,6 +22,31 @@ pub(super) fn check(ty: &Type, errors: &mut Errors) {
             if let Some(message) = refusal(ty) {
                 errors.at(ty, message);
             }
+        }
+    }
+}
+
+/// The end of the advice for a field.
+const SKIP: &str = ", or leave the field out with `#[dtype(skip)]`";
+
+/// Records each part of the type of a message that cannot be sent.
+pub(crate) fn check_message(ty: &Type, errors: &mut Errors) {
+    let inner = match ty {
+        Type::Reference(TypeReference { elem, .. }) => elem,
+        _ => ty,
+    };
+    match inner {
+        Type::Paren(TypeParen { elem, .. }) | Type::Group(TypeGroup { elem, .. }) => {
+            check_message(elem, errors);
+        }
+        _ if is_str(inner) => errors.at(ty, "a message owns its text: hold a `String`"),
+        Type::Slice(_) => errors.at(ty, "a message owns its records: hold a `Vec`"),
+        _ => {
+            let mut of_field = Errors::default();
+            check(ty, &mut of_field);
+            errors.extend(of_field, |message| {
+                message.replace(SKIP, "").replace(": leave the field out with `#[dtype(skip)]`", "")
+            });
         }
     }
 }

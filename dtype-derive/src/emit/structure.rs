@@ -101,7 +101,11 @@ pub(super) fn entry(field: &Field<'_>, target: &Target) -> TokenStream {
         let function = Hint::for_type(field.ty).function();
         quote!(#private::#function(#place))
     };
-    quote!(#private::Field::new(#name, #offset, #map))
+    let default = field.attrs.default.as_ref().map(|word| {
+        let function = located(quote!(#private::field_default), word.span());
+        quote!(.with_default(#function(#place)))
+    });
+    quote!(#private::Field::new(#name, #offset, #map) #default)
 }
 
 /// `PhantomData::<With>`, with the spans of the path in the attribute.

@@ -1,9 +1,10 @@
 //! Checks whether the records of a message are what the receiver expects, and whether there are too many.
 
-use super::{Header, folded};
+use super::{Header, Sizes, combined_schema, combined_signature, folded};
 use crate::error::{Error, Mismatch, Protection, RecordKind};
 use crate::limits::Limits;
 use crate::schema::schema_hash;
+use dtype_runtime::__private::Records;
 use dtype_runtime::Datatype;
 use dtype_runtime::Type;
 
@@ -21,6 +22,25 @@ impl Header {
             schema_hash: Some(const { schema_hash::<T>() }),
         };
         self.compare(expected, || T::TYPE_MAP.to_string())
+    }
+
+    /// Checks whether the message is a head of type `H` and records of type `T` after it. Returns the sizes of both parts.
+    pub(crate) fn check_head<H: Datatype, T: Datatype>(&self) -> Result<(Sizes, Sizes), Error> {
+        let (head, record) = (H::TYPE_MAP.size(), T::TYPE_MAP.size());
+        let rest = self.record_size.checked_sub(head as u64);
+        let is_whole = rest.is_some_and(|rest| rest % (record as u64).max(1) == 0);
+        let expected = RecordKind {
+            size: if is_whole { self.record_size } else { head as u64 },
+            signature_hash: Some(const { combined_signature::<H, T>() }),
+            schema_hash: Some(const { combined_schema::<H, T>() }),
+        };
+        self.compare(expected, || format!("{} and a list of {}", H::TYPE_MAP, T::TYPE_MAP))?;
+        if self.count != 1 {
+            return Err(Error::RecordCount { expected: 1, actual: self.count });
+        }
+        let payload = self.in_memory()?.payload - head;
+        let count = payload / record.max(1);
+        Ok((Sizes { count: 1, record: head, payload: head }, Sizes { count, record, payload }))
     }
 
     /// Checks whether the records can be unpacked as instances of `ty` here: they have its signature, whatever the
@@ -68,11 +88,12 @@ impl Header {
         Err(mismatch.into())
     }
 
-    /// Checks whether the message is within the limits.
+    /// Checks whether the message has the protection and at most the payload that the limits say. The header does not tell text
+    /// from records, so those who know which it is compare the other limits.
     ///
     /// # Errors
     ///
-    /// [`Error::Unprotected`], [`Error::PayloadLimit`], [`Error::RecordLimit`].
+    /// [`Error::Unprotected`], [`Error::PayloadLimit`].
     #[inline]
     pub fn check_limits(&self, limits: &Limits) -> Result<(), Error> {
         if !self.has_checksum && !limits.allows_missing_checksum() {
@@ -83,28 +104,38 @@ impl Header {
             return Err(Error::Unprotected { missing: Protection::Signature });
         }
         let (limit, actual) = (limits.max_payload_bytes(), self.payload_len);
-        if actual > limit {
-            return Err(Error::PayloadLimit { limit, actual });
-        }
-        self.check_count(limits.max_records())
+        if actual > limit { Err(Error::PayloadLimit { limit, actual }) } else { Ok(()) }
     }
 
     #[inline]
     pub(crate) fn check_count(&self, limit: u64) -> Result<(), Error> {
-        let actual = self.count;
-        if actual > limit { Err(Error::RecordLimit { limit, actual }) } else { Ok(()) }
+        check_count(self.count, limit)
     }
 
-    /// Checks the memory that the records take as values of type `T`. It can be far more than the payload: because of
-    /// alignment, skipped fields, or records without data. Without this check, a sender could request any amount with a few
-    /// bytes.
+    /// Checks the records of a list: their number, or the length of a text; and the memory that they take as values. That can be
+    /// far more than the payload: because of alignment, skipped fields, or records without data. Without this check, a sender
+    /// could request any amount with a few bytes, or, if the records take no memory, any number of destructors.
     #[inline]
-    pub(crate) fn check_memory<T>(&self, limits: &Limits) -> Result<(), Error> {
+    pub(crate) fn check_list<L: Records>(&self, count: u64, limits: &Limits) -> Result<(), Error> {
+        if L::IS_TEXT {
+            let (limit, actual) = (limits.max_text_bytes(), count);
+            return if actual > limit { Err(Error::TextLimit { limit, actual }) } else { Ok(()) };
+        }
+        check_count(count, limits.max_records())?;
+        let stride = const { size_of::<L::Record>() };
+        if stride == 0 && const { core::mem::needs_drop::<L::Record>() } {
+            check_count(count, Limits::MAX_RECORDS_WITHOUT_DATA)?;
+        }
         let limit = limits.max_payload_bytes();
         let most = limit.max(self.payload_len.saturating_mul(Limits::MEMORY_OF_PAYLOAD));
-        let actual = self.count.saturating_mul(size_of::<T>() as u64);
+        let actual = count.saturating_mul(stride as u64);
         if actual > most { Err(Error::PayloadLimit { limit, actual }) } else { Ok(()) }
     }
+}
+
+#[inline]
+fn check_count(actual: u64, limit: u64) -> Result<(), Error> {
+    if actual > limit { Err(Error::RecordLimit { limit, actual }) } else { Ok(()) }
 }
 
 /// A name for a type made at run time: its first runs of basic datatypes.

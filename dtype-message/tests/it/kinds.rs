@@ -41,6 +41,12 @@ enum Packet {
     Samples(Vec<Sample>),
     Raw(Vec<u8>),
     Ping,
+    Answer(Sample, Vec<Move>),
+    Page {
+        head: (u16, Look),
+        samples: Vec<Sample>,
+    },
+    Reason(u64, String),
 }
 
 const LIMITS: Limits = Limits::new().with_max_payload_bytes(1 << 20).with_max_records(1 << 20);
@@ -76,6 +82,11 @@ fn packets() -> Vec<Packet> {
         Packet::Samples(samples(14_000)),
         Packet::Raw(vec![1, 2, 3]),
         Packet::Ping,
+        Packet::Answer(Sample { value: 1, flag: true }, vec![Move { x: 1.0, y: -2.0 }; 3]),
+        Packet::Answer(Sample { value: 2, flag: false }, vec![]),
+        Packet::Page { head: (7, Look { yaw: 0.5, pitch: 3.0 }), samples: samples(200) },
+        Packet::Reason(9, "Grüße".to_owned()),
+        Packet::Page { head: (8, Look { yaw: 0.5, pitch: 3.0 }), samples: samples(50_000) },
     ]
 }
 
@@ -276,6 +287,117 @@ fn a_wrong_message_costs_that_message_alone() {
         assert!(!receiver.is_lost());
     }
     assert_eq!(receiver.next_message().unwrap(), None);
+}
+
+/// A stream with a time limit for each read: the receiver tells whether a peer that sends nothing is idle.
+#[test]
+fn an_idle_peer_is_told_from_one_in_a_frame() {
+    let bytes = encoded(&Packet::Chat("hello".to_owned()), Framing::new());
+    let stream = [&bytes[..], &bytes[..20]].concat();
+    let timed_out = Fails(&stream, std::io::ErrorKind::WouldBlock);
+    let mut receiver = Receiver::<_, Packet>::new(timed_out, LIMITS);
+    assert!(receiver.is_between_frames() && receiver.has_started().unwrap());
+    assert!(receiver.next_message().unwrap().is_some());
+    refused!(receiver.next_message(), Error::Io(_));
+    assert!(!receiver.is_between_frames() && receiver.has_started().unwrap());
+    let mut idle =
+        Receiver::<_, Packet>::new(Fails(&bytes, std::io::ErrorKind::WouldBlock), LIMITS);
+    assert!(idle.next_message().unwrap().is_some());
+    refused!(idle.has_started(), Error::Io(_));
+    refused!(idle.next_message(), Error::Io(_));
+    assert!(idle.is_between_frames() && !idle.is_lost());
+    let mut ended = Receiver::<_, Packet>::new(&b""[..], LIMITS);
+    assert!(!ended.has_started().unwrap() && ended.next_message().unwrap().is_none());
+}
+
+/// Records, bytes of text and bytes of payload are three numbers.
+#[test]
+fn each_limit_has_its_own_number() {
+    const FEW: Limits = Limits::new().with_max_records(256);
+    const SHORT: Limits = Limits::new().with_max_text_bytes(256);
+    for framing in [Framing::new(), Framing::compact()] {
+        let (text, bytes) = ("x".repeat(300), vec![0_u8; 300]);
+        let text = encoded(&Packet::Chat(text), framing);
+        let bytes = encoded(&Packet::Raw(bytes), framing);
+        for size in [1, 10, 1000] {
+            let results = |stream: &[u8], limits| fed::<Packet>(stream, size, limits);
+            assert!(matches!(&results(&text, FEW)[..], [Ok(Packet::Chat(_))]));
+            assert!(matches!(&results(&bytes, SHORT)[..], [Ok(Packet::Raw(_))]));
+            let [Err(refusal)] = &results(&text, SHORT)[..] else { panic!() };
+            assert_eq!(refusal, "TextLimit { limit: 256, actual: 300 }");
+            let [Err(refusal)] = &results(&bytes, FEW)[..] else { panic!() };
+            assert_eq!(refusal, "RecordLimit { limit: 256, actual: 300 }");
+        }
+        let read = |limits| dtype_message::receive::<Packet>(&mut &text[..], &limits);
+        let refusal = read(SHORT).unwrap_err().to_string();
+        assert_eq!(refusal, "a message of 300 bytes of text exceeds the limit of 256");
+        assert!(read(FEW).is_ok());
+        // The payload is a number of its own, for text and for records.
+        for frame in [&text, &bytes] {
+            let limits = LIMITS.with_max_payload_bytes(299);
+            let refusal = dtype_message::decode::<Packet>(&mut &frame[..], &limits).unwrap_err();
+            assert_eq!(refusal.to_string(), "a message of 300 bytes exceeds the limit of 299");
+        }
+    }
+    // Readers that know the type, without an enum.
+    let frame = encoded(&vec![0_u8; 300], Framing::new());
+    let open = || Incoming::open(&frame[..], &FEW).unwrap().unwrap();
+    refused!(open().read::<u8>(), Error::RecordLimit { limit: 256, actual: 300 });
+    refused!(open().read_into(&mut [0_u8; 300]), Error::RecordLimit { limit: 256, actual: 300 });
+    let reused = open().read_reusing(&mut Vec::<u8>::new());
+    refused!(reused, Error::RecordLimit { limit: 256, actual: 300 });
+    let ty = Type::basic(Basic::U8).commit();
+    let with = open().read_with(&ty, &mut [0; 300], 300);
+    refused!(with, Error::RecordLimit { limit: 256, actual: 300 });
+    assert_eq!(open().packed().unwrap().len(), 300);
+}
+
+/// A variant can be stricter than the receiver, but not more lenient.
+#[test]
+fn a_kind_of_message_has_limits_of_its_own() {
+    const MOST: u64 = 2;
+    #[derive(Messages, Debug, PartialEq)]
+    enum Kinds {
+        #[dtype(max_records = MOST)]
+        Few(Vec<u16>),
+        #[dtype(tag = 7, max_text_bytes = 3 + 1, max_payload_bytes = 100)]
+        Short(String),
+        #[dtype(max_payload_bytes = 8)]
+        Small(Vec<u16>),
+        #[dtype(max_records = 0)]
+        Never(u8),
+        Any(Vec<u16>),
+    }
+    let cases = [
+        (Kinds::Few(vec![0; 3]), "RecordLimit { limit: 2, actual: 3 }"),
+        (Kinds::Few(vec![0; 2]), ""),
+        (Kinds::Short("12345".into()), "TextLimit { limit: 4, actual: 5 }"),
+        (Kinds::Short("1234".into()), ""),
+        (Kinds::Small(vec![0; 5]), "PayloadLimit { limit: 8, actual: 10 }"),
+        (Kinds::Small(vec![0; 4]), ""),
+        (Kinds::Never(1), "RecordLimit { limit: 0, actual: 1 }"),
+        (Kinds::Any(vec![0; 50]), ""),
+        (Kinds::Any(vec![0; 51]), "RecordLimit { limit: 50, actual: 51 }"),
+    ];
+    for (framing, (sent, refusal)) in [Framing::new(), Framing::compact()]
+        .into_iter()
+        .flat_map(|f| cases.iter().map(move |c| (f, c)))
+    {
+        let frame = encoded(sent, framing);
+        let limits = LIMITS.with_max_records(50);
+        let read = dtype_message::receive::<Kinds>(&mut &frame[..], &limits);
+        let decoded = dtype_message::decode::<Kinds>(&mut &frame[..], &limits);
+        for result in [read, decoded] {
+            match result {
+                Ok(read) => assert!(refusal.is_empty() && read.as_ref() == Some(sent), "{sent:?}"),
+                Err(error) => assert_eq!(format!("{error:?}"), *refusal),
+            }
+        }
+        for size in [1, 1000] {
+            let results = fed::<Kinds>(&frame, size, limits);
+            assert!(results.len() == 1 && results[0].is_ok() == refusal.is_empty(), "{results:?}");
+        }
+    }
 }
 
 #[test]
@@ -713,7 +835,7 @@ proptest! {
     /// Pieces of any size give the same results, whatever is wrong with the bytes.
     #[test]
     fn pieces_make_no_difference(
-        packets in prop::collection::vec((0_usize..10, 0_usize..9), 0..6),
+        packets in prop::collection::vec((0_usize..14, 0_usize..9), 0..6),
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..3),
         size in 1_usize..200,
         cut in any::<prop::sample::Index>(),

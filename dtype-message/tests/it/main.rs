@@ -18,10 +18,14 @@ mod checked;
 mod damage;
 mod decoder_memory;
 #[cfg(feature = "derive")]
+mod heads;
+#[cfg(feature = "derive")]
 mod kinds;
 #[cfg(feature = "derive")]
 mod memory;
 mod messages;
+#[cfg(feature = "derive")]
+mod peers;
 #[cfg(feature = "derive")]
 mod protocol;
 #[cfg(feature = "derive")]

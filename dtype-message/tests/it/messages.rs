@@ -5,7 +5,7 @@ use std::error::Error as _;
 use std::io::ErrorKind;
 
 use crate::frames::{Counts, Drops, FRAME, Fails, Lies, announce, changed};
-use dtype_message::{Error, Header, Incoming, Limits, Part};
+use dtype_message::{Error, Header, Incoming, Limits, Part, Protocol};
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::{
     Basic, Buffer, BufferMut, Datatype, Packer, Representation, Type, pack, unpack,
@@ -344,6 +344,16 @@ fn limits() {
     assert_eq!(input.len(), 15 + 4);
 }
 
+/// Without data, and with a destructor.
+#[derive(Datatype, Debug, Default)]
+struct Dropped;
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        std::hint::black_box(self);
+    }
+}
+
 #[test]
 fn records_without_data() {
     assert_eq!(
@@ -364,6 +374,23 @@ fn records_without_data() {
             dtype_runtime::Error::CountTooLarge { size: 0, .. }
         );
     }
+
+    // A destructor of each record would take for ever.
+    for count in [1 << 63, Limits::MAX_RECORDS_WITHOUT_DATA + 1] {
+        let hostile = announced(count);
+        let limit = Limits::MAX_RECORDS_WITHOUT_DATA;
+        let mut kept = Vec::<Dropped>::new();
+        for refusal in [
+            dtype_message::read::<Dropped>(&mut &hostile[..], &Limits::UNLIMITED).map(drop),
+            dtype_message::decode::<Vec<Dropped>>(&mut &hostile[..], &Limits::UNLIMITED).map(drop),
+            dtype_message::read_reusing(&mut &hostile[..], &mut kept, &Limits::UNLIMITED).map(drop),
+        ] {
+            refused!(refusal, Error::RecordLimit { limit: l, actual } if (l, actual) == (limit, count));
+        }
+    }
+    let most = announced(Limits::MAX_RECORDS_WITHOUT_DATA);
+    let read = dtype_message::read::<Dropped>(&mut &most[..], &Limits::UNLIMITED).unwrap();
+    assert_eq!(read.unwrap().len() as u64, Limits::MAX_RECORDS_WITHOUT_DATA);
 
     // Records without data still take memory, so the limit of the payload applies to their memory.
     let mut notes = vec![Note::default()];
@@ -563,7 +590,19 @@ fn errors_say_why() {
          0x16074f2a019b5dcc"
     );
     let error = Error::from(std::io::Error::from(ErrorKind::BrokenPipe));
-    assert_eq!(error.source().unwrap().to_string(), "broken pipe");
+    // The text has the cause, so a program that also prints the sources does not print it twice.
+    assert_eq!(error.to_string(), "the stream of messages failed: broken pipe");
+    assert!(error.source().is_none());
+    let text = dtype_message::receive::<String>(&mut &frame(&[b'a', 0xFF])[..], &LIMITS);
+    let error = text.unwrap_err();
+    assert!(
+        error.to_string().ends_with("invalid utf-8 sequence of 1 bytes from index 1"),
+        "{error}"
+    );
+    assert!(error.source().is_none());
+    let error = Error::from("\t7".parse::<Protocol>().unwrap_err());
+    assert!(error.to_string().contains("malformed: block 0 of the protocol"), "{error}");
+    assert!(error.source().is_none());
     let error = outcome(&frame(&samples(2))[..50]).unwrap_err();
     assert_eq!(error.to_string(), "the stream ended after 2 of 10 bytes of a frame's payload");
     assert!(error.source().is_none());

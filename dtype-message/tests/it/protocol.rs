@@ -1,6 +1,6 @@
 //! Two versions of a protocol, which the sides exchange when they connect.
 
-use dtype_message::{Error, Framing, Limits, Messages, Protocol, Receiver};
+use dtype_message::{Error, Framing, Header, Limits, Messages, Protocol, Receiver, Schema};
 use dtype_runtime::Datatype;
 
 #[derive(Datatype, Clone, Debug, PartialEq)]
@@ -53,15 +53,136 @@ fn changes_between_versions_are_named() {
         lines(&here, &there),
         [
             format!("tag 1, `Reading`: {CHANGES}"),
-            "tag 3, `Reading`, is only here".into(),
-            "tag 4, `()`, is only there".into()
+            "tag 3, `Many`, is only here".into(),
+            "tag 4, `Reset`, is only there".into()
         ]
     );
     assert_eq!(there.to_string().parse::<Protocol>().unwrap(), there);
     assert_eq!(
         Protocol::of::<Vec<Reading>>().to_string(),
-        "\t0\nReading\nsensor: u32\nvalue: f32\n"
+        "\t0 list Reading\nReading\nsensor: u32\nvalue: f32\n"
     );
+}
+
+/// Two versions of the same names.
+macro_rules! version {
+    ($name:ident { $($items:tt)* }) => {
+        mod $name {
+            #![allow(dead_code, unreachable_pub, unused_imports, reason = "only their protocols are used")]
+            use core::num::NonZero;
+            use dtype_message::{Messages, Protocol};
+            use dtype_runtime::Datatype;
+            $($items)*
+            pub(super) fn protocol() -> Protocol {
+                Protocol::of::<Packet>()
+            }
+        }
+    };
+}
+
+version!(before {
+    #[derive(Datatype)]
+    #[repr(u8)]
+    pub enum State { Idle = 0, Busy = 1, Lost = 2 }
+    #[derive(Datatype)]
+    #[repr(i16)]
+    pub enum Level { Low = -1, High = 1 }
+    #[derive(Datatype)]
+    pub struct Record { state: State, levels: [Level; 3], id: u32 }
+    #[derive(Messages)]
+    pub enum Packet {
+        State(Record),
+        Answer(Record),
+        Bytes(Vec<u8>),
+        Log(String),
+        Byte(u8),
+        Name(String),
+    }
+});
+
+version!(after {
+    #[derive(Datatype)]
+    #[repr(u8)]
+    pub enum State { Idle = 0, Busy = 2, Gone = 1 }
+    #[derive(Datatype)]
+    #[repr(i16)]
+    pub enum Level { Low = -2, High = 1 }
+    #[derive(Datatype)]
+    pub struct Record { state: State, levels: [Level; 3], id: NonZero<u32> }
+    #[derive(Messages)]
+    pub enum Packet {
+        State(Record),
+        Answer(Vec<Record>),
+        Bytes(String),
+        Log(Vec<u8>),
+        Byte(Vec<u8>),
+        Title(String),
+    }
+});
+
+/// Each of these is refused when it arrives, although the signatures are equal.
+#[test]
+fn what_a_reader_refuses_is_named_before() {
+    let lines = |here: Protocol, there: Protocol| -> Vec<String> {
+        here.differences(&there).iter().map(ToString::to_string).collect()
+    };
+    let records = "the variant `Busy` of `state` is 2 there and 1 here; \
+                   the variant `Lost = 2` of `state` is only here; \
+                   the variant `Gone = 1` of `state` is only there; \
+                   the variant `Low` of `levels` is -2 there and -1 here; \
+                   `id` is u32 {not 0} there and u32 here";
+    assert_eq!(
+        lines(before::protocol(), after::protocol()),
+        [
+            &format!("tag 0, `State`: {records}"),
+            "tag 1, `Answer`: a list of `Record` there and one `Record` here",
+            "tag 2, `Bytes`: a text there and a list of `u8` here",
+            "tag 3, `Log`: a list of `u8` there and a text here",
+            "tag 4, `Byte`: a list of `u8` there and one `u8` here",
+            "tag 5 is `Title` there and `Name` here",
+        ]
+    );
+    assert!(
+        lines(after::protocol(), before::protocol())[0]
+            .contains("`id` is u32 there and u32 {not 0} here")
+    );
+    // Another number of bytes is another type.
+    let (here, there): (Schema, Schema) =
+        ("S\ns: E {u8: A = 0}\n".parse().unwrap(), "S\ns: E {u16: A = 0}\n".parse().unwrap());
+    assert_eq!(here.differences(&there)[0].to_string(), "`s` is E as u16 there and E as u8 here");
+}
+
+/// The names of variants may have any characters, and a new variant does not change the hash that frames carry.
+#[test]
+fn variants_are_part_of_the_schema_and_not_of_its_hash() {
+    #[derive(Datatype)]
+    #[dtype(name = "E {x}")]
+    #[repr(u8)]
+    #[allow(dead_code, reason = "only its schema is used")]
+    enum Odd {
+        #[dtype(rename = "a, b = 1}")]
+        A = 0,
+        #[dtype(rename = "{u8: c\n")]
+        B = 255,
+    }
+    #[derive(Datatype)]
+    #[dtype(name = "S {u8: y}")]
+    struct Record {
+        #[dtype(rename = "x {")]
+        odd: Odd,
+    }
+    let schema = Schema::of::<Record>();
+    let text = r"S \u{7b}u8: y}
+x \u{7b}: E \u{7b}x} {u8: a\u{2c} b \u{3d} 1} = 0, \u{7b}u8: c\n = 255}
+";
+    assert_eq!(schema.to_string(), text);
+    assert_eq!(schema.fields().collect::<Vec<_>>(), [(r"x \u{7b}", r"E \u{7b}x}")]);
+    let header = Header::of::<Record>(1, Framing::new().with_schema()).unwrap();
+    assert_eq!(header.schema_hash(), Some(schema.hash()));
+    let more = text.replace("255}", "255, D = 7}").parse::<Schema>().unwrap();
+    assert_eq!(more.hash(), schema.hash());
+    let difference = schema.differences(&more).remove(0).to_string();
+    assert_eq!(difference, r"the variant `D = 7` of `x \u{7b}` is only there");
 }
 
 #[test]
@@ -140,6 +261,7 @@ fn both_sides_exchange_their_protocols() {
     use std::task::{Context, Poll, Waker};
 
     use dtype_message::tokio::exchange;
+    let limits = Limits::new();
     use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -148,11 +270,11 @@ fn both_sides_exchange_their_protocols() {
         runtime.block_on(async {
             let (mut here, mut there) = duplex(room);
             let other = tokio::spawn(async move {
-                let theirs = exchange::<v2::V2>(&mut there).await.unwrap();
+                let theirs = exchange::<v2::V2>(&mut there, &limits).await.unwrap();
                 there.write_all(b"next").await.unwrap();
                 theirs
             });
-            let theirs = exchange::<V1>(&mut here).await.unwrap();
+            let theirs = exchange::<V1>(&mut here, &limits).await.unwrap();
             assert_eq!(
                 (theirs, other.await.unwrap()),
                 (Protocol::of::<v2::V2>(), Protocol::of::<V1>())
@@ -171,7 +293,7 @@ fn both_sides_exchange_their_protocols() {
             let (mut here, mut there) = duplex(1 << 16);
             there.write_all(&bytes).await.unwrap();
             there.shutdown().await.unwrap();
-            exchange::<V1>(&mut here).await.unwrap_err()
+            exchange::<V1>(&mut here, &limits).await.unwrap_err()
         })
     };
     assert!(matches!(refused(Vec::new()), Error::Io(_)));
@@ -184,7 +306,7 @@ fn both_sides_exchange_their_protocols() {
     // A peer that closes its writing side, and reads nothing.
     let (mut here, mut there) = duplex(7);
     runtime.block_on(there.shutdown()).unwrap();
-    let exchanging = std::pin::pin!(exchange::<V1>(&mut here));
+    let exchanging = std::pin::pin!(exchange::<V1>(&mut here, &limits));
     let ended = exchanging.poll(&mut Context::from_waker(Waker::noop()));
     assert!(matches!(ended, Poll::Ready(Err(Error::Io(_)))), "{ended:?}");
 }

@@ -90,6 +90,53 @@ fn a_receiver_that_is_cancelled_at_every_byte_loses_nothing() {
 }
 
 #[test]
+fn an_idle_peer_is_told_from_one_in_a_frame() {
+    run(async {
+        for framing in [Framing::new(), Framing::compact()] {
+            let mut bytes = Vec::new();
+            dtype_message::encode(&mut bytes, &Packet::Chat("hello".to_owned()), framing).unwrap();
+            let (mut here, there) = duplex(1024);
+            let mut receiver = Receiver::<_, Packet>::new(there, Limits::new());
+            let (mut codec, mut src) =
+                (Codec::<Packet>::new(Limits::new(), framing), BytesMut::new());
+            for _ in 0..3 {
+                assert!(
+                    receiver.is_between_frames() && cancelled(receiver.has_started()).is_none()
+                );
+                for byte in &bytes[..bytes.len() - 1] {
+                    here.write_all(&[*byte]).await.unwrap();
+                    assert!(receiver.has_started().await.unwrap());
+                    assert!(cancelled(receiver.next_message()).is_none());
+                    assert!(!receiver.is_between_frames());
+                    src.extend_from_slice(&[*byte]);
+                    assert!(codec.decode(&mut src).unwrap().is_none());
+                    assert!(!codec.is_between_frames());
+                }
+                // The end of a frame and the start of the next one arrive at once.
+                let end = bytes.len() - 1;
+                let more = [&bytes[end..], &bytes[..5]].concat();
+                here.write_all(&more).await.unwrap();
+                assert!(receiver.next_message().await.unwrap().is_some());
+                assert!(!receiver.is_between_frames() && receiver.has_started().await.unwrap());
+                here.write_all(&bytes[5..]).await.unwrap();
+                assert!(receiver.next_message().await.unwrap().is_some());
+                src.extend_from_slice(&bytes[end..]);
+                assert!(codec.decode(&mut src).unwrap().is_some() && codec.is_between_frames());
+            }
+            // The rest of a frame that was refused has not arrived.
+            let mut unknown = Vec::new();
+            dtype_message::encode(&mut unknown, &vec![1_u8; 9], framing.with_tag(9)).unwrap();
+            here.write_all(&unknown[..unknown.len() - 5]).await.unwrap();
+            assert!(receiver.next_message().await.is_err() && !receiver.is_between_frames());
+            here.write_all(&unknown[unknown.len() - 5..]).await.unwrap();
+            assert!(cancelled(receiver.next_message()).is_none() && receiver.is_between_frames());
+            drop(here);
+            assert!(!receiver.has_started().await.unwrap() && receiver.is_lost());
+        }
+    });
+}
+
+#[test]
 fn a_writer_that_is_cancelled_goes_on() {
     run(async {
         let numbers: Vec<u32> = (0..40_000).collect();

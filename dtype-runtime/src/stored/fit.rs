@@ -35,7 +35,35 @@ pub(super) struct Walk {
     /// The structures around it that count their values, the outermost first.
     counts: Vec<Count>,
     pub(super) conversions: Vec<Conversion>,
+    /// Fields that the item lacks.
+    pub(super) missing: Vec<Missing>,
     pub(super) left_out: Vec<String>,
+}
+
+/// A field of a record that an item lacks, and its place.
+pub(super) struct Missing {
+    packed: usize,
+    axes: Vec<Axis>,
+    field: Field,
+}
+
+impl Missing {
+    /// Writes the default to its places in a packed record.
+    pub(super) fn fill(&self, order: ByteOrder, record: &mut [u8]) {
+        let value = self.field.default_in(order).unwrap_or_default();
+        fill(&value, self.packed, &self.axes, record);
+    }
+}
+
+fn fill(value: &[u8], at: usize, axes: &[Axis], record: &mut [u8]) {
+    match axes.split_first() {
+        None => record[at..][..value.len()].copy_from_slice(value),
+        Some((axis, inner)) => {
+            for index in 0..axis.length {
+                fill(value, at + index * axis.packed, inner, record);
+            }
+        }
+    }
 }
 
 impl Walk {
@@ -50,6 +78,7 @@ impl Walk {
             axes: Vec::new(),
             counts: Vec::new(),
             conversions: Vec::new(),
+            missing: Vec::new(),
             left_out: Vec::new(),
         }
     }
@@ -180,17 +209,19 @@ impl Walk {
         let ours = || {
             fields
                 .iter()
-                .filter_map(|field| Some((field.name(), field.map()?)))
-                .filter(|(_, map)| map.size() > 0)
+                .filter_map(|field| Some((field.name(), field.map()?, field)))
+                .filter(|(_, map, _)| map.size() > 0)
         };
         let (meaning, mut found, mut position) = (map.meaning(), 0, 0);
         let (mut stored, mut packed) = (Members::default(), Members::default());
         let (outer, outer_packed, outer_counts) = (self.stored, self.packed, self.counts.len());
-        for (name, map) in ours() {
+        for (name, map, default) in ours() {
             let path = joined(path, name);
             let is_it = |their: &&StoredField<'_, I>| their.name == name;
             let Some(their) = theirs.iter().find(is_it) else {
-                return Err(Misfit::Missing { field: path }.into());
+                self.missing(default, map, outer_packed + position, path)?;
+                position += map.size();
+                continue;
             };
             found += 1;
             self.is_packed &= their.offset == position as u64;
@@ -221,7 +252,7 @@ impl Walk {
         self.counts.truncate(outer_counts);
         // There are equally many, and each field of the type was found; so there are no others, unless a name is repeated.
         if theirs.len() != found {
-            self.others(&theirs, |name| ours().any(|(field, _)| field == name), path)?;
+            self.others(&theirs, |name| ours().any(|(field, ..)| field == name), path)?;
         }
         self.is_packed &= item.size() == position as u64;
         if stored.types.is_empty() {
@@ -232,6 +263,24 @@ impl Walk {
         let stored = stored.finish(extent).ok_or_else(malformed)?;
         let packed = packed.finish(position.cast_signed() as i64).ok_or_else(malformed)?;
         Ok(Some(Moved { stored, packed }))
+    }
+
+    /// Notes the value of a field that the item lacks, if it has a default and that is allowed.
+    fn missing(
+        &mut self,
+        field: &Field,
+        map: &TypeMap,
+        packed: usize,
+        path: String,
+    ) -> Result<(), Misfit> {
+        let size = field.default_in(ByteOrder::NATIVE).map(|value| value.len());
+        let is_allowed = self.options.defaults && self.access == Access::Read;
+        if !is_allowed || size != Some(map.size()) {
+            return Err(Misfit::Missing { field: path });
+        }
+        self.is_packed = false;
+        self.missing.push(Missing { packed, axes: self.axes.clone(), field: *field });
+        Ok(())
     }
 
     /// Leaves out fields that the type does not have, if that is allowed.

@@ -1,6 +1,7 @@
 //! Converts items to records and back.
 
 use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
@@ -16,18 +17,23 @@ use crate::error::Error;
 use crate::representation::ByteOrder;
 use crate::typed::{NOT_INITIALISED, pack_as, pack_onto, refuse_skipped_fields};
 use crate::typed::{unpack_after, unpack_as};
+use crate::typemap::TypeMap;
 use crate::types::Type;
 
 /// A stored datatype whose items contain the fields of `T`, at any offsets.
 pub struct Fit<T> {
     /// Bytes of an item.
     size: usize,
+    /// Bytes of a packed record.
+    record: usize,
     order: ByteOrder,
     is_packed: bool,
     /// The values in an item that are copied without conversion.
     stored: Option<Committed>,
     /// The same values in a packed record; `None` if they are the whole record.
     packed: Option<Committed>,
+    /// A packed record with the fields that an item lacks; empty if it lacks none.
+    defaults: Vec<u8>,
     conversions: Vec<Conversion>,
     left_out: Vec<String>,
     of: PhantomData<fn() -> T>,
@@ -63,17 +69,41 @@ impl<T: Datatype> Fit<T> {
         options: ReadOptions,
         order: Option<ByteOrder>,
     ) -> Result<Self, I::Error> {
+        Self::of_map(T::TYPE_MAP, item, access, options, order)
+    }
+}
+
+impl<T> Fit<T> {
+    /// As [`in_order`](Self::in_order), for the type with this map, which need not be `T`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`new`](Self::new).
+    pub fn of_map<I: Item>(
+        map: &TypeMap,
+        item: &I,
+        access: Access,
+        options: ReadOptions,
+        order: Option<ByteOrder>,
+    ) -> Result<Self, I::Error> {
+        let record = map.size();
         let mut walk = Walk::new(access, options, order);
-        let moved = walk.item(item, T::TYPE_MAP, "")?;
-        let Walk { order, is_packed, conversions, left_out, .. } = walk;
+        let moved = walk.item(item, map, "")?;
+        let Walk { order, is_packed, conversions, missing, left_out, .. } = walk;
+        let mut defaults = vec![0; if missing.is_empty() { 0 } else { record }];
+        let order = order.unwrap_or(ByteOrder::NATIVE);
+        missing.iter().for_each(|field| field.fill(order, &mut defaults));
+        let is_whole = conversions.is_empty() && missing.is_empty();
         let malformed = |_| Misfit::Malformed { field: String::new() };
         let commit = |part: fn(&Moved) -> &Type| moved.as_ref().map(|moved| part(moved).commit());
         Ok(Self {
             size: usize::try_from(item.size()).map_err(malformed)?,
-            order: order.unwrap_or(ByteOrder::NATIVE),
+            record,
+            defaults,
+            order,
             is_packed: is_packed && conversions.is_empty(),
             stored: commit(|moved| &moved.stored),
-            packed: commit(|moved| &moved.packed).filter(|_| !conversions.is_empty()),
+            packed: commit(|moved| &moved.packed).filter(|_| !is_whole),
             conversions,
             left_out,
             of: PhantomData,
@@ -111,6 +141,42 @@ impl<T: Datatype> Fit<T> {
         self.stored.as_deref()
     }
 
+    /// The packed records of `count` items, in the byte order of the items. They are not checked.
+    ///
+    /// # Errors
+    ///
+    /// As for [`unpack_onto`](Self::unpack_onto), for a value that is not converted.
+    pub fn repack<'a>(
+        &self,
+        items: &'a [u8],
+        count: usize,
+        scratch: &'a mut Scratch,
+    ) -> Result<&'a [u8], ValueError> {
+        if self.is_packed {
+            return Ok(items);
+        }
+        let Scratch { texts, moved, packed } = scratch;
+        refill(packed, count, self.record, &self.defaults)?;
+        match (&self.stored, &self.packed) {
+            (Some(stored), None) => {
+                stored.pack(Buffer::new(items), count, packed)?;
+            }
+            (Some(stored), Some(all)) => {
+                refill(moved, count, data_of(stored)?, &[])?;
+                stored.pack(Buffer::new(items), count, moved)?;
+                all.unpack(moved, BufferMut::new(packed), count)?;
+            }
+            (None, _) => {}
+        }
+        let mut sides = Sides { item: self.size, record: self.record, order: self.order, texts };
+        for conversion in &self.conversions {
+            conversion.load(items, packed, &mut sides)?;
+        }
+        Ok(packed)
+    }
+}
+
+impl<T: Datatype> Fit<T> {
     /// Appends the records of some items, and checks them. On an error, the records are unchanged, and the error has the number
     /// of the record, from `numbers`, the numbers of the items.
     ///
@@ -133,7 +199,7 @@ impl<T: Datatype> Fit<T> {
         if expected != actual {
             return Err(Error::PackedLength { expected, actual }.into());
         }
-        let packed = self.packed_of(items, count, scratch);
+        let packed = self.repack(items, count, scratch);
         let packed = packed.map_err(|error| error.records_later(first))?;
         let appended = if self.order == ByteOrder::NATIVE {
             unpack_after(packed, count, records)
@@ -141,37 +207,6 @@ impl<T: Datatype> Fit<T> {
             unpack_as(packed, self.order.into()).map(|mut more| records.append(&mut more))
         };
         Ok(appended.map_err(|error| error.records_later(first))?)
-    }
-
-    /// The packed records of items, in the byte order of the items.
-    fn packed_of<'a>(
-        &self,
-        items: &'a [u8],
-        count: usize,
-        scratch: &'a mut Scratch,
-    ) -> Result<&'a [u8], ValueError> {
-        if self.is_packed {
-            return Ok(items);
-        }
-        let Scratch { texts, moved, packed } = scratch;
-        refill(packed, count, T::TYPE_MAP.size())?;
-        match (&self.stored, &self.packed) {
-            (Some(stored), None) => {
-                stored.pack(Buffer::new(items), count, packed)?;
-            }
-            (Some(stored), Some(all)) => {
-                refill(moved, count, data_of(stored)?)?;
-                stored.pack(Buffer::new(items), count, moved)?;
-                all.unpack(moved, BufferMut::new(packed), count)?;
-            }
-            (None, _) => {}
-        }
-        let (item, record) = (self.size, T::TYPE_MAP.size());
-        let mut sides = Sides { item, record, order: self.order, texts };
-        for conversion in &self.conversions {
-            conversion.load(items, packed, &mut sides)?;
-        }
-        Ok(packed)
     }
 
     /// Converts records to items. Gaps between the fields become zeros.
@@ -192,13 +227,13 @@ impl<T: Datatype> Fit<T> {
         }
         packed_in(records, self.order, packed)?;
         texts.clear();
-        refill(items, count, self.size)?;
+        refill(items, count, self.size, &[])?;
         match (&self.stored, &self.packed) {
             (Some(stored), None) => {
                 stored.unpack(packed, BufferMut::new(items), count)?;
             }
             (Some(stored), Some(all)) => {
-                refill(moved, count, data_of(stored)?)?;
+                refill(moved, count, data_of(stored)?, &[])?;
                 all.pack(Buffer::new(packed), count, moved)?;
                 stored.unpack(moved, BufferMut::new(items), count)?;
             }
@@ -230,12 +265,17 @@ fn data_of(item: &Committed) -> Result<usize, Error> {
     usize::try_from(item.size()).map_err(|_| Error::Allocation { count: 1, stride: usize::MAX })
 }
 
-/// Makes a vector `count` times `size` zeros.
-fn refill(bytes: &mut Vec<u8>, count: usize, size: usize) -> Result<(), Error> {
+/// Makes a vector `count` times the bytes of `each`, or `size` zeros if it is empty.
+fn refill(bytes: &mut Vec<u8>, count: usize, size: usize, each: &[u8]) -> Result<(), Error> {
     let refused = || Error::Allocation { count, stride: size };
     bytes.clear();
     let len = count.checked_mul(size).ok_or_else(refused)?;
     bytes.try_reserve_exact(len).map_err(|_| refused())?;
+    // Whatever has been copied is copied again: each step doubles it.
+    bytes.extend_from_slice(&each[..len.min(each.len())]);
+    while !each.is_empty() && bytes.len() < len {
+        bytes.extend_from_within(..bytes.len().min(len - bytes.len()));
+    }
     bytes.resize(len, 0);
     Ok(())
 }

@@ -27,6 +27,9 @@ pub trait Records: Sized {
     /// Whether every value is one record.
     const IS_ONE: bool;
 
+    /// Whether the records are the bytes of a text.
+    const IS_TEXT: bool = false;
+
     /// The records of the value.
     fn records(&self) -> &[Self::Record];
 
@@ -89,6 +92,8 @@ impl Records for String {
     type Record = u8;
 
     const IS_ONE: bool = false;
+
+    const IS_TEXT: bool = true;
 
     #[inline]
     fn records(&self) -> &[u8] {

@@ -20,6 +20,7 @@ fn every_report_arrives_in_spite_of_bad_peers() {
     let lines = run(&[
         "--stations=7",
         "--damaged=3",
+        "--idle=1",
         "--slow=2",
         "--not-reading=1",
         "--vanishing=4",
@@ -31,10 +32,11 @@ fn every_report_arrives_in_spite_of_bad_peers() {
     assert_eq!(
         lines,
         [
-            // The peer that does not read its replies has sent one report, and has read that receipt.
-            "20100 readings in 201 reports received",
+            // The idle peer has sent two reports. The peer that does not read its replies has sent one, and has read that
+            // receipt.
+            "20120 readings in 203 reports received",
             "6 reports damaged and sent again",
-            "connections: 10 ended in order, 6 lost, 2 too slow, 1 not reading, 4 vanished",
+            "connections: 11 ended in order, 6 lost, 0 idle, 2 too slow, 1 not reading, 4 vanished",
         ]
     );
 }
@@ -44,6 +46,7 @@ fn connections_wait_for_one_another() {
     let lines = run(&[
         "--stations=30",
         "--damaged=0",
+        "--idle=0",
         "--slow=1",
         "--not-reading=0",
         "--vanishing=2",
@@ -57,7 +60,7 @@ fn connections_wait_for_one_another() {
         [
             "900 readings in 90 reports received",
             "0 reports damaged and sent again",
-            "connections: 30 ended in order, 0 lost, 1 too slow, 0 not reading, 2 vanished",
+            "connections: 30 ended in order, 0 lost, 0 idle, 1 too slow, 0 not reading, 2 vanished",
         ]
     );
 }

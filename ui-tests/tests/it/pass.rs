@@ -25,6 +25,7 @@ mod lifetime;
 mod macro_fields;
 mod markers;
 mod messages;
+mod messages_own_names;
 mod messages_self;
 mod name;
 mod named_repr_c;

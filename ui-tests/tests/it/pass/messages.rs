@@ -1,5 +1,7 @@
 // An enum of messages, in a module with names of its own.
 
+const MOST: u64 = 2;
+
 mod packets {
     #![forbid(unsafe_code)]
     #![deny(missing_docs, missing_debug_implementations, unreachable_pub, clippy::pedantic)]
@@ -16,6 +18,14 @@ mod packets {
         r#Type(String),
         Nothing,
         Number(u32),
+        #[dtype(max_records = super::MOST, max_text_bytes = { 1 + 1 }, max_payload_bytes = 3)]
+        Headed(u8, std::vec::Vec<u8>),
+        Named {
+            r#type: u8,
+            text: String,
+        },
+        Empty {},
+        Braces(),
     }
 }
 
@@ -29,6 +39,10 @@ fn main() {
         Packet::r#Type("text".to_owned()),
         Packet::Nothing,
         Packet::Number(7),
+        Packet::Headed(1, vec![2, 3]),
+        Packet::Named { r#type: 1, text: "text".to_owned() },
+        Packet::Empty {},
+        Packet::Braces(),
     ];
     for packet in packets {
         let mut bytes = Vec::new();
