@@ -420,11 +420,16 @@ fn quick(
                 fn quick(
                     __dtype_input: &mut &[#core::primitive::u8],
                     __dtype_limits: &#krate::Limits,
-                ) -> #option<(Self, #krate::Header)> {
+                    __dtype_header: &mut #option<#krate::Header>,
+                ) -> #option<Self> {
                     match #krate::__private::quick_tag(__dtype_input) {
                         #(#option::Some(#tags) => #option::map(
-                            <#types as #krate::Messages>::quick(__dtype_input, #limits),
-                            |(#patterns, __dtype_header)| (#values, __dtype_header),
+                            <#types as #krate::Messages>::quick(
+                                __dtype_input,
+                                #limits,
+                                __dtype_header,
+                            ),
+                            |#patterns| #values,
                         ),)*
                         _ => #option::None,
                     }

@@ -60,7 +60,12 @@ impl<M: Messages> codec::Decoder for Codec<M> {
             return Ok(None);
         }
         let mut bytes = &src[..];
-        let result = self.decoder.feed(&mut bytes);
+        if let Some(message) = self.decoder.quick(&mut bytes) {
+            let taken = src.len() - bytes.len();
+            src.advance(taken);
+            return Ok(Some(Ok(message)));
+        }
+        let result = self.decoder.feed_any(&mut bytes);
         let taken = src.len() - bytes.len();
         src.advance(taken);
         match result {

@@ -77,26 +77,36 @@ impl<M: Messages> Decoder<M> {
     /// how to continue.
     #[inline]
     pub fn feed(&mut self, input: &mut &[u8]) -> Result<Option<M>, Error> {
+        match self.quick(input) {
+            Some(message) => Ok(Some(message)),
+            None => self.feed_any(input),
+        }
+    }
+
+    /// Takes the frame of a short record, if all of it has arrived. Inlined, so that the record is made where the caller wants
+    /// it: copying it right after it was written takes as long as the rest.
+    #[inline(always)]
+    pub(crate) fn quick(&mut self, input: &mut &[u8]) -> Option<M> {
+        if !self.is_between_frames() {
+            return None;
+        }
+        let attempt = Attempt(self);
+        let Self { limits, parser, .. } = &mut *attempt.0;
+        let message = M::quick(input, limits, parser.passed());
+        mem::forget(attempt);
+        message
+    }
+
+    /// As [`feed`](Self::feed), for any frame.
+    pub(crate) fn feed_any(&mut self, input: &mut &[u8]) -> Result<Option<M>, Error> {
         let attempt = Attempt(self);
         let result = attempt.0.decode(input);
         mem::forget(attempt);
         result
     }
 
-    /// As [`feed`](Self::feed), if no check panics.
-    #[inline]
+    /// As [`feed_any`](Self::feed_any), if no check panics.
     fn decode(&mut self, input: &mut &[u8]) -> Result<Option<M>, Error> {
-        if self.is_between_frames()
-            && let Some((message, header)) = M::quick(input, &self.limits)
-        {
-            self.parser.passed(header);
-            return Ok(Some(message));
-        }
-        self.decode_any(input)
-    }
-
-    /// As [`decode`](Self::decode), for any frame.
-    fn decode_any(&mut self, input: &mut &[u8]) -> Result<Option<M>, Error> {
         if let Some(frame) = self.parser.whole(input)?
             && let Some(header) = self.parser.last_header()
         {
@@ -232,8 +242,8 @@ impl<M: Messages> fmt::Debug for Decoder<M> {
 /// ```
 #[inline]
 pub fn decode<M: Messages>(input: &mut &[u8], limits: &Limits) -> Result<Option<M>, Error> {
-    match M::quick(input, limits) {
-        Some((message, _)) => Ok(Some(message)),
+    match M::quick(input, limits, &mut None) {
+        Some(message) => Ok(Some(message)),
         None => decode_any(input, limits),
     }
 }

@@ -102,6 +102,13 @@ impl Header {
         Self::new(ty.signature_hash(), None, ty.size(), count, framing)
     }
 
+    /// The header of one record without a schema. Unlike [`of`](Self::of), it is made where it stays, and cannot fail.
+    #[inline(always)]
+    pub(crate) fn of_one<T: Datatype>(framing: Framing) -> Self {
+        let (signature, size) = (T::TYPE_MAP.signature_hash(), T::TYPE_MAP.size() as u64);
+        Self::with_payload(signature, None, size, 1, size, framing)
+    }
+
     #[inline]
     fn new(
         signature: u64,
@@ -114,6 +121,18 @@ impl Header {
         let payload_len = record_size
             .checked_mul(count)
             .ok_or(dtype_runtime::Error::CountTooLarge { count, size: record_size })?;
+        Ok(Self::with_payload(signature, schema, record_size, count, payload_len, framing))
+    }
+
+    #[inline(always)]
+    fn with_payload(
+        signature: u64,
+        schema: Option<u64>,
+        record_size: u64,
+        count: u64,
+        payload_len: u64,
+        framing: Framing,
+    ) -> Self {
         let is_compact = framing.is_compact();
         let (signature_hash, schema_hash) = match (is_compact, schema) {
             (false, _) => (Some(signature), schema),
@@ -121,7 +140,7 @@ impl Header {
             (true, None) => (Some(folded(signature)), None),
             (true, Some(schema)) => (None, Some(folded(schema))),
         };
-        Ok(Self {
+        Self {
             is_compact,
             has_checksum: framing.has_checksum(),
             byte_order: ByteOrder::NATIVE,
@@ -131,7 +150,7 @@ impl Header {
             count,
             record_size,
             payload_len,
-        })
+        }
     }
 
     /// The framing of the message, for a reply in the same framing.

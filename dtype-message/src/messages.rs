@@ -164,7 +164,7 @@ pub trait Messages: Sized {
     /// wrong. Otherwise returns `None`, and `input` is unchanged.
     #[doc(hidden)]
     #[inline]
-    fn quick(_input: &mut &[u8], _limits: &Limits) -> Option<(Self, Header)> {
+    fn quick(_input: &mut &[u8], _limits: &Limits, _to: &mut Option<Header>) -> Option<Self> {
         None
     }
 }
@@ -186,8 +186,8 @@ impl<M: Records> Messages for M {
     }
 
     #[inline]
-    fn quick(input: &mut &[u8], limits: &Limits) -> Option<(Self, Header)> {
-        if M::IS_ONE { quick::take(input, limits) } else { None }
+    fn quick(input: &mut &[u8], limits: &Limits, to: &mut Option<Header>) -> Option<Self> {
+        if M::IS_ONE { quick::take(input, limits, to) } else { None }
     }
 
     fn begin(header: &Header, limits: &Limits) -> Result<Assembler<M>, Error> {

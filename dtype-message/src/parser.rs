@@ -290,8 +290,8 @@ impl Parser {
 
     /// Records that a whole frame with this header was taken.
     #[inline]
-    pub(crate) fn passed(&mut self, header: Header) {
-        self.header = Some(header);
+    pub(crate) fn passed(&mut self) -> &mut Option<Header> {
+        &mut self.header
     }
 
     /// Whether the parser is past a header, inside the frame.

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::slice;
 use core::str::Utf8Error;
 
-use super::{unpack, unpack_one};
+use super::{NOT_INITIALISED, are_clean, refuse_skipped_fields, unpack, unpack_one, unpack_record};
 use crate::datatype::Datatype;
 
 /// One record, a list of records, or text, which is a list of bytes.
@@ -60,12 +60,25 @@ impl<T: Datatype> Records for T {
 
     #[inline]
     fn try_unpack(packed: &[u8]) -> Option<T> {
-        unpack_one(packed).ok()
+        const { refuse_skipped_fields::<T>(NOT_INITIALISED) }
+        // Not by `unpack_one`, whose error takes as much room as a record, and has to be dropped.
+        if packed.len() != const { T::TYPE_MAP.size() } || !are_clean::<T>(packed, 1) {
+            return unpack_rare(packed);
+        }
+        // SAFETY: the bytes are one packed record, which was just checked, and a type that skips fields was refused.
+        Some(unsafe { unpack_record(packed) })
     }
 
     fn from_records(mut records: Vec<T>) -> Result<T, Utf8Error> {
         Ok(records.pop().expect("one record"))
     }
+}
+
+/// The record, if it is valid, but not clean.
+#[cold]
+#[inline(never)]
+fn unpack_rare<T: Datatype>(packed: &[u8]) -> Option<T> {
+    unpack_one(packed).ok()
 }
 
 impl<T: Datatype> Records for Vec<T> {
