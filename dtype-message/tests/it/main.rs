@@ -32,5 +32,7 @@ mod protocol;
 mod record_memory;
 #[cfg(feature = "derive")]
 mod schema;
+#[cfg(feature = "derive")]
+mod short_records;
 #[cfg(all(feature = "tokio-util", feature = "derive"))]
 mod tokio;
