@@ -33,7 +33,8 @@ pub use packed::{Packed, PackedIter};
 pub use ranges::{ByteRanges, gaps, runs};
 pub use records::Records;
 pub(crate) use validate::{
-    are_clean, checked, clean, clean_copy, find_in, has_invariants, is_clean, validate, without_dot,
+    are_clean, checked, clean, clean_copy, cleaned, find_in, has_invariants, is_clean, validate,
+    without_dot,
 };
 pub use view::{bytes_of, bytes_of_mut, view, view_memory, view_mut};
 
@@ -347,7 +348,7 @@ pub fn unpack_into<T: Datatype>(bytes: &[u8], items: &mut [T]) -> Result<usize, 
 #[inline(never)]
 fn unpack_or_refuse<T: Datatype>(bytes: &[u8], items: &mut [T]) -> Result<usize, Error> {
     check_length::<T>(bytes, items.len())?;
-    let records = checked::<T>(bytes, items.len())?;
+    let records = cleaned(T::TYPE_MAP, bytes, items.len())?;
     // SAFETY: the bytes have the length of the packed items, and were just checked; a shared and an exclusive borrow do not
     // overlap.
     unsafe { unpack_records::<T>(&records, items.as_mut_ptr(), items.len()) };
@@ -440,7 +441,7 @@ unsafe fn unpack_new<T: Datatype>(bytes: &[u8], items: *mut T, count: usize) {
 }
 
 /// Unpacks the records and returns true if they are known to be valid and clean. Otherwise returns false without an effect;
-/// [`checked`] must then decide.
+/// [`cleaned`] must then decide.
 ///
 /// # Safety
 ///

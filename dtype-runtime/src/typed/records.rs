@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::slice;
 use core::str::Utf8Error;
 
-use super::{NOT_INITIALISED, are_clean, refuse_skipped_fields, unpack, unpack_one, unpack_record};
+use super::{NOT_INITIALISED, are_clean, cleaned, refuse_skipped_fields, unpack, unpack_record};
 use crate::datatype::Datatype;
 
 /// One record, a list of records, or text, which is a list of bytes.
@@ -62,8 +62,11 @@ impl<T: Datatype> Records for T {
     fn try_unpack(packed: &[u8]) -> Option<T> {
         const { refuse_skipped_fields::<T>(NOT_INITIALISED) }
         // Not by `unpack_one`, whose error takes as much room as a record, and has to be dropped.
-        if packed.len() != const { T::TYPE_MAP.size() } || !are_clean::<T>(packed, 1) {
-            return unpack_rare(packed);
+        if packed.len() != const { T::TYPE_MAP.size() } {
+            return None;
+        }
+        if !are_clean::<T>(packed, 1) {
+            return unpack_cleaned(packed);
         }
         // SAFETY: the bytes are one packed record, which was just checked, and a type that skips fields was refused.
         Some(unsafe { unpack_record(packed) })
@@ -77,8 +80,11 @@ impl<T: Datatype> Records for T {
 /// The record, if it is valid, but not clean.
 #[cold]
 #[inline(never)]
-fn unpack_rare<T: Datatype>(packed: &[u8]) -> Option<T> {
-    unpack_one(packed).ok()
+fn unpack_cleaned<T: Datatype>(packed: &[u8]) -> Option<T> {
+    const { refuse_skipped_fields::<T>(NOT_INITIALISED) }
+    let record = cleaned(T::TYPE_MAP, packed, 1).ok()?;
+    // SAFETY: the bytes are one packed record, which was just checked, and a type that skips fields was refused.
+    (record.len() == T::TYPE_MAP.size()).then(|| unsafe { unpack_record(&record) })
 }
 
 impl<T: Datatype> Records for Vec<T> {

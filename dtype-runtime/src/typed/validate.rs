@@ -21,7 +21,7 @@ use crate::kernel;
 use crate::plan::Tests;
 
 use checks::Checks;
-pub(crate) use walk::{clean, find_in, without_dot};
+pub(crate) use walk::{clean, cleaned, find_in, without_dot};
 
 /// The constants of a type.
 struct Constants<T>(PhantomData<T>);

@@ -29,7 +29,7 @@ pub(super) fn find_invalid(map: &TypeMap, bytes: &[u8], count: usize) -> Result<
 /// The records, if they are valid: a clean copy if they have spare bytes.
 #[cold]
 #[inline(never)]
-pub(super) fn cleaned<'b>(
+pub(crate) fn cleaned<'b>(
     map: &TypeMap,
     bytes: &'b [u8],
     count: usize,
