@@ -65,7 +65,7 @@ impl<M: ThreadMode> Worker<M> {
     }
 
     /// Connects to a worker, over transports that notice when the peer dies: what is sent to it, or received from it,
-    /// then completes with [`Error::ConnectionLost`] or [`Error::Cancelled`]. Both sides must connect in this way.
+    /// then completes with [`Error::ConnectionLost`]. Both sides must connect in this way.
     ///
     /// Over shared memory, UCX 1.13 notices it only with the setting `MM_ERROR_HANDLING=y`. UCX may not notice that a peer has
     /// closed its worker while its process lives on: once the buffers are full, a send blocks. For a request, set a [time

@@ -47,18 +47,25 @@ impl Link {
 
     /// The error of an operation on the connection that UCX has completed with this status.
     ///
-    /// UCX also cancels an operation when it closes a connection that has failed, and when it is about to report that the
-    /// connection has failed. Only if this crate has closed a connection that works was the operation really cancelled.
+    /// UCX may cancel an operation just before it reports that the connection has failed. So only if this crate has closed the
+    /// connection is an operation really cancelled. If a shared memory segment cannot be attached, the peer is gone.
     pub(crate) fn error(&self, call: &'static str, status: RawStatus) -> Error {
-        match (failed(call, status), self.failure()) {
-            (Error::Cancelled, Some(failure)) => {
-                Error::ConnectionLost { call, status: Status::new(failure) }
-            }
-            (Error::Cancelled, None) if !self.is_closed() => {
+        match self.lost(call, status) {
+            Some(lost) => lost,
+            None if status == raw::ERR_CANCELED && !self.is_closed()
+                || status == raw::ERR_SHMEM_SEGMENT =>
+            {
                 Error::ConnectionLost { call, status: Status::new(status) }
             }
-            (error, _) => error,
+            None => failed(call, status),
         }
+    }
+
+    /// The error, if UCX has completed an operation with this status because the connection has failed: with the status of the
+    /// failure, or cancelled.
+    pub(crate) fn lost(&self, call: &'static str, status: RawStatus) -> Option<Error> {
+        let failure = self.failure().filter(|&it| status == it || status == raw::ERR_CANCELED)?;
+        Some(Error::ConnectionLost { call, status: Status::new(failure) })
     }
 }
 

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use crate::address::WorkerAddress;
 use crate::connection::Connection;
 use crate::context::Context;
-use crate::error::{Error, check, lost};
+use crate::error::{Error, check, failed, lost};
 use crate::handlers::{Handlers, Panic};
 use crate::inbox::Discard;
 use crate::link::Link;
@@ -242,13 +242,15 @@ impl<M: ThreadMode> Worker<M> {
         status: RawStatus,
         room: usize,
     ) -> Result<(), Error> {
-        if status == raw::ERR_MESSAGE_TRUNCATED {
-            return Err(Error::TooLong { room });
+        match status {
+            RawStatus::OK => Ok(()),
+            raw::ERR_MESSAGE_TRUNCATED => Err(Error::TooLong { room }),
+            _ => {
+                let lost = |it: &Arc<Connection>| it.link().lost(call, status);
+                let lost = self.connections().iter().find_map(lost);
+                Err(lost.unwrap_or_else(|| failed(call, status)))
+            }
         }
-        check(call, status).map_err(|error| match error {
-            Error::Cancelled => self.lost_connection().unwrap_or(error),
-            error => error,
-        })
     }
 
     /// How long a [scope](Self::scope) waits for an idle peer: 30 seconds, unless it was [set](Self::set_time_limit).

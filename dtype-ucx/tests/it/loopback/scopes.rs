@@ -293,7 +293,7 @@ fn a_lost_connection_is_one_error_for_all_operations() {
         worker.set_time_limit(Duration::from_millis(100));
         let endpoint = worker.connect_monitored(&other.address().unwrap()).unwrap();
         let back = other.connect_monitored(&worker.address().unwrap()).unwrap();
-        let memory = context.register(&[0_u64; 3000]).unwrap();
+        let memory = context.register(&vec![0_u64; 3000]).unwrap();
         let remote = endpoint.remote_memory::<u64>(&other.serve(&memory).unwrap()).unwrap();
         let column = Type::vector(1000, 1, 3, &Type::basic(Basic::U64)).unwrap().commit();
         let column = remote.strided(&column, 0, 1).unwrap();
