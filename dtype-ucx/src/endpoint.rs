@@ -257,6 +257,7 @@ impl<M: ThreadMode> Endpoint<M> {
     }
 
     /// Waits until the peer's worker has everything that was sent on this endpoint, and its memory has everything that was put.
+    /// A long message that a request is still sending may be delivered later, so wait for the request, too.
     ///
     /// # Errors
     ///

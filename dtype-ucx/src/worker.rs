@@ -360,6 +360,7 @@ impl<M: ThreadMode> Worker<M> {
     }
 
     /// Waits until everything that was sent on any endpoint is delivered, and everything that was put is in the memory.
+    /// A long message that a request is still sending may be delivered later, so wait for the request, too.
     ///
     /// # Errors
     ///
