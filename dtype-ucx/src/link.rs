@@ -74,3 +74,23 @@ pub(crate) unsafe extern "C" fn on_failure(link: *mut c_void, _: raw::Endpoint, 
     // SAFETY: UCX's share keeps the link alive until the connection is closed.
     unsafe { &*link.cast::<Link>() }.fail(status);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_close_of_a_working_connection_cancels() {
+        let lost = |error| matches!(error, Error::ConnectionLost { call: "a call", .. });
+        let link = Link::new();
+        let error = |status| link.error("a call", status);
+        assert!(lost(error(raw::ERR_CANCELED)) && lost(error(raw::ERR_SHMEM_SEGMENT)));
+        assert!(matches!(error(raw::ERR_BUSY), Error::Call { .. }));
+        assert!(link.close() && !link.close());
+        assert_eq!(error(raw::ERR_CANCELED), Error::Cancelled);
+        link.fail(raw::ERR_BUSY);
+        link.fail(raw::ERR_UNREACHABLE);
+        assert_eq!(link.failure(), Some(raw::ERR_BUSY));
+        assert!(lost(error(raw::ERR_CANCELED)) && lost(error(raw::ERR_BUSY)));
+    }
+}
