@@ -56,7 +56,7 @@ fn main() -> Result<()> {
             return Ok(());
         }
     };
-    println!("on {}", device.driver().name());
+    println!("on {}", device.name());
     let queue = device.queue()?;
     let (left, right) = (Half::new(&queue, 1, true)?, Half::new(&queue, 2, false)?);
 

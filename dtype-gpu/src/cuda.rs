@@ -53,7 +53,8 @@ impl Cuda {
     ///
     /// # Safety
     ///
-    /// The stream must belong to the device's primary context, and must not be destroyed before the returned value is dropped.
+    /// The stream must belong to the device's primary context, which [`Queue::from_raw`](crate::Queue::from_raw) checks, and
+    /// must not be destroyed before the returned value is dropped.
     pub unsafe fn stream(&self, stream: *mut c_void) -> Queue {
         Queue { stream: stream.cast(), owned: false, context: Arc::clone(&self.0) }
     }
@@ -227,8 +228,8 @@ unsafe impl Driver for Cuda {
     type Kernel = Kernel;
     type Event = Event;
 
-    fn name(&self) -> String {
-        self.0.name.clone()
+    fn name(&self) -> &str {
+        &self.0.name
     }
 
     fn allocate(&self, bytes: usize) -> Result<Memory, Error> {
@@ -264,6 +265,18 @@ unsafe impl Driver for Cuda {
         // SAFETY: the pointer points to a stream.
         check("cuStreamCreate", unsafe { sys::cuStreamCreate(&raw mut stream, flags) })?;
         Ok(Queue { stream, owned: true, context: Arc::clone(context) })
+    }
+
+    fn check_queue(&self, queue: &Queue) -> Result<(), Error> {
+        self.0.bind()?;
+        let mut context = ptr::null_mut();
+        // SAFETY: the stream is alive, and the pointer points to a context.
+        check("cuStreamGetCtx", unsafe { sys::cuStreamGetCtx(queue.stream, &raw mut context) })?;
+        // The driver's default streams belong to whatever context is current: to this one now, and to the queue's later.
+        if self.0.has_handle(context) && queue.context.has_handle(context) {
+            return Ok(());
+        }
+        Err(Error::OtherDevice { what: "queue" })
     }
 
     fn compile(&self, source: &Source) -> Result<Kernel, Error> {

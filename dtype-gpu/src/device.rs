@@ -1,5 +1,6 @@
 //! A device with its memory, its queues and the kernels that were compiled for it.
 
+use core::fmt;
 use core::ops::{Deref, DerefMut};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,17 +13,14 @@ use crate::source::Source;
 const MAX_KERNELS: usize = 512;
 
 /// A device. Clones are the same device: they share its compiled kernels.
-#[derive(Debug)]
 pub struct Device<D: Driver>(Arc<Inner<D>>);
 
-#[derive(Debug)]
 struct Inner<D: Driver> {
     driver: D,
     kernels: Mutex<Kernels<D>>,
 }
 
 /// The compiled kernels, each with the time of its last use.
-#[derive(Debug)]
 struct Kernels<D: Driver> {
     all: HashMap<Source, (Arc<D::Kernel>, u64)>,
     now: u64,
@@ -69,6 +67,11 @@ impl<D: Driver> Device<D> {
     /// The driver.
     pub fn driver(&self) -> &D {
         &self.0.driver
+    }
+
+    /// The device's name, as the driver has it.
+    pub fn name(&self) -> &str {
+        self.driver().name()
     }
 
     /// Makes a queue, in which commands are executed in order.
@@ -123,7 +126,6 @@ fn padded(len: usize) -> usize {
 
 /// Commands of a device, executed in order. They start when [`wait`](Self::wait) is called, when an event is recorded, or
 /// earlier.
-#[derive(Debug)]
 pub struct Queue<D: Driver> {
     pub(crate) raw: D::Queue,
     device: Device<D>,
@@ -131,9 +133,15 @@ pub struct Queue<D: Driver> {
 
 impl<D: Driver> Queue<D> {
     /// A queue of another library, for example one that `cuda::Cuda::stream` makes from a stream. Commands of this crate are
-    /// executed in order with that library's. With a queue of another device, calls fail.
-    pub fn from_raw(device: &Device<D>, raw: D::Queue) -> Self {
-        Self { raw, device: device.clone() }
+    /// executed in order with that library's.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OtherDevice`] if the driver says that the queue belongs to another device or context; [`Error::OutOfOrder`];
+    /// and those of the driver.
+    pub fn from_raw(device: &Device<D>, raw: D::Queue) -> Result<Self, Error> {
+        device.driver().check_queue(&raw)?;
+        Ok(Self { raw, device: device.clone() })
     }
 
     /// The device.
@@ -180,7 +188,6 @@ impl<D: Driver> Queue<D> {
 }
 
 /// The end of some commands of a queue.
-#[derive(Debug)]
 pub struct Event<D: Driver> {
     raw: D::Event,
     device: Device<D>,
@@ -214,7 +221,6 @@ type Users<D> = Vec<Result<Event<D>, Error>>;
 ///
 /// Commands of one queue use a buffer one after another. Commands of several queues that use the same bytes at the same
 /// time, at least one of them to write, leave unspecified bytes unless events order them.
-#[derive(Debug)]
 pub struct Buffer<D: Driver> {
     pub(crate) memory: D::Memory,
     len: usize,
@@ -331,7 +337,6 @@ impl<D: Driver> Buffer<D> {
 }
 
 /// The bytes of a host buffer, lent to the host.
-#[derive(Debug)]
 pub struct Mapped<'a, D: Driver> {
     buffer: &'a mut Buffer<D>,
     queue: &'a Queue<D>,
@@ -361,5 +366,42 @@ impl<D: Driver> Drop for Mapped<'_, D> {
         // SAFETY: the address belongs to this mapping, which ends here. If unmapping fails, the next command on the memory
         // fails, too.
         let _ = unsafe { driver.unmap(&self.queue.raw, memory, self.address) };
+    }
+}
+
+impl<D: Driver> fmt::Debug for Device<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Device")
+            .field("name", &self.name())
+            .field("kernels", &lock(&self.0.kernels).all.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<D: Driver> fmt::Debug for Queue<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Queue").field("device", &self.device.name()).finish_non_exhaustive()
+    }
+}
+
+impl<D: Driver> fmt::Debug for Event<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Event").field("device", &self.device.name()).finish_non_exhaustive()
+    }
+}
+
+impl<D: Driver> fmt::Debug for Buffer<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Buffer")
+            .field("len", &self.len)
+            .field("is_host", &self.users.is_some())
+            .field("device", &self.device.name())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<D: Driver> fmt::Debug for Mapped<'_, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mapped").field("buffer", &self.buffer).finish_non_exhaustive()
     }
 }

@@ -31,7 +31,7 @@ pub unsafe trait Driver: Debug + Send + Sync + Sized + 'static {
     type Event: Debug + Send + Sync;
 
     /// The device's name.
-    fn name(&self) -> String;
+    fn name(&self) -> &str;
 
     /// Allocates device memory with unspecified contents. `bytes` is at least 1.
     ///
@@ -53,6 +53,13 @@ pub unsafe trait Driver: Debug + Send + Sync + Sized + 'static {
     ///
     /// The errors of the driver.
     fn queue(&self) -> Result<Self::Queue, Error>;
+
+    /// Checks a queue that other code has made: it must execute the commands of this device, in order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OtherDevice`], [`Error::OutOfOrder`], and the errors of the driver.
+    fn check_queue(&self, queue: &Self::Queue) -> Result<(), Error>;
 
     /// Compiles the text of a kernel in this driver's dialect.
     ///

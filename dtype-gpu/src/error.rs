@@ -53,10 +53,14 @@ pub enum Error {
         /// The length of the stream in bytes.
         size: u64,
     },
-    /// A buffer, an event or a prepared type belongs to another device than the queue.
+    /// A buffer, an event or a prepared type belongs to another device than the queue, or a queue to another device or context
+    /// than the one that should use it.
     #[error("the {what} belongs to another device")]
     OtherDevice {
-        /// What belongs to the other device: `"buffer"`, `"event"` or `"prepared type"`.
+        /// What belongs to the other device: `"buffer"`, `"event"`, `"prepared type"` or `"queue"`.
         what: &'static str,
     },
+    /// A queue that other code has made may execute its commands out of order.
+    #[error("the queue may execute its commands out of order, but buffers are used in order")]
+    OutOfOrder,
 }

@@ -1,6 +1,5 @@
 //! Chooses the kernels that move a layout.
 
-use core::fmt::Debug;
 use core::ops::Range;
 
 use dtype_runtime::Committed;
@@ -14,7 +13,6 @@ use crate::special::{Launch, Special};
 use crate::transpose::Transpose;
 
 /// The kernels of a layout. One of them moves words to and from any place; a special one may move most of a range faster.
-#[derive(Debug)]
 pub(crate) struct Forms {
     /// The greatest number of bytes, at most 16, that divides every run and every displacement.
     unit: u64,

@@ -4,7 +4,7 @@ use core::ffi::c_void;
 use core::ptr;
 use std::sync::{Mutex, PoisonError};
 
-use opencl3::command_queue::{self as raw, CommandQueue};
+use opencl3::command_queue::{self as raw, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CommandQueue};
 use opencl3::context::Context;
 use opencl3::device::{CL_DEVICE_TYPE_ALL, Device};
 use opencl3::error_codes::ClError;
@@ -102,8 +102,8 @@ unsafe impl Driver for OpenCl {
     type Kernel = Compiled;
     type Event = Event;
 
-    fn name(&self) -> String {
-        self.name.clone()
+    fn name(&self) -> &str {
+        &self.name
     }
 
     fn allocate(&self, bytes: usize) -> Result<Memory, Error> {
@@ -133,6 +133,20 @@ unsafe impl Driver for OpenCl {
         // SAFETY: the device is the one of the context. Without properties the queue is in order.
         let queue = unsafe { CommandQueue::create(&self.context, self.device.id(), 0) };
         queue.map_err(failed("clCreateCommandQueue"))
+    }
+
+    fn check_queue(&self, queue: &CommandQueue) -> Result<(), Error> {
+        let call = "clGetCommandQueueInfo";
+        let context = queue.context().map_err(failed(call))?;
+        let device = queue.device().map_err(failed(call))?;
+        if context != self.context.get() || device != self.device.id() {
+            return Err(Error::OtherDevice { what: "queue" });
+        }
+        let properties = queue.properties().map_err(failed(call))?;
+        if properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE != 0 {
+            return Err(Error::OutOfOrder);
+        }
+        Ok(())
     }
 
     fn compile(&self, source: &Source) -> Result<Compiled, Error> {
@@ -279,5 +293,29 @@ unsafe impl Driver for OpenCl {
             return Err(failed(call)(ClError(status)));
         }
         Ok(status == CL_COMPLETE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Device, Queue};
+
+    #[test]
+    fn queues_from_elsewhere_are_of_the_device_and_in_order() {
+        let Ok(other) = OpenCl::first() else {
+            return println!("left out: queues_from_elsewhere: no device");
+        };
+        let device = Device::new(OpenCl::first().unwrap());
+        let OpenCl { context, device: id, .. } = device.driver();
+        // SAFETY: the device is the one of the context.
+        let queue = |properties| unsafe { CommandQueue::create(context, id.id(), properties) };
+        let from = |raw| Queue::from_raw(&device, raw).map(drop);
+        assert_eq!(from(queue(0).unwrap()), Ok(()));
+        let out_of_order = queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE).unwrap();
+        assert_eq!(from(out_of_order), Err(Error::OutOfOrder));
+        // The same device in another context, which has other memory.
+        let elsewhere = Err(Error::OtherDevice { what: "queue" });
+        assert_eq!(from(other.queue().unwrap()), elsewhere);
     }
 }

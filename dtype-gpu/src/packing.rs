@@ -1,5 +1,6 @@
 //! Packs a committed type on a device: checks the arguments of a call, splits the work among the kernels, and launches them.
 
+use core::fmt;
 use core::ops::Range;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -18,7 +19,6 @@ use crate::special::Launch;
 /// A committed type that is ready to be packed in the memory of a device. Clones share its tables.
 ///
 /// Made by [`PrepareOn::prepare_on`].
-#[derive(Debug)]
 pub struct Packing<D: Driver> {
     committed: Committed,
     device: Device<D>,
@@ -36,7 +36,6 @@ const MAX_BYTES: u64 = MAX_GROUPS * THREADS as u64;
 type Kernels<D> = HashMap<(Direction, Kind), Arc<<D as Driver>::Kernel>>;
 
 /// What a device needs for a layout.
-#[derive(Debug)]
 struct Prepared<D: Driver> {
     forms: Forms,
     /// The tables of the kernel that moves words, and of the special kernel.
@@ -79,6 +78,15 @@ impl PrepareOn for Committed {
     }
 }
 
+impl<D: Driver> fmt::Debug for Packing<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Packing")
+            .field("committed", &self.committed)
+            .field("device", &self.device.name())
+            .finish_non_exhaustive()
+    }
+}
+
 impl<D: Driver> Clone for Packing<D> {
     fn clone(&self) -> Self {
         let Self { committed, device, prepared } = self;
@@ -99,7 +107,8 @@ impl<D: Driver> Packing<D> {
 
     /// Queues the packing of `count` instances. `from` is a buffer and the offset in bytes of displacement 0 of the first
     /// instance in it; `to` is a buffer and the offset of the first packed byte in it. Either may be
-    /// [host memory](Device::host_buffer). What the call writes is unspecified if instances and packed bytes overlap.
+    /// [host memory](Device::host_buffer). If instances and packed bytes lie in the same buffer and overlap, the bytes that the
+    /// call writes are unspecified.
     ///
     /// # Errors
     ///
@@ -132,7 +141,8 @@ impl<D: Driver> Packing<D> {
     }
 
     /// Queues the unpacking of `count` instances, with the arguments of [`pack`](Self::pack). Bytes that are in no run are not
-    /// changed, and not written. The memory consists of bytes, so any bytes are accepted.
+    /// changed, and not written. The memory consists of bytes, so any bytes are accepted. As with `pack`, the bytes that the call
+    /// writes are unspecified if instances and packed bytes overlap.
     ///
     /// # Errors
     ///
@@ -217,6 +227,9 @@ impl<D: Driver> Packing<D> {
     /// As [`unpack`](Self::unpack), for packed bytes that are records of `T`: if one of them is not a value of `T`, nothing is
     /// queued. The device checks the records, and the call returns when it has. Records that are checked by a function
     /// (`#[dtype(check = …)]`) are copied to the host and checked there.
+    ///
+    /// The records are read once to be checked, and once more to be unpacked. What changes in between is not checked: commands of
+    /// other queues must not write the packed bytes meanwhile, and the instances must not overlap them.
     ///
     /// # Errors
     ///
@@ -381,8 +394,8 @@ impl<D: Driver> Prepared<D> {
         arguments.extend(table.map(Argument::Memory));
         let groups = u32::try_from(launch.groups).expect("the callers compare it with the most");
         // SAFETY: these are the arguments of the kernel. The caller of `run` has checked that the instances and the packed
-        // bytes lie in their buffers. Beyond these, the kernels only read the rest of words of 16 bytes that contain some of
-        // them, and buffers are allocated in such words.
+        // bytes lie in their buffers. Kernels write nothing else. They may read on to the next multiple of 16 bytes in either
+        // direction, and buffers are padded to such multiples.
         unsafe { device.driver().launch(&moved.queue.raw, &kernel, groups, &arguments) }
     }
 

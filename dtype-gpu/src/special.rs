@@ -1,12 +1,11 @@
 //! The interface of a kernel for one kind of layout.
 
-use core::fmt::Debug;
 use core::ops::Range;
 
 use crate::source::{Direction, Source};
 
 /// A kernel that moves whole granules of packed bytes, such as whole records.
-pub(crate) trait Special: Debug + Send + Sync {
+pub(crate) trait Special: Send + Sync {
     /// Packed bytes of a granule.
     fn granule(&self) -> u64;
 

@@ -1,5 +1,6 @@
 //! Device memory as a backend of the engine's packers and unpackers.
 
+use core::fmt;
 use core::ops::Range;
 use std::io;
 
@@ -18,7 +19,6 @@ const STAGED: usize = 1 << 20;
 /// memory of up to a mebibyte, in several pieces if it is longer, and copied to the caller from there.
 ///
 /// Made by [`Packing::packer`] and [`Packing::unpacker`].
-#[derive(Debug)]
 pub struct DeviceMemory<'a, D: Driver> {
     queue: &'a Queue<D>,
     buffer: &'a Buffer<D>,
@@ -55,6 +55,15 @@ impl<'a, D: Driver> DeviceMemory<'a, D> {
             let end = len.min(start.saturating_add(step));
             run(self, first + start as u64..first + end as u64, start..end)
         })
+    }
+}
+
+impl<D: Driver> fmt::Debug for DeviceMemory<'_, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeviceMemory")
+            .field("buffer", &self.buffer)
+            .field("committed", self.packing.committed())
+            .finish_non_exhaustive()
     }
 }
 

@@ -12,7 +12,7 @@ use dtype_runtime::Datatype;
 
 use crate::elements::{Elements, ElementsMut};
 use crate::endpoint::Endpoint;
-use crate::error::{Error, check};
+use crate::error::Error;
 use crate::header::Header;
 use crate::inbox::{Delivered, Payload};
 use crate::mode::ThreadMode;
@@ -210,7 +210,7 @@ impl<'w, M: ThreadMode> ActiveMessage<'w, M> {
         };
         let handle = Handle::new(worker.clone(), request);
         if let (None, Some(outcome)) = (request, operation.outcome()) {
-            check(FETCH, outcome.status)?;
+            worker.received(FETCH, outcome.status, length)?;
         }
         Ok(Fetching { handle, operation })
     }
@@ -225,7 +225,9 @@ impl<'w, M: ThreadMode> ActiveMessage<'w, M> {
         self,
         (buffer, count, datatype): (*mut u8, usize, raw::Datatype),
     ) -> Result<(), Error> {
-        let Payload::Announced(data) = self.message.payload else { return Ok(()) };
+        let Delivered { payload: Payload::Announced(data), length, .. } = self.message else {
+            return Ok(());
+        };
         let worker = self.worker;
         // SAFETY: the caller guarantees the buffer. UCX gets the data back and releases them.
         let outcome = unsafe {
@@ -235,7 +237,7 @@ impl<'w, M: ThreadMode> ActiveMessage<'w, M> {
                 raw::ucp_am_recv_data_nbx(worker, data, buffer.cast(), count, &raw const params)
             })
         };
-        check(FETCH, outcome.status)
+        worker.received(FETCH, outcome.status, length)
     }
 }
 
@@ -243,7 +245,7 @@ impl<M: ThreadMode> fmt::Debug for ActiveMessage<'_, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ActiveMessage")
             .field("id", &self.id())
-            .field("header", &self.header())
+            .field("header_length", &self.header().len())
             .field("length", &self.length())
             .finish_non_exhaustive()
     }
@@ -290,9 +292,9 @@ impl<T: Datatype, M: ThreadMode> Fetching<T, M> {
     }
 
     fn finish(&self, status: raw::RawStatus) -> Result<Vec<T>, Error> {
-        check(FETCH, status)?;
         // SAFETY: there is an outcome, and this is the only reference: UCX's share does not access the data.
         let room = unsafe { self.operation.data_of_completed() };
+        self.handle.worker().received(FETCH, status, room.memory().1)?;
         // SAFETY: UCX has completed the operation without an error.
         unsafe { room.take().into_records() }
     }

@@ -1,5 +1,7 @@
 //! The address of a worker, as bytes that any channel can carry.
 
+use std::fmt;
+
 use crate::error::Error;
 use crate::process;
 
@@ -26,7 +28,7 @@ use crate::process;
 /// ```compile_fail,E0133
 /// let forged = dtype_ucx::WorkerAddress::from_bytes(b"dtypeUCX");
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 #[doc(alias = "ucp_address_t")]
 pub struct WorkerAddress {
     /// The worker's process ([`process::id`]).
@@ -115,6 +117,15 @@ impl WorkerAddress {
             }
             _ => Err(refused("there is no address in them")),
         }
+    }
+}
+
+impl fmt::Debug for WorkerAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WorkerAddress")
+            .field("process", &self.process)
+            .field("worker", &self.worker)
+            .finish_non_exhaustive()
     }
 }
 

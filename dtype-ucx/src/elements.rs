@@ -11,6 +11,7 @@
 //! All forms are the same bytes on the wire, so the two sides choose independently.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::{mem, ptr, slice};
@@ -37,7 +38,6 @@ const SHORT: usize = 4096;
 /// What to send: a slice of records, or instances of a committed type in memory.
 ///
 /// Slices, arrays and vectors of any [`Datatype`] convert to it wherever one is expected.
-#[derive(Debug)]
 pub struct Elements<'a> {
     form: Form<'a>,
 }
@@ -45,7 +45,6 @@ pub struct Elements<'a> {
 /// What to receive into: a slice of records, or instances of a committed type in memory.
 ///
 /// Slices, arrays and vectors of any [`Datatype`] convert to it wherever one is expected.
-#[derive(Debug)]
 pub struct ElementsMut<'a> {
     form: FormMut<'a>,
     /// Packed bytes of all elements.
@@ -54,7 +53,6 @@ pub struct ElementsMut<'a> {
     record: Option<usize>,
 }
 
-#[derive(Debug)]
 enum Form<'a> {
     Bytes { start: *const u8, len: usize },
     Blocks(Vec<raw::Block>),
@@ -62,7 +60,6 @@ enum Form<'a> {
     Packed(Box<Outgoing<'a>>),
 }
 
-#[derive(Debug)]
 enum FormMut<'a> {
     Bytes { start: *mut u8, len: usize, memory: PhantomData<&'a mut [u8]> },
     Blocks(Vec<raw::Block>),
@@ -132,6 +129,19 @@ impl<'a> Elements<'a> {
                 (ptr::from_mut(&mut **message).cast_const().cast(), 1, outgoing)
             }
         }
+    }
+}
+
+impl fmt::Debug for Elements<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let size = self.packed_size();
+        f.debug_struct("Elements").field("packed_size", &size).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for ElementsMut<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ElementsMut").field("packed_size", &self.size).finish_non_exhaustive()
     }
 }
 
@@ -478,7 +488,6 @@ fn contiguous(
 }
 
 /// A message that is unpacked only once all of it has arrived.
-#[derive(Debug)]
 struct Whole<'a> {
     /// The buffer that receives the packed bytes, unless they arrive in place.
     copy: Option<PackedBytes>,
@@ -487,7 +496,6 @@ struct Whole<'a> {
 }
 
 /// The memory that the message is unpacked to. It is borrowed exclusively for as long as this value exists.
-#[derive(Debug)]
 enum Destination {
     /// `count` records.
     Records { start: *mut u8, count: usize, unpack: UnpackRecords },
@@ -537,7 +545,6 @@ unsafe fn unpack_records<T: Datatype>(
 }
 
 /// A buffer of packed bytes that UCX writes, at first uninitialised.
-#[derive(Debug)]
 pub(crate) struct PackedBytes {
     bytes: Vec<u8>,
     /// The number of bytes that may be written; the vector has room for them.

@@ -2,13 +2,13 @@
 
 use std::fmt;
 use std::ptr;
-use std::sync::atomic::AtomicI8;
 use std::sync::{Arc, PoisonError, RwLockReadGuard};
 use std::time::{Duration, Instant};
 
 use crate::address::WorkerAddress;
-use crate::connection::{self, Connection};
+use crate::connection::Connection;
 use crate::error::{Error, check, failed, lost};
+use crate::link::{self, Link};
 use crate::mode::ThreadMode;
 use crate::operation;
 use crate::process;
@@ -65,7 +65,7 @@ impl<M: ThreadMode> Worker<M> {
     }
 
     /// Connects to a worker, over transports that notice when the peer dies: what is sent to it, or received from it,
-    /// then completes with [`Error::ConnectionLost`] or [`Error::Cancelled`]. Both sides must connect in this way.
+    /// then completes with [`Error::ConnectionLost`]. Both sides must connect in this way.
     ///
     /// Over shared memory, UCX 1.13 notices it only with the setting `MM_ERROR_HANDLING=y`. UCX may not notice that a peer has
     /// closed its worker while its process lives on: once the buffers are full, a send blocks. For a request, set a [time
@@ -94,8 +94,8 @@ impl<M: ThreadMode> Worker<M> {
         if address.process() == process::id() && !workers.contains(&address.worker()) {
             return Err(failed("ucp_ep_create", raw::ERR_UNREACHABLE));
         }
-        let failure = Arc::new(AtomicI8::new(RawStatus::OK.0));
-        let shared = Arc::into_raw(failure.clone());
+        let link = Arc::new(Link::new());
+        let shared = Arc::into_raw(link.clone());
         let params = raw::EndpointParams {
             field_mask: raw::EP_PARAM_FIELD_REMOTE_ADDRESS
                 | raw::EP_PARAM_FIELD_ERR_HANDLING_MODE
@@ -103,7 +103,7 @@ impl<M: ThreadMode> Worker<M> {
             address: address.for_ucx().as_ptr().cast(),
             error_mode,
             error_handler: raw::ErrorHandler {
-                callback: Some(connection::failed),
+                callback: Some(link::on_failure),
                 argument: shared.cast_mut().cast(),
             },
         };
@@ -123,7 +123,7 @@ impl<M: ThreadMode> Worker<M> {
             clippy::arc_with_non_send_sync,
             reason = "threads that share an endpoint share it"
         )]
-        let connection = Arc::new(Connection::new(handle, failure, monitored));
+        let connection = Arc::new(Connection::new(handle, link, monitored));
         self.knows(&connection);
         Ok(Endpoint {
             worker: self.clone(),
@@ -144,7 +144,7 @@ impl<M: ThreadMode> Worker<M> {
     /// which this worker has no connection, or one that cannot be closed by force.
     pub(crate) fn may_keep(&self) -> bool {
         let all = self.connections();
-        let ends = |it: &Connection| it.failure().is_some() || self.can_cut(it);
+        let ends = |it: &Connection| it.link().failure().is_some() || self.can_cut(it);
         all.is_empty() || !all.iter().all(|connection| ends(connection))
     }
 
@@ -155,7 +155,7 @@ impl<M: ThreadMode> Worker<M> {
         let params = raw::RequestParams { mask, flags, ..operation::PLAIN };
         // Other threads use the handle only while they keep this thread from being here, and only if it is not closed.
         let alone = self.alone();
-        if !connection.close() {
+        if !connection.link().close() {
             return;
         }
         // SAFETY: the endpoint is alive, and is not used after this. There is no callback.
@@ -168,12 +168,12 @@ impl<M: ThreadMode> Worker<M> {
         self.take_share(connection, closed);
     }
 
-    /// Drops UCX's reference to the connection's failure.
+    /// Drops UCX's share of the connection's link.
     fn take_share(&self, connection: &Connection, closed: bool) {
         // SAFETY: UCX's share (`connect_with`). It is taken once, by the thread that closed the connection. If the endpoint is
         // closed, UCX no longer calls the error handler; otherwise the share is kept until the worker is destroyed, and the
         // endpoint with it.
-        let share = unsafe { Arc::from_raw(Arc::as_ptr(connection.shared_failure())) };
+        let share = unsafe { Arc::from_raw(Arc::as_ptr(connection.link())) };
         if closed {
             drop(share);
         } else {
@@ -217,8 +217,8 @@ impl<M: ThreadMode> Endpoint<M> {
     /// The handle, for a call of UCX. If the connection has been closed, the status with which it failed.
     pub(crate) fn open(&self) -> Result<Open<'_>, RawStatus> {
         let completing = self.worker.completing();
-        if self.connection.is_closed() {
-            return Err(self.connection.failure().unwrap_or(raw::ERR_CANCELED));
+        if self.connection.link().is_closed() {
+            return Err(self.connection.link().failure().unwrap_or(raw::ERR_CANCELED));
         }
         Ok(Open { handle: self.connection.handle(), _completing: completing })
     }
@@ -248,15 +248,16 @@ impl<M: ThreadMode> Endpoint<M> {
 
     /// Why the connection has failed, if it has.
     pub fn failure(&self) -> Option<Error> {
-        self.connection.failure().map(lost)
+        self.connection.link().failure().map(lost)
     }
 
-    /// The result of a send on this endpoint. If the connection has failed, the error is why it failed.
+    /// The result of an operation on this endpoint.
     pub(crate) fn sent(&self, call: &'static str, status: RawStatus) -> Result<(), Error> {
-        self.connection.sent(call, status)
+        self.connection.link().result(call, status)
     }
 
     /// Waits until the peer's worker has everything that was sent on this endpoint, and its memory has everything that was put.
+    /// A long message that a request is still sending may be delivered later, so wait for the request, too.
     ///
     /// # Errors
     ///
@@ -318,7 +319,7 @@ impl<M: ThreadMode> Endpoint<M> {
     /// connection, it is closed by force, which cancels whatever refers to it. With its new protocols, UCX 1.13 cannot cancel a
     /// receive that has begun: a close by force ends the program. Such an endpoint is left to the worker, too.
     fn close_within(&self, timeout: Option<Duration>) -> Result<(), Error> {
-        if self.connection.is_closed() {
+        if self.connection.link().is_closed() {
             return self.failure().map_or(Ok(()), Err);
         }
         let start = Instant::now();
@@ -339,7 +340,7 @@ impl<M: ThreadMode> Endpoint<M> {
         };
         if self.worker.can_cut(&self.connection) {
             self.worker.cut(&self.connection, left());
-        } else if self.connection.close() {
+        } else if self.connection.link().close() {
             self.worker.take_share(&self.connection, false);
         }
         if let Some(error) = failure {

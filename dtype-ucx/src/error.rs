@@ -49,12 +49,17 @@ pub enum Error {
         /// The status that the call returned, or that the operation completed with.
         status: Status,
     },
-    /// The peer has died, or the connection to it is lost or was never made.
+    /// The peer has died, or the connection to it is lost, was never made, or was closed by force because a
+    /// [scope](crate::Worker::scope), a put or a get had failed.
+    ///
+    /// UCX does not say which connection a message comes from. A receive that UCX has cancelled returns this error if any
+    /// connection of its worker is lost.
     #[error("{call}: the connection to the peer is lost: {status}")]
     ConnectionLost {
-        /// The function of UCX that was called, or that started the operation.
+        /// The function of UCX that was called, or that started the operation; `the error handler` if UCX reported the loss
+        /// before the operation started.
         call: &'static str,
-        /// The status that the call returned, or that the operation completed with.
+        /// The status that the call returned, that the operation completed with, or with which the connection was lost.
         status: Status,
     },
     /// The message is longer than the elements to receive into. It is consumed even so.
@@ -62,13 +67,13 @@ pub enum Error {
     /// The elements may have been partly written, unless they are records for which not all bit patterns are valid: UCX writes
     /// a long message, which it sends in fragments, until it turns out to be too long. An active message writes nothing in this
     /// case.
-    #[error("the message is longer than {room} bytes, for which there is room")]
+    #[error("the message is too long: there is room for {room} bytes")]
     TooLong {
         /// Packed bytes that the elements have room for.
         room: usize,
     },
     /// The header of an active message is longer than the transports of the worker allow.
-    #[error("a header of {len} bytes: an active message of this worker has at most {max}")]
+    #[error("a header of {len} bytes exceeds the limit of {max} bytes for this worker")]
     HeaderTooLong {
         /// The length of the header in bytes.
         len: usize,
@@ -76,25 +81,26 @@ pub enum Error {
         max: usize,
     },
     /// The worker already has a handler for this id, and keeps it.
-    #[error("the worker has a handler for active messages with the id {id}")]
+    #[error("the worker already has a handler for active messages with the id {id}")]
     HandlerExists {
         /// The id.
         id: u8,
     },
-    /// The operation was cancelled: its endpoint was closed, its scope ended with an error, or a handler panicked.
+    /// The operation was cancelled: its endpoint was closed, its scope ended with an error, or a handler panicked. If the
+    /// connection is lost, the error is [`ConnectionLost`](Self::ConnectionLost) instead.
     #[error("the operation was cancelled")]
     Cancelled,
     /// A scope of one worker cannot send on an endpoint of another worker, because it makes no progress with that worker.
-    #[error("the endpoint belongs to another worker than the scope")]
+    #[error("the scope and the endpoint belong to different workers")]
     OtherWorker,
     /// No message, or not all of one, arrived in time; in a [scope](crate::Worker::scope), no message completed.
-    #[error("no message was complete within {timeout:?}")]
+    #[error("no message completed within {timeout:?}")]
     TimedOut {
         /// The time that the caller gave, or the limit of the scope.
         timeout: Duration,
     },
     /// UCX does not accept this value for a setting.
-    #[error("UCX does not accept the value {value:?} for a setting {name:?}")]
+    #[error("UCX does not accept the value {value:?} for the setting {name:?}")]
     Setting {
         /// The name of the setting, without `UCX_`.
         name: String,
@@ -102,7 +108,7 @@ pub enum Error {
         value: String,
     },
     /// UCX was built without support for threads.
-    #[error("UCX was built without support for a worker in several threads")]
+    #[error("UCX was built without support for threads")]
     Threads,
     /// The context was not made by [`with_events`](crate::Context::with_events).
     #[error("a worker has events only if its context was made by `Context::with_events`")]
@@ -187,7 +193,7 @@ pub enum Error {
 #[non_exhaustive]
 pub enum Refusal {
     /// The worker does not [serve](crate::Worker::serve) this memory, or the memory was dropped or unregistered.
-    #[error("its worker does not serve this memory, or not any more")]
+    #[error("its worker does not serve this memory, which may have been dropped or unregistered")]
     Unregistered,
     /// The layout reaches outside the memory.
     #[error("the layout reaches outside the memory")]

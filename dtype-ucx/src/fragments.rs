@@ -9,7 +9,6 @@ use dtype_ucp_generic::{Message, Status};
 const AT_A_TIME: usize = 4096;
 
 /// A message that UCX fetches fragment by fragment.
-#[derive(Debug)]
 pub(crate) struct Outgoing<'a> {
     pub(crate) packer: Packer<'a>,
     /// Bytes from the packer's first position to its end.
@@ -58,7 +57,6 @@ impl Message for Outgoing<'_> {
 }
 
 /// A message that UCX delivers fragment by fragment.
-#[derive(Debug)]
 pub(crate) struct Incoming<'a> {
     pub(crate) unpacker: Unpacker<'a>,
     /// Bytes of all elements.
@@ -89,7 +87,6 @@ impl Message for Incoming<'_> {
 }
 
 /// A message of this many bytes that UCX delivers and this crate discards.
-#[derive(Debug)]
 pub(crate) struct Discarded {
     pub(crate) size: usize,
 }

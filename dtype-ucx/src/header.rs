@@ -72,7 +72,7 @@ impl<H: Datatype> From<&H> for Header {
 
 impl fmt::Debug for Header {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Header").field(&self.as_bytes()).finish()
+        f.debug_struct("Header").field("len", &self.as_bytes().len()).finish_non_exhaustive()
     }
 }
 

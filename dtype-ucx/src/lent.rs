@@ -29,7 +29,8 @@ impl<M: ThreadMode> Worker<M> {
         cause: &dyn Display,
         done: impl Fn() -> bool,
     ) {
-        let open = |connection: &Connection| self.can_cut(connection) && !connection.is_closed();
+        let open =
+            |connection: &Connection| self.can_cut(connection) && !connection.link().is_closed();
         let mut ended = done();
         for connections in [connections, &self.connections()] {
             if ended {
@@ -37,7 +38,7 @@ impl<M: ThreadMode> Worker<M> {
             }
             let mut cut = false;
             for connection in connections.iter().filter(|connection| open(connection)) {
-                connection.fail(raw::ERR_ENDPOINT_TIMEOUT);
+                connection.link().fail(raw::ERR_ENDPOINT_TIMEOUT);
                 self.cut(connection, Some(CLOSING));
                 cut = true;
             }

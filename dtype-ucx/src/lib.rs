@@ -114,7 +114,6 @@ mod address;
 mod allocation;
 #[expect(unsafe_code, reason = "makes UCX's settings, and reads what it prints of them")]
 mod config;
-#[expect(unsafe_code, reason = "UCX's callback for an endpoint that has failed")]
 mod connection;
 #[expect(unsafe_code, reason = "uses handles that UCX returned")]
 mod context;
@@ -148,6 +147,8 @@ mod header;
 )]
 mod inbox;
 mod lent;
+#[expect(unsafe_code, reason = "UCX's callback for an endpoint that has failed")]
+mod link;
 mod mode;
 #[expect(unsafe_code, reason = "shares operations with UCX, whose callbacks end them")]
 mod operation;

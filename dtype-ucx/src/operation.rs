@@ -32,7 +32,6 @@ impl Outcome {
 }
 
 /// The place for an outcome, which a callback writes. The thread that reads the outcome sees everything that UCX wrote before.
-#[derive(Debug)]
 pub(crate) struct Completion {
     status: AtomicI8,
     tag: AtomicU64,
@@ -218,7 +217,7 @@ impl<D> Operation<D> {
         match started {
             Started::Pending(request) => (operation, Some(request)),
             Started::Completed(status) => {
-                // SAFETY: the share is that of `into_raw`. The callback, which would take it, is not called.
+                // SAFETY: the share of `into_raw`. UCX has completed the operation at once, so no callback takes the share.
                 drop(unsafe { Arc::from_raw(share) });
                 operation.complete(Outcome::without_message(status));
                 (operation, None)

@@ -11,14 +11,12 @@ use crate::operation;
 use crate::raw;
 
 /// The data that UCX reads while it sends.
-#[derive(Debug)]
 pub(crate) struct Outbound<'a> {
     pub(crate) elements: Elements<'a>,
     target: Target,
 }
 
 /// The tag or handler by which the receiver finds the message.
-#[derive(Debug)]
 enum Target {
     Tag(u64),
     Handler { id: u8, header: Header },

@@ -32,6 +32,7 @@ pub(crate) type StatusPointer = *mut c_void;
 pub(crate) const IN_PROGRESS: RawStatus = RawStatus(1);
 pub(crate) const ERR_BUSY: RawStatus = RawStatus(-15);
 pub(crate) const ERR_CANCELED: RawStatus = RawStatus(-16);
+pub(crate) const ERR_SHMEM_SEGMENT: RawStatus = RawStatus(-17);
 pub(crate) const ERR_MESSAGE_TRUNCATED: RawStatus = RawStatus(-9);
 pub(crate) const ERR_UNREACHABLE: RawStatus = RawStatus(-6);
 pub(crate) const ERR_ENDPOINT_TIMEOUT: RawStatus = RawStatus(-80);

@@ -14,14 +14,15 @@ use dtype_runtime::Datatype;
 
 use crate::elements::{Elements, PackedBytes};
 use crate::endpoint::Endpoint;
-use crate::error::{Error, check};
+use crate::error::Error;
 use crate::header::Header;
+use crate::link::Link;
 use crate::mode::{Multi, ThreadMode};
 use crate::operation::{self, Operation, Outcome};
 use crate::outbound::Outbound;
-use crate::raw::{self, RawStatus};
+use crate::raw;
 use crate::tagged::{Received, Tags};
-use crate::worker::{Worker, receive_failed};
+use crate::worker::Worker;
 
 /// A request of UCX. Dropping it frees the request. If the request has not completed, it is cancelled first, if UCX can do
 /// that; otherwise UCX frees it when it completes.
@@ -39,6 +40,10 @@ impl<M: ThreadMode> Handle<M> {
     /// A request that was started on the worker, or none if the operation completed at once.
     pub(crate) fn new(worker: Worker<M>, request: Option<*mut c_void>) -> Self {
         Self { worker, request: request.and_then(NonNull::new) }
+    }
+
+    pub(crate) fn worker(&self) -> &Worker<M> {
+        &self.worker
     }
 
     /// Waits until the operation has completed. It must not be called in a `drop`, because it resumes a handler's panic. It
@@ -99,6 +104,8 @@ pub struct Sending<T, M: ThreadMode> {
     // The request is freed before the worker.
     handle: Handle<M>,
     operation: Arc<Operation<SendBuffers<T>>>,
+    /// The link of the connection that the message is sent on.
+    link: Arc<Link>,
 }
 
 /// Records that are being sent.
@@ -192,7 +199,7 @@ impl<M: ThreadMode> Endpoint<M> {
         if let (None, Some(outcome)) = (request, operation.outcome()) {
             self.sent(call, outcome.status)?;
         }
-        Ok(Sending { handle, operation })
+        Ok(Sending { handle, operation, link: self.connection().link().clone() })
     }
 }
 
@@ -268,7 +275,7 @@ impl<T, M: ThreadMode> Sending<T, M> {
     fn finish(&self, outcome: Outcome) -> Result<Vec<T>, Error> {
         // SAFETY: there is an outcome, and this is the only reference: UCX's share does not access the data.
         let outbox = unsafe { self.operation.data_of_completed() };
-        check(outbox.outbound.call(), outcome.status)?;
+        self.link.result(outbox.outbound.call(), outcome.status)?;
         outbox.outbound.elements = [0_u8; 0].as_slice().into();
         Ok(mem::take(&mut outbox.items))
     }
@@ -309,10 +316,8 @@ impl<T: Datatype, M: ThreadMode> Receiving<T, M> {
     fn finish(&self, outcome: Outcome) -> Result<(Vec<T>, Received), Error> {
         // SAFETY: there is an outcome, and this is the only reference: UCX's share does not access the data.
         let bytes = unsafe { self.operation.data_of_completed() };
-        if outcome.status != RawStatus::OK {
-            return Err(receive_failed(RECEIVE, outcome.status, bytes.memory().1));
-        }
-        let Outcome { tag, length, .. } = outcome;
+        let Outcome { status, tag, length } = outcome;
+        self.handle.worker().received(RECEIVE, status, bytes.memory().1)?;
         // SAFETY: UCX has written this many bytes.
         let items = dtype_runtime::unpack(unsafe { bytes.written(length) })?;
         Ok((items, Received { tag, length }))

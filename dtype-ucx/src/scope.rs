@@ -365,7 +365,7 @@ impl<'env, M: ThreadMode> Scope<'env, M> {
             .iter()
             .filter(|entry| among(entry))
             .filter_map(|entry| entry.message.connection());
-        connections.find_map(|connection| connection.failure()).map(lost)
+        connections.find_map(|connection| connection.link().failure()).map(lost)
     }
 
     /// The result of a message that has completed. It is returned only once.
@@ -376,13 +376,13 @@ impl<'env, M: ThreadMode> Scope<'env, M> {
         match &entry.message {
             _ if !first => Ok(None),
             Message::Outgoing { call, connection, .. } => {
-                connection.sent(call, outcome.status).map(|()| None)
+                connection.link().result(call, outcome.status).map(|()| None)
             }
             Message::Incoming(operation) => {
                 // SAFETY: the operation has completed. Only this function uses the data, under an exclusive borrow.
                 let elements = unsafe { operation.data_of_completed() };
                 // SAFETY: the outcome is that of the receive with these elements.
-                unsafe { received("ucp_tag_recv_nbx", outcome, elements) }.map(Some)
+                unsafe { received(&self.worker, outcome, elements) }.map(Some)
             }
         }
     }

@@ -47,11 +47,12 @@ use std::ffi::c_void;
 use std::mem;
 use std::ptr;
 use std::slice;
-use std::sync::atomic::{AtomicI8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use crate::error::{Error, Refusal, check};
+use crate::error::{Error, Refusal};
 use crate::handlers::set_callback;
+use crate::link::Link;
 use crate::operation;
 use crate::raw::{self, ActiveParams, RawStatus, Started};
 use crate::unfinished::Unfinished;
@@ -64,7 +65,7 @@ const REPLY: u16 = 257;
 const SEND: &str = "ucp_am_send_nbx";
 
 /// A worker's state for packed puts and gets, both its own and those of its peers.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Service {
     /// The memory that this worker serves, by number.
     served: Mutex<HashMap<u64, Weak<Served>>>,
@@ -79,14 +80,12 @@ pub(crate) struct Service {
 }
 
 /// The packed puts and gets of an endpoint.
-#[derive(Debug)]
 pub(crate) struct PackedTransfers {
     puts: AtomicUsize,
-    /// The status with which the connection failed, shared with the endpoint.
-    failure: Arc<AtomicI8>,
+    /// The link of the endpoint.
+    link: Arc<Link>,
 }
 
-#[derive(Debug)]
 enum Pending {
     Put { traffic: Arc<PackedTransfers>, bytes: usize },
     Get { traffic: Arc<PackedTransfers>, bytes: usize, reply: Arc<Answer> },
@@ -96,7 +95,6 @@ enum Pending {
 type Answer = Mutex<Option<Result<Vec<u8>, Error>>>;
 
 /// A get whose reply has not been read yet.
-#[derive(Debug)]
 pub(crate) struct PendingGet {
     reply: Arc<Answer>,
 }
@@ -113,8 +111,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl PackedTransfers {
-    pub(crate) fn new(failure: Arc<AtomicI8>) -> Self {
-        Self { puts: AtomicUsize::new(0), failure }
+    pub(crate) fn new(link: Arc<Link>) -> Self {
+        Self { puts: AtomicUsize::new(0), link }
     }
 
     /// The number of puts without a reply.
@@ -123,7 +121,7 @@ impl PackedTransfers {
     }
 
     fn has_failed(&self) -> bool {
-        self.failure.load(Ordering::Acquire) != RawStatus::OK.0
+        self.link.failure().is_some()
     }
 }
 
@@ -257,29 +255,31 @@ impl Service {
     /// Completes the put or get with this token.
     fn complete(&self, token: u64, result: Result<&[u8], Failed>) {
         let Some(pending) = lock(&self.pending).remove(&token) else { return };
-        let failed = |failed, way, bytes| match failed {
+        let failed = |failed, traffic: &PackedTransfers, way, bytes| match failed {
             Failed::Refused(reason) => Error::Refused { way, bytes, reason },
-            Failed::Unsent(error) => error,
+            Failed::Unsent(status) => traffic.link.error(SEND, status),
         };
         match pending {
             Pending::Put { traffic, bytes } => {
                 if let Err(reason) = result {
+                    let error = failed(reason, &traffic, "put", bytes);
                     let mut refused = lock(&self.refused);
                     if !refused.iter().any(|(other, _)| Arc::ptr_eq(other, &traffic)) {
-                        refused.push((traffic.clone(), failed(reason, "put", bytes)));
+                        refused.push((traffic.clone(), error));
                     }
                 }
                 // After everything else: waiting threads look at the refusals once the number has changed.
                 self.puts.fetch_sub(1, Ordering::Release);
                 traffic.puts.fetch_sub(1, Ordering::Release);
             }
-            Pending::Get { bytes, reply, .. } => {
+            Pending::Get { traffic, bytes, reply } => {
                 let result = match result {
                     Ok(packed) if packed.len() == bytes => Ok(packed.to_vec()),
-                    Ok(_) => Err(failed(Failed::Refused(Refusal::Malformed), "get", bytes)),
-                    Err(reason) => Err(failed(reason, "get", bytes)),
+                    Ok(_) => Err(Failed::Refused(Refusal::Malformed)),
+                    Err(reason) => Err(reason),
                 };
-                *lock(&reply) = Some(result);
+                *lock(&reply) =
+                    Some(result.map_err(|reason| failed(reason, &traffic, "get", bytes)));
             }
         }
     }
@@ -293,8 +293,8 @@ impl Service {
             })
     }
 
-    /// Fails the puts and gets that are pending on failed connections. Returns the status of one of these connections.
-    pub(crate) fn give_up_failed(&self) -> Option<RawStatus> {
+    /// Fails the puts and gets that are pending on failed connections.
+    pub(crate) fn give_up_failed(&self) {
         let pending = lock(&self.pending);
         let failed: Vec<Arc<PackedTransfers>> = pending
             .values()
@@ -304,8 +304,9 @@ impl Service {
             })
             .collect();
         drop(pending);
-        let lost = failed.into_iter().filter(|traffic| self.give_up(traffic)).last()?;
-        Some(RawStatus(lost.failure.load(Ordering::Acquire)))
+        for traffic in failed {
+            self.give_up(&traffic);
+        }
     }
 
     /// Fails the puts and gets that are pending on a failed connection. Returns whether there were any.
@@ -343,7 +344,7 @@ impl Service {
 /// Why a pending put or get has no result.
 enum Failed {
     Refused(Refusal),
-    Unsent(Error),
+    Unsent(RawStatus),
 }
 
 /// A message in flight. UCX owns it until it has sent it.
@@ -367,8 +368,10 @@ impl Message {
 
     fn sent(self, status: RawStatus) {
         self.unfinished.end();
-        if let (Some((service, token)), Err(error)) = (self.asks, check(SEND, status)) {
-            service.complete(token, Err(Failed::Unsent(error)));
+        if let Some((service, token)) = self.asks
+            && status != RawStatus::OK
+        {
+            service.complete(token, Err(Failed::Unsent(status)));
         }
     }
 }

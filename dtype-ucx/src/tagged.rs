@@ -8,8 +8,8 @@ use crate::error::Error;
 use crate::mode::ThreadMode;
 use crate::operation::{self, Outcome};
 use crate::outbound::Outbound;
-use crate::raw::{self, RawStatus, TagInfo};
-use crate::worker::{Worker, receive_failed};
+use crate::raw::{self, TagInfo};
+use crate::worker::Worker;
 
 /// Which messages to receive: those whose tag equals a given one in the bits of a mask.
 ///
@@ -156,7 +156,7 @@ impl<M: ThreadMode> Worker<M> {
             })
         };
         // SAFETY: the outcome is that of the receive with these arguments.
-        unsafe { received(RECEIVE, outcome, &mut elements) }
+        unsafe { received(self, outcome, &mut elements) }
     }
 
     /// The first message with one of these tags that has arrived and was not received; `None` if there is none.
@@ -175,16 +175,13 @@ impl<M: ThreadMode> Worker<M> {
 ///
 /// # Safety
 ///
-/// The outcome must be that of the receive with the elements' arguments.
-pub(crate) unsafe fn received(
-    call: &'static str,
-    outcome: Outcome,
+/// The outcome must be that of the receive of this worker with the elements' arguments.
+pub(crate) unsafe fn received<M: ThreadMode>(
+    worker: &Worker<M>,
+    Outcome { status, tag, length }: Outcome,
     elements: &mut ElementsMut<'_>,
 ) -> Result<Received, Error> {
-    if outcome.status != RawStatus::OK {
-        return Err(receive_failed(call, outcome.status, elements.packed_size()));
-    }
-    let Outcome { tag, length, .. } = outcome;
+    worker.received(RECEIVE, status, elements.packed_size())?;
     // SAFETY: the receive has completed with this length.
     unsafe { elements.received(length)? };
     Ok(Received { tag, length })

@@ -10,11 +10,11 @@ use crate::elements::ElementsMut;
 use crate::error::Error;
 use crate::mode::ThreadMode;
 use crate::operation::{self, Operation, Outcome};
-use crate::raw::{self, RawStatus, TagInfo};
+use crate::raw::{self, TagInfo};
 use crate::request::Handle;
 use crate::room::Room;
 use crate::tagged::{Received, Tags};
-use crate::worker::{Worker, receive_failed};
+use crate::worker::Worker;
 
 const RECEIVE: &str = "ucp_tag_msg_recv_nbx";
 
@@ -105,7 +105,8 @@ impl<M: ThreadMode> Worker<M> {
         self.wait_for(Some(left), || self.take(tags)).ok_or(Error::TimedOut { timeout })
     }
 
-    /// Takes a message, if there is one. UCX has borrowed nothing yet, so the panic of a handler resumes at once.
+    /// Takes a message, if there is one. Before that, resumes the panic of a handler if there was one: UCX has borrowed nothing
+    /// yet.
     fn take(&self, Tags { tag, mask }: Tags) -> Option<ProbedMessage> {
         self.resume_panic();
         let mut info = TagInfo { sender_tag: 0, length: 0 };
@@ -132,7 +133,7 @@ impl<M: ThreadMode> Worker<M> {
                 })
             };
             // SAFETY: the outcome is that of the receive into the room.
-            return unsafe { records(room, outcome, info) };
+            return unsafe { self.records(room, outcome, info) };
         };
         // SAFETY: one operation is started, with the callback for fetches into room, which owns the memory that UCX writes.
         let (operation, request) = unsafe {
@@ -148,7 +149,7 @@ impl<M: ThreadMode> Worker<M> {
         // SAFETY: there is an outcome, and this is the only reference: UCX's share does not access the data.
         let room = unsafe { operation.data_of_completed() };
         // SAFETY: as above.
-        unsafe { records(room.take(), outcome, info) }
+        unsafe { self.records(room.take(), outcome, info) }
     }
 
     /// Starts to receive a message that was taken.
@@ -170,6 +171,26 @@ impl<M: ThreadMode> Worker<M> {
         unsafe { raw::ucp_tag_msg_recv_nbx(worker, start, room, message, &raw const params) }
     }
 
+    /// The records of a message.
+    ///
+    /// # Safety
+    ///
+    /// The outcome must be that of a receive of the message into this room.
+    unsafe fn records<T: Datatype>(
+        &self,
+        room: Room<T>,
+        outcome: Outcome,
+        info: Received,
+    ) -> Result<(Vec<T>, Received), Error> {
+        self.received(RECEIVE, outcome.status, info.length)?;
+        if outcome.length != info.length {
+            let (expected, actual) = (info.length as u64, outcome.length as u64);
+            return Err(dtype_runtime::Error::PackedLength { expected, actual }.into());
+        }
+        // SAFETY: all of the message was received.
+        Ok((unsafe { room.into_records()? }, info))
+    }
+
     /// Discards a message that was taken, by receiving it into memory of length 0.
     fn refuse(&self, message: raw::Message, error: Error) -> Error {
         // SAFETY: nothing is written.
@@ -181,31 +202,4 @@ impl<M: ThreadMode> Worker<M> {
         };
         error
     }
-}
-
-/// The records of a message.
-///
-/// # Safety
-///
-/// The outcome must be that of a receive of the message into this room.
-unsafe fn records<T: Datatype>(
-    room: Room<T>,
-    outcome: Outcome,
-    info: Received,
-) -> Result<(Vec<T>, Received), Error> {
-    whole(outcome, info.length)?;
-    // SAFETY: all of the message was received.
-    Ok((unsafe { room.into_records()? }, info))
-}
-
-/// Checks that a message was received with the announced length.
-fn whole(outcome: Outcome, length: usize) -> Result<(), Error> {
-    if outcome.status != RawStatus::OK {
-        return Err(receive_failed(RECEIVE, outcome.status, length));
-    }
-    if outcome.length != length {
-        let (expected, actual) = (length as u64, outcome.length as u64);
-        return Err(dtype_runtime::Error::PackedLength { expected, actual }.into());
-    }
-    Ok(())
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// before this is 0.
 ///
 /// Its owners change it during calls with the worker. The last owner, which reads it, is synchronised with all others.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Unfinished(Arc<AtomicUsize>);
 
 impl Unfinished {

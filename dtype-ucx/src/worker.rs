@@ -7,7 +7,6 @@ use std::mem;
 use std::panic;
 use std::ptr;
 use std::slice;
-use std::sync::atomic::AtomicI8;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,6 +17,7 @@ use crate::context::Context;
 use crate::error::{Error, check, failed, lost};
 use crate::handlers::{Handlers, Panic};
 use crate::inbox::Discard;
+use crate::link::Link;
 use crate::mode::{Multi, Single, ThreadMode};
 use crate::operation::{self, Completion, Operation, Outcome};
 use crate::process;
@@ -62,8 +62,8 @@ struct Inner<M: ThreadMode> {
     connections: Mutex<Vec<Weak<Connection>>>,
     /// How long a scope waits for an idle peer.
     time_limit: Mutex<Duration>,
-    /// Statuses that UCX's error handler writes, for endpoints that are left to the worker. They are freed after the worker.
-    failures: Mutex<Vec<Arc<AtomicI8>>>,
+    /// The links to which UCX reports failures of endpoints that are left to the worker. They are freed after the worker.
+    left: Mutex<Vec<Arc<Link>>>,
     mode: PhantomData<M>,
 }
 
@@ -84,8 +84,8 @@ impl<M: ThreadMode> Drop for Inner<M> {
         if self.unfinished.any() {
             // The memory of unfinished operations is leaked, and so is the worker. UCX keeps the context, and the memory to
             // which it reports failures.
-            let failures = self.failures.get_mut().unwrap_or_else(PoisonError::into_inner);
-            mem::forget((self.context.clone(), mem::take(failures)));
+            let left = self.left.get_mut().unwrap_or_else(PoisonError::into_inner);
+            mem::forget((self.context.clone(), mem::take(left)));
             return;
         }
         // SAFETY: the handle comes from `ucp_worker_create`. Each endpoint and each request owns the worker, so they are closed
@@ -140,7 +140,7 @@ impl Context {
             max_header_len: 0,
             connections: Mutex::default(),
             time_limit: Mutex::new(TIME_LIMIT),
-            failures: Mutex::default(),
+            left: Mutex::default(),
             mode: PhantomData,
         };
         let mut attributes = raw::WorkerAttributes {
@@ -209,9 +209,9 @@ impl<M: ThreadMode> Worker<M> {
         Arc::strong_count(&self.inner)
     }
 
-    /// Keeps the failure of an endpoint that is left to the worker.
-    pub(crate) fn leave(&self, failure: Arc<AtomicI8>) {
-        self.inner.failures.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
+    /// Keeps the link of an endpoint that is left to the worker.
+    pub(crate) fn leave(&self, link: Arc<Link>) {
+        self.inner.left.lock().unwrap_or_else(PoisonError::into_inner).push(link);
     }
 
     /// Adds a connection to those of the worker.
@@ -225,6 +225,32 @@ impl<M: ThreadMode> Worker<M> {
     pub(crate) fn connections(&self) -> Vec<Arc<Connection>> {
         let all = self.inner.connections.lock().unwrap_or_else(PoisonError::into_inner);
         all.iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Why a connection of the worker is lost; `None` if none is.
+    fn lost_connection(&self) -> Option<Error> {
+        self.connections().iter().find_map(|connection| connection.link().failure()).map(lost)
+    }
+
+    /// The result of a receive into room for this many packed bytes.
+    ///
+    /// UCX does not say which connection a message comes from. If it has cancelled the receive, that is because of a lost
+    /// connection, if there is one.
+    pub(crate) fn received(
+        &self,
+        call: &'static str,
+        status: RawStatus,
+        room: usize,
+    ) -> Result<(), Error> {
+        match status {
+            RawStatus::OK => Ok(()),
+            raw::ERR_MESSAGE_TRUNCATED => Err(Error::TooLong { room }),
+            _ => {
+                let lost = |it: &Arc<Connection>| it.link().lost(call, status);
+                let lost = self.connections().iter().find_map(lost);
+                Err(lost.unwrap_or_else(|| failed(call, status)))
+            }
+        }
     }
 
     /// How long a [scope](Self::scope) waits for an idle peer: 30 seconds, unless it was [set](Self::set_time_limit).
@@ -334,11 +360,12 @@ impl<M: ThreadMode> Worker<M> {
     }
 
     /// Waits until everything that was sent on any endpoint is delivered, and everything that was put is in the memory.
+    /// A long message that a request is still sending may be delivered later, so wait for the request, too.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if a put since the last flush was refused; [`Error::ConnectionLost`], [`Error::Cancelled`],
-    /// [`Error::Call`].
+    /// [`Error::ConnectionLost`] as long as the worker has an endpoint whose connection is lost: everything else is delivered
+    /// then. [`Error::Refused`] if a put since the last flush was refused; [`Error::Cancelled`], [`Error::Call`].
     #[doc(alias = "ucp_worker_flush_nbx")]
     pub fn flush(&self) -> Result<(), Error> {
         let service = self.service();
@@ -350,11 +377,10 @@ impl<M: ThreadMode> Worker<M> {
         let status =
             unsafe { self.flushed(|params| raw::ucp_worker_flush_nbx(self.handle(), params)) };
         let refused = service.take_refused(None);
-        if let Some(status) = service.give_up_failed() {
-            return Err(lost(status));
-        }
-        check("ucp_worker_flush_nbx", status)?;
-        refused.map_or(Ok(()), Err)
+        service.give_up_failed();
+        let lost = self.lost_connection();
+        lost.or(refused).map_or(Ok(()), Err)?;
+        check("ucp_worker_flush_nbx", status)
     }
 
     /// Starts a flush, and waits until it has completed. A flush borrows nothing, so the panic of a handler resumes at once.
@@ -466,12 +492,3 @@ const _: () = {
     is_send_and_sync::<Context>();
     assert!(Single::RAW < Multi::RAW);
 };
-
-/// The error for a receive.
-pub(crate) fn receive_failed(call: &'static str, status: RawStatus, room: usize) -> Error {
-    if status == raw::ERR_MESSAGE_TRUNCATED {
-        Error::TooLong { room }
-    } else {
-        failed(call, status)
-    }
-}

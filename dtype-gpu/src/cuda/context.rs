@@ -50,6 +50,11 @@ impl Context {
         Ok(Self { handle, device, name, capability: 10 * major + minor })
     }
 
+    /// Whether a handle is this context's.
+    pub(super) fn has_handle(&self, handle: sys::CUcontext) -> bool {
+        self.handle == handle
+    }
+
     /// Makes the context current for this thread.
     pub(super) fn bind(self: &Arc<Self>) -> Result<&Arc<Self>, Error> {
         // SAFETY: the context is retained.

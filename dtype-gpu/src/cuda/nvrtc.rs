@@ -1,6 +1,7 @@
 //! NVRTC, the compiler of CUDA's kernels, loaded when the first kernel is compiled.
 
 use std::ffi::{CString, c_char, c_int};
+use std::fmt;
 use std::ptr;
 use std::sync::OnceLock;
 
@@ -47,7 +48,7 @@ pub fn compile(source: &Source, capability: u32) -> Result<Image, Error> {
 /// ```compile_fail
 /// let image = dtype_gpu::cuda::nvrtc::Image { bytes: vec![], log: String::new() };
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Image {
     bytes: Vec<u8>,
     /// The compiler's warnings.
@@ -58,6 +59,12 @@ impl Image {
     /// The data for the driver to load: a binary, or PTX followed by a zero.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+}
+
+impl fmt::Debug for Image {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Image").field("len", &self.bytes.len()).finish_non_exhaustive()
     }
 }
 

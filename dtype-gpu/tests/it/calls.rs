@@ -1,6 +1,10 @@
 //! Host memory that the device reaches, events, two layouts on one device, and calls that are refused.
 
-use dtype_gpu::{Device, Error, PrepareOn};
+use core::fmt::Debug;
+
+use dtype_gpu::driver::Driver;
+use dtype_gpu::source::Direction;
+use dtype_gpu::{Device, Error, PrepareOn, forms};
 use dtype_runtime::{Basic, Type};
 
 use crate::devices::queue;
@@ -108,5 +112,36 @@ fn what_reaches_outside_is_refused() -> Result<(), Error> {
     let twice = twice.prepare_on(device)?;
     let overlap = dtype_runtime::Error::Overlap { count: 2 };
     assert_eq!(twice.unpack(&queue, (&packed, 0), 2, (&matrix, 0)), Err(overlap.into()));
+    Ok(())
+}
+
+#[test]
+fn what_is_printed_is_short() -> Result<(), Error> {
+    let Some(queue) = queue("what_is_printed_is_short") else { return Ok(()) };
+    let device = Device::new(open()?);
+    assert_eq!(device.name(), device.driver().name());
+    assert_eq!(device.name(), queue.device().name());
+    let queue = device.queue()?;
+    let committed = column(3)?.commit();
+    let column = committed.prepare_on(&device)?;
+    let (matrix, mut packed) = (device.buffer(12)?, device.host_buffer(5)?);
+    column.pack(&queue, (&matrix, 1), 1, (&packed, 2))?;
+    let packer = column.packer(&queue, (&matrix, 1), 1)?;
+    let name = format!("{:?}", device.name());
+    assert_eq!(format!("{device:?}"), format!("Device {{ name: {name}, kernels: 1, .. }}"));
+    assert_eq!(
+        format!("{matrix:?}"),
+        format!("Buffer {{ len: 12, is_host: false, device: {name}, .. }}")
+    );
+    let event = queue.event()?;
+    let sources = forms::sources(&committed, Direction::Pack);
+    let source = &sources[0];
+    let mapped = packed.map(&queue)?;
+    let all: [&dyn Debug; 9] =
+        [&device, &queue, &event, &matrix, &mapped, &column, &packer, source, device.driver()];
+    for value in all {
+        let text = format!("{value:?}");
+        assert!(text.len() < 600 && !text.contains("__kernel"), "{} bytes: {text}", text.len());
+    }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! Keys of registered memory, as bytes that any channel can carry.
 
+use std::fmt;
+
 use dtype_runtime::{Datatype, Type};
 
 use crate::address::checksum;
@@ -32,7 +34,7 @@ use crate::error::Error;
 /// ```compile_fail,E0133
 /// let forged = dtype_ucx::MemoryKey::from_bytes(b"dtypeKEY");
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 #[doc(alias = "ucp_rkey_pack")]
 pub struct MemoryKey {
     /// The process that has the memory ([`process::id`](crate::process::id)).
@@ -195,6 +197,16 @@ impl MemoryKey {
             }
             _ => Err(refused("the memory is larger than an address space")),
         }
+    }
+}
+
+impl fmt::Debug for MemoryKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryKey")
+            .field("process", &self.process)
+            .field("len", &self.len)
+            .field("record", &self.record)
+            .finish_non_exhaustive()
     }
 }
 

@@ -120,8 +120,9 @@ impl<M: ThreadMode> Endpoint<M> {
         let mut pointer = ptr::null_mut();
         // SAFETY: the key was just unpacked, and the address is in the memory that it names.
         let status = unsafe { raw::ucp_rkey_ptr(handle, key.address(), &raw mut pointer) };
-        // In the process that owns the memory, the mapping is at another address: to the compiler, memory accessed through it
-        // is foreign, as in any other process. An address that the owner itself uses would not be.
+        // If the owner is this process, UCX may return the address that the owner itself uses. It is not used here: the
+        // compiler knows that memory, and may assume that nothing else changes it. Behind any other address is memory that the
+        // compiler does not know, as in another process.
         let is_own = |at: NonNull<u8>| {
             key.process() == crate::process::id() && at.addr().get() as u64 == key.address()
         };
@@ -307,11 +308,12 @@ impl<T: Datatype, M: ThreadMode> RemoteMemory<'_, T, M> {
 
 impl<T, M: ThreadMode> Drop for RemoteMemory<'_, T, M> {
     fn drop(&mut self) {
-        let Ok(_open) = self.endpoint.open() else {
-            // The endpoint was closed by force. UCX requires that keys are destroyed before that.
-            return;
-        };
-        // SAFETY: the key was unpacked on the endpoint, which is open; every put and get has completed here.
+        // No other thread closes the endpoint meanwhile.
+        let _completing = self.endpoint.worker().completing();
+        // SAFETY: the key was unpacked on the endpoint, and every put and get with it has completed. UCX documents that a key
+        // is destroyed before its endpoint. After a close by force that is too late, and before it too early, because
+        // operations may still use the key. But `ucp_rkey_destroy`, in UCX 1.13 and later, touches the key and its worker,
+        // which is alive, and not the endpoint.
         unsafe { raw::ucp_rkey_destroy(self.key) };
     }
 }

@@ -11,7 +11,6 @@ use crate::shared;
 ///
 /// Its owner and the workers may be in different threads, so each of them locks it while it copies. Under the lock, no user
 /// code runs, and UCX is not called. Once the owner has taken the memory back, nothing else can access it.
-#[derive(Debug)]
 pub(crate) struct Served {
     number: u64,
     memory: Mutex<Option<Memory>>,

@@ -225,8 +225,8 @@ fn nothing_waits_for_a_reply_on_a_lost_connection() {
     let setup = setup(TRANSPORTS[0]);
     let service = setup.worker.service();
     let traffic = setup.endpoint.traffic();
-    let failure = Arc::new(AtomicI8::new(0));
-    let other = Arc::new(PackedTransfers::new(failure.clone()));
+    let link = Arc::new(Link::new());
+    let other = Arc::new(PackedTransfers::new(link.clone()));
     for traffic in [traffic, &other] {
         traffic.puts.fetch_add(1, Ordering::Relaxed);
         service.puts.fetch_add(1, Ordering::Relaxed);
@@ -234,7 +234,7 @@ fn nothing_waits_for_a_reply_on_a_lost_connection() {
         lock(&service.pending).insert(crate::process::fresh(), pending);
     }
     assert!(!service.is_settled());
-    failure.store(-25, Ordering::Release);
+    link.fail(raw::ERR_UNREACHABLE);
     assert!(!service.is_settled());
     let refused = Failed::Refused(Refusal::NoMemory);
     let token = lock(&service.pending)

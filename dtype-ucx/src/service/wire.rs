@@ -74,7 +74,6 @@ pub(crate) struct Reply {
 }
 
 /// Where packed bytes belong. All of these places lie in the memory whose length was passed to [`Request::region`].
-#[derive(Debug)]
 pub(crate) enum Region {
     /// The bytes from a position on, in a layout whose displacement 0 is at `origin`.
     Rows {

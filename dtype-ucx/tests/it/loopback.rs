@@ -2,7 +2,7 @@
 
 mod scopes;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::mem;
 use std::os::unix::process::ExitStatusExt;
@@ -17,7 +17,8 @@ use std::time::{Duration, Instant};
 
 use dtype_runtime::{Basic, Buffer, BufferMut, Datatype, Type};
 use dtype_ucx::{
-    Context, Elements, ElementsMut, Endpoint, Error, Multi, Received, Sending, Single, Tags, Worker,
+    ActiveMessage, Context, Elements, ElementsMut, Endpoint, Error, Multi, Received, Sending,
+    Single, Tags, Worker,
 };
 
 use crate::alone::alone;
@@ -768,6 +769,6 @@ fn errors_are_readable() {
     assert!(error.to_string().starts_with("ucp_"), "{error}");
     assert_eq!(
         Error::TooLong { room: 8 }.to_string(),
-        "the message is longer than 8 bytes, for which there is room"
+        "the message is too long: there is room for 8 bytes"
     );
 }

@@ -9,6 +9,7 @@ mod numbers;
 
 mod active;
 mod loopback;
+mod printed;
 mod remote;
 mod served;
 mod threads;

@@ -244,7 +244,7 @@ fn memory_that_is_given_back_is_refused() {
         part.put(&[3_u32; 100]).unwrap();
         drop(part);
         drop(remote);
-        let text = "the owner of the memory has refused a put of 400 bytes: its worker does not serve this memory, or not any more";
+        let text = "the owner of the memory has refused a put of 400 bytes: its worker does not serve this memory, which may have been dropped or unregistered";
         assert_eq!(setup.endpoint.close().unwrap_err().to_string(), text);
         assert!(own.iter().enumerate().all(|(at, &value)| value == 1 + u32::from(at % 10 == 0)));
     }

@@ -118,8 +118,7 @@ pub(super) fn fails(side: &Side, halo: Halo, failure: Failure) {
 pub(super) fn is_left(side: &Side, halo: Halo) {
     let error = steps(side, halo, None);
     let cause =
-        matches!(error, Error::TimedOut { timeout: TIME_LIMIT } | Error::ConnectionLost { .. })
-            || matches!(error, Error::Call { .. } | Error::Cancelled);
+        matches!(error, Error::TimedOut { timeout: TIME_LIMIT } | Error::ConnectionLost { .. });
     assert!(cause, "{error:?}");
 }
 

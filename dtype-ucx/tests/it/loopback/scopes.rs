@@ -281,3 +281,75 @@ fn a_scope_returns_the_first_error_that_was_not_returned() {
     });
     assert_eq!(result, Err(Error::TooLong { room: 1 }));
 }
+
+/// A scope closes the connection by force, while requests of all kinds are under way on it and none of them can end.
+#[test]
+fn a_lost_connection_is_one_error_for_all_operations() {
+    alone("loopback::scopes::a_lost_connection_is_one_error_for_all_operations", || {
+        let settings =
+            [("TLS", "tcp"), ("NET_DEVICES", "lo"), ("PROTO_ENABLE", "n"), ("RNDV_THRESH", "1000")];
+        let context = Context::with_settings(settings).unwrap();
+        let [worker, other] = [(); 2].map(|()| context.worker::<Single>().unwrap());
+        worker.set_time_limit(Duration::from_millis(100));
+        let endpoint = worker.connect_monitored(&other.address().unwrap()).unwrap();
+        let back = other.connect_monitored(&worker.address().unwrap()).unwrap();
+        let memory = context.register(&vec![0_u64; 3000]).unwrap();
+        let remote = endpoint.remote_memory::<u64>(&other.serve(&memory).unwrap()).unwrap();
+        let column = Type::vector(1000, 1, 3, &Type::basic(Basic::U64)).unwrap().commit();
+        let column = remote.strided(&column, 0, 1).unwrap();
+        let bytes = vec![7_u8; 16 << 20];
+
+        // Long messages from the other worker, announced and not fetched.
+        let fetching = Rc::new(RefCell::new(None));
+        let mine = fetching.clone();
+        let keep = move |message: ActiveMessage<'_, Single>| {
+            *mine.borrow_mut() = Some(message.start_recv::<u8>());
+        };
+        let _handler = worker.handle_active(1, keep).unwrap();
+        let theirs = [
+            back.start_send(3, bytes.clone()).unwrap(),
+            back.start_send_active(1, &(), bytes.clone()).unwrap(),
+        ];
+        while worker.incoming(3).is_none() || fetching.borrow().is_none() {
+            other.progress();
+        }
+        let receiving = worker.start_recv::<u8>(3, 16 << 20).unwrap();
+        let fetching = fetching.borrow_mut().take().unwrap().unwrap();
+        let sending = endpoint.start_send(4, bytes.clone()).unwrap();
+        let active = endpoint.start_send_active(2, &(), bytes.clone()).unwrap();
+        column.put(&[1_u64; 1000]).unwrap();
+        let failed = worker.scope(|scope| {
+            scope.send(&endpoint, 3, &bytes)?;
+            Err::<(), _>(Error::Threads)
+        });
+        assert_eq!(failed, Err(Error::Threads));
+
+        let results = [
+            sending.wait().map(drop),
+            active.wait().map(drop),
+            receiving.wait().map(drop),
+            fetching.wait().map(drop),
+            worker.flush(),
+            endpoint.flush(),
+            endpoint.send(4, &bytes),
+            endpoint.send_active(2, &(), &bytes),
+            endpoint.start_send(4, bytes.clone()).map(drop),
+            endpoint.start_send_active(2, &(), bytes.clone()).map(drop),
+            worker.scope(|scope| scope.send(&endpoint, 4, &bytes)?.wait().map(drop)),
+            remote.put(0, &[1]),
+            remote.get(0..1).map(drop),
+            column.put(&[1_u64; 1000]),
+            column.get(&mut [1_u64; 1000]),
+            endpoint.remote_memory::<u64>(&memory.key().unwrap()).map(drop),
+        ];
+        drop(remote);
+        let results = results.into_iter().chain([endpoint.close()]);
+        for (operation, result) in results.enumerate() {
+            let lost = matches!(result, Err(Error::ConnectionLost { .. }));
+            assert!(lost, "operation {operation}: {result:?}");
+        }
+        // The endpoint is gone, and with it what the worker could not deliver.
+        assert_eq!(worker.flush(), Ok(()));
+        drop((worker, theirs, back));
+    });
+}
