@@ -15,6 +15,7 @@ use super::{refuse_skipped_fields, validate, whole_records};
 use crate::datatype::Datatype;
 use crate::error::Error;
 use crate::kernel::Pack;
+use crate::typemap::{Node, TypeMap};
 
 /// Returns the records in `bytes`, where they lie: in a memory-mapped file, in a receive buffer.
 ///
@@ -224,12 +225,111 @@ const fn refuse_other_memory<T: Datatype>() {
     );
     assert!(
         T::TYPE_MAP.is_dense(),
-        "this type has padding, so its memory is not its packed records: `pack` makes bytes, `Packed` \
-         reads them in place, and `view_memory` reads the memory of an array"
+        "{}",
+        Message::new([
+            "this type has padding behind its field `",
+            before_padding(T::TYPE_MAP),
+            "`, so its memory is not its packed records: `pack` makes bytes, `Packed` reads them in place, and \
+             `view_memory` reads the memory of an array",
+        ])
+        .text()
     );
     assert!(
         T::TYPE_MAP.is_packed(),
-        "the fields of this type lie in another order in memory: put `#[repr(C)]` on it; or `pack` makes \
-         bytes, `Packed` reads them in place, and `view_memory` reads the memory of an array"
+        "{}",
+        Message::new([
+            "the field `",
+            out_of_order(T::TYPE_MAP),
+            "` lies at another place in memory than in the packed record: put `#[repr(C)]` on its struct; or `pack` \
+             makes bytes, `Packed` reads them in place, and `view_memory` reads the memory of an array",
+        ])
+        .text()
     );
+}
+
+/// A message of a constant panic, which cannot format values.
+struct Message {
+    bytes: [u8; Self::MAX],
+    len: usize,
+}
+
+impl Message {
+    /// More than the sentences here and a name of usual length. What exceeds it is left out.
+    const MAX: usize = 320;
+
+    const fn new(parts: [&str; 3]) -> Self {
+        let (mut all, mut part) = (Self { bytes: [0; Self::MAX], len: 0 }, 0);
+        while part < parts.len() {
+            let (bytes, mut i) = (parts[part].as_bytes(), 0);
+            while i < bytes.len() && all.len < Self::MAX {
+                all.bytes[all.len] = bytes[i];
+                (all.len, i) = (all.len + 1, i + 1);
+            }
+            part += 1;
+        }
+        all
+    }
+
+    const fn text(&self) -> &str {
+        match core::str::from_utf8(self.bytes.split_at(self.len).0) {
+            Ok(text) => text,
+            // Cut inside a character.
+            Err(_) => "the memory of this type is not its packed records",
+        }
+    }
+}
+
+/// The first field behind which bytes are padding, in a type that is not dense and skips no fields; "" if there is none.
+const fn before_padding(map: &TypeMap) -> &'static str {
+    match *map.node() {
+        Node::Basic { .. } => "",
+        Node::Array { element, .. } => before_padding(element),
+        Node::Structure { fields, .. } => {
+            let mut i = 0;
+            while i < fields.len() {
+                let end = fields[i].offset() + fields[i].size();
+                let (mut is_followed, mut j) = (end == map.stride() || fields[i].size() == 0, 0);
+                while j < fields.len() {
+                    is_followed |= fields[j].size() > 0 && fields[j].offset() == end;
+                    j += 1;
+                }
+                if !is_followed {
+                    return fields[i].name();
+                }
+                if let Some(inner) = fields[i].map()
+                    && !inner.is_dense()
+                {
+                    return before_padding(inner);
+                }
+                i += 1;
+            }
+            ""
+        }
+    }
+}
+
+/// The first field that does not lie at its position in the packed record, in a dense type; "" if there is none.
+const fn out_of_order(map: &TypeMap) -> &'static str {
+    match *map.node() {
+        Node::Basic { .. } => "",
+        Node::Array { element, .. } => out_of_order(element),
+        Node::Structure { fields, .. } => {
+            let (mut position, mut i) = (0, 0);
+            while i < fields.len() {
+                if let Some(inner) = fields[i].map()
+                    && inner.size() > 0
+                {
+                    if fields[i].offset() != position {
+                        return fields[i].name();
+                    }
+                    if !inner.is_packed() {
+                        return out_of_order(inner);
+                    }
+                    position += inner.size();
+                }
+                i += 1;
+            }
+            ""
+        }
+    }
 }
