@@ -221,17 +221,22 @@ impl<E: Copy, const N: usize> List<E, N> {
 }
 
 impl Checks {
-    pub(super) const fn from_map(map: &'static TypeMap) -> Self {
+    /// No checks.
+    pub(super) const NONE: Self = {
         let (places, validity) = (Places::one(0, 0), &Validity::Any);
         let leaf = Leaf { places, validity, test: validity.test() };
         let function = Function { places, is_clean: |_| true };
         let invariant = Invariant { places, check: |_| Ok(()) };
-        let mut checks = Self {
+        Self {
             leaves: List { all: [leaf; 96], len: 0 },
             functions: List { all: [function; 64], len: 0 },
             invariants: List { all: [invariant; 16], len: 0 },
             is_complete: true,
-        };
+        }
+    };
+
+    pub(super) const fn from_map(map: &'static TypeMap) -> Self {
+        let mut checks = Self::NONE;
         checks.add(map, 0);
         if !checks.is_complete {
             (checks.leaves.len, checks.functions.len, checks.invariants.len) = (0, 0, 0);
@@ -241,6 +246,9 @@ impl Checks {
 
     /// The checks of leaves as tests of several records of `size` packed bytes at once, if a few ranges are enough for them.
     pub(super) const fn tests(&self, size: usize) -> Option<Tests> {
+        if self.leaves.len == 0 {
+            return None;
+        }
         let (mut values, mut one_by_one, mut j) = (RangedList::new(), 0, 0);
         while j < self.leaves.len {
             let Leaf { places, validity, test } = self.leaves.all[j];
