@@ -118,6 +118,7 @@ mod decode;
 #[cfg(feature = "gpu")]
 #[expect(unsafe_code, reason = "lends pinned memory to MPI")]
 mod device;
+mod elements;
 mod encode;
 mod error;
 mod exchange;
@@ -125,6 +126,8 @@ mod exchange;
 mod flatten;
 #[expect(unsafe_code, reason = "shares handles of datatypes between threads")]
 mod handle;
+#[expect(unsafe_code, reason = "accesses the bytes of a slice that a type names")]
+mod instances;
 #[expect(unsafe_code, reason = "casts between slices of one layout")]
 mod memory;
 #[expect(unsafe_code, reason = "reads the library's constants")]

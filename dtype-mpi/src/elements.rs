@@ -1,0 +1,230 @@
+//! Whether a type made at run time names data that the elements of a slice have.
+//!
+//! A type says which basic data lie at which bytes. In memory of other elements, it would read padding, or write the bytes of
+//! one number into another. So each datum of the type must be a datum of an element, at the same place. A slice of `u8` is
+//! memory without a type, and takes any data.
+
+use std::any::type_name;
+use std::collections::BTreeSet;
+
+use dtype_runtime::typemap::{Node, TypeMap};
+use dtype_runtime::types::{Elem, Entry, Loop};
+use dtype_runtime::{Basic, Datatype as Described, Packed, Type};
+
+use crate::error::Error;
+
+/// The data that instances of a type name in elements of a slice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Data {
+    /// Any bytes are values of them.
+    Free,
+    /// Some are restricted to certain values, and all are whole elements.
+    Whole,
+    /// Some are restricted, at this byte of an element, and not all are whole elements.
+    Restricted(u64),
+}
+
+/// The data of `count` instances of a type in the memory of a `[T]`. Displacement 0 of the first one is `origin` bytes from the
+/// start of an element.
+pub(crate) fn data<T: Described>(ty: &Type, origin: u64, count: usize) -> Result<Data, Error> {
+    let element = innermost(T::TYPE_MAP);
+    if ty.size() == 0 || count == 0 || is_untyped(element) {
+        return Ok(Data::Free);
+    }
+    let (stride, mut restricted) = (element.stride() as u64, None);
+    let instances = Type::contiguous(count as u64, ty)?;
+    let start = BTreeSet::from([origin.checked_rem(stride).unwrap_or(0)]);
+    let mut compare = |run: Run, base| {
+        // The later ones lie at the same offsets.
+        (0..run.count.min(stride)).try_for_each(|index| {
+            let offset = run.offset(base, index * run.basic.size() as u64);
+            match datum(element, offset) {
+                Some(datum) if datum.is(run.basic) => {
+                    if datum.is_restricted {
+                        restricted.get_or_insert(offset);
+                    }
+                    Ok(())
+                }
+                other => Err(Error::Memory {
+                    element: type_name::<T>(),
+                    offset,
+                    found: run.basic.name(),
+                    expected: other.map_or("no data", |datum| datum.basic.name()),
+                }),
+            }
+        })
+    };
+    see(instances.description().entries(), stride, &start, &mut compare)?;
+    let Some(offset) = restricted else { return Ok(Data::Free) };
+    let wholes = [Type::of::<T>(), Type::of_record::<T>()].map(|ty| innermost_of(ty, T::TYPE_MAP));
+    let Some(filled) = filled(&instances, &wholes, stride) else {
+        return Ok(Data::Restricted(offset));
+    };
+    let mut is_whole = |run: Run, base| {
+        let is_start = run.offset(base, 0) == 0 && run.count.is_multiple_of(stride);
+        if is_start { Ok(()) } else { Err(()) }
+    };
+    let whole = see(filled.description().entries(), stride, &start, &mut is_whole);
+    Ok(whole.map_or(Data::Restricted(offset), |()| Data::Whole))
+}
+
+/// Checks packed bytes that are whole elements: the elements of a `[T]`, or of the arrays in it.
+pub(crate) fn check_values<T: Described>(packed: &[u8]) -> Result<(), Error> {
+    let (element, size) = (innermost(T::TYPE_MAP).size(), T::TYPE_MAP.size());
+    if size == 0 {
+        return Ok(());
+    }
+    let (arrays, rest) = packed.split_at(packed.len() - packed.len() % size);
+    Packed::<T>::new(arrays)?;
+    if !rest.is_empty() {
+        // Part of an array. Its first element, which is checked anyway, stands for those that it lacks.
+        let mut array = rest.to_vec();
+        while array.len() < size {
+            array.extend_from_within(..element);
+        }
+        Packed::<T>::new(&array)?;
+    }
+    Ok(())
+}
+
+/// The elements of arrays, at any depth; of other types the type itself.
+fn innermost(map: &'static TypeMap) -> &'static TypeMap {
+    match *map.node() {
+        Node::Array { element, .. } => innermost(element),
+        Node::Basic { .. } | Node::Structure { .. } => map,
+    }
+}
+
+/// As [`innermost`], for the type of the map.
+fn innermost_of(ty: Type, map: &'static TypeMap) -> Type {
+    let Node::Array { element, .. } = *map.node() else { return ty };
+    match ty.contents().ok().and_then(|contents| contents.datatypes.into_iter().next()) {
+        Some(inside) => innermost_of(inside, element),
+        None => ty,
+    }
+}
+
+/// Whether the elements are bytes.
+fn is_untyped(element: &TypeMap) -> bool {
+    matches!(*element.node(), Node::Basic { basic: Basic::U8, .. }) && !element.is_restricted()
+}
+
+/// Basic datatypes that touch, in a type whose displacements are reduced to offsets in an element.
+#[derive(Clone, Copy)]
+struct Run {
+    basic: Basic,
+    count: u64,
+    disp: i64,
+    stride: u64,
+}
+
+impl Run {
+    /// The offset in an element of a byte of the run, if the displacements count from `base`.
+    fn offset(self, base: u64, byte: u64) -> u64 {
+        reduced(i128::from(base) + i128::from(self.disp) + i128::from(byte), self.stride)
+    }
+}
+
+/// A displacement as an offset in an element of `stride` bytes.
+fn reduced(displacement: i128, stride: u64) -> u64 {
+    let offset = displacement.checked_rem_euclid(i128::from(stride)).unwrap_or(0);
+    u64::try_from(offset).unwrap_or(0)
+}
+
+/// Passes all runs of a description's entries to `visit`, with each offset in an element from which their displacements count.
+///
+/// Of a long repetition, only as many are visited as have different offsets, at most one for each byte of an element.
+fn see<E>(
+    mut entries: &[Entry],
+    stride: u64,
+    bases: &BTreeSet<u64>,
+    visit: &mut impl FnMut(Run, u64) -> Result<(), E>,
+) -> Result<(), E> {
+    loop {
+        match *entries {
+            [Entry::Elem(Elem { basic, count, disp, .. }), ref after @ ..] => {
+                let run = Run { basic, count, disp, stride };
+                bases.iter().try_for_each(|&base| visit(run, base))?;
+                entries = after;
+            }
+            [Entry::Loop(Loop { loops, items, extent, .. }), ref after @ ..] => {
+                let (body, others) = after.split_at(items);
+                let step = reduced(extent.into(), stride);
+                let times = if step == 0 { 1 } else { loops.min(stride) };
+                let repeated = |base: &u64| {
+                    let base = i128::from(*base);
+                    (0..times).map(move |time| {
+                        reduced(base + i128::from(time) * i128::from(step), stride)
+                    })
+                };
+                see(body, stride, &bases.iter().flat_map(repeated).collect(), visit)?;
+                entries = others;
+            }
+            [Entry::EndLoop(_), ..] | [] => return Ok(()),
+        }
+    }
+}
+
+/// A basic datatype at an offset in an element.
+struct Datum {
+    basic: Basic,
+    /// The offset in the basic datatype.
+    within: u64,
+    is_restricted: bool,
+}
+
+impl Datum {
+    /// Whether it is this basic datatype. A byte of MPI is any byte of data.
+    fn is(&self, basic: Basic) -> bool {
+        let is_byte = matches!(basic, Basic::Byte | Basic::Packed);
+        is_byte || (self.within == 0 && self.basic.canonical() == basic.canonical())
+    }
+}
+
+/// The datum at an offset; `None` if no data are there.
+fn datum(map: &TypeMap, offset: u64) -> Option<Datum> {
+    let is_restricted = map.has_check();
+    let inside = match *map.node() {
+        Node::Basic { basic, .. } => {
+            let is_restricted = map.is_restricted();
+            let datum = Datum { basic, within: offset, is_restricted };
+            return (offset < basic.size() as u64).then_some(datum);
+        }
+        Node::Array { element, .. } => datum(element, offset.checked_rem(element.stride() as u64)?),
+        Node::Structure { fields, .. } => fields.iter().find_map(|field| {
+            let offset = offset.checked_sub(field.offset() as u64)?;
+            (offset < field.size() as u64).then(|| datum(field.map()?, offset))?
+        }),
+    };
+    inside.map(|datum| Datum { is_restricted: datum.is_restricted || is_restricted, ..datum })
+}
+
+/// The type with all bytes of an element in the place of each of the whole elements; `None` if it has other data.
+fn filled(ty: &Type, wholes: &[Type], stride: u64) -> Option<Type> {
+    if ty.size() == 0 {
+        return Some(ty.clone());
+    }
+    if wholes.contains(ty) {
+        return bytes_with_bounds_of(ty, stride).ok();
+    }
+    let mut contents = ty.contents().ok()?;
+    for part in &mut contents.datatypes {
+        *part = filled(part, wholes, stride)?;
+    }
+    contents.rebuild().ok()
+}
+
+/// Bytes with the bounds of an element. Bounds that were set outrank those of the data around, and others do not.
+fn bytes_with_bounds_of(element: &Type, stride: u64) -> Result<Type, dtype_runtime::Error> {
+    let byte = Type::basic(Basic::Byte);
+    let beside = |at| Type::structure(&[1, 1], &[0, at], &[element.clone(), byte.clone()]);
+    let mut parts = vec![(0, Type::contiguous(stride, &byte)?)];
+    if beside(element.lb() - 1)?.lb() == element.lb() {
+        parts.push((element.lb(), Type::lb_marker()));
+    }
+    if beside(element.ub())?.ub() == element.ub() {
+        parts.push((element.ub(), Type::ub_marker()));
+    }
+    let (displacements, types): (Vec<i64>, Vec<Type>) = parts.into_iter().unzip();
+    Type::structure(&vec![1; types.len()], &displacements, &types)
+}
