@@ -142,7 +142,7 @@ fn other_elements<T: Described>(message: Envelope, trailer: &[u8; TRAILER]) -> E
     let (mut hash, mut beginning) = ([0; 8], [0; 8]);
     hash.copy_from_slice(&trailer[..8]);
     beginning.copy_from_slice(&trailer[8..]);
-    let Some(theirs) = signature::read_beginning(u64::from_le_bytes(hash), &beginning) else {
+    let Some(theirs) = signature::read_beginning(u64::from_le_bytes(hash), beginning) else {
         return not_checked(message);
     };
     let ours = signature::read(&signature::text(&Type::of::<T>().signature()));

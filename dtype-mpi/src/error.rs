@@ -17,6 +17,18 @@ pub enum Error {
         /// `"not initialised"`, `"finalized"` or `"reducing"`.
         state: &'static str,
     },
+    /// The MPI library that the process has loaded is older than the one that the program was compiled for, or another one.
+    #[error(
+        "the program was compiled for {compiled} and runs with {running}: add the folder of the library to LD_LIBRARY_PATH, or link the program with it as the run path (`-Wl,-rpath,FOLDER`); the program was compiled with {folders}"
+    )]
+    Library {
+        /// The library that `mpi.h` belongs to, and its version.
+        compiled: String,
+        /// The library that is loaded, as it names itself.
+        running: String,
+        /// Where the library was when the program was compiled.
+        folders: &'static str,
+    },
     /// The calling thread must not call MPI (MPI-4.1 section 11.2.1).
     #[error(
         "{call} was asked for on a thread that did not initialise MPI, whose thread level is {level} and not MPI_THREAD_MULTIPLE"

@@ -128,9 +128,9 @@ impl Runs {
 }
 
 /// The text of a signature with this hash and this beginning; `None` if there is no such signature.
-pub(crate) fn read_beginning(hash: u64, bytes: &Beginning) -> Option<String> {
-    let (&[ref coded @ .., end], mut runs) = (bytes, Vec::new());
-    let mut coded = coded.iter().copied().peekable();
+pub(crate) fn read_beginning(hash: u64, bytes: Beginning) -> Option<String> {
+    let ([coded @ .., end], mut runs) = (bytes, Vec::new());
+    let mut coded = coded.into_iter().peekable();
     while let Some(code) = coded.next_if(|&byte| byte > 0) {
         let mut number = u64::from(code & MANY == 0);
         let mut shift = 0;
@@ -165,7 +165,7 @@ mod tests {
     fn beginnings_are_read_as_they_were_written() {
         fn text<T: Datatype>() -> String {
             let map = T::TYPE_MAP;
-            read_beginning(map.signature_hash(), &beginning(map)).unwrap()
+            read_beginning(map.signature_hash(), beginning(map)).unwrap()
         }
         assert_eq!(text::<(f64, i32)>(), "{f64, i32}");
         assert_eq!(text::<([f64; 3], f64, bool)>(), "{4×f64, bool}");
@@ -190,16 +190,17 @@ mod tests {
     #[test]
     fn other_bytes_are_no_beginning() {
         let (map, other) = (<(f64, i32)>::TYPE_MAP, <(i32, f64)>::TYPE_MAP);
-        assert_eq!(read_beginning(map.signature_hash(), &beginning(other)), None);
+        assert_eq!(read_beginning(map.signature_hash(), beginning(other)), None);
         for bytes in [[0; 8], [255; 8], *b"12345678", 1.5_f64.to_le_bytes(), [MANY | 1; 8]] {
-            assert_eq!(read_beginning(0, &bytes), None, "{bytes:?}");
+            assert_eq!(read_beginning(0, bytes), None, "{bytes:?}");
         }
         let mut state = 1_u64;
         let found = (0..1 << 20).filter(|_| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            read_beginning(state, &state.swap_bytes().rotate_left(17).to_le_bytes()).is_some()
+            read_beginning(state, state.swap_bytes().rotate_left(17).to_le_bytes()).is_some()
         });
-        assert!(found.count() < 100);
+        // One in some thousands is taken for the beginning of a long signature.
+        assert!(found.count() < 500);
     }
 
     #[test]

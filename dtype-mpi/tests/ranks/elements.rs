@@ -44,10 +44,15 @@ struct Checked {
 
 /// An invariant.
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
-#[dtype(check = Range::is_ordered)]
+#[dtype(check = is_ordered)]
 struct Range {
     from: u32,
     to: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature of a check")]
+fn is_ordered(range: &Range) -> bool {
+    range.from <= range.to
 }
 
 /// A field that is not sent.
@@ -57,12 +62,6 @@ struct Skips {
     #[dtype(skip)]
     own: u64,
     wet: bool,
-}
-
-impl Range {
-    fn is_ordered(&self) -> bool {
-        self.from <= self.to
-    }
 }
 
 /// Sends the cells inside the border of a ring of rows to the neighbours, and returns the row with the border.
