@@ -32,8 +32,8 @@ pub(crate) fn data<T: Described>(ty: &Type, origin: u64, count: usize) -> Result
         return Ok(Data::Free);
     }
     let (stride, mut restricted) = (element.stride() as u64, None);
-    let instances = Type::contiguous(count as u64, ty)?;
-    let start = BTreeSet::from([origin.checked_rem(stride).unwrap_or(0)]);
+    let origin = BTreeSet::from([reduced(origin.into(), stride)]);
+    let starts = repeated(&origin, count as u64, ty.extent(), stride);
     let mut compare = |run: Run, base| {
         // The later ones lie at the same offsets.
         (0..run.count.min(stride)).try_for_each(|index| {
@@ -54,17 +54,17 @@ pub(crate) fn data<T: Described>(ty: &Type, origin: u64, count: usize) -> Result
             }
         })
     };
-    see(instances.description().entries(), stride, &start, &mut compare)?;
+    see(ty.description().entries(), stride, &starts, &mut compare)?;
     let Some(offset) = restricted else { return Ok(Data::Free) };
     let wholes = [Type::of::<T>(), Type::of_record::<T>()].map(|ty| innermost_of(ty, T::TYPE_MAP));
-    let Some(filled) = filled(&instances, &wholes, stride) else {
+    let Some(filled) = filled(ty, &wholes, stride) else {
         return Ok(Data::Restricted(offset));
     };
     let mut is_whole = |run: Run, base| {
         let is_start = run.offset(base, 0) == 0 && run.count.is_multiple_of(stride);
         if is_start { Ok(()) } else { Err(()) }
     };
-    let whole = see(filled.description().entries(), stride, &start, &mut is_whole);
+    let whole = see(filled.description().entries(), stride, &starts, &mut is_whole);
     Ok(whole.map_or(Data::Restricted(offset), |()| Data::Whole))
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn check_values<T: Described>(packed: &[u8]) -> Result<(), Error> {
 }
 
 /// The elements of arrays, at any depth; of other types the type itself.
-fn innermost(map: &'static TypeMap) -> &'static TypeMap {
+const fn innermost(map: &'static TypeMap) -> &'static TypeMap {
     match *map.node() {
         Node::Array { element, .. } => innermost(element),
         Node::Basic { .. } | Node::Structure { .. } => map,
@@ -131,6 +131,21 @@ fn reduced(displacement: i128, stride: u64) -> u64 {
     u64::try_from(offset).unwrap_or(0)
 }
 
+/// All offsets that repetitions lead to from those in `bases`.
+fn repeated(bases: &BTreeSet<u64>, times: u64, extent: i64, stride: u64) -> BTreeSet<u64> {
+    let step = i128::from(reduced(extent.into(), stride));
+    let times = if step == 0 { 1 } else { times.min(stride) };
+    let repeat = |&base: &u64| {
+        (0..times).map(move |time| reduced(i128::from(base) + i128::from(time) * step, stride))
+    };
+    bases.iter().flat_map(repeat).collect()
+}
+
+/// The bytes of an element of a `[T]`; of arrays, of an element of theirs.
+pub(crate) const fn stride<T: Described>() -> usize {
+    innermost(T::TYPE_MAP).stride()
+}
+
 /// Passes all runs of a description's entries to `visit`, with each offset in an element from which their displacements count.
 ///
 /// Of a long repetition, only as many are visited as have different offsets, at most one for each byte of an element.
@@ -149,15 +164,7 @@ fn see<E>(
             }
             [Entry::Loop(Loop { loops, items, extent, .. }), ref after @ ..] => {
                 let (body, others) = after.split_at(items);
-                let step = reduced(extent.into(), stride);
-                let times = if step == 0 { 1 } else { loops.min(stride) };
-                let repeated = |base: &u64| {
-                    let base = i128::from(*base);
-                    (0..times).map(move |time| {
-                        reduced(base + i128::from(time) * i128::from(step), stride)
-                    })
-                };
-                see(body, stride, &bases.iter().flat_map(repeated).collect(), visit)?;
+                see(body, stride, &repeated(bases, loops, extent, stride), visit)?;
                 entries = others;
             }
             [Entry::EndLoop(_), ..] | [] => return Ok(()),

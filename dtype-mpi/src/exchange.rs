@@ -262,10 +262,10 @@ impl<'c> Exchange<'c> {
 
     /// Starts to receive all parts, packs the ones to be sent, and starts to send them.
     ///
-    /// All ranks start the same number of rounds, and each of them counts, whatever becomes of it: a rank with an error tells
-    /// the other ranks that it sends nothing in this round, and waits for their messages, which it discards. After a panic
-    /// between `start` and [`finish`](Started::finish) that the program catches, the next start first waits for the messages of
-    /// that round, and discards them.
+    /// All ranks start the same number of rounds, and each of them counts, whatever becomes of it. A rank with an error tells
+    /// the other ranks that it sends nothing in this round. The next start, or the end of the exchange, first waits for the
+    /// messages of such a round, and discards them. It does the same after a panic between `start` and
+    /// [`finish`](Started::finish) that the program catches.
     ///
     /// # Errors
     ///
@@ -328,8 +328,8 @@ impl<'c> Exchange<'c> {
         Ok(())
     }
 
-    /// Takes part in a round without data: sends a message of a wrong length for each part, and discards what arrives. Without
-    /// it, the other ranks would wait for this rank's parts, and the next round would receive theirs.
+    /// Takes part in a round without data: starts to send a message of a wrong length for each part, and to receive what will be
+    /// discarded. Without it, the other ranks would wait for this rank's parts, and the next round would receive theirs.
     fn refuse(&mut self, on: &OnCommunicator<'c>) {
         for Prepared { part, pending, .. } in &mut self.receives {
             *pending = on.start_receive(Vec::new(), 0, part.rank, part.tag).ok();
@@ -338,7 +338,6 @@ impl<'c> Exchange<'c> {
             let refusal = vec![0; refusal_bytes(*bytes)];
             *pending = on.start_send(refusal, part.rank, part.tag).ok();
         }
-        self.discard();
     }
 
     /// Waits for the messages in transit, and discards the received ones.
@@ -369,7 +368,7 @@ impl<'c> Exchange<'c> {
 }
 
 impl Drop for Exchange<'_> {
-    /// Waits for the messages of a round that a panic has interrupted. If the thread is still panicking, their memory is
+    /// Waits for the messages of a round that an error or a panic has interrupted. If the thread is still panicking, their memory is
     /// leaked, and the receives stay posted: another exchange would take their messages for its own.
     fn drop(&mut self) {
         if std::thread::panicking() {

@@ -13,8 +13,8 @@ use crate::error::Error;
 #[derive(Clone, Debug)]
 pub(crate) struct Instances {
     committed: Committed,
-    /// The elements of the first slice, and their data. Later slices mostly have the same ones.
-    compared: OnceLock<(Elements, Data)>,
+    /// The elements of the first slices, and their data. Later slices mostly have the same ones.
+    compared: [OnceLock<(Elements, Data)>; 4],
 }
 
 /// All that decides which data instances name: which elements, where the first instance starts in one, and the number of
@@ -24,12 +24,13 @@ struct Elements {
     /// The address of the constant type map.
     map: usize,
     origin: usize,
+    /// 1 for any number of instances that all start at the same place in an element.
     count: usize,
 }
 
 impl Instances {
     pub(crate) fn new(committed: Committed) -> Self {
-        Self { committed, compared: OnceLock::new() }
+        Self { committed, compared: [const { OnceLock::new() }; 4] }
     }
 
     pub(crate) fn committed(&self) -> &Committed {
@@ -46,15 +47,21 @@ impl Instances {
     ) -> Result<Data, Error> {
         self.committed.check_span(size_of_val(memory) as u64, origin as i128, count)?;
         let map = ptr::from_ref(T::TYPE_MAP).addr();
-        let origin = origin.checked_rem(size_of::<T>()).unwrap_or(0);
-        let elements = Elements { map, origin, count };
-        if let Some((compared, data)) = self.compared.get()
-            && *compared == elements
-        {
+        let stride = const { elements::stride::<T>() };
+        let is_repeated = i64::try_from(stride)
+            .is_ok_and(|stride| self.committed.extent().checked_rem(stride) == Some(0));
+        let origin = origin.checked_rem(stride).unwrap_or(0);
+        let elements =
+            Elements { map, origin, count: if is_repeated { count.min(1) } else { count } };
+        let known = self
+            .compared
+            .iter()
+            .find_map(|compared| compared.get().filter(|(known, _)| *known == elements));
+        if let Some((_, data)) = known {
             return Ok(*data);
         }
-        let data = elements::data::<T>(self.committed.as_type(), origin as u64, count)?;
-        let _ = self.compared.set((elements, data));
+        let data = elements::data::<T>(self.committed.as_type(), origin as u64, elements.count)?;
+        let _ = self.compared.iter().find(|free| free.set((elements, data)).is_ok());
         Ok(data)
     }
 

@@ -18,7 +18,7 @@ use mpi::traits::*;
 use crate::packed::ring;
 
 /// Short messages that arrive at once, and long ones for which the sender waits.
-const LENGTHS: [u64; 3] = [0, 5, 300_000];
+const LENGTHS: [u64; 3] = [0, 5, 40_000];
 
 /// A message of this many numbers to the next rank, and one from the rank before.
 fn around(world: &SimpleCommunicator, length: u64) -> Exchange<'_> {
