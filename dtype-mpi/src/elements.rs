@@ -235,3 +235,129 @@ fn bytes_with_bounds_of(element: &Type, stride: u64) -> Result<Type, dtype_runti
     let (displacements, types): (Vec<i64>, Vec<Type>) = parts.into_iter().unzip();
     Type::structure(&vec![1; types.len()], &displacements, &types)
 }
+
+#[cfg(test)]
+mod tests {
+    use dtype_runtime::Datatype;
+
+    use super::*;
+    use crate::numbers::Numbers;
+
+    #[derive(Datatype)]
+    #[repr(C)]
+    struct Padded(u8, f64, [u16; 3]);
+
+    #[derive(Datatype)]
+    #[repr(C)]
+    #[dtype(resize(lb = -4, extent = 12))]
+    struct Flags(bool, bool, u16);
+
+    #[derive(Datatype)]
+    #[dtype(check = is_short)]
+    struct Short(u8, u8);
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature of a check")]
+    fn is_short(short: &Short) -> bool {
+        short.0 <= short.1
+    }
+
+    /// A type of elements of a `[T]`, their parts and others.
+    fn random<T: Datatype>(numbers: &mut Numbers, depth: u64) -> Type {
+        if depth == 0 || numbers.below(6) == 0 {
+            let basics = [Basic::U8, Basic::F64, Basic::U16, Basic::Bool, Basic::Byte];
+            let wholes = [Type::of::<T>(), Type::of_record::<T>()];
+            let basic = Type::basic(*numbers.one_of(&basics));
+            return if numbers.below(4) == 0 { basic } else { numbers.one_of(&wholes).clone() };
+        }
+        let mut inside = || random::<T>(numbers, depth - 1);
+        let (one, other) = (inside(), inside());
+        let size = size_of::<T>() as u64;
+        let mut place = || {
+            let off = if numbers.below(5) == 0 { numbers.around(9) } else { 0 };
+            numbers.around(4) * size.cast_signed() + off
+        };
+        let (first, second, extent) = (place(), place(), place());
+        let (count, length) = (numbers.below(4), numbers.below(3));
+        let ty = match numbers.below(7) {
+            0 => Type::contiguous(count, &one),
+            1 => Type::vector(count, length, numbers.around(4), &one),
+            2 => Type::hvector(count, length, extent, &one),
+            3 => Type::hindexed(&[count, length], &[first, second], &one),
+            4 => Type::structure(&[count, length], &[first, second], &[one, other]),
+            5 => Type::structure(&[1, 1], &[first, second], &[one, Type::ub_marker()]),
+            _ => Type::resized(&one, first, extent),
+        };
+        ty.unwrap()
+    }
+
+    /// The same, one datum after the other.
+    fn expected<T: Datatype>(ty: &Type, origin: u64, count: i64) -> Option<Data> {
+        let stride = size_of::<T>() as u64;
+        let at = |displacement: i64| i128::from(displacement) + i128::from(origin);
+        let all = || {
+            (0..count).flat_map(|index| {
+                let start = at(index * ty.extent());
+                ty.type_map()
+                    .map(move |entry| (entry.basic, start + i128::from(entry.displacement)))
+            })
+        };
+        let mut is_restricted = false;
+        for (basic, place) in all() {
+            let datum =
+                datum(T::TYPE_MAP, reduced(place, stride)).filter(|datum| datum.is(basic))?;
+            is_restricted |= datum.is_restricted;
+        }
+        if !is_restricted {
+            return Some(Data::Free);
+        }
+        let whole: Vec<_> = Type::of_record::<T>().type_map().collect();
+        let all: Vec<_> = all().collect();
+        let is_whole = all.chunks(whole.len()).all(|chunk| {
+            let start = chunk[0].1 - i128::from(whole[0].displacement);
+            chunk.len() == whole.len()
+                && reduced(start, stride) == 0
+                && chunk.iter().zip(&whole).all(|(&(basic, place), whole)| {
+                    basic == whole.basic && place == start + i128::from(whole.displacement)
+                })
+        });
+        Some(if is_whole { Data::Whole } else { Data::Restricted(0) })
+    }
+
+    fn compare<T: Datatype>(seed: u64) -> [u32; 4] {
+        let mut numbers = Numbers(seed);
+        let mut found = [0; 4];
+        for _ in 0..20_000 {
+            let depth = numbers.below(4);
+            let ty = random::<T>(&mut numbers, depth);
+            let origin = if numbers.below(3) == 0 { numbers.below(40) } else { 0 };
+            let count = numbers.below(4);
+            if ty.size() == 0 || count == 0 || ty.elements() > 5000 {
+                continue;
+            }
+            let data = data::<T>(&ty, origin, usize::try_from(count).unwrap()).ok();
+            let expected = expected::<T>(&ty, origin, count.cast_signed());
+            let kind = match (data, expected) {
+                (None, None) => 0,
+                (Some(Data::Free), Some(Data::Free)) => 1,
+                // Elements that are put together of their data are whole, but are not recognised.
+                (Some(Data::Restricted(_)), Some(Data::Restricted(_) | Data::Whole)) => 2,
+                (Some(Data::Whole), Some(Data::Whole)) => 3,
+                different => panic!("{different:?}, {count} at {origin}: {:?}", ty.description()),
+            };
+            found[kind] += 1;
+        }
+        found
+    }
+
+    #[test]
+    fn random_types_name_what_each_of_their_data_names() {
+        let seen = |found: [u32; 4], kinds: &[usize]| {
+            assert!(kinds.iter().all(|&kind| found[kind] > 20), "{found:?}");
+        };
+        seen(compare::<f64>(1), &[0, 1]);
+        seen(compare::<Padded>(2), &[0, 1]);
+        seen(compare::<Flags>(3), &[0, 1, 2, 3]);
+        seen(compare::<Short>(4), &[0, 2, 3]);
+        seen(compare::<(u8, bool, f64)>(5), &[0, 1, 2, 3]);
+    }
+}
