@@ -281,9 +281,9 @@ impl<'a> SendBuffer<'a> {
     /// # Errors
     ///
     /// [`Error::Type`] with [`OutOfBounds`](dtype_runtime::Error::OutOfBounds) or
-    /// [`CountTooLarge`](dtype_runtime::Error::CountTooLarge); [`Error::Memory`] for elements without the data of the layout; [`Error::Count`]. [`Error::Bounds`] and
-    /// [`Error::LibraryDefect`] if the library may access other memory, because of a part of the layout;
-    /// [`send_layout`](crate::traits::PackedDestination::send_layout) packs such a layout here.
+    /// [`CountTooLarge`](dtype_runtime::Error::CountTooLarge); [`Error::Memory`] for elements without the data of the layout;
+    /// [`Error::Count`]. [`Error::Bounds`] and [`Error::LibraryDefect`] if the library may access other memory, because of a
+    /// part of the layout; [`send_layout`](crate::traits::PackedDestination::send_layout) packs such a layout here.
     /// [`Error::NotRunning`], [`Error::Thread`].
     pub fn from_layout<T: Described>(
         layout: &'a Layout,

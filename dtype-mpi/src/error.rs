@@ -277,7 +277,7 @@ pub enum Error {
     },
     /// The type of a received [`Part`](crate::Part) names single values of elements that must be checked as a whole.
     #[error(
-        "the type names data of {element} at byte {offset} that must be checked: make it of whole elements, with `Type::of::<{element}>()`"
+        "the type names data of {element} at byte {offset} that must be checked: make it of whole elements, with `Type::of_record::<{element}>()`"
     )]
     Unchecked {
         /// The type of the elements of the slice.

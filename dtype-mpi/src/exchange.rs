@@ -6,6 +6,7 @@
 //! same time from 4 KiB on; `MPI_Neighbor_alltoallw` takes 1.0 to 1.3 times as long.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use dtype_runtime::{Committed, Datatype as Described, Order, Type};
 use mpi::topology::CartesianCommunicator;
@@ -104,15 +105,24 @@ pub enum Neighbours {
 /// assert_eq!(grid[2 * 6 + 2], f64::from(before));
 /// # Ok::<(), dtype_mpi::Error>(())
 /// ```
-#[derive(Debug)]
 pub struct Exchange<'c> {
     on: Later<'c>,
     sends: Vec<Prepared<'c>>,
     receives: Vec<Prepared<'c>>,
 }
 
+impl fmt::Debug for Exchange<'_> {
+    /// Without the packed bytes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Exchange")
+            .field("sends", &self.sends.len())
+            .field("receives", &self.receives.len())
+            .field("bytes", &self.bytes())
+            .finish_non_exhaustive()
+    }
+}
+
 /// A part, and memory for its packed bytes, which is kept between rounds.
-#[derive(Debug)]
 struct Prepared<'c> {
     part: Part,
     bytes: usize,
@@ -235,8 +245,8 @@ impl<'c> Exchange<'c> {
     ///
     /// The elements of the grid must have the data that the parts name, at the same bytes: a part of `f64` is for a slice of
     /// `f64`, or of structs and arrays with an `f64` there. A slice of `u8` takes any part. If some bytes are not values of an
-    /// element (a `bool`, an enum), the received parts must be made of whole elements, [`Type::of::<T>()`](Type::of); they are
-    /// checked when they arrive. Padding is neither sent nor written.
+    /// element (a `bool`, an enum), the received parts must be made of whole elements,
+    /// [`Type::of_record::<T>()`](Type::of_record), which are checked when they arrive. Padding is neither sent nor written.
     ///
     /// # Errors
     ///
@@ -368,8 +378,8 @@ impl<'c> Exchange<'c> {
 }
 
 impl Drop for Exchange<'_> {
-    /// Waits for the messages of a round that an error or a panic has interrupted. If the thread is still panicking, their memory is
-    /// leaked, and the receives stay posted: another exchange would take their messages for its own.
+    /// Waits for the messages of a round that an error or a panic has interrupted. If the thread is still panicking, their memory
+    /// is leaked, and the receives stay posted: another exchange would take their messages for its own.
     fn drop(&mut self) {
         if std::thread::panicking() {
             for part in self.receives.iter_mut().chain(&mut self.sends) {
