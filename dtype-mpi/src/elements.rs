@@ -256,7 +256,6 @@ mod tests {
     #[dtype(check = is_short)]
     struct Short(u8, u8);
 
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature of a check")]
     fn is_short(short: &Short) -> bool {
         short.0 <= short.1
     }
