@@ -1,5 +1,5 @@
-/* Each rank sends to all ranks, itself included: records, contiguous data, or two blocks that are long. Rank 0 prints the bytes
- * that the library in front of MPI has moved. */
+/* Each rank sends to all ranks, itself included: records or contiguous data; or it packs two blocks that are long. It prints the
+ * bytes that the library in front of MPI has moved. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
