@@ -1,13 +1,15 @@
 //! Compiles names.c, the C half of the table of names, for the MPI library that the `mpi` crate links to.
 
-use std::process::exit;
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{Command, exit};
 
 fn main() {
     println!("cargo:rerun-if-changed=src/names.c");
     println!("cargo:rerun-if-env-changed=MPICC");
     println!("cargo:rustc-check-cfg=cfg(large_counts, open_mpi)");
     // The tests start the launcher that belongs to the compiler wrapper.
-    let wrapper = std::env::var("MPICC").unwrap_or_else(|_| "mpicc".to_owned());
+    let wrapper = env::var("MPICC").unwrap_or_else(|_| "mpicc".to_owned());
     println!("cargo:rustc-env=DTYPE_MPI_WRAPPER={wrapper}");
 
     // The `mpi` crate runs the same probe, and links to the library found.
@@ -23,6 +25,11 @@ fn main() {
             exit(1);
         }
     };
+    let folders: Vec<_> = library.lib_paths.iter().map(|path| path.to_string_lossy()).collect();
+    println!("cargo:rustc-env=DTYPE_MPI_FOLDERS={}", folders.join(":"));
+    if let Some(wrapper) = &library.mpicc {
+        set_run_path(&run_path(wrapper, &library.lib_paths));
+    }
     let mut compiler = cc::Build::new();
     compiler.file("src/names.c").warnings(true);
     match library.mpicc {
@@ -41,6 +48,40 @@ fn main() {
         println!("cargo:rustc-cfg=open_mpi");
     }
     compiler.compile("dtype_mpi_names");
+}
+
+/// The folders that the wrapper makes the run path of C programs.
+fn run_path<'a>(wrapper: &str, folders: &'a [PathBuf]) -> Vec<&'a Path> {
+    let shown = Command::new(wrapper).arg("-show").output();
+    let shown =
+        shown.map(|output| String::from_utf8_lossy(&output.stdout).replace(['"', '\''], ""));
+    let shown = shown.unwrap_or_default();
+    let is_in_run_path = |folder: &&Path| {
+        ["-rpath -Wl,", "-rpath -Xlinker ", "-rpath,", "-rpath="]
+            .iter()
+            .any(|option| shown.contains(&format!("{option}{}", folder.display())))
+    };
+    folders.iter().map(PathBuf::as_path).filter(is_in_run_path).collect()
+}
+
+/// Sets the run path for the tests and examples of this crate, and hands it to the build scripts of crates that depend on it:
+/// cargo lets no library set the run path of programs. Programs would not start without it, or with another library.
+fn set_run_path(folders: &[&Path]) {
+    println!("cargo:rerun-if-env-changed=LD_LIBRARY_PATH");
+    let searched = env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let searched: Vec<PathBuf> = env::split_paths(&searched).collect();
+    for folder in folders {
+        println!("cargo:rustc-link-arg=-Wl,-rpath,{}", folder.display());
+        if !searched.iter().any(|searched| searched == folder) {
+            println!(
+                "cargo:warning=programs do not find the MPI library in {0} by themselves: add it to LD_LIBRARY_PATH, or to their run path (\"Building\" in the documentation of dtype-mpi)",
+                folder.display()
+            );
+        }
+    }
+    if let Ok(joined) = env::join_paths(folders) {
+        println!("cargo:RUN_PATH={}", joined.display());
+    }
 }
 
 /// What the library's header says of the library.

@@ -1,8 +1,8 @@
 //! Buffers for the functions of the `mpi` crate: memory together with a datatype, checked against each other.
 
+use std::fmt;
 use std::marker::PhantomData;
 use std::os::raw::c_void;
-use std::{fmt, slice};
 
 use dtype_runtime::types::Named;
 use dtype_runtime::{Basic, Committed, Datatype as Described, Packer, Type, Unpacker};
@@ -13,6 +13,7 @@ use mpi::traits::{AsDatatype, Buffer, BufferMut, Collection, Pointer, PointerMut
 
 use crate::agreement::{self, Agreement};
 use crate::error::Error;
+use crate::instances::{Instances, assert_unrestricted};
 use crate::raw::point_to_point::is_countable;
 use crate::raw::{Datatype, Session, receiving, sending};
 
@@ -45,7 +46,7 @@ use crate::raw::{Datatype, Session, receiving, sending};
 /// ```
 #[derive(Debug)]
 pub struct Layout {
-    committed: Committed,
+    instances: Instances,
     datatype: Datatype,
     /// A duplicate of a predefined datatype, for memory that is not aligned or may hold invalid `bool`s. With the predefined
     /// handle, the [`mpi`] crate would take the memory for values of a Rust type.
@@ -94,12 +95,13 @@ impl Layout {
         let committed = ty.commit();
         let pieces = committed.iov(1, 0..committed.size())?.segments().max(1);
         let span = ty.true_extent().unsigned_abs();
-        Ok(Self { committed, datatype, other, agreement, pieces, span })
+        let instances = Instances::new(committed);
+        Ok(Self { instances, datatype, other, agreement, pieces, span })
     }
 
     /// Whether the library should send `count` instances, which are not contiguous.
     pub(crate) fn is_sent_by_library(&self, count: usize) -> bool {
-        let (count, size) = (count as u64, self.committed.size());
+        let (count, size) = (count as u64, self.committed().size());
         let bytes = size.saturating_mul(count);
         let is_long = bytes >= LONG_MESSAGE && is_countable(bytes);
         let is_coarse = size / self.pieces >= LONG_PIECE;
@@ -109,7 +111,8 @@ impl Layout {
 
     /// About how many pages the data of `count` instances touch.
     fn pages(&self, count: u64) -> u64 {
-        let others = count.saturating_sub(1).saturating_mul(self.committed.extent().unsigned_abs());
+        let others =
+            count.saturating_sub(1).saturating_mul(self.committed().extent().unsigned_abs());
         self.pieces.saturating_mul(count).min(self.span.saturating_add(others) / PAGE)
     }
 
@@ -120,7 +123,7 @@ impl Layout {
 
     /// The type as committed here, for packing and unpacking.
     pub fn committed(&self) -> &Committed {
-        &self.committed
+        self.instances.committed()
     }
 
     /// The library's datatype.
@@ -132,12 +135,12 @@ impl Layout {
     /// [`send_stream`](crate::traits::PackedDestination::send_stream), which packs here. The arguments are the same
     /// as for [`SendBuffer::from_layout`].
     ///
-    /// A `T` with padding does not compile here, because a layout could name the padding.
+    /// The elements of the slice must have the data that the layout names, at the same bytes; a slice of `u8` takes any layout.
     ///
     /// # Errors
     ///
     /// [`Error::Type`] with [`OutOfBounds`](dtype_runtime::Error::OutOfBounds) or
-    /// [`CountTooLarge`](dtype_runtime::Error::CountTooLarge).
+    /// [`CountTooLarge`](dtype_runtime::Error::CountTooLarge); [`Error::Memory`] for elements without the data of the layout.
     ///
     /// ```
     /// use dtype_mpi::Layout;
@@ -164,14 +167,14 @@ impl Layout {
         origin: usize,
         count: usize,
     ) -> Result<Packer<'a>, Error> {
-        packer(&self.committed, memory, origin, count)
+        self.instances.packer(memory, origin, count)
     }
 
     /// An unpacker into `count` instances in the memory of a slice, for
     /// [`recv_stream`](crate::traits::PackedSource::recv_stream). The arguments are the same as for
     /// [`ReceiveBuffer::from_layout`].
     ///
-    /// A `T` with padding does not compile here, nor does a `T` for which some bytes are not valid values.
+    /// A `T` for which some bytes are not valid values does not compile here.
     ///
     /// # Errors
     ///
@@ -183,7 +186,8 @@ impl Layout {
         origin: usize,
         count: usize,
     ) -> Result<Unpacker<'a>, Error> {
-        unpacker(&self.committed, memory, origin, count)
+        const { assert_unrestricted::<T>() }
+        self.instances.unpacker(memory, origin, count)
     }
 
     /// The bytes of the instances in the memory of a slice, if they are contiguous. The arguments are the same as for
@@ -194,14 +198,7 @@ impl Layout {
         origin: usize,
         count: usize,
     ) -> Result<Option<&'a mut [u8]>, Error> {
-        let start = memory.as_ptr().addr();
-        let packer = self.packer(memory, origin, count)?;
-        let (piece, size) = (packer.chunk(), packer.remaining());
-        let (len, start) = (piece.len(), piece.as_ptr().addr().wrapping_sub(start));
-        if len as u64 != size || len == 0 {
-            return Ok(None);
-        }
-        Ok(bytes_of_mut(memory).get_mut(start..start + len))
+        self.instances.contiguous(memory, origin, count)
     }
 
     /// The count and the datatype with which the library accesses instances at an address; an error if it may access other
@@ -218,14 +215,14 @@ impl Layout {
 
     /// Whether this many instances have no data.
     fn has_no_data(&self, count: Count) -> bool {
-        count == 0 || self.committed.size() == 0
+        count == 0 || self.committed().size() == 0
     }
 
     /// The datatype for data at an address: a predefined one only if the address is aligned for it and any bytes
     /// are valid values.
     fn datatype_at(&self, at: *const u8) -> DatatypeRef<'_> {
-        let aligned = (at.addr() as u64).is_multiple_of(self.committed.align());
-        let is_bool = self.committed.named() == Some(Named::Basic(Basic::Bool));
+        let aligned = (at.addr() as u64).is_multiple_of(self.committed().align());
+        let is_bool = self.committed().named() == Some(Named::Basic(Basic::Bool));
         let other = self.other.as_ref().filter(|_| !aligned || is_bool);
         // SAFETY: the handle is alive as long as the layout.
         unsafe { DatatypeRef::from_raw(other.unwrap_or(&self.datatype).as_raw()) }
@@ -279,14 +276,14 @@ impl<'a> SendBuffer<'a> {
     /// `count` instances of a layout in the memory of a slice. Displacement 0 of the first instance is `origin`
     /// bytes into the slice. The data must lie in the slice; the origin need not.
     ///
-    /// A `T` with padding does not compile here, because a layout could name the padding.
+    /// The elements of the slice must have the data that the layout names, at the same bytes; a slice of `u8` takes any layout.
     ///
     /// # Errors
     ///
     /// [`Error::Type`] with [`OutOfBounds`](dtype_runtime::Error::OutOfBounds) or
-    /// [`CountTooLarge`](dtype_runtime::Error::CountTooLarge); [`Error::Count`]. [`Error::Bounds`] and
-    /// [`Error::LibraryDefect`] if the library may access other memory, because of a part of the layout;
-    /// [`send_layout`](crate::traits::PackedDestination::send_layout) packs such a layout here.
+    /// [`CountTooLarge`](dtype_runtime::Error::CountTooLarge); [`Error::Memory`] for elements without the data of the layout;
+    /// [`Error::Count`]. [`Error::Bounds`] and [`Error::LibraryDefect`] if the library may access other memory, because of a
+    /// part of the layout; [`send_layout`](crate::traits::PackedDestination::send_layout) packs such a layout here.
     /// [`Error::NotRunning`], [`Error::Thread`].
     pub fn from_layout<T: Described>(
         layout: &'a Layout,
@@ -348,7 +345,7 @@ impl<'a> ReceiveBuffer<'a> {
     /// `count` instances of a layout in the memory of a slice. The arguments are the same as for
     /// [`SendBuffer::from_layout`].
     ///
-    /// A `T` with padding does not compile here, nor does a `T` for which some bytes are not valid values.
+    /// A `T` for which some bytes are not valid values does not compile here.
     ///
     /// # Errors
     ///
@@ -360,6 +357,7 @@ impl<'a> ReceiveBuffer<'a> {
         origin: usize,
         count: usize,
     ) -> Result<Self, Error> {
+        const { assert_unrestricted::<T>() }
         layout.unpacker(memory, origin, count)?;
         let at = memory.as_mut_ptr().cast::<u8>().wrapping_add(origin);
         let (count, datatype) = layout.in_library(at, count)?;
@@ -368,68 +366,14 @@ impl<'a> ReceiveBuffer<'a> {
     }
 }
 
-/// A packer for `count` instances in the memory of a slice.
-pub(crate) fn packer<'a, T: Described>(
-    committed: &Committed,
-    memory: &'a [T],
-    origin: usize,
-    count: usize,
-) -> Result<Packer<'a>, Error> {
-    let buffer = dtype_runtime::Buffer::new(bytes_of(memory)).origin(signed(origin));
-    Ok(committed.packer(buffer, count)?)
-}
-
-/// An unpacker into `count` instances in the memory of a slice.
-pub(crate) fn unpacker<'a, T: Described>(
-    committed: &Committed,
-    memory: &'a mut [T],
-    origin: usize,
-    count: usize,
-) -> Result<Unpacker<'a>, Error> {
-    let buffer = dtype_runtime::BufferMut::new(bytes_of_mut(memory)).origin(signed(origin));
-    Ok(committed.unpacker(buffer, count)?)
-}
-
 /// Whether the elements have no data bytes. The address of such elements may have a special meaning in MPI.
 fn has_no_data<T: Described>(elements: &[T]) -> bool {
     elements.is_empty() || T::TYPE_MAP.size() == 0
 }
 
-/// The origin as a displacement. If it is too large for one, no displacement leads from it into the memory.
-fn signed(origin: usize) -> i64 {
-    i64::try_from(origin).unwrap_or(i64::MIN)
-}
-
 /// The address of displacement 0 of the first instance. It need not lie in the memory.
 pub(crate) fn at_origin<T>(memory: &[T], origin: usize) -> *const u8 {
     memory.as_ptr().cast::<u8>().wrapping_add(origin)
-}
-
-/// Rejects at compile time a type whose values are not all data.
-#[track_caller]
-const fn assert_dense<T: Described>() {
-    assert!(
-        T::TYPE_MAP.is_dense(),
-        "this type has padding or skipped fields: a datatype made at run time could name them"
-    );
-}
-
-/// The bytes of memory that a layout may read, at any index.
-fn bytes_of<T: Described>(memory: &[T]) -> &[u8] {
-    const { assert_dense::<T>() }
-    // SAFETY: every byte of a `T` is data, and is initialised in every value; the lifetime is the same.
-    unsafe { slice::from_raw_parts(memory.as_ptr().cast(), size_of_val(memory)) }
-}
-
-/// The bytes of memory that a layout may write, at any index.
-fn bytes_of_mut<T: Described>(memory: &mut [T]) -> &mut [u8] {
-    const {
-        assert_dense::<T>();
-        assert!(!T::TYPE_MAP.is_restricted(), "not all bytes are values of this type");
-    }
-    // SAFETY: every byte of a `T` is initialised data, and any bytes are valid values; the memory is borrowed
-    // exclusively for as long as the result.
-    unsafe { slice::from_raw_parts_mut(memory.as_mut_ptr().cast(), size_of_val(memory)) }
 }
 
 fn count_of(count: usize) -> Result<Count, Error> {

@@ -1,15 +1,15 @@
 //! Messages that carry the type signature of their elements, so that a receiver refuses elements of another type.
 
-use dtype_runtime::Datatype as Described;
+use dtype_runtime::{Datatype as Described, Type};
+use mpi::Tag;
 use mpi::traits::{Destination, Source};
-use mpi::{Rank, Tag};
 
 use crate::error::Error;
 use crate::packed::{PackedSend, receive, start_send};
 use crate::raw::OnCommunicator;
 use crate::raw::point_to_point::Envelope;
 use crate::received::{Received, received};
-use crate::{spare, values};
+use crate::{signature, spare, values};
 
 /// Sending elements together with the hash of their type signature.
 pub trait CheckedDestination: Destination {
@@ -53,8 +53,8 @@ pub trait CheckedSource: Source {
     ///
     /// # Errors
     ///
-    /// [`Error::Signature`] for elements of another type, and for a message that was not sent by `send_checked`;
-    /// [`Error::Short`] for a message without room for the signature, which can still be received. Otherwise as
+    /// [`Error::Signature`] for elements of another type; [`Error::NotChecked`] for a message that was not sent by
+    /// `send_checked`, which can still be received if it has less than 16 bytes. Otherwise as
     /// [`recv_packed`](crate::traits::PackedSource::recv_packed).
     ///
     /// ```
@@ -68,7 +68,7 @@ pub trait CheckedSource: Source {
     /// let request = me.immediate_send_checked(&[(0.5_f64, 7_i32)], 0)?;
     /// // As many bytes, and another order.
     /// let error = me.recv_checked::<(i32, f64)>(0).unwrap_err();
-    /// assert!(matches!(error, Error::Signature { their_size: 12, our_size: 12, .. }));
+    /// assert!(error.to_string().ends_with("has elements {f64, i32}, expected {i32, f64}"));
     /// request.wait()?;
     /// # Ok::<(), Error>(())
     /// ```
@@ -114,49 +114,51 @@ pub trait CheckedSource: Source {
 
 impl<S: Source> CheckedSource for S {}
 
-/// The trailer after the elements of a checked message: the hash of an element's signature, and its packed bytes, both
-/// little-endian.
+/// The trailer after the elements of a checked message: the hash of an element's signature, little-endian, and the signature's
+/// beginning.
 const TRAILER: usize = 16;
 
-fn trailer<T: Described>() -> [u8; TRAILER] {
+const fn trailer<T: Described>() -> [u8; TRAILER] {
     let mut trailer = [0; TRAILER];
-    let (hash, size) = trailer.split_at_mut(8);
+    let (hash, beginning) = trailer.split_at_mut(8);
     hash.copy_from_slice(&T::TYPE_MAP.signature_hash().to_le_bytes());
-    size.copy_from_slice(&(T::TYPE_MAP.size() as u64).to_le_bytes());
+    beginning.copy_from_slice(&signature::beginning(T::TYPE_MAP));
     trailer
 }
 
 /// The elements of a checked message without its trailer, which must be that of `T`.
 fn checked<T: Described>(message: Envelope, bytes: &[u8]) -> Result<&[u8], Error> {
-    let Envelope { source: source_rank, tag, .. } = message;
     let Some((elements, found)) = bytes.split_last_chunk::<TRAILER>() else {
-        return Err(too_short(source_rank, tag, bytes.len() as u64));
+        return Err(not_checked(message));
     };
-    if *found == trailer::<T>() {
+    if *found == const { trailer::<T>() } {
         return Ok(elements);
     }
-    let (hash, size) = found.split_at(8);
-    let number = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_le_bytes);
-    Err(Error::Signature {
-        source_rank,
-        tag,
-        theirs: number(hash),
-        their_size: number(size),
-        ours: T::TYPE_MAP.signature_hash(),
-        our_size: T::TYPE_MAP.size() as u64,
-    })
+    Err(other_elements::<T>(message, found))
+}
+
+#[cold]
+fn other_elements<T: Described>(message: Envelope, trailer: &[u8; TRAILER]) -> Error {
+    let (mut hash, mut beginning) = ([0; 8], [0; 8]);
+    hash.copy_from_slice(&trailer[..8]);
+    beginning.copy_from_slice(&trailer[8..]);
+    let Some(theirs) = signature::read_beginning(u64::from_le_bytes(hash), beginning) else {
+        return not_checked(message);
+    };
+    let ours = signature::read(&signature::text(&Type::of::<T>().signature()));
+    Error::Signature { source_rank: message.source, tag: message.tag, theirs, ours }
 }
 
 /// The length of the elements in a checked message.
 fn without_trailer(message: Envelope) -> Result<Envelope, Error> {
-    let Envelope { source, tag, bytes } = message;
-    let elements =
-        bytes.checked_sub(TRAILER as u64).ok_or_else(|| too_short(source, tag, bytes))?;
-    Ok(Envelope { bytes: elements, ..message })
+    match message.bytes.checked_sub(TRAILER as u64) {
+        Some(bytes) => Ok(Envelope { bytes, ..message }),
+        None => Err(not_checked(message)),
+    }
 }
 
-fn too_short(source_rank: Rank, tag: Tag, bytes: u64) -> Error {
-    Error::Short { source_rank, tag, bytes, expected: TRAILER as u64 }
+fn not_checked(message: Envelope) -> Error {
+    Error::NotChecked { source_rank: message.source, tag: message.tag }
 }
 
 /// The packed bytes of elements, and the trailer of a checked message.
@@ -165,6 +167,6 @@ fn with_trailer<T: Described>(elements: &[T]) -> Vec<u8> {
     let mut bytes = spare::take(room);
     bytes.reserve_exact(room);
     dtype_runtime::pack_onto(&mut bytes, elements);
-    bytes.extend_from_slice(&trailer::<T>());
+    bytes.extend_from_slice(const { &trailer::<T>() });
     bytes
 }

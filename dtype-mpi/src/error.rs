@@ -17,6 +17,18 @@ pub enum Error {
         /// `"not initialised"`, `"finalized"` or `"reducing"`.
         state: &'static str,
     },
+    /// The MPI library that the process has loaded is older than the one that the program was compiled for, or another one.
+    #[error(
+        "the program was compiled for {compiled} and runs with {running}: add the folder of the library to LD_LIBRARY_PATH, or link the program with it as the run path (`-Wl,-rpath,FOLDER`); the program was compiled with {folders}"
+    )]
+    Library {
+        /// The library that `mpi.h` belongs to, and its version.
+        compiled: String,
+        /// The library that is loaded, as it names itself.
+        running: String,
+        /// Where the library was when the program was compiled.
+        folders: &'static str,
+    },
     /// The calling thread must not call MPI (MPI-4.1 section 11.2.1).
     #[error(
         "{call} was asked for on a thread that did not initialise MPI, whose thread level is {level} and not MPI_THREAD_MULTIPLE"
@@ -225,24 +237,53 @@ pub enum Error {
         /// The type signature at that rank, or its beginning.
         theirs: String,
     },
-    /// A [checked](crate::traits::CheckedDestination::send_checked) message with elements of another type, or a message that
-    /// is not a checked one.
+    /// A [checked](crate::traits::CheckedDestination::send_checked) message with elements of another type.
     #[error(
-        "the message from rank {source_rank} with tag {tag} has elements of {their_size} bytes with the signature {theirs:#018x}, expected {our_size} bytes with {ours:#018x}"
+        "the message from rank {source_rank} with tag {tag} has elements {theirs}, expected {ours}"
     )]
     Signature {
         /// The rank that sent the message.
         source_rank: i32,
         /// The tag of the message.
         tag: i32,
-        /// The hash of the type signature of its elements.
-        theirs: u64,
-        /// Packed bytes of one of its elements.
-        their_size: u64,
-        /// The hash of the type signature of the elements that were expected.
-        ours: u64,
-        /// Packed bytes of one of the expected elements.
-        our_size: u64,
+        /// The type signature of its elements, or its beginning: `"{f64, i32, …}"`.
+        theirs: String,
+        /// The type signature of the elements that were expected, or its beginning.
+        ours: String,
+    },
+    /// A message for [`recv_checked`](crate::traits::CheckedSource::recv_checked) without a type signature.
+    #[error(
+        "the message from rank {source_rank} with tag {tag} was not sent by `send_checked`: receive it with `recv_packed_with_tag`"
+    )]
+    NotChecked {
+        /// The rank that sent the message.
+        source_rank: i32,
+        /// The tag of the message.
+        tag: i32,
+    },
+    /// The type of a [`Part`](crate::Part) or a [`Layout`](crate::Layout) names data that the elements of the slice do not have.
+    #[error(
+        "the type has {found} at byte {offset} of an element of the slice, where {element} has {expected}"
+    )]
+    Memory {
+        /// The type of the elements.
+        element: &'static str,
+        /// Bytes from the start of an element; if it is an array, from the start of an element of the array.
+        offset: u64,
+        /// The basic datatype that the type names.
+        found: &'static str,
+        /// The basic datatype of the element, which may start at an earlier byte; `"no data"` for padding and skipped fields.
+        expected: &'static str,
+    },
+    /// The type of a received [`Part`](crate::Part) names single values of elements that must be checked as a whole.
+    #[error(
+        "the type names data of {element} at byte {offset} that must be checked: make it of whole elements, with `Type::of_record::<{element}>()`"
+    )]
+    Unchecked {
+        /// The type of the elements of the slice.
+        element: &'static str,
+        /// Bytes from the start of an element; if it is an array, from the start of an element of the array.
+        offset: u64,
     },
     /// Two parts of an [`Exchange`](crate::Exchange) name the same byte, and at least one of them is received.
     #[error(
@@ -323,10 +364,11 @@ pub enum Error {
         /// The number of ranks.
         ranks: i32,
     },
-    /// Another rank refused a collective operation, so no rank performed it.
-    #[error("rank {rank} refused the collective operation")]
+    /// Another rank refused a collective operation, so no rank performed it; or a rank sent nothing in a round of an
+    /// [`Exchange`](crate::Exchange), because it had an error.
+    #[error("rank {rank} refused the operation")]
     Peer {
-        /// The greatest rank that refused.
+        /// The greatest rank that refused; in an exchange, the rank of the first part that did not come.
         rank: i32,
     },
     /// The function of a reduction panicked.

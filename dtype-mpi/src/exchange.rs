@@ -6,16 +6,17 @@
 //! same time from 4 KiB on; `MPI_Neighbor_alltoallw` takes 1.0 to 1.3 times as long.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use dtype_runtime::{Committed, Datatype as Described, Order, Type};
 use mpi::topology::CartesianCommunicator;
 use mpi::traits::CommunicatorCollectives;
 use mpi::{Rank, Tag};
 
-use crate::buffer::{packer, unpacker};
 use crate::collective::{PackedCollectives, agree};
 use crate::error::Error;
-use crate::raw::point_to_point::{Envelope, Pending, check_receivable};
+use crate::instances::Instances;
+use crate::raw::point_to_point::{Pending, check_receivable, room_to_receive};
 use crate::raw::{Later, OnCommunicator};
 use crate::signature::{self, Text};
 
@@ -27,7 +28,7 @@ const MAX_TAG: Tag = 32767;
 pub struct Part {
     rank: Rank,
     tag: Tag,
-    committed: Committed,
+    instances: Instances,
     origin: usize,
     count: usize,
 }
@@ -38,7 +39,7 @@ impl Part {
     /// The tag, from 0 to 32767, distinguishes the parts between two ranks: a sent part is received in the part with the same
     /// tag. Parts with one tag arrive in the order in which they are sent.
     pub fn new(rank: Rank, tag: Tag, ty: &Type) -> Self {
-        Self { rank, tag, committed: ty.commit(), origin: 0, count: 1 }
+        Self { rank, tag, instances: Instances::new(ty.commit()), origin: 0, count: 1 }
     }
 
     /// Sets the origin: displacement 0 of the first instance is this many bytes into the memory.
@@ -55,9 +56,13 @@ impl Part {
         self
     }
 
+    fn committed(&self) -> &Committed {
+        self.instances.committed()
+    }
+
     /// The type signature of all instances: its hash, and its text for an error.
     fn signature(&self) -> Result<(u64, Text), Error> {
-        let signature = Type::contiguous(self.count as u64, &self.committed)?.signature();
+        let signature = Type::contiguous(self.count as u64, self.committed())?.signature();
         Ok((signature.hash(), signature::text(&signature)))
     }
 }
@@ -100,19 +105,30 @@ pub enum Neighbours {
 /// assert_eq!(grid[2 * 6 + 2], f64::from(before));
 /// # Ok::<(), dtype_mpi::Error>(())
 /// ```
-#[derive(Debug)]
 pub struct Exchange<'c> {
     on: Later<'c>,
-    sends: Vec<Prepared>,
-    receives: Vec<Prepared>,
+    sends: Vec<Prepared<'c>>,
+    receives: Vec<Prepared<'c>>,
 }
 
-/// A part, and memory for its packed bytes, which is kept between exchanges.
-#[derive(Debug)]
-struct Prepared {
+impl fmt::Debug for Exchange<'_> {
+    /// Without the packed bytes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Exchange")
+            .field("sends", &self.sends.len())
+            .field("receives", &self.receives.len())
+            .field("bytes", &self.bytes())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A part, and memory for its packed bytes, which is kept between rounds.
+struct Prepared<'c> {
     part: Part,
     bytes: usize,
     buffer: Vec<u8>,
+    /// The message in transit, with the memory.
+    pending: Option<Pending<'c>>,
 }
 
 impl<'c> Exchange<'c> {
@@ -123,6 +139,7 @@ impl<'c> Exchange<'c> {
     ///
     /// # Errors
     ///
+    /// [`Error::Type`] with [`OutOfBounds`](dtype_runtime::Error::OutOfBounds) for a part that can lie in no memory;
     /// [`Error::Overlap`]; [`Error::Rank`]; [`Error::Tag`]; [`Error::Unmatched`] if two ranks do not send and receive the same
     /// number of parts with a tag; [`Error::Elements`] for parts with different type signatures; [`Error::Peer`] at the other
     /// ranks. [`Error::Type`] for a type that is too large; [`Error::Count`] for a part of more bytes than the library can
@@ -132,7 +149,8 @@ impl<'c> Exchange<'c> {
         sends: Vec<Part>,
         receives: Vec<Part>,
     ) -> Result<Self, Error> {
-        let disjoint = check_disjoint(&sends, &receives);
+        let disjoint =
+            check_reach(&sends, &receives).and_then(|()| check_disjoint(&sends, &receives));
         Self::checked(communicator, sends, receives, disjoint)
     }
 
@@ -174,7 +192,7 @@ impl<'c> Exchange<'c> {
         sends: Vec<Part>,
         receives: Vec<Part>,
     ) -> Result<Self, Error> {
-        let disjoint = check_disjoint(&[], &receives);
+        let disjoint = check_reach(&sends, &receives).and_then(|()| check_disjoint(&[], &receives));
         Self::checked(communicator, sends, receives, disjoint)
     }
 
@@ -225,16 +243,17 @@ impl<'c> Exchange<'c> {
 
     /// Exchanges the parts within one grid.
     ///
-    /// A `T` with padding does not compile here, because a part could name the padding. A `T` for which some bytes are not
-    /// valid values does not compile either.
+    /// The elements of the grid must have the data that the parts name, at the same bytes: a part of `f64` is for a slice of
+    /// `f64`, or of structs and arrays with an `f64` there. A slice of `u8` takes any part. If some bytes are not values of an
+    /// element (a `bool`, an enum), the received parts must be made of whole elements,
+    /// [`Type::of_record::<T>()`](Type::of_record), which are checked when they arrive. Padding is neither sent nor written.
     ///
     /// # Errors
     ///
-    /// [`Error::Type`] with [`OutOfBounds`](dtype_runtime::Error::OutOfBounds) for a part outside of the memory: nothing is
-    /// sent. Otherwise as [`start`](Self::start) and [`finish`](Started::finish).
+    /// As [`start`](Self::start) and [`finish`](Started::finish). What is wrong with the grid is found before anything is sent.
     pub fn run<T: Described>(&mut self, grid: &mut [T]) -> Result<(), Error> {
-        self.check_receives(grid)?;
-        self.start(grid)?.finish(grid)
+        let ready = self.check_receives(grid).and_then(|()| self.check_sends(grid));
+        self.begin(ready, grid)?.finish(grid)
     }
 
     /// Exchanges the parts from one memory into another.
@@ -247,56 +266,139 @@ impl<'c> Exchange<'c> {
         from: &[T],
         into: &mut [U],
     ) -> Result<(), Error> {
-        self.check_receives(into)?;
-        self.start(from)?.finish(into)
+        let ready = self.check_receives(into).and_then(|()| self.check_sends(from));
+        self.begin(ready, from)?.finish(into)
     }
 
     /// Starts to receive all parts, packs the ones to be sent, and starts to send them.
     ///
+    /// All ranks start the same number of rounds, and each of them counts, whatever becomes of it. A rank with an error tells
+    /// the other ranks that it sends nothing in this round. The next start, or the end of the exchange, first waits for the
+    /// messages of such a round, and discards them. It does the same after a panic between `start` and
+    /// [`finish`](Started::finish) that the program catches.
+    ///
     /// # Errors
     ///
     /// [`Error::Type`] with [`OutOfBounds`](dtype_runtime::Error::OutOfBounds) for a part outside of the memory;
-    /// [`Error::Allocation`]; [`Error::NotRunning`], [`Error::Thread`], [`Error::Call`].
+    /// [`Error::Memory`] for elements without the data of a part; [`Error::Allocation`]; [`Error::NotRunning`],
+    /// [`Error::Thread`], [`Error::Call`].
     pub fn start<T: Described>(&mut self, grid: &[T]) -> Result<Started<'_, 'c>, Error> {
-        let on = self.on.begin("MPI_Isend")?;
-        for send in &self.sends {
-            packer(&send.part.committed, grid, send.part.origin, send.part.count)?;
-        }
-        let mut receives = Vec::with_capacity(self.receives.len());
-        for Prepared { part, bytes, buffer } in &mut self.receives {
-            let buffer = std::mem::take(buffer);
-            receives.push(on.start_receive(buffer, *bytes, part.rank, part.tag)?);
-        }
-        let mut sends = Vec::with_capacity(self.sends.len());
-        for Prepared { part, bytes, buffer } in &mut self.sends {
-            let mut packed = std::mem::take(buffer);
-            let more = bytes.saturating_sub(packed.len());
-            packed.try_reserve_exact(more).map_err(|_| Error::Allocation { bytes: *bytes })?;
-            packed.resize(*bytes, 0);
-            packer(&part.committed, grid, part.origin, part.count)?.pack(&mut packed);
-            sends.push(on.start_send(packed, part.rank, part.tag)?);
-        }
-        Ok(Started { exchange: self, sends, receives })
+        let ready = self.check_sends(grid);
+        self.begin(ready, grid)
     }
 
-    fn check_receives<T: Described>(&self, into: &mut [T]) -> Result<(), Error> {
-        for Prepared { part, .. } in &self.receives {
-            unpacker(&part.committed, into, part.origin, part.count)?;
+    fn begin<T: Described>(
+        &mut self,
+        ready: Result<(), Error>,
+        grid: &[T],
+    ) -> Result<Started<'_, 'c>, Error> {
+        let on = self.on.begin("MPI_Isend")?;
+        self.discard();
+        if let Err(error) = ready.and_then(|()| self.reserve()) {
+            self.refuse(&on);
+            return Err(error);
+        }
+        for receive in &mut self.receives {
+            let buffer = std::mem::take(&mut receive.buffer);
+            let Prepared { part, bytes, pending, .. } = receive;
+            *pending = Some(on.start_receive(buffer, *bytes, part.rank, part.tag)?);
+        }
+        for send in &mut self.sends {
+            let mut packed = std::mem::take(&mut send.buffer);
+            let Prepared { part, bytes, pending, .. } = send;
+            packed.resize(*bytes, 0);
+            part.instances.packer(grid, part.origin, part.count)?.pack(&mut packed);
+            *pending = Some(on.start_send(packed, part.rank, part.tag)?);
+        }
+        Ok(Started { exchange: self })
+    }
+
+    fn check_sends<T: Described>(&self, grid: &[T]) -> Result<(), Error> {
+        let mut parts = self.sends.iter().map(|send| &send.part);
+        parts.try_for_each(|part| part.instances.check(grid, part.origin, part.count).map(drop))
+    }
+
+    fn check_receives<T: Described>(&self, grid: &[T]) -> Result<(), Error> {
+        let mut parts = self.receives.iter().map(|receive| &receive.part);
+        parts.try_for_each(|part| {
+            part.instances.check_write(grid, part.origin, part.count).map(drop)
+        })
+    }
+
+    /// Allocates memory for the packed bytes of all parts.
+    fn reserve(&mut self) -> Result<(), Error> {
+        let receives = self.receives.iter_mut().map(|part| (part, true));
+        for (Prepared { bytes, buffer, .. }, is_received) in
+            self.sends.iter_mut().map(|part| (part, false)).chain(receives)
+        {
+            let bytes = if is_received { room_to_receive(*bytes) } else { *bytes };
+            let more = bytes.saturating_sub(buffer.len());
+            buffer.try_reserve_exact(more).map_err(|_| Error::Allocation { bytes })?;
         }
         Ok(())
+    }
+
+    /// Takes part in a round without data: starts to send a message of a wrong length for each part, and to receive what will be
+    /// discarded. Without it, the other ranks would wait for this rank's parts, and the next round would receive theirs.
+    fn refuse(&mut self, on: &OnCommunicator<'c>) {
+        for Prepared { part, pending, .. } in &mut self.receives {
+            *pending = on.start_receive(Vec::new(), 0, part.rank, part.tag).ok();
+        }
+        for Prepared { part, bytes, pending, .. } in &mut self.sends {
+            let refusal = vec![0; refusal_bytes(*bytes)];
+            *pending = on.start_send(refusal, part.rank, part.tag).ok();
+        }
+    }
+
+    /// Waits for the messages in transit, and discards the received ones.
+    fn discard(&mut self) {
+        let _ = self.complete(|_, _| Ok(()));
+    }
+
+    /// Waits for all messages, and passes the received ones to `take`. If `take` panics, the other messages stay in transit.
+    fn complete(
+        &mut self,
+        mut take: impl FnMut(&Prepared<'c>, Result<Rank, Error>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut result = Ok(());
+        for receive in &mut self.receives {
+            let Some(pending) = receive.pending.take() else { continue };
+            let came = pending.wait().map(|(bytes, message)| {
+                receive.buffer = bytes;
+                message.source
+            });
+            result = result.and(take(receive, came));
+        }
+        for send in &mut self.sends {
+            let Some(pending) = send.pending.take() else { continue };
+            result = result.and(pending.wait().map(|(bytes, _)| send.buffer = bytes));
+        }
+        result
+    }
+}
+
+impl Drop for Exchange<'_> {
+    /// Waits for the messages of a round that an error or a panic has interrupted. If the thread is still panicking, their memory
+    /// is leaked, and the receives stay posted: another exchange would take their messages for its own.
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            for part in self.receives.iter_mut().chain(&mut self.sends) {
+                std::mem::forget(part.pending.take());
+            }
+        } else {
+            self.discard();
+        }
     }
 }
 
 /// An exchange in progress.
 ///
 /// Dropping it also waits, and discards what arrives, so that the next exchange does not receive it. If the thread is
-/// panicking, the receives are cancelled instead.
+/// panicking, the next [`start`](Exchange::start) does this instead.
 #[must_use = "dropping it waits"]
 #[derive(Debug)]
 pub struct Started<'e, 'c> {
     exchange: &'e mut Exchange<'c>,
-    sends: Vec<Pending<'c>>,
-    receives: Vec<Pending<'c>>,
 }
 
 impl Started<'_, '_> {
@@ -304,71 +406,71 @@ impl Started<'_, '_> {
     ///
     /// # Errors
     ///
-    /// [`Error::Type`] with [`OutOfBounds`](dtype_runtime::Error::OutOfBounds) for a part outside of the memory;
-    /// [`Error::Truncated`] and [`Error::Short`] for a message of another length that was sent with the tag of a part;
-    /// [`Error::NotRunning`], [`Error::Thread`], [`Error::Call`]. In all cases, all messages have completed, and the other
-    /// parts are written.
-    pub fn finish<T: Described>(mut self, grid: &mut [T]) -> Result<(), Error> {
-        self.wait(|receive, message, bytes| receive.write(bytes, message, grid))
-    }
-
-    /// Waits for all messages, passes the received ones to `take`, and keeps the memory.
-    fn wait(
-        &mut self,
-        mut take: impl FnMut(&Prepared, Envelope, &[u8]) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let mut result = Ok(());
-        for (receive, pending) in self.exchange.receives.iter_mut().zip(self.receives.drain(..)) {
-            let came = pending.wait().and_then(|(bytes, message)| {
-                let taken = take(receive, message, &bytes);
-                receive.buffer = bytes;
-                taken
-            });
-            result = result.and(came);
-        }
-        for (send, pending) in self.exchange.sends.iter_mut().zip(self.sends.drain(..)) {
-            let sent = pending.wait().map(|(bytes, _)| send.buffer = bytes);
-            result = result.and(sent);
-        }
-        result
+    /// [`Error::Peer`] for a part that another rank did not send, because it had an error. [`Error::Type`] with
+    /// [`OutOfBounds`](dtype_runtime::Error::OutOfBounds) for a part outside of the memory; [`Error::Memory`] for elements
+    /// without the data of a part; [`Error::Unchecked`] for a part that names some data of elements that must be checked;
+    /// [`Error::Type`] with [`InvalidValue`](dtype_runtime::Error::InvalidValue) or
+    /// [`CheckFailed`](dtype_runtime::Error::CheckFailed) for a part with bytes that are not values. [`Error::Truncated`] and
+    /// [`Error::Short`] for a message of another length that was sent with the tag of a part; [`Error::NotRunning`],
+    /// [`Error::Thread`], [`Error::Call`]. In all cases, all messages have completed, and the other parts are written.
+    pub fn finish<T: Described>(self, grid: &mut [T]) -> Result<(), Error> {
+        self.exchange.complete(|receive, came| receive.write(came, grid))
     }
 }
 
 impl Drop for Started<'_, '_> {
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            // The messages are discarded, and so are their errors.
-            let _ = self.wait(|_, _, _| Ok(()));
+            self.exchange.discard();
         }
     }
 }
 
-impl Prepared {
+impl Prepared<'_> {
     /// Writes a message that was received.
-    fn write<T: Described>(
-        &self,
-        bytes: &[u8],
-        message: Envelope,
-        grid: &mut [T],
-    ) -> Result<(), Error> {
-        let Part { committed, origin, count, .. } = &self.part;
-        if bytes.len() < self.bytes {
-            let (Envelope { source, tag, bytes }, expected) = (message, self.bytes as u64);
-            return Err(Error::Short { source_rank: source, tag, bytes, expected });
+    fn write<T: Described>(&self, came: Result<Rank, Error>, grid: &mut [T]) -> Result<(), Error> {
+        let (Part { instances, tag, origin, count, .. }, packed) = (&self.part, &self.buffer);
+        let source_rank = match came {
+            Ok(source) => source,
+            Err(Error::Truncated { source_rank, bytes, capacity: 0, .. })
+                if bytes == refusal_bytes(0) as u64 =>
+            {
+                return Err(Error::Peer { rank: source_rank });
+            }
+            Err(error) => return Err(error),
+        };
+        if packed.len() == self.bytes {
+            return instances.write(packed, grid, *origin, *count);
         }
-        unpacker(committed, grid, *origin, *count)?.unpack(bytes)?;
-        Ok(())
+        if packed.len() == refusal_bytes(self.bytes) {
+            return Err(Error::Peer { rank: source_rank });
+        }
+        let (bytes, expected) = (packed.len() as u64, self.bytes as u64);
+        Err(Error::Short { source_rank, tag: *tag, bytes, expected })
     }
 }
 
-fn prepare(parts: Vec<Part>) -> Result<Vec<Prepared>, Error> {
+/// The length of the message that a rank sends instead of a part of `bytes` bytes, if it sends no data.
+fn refusal_bytes(bytes: usize) -> usize {
+    usize::from(bytes == 0)
+}
+
+fn prepare<'c>(parts: Vec<Part>) -> Result<Vec<Prepared<'c>>, Error> {
     let prepared = parts.into_iter().map(|part| {
-        let bytes = part.committed.packed_size(part.count)?;
+        let bytes = part.committed().packed_size(part.count)?;
         // Refused here by all ranks: a rank that refused it once messages are in transit would leave others blocked.
         check_receivable(bytes)?;
-        Ok(Prepared { part, bytes, buffer: Vec::new() })
+        Ok(Prepared { part, bytes, buffer: Vec::new(), pending: None })
     });
     prepared.collect()
+}
+
+/// Checks that each part can lie in a memory.
+fn check_reach(sends: &[Part], receives: &[Part]) -> Result<(), Error> {
+    for part in sends.iter().chain(receives) {
+        part.committed().check_span(isize::MAX as u64, part.origin as i128, part.count)?;
+    }
+    Ok(())
 }
 
 /// Checks that no byte of a received part is in another part.
@@ -382,7 +484,8 @@ fn check_disjoint(sends: &[Part], receives: &[Part]) -> Result<(), Error> {
     let mut segments = Vec::new();
     let (sends, receives) = (sends.iter().enumerate(), receives.iter().enumerate());
     let parts = sends.map(|part| (true, part)).chain(receives.map(|part| (false, part)));
-    for (is_sent, (index, Part { committed, origin, count, .. })) in parts {
+    for (is_sent, (index, part)) in parts {
+        let (committed, Part { origin, count, .. }) = (part.committed(), part);
         let iov = committed.iov(*count, 0..committed.packed_size(*count)? as u64)?;
         let number = usize::try_from(iov.segments()).unwrap_or(usize::MAX);
         let bytes = number.saturating_mul(size_of::<Segment>());

@@ -101,7 +101,22 @@
 //!
 //! The library is the one that the `mpi` crate finds: the environment variable `MPICC` names its compiler wrapper,
 //! `mpicc` by default. With two libraries on a machine, use a separate target folder for each (`cargo
-//! --target-dir`): neither crate is recompiled when only `MPICC` changes.
+//! --target-dir`): the `mpi` crate is not recompiled when only `MPICC` changes.
+//!
+//! A program finds the library when it starts: in the folders of `LD_LIBRARY_PATH`, in its run path, and in the system's. A
+//! compiler wrapper of a library elsewhere sets the run path for C programs, but cargo lets no dependency set it for the
+//! programs of others. A build script of your crate can, with the folders that this crate hands on:
+//!
+//! ```no_run
+//! // build.rs
+//! let folders = std::env::var_os("DEP_DTYPE_MPI_RUN_PATH").unwrap_or_default();
+//! for folder in std::env::split_paths(&folders) {
+//!     println!("cargo::rustc-link-arg=-Wl,-rpath,{}", folder.display());
+//! }
+//! ```
+//!
+//! The first call of this crate compares the library with the header, and returns [`Error::Library`] if the library is older or
+//! another one.
 
 #![deny(unsafe_code)]
 
@@ -118,6 +133,7 @@ mod decode;
 #[cfg(feature = "gpu")]
 #[expect(unsafe_code, reason = "lends pinned memory to MPI")]
 mod device;
+mod elements;
 mod encode;
 mod error;
 mod exchange;
@@ -125,10 +141,17 @@ mod exchange;
 mod flatten;
 #[expect(unsafe_code, reason = "shares handles of datatypes between threads")]
 mod handle;
+#[expect(unsafe_code, reason = "accesses the bytes of a slice that a type names")]
+mod instances;
+#[expect(unsafe_code, reason = "reads the version of the header")]
+mod library;
 #[expect(unsafe_code, reason = "casts between slices of one layout")]
 mod memory;
 #[expect(unsafe_code, reason = "reads the library's constants")]
 mod names;
+#[cfg(test)]
+#[path = "../../dtype-runtime/tests/numbers/mod.rs"]
+mod numbers;
 mod operation;
 #[expect(unsafe_code, reason = "lends memory and a datatype to MPI")]
 mod packed;

@@ -199,6 +199,27 @@ int dtype_mpi_constant(size_t index, int *kind, int *abi, int *here)
     return 1;
 }
 
+#define TEXT(number) #number
+#define VALUE(macro) TEXT(macro)
+
+/* The library that the header belongs to, and its version; empty if the header does not say. */
+const char *dtype_mpi_header_library(void)
+{
+#ifdef OPEN_MPI
+    return "Open MPI " VALUE(OMPI_MAJOR_VERSION) "." VALUE(OMPI_MINOR_VERSION) "." VALUE(OMPI_RELEASE_VERSION);
+#elif defined(MPICH_VERSION)
+    return "MPICH " MPICH_VERSION;
+#else
+    return "";
+#endif
+}
+
+/* The version of the standard that the header declares: 3001 for MPI 3.1. */
+int dtype_mpi_header_standard(void)
+{
+    return MPI_VERSION * 1000 + MPI_SUBVERSION;
+}
+
 /* The size of a handle in bytes, which shows whether both halves were compiled for the same library. */
 size_t dtype_mpi_handle_size(void)
 {

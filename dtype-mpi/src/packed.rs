@@ -12,6 +12,7 @@ use mpi::{Rank, Tag};
 
 use crate::buffer::{Layout, at_origin};
 use crate::error::Error;
+use crate::instances::assert_unrestricted;
 use crate::names;
 use crate::raw::point_to_point::{Envelope, Matched, Pending};
 use crate::raw::{OnCommunicator, check_running};
@@ -160,8 +161,8 @@ pub trait PackedDestination: Destination {
             return with_rest(packer, |bytes| on.send(bytes, to, tag))?;
         }
         let at = at_origin(memory, origin);
-        // SAFETY: the packer exists, so the instances' data lie in the memory, which is borrowed, and all of its bytes are data
-        // of elements. The library names the same bytes: `is_sent_by_library` is only true if this crate and the library agree.
+        // SAFETY: the packer exists, so the instances' data lie in the memory, which is borrowed, and are data of its elements.
+        // The library names the same bytes: `is_sent_by_library` is only true if this crate and the library agree.
         unsafe { on.send_instances(at, count, layout.datatype(), to, tag) }
     }
 
@@ -335,6 +336,7 @@ pub trait PackedSource: Source {
         count: usize,
         tag: Tag,
     ) -> Result<Received, Error> {
+        const { assert_unrestricted::<T>() }
         if let Some(bytes) = layout.contiguous(memory, origin, count)? {
             let room = bytes.len();
             let fits = |found| values::fits_bytes(found, room as u64);

@@ -33,9 +33,10 @@ impl Compiled {
         here.iter().map(|&byte| if self.has_padding { byte } else { !byte }).collect()
     }
 
-    /// Runs a call that moves some bytes, and counts the call if the mode prints a report.
+    /// Runs a call that moves some bytes, and counts the bytes; the call, too, if the mode prints a report.
     #[inline]
     pub(crate) fn counted<R>(&self, bytes: usize, run: impl FnOnce() -> R) -> R {
+        stats::moves(bytes);
         let Some(row) = &self.row else { return run() };
         let start = Instant::now();
         let result = run();

@@ -48,6 +48,11 @@ impl Mode {
         (mode, None)
     }
 
+    /// Whether the process reports at its end what was done, or why nothing was.
+    pub fn reports(self) -> bool {
+        self.verify || self.stats
+    }
+
     /// The mode of this process. The variable is read once.
     pub fn get() -> Self {
         static MODE: OnceLock<Mode> = OnceLock::new();

@@ -83,6 +83,14 @@ pub(crate) fn next(name: &CStr) -> *mut c_void {
         .unwrap_or(ptr::null_mut())
 }
 
+/// The variable of this name that the program uses; null if there is none. A program may have a copy of a library's variable,
+/// which the library then uses as well.
+pub(crate) fn variable(name: &CStr) -> *mut c_void {
+    // SAFETY: the name ends with a zero.
+    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+    if found.is_null() { next(name) } else { found }
+}
+
 /// A symbol of a library that is loaded, or of the libraries that it needs.
 fn symbol_of(path: &CStr, name: &CStr) -> *mut c_void {
     // SAFETY: both names end with a zero. The call never loads a library. The handle is not closed, which would only decrease a

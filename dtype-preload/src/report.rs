@@ -23,7 +23,9 @@ pub(crate) fn begin(library: Result<String, String>) {
     if let Ok(()) = LIBRARY.set(library)
         && let Some(Err(why)) = LIBRARY.get()
     {
-        say_nothing_is_done(&format!("everything is left to the MPI library: {why}"));
+        let Mode { verify, stats, .. } = Mode::get();
+        let why = || format!("everything is left to the MPI library: {why}");
+        say_nothing_is(verify, stats, &why);
     }
 }
 
@@ -39,7 +41,7 @@ extern "C" fn loaded() {
 
     let value = env::var(VARIABLE).unwrap_or_default();
     let (mode, unknown) = Mode::parse(&value);
-    if mode.verify || mode.stats || unknown.is_some() {
+    if mode.reports() || unknown.is_some() {
         PROCESS.store(process::id(), Ordering::Relaxed);
         // SAFETY: the function does not unwind. It stays loaded until the process ends, as any library does that the linker was
         // told to load.
@@ -53,42 +55,36 @@ fn end() {
     }
     match LIBRARY.get() {
         Some(Ok(library)) => {
-            let mode = Mode::get();
-            if mode.stats {
+            let Mode { verify, stats, .. } = Mode::get();
+            let has_moved = stats::dtype_preload_moved() > 0;
+            if stats && has_moved {
                 say(format_args!("{}", stats::report(&name(), library)));
             }
-            if mode.verify && !verify::has_compared() {
-                let advice = if mode.all {
-                    ""
-                } else {
-                    "; with the word all, DTYPE_PRELOAD takes over those that gain nothing, too"
-                };
-                say(format_args!(
-                    "dtype-preload: {}: nothing is verified: no message was taken over and compared{advice}\n",
-                    name()
-                ));
-            }
+            let verified = verify && !verify::has_compared();
+            say_nothing_is(verified, stats && !has_moved, &|| {
+                format!("{library}: {}", stats::why_nothing())
+            });
         }
         // This was printed when it was found out.
         Some(Err(_)) => {}
         None => {
+            let mode = Mode::get();
             if let Some(why) = why_not_called() {
-                say_nothing_is_done(why);
+                say_nothing_is(mode.verify, mode.stats, &|| why.to_owned());
             }
         }
     }
 }
 
-/// Prints why nothing is verified or counted, if the mode is one of these.
-fn say_nothing_is_done(why: &str) {
-    let Mode { verify, stats, .. } = Mode::get();
-    let done = match (verify, stats) {
+/// Prints why nothing is verified, or counted, or neither.
+fn say_nothing_is(verified: bool, counted: bool, why: &dyn Fn() -> String) {
+    let done = match (verified, counted) {
         (true, true) => "verified or counted",
         (true, false) => "verified",
         (false, true) => "counted",
         (false, false) => return,
     };
-    say(format_args!("dtype-preload: {}: nothing is {done}: {why}\n", name()));
+    say(format_args!("dtype-preload: {}: nothing is {done}: {}\n", name(), why()));
 }
 
 /// Why this library was never called; `None` if the process is not an MPI program, such as a shell that starts one.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fmt::{self, Write};
 use std::iter;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use dtype_runtime::types::Combiner;
@@ -40,7 +40,6 @@ impl Row {
         self.calls.fetch_add(1, Ordering::Relaxed);
         self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
         self.nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);
-        MOVED.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 }
 
@@ -105,7 +104,13 @@ fn element_of(ty: &Type) -> Option<Type> {
     Type::resized(&element, lb, stride).ok()
 }
 
-/// Packed bytes that this engine has moved in this process so far, if `DTYPE_PRELOAD` has `stats`; otherwise 0.
+/// Counts packed bytes that this engine moves.
+#[inline]
+pub(crate) fn moves(bytes: usize) {
+    MOVED.fetch_add(bytes as u64, Ordering::Relaxed);
+}
+
+/// Packed bytes that this engine has moved in this process so far.
 ///
 /// A program finds it with `dlsym(RTLD_DEFAULT, "dtype_preload_moved")`.
 #[unsafe(no_mangle)]
@@ -137,10 +142,46 @@ static LEFT: [AtomicU64; REASONS.len()] = [const { AtomicU64::new(0) }; REASONS.
 /// Counts a message that is left to the MPI library.
 #[inline]
 pub(crate) fn left(reason: Left) {
-    if Mode::get().stats
+    if Mode::get().reports()
         && let Some(count) = LEFT.get(reason as usize)
     {
         count.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// What the library moves without a call that this library sees, if that is known of it.
+static UNSEEN: OnceLock<&str> = OnceLock::new();
+
+/// Records what the library moves without a call that this library sees, for the report.
+pub(crate) fn does_not_see(what: &'static str) {
+    let _ = UNSEEN.set(what);
+}
+
+/// The messages that were left to the MPI library, by reason; `None` if none were.
+fn left_by_reason() -> Option<String> {
+    let reasons = REASONS.iter().zip(&LEFT).filter_map(|(reason, count)| {
+        let count = count.load(Ordering::Relaxed);
+        (count > 0).then(|| format!("{count} {reason}"))
+    });
+    Some(reasons.collect::<Vec<_>>().join(", ")).filter(|text| !text.is_empty())
+}
+
+/// Why this engine has moved nothing, or nothing that could be compared.
+pub(crate) fn why_nothing() -> String {
+    if dtype_preload_moved() > 0 {
+        return "nothing that was taken over could be compared".to_owned();
+    }
+    match (left_by_reason(), UNSEEN.get()) {
+        (Some(left), _) => {
+            let advice = if Mode::get().all {
+                ""
+            } else {
+                "; with the word all, DTYPE_PRELOAD takes over those that gain nothing, too"
+            };
+            format!("all messages with gaps were left to the MPI library: {left}{advice}")
+        }
+        (None, Some(unseen)) => format!("no message had a datatype with gaps, except for {unseen}"),
+        (None, None) => "no message had a datatype with gaps".to_owned(),
     }
 }
 
@@ -152,14 +193,11 @@ pub(crate) fn report(process: &str, library: &str) -> String {
     let (moved, time) = (in_bytes(bytes), in_seconds(nanoseconds));
     let mut text =
         format!("dtype-preload: {process}, {library}: {calls} calls moved {moved} in {time}\n");
-    let reasons =
-        REASONS.iter().zip(&LEFT).map(|(reason, count)| (reason, count.load(Ordering::Relaxed)));
-    let reasons: Vec<_> = reasons
-        .filter(|&(_, count)| count > 0)
-        .map(|(reason, count)| format!("{count} {reason}"))
-        .collect();
-    if !reasons.is_empty() {
-        let _ = writeln!(text, "  left to the library: {}", reasons.join(", "));
+    if let Some(left) = left_by_reason() {
+        let _ = writeln!(text, "  left to the library: {left}");
+    }
+    if let Some(unseen) = UNSEEN.get() {
+        let _ = writeln!(text, "  not counted: {unseen}");
     }
     write_types(&mut text, rows);
     text

@@ -36,14 +36,18 @@ pub(super) struct Cut {
 impl Cut {
     /// The datatype for messages of up to `capacity` bytes, which it receives whole.
     pub(super) fn after(capacity: usize) -> Result<Self, Error> {
-        let (data, datatype) = match index(capacity) {
-            Some(at) => {
-                // SAFETY: it lives until the library ends.
-                (1 << (FIRST_POWER + at), unsafe { Datatype::borrowed(kept(at)?) })
-            }
-            None => (capacity, cut_after(capacity)?),
+        let datatype = match index(capacity) {
+            // SAFETY: it lives until the library ends.
+            Some(at) => unsafe { Datatype::borrowed(kept(at)?) },
+            None => cut_after(capacity)?,
         };
-        Ok(Self { datatype, room: data.saturating_add(2) })
+        Ok(Self { datatype, room: Self::room(capacity) })
+    }
+
+    /// The bytes of memory for the datatype for messages of up to `capacity` bytes.
+    pub(super) fn room(capacity: usize) -> usize {
+        let data = index(capacity).map_or(capacity, |at| 1 << (FIRST_POWER + at));
+        data.saturating_add(2)
     }
 }
 

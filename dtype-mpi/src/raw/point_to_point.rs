@@ -52,6 +52,12 @@ pub(crate) fn check_receivable(bytes: usize) -> Result<(), Error> {
     Ok(())
 }
 
+/// The bytes of memory that [`OnCommunicator::start_receive`] needs.
+pub(crate) fn room_to_receive(capacity: usize) -> usize {
+    let with_extra = capacity.saturating_add(1);
+    if cfg!(open_mpi) { Cut::room(with_extra) } else { with_extra }
+}
+
 /// A message's source, tag and number of bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Envelope {
@@ -197,10 +203,11 @@ impl<'c> OnCommunicator<'c> {
         // One extra byte detects a message that is too long, because Open MPI truncates some messages to the same rank without
         // an error.
         let cut = if cfg!(open_mpi) { Some(Cut::after(capacity + 1)?) } else { None };
-        let (count, datatype, room) = match &cut {
-            Some(cut) => (1, cut.datatype.handle(), cut.room),
-            None => (number(call, capacity + 1)?, names::packed()?, capacity + 1),
+        let (count, datatype) = match &cut {
+            Some(cut) => (1, cut.datatype.handle()),
+            None => (number(call, capacity + 1)?, names::packed()?),
         };
+        let room = room_to_receive(capacity);
         buffer.clear();
         buffer.try_reserve_exact(room).map_err(|_| Error::Allocation { bytes: room })?;
         let at = buffer.as_mut_ptr().cast::<c_void>();

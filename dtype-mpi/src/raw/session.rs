@@ -11,6 +11,7 @@ use mpi::traits::Communicator;
 
 use super::code::check;
 use crate::error::Error;
+use crate::library;
 
 /// The right to make and query datatypes and operations, for as long as the value lives.
 ///
@@ -179,6 +180,7 @@ fn ask_level(call: &'static str) -> Result<c_int, Error> {
     if IN_FUNCTION.get() {
         return Err(Error::NotRunning { call, state: "reducing" });
     }
+    library::check()?;
     let (mut level, mut main) = (0, 0);
     // SAFETY: MPI is running; `level` and the answers live through the calls.
     unsafe {

@@ -13,6 +13,7 @@ mod buffers;
 mod collectives;
 #[cfg(feature = "gpu")]
 mod devices;
+mod elements;
 mod exchanges;
 mod finalize;
 mod handles;
@@ -26,6 +27,7 @@ mod numbers;
 mod packed;
 mod pipelines;
 mod reductions;
+mod rounds;
 mod shapes;
 mod signatures;
 mod together;
@@ -91,6 +93,13 @@ const TESTS: &[Test] = &[
     ("an exchange of one part with each rank", exchanges::all_to_all),
     ("parts that do not go together", exchanges::refused),
     ("parts outside the memory, and other messages", exchanges::misfits),
+    ("exchanges of whole elements", elements::whole),
+    ("exchanges and layouts of other elements", elements::others),
+    ("exchanges of elements that are checked", elements::restricted),
+    ("rounds that end with a panic", rounds::panics),
+    ("rounds that end with a panic in a check", rounds::panics_in_checks),
+    ("rounds that a rank refuses", rounds::refused),
+    ("parts that lie in no memory", rounds::out_of_reach),
     ("messages of layouts", layouts::messages),
     ("messages of scattered layouts", layouts::scattered),
     ("messages of layouts that are refused", layouts::refused_messages),

@@ -48,14 +48,9 @@ pub(crate) fn messages(world: &SimpleCommunicator) {
             }
             2 => {
                 let error = before.recv_checked::<There>(tag).unwrap_err();
-                let expected = Error::Signature {
-                    source_rank,
-                    tag,
-                    theirs: Here::TYPE_MAP.signature_hash(),
-                    their_size: 12,
-                    ours: There::TYPE_MAP.signature_hash(),
-                    our_size: 12,
-                };
+                let text = str::to_owned;
+                let (theirs, ours) = (text("{f64, i32}"), text("{i64, f32}"));
+                let expected = Error::Signature { source_rank, tag, theirs, ours };
                 assert_eq!(error, expected);
             }
             _ => {
@@ -72,14 +67,29 @@ pub(crate) fn messages(world: &SimpleCommunicator) {
     let request = next.immediate_send_checked(&flags, 9).unwrap();
     assert_eq!(before.recv_checked::<Flagged>(9).unwrap().0, flags);
     request.wait().unwrap();
-    // Messages without a signature are refused.
-    let request = next.immediate_send_packed(&heres, 9).unwrap();
-    let error = before.recv_checked::<Here>(9).unwrap_err();
-    assert!(matches!(error, Error::Signature { .. }), "{error}");
+    // The same types in another number.
+    let request = next.immediate_send_checked(&[[0.5_f64; 3]], 9).unwrap();
+    let error = before.recv_checked::<f64>(9).unwrap_err();
+    assert!(error.to_string().ends_with("has elements {3×f64}, expected {f64}"), "{error}");
     request.wait().unwrap();
+    // Of many fields, the first.
+    let request = next.immediate_send_checked(&[[(1_u8, 2_u16); 20]], 9).unwrap();
+    let error = before.recv_checked::<[(u8, i16); 2]>(9).unwrap_err();
+    let both = "has elements {u8, u16, u8, u16, u8, u16, u8, …}, expected {u8, i16, u8, i16}";
+    assert!(error.to_string().ends_with(both), "{error}");
+    request.wait().unwrap();
+    // Messages without a signature are refused, whatever their bytes.
+    let not_checked = Error::NotChecked { source_rank, tag: 9 };
+    let request = next.immediate_send_packed(&heres, 9).unwrap();
+    assert_eq!(before.recv_checked::<Here>(9).unwrap_err(), not_checked);
+    request.wait().unwrap();
+    for byte in 0..=255_u8 {
+        let request = next.immediate_send_packed(&[byte; 40], 9).unwrap();
+        assert_eq!(before.recv_checked_into(&mut [0_u64; 9], 9).unwrap_err(), not_checked);
+        request.wait().unwrap();
+    }
     let request = next.immediate_send_packed(&[0_u8; 15], 9).unwrap();
-    let error = before.recv_checked::<u8>(9).unwrap_err();
-    assert_eq!(error, Error::Short { source_rank, tag: 9, bytes: 15, expected: 16 });
+    assert_eq!(before.recv_checked::<u8>(9).unwrap_err(), not_checked);
     // The refused message is still there.
     assert_eq!(before.recv_packed_with_tag::<u8>(9).unwrap().0, [0; 15]);
     request.wait().unwrap();

@@ -20,7 +20,7 @@ use crate::compiled::Compiled;
 use crate::mode::Mode;
 use crate::original::originals;
 use crate::policy::compiles_at_once;
-use crate::stats::{Left, left};
+use crate::stats::{Left, does_not_see, left};
 use crate::values::Values;
 use crate::verify::{self, Fragment};
 
@@ -162,7 +162,11 @@ impl Context {
             let values = Values::new(&compiled.committed)?;
             Some((compiled, values))
         };
-        self.compiled.get_or_init(make).as_ref()
+        let compiled = self.compiled.get_or_init(make).as_ref();
+        if compiled.is_none() {
+            left(Left::Long);
+        }
+        compiled
     }
 
     /// # Safety
@@ -444,6 +448,9 @@ unsafe fn wrap(
     let found = (status == Status::OK).then(|| unsafe { context_of(*datatype) }).flatten();
     if found == Some(made) {
         IS_KNOWN.store(true, Ordering::Release);
+        does_not_see(
+            "what a rank sends to itself, one-sided operations and files, which MPICH moves without UCX",
+        );
         MADE.set(made);
         // SAFETY: just written.
         let before = alive().insert(context.addr(), unsafe { *datatype });

@@ -6,8 +6,9 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 
+use super::numbers::COMM_WORLD;
 use super::word::Word;
-use crate::original::{NO_ORIGINAL, originals};
+use crate::original::{NO_ORIGINAL, originals, variable};
 
 /// `MPI_Pack`, with counts of the type `N`.
 pub(super) type Pack<N> =
@@ -40,6 +41,8 @@ pub(super) type UnpackExternal<N> = unsafe extern "C" fn(
 ) -> c_int;
 
 originals! {
+    static CALL_ERRHANDLER = c"PMPI_Comm_call_errhandler":
+        unsafe extern "C" fn(Word, c_int) -> c_int;
     pub(super) static PACK = c"PMPI_Pack": Pack<c_int>;
     pub(super) static UNPACK = c"PMPI_Unpack": Unpack<c_int>;
     pub(super) static PACK_EXTERNAL = c"PMPI_Pack_external": PackExternal<c_int>;
@@ -51,10 +54,23 @@ originals! {
         UnpackExternal<i64>;
 }
 
-/// A number of elements as an `int`. If it does not fit, -1, which the library refuses: it returns `MPI_ERR_COUNT` and calls
-/// the program's error handler.
-fn elements(count: i64) -> c_int {
-    c_int::try_from(count).unwrap_or(-1)
+/// `MPI_ERR_COUNT` in MPICH and in Open MPI.
+const ERR_COUNT: c_int = 2;
+
+/// A number of elements as an `int`. If it does not fit or is negative, calls the error handler of the communicator, and
+/// returns the error. The library itself would not refuse it if its checks of arguments are off.
+fn elements(count: i64, communicator: Word) -> Result<c_int, c_int> {
+    c_int::try_from(count).ok().filter(|&count| count >= 0).ok_or_else(|| {
+        // SAFETY: a communicator of the program, or the predefined one.
+        CALL_ERRHANDLER.get().map(|call| unsafe { call(communicator, ERR_COUNT) });
+        ERR_COUNT
+    })
+}
+
+/// `MPI_COMM_WORLD`, for calls without a communicator.
+fn world() -> Word {
+    let world = variable(c"ompi_mpi_comm_world");
+    if world.is_null() { COMM_WORLD.cast_unsigned() as Word } else { world.addr() }
 }
 
 /// The part of a packed buffer after a position, up to the number of bytes that an `int` can count.
@@ -77,7 +93,10 @@ unsafe extern "C" fn pack(
     communicator: Word,
 ) -> c_int {
     let Some(original) = PACK.get() else { return NO_ORIGINAL };
-    let count = elements(count);
+    let count = match elements(count, communicator) {
+        Ok(count) => count,
+        Err(code) => return code,
+    };
     // SAFETY: the caller's number.
     let Some(position) = (unsafe { position.as_mut() }) else {
         // SAFETY: the caller's arguments; the library refuses the null pointer.
@@ -101,7 +120,10 @@ unsafe extern "C" fn unpack(
     communicator: Word,
 ) -> c_int {
     let Some(original) = UNPACK.get() else { return NO_ORIGINAL };
-    let count = elements(count);
+    let count = match elements(count, communicator) {
+        Ok(count) => count,
+        Err(code) => return code,
+    };
     // SAFETY: the caller's number.
     let Some(position) = (unsafe { position.as_mut() }) else {
         // SAFETY: the caller's arguments; the library refuses the null pointer.
@@ -126,7 +148,10 @@ unsafe extern "C" fn pack_external(
     position: *mut i64,
 ) -> c_int {
     let Some(original) = PACK_EXTERNAL.get() else { return NO_ORIGINAL };
-    let count = elements(count);
+    let count = match elements(count, world()) {
+        Ok(count) => count,
+        Err(code) => return code,
+    };
     // SAFETY: the caller's arguments.
     unsafe { original(representation, from, count, datatype, out, room, position) }
 }
@@ -141,7 +166,10 @@ unsafe extern "C" fn unpack_external(
     datatype: Word,
 ) -> c_int {
     let Some(original) = UNPACK_EXTERNAL.get() else { return NO_ORIGINAL };
-    let count = elements(count);
+    let count = match elements(count, world()) {
+        Ok(count) => count,
+        Err(code) => return code,
+    };
     // SAFETY: the caller's arguments.
     unsafe { original(representation, from, available, position, to, count, datatype) }
 }

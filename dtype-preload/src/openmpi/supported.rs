@@ -80,7 +80,7 @@ fn look() -> Option<Supported> {
         Ok(found) => {
             report::begin(Ok(format!("Open MPI {version}")));
             let mode = Mode::get();
-            SILENT.store(!mode.stats && !mode.all, Ordering::Release);
+            SILENT.store(!mode.reports() && !mode.all, Ordering::Release);
             Some(found)
         }
         Err(why) => {

@@ -127,6 +127,14 @@ fn ranks_with_and_without_understand_each_other() {
 }
 
 #[test]
+fn bytes_are_counted_without_a_report() {
+    for library in Library::all() {
+        let moved = operations(library, "on", [true, true], &[]);
+        assert!(moved["Isend"].iter().all(|&moved| moved >= 2 * ALL), "{library:?}: {moved:?}");
+    }
+}
+
+#[test]
 fn off_is_off() {
     for library in Library::all() {
         for mode in ["off", "off,stats", "nonsense"] {

@@ -71,6 +71,62 @@ fn a_rank_says_that_nothing_was_compared() {
     }
 }
 
+#[test]
+fn a_rank_says_why_nothing_was_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    for library in Library::all() {
+        let program = library.compile("alone.c", folder.path());
+        let name = match library {
+            Library::OpenMpi => "Open MPI ",
+            Library::Mpich => "MPICH ",
+        };
+        for (what, why) in [
+            ("contiguous", "no message had a datatype with gaps"),
+            ("long", "all messages with gaps were left to the MPI library: 2"),
+            (
+                "self",
+                "no message had a datatype with gaps, except for what a rank sends to itself, ",
+            ),
+        ] {
+            for (mode, done) in [
+                ("stats", "counted"),
+                ("verify", "verified"),
+                ("stats,verify", "verified or counted"),
+            ] {
+                let (out, err) = library.run(&program, &[what], mode, &[true], &[]);
+                let lines = lines(&err);
+                if library == Library::OpenMpi && what == "self" {
+                    // Its convertor copies these messages as well.
+                    let counted = lines.iter().filter(|line| line.contains("calls moved "));
+                    assert_eq!(counted.count(), usize::from(mode.contains("stats")), "{err}");
+                    assert_eq!(lines.len(), usize::from(mode.contains("stats")), "{err}");
+                    continue;
+                }
+                let [line] = lines[..] else { panic!("{library:?} {what} {mode}: {err}") };
+                let start = format!("dtype-preload: rank 0: nothing is {done}: ");
+                if what == "contiguous" && library == Library::Mpich {
+                    assert!(
+                        line.starts_with(&start) && line.contains("no derived datatype"),
+                        "{line}"
+                    );
+                } else {
+                    assert!(line.starts_with(&(start + name)) && line.contains(why), "{line}");
+                }
+                assert_eq!(line.contains("the word all"), what == "long", "{line}");
+                assert_eq!(out.trim(), "0 moved");
+            }
+        }
+        // Most messages are seen, and the report names those that are not.
+        let (_, err) = library.run(&program, &["self"], "stats", &[true; 2], &[]);
+        assert_eq!(err.matches("calls moved ").count(), 2, "{err}");
+        let named = err.matches("  not counted: what a rank sends to itself, ").count();
+        assert_eq!(named, if library == Library::Mpich { 2 } else { 0 }, "{err}");
+        // The number of bytes needs no report.
+        let (out, err) = library.run(&program, &["self"], "on", &[true; 2], &[]);
+        assert!(!out.contains("0 moved\n0 moved") && lines(&err).is_empty(), "{out}{err}");
+    }
+}
+
 /// A program linked with an MPI library that is unknown.
 struct Stub {
     program: PathBuf,

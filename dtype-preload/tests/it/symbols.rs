@@ -81,6 +81,10 @@ fn large_counts_work() {
         for mode in ["on", "off", "verify,all"] {
             assert_eq!(run(true, mode), "16 found\n", "{library:?} {mode}");
         }
+        // Open MPI without its checks of arguments.
+        let unchecked = [("OMPI_MCA_mpi_param_check", "0")];
+        let (found, _) = library.run(&program, &[], "on", &[true], &unchecked);
+        assert_eq!(found, "16 found\n", "{library:?}");
     }
 }
 
