@@ -195,7 +195,7 @@ impl Item for Dtype {
         let Kind::Scalar { letter, order, .. } = *self.kind() else { return None };
         let kind = match letter {
             'u' => NumberKind::Unsigned,
-            'i' => NumberKind::Signed,
+            'i' | 'M' | 'm' => NumberKind::Signed,
             'f' if matches!(self.itemsize(), 2 | 4 | 8) => NumberKind::Float,
             _ => return None,
         };

@@ -173,9 +173,11 @@ impl ReadOptions {
     /// |---|---|---|
     /// | an integer | an integer of any width | 200 becomes a `u8`, and neither 300 nor −1 does |
     /// | an integer | an enum, `bool`, `char` | the numbers that are values of the type |
+    /// | a time of any unit | an integer | the number of units: the days of an `M8[D]` |
     /// | `f16`, `f32`, `f64` | `f16`, `f32`, `f64` | 0.5 becomes an `f32`, and 0.1 does not. Signs of zeros, infinities and NaNs are kept; the payload of a NaN may change |
     ///
-    /// Integers do not become floats, nor floats integers. Truth values, complex numbers, texts and times are not converted.
+    /// Integers do not become floats, nor floats integers. Truth values, complex numbers and texts are not
+    /// converted, and a time does not become a time of another unit.
     #[must_use]
     pub const fn with_number_conversion(mut self) -> Self {
         self.number_conversion = true;

@@ -230,6 +230,10 @@ fn values_that_a_record_does_not_have_are_errors() {
         error::<Seconds>("np.zeros(1, [('t', 'M8[s]')])").unwrap(),
         "field `t` is <M8[s] in the dtype, expected <M8[ns]"
     );
+    let days = saved("days", "np.save(path, np.array(['1970-01-03', 'NaT'], 'M8[D]'))").unwrap();
+    let options = ReadOptions::strict().with_number_conversion();
+    let days = dtype_npy::read_with::<i64>(&days[..], &options).unwrap().records;
+    assert_eq!(days, [2, i64::MIN]);
     assert_eq!(
         error::<Seconds>("np.zeros(1, [('t', 'i4')])").unwrap(),
         "field `t` is <i4 in the dtype, expected <M8[ns]"

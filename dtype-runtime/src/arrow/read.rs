@@ -407,12 +407,17 @@ fn is_same(found: &DataType, needed: &DataType) -> bool {
     }
 }
 
+/// The numbers of an array; a time is the number of its units.
 fn number_of(ty: &DataType) -> Option<Number> {
     let (kind, size) = match ty {
         DataType::Int8 => (NumberKind::Signed, 1),
         DataType::Int16 => (NumberKind::Signed, 2),
-        DataType::Int32 => (NumberKind::Signed, 4),
-        DataType::Int64 => (NumberKind::Signed, 8),
+        DataType::Int32 | DataType::Date32 | DataType::Time32(_) => (NumberKind::Signed, 4),
+        DataType::Int64
+        | DataType::Date64
+        | DataType::Time64(_)
+        | DataType::Timestamp(..)
+        | DataType::Duration(_) => (NumberKind::Signed, 8),
         DataType::UInt8 => (NumberKind::Unsigned, 1),
         DataType::UInt16 => (NumberKind::Unsigned, 2),
         DataType::UInt32 => (NumberKind::Unsigned, 4),
