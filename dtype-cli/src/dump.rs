@@ -7,22 +7,21 @@ mod csv;
 mod hex;
 mod json;
 mod meant;
-mod npy;
 mod table;
 mod values;
 
-use std::io::Write;
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use dtype_runtime::Representation;
 
 use crate::arguments::{Dump, DumpForm, Values as Represented};
-#[cfg(feature = "hdf5")]
 use crate::dataset;
 use crate::failure::{Failure, shown};
 use crate::forward::Forward;
 use crate::input::{self, StandardInput};
 use crate::notation::Parsed;
+use crate::npy::{self, Items, MAGIC};
 use crate::range::RecordRange;
 use crate::records::{Place, Places, Values};
 use crate::shape::Shape;
@@ -45,12 +44,8 @@ pub(crate) fn dump(
         let source = Source { parsed, origin: options.origin, representation, items: None };
         (source, Forward::open(path, stdin)?)
     } else {
-        #[cfg(feature = "hdf5")]
-        let dataset = dataset::open(path)?.map(|dataset| Forward::over(dataset, path));
-        #[cfg(not(feature = "hdf5"))]
-        let dataset = None;
-        let mut input = match dataset {
-            Some(dataset) => dataset,
+        let mut input = match dataset::open(path)? {
+            Some(dataset) => Forward::over(dataset, path),
             None => Forward::open(path, stdin)?,
         };
         (own_type(options, path, &mut input)?, input)
@@ -102,11 +97,31 @@ fn own_type(options: &Dump, path: &Path, input: &mut Forward) -> Result<Source, 
         let message = "`--packed`, `--origin` and `--representation` go with a TYPE";
         return Err(Failure::Usage(message.into()));
     }
-    npy::source(input)?.ok_or_else(|| {
-        Failure::Usage(format!(
+    if input.bytes(0, MAGIC.len() as u64)? != MAGIC {
+        return Err(Failure::Usage(format!(
             "{path} has no type of its own, as `.npy` files have\nhelp: `dtype dump TYPE {path}`"
-        ))
-    })
+        )));
+    }
+    let mut reader = Reader { input, at: 0 };
+    let Items { parsed, order, count } = npy::items(&mut reader)?;
+    let representation = order.map_or(Representation::Native, Representation::from);
+    Ok(Source { parsed, origin: reader.at, representation, items: Some(count) })
+}
+
+/// The bytes of an input, from an offset on.
+struct Reader<'a> {
+    input: &'a mut Forward,
+    at: u64,
+}
+
+impl Read for Reader<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.input.bytes(self.at, self.at.saturating_add(out.len() as u64));
+        let bytes = bytes.map_err(|failure| io::Error::other(failure.to_string()))?;
+        out[..bytes.len()].copy_from_slice(bytes);
+        self.at += bytes.len() as u64;
+        Ok(bytes.len())
+    }
 }
 
 /// The records to print.

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, StdinLock};
 use std::path::{Path, PathBuf};
 
-#[cfg(feature = "hdf5")]
 use crate::dataset::Dataset;
 use crate::failure::Failure;
 use crate::input::StandardInput;
@@ -33,7 +32,6 @@ enum Input {
     File(File),
     Pipe(File),
     Standard(StdinLock<'static>),
-    #[cfg(feature = "hdf5")]
     Dataset(Box<Dataset>),
 }
 
@@ -52,7 +50,6 @@ impl Forward {
     }
 
     /// The items of a dataset, with a header.
-    #[cfg(feature = "hdf5")]
     pub(crate) fn over(dataset: Dataset, path: &Path) -> Self {
         Self::new(Input::Dataset(Box::new(dataset)), path)
     }
@@ -176,7 +173,6 @@ impl Read for Input {
         match self {
             Self::File(file) | Self::Pipe(file) => file.read(out),
             Self::Standard(stdin) => stdin.read(out),
-            #[cfg(feature = "hdf5")]
             Self::Dataset(dataset) => dataset.read(out),
         }
     }

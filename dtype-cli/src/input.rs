@@ -1,17 +1,20 @@
 //! Types from arguments, files and standard input.
 
 use std::fs::File;
-use std::io::{self, Read, Write as _};
+use std::io::{self, BufReader, Read, Write as _};
 use std::path::Path;
 
+use dtype_runtime::representation::ByteOrder;
 use object::read::ReadCache;
 
+use crate::dataset;
 use crate::debug_info::{DebugInfo, Error, Layout, LeftOut, Summary, is_object};
 use crate::declaration::{self, Language, Message};
 use crate::failure::{Failure, shown};
-use crate::notation::{MAX_LENGTH, Parsed};
+use crate::notation::{MAX_LENGTH, Parsed, print_named};
+use crate::npy::{self, Items, MAGIC};
 use crate::problem::Problem;
-use crate::value::printable_lines;
+use crate::value::{printable, printable_lines};
 
 /// Standard input, which only one argument can name.
 #[derive(Debug, Default)]
@@ -21,6 +24,8 @@ pub(crate) struct StandardInput {
     pub(crate) language: Option<Language>,
     /// Whether members that are not data are left out of structs from debug information.
     pub(crate) skip: bool,
+    /// Whether values of the types are read or moved, and not only their places shown.
+    pub(crate) moves_values: bool,
 }
 
 impl StandardInput {
@@ -76,18 +81,23 @@ pub(crate) fn records(argument: &str, stdin: &mut StandardInput) -> Result<Given
     })
 }
 
-/// Reads an argument: a type from debug information, or a text with `parse`.
+/// Reads an argument: a type that a file contains in another form, or a text with `parse`.
 fn read<T>(
     argument: &str,
     name: &str,
     stdin: &mut StandardInput,
-    compiled: impl FnOnce(Parsed) -> T,
+    made: impl FnOnce(Parsed) -> T,
     parse: impl FnOnce(&str, Language, Option<&str>) -> Result<T, Vec<Problem>>,
 ) -> Result<T, Failure> {
+    if stdin.language.is_none()
+        && let Some(items) = data_file(argument)?
+    {
+        return of_items(items, argument, stdin).map(made);
+    }
     match object(argument, stdin) {
         Some((path, Some(name))) => {
             let layout = debug_info(path, |info| info.find(name))?;
-            return with_skipped(layout, path, name, stdin.skip).map(compiled);
+            return with_skipped(layout, path, name, stdin.skip).map(made);
         }
         Some((path, None)) => {
             let path = shown(Path::new(path));
@@ -102,7 +112,11 @@ fn read<T>(
     let (source, name) = match (argument, argument.strip_prefix('@')) {
         ("-", _) => {
             let is_c = stdin.language == Some(Language::C);
-            (text(stdin.take()?, Path::new("-"), is_c)?, "standard input")
+            let bytes = start(stdin.take()?, Path::new("-"))?;
+            if stdin.language.is_none() && bytes.starts_with(MAGIC) {
+                return of_items(npy::items(&bytes[..])?, argument, stdin).map(made);
+            }
+            (text(bytes, Path::new("-"), is_c)?, "standard input")
         }
         (_, Some(path)) => {
             let (path, item) = item_of_file(path);
@@ -110,7 +124,7 @@ fn read<T>(
             let file = File::open(path);
             let file = file.map_err(|error| Failure::file("read", Path::new(path), error))?;
             let is_c = stdin.language.or(language) == Some(Language::C);
-            (text(file, Path::new(path), is_c)?, path)
+            (text(start(file, Path::new(path))?, Path::new(path), is_c)?, path)
         }
         _ => (argument.to_owned(), name),
     };
@@ -131,6 +145,39 @@ fn read<T>(
         }
         Failure::Notation { problems, text: source, name }
     })
+}
+
+/// The items of a data file that contains their type: a `.npy` file, or a dataset of an HDF5 file. An `@` may be before its name.
+fn data_file(argument: &str) -> Result<Option<Items>, Failure> {
+    let path = Path::new(argument.strip_prefix('@').unwrap_or(argument));
+    if let Some(dataset) = dataset::open(path)? {
+        return npy::items(dataset).map(Some);
+    }
+    let mut start = [0; MAGIC.len()];
+    let Some(mut file) = dataset::regular(path) else { return Ok(None) };
+    if file.read_exact(&mut start).is_err() || start != MAGIC {
+        return Ok(None);
+    }
+    npy::items(start.chain(BufReader::new(file))).map(Some)
+}
+
+/// The type of the items of a data file. A type has this machine's byte order.
+fn of_items(items: Items, argument: &str, stdin: &StandardInput) -> Result<Parsed, Failure> {
+    let Some(order) = items.order.filter(|order| *order != ByteOrder::NATIVE) else {
+        return Ok(items.parsed);
+    };
+    let order = if order == ByteOrder::Big { "big" } else { "little" };
+    let message = format!("the values of {} are {order}-endian", printable(argument));
+    if stdin.moves_values {
+        let notation = print_named(&items.parsed.ty, &items.parsed.fields);
+        return Err(Failure::Usage(format!(
+            "{message}, and this machine is not\nhelp: give the type as a text, with `--representation {order}`: {}",
+            printable(&notation)
+        )));
+    }
+    // If the note cannot be written, nothing else changes.
+    let _ = writeln!(io::stderr(), "note: {message}; types are shown for this machine");
+    Ok(items.parsed)
 }
 
 /// Puts the names of the file and of the struct into the command that compiles the file.
@@ -156,8 +203,7 @@ fn with_names(problems: &mut [Problem], file: &str, wanted: Option<&str>) {
 fn object<'t>(argument: &'t str, stdin: &StandardInput) -> Option<(&'t str, Option<&'t str>)> {
     let argument = argument.strip_prefix('@').unwrap_or(argument);
     let is_object = |path: &str| {
-        let file = File::open(path).ok().filter(|_| Path::new(path).is_file());
-        file.is_some_and(|file| is_object(&ReadCache::new(file)))
+        dataset::regular(Path::new(path)).is_some_and(|file| is_object(&ReadCache::new(file)))
     };
     if stdin.language.is_some() {
         return None;
@@ -223,12 +269,17 @@ fn item_of_file(path: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// The whole text, unless it is too long. Comments in C may be in any encoding that includes ASCII.
-fn text(reader: impl Read, path: &Path, is_c: bool) -> Result<String, Failure> {
+/// As many bytes as the longest text has, and one more.
+fn start(reader: impl Read, path: &Path) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     let limit = MAX_LENGTH as u64 + 1;
     let read = reader.take(limit).read_to_end(&mut bytes);
     read.map_err(|error| Failure::file("read", path, error))?;
+    Ok(bytes)
+}
+
+/// The whole text, unless it is too long. Comments in C may be in any encoding that includes ASCII.
+fn text(bytes: Vec<u8>, path: &Path, is_c: bool) -> Result<String, Failure> {
     if bytes.len() > MAX_LENGTH {
         let path = shown(path);
         return Err(Failure::Usage(format!(
@@ -240,6 +291,8 @@ fn text(reader: impl Read, path: &Path, is_c: bool) -> Result<String, Failure> {
     }
     String::from_utf8(bytes).map_err(|error| {
         let (place, path) = (error.utf8_error().valid_up_to(), shown(path));
-        Failure::Usage(format!("{path} is not UTF-8 text: invalid byte at offset {place}"))
+        Failure::Usage(format!(
+            "{path} is not UTF-8 text: invalid byte at offset {place}\nhelp: `dtype dump TYPE {path}` prints records of a TYPE"
+        ))
     })
 }

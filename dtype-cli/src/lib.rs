@@ -47,8 +47,9 @@
 //! `dtype dump --as json` prints one value for each record: an object for a structure, with the names or the numbers of
 //! its members, an array for repeated types, and for a complex number an array of two. NaN, infinities and
 //! `long double` values that no `f64` has are strings; the latter are hexadecimal, such as `"0x1.8p+20000"`. Text, an
-//! array of one-byte characters, is a string with one character for each byte, U+0000 to U+00FF; it ends at its first
-//! zero, unless other bytes follow. A `FixedStr`, a `Uuid` and an address are strings, a `FixedVec` is an array of its
+//! array of one-byte characters, is a string with one character for each byte, U+0000 to U+00FF. It ends before its first zero
+//! or, as NumPy's `S`, after its last byte that is not zero. A point in time is a string in ISO 8601, as NumPy prints it, a span
+//! is a string of the number and the unit, `"5 ms"`, and `"NaT"` is neither. A `FixedStr`, a `Uuid` and an address are strings, a `FixedVec` is an array of its
 //! items, and a `Maybe` is its value or null. An invalid value is an object with the key `invalid` and its bits as a hexadecimal
 //! string.
 //!
@@ -66,7 +67,6 @@
 mod arguments;
 mod compare;
 mod convert;
-#[cfg(feature = "hdf5")]
 mod dataset;
 pub mod debug_info;
 pub mod declaration;
@@ -80,6 +80,7 @@ mod input;
 mod json;
 mod manual;
 pub mod notation;
+mod npy;
 mod output;
 pub mod problem;
 mod range;

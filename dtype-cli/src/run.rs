@@ -76,7 +76,12 @@ fn is_coloured(when: ColorChoice, is_terminal: bool) -> bool {
 
 fn run(arguments: Arguments, out: &mut impl Write) -> Result<u8, Failure> {
     let colour = is_coloured(arguments.colour, io::stdout().is_terminal());
-    let mut stdin = StandardInput { taken: false, language: arguments.from, skip: arguments.skip };
+    let moves_values = matches!(
+        arguments.command,
+        Some(Command::Pack(_) | Command::Unpack(_) | Command::Dump(_) | Command::Frame(_))
+    );
+    let (language, skip) = (arguments.from, arguments.skip);
+    let mut stdin = StandardInput { taken: false, language, skip, moves_values };
     let stdin = &mut stdin;
     if let Some((types, json, reorder)) = listed(&arguments, stdin)? {
         types::print(types, json, reorder, out)?;

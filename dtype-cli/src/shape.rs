@@ -53,12 +53,13 @@ impl Shape {
         }
     }
 
-    /// The basic datatype of a single value, or of an array of values with any number of dimensions; `None` for other shapes.
-    pub(crate) fn element(&self) -> Option<Basic> {
+    /// Whether it is a single value, or an array of values with any number of dimensions.
+    pub(crate) fn is_value(&self) -> bool {
         match self {
-            Self::Value(basic) => Some(*basic),
-            Self::Repeated(_, inner) => inner.element(),
-            Self::Nothing | Self::Structure(_) | Self::Meant(..) => None,
+            Self::Value(_) => true,
+            Self::Meant(meaning, _) => meaning.is_one_value(),
+            Self::Repeated(_, inner) => inner.is_value(),
+            Self::Nothing | Self::Structure(_) => false,
         }
     }
 }

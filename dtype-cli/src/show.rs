@@ -2,9 +2,10 @@
 
 use std::io::Write;
 
-use dtype_npy::{NumpyDtype, NumpyOptions};
+use dtype_npy::{Dtype, NumpyDtype, NumpyOptions};
 use dtype_runtime::Type;
 use dtype_runtime::explain::ExplainStyle;
+use dtype_runtime::representation::ByteOrder;
 use dtype_show::{
     CallingSequence, DescriptionTable, Diagram, EnvelopeTree, Language, SvgStyle, TextStyle, View,
 };
@@ -14,7 +15,7 @@ use crate::declaration::{ExportError, c_struct, rust_struct};
 use crate::failure::Failure;
 use crate::field_paths::FieldPaths;
 use crate::json;
-use crate::notation::{Parsed, print_named};
+use crate::notation::{Meaning, Parsed, print_named};
 use crate::value::printable;
 
 /// The maximum number of entries of a description, lines of a plan and lines of a tree to print; the rest is
@@ -57,7 +58,8 @@ pub(crate) fn show(
         Form::Numpy => {
             let name =
                 |structure: &Type, member: usize| parsed.fields.of(structure)?.get(member)?.clone();
-            let dtype = NumpyDtype::of_type_with(ty, &NumpyOptions::memory(), name)
+            let own = |ty: &Type| meant(parsed.fields.meaning(ty)?, ty.size());
+            let dtype = NumpyDtype::of_type_with(ty, &NumpyOptions::memory(), name, own)
                 .map_err(|error| Failure::Usage(format!("NumPy has {error}")))?;
             json::write_text(&dtype.to_string(), out)?;
         }
@@ -69,6 +71,22 @@ pub(crate) fn show(
         }
     }
     Ok(())
+}
+
+/// NumPy's dtype for a value with a meaning, of this size in bytes.
+fn meant(meaning: Meaning, size: u64) -> Option<Dtype> {
+    let (letter, unit) = match meaning {
+        Meaning::Bytes => ('S', None),
+        Meaning::Characters => ('U', None),
+        Meaning::Time(unit) => ('M', unit),
+        Meaning::Span(unit) => ('m', unit),
+        _ => return None,
+    };
+    let dtype = Dtype::scalar(letter, size, ByteOrder::NATIVE)?;
+    Some(match unit {
+        Some(unit) => dtype.with_unit(unit),
+        None => dtype,
+    })
 }
 
 /// The failure for a struct that cannot be declared in a language.

@@ -1,5 +1,6 @@
 //! Writes one value of a basic datatype as text.
 
+pub(crate) mod date;
 mod float;
 mod text;
 

@@ -58,17 +58,22 @@ impl Item for Stored {
         }
     }
 
-    fn number(&self) -> Option<Number> {
+    fn number(&self, leaf: &TypeMap) -> Option<Number> {
+        let has_names =
+            matches!(*leaf.node(), Node::Basic { validity, .. } if names(validity).is_some());
         let (kind, order) = match self.form {
-            Form::Integer { signed: true, order } => (NumberKind::Signed, order),
-            Form::Integer { signed: false, order } | Form::Bits { order } => {
-                (NumberKind::Unsigned, order)
-            }
+            // Names are compared with names only, and an integer without names with the number.
+            Form::Enumeration { .. } if has_names || self.is_bool() => return None,
+            Form::Integer { signed: true, order }
+            | Form::Enumeration { signed: true, order, .. } => (NumberKind::Signed, order),
+            Form::Integer { order, .. }
+            | Form::Enumeration { order, .. }
+            | Form::Bits { order } => (NumberKind::Unsigned, order),
             Form::Float { order } => (NumberKind::Float, order),
             _ => return None,
         };
         let is_known = match kind {
-            NumberKind::Float => matches!(self.size, 4 | 8),
+            NumberKind::Float => matches!(self.size, 2 | 4 | 8),
             _ => self.size <= 8,
         };
         let size = usize::try_from(self.size).ok().filter(|_| is_known)?;

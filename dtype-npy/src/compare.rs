@@ -191,12 +191,12 @@ impl Item for Dtype {
         }
     }
 
-    fn number(&self) -> Option<Number> {
+    fn number(&self, _leaf: &TypeMap) -> Option<Number> {
         let Kind::Scalar { letter, order, .. } = *self.kind() else { return None };
         let kind = match letter {
             'u' => NumberKind::Unsigned,
-            'i' => NumberKind::Signed,
-            'f' if matches!(self.itemsize(), 4 | 8) => NumberKind::Float,
+            'i' | 'M' | 'm' => NumberKind::Signed,
+            'f' if matches!(self.itemsize(), 2 | 4 | 8) => NumberKind::Float,
             _ => return None,
         };
         let size = usize::try_from(self.itemsize()).ok()?;

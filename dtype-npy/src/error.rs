@@ -17,9 +17,9 @@ pub enum NpyError {
     #[error("{0}")]
     Io(#[from] io::Error),
     /// The first bytes are not those of a `.npy` file.
-    #[error("not a .npy file: it begins with {:?}", .found.escape_ascii().to_string())]
+    #[error("not a .npy file: {}", beginning(.found))]
     Magic {
-        /// The first bytes, at most six.
+        /// The first bytes, at most six; none of an empty file.
         found: Vec<u8>,
     },
     /// A version of the format other than 1.0, 2.0 and 3.0.
@@ -236,6 +236,14 @@ impl fmt::Display for Shape<'_> {
         } else {
             write!(f, "the shape {}", Tuple(self.0))
         }
+    }
+}
+
+/// What a file begins with, in a message.
+fn beginning(found: &[u8]) -> String {
+    match found {
+        [] => "it is empty".to_owned(),
+        found => format!("it begins with {:?}", found.escape_ascii().to_string()),
     }
 }
 

@@ -47,9 +47,21 @@ impl Header {
     /// # Errors
     ///
     /// [`NpyError`]: whatever is wrong with the header. Fortran order is not an error here.
-    pub fn read(mut from: impl Read) -> Result<Self, NpyError> {
+    pub fn read(from: impl Read) -> Result<Self, NpyError> {
+        Self::read_next(from)?.ok_or(NpyError::Magic { found: Vec::new() })
+    }
+
+    /// As [`read`](Self::read), in a stream of arrays: `None` if it has ended.
+    ///
+    /// # Errors
+    ///
+    /// As for [`read`](Self::read). A stream that ends inside a header is an error.
+    pub fn read_next(mut from: impl Read) -> Result<Option<Self>, NpyError> {
         let mut start = [0; 8];
         let found = fill(&mut from, &mut start)?;
+        if found == 0 {
+            return Ok(None);
+        }
         let magic = &start[..found.min(MAGIC.len())];
         if magic != MAGIC {
             return Err(NpyError::Magic { found: magic.to_vec() });
@@ -89,7 +101,7 @@ impl Header {
         } else {
             text.into_iter().map(char::from).collect()
         };
-        Self::parse(&text, (major, minor))
+        Self::parse(&text, (major, minor)).map(Some)
     }
 
     fn parse(text: &str, version: (u8, u8)) -> Result<Self, NpyError> {

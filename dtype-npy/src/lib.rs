@@ -3,7 +3,7 @@
 //! A file has a header with the dtype and the shape, and then the items. [`write()`] writes the packed records.
 //! [`read`] reads records from any dtype that has the same fields by name, at any offset and in either byte order.
 //! [`view`] and [`view_packed`] return the records of a memory-mapped file in place. [`Reader`] and [`Writer`] read and write a file
-//! piece by piece. With [`ReadOptions`], [`read_with`] leaves out other fields, and converts numbers of another width.
+//! piece by piece. [`read_next`] reads the arrays of a stream, one after another. With [`ReadOptions`], [`read_with`] leaves out other fields, and converts numbers of another width.
 //!
 //! ```
 //! use dtype_runtime::Datatype;
@@ -67,7 +67,7 @@ pub use error::{DtypeError, GrammarError, NpyError};
 pub use header::Header;
 pub use notation::{NumpyDtype, NumpyError, numpy_dtype};
 pub use options::{NumpyLayout, NumpyOptions, NumpyText};
-pub use read::{Batches, Reader, read, read_with};
+pub use read::{Batches, Reader, read, read_next, read_next_with, read_with};
 pub use unit::DateUnit;
 pub use view::{view, view_packed};
 pub use write::{Writer, write, write_with};

@@ -4,6 +4,7 @@ mod builder;
 
 use core::fmt;
 
+use crate::dtype::Dtype;
 use crate::options::{NumpyLayout, NumpyOptions};
 use builder::Builder;
 use dtype_runtime::__private::Source;
@@ -98,12 +99,13 @@ impl NumpyDtype {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn of_type(ty: &Type, options: &NumpyOptions) -> Result<Self, NumpyError> {
-        dtype(ty, Source::Type(ty), *options, &|_, _| None)
+        dtype(ty, Source::Type(ty), *options, (&|_, _| None, &|_| None))
     }
 
     /// As [`of_type`](Self::of_type), with names for the members of structures: `name` is called with a structure and the index
     /// of a member, and returns the member's name, or `None` for the default. If an earlier member has the name, a number is
-    /// appended.
+    /// appended. `own` is called with a part, and returns its dtype if that is not the dtype of its own parts: a string's, for
+    /// example. A dtype of another size than the part is ignored.
     ///
     /// # Errors
     ///
@@ -117,8 +119,13 @@ impl NumpyDtype {
     /// let t = Type::structure(&[3, 1], &[0, 24], &[f64, u8])?;
     /// let names = ["position", "kind"];
     /// assert_eq!(
-    ///     NumpyDtype::of_type_with(&t, &NumpyOptions::memory(), |_, member| Some(names[member].into()))?
-    ///         .expression,
+    ///     NumpyDtype::of_type_with(
+    ///         &t,
+    ///         &NumpyOptions::memory(),
+    ///         |_, member| Some(names[member].into()),
+    ///         |_| None
+    ///     )?
+    ///     .expression,
     ///     "np.dtype({'names': ['position', 'kind'], 'formats': [('<f8', (3,)), 'u1'], \
     ///      'offsets': [0, 24], 'itemsize': 32})"
     /// );
@@ -128,8 +135,9 @@ impl NumpyDtype {
         ty: &Type,
         options: &NumpyOptions,
         name: impl Fn(&Type, usize) -> Option<String>,
+        own: impl Fn(&Type) -> Option<Dtype>,
     ) -> Result<Self, NumpyError> {
-        dtype(ty, Source::Type(ty), *options, &name)
+        dtype(ty, Source::Type(ty), *options, (&name, &own))
     }
 }
 
@@ -161,16 +169,19 @@ impl NumpyDtype {
 /// # Ok::<(), dtype_npy::NumpyError>(())
 /// ```
 pub fn numpy_dtype<T: Datatype>(options: &NumpyOptions) -> Result<NumpyDtype, NumpyError> {
-    dtype(&Type::of_record::<T>(), Source::Map(T::TYPE_MAP), *options, &|_, _| None)
+    dtype(&Type::of_record::<T>(), Source::Map(T::TYPE_MAP), *options, (&|_, _| None, &|_| None))
 }
+
+/// The name of a structure's member, and the dtype of a part, where a caller has them.
+type Own<'a> = (&'a dyn Fn(&Type, usize) -> Option<String>, &'a dyn Fn(&Type) -> Option<Dtype>);
 
 fn dtype(
     ty: &Type,
     source: Source<'_>,
     options: NumpyOptions,
-    name: &dyn Fn(&Type, usize) -> Option<String>,
+    (name, own): Own<'_>,
 ) -> Result<NumpyDtype, NumpyError> {
-    let mut builder = Builder { options, names: 0, name };
+    let mut builder = Builder { options, names: 0, name, own };
     let (dtype, start) = match options.layout {
         NumpyLayout::Packed => (builder.packed(source)?, 0),
         NumpyLayout::Memory => {

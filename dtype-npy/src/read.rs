@@ -65,10 +65,42 @@ pub fn read_with<T: Datatype>(
     options: &ReadOptions,
 ) -> Result<Loaded<T>, NpyError> {
     const { assert!(!T::TYPE_MAP.skips_fields(), "{}", SKIPS_FIELDS) }
-    let mut reader = Reader::new(from, options)?;
-    let mut records = Vec::new();
-    while reader.read_onto(reader.at_once(), &mut records)? > 0 {}
-    Ok(Loaded { records, left_out: reader.left_out().to_vec() })
+    Reader::new(from, options)?.loaded()
+}
+
+/// Reads the next array of a stream of `.npy` arrays, one after another: `None` if the stream ended after the last one.
+///
+/// ```
+/// let mut stream = Vec::new();
+/// dtype_npy::write(&mut stream, &[1_u16, 2])?;
+/// dtype_npy::write(&mut stream, &[3_u16])?;
+/// let (mut rest, mut all) = (&stream[..], Vec::new());
+/// while let Some(records) = dtype_npy::read_next::<u16>(&mut rest)? {
+///     all.push(records);
+/// }
+/// assert_eq!(all, [vec![1, 2], vec![3]]);
+/// # Ok::<(), dtype_npy::NpyError>(())
+/// ```
+///
+/// # Errors
+///
+/// As for [`read`]. A stream that ends inside an array is an error.
+pub fn read_next<T: Datatype>(from: impl Read) -> Result<Option<Vec<T>>, NpyError> {
+    const { assert!(!T::TYPE_MAP.skips_fields(), "{}", SKIPS_FIELDS) }
+    Ok(read_next_with(from, &ReadOptions::strict())?.map(|loaded| loaded.records))
+}
+
+/// As [`read_next`], with what [`read_with`] accepts.
+///
+/// # Errors
+///
+/// As for [`read_with`]. A stream that ends inside an array is an error.
+pub fn read_next_with<T: Datatype>(
+    from: impl Read,
+    options: &ReadOptions,
+) -> Result<Option<Loaded<T>>, NpyError> {
+    const { assert!(!T::TYPE_MAP.skips_fields(), "{}", SKIPS_FIELDS) }
+    Reader::next_array(from, options)?.map(Reader::loaded).transpose()
 }
 
 /// How the items of a file become records.
@@ -150,8 +182,30 @@ impl<T: Datatype, R: Read> Reader<T, R> {
     /// As for [`read_with`].
     pub fn new(mut from: R, options: &ReadOptions) -> Result<Self, NpyError> {
         let header = Header::read(&mut from)?;
-        let items = Items::new(&header, *options)?;
+        Self::of(from, &header, *options)
+    }
+
+    /// Reads the header of the next array of a stream: `None` if the stream ended after the last array. The reader of the array
+    /// before must have read all of it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`read_with`].
+    pub fn next_array(mut from: R, options: &ReadOptions) -> Result<Option<Self>, NpyError> {
+        let header = Header::read_next(&mut from)?;
+        header.map(|header| Self::of(from, &header, *options)).transpose()
+    }
+
+    fn of(from: R, header: &Header, options: ReadOptions) -> Result<Self, NpyError> {
+        let items = Items::new(header, options)?;
         Ok(Self { from, items, done: 0, bytes: Vec::new(), scratch: Scratch::default() })
+    }
+
+    /// All records that were not read yet.
+    fn loaded(mut self) -> Result<Loaded<T>, NpyError> {
+        let mut records = Vec::new();
+        while self.read_onto(self.at_once(), &mut records)? > 0 {}
+        Ok(Loaded { records, left_out: self.left_out().to_vec() })
     }
 
     /// The records in the file, as its header says.

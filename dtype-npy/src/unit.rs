@@ -63,6 +63,16 @@ impl DateUnit {
         }
         i32::try_from(count).ok().map(|_| Self { count, name: UNITS[unit].0 })
     }
+
+    /// The number of spans in a unit: 25 in `25s`.
+    pub const fn count(self) -> u32 {
+        self.count
+    }
+
+    /// NumPy's name of one span: `s` in `25s`.
+    pub const fn name(self) -> &'static str {
+        self.name
+    }
 }
 
 impl fmt::Display for DateUnit {

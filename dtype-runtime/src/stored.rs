@@ -9,12 +9,13 @@
 //! | the same number, at any offset | the number | moved by the kernels |
 //! | a string | [`FixedStr`](crate::FixedStr) | a longer one is an error |
 //! | an enumeration whose names have other numbers | an enum | by name |
-//! | another width of an integer or a float | the number | with [`ReadOptions::with_number_conversion`], if the value is the same |
+//! | another integer or float | the number | with [`ReadOptions::with_number_conversion`], if the value is the same |
 //! | a field that the type does not have | none | with [`ReadOptions::with_other_fields`]: left out |
 //! | none | a field with `#[dtype(default)]` | with [`ReadOptions::with_defaults`]: the value of `Default` |
 
 mod convert;
 mod fit;
+mod number;
 mod records;
 
 use alloc::borrow::ToOwned;
@@ -23,13 +24,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::basic::Basic;
 use crate::error::Error;
 use crate::representation::ByteOrder;
 use crate::typemap::TypeMap;
 
 #[cfg(feature = "arrow")]
-pub(crate) use convert::convert_number;
+pub(crate) use number::Numbers;
+pub use number::{Number, NumberKind};
 pub use records::{Fit, Scratch};
 
 /// A datatype of a format, which describes one stored item.
@@ -64,8 +65,8 @@ pub trait Item: Sized {
     /// How a text is stored; `None` if the item is not a text.
     fn text(&self) -> Option<Text>;
 
-    /// The number, if the item is an integer or a float.
-    fn number(&self) -> Option<Number>;
+    /// The number, if the item is an integer or a float whose values may become those of a leaf.
+    fn number(&self, leaf: &TypeMap) -> Option<Number>;
 
     /// The item's name in a message: `<f8`.
     fn describe(&self) -> String;
@@ -137,41 +138,6 @@ pub enum TextEnd {
     Blanks,
 }
 
-/// An integer or a float.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Number {
-    /// The kind of number.
-    pub kind: NumberKind,
-    /// The number of bytes, at most 8.
-    pub size: usize,
-    /// The byte order.
-    pub order: ByteOrder,
-}
-
-/// The kind of a [`Number`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NumberKind {
-    /// An unsigned integer.
-    Unsigned,
-    /// An integer in two's complement.
-    Signed,
-    /// A float of IEEE 754.
-    Float,
-}
-
-impl Number {
-    /// The number format of a basic datatype in this byte order; `None` if the basic datatype is not a number.
-    pub fn of(basic: Basic, order: ByteOrder) -> Option<Self> {
-        let kind = match basic.numpy_kind() {
-            'u' => NumberKind::Unsigned,
-            'i' => NumberKind::Signed,
-            'f' if basic.size() > 2 => NumberKind::Float,
-            _ => return None,
-        };
-        Some(Self { kind, size: basic.size(), order })
-    }
-}
-
 /// Options for reading: what is accepted besides exactly the fields of a type.
 ///
 /// ```
@@ -187,8 +153,8 @@ pub struct ReadOptions {
     /// Whether fields that the stored records lack have the value that `#[dtype(default)]` gives. Otherwise they are an error, as
     /// are fields without that attribute.
     pub defaults: bool,
-    /// Whether integers and floats of another width become the numbers of the type, each of which must have the same value.
-    /// Otherwise they are an error.
+    /// Whether other integers and floats become the numbers of the type, each of which must keep its value. Otherwise they are
+    /// an error. [`with_number_conversion`](Self::with_number_conversion) has the table.
     pub number_conversion: bool,
 }
 
@@ -212,9 +178,17 @@ impl ReadOptions {
         self
     }
 
-    /// Converts integers and floats of another width, value by value. The value must stay the same (a NaN may change);
-    /// otherwise it is an error: `u4` into `u64` always works, `i8` into `u64` works for values that are not negative. An
-    /// integer does not become a float.
+    /// Converts numbers, value by value. Each must keep its value, or it is an error:
+    ///
+    /// | stored | type | |
+    /// |---|---|---|
+    /// | an integer | an integer of any width | 200 becomes a `u8`, and neither 300 nor −1 does |
+    /// | an integer | an enum, `bool`, `char` | the numbers that are values of the type |
+    /// | a time of any unit | an integer | the number of units: the days of an `M8[D]` |
+    /// | `f16`, `f32`, `f64` | `f16`, `f32`, `f64` | 0.5 becomes an `f32`, and 0.1 does not. Signs of zeros, infinities and NaNs are kept; the payload of a NaN may change |
+    ///
+    /// Integers do not become floats, nor floats integers. Truth values, complex numbers and texts are not
+    /// converted, and a time does not become a time of another unit.
     #[must_use]
     pub const fn with_number_conversion(mut self) -> Self {
         self.number_conversion = true;

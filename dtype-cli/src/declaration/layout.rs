@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dtype_runtime::{Basic, Error, Type};
 
-use crate::notation::{Block, FieldNames};
+use crate::notation::{Block, FieldNames, Meaning};
 use crate::problem::{Problem, quoted};
 
 /// The greatest size that a type can have, in bytes.
@@ -103,6 +103,14 @@ impl Layout {
     pub(crate) fn nothing() -> Result<Self, Error> {
         let ty = Type::contiguous(0, &Type::basic(Basic::U8))?;
         Ok(Self { ty, size: 0, align: 1, members: [].into() })
+    }
+
+    /// The same type with a meaning of its own.
+    pub(super) fn meaning(self, meaning: Meaning, fields: &mut FieldNames) -> Result<Self, Error> {
+        // Others have the same predefined type.
+        let ty = if self.ty.named().is_some() { Type::dup(&self.ty)? } else { self.ty };
+        fields.add_meaning(&ty, meaning);
+        Ok(Self { ty, ..self })
     }
 
     /// An array; `lengths` are those of C and NumPy, the outermost first.

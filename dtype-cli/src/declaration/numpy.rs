@@ -44,16 +44,21 @@ pub(super) fn of_dtype(dtype: &Dtype, fields: &mut FieldNames) -> Result<Layout,
         Kind::Array { lengths, element } => of_dtype(element, fields)?.array(lengths),
         _ => {
             let one = Layout::basic(dtype.basic().unwrap_or(Basic::Byte));
-            match dtype.itemsize().checked_div(one.size).unwrap_or(1) {
-                1 => Ok(one),
+            let meaning = match *dtype.kind() {
+                Kind::Scalar { letter: 'S', .. } => Some(Meaning::Bytes),
+                Kind::Scalar { letter: 'U', .. } => Some(Meaning::Characters),
+                Kind::Scalar { letter: 'M', unit, .. } => Some(Meaning::Time(unit)),
+                Kind::Scalar { letter: 'm', unit, .. } => Some(Meaning::Span(unit)),
+                _ => None,
+            };
+            let all = match dtype.itemsize().checked_div(one.size).unwrap_or(1) {
+                1 => one,
                 // Text, and raw bytes.
-                count => {
-                    let array = one.array(&[count])?;
-                    if matches!(dtype.kind(), Kind::Scalar { letter: 'U', .. }) {
-                        fields.add_meaning(&array.ty, Meaning::Characters);
-                    }
-                    Ok(array)
-                }
+                count => one.array(&[count])?,
+            };
+            match meaning {
+                Some(meaning) => all.meaning(meaning, fields),
+                None => Ok(all),
             }
         }
     }

@@ -48,9 +48,7 @@ fn add(
                 add(columns, name_bytes, &member.shape, &path, arrays)?;
             }
         }
-        Shape::Repeated(count, inner)
-            if !(arrays && shape.element().is_some() || is_text(inner)) =>
-        {
+        Shape::Repeated(count, inner) if !(arrays && shape.is_value() || is_text(inner)) => {
             for index in 0..*count {
                 add(columns, name_bytes, inner, &format!("{path}[{index}]"), arrays)?;
             }

@@ -16,10 +16,10 @@ use dtype_runtime::{Basic, Representation};
 use super::{Printer, Record};
 use crate::failure::Failure;
 use crate::field_paths::MAX_NAME_BYTES;
-use crate::notation::Parsed;
+use crate::notation::{Meaning, Parsed};
 use crate::records::Places;
 use crate::shape::Shape;
-use crate::value::printable;
+use crate::value::{date, printable};
 
 /// Bytes in a row.
 const ROW: usize = 16;
@@ -60,7 +60,8 @@ pub(super) struct View {
 /// An entry of the key.
 struct Field {
     path: String,
-    basic: Basic,
+    /// The type of a value.
+    what: String,
     /// The number of values in a record.
     count: u64,
 }
@@ -142,12 +143,12 @@ impl Printer for View {
         let widest = self.fields.iter().map(width).filter(|width| *width <= MAX_WIDTH).max();
         let widest = widest.unwrap_or(0);
         for (index, field) in self.fields.iter().enumerate() {
-            let Field { path, basic, count } = field;
+            let Field { path, what, count } = field;
             let mark = u16::try_from(index).unwrap_or(OTHER);
             let (on, off) = self.style(mark);
             let times = if *count > 1 { format!(" × {count}") } else { String::new() };
             let pad = " ".repeat(widest.saturating_sub(width(field)));
-            writeln!(out, "{on}{}  {path}{pad}{off}  {basic}{times}", letter(mark))?;
+            writeln!(out, "{on}{}  {path}{pad}{off}  {what}{times}", letter(mark))?;
         }
         if self.marks.contains(&OTHER) {
             writeln!(out, "{}  further fields", letter(OTHER))?;
@@ -220,18 +221,24 @@ impl Fields {
         self.all.len() >= MAX_FIELDS || self.name_bytes >= MAX_NAME_BYTES
     }
 
+    fn push(&mut self, path: &str, what: String, count: u64) {
+        let path = if path.is_empty() { "value".to_owned() } else { printable(path) };
+        self.name_bytes += path.len();
+        self.all.push(Field { path, what, count });
+    }
+
     /// Collects the fields of a shape, up to the limit. A shared part has one field for each path to it.
     fn add(&mut self, shape: &Shape, path: String, times: u64) {
         match shape {
             _ if self.is_full() => {}
             Shape::Nothing => {}
             Shape::Value(basic) => {
-                let path = if path.is_empty() { "value".to_owned() } else { printable(&path) };
-                self.name_bytes += path.len();
-                self.all.push(Field { path, basic: *basic, count: times });
+                self.push(&path, basic.to_string(), times);
             }
+            Shape::Meant(Meaning::Time(unit), _) => self.push(&path, date::name('M', *unit), times),
+            Shape::Meant(Meaning::Span(unit), _) => self.push(&path, date::name('m', *unit), times),
             Shape::Repeated(count, inner) => {
-                let brackets = if shape.element().is_some() { "" } else { "[]" };
+                let brackets = if shape.is_value() { "" } else { "[]" };
                 self.add(inner, path + brackets, times.saturating_mul(*count));
             }
             Shape::Structure(members) => {

@@ -1,16 +1,20 @@
-//! Values whose fields are not printed: text, lists, optional values, addresses.
+//! Values whose fields are not printed: text, lists, optional values, times, addresses.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use crate::notation::Meaning;
 use crate::shape::Shape;
-use crate::value::{self, Validity, ValueStyle, json_string, printable};
+use crate::value::{self, Validity, ValueStyle, date, json_string, printable};
 
 /// The contents of such a value's fields.
 pub(super) enum Meant<'a> {
     Text(String),
+    /// Bytes of a text in any encoding.
+    Bytes(&'a [u8]),
     /// Bytes that are not text.
     NotText(&'a [u8]),
+    /// A number without a unit.
+    Number(i64),
     /// Items of one shape, and their packed bytes.
     Items(u64, &'a Shape, &'a [u8]),
     /// A value that is present.
@@ -28,20 +32,22 @@ impl<'a> Meant<'a> {
             Shape::Structure(members) => members.get(1).map(|member| &*member.shape),
             _ => None,
         };
-        let head = if meaning == Meaning::Optional { 1 } else { 4 };
-        let Some((head, body)) = bytes.split_at_checked(head) else {
-            return Self::Invalid(bytes);
-        };
-        let length = head.try_into().map_or(0, u32::from_ne_bytes);
-        match meaning {
-            Meaning::Text => match usize::try_from(length).ok().and_then(|end| body.get(..end)) {
-                Some(text) => match std::str::from_utf8(text) {
-                    Ok(text) => Self::Text(text.to_owned()),
-                    Err(_) => Self::NotText(text),
-                },
-                None => Self::Invalid(head),
+        match (meaning, bytes) {
+            (Meaning::Text, _) => match counted(bytes) {
+                Some((_, length, body)) if length <= body.len() => {
+                    match std::str::from_utf8(&body[..length]) {
+                        Ok(text) => Self::Text(text.to_owned()),
+                        Err(_) => Self::NotText(&body[..length]),
+                    }
+                }
+                Some((head, ..)) => Self::Invalid(head),
+                None => Self::Invalid(bytes),
             },
-            Meaning::Characters => {
+            (Meaning::Bytes, _) => {
+                let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+                Self::Bytes(&bytes[..end])
+            }
+            (Meaning::Characters, _) => {
                 let (characters, _) = bytes.as_chunks::<4>();
                 let end =
                     characters.iter().rposition(|one| *one != [0; 4]).map_or(0, |last| last + 1);
@@ -54,25 +60,37 @@ impl<'a> Meant<'a> {
                 }
                 Self::Text(text)
             }
-            Meaning::List { capacity } if u64::from(length) > capacity => Self::Invalid(head),
-            Meaning::List { capacity } => {
-                let item = match last {
-                    // An array of one item has the shape of the item.
-                    Some(Shape::Repeated(_, item)) if capacity > 1 => item,
-                    item => item.unwrap_or(&Shape::Nothing),
+            (Meaning::Time(unit) | Meaning::Span(unit), _) => {
+                let Some(count) = bytes.first_chunk().map(|count| i64::from_ne_bytes(*count))
+                else {
+                    return Self::Invalid(bytes);
                 };
-                Self::Items(length.into(), item, body)
+                let is_span = matches!(meaning, Meaning::Span(_));
+                date::text(count, unit, is_span).map_or(Self::Number(count), Self::Text)
             }
-            Meaning::Optional => match head {
-                [0] => Self::Absent,
-                [1] => Self::Present(last.unwrap_or(&Shape::Nothing), body),
-                _ => Self::Invalid(head),
+            (Meaning::List { capacity }, _) => match counted(bytes) {
+                Some((_, length, body)) if length as u64 <= capacity => {
+                    let item = match last {
+                        // An array of one item has the shape of the item.
+                        Some(Shape::Repeated(_, item)) if capacity > 1 => item,
+                        item => item.unwrap_or(&Shape::Nothing),
+                    };
+                    Self::Items(length as u64, item, body)
+                }
+                Some((head, ..)) => Self::Invalid(head),
+                None => Self::Invalid(bytes),
             },
-            Meaning::Address => Self::Text(match <[u8; 16]>::try_from(bytes) {
-                Ok(octets) => Ipv6Addr::from(octets).to_string(),
-                Err(_) => Ipv4Addr::from(length.to_ne_bytes()).to_string(),
-            }),
-            Meaning::Uuid => {
+            (Meaning::Optional, [0, ..]) => Self::Absent,
+            (Meaning::Optional, [1, body @ ..]) => {
+                Self::Present(last.unwrap_or(&Shape::Nothing), body)
+            }
+            (Meaning::Optional, _) => Self::Invalid(&bytes[..bytes.len().min(1)]),
+            (Meaning::Address, _) => {
+                let address = <[u8; 16]>::try_from(bytes).map(|v6| Ipv6Addr::from(v6).to_string());
+                let short = || <[u8; 4]>::try_from(bytes).map(|v4| Ipv4Addr::from(v4).to_string());
+                address.or_else(|_| short()).map_or(Self::Invalid(bytes), Self::Text)
+            }
+            (Meaning::Uuid, _) => {
                 let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
                 let group = |from: usize, to: usize| digits[from..to].concat();
                 let groups = [group(0, 4), group(4, 6), group(6, 8), group(8, 10), group(10, 16)];
@@ -87,6 +105,8 @@ impl<'a> Meant<'a> {
         match self {
             Self::Text(text) if is_json => json_string(text, out),
             Self::Text(text) => out.push_str(&printable(text)),
+            Self::Bytes(bytes) => value::write_bytes(bytes, style, out),
+            Self::Number(number) => out.push_str(&number.to_string()),
             Self::Absent => out.push_str("null"),
             Self::NotText(bytes) => {
                 out.push_str(if is_json { "{\"invalid\":" } else { "invalid " });
@@ -99,4 +119,10 @@ impl<'a> Meant<'a> {
         }
         Validity::Valid
     }
+}
+
+/// The bytes of a number of four bytes, the number, and the bytes after it.
+fn counted(bytes: &[u8]) -> Option<(&[u8], usize, &[u8])> {
+    let (head, body) = bytes.split_first_chunk::<4>()?;
+    Some((head, usize::try_from(u32::from_ne_bytes(*head)).ok()?, body))
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use dtype_npy::DateUnit;
 use dtype_runtime::types::{Argument, Combiner};
 use dtype_runtime::{Error, Type};
 
@@ -33,6 +34,12 @@ pub(crate) enum Meaning {
     Text,
     /// Characters of four bytes, and zeros after them.
     Characters,
+    /// Bytes of a text, and zeros after them.
+    Bytes,
+    /// An `i64` of these units since the beginning of 1970; of no unit that is known, if there is none.
+    Time(Option<DateUnit>),
+    /// An `i64` of these units.
+    Span(Option<DateUnit>),
     /// A length as `u32`, and room for `capacity` items, the first of which are in use.
     List { capacity: u64 },
     /// A `bool`, and the value if it is true.
@@ -41,6 +48,13 @@ pub(crate) enum Meaning {
     Address,
     /// The 16 bytes of a UUID.
     Uuid,
+}
+
+impl Meaning {
+    /// Whether the value is printed as a whole, like a number.
+    pub(crate) fn is_one_value(self) -> bool {
+        !matches!(self, Self::List { .. } | Self::Optional)
+    }
 }
 
 /// The names of fields, by structure.
@@ -109,7 +123,7 @@ impl FieldNames {
         self.types.get(&ty.as_ptr().addr()).map(|(_, name)| name.as_str())
     }
 
-    /// Adds the meaning of a type's values.
+    /// Adds the meaning of a type's values. The type is not a predefined one, which others have as well.
     pub(crate) fn add_meaning(&mut self, ty: &Type, meaning: Meaning) {
         self.meanings.insert(ty.as_ptr().addr(), (ty.clone(), meaning));
     }

@@ -66,6 +66,32 @@ fn records_of_a_dataset() {
 }
 
 #[test]
+fn the_type_of_a_dataset() {
+    let folder = Folder::new();
+    let path = folder.path("file.h5");
+    file(&path, |file| {
+        let record = Record { id: 1, at: [0.5; 2], name: "Aï".parse().unwrap(), on: true };
+        dtype_hdf5::create(file, "group/records", &[record; 3]).unwrap();
+    });
+    let name = format!("{}:group/records", path.to_str().unwrap());
+    let run = |command: &[&str]| {
+        let mut dtype = dtype();
+        dtype.env("HDF5_USE_FILE_LOCKING", "FALSE").args(command);
+        String::from_utf8(done(&mut dtype)).unwrap()
+    };
+    let same = "[('id', 'u2'), ('at', 'f8', (2,)), ('name', 'U4'), ('on', '?')]";
+    for name in [&name, &format!("@{name}")] {
+        for command in [&["show", "--as", "numpy"][..], &["info"], &["show", "--packed"], &[]] {
+            let of = |ty| run(&[command, &[ty]].concat());
+            assert_eq!(of(name), of(same), "{command:?}");
+        }
+        assert!(run(&["compare", name, same]).contains("the same type"));
+    }
+    let message = failed(dtype().args(["show", path.to_str().unwrap()]));
+    assert!(message.contains("name one: `"), "{message}");
+}
+
+#[test]
 fn values_of_any_dataset() {
     let folder = Folder::new();
     let path = folder.path("values.h5");

@@ -92,7 +92,8 @@ macro_rules! same {
 
 #[test]
 fn every_type_that_the_derive_accepts() {
-    use dtype_runtime::{FixedStr, Maybe};
+    use dtype_runtime::time::{Microseconds, Milliseconds, Nanoseconds, Seconds};
+    use dtype_runtime::{FixedSocketAddr, FixedStr, Maybe, TimeSpan, Timestamp};
     use std::cmp::Reverse;
     use std::marker::PhantomData;
     use std::mem::ManuallyDrop;
@@ -131,6 +132,17 @@ fn every_type_that_the_derive_accepts() {
         num_complex::Complex64,
         uuid::Uuid,
         std::net::Ipv4Addr,
+        FixedSocketAddr,
+        Timestamp<Seconds>,
+        Timestamp<dtype_runtime::time::Milliseconds>,
+        [Timestamp<Milliseconds>; 2],
+        Maybe<TimeSpan<Microseconds>>,
+        TimeSpan<Nanoseconds>,
+        zerocopy::U16<zerocopy::BE>,
+        zerocopy::I32<zerocopy::LE>,
+        zerocopy::big_endian::U64,
+        zerocopy::F64<zerocopy::BE>,
+        zerocopy::little_endian::I128,
         glam::Vec3,
         glam::DVec2,
         glam::I16Vec4,
@@ -278,6 +290,22 @@ fn values_are_written_as_what_they_mean() {
     );
     let hex = dump("hex");
     assert!(hex.contains("c  name.bytes      u8 × 12\n"), "{hex}");
+}
+
+/// `zerocopy`'s numbers are bytes, whose order is part of their type.
+#[test]
+fn times_and_numbers_of_another_order() {
+    let source = "struct Lap { at: Timestamp<time::Microseconds>, took: Maybe<TimeSpan<Seconds>>, n: big_endian::U16 }";
+    let record = |at: i64, took: i64| pack(&[(at, true, took, [1_u8, 2])]);
+    let records = [record(-1, 90), record(i64::MIN, i64::MIN)].concat();
+    let command = ["dump", "--packed", "--as", "csv", source, "-"];
+    let Output { stdout, stderr, .. } = fed(dtype().args(command), &records);
+    assert_eq!(
+        String::from_utf8(stdout).unwrap(),
+        "at,took,n[0],n[1]\n1969-12-31T23:59:59.999999,90 s,1,2\nNaT,NaT,1,2\n",
+        "{}",
+        String::from_utf8_lossy(&stderr)
+    );
 }
 
 #[test]

@@ -116,6 +116,46 @@ with h5py.File(sys.argv[1], 'r') as file:
     assert b['parts']['1'].tolist() == a['parts']['1'].tolist()
 ";
 
+/// A string has zeros inside, unless its datatype says that the first one ends it.
+#[test]
+fn strings_end_as_their_padding_says() {
+    let _alone = alone();
+    let Some(python) = python() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("padded.h5");
+    run(python, &path, PADDINGS);
+    let file = File::open(&path).unwrap();
+    for (name, expected) in [
+        ("term", ["ab", "ab c", ""]),
+        ("zeros", ["ab\0c  ", "ab c", "\0\0\0\0\0x"]),
+        ("blanks", ["ab\0c", "ab c\0\0", "\0\0\0\0\0x"]),
+    ] {
+        let dataset = file.dataset(name).unwrap();
+        assert_eq!(dtype_hdf5::read::<FixedStr<6>>(&dataset).unwrap(), expected, "{name}");
+        let (mut items, mut bytes) = (dtype_hdf5::items(&dataset).unwrap(), Vec::new());
+        while items.read_onto(&mut bytes).unwrap() > 0 {}
+        let found = items.dtype().unpack::<FixedStr<6>>(&bytes, 3, &ReadOptions::strict()).unwrap();
+        // A `U` has no zeros at its end.
+        let expected = expected.map(|text| text.trim_end_matches('\0'));
+        assert_eq!(found.records, expected, "{name}");
+    }
+}
+
+const PADDINGS: &str = r"
+import sys
+import h5py
+import numpy as np
+from h5py import h5d, h5s, h5t
+with h5py.File(sys.argv[1], 'w') as file:
+    for name, padding in ('term', h5t.STR_NULLTERM), ('zeros', h5t.STR_NULLPAD), ('blanks', h5t.STR_SPACEPAD):
+        text = h5t.C_S1.copy()
+        text.set_size(6)
+        text.set_strpad(padding)
+        dataset = h5d.create(file.id, name.encode(), text, h5s.create_simple((3,)))
+        all = np.frombuffer(b'ab\0c  ' b'ab c\0\0' b'\0\0\0\0\0x', 'S6')
+        dataset.write(h5s.ALL, h5s.ALL, all, mtype=text)
+";
+
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
 struct Some {
     name: FixedStr<4>,

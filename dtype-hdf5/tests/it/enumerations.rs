@@ -1,6 +1,6 @@
 //! Enumerations: what a value means is the name of its member, not its number.
 
-use dtype_hdf5::Error;
+use dtype_hdf5::{Error, ReadOptions};
 use dtype_runtime::{Datatype, FixedVec, Maybe};
 use hdf5_metno::types::{
     CompoundField, CompoundType, EnumMember, EnumType, FloatSize, IntSize, TypeDescriptor,
@@ -59,6 +59,30 @@ fn numbers_that_differ_are_converted_by_name() {
     // The same numbers, in another order.
     let dataset = numbers(&file, "same", &[("C", 2), ("A", 0), ("B", 1)], &[0, 1, 2]);
     assert_eq!(dtype_hdf5::read::<Kind>(&dataset).unwrap(), [A, B, C]);
+}
+
+/// As their numbers, but not as the numbers of an enum, whose names may differ.
+#[test]
+fn numbers_with_names_are_converted_to_numbers_without() {
+    let file = file();
+    let dataset = numbers(&file, "named", &[("A", -1), ("B", 300)], &[-1, 300]);
+    let options = ReadOptions::strict().with_number_conversion();
+    let wide = dtype_hdf5::read_with::<i64>(&dataset, &options).unwrap().records;
+    assert_eq!(wide, [-1, 300]);
+    let error = dtype_hdf5::read_with::<u16>(&dataset, &options).unwrap_err().to_string();
+    assert!(error.contains("not a valid u16: -1 is not one of its numbers"), "{error}");
+    let error = dtype_hdf5::read_with::<Wide>(&dataset, &options).unwrap_err();
+    assert!(matches!(error, Error::Format { .. }), "{error}");
+    assert!(matches!(dtype_hdf5::read_with::<f64>(&dataset, &options), Err(Error::Format { .. })));
+    let truths = dtype_hdf5::create(&file, "truths", &[true]).unwrap();
+    assert!(matches!(dtype_hdf5::read_with::<i64>(&truths, &options), Err(Error::Format { .. })));
+}
+
+#[derive(Datatype, Debug)]
+#[repr(i64)]
+enum Wide {
+    A = 0,
+    B = 1,
 }
 
 #[test]

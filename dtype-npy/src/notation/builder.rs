@@ -16,6 +16,8 @@ pub(super) struct Builder<'a> {
     pub(super) names: usize,
     /// The name of a structure's member; `None` for the default.
     pub(super) name: &'a dyn Fn(&Type, usize) -> Option<String>,
+    /// The dtype of a type, if not that of its parts.
+    pub(super) own: &'a dyn Fn(&Type) -> Option<Dtype>,
 }
 
 /// The fields of a structure.
@@ -68,6 +70,14 @@ impl Builder<'_> {
         Ok(dtype)
     }
 
+    /// The dtype that the caller has for a source, if it has this number of bytes.
+    fn own(&self, source: Source<'_>, size: i128) -> Option<Dtype> {
+        match source {
+            Source::Type(ty) => (self.own)(ty).filter(|own| i128::from(own.itemsize()) == size),
+            Source::Map(_) => None,
+        }
+    }
+
     fn count(&mut self, names: usize) -> Result<(), NumpyError> {
         self.names += names;
         if self.names > MAX_NAMES {
@@ -87,6 +97,9 @@ impl Builder<'_> {
 
     /// The dtype for packed bytes, in which everything is consecutive.
     pub(super) fn packed(&mut self, source: Source<'_>) -> Result<Dtype, NumpyError> {
+        if let Some(own) = self.own(source, source.size().into()) {
+            return Ok(own);
+        }
         match (source, source.parts()) {
             _ if source.size() == 0 => Fields::default().finish(0),
             (Source::Map(map), _) => self.map(map),
@@ -131,6 +144,9 @@ impl Builder<'_> {
         let mut fields = Fields::default();
         if source.size() == 0 {
             return fields.finish(itemsize);
+        }
+        if let Some(own) = self.own(source, itemsize).filter(|_| origin == 0) {
+            return Ok(own);
         }
         match (source, source.parts()) {
             (Source::Map(map), _) if origin == 0 && itemsize == map.stride() as i128 => {

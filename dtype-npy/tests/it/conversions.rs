@@ -11,7 +11,7 @@ use std::io::{self, Cursor, Read};
 use std::path::PathBuf;
 use std::process::Command;
 
-use dtype_npy::{Dtype, NpyError, NumpyOptions, NumpyText, ReadOptions, Reader, Writer};
+use dtype_npy::{Dtype, Header, NpyError, NumpyOptions, NumpyText, ReadOptions, Reader, Writer};
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::time::{Milliseconds, Nanoseconds};
 use dtype_runtime::{Datatype, FixedStr, FixedVec, Maybe, TimeSpan, Timestamp};
@@ -230,6 +230,10 @@ fn values_that_a_record_does_not_have_are_errors() {
         error::<Seconds>("np.zeros(1, [('t', 'M8[s]')])").unwrap(),
         "field `t` is <M8[s] in the dtype, expected <M8[ns]"
     );
+    let days = saved("days", "np.save(path, np.array(['1970-01-03', 'NaT'], 'M8[D]'))").unwrap();
+    let options = ReadOptions::strict().with_number_conversion();
+    let days = dtype_npy::read_with::<i64>(&days[..], &options).unwrap().records;
+    assert_eq!(days, [2, i64::MIN]);
     assert_eq!(
         error::<Seconds>("np.zeros(1, [('t', 'i4')])").unwrap(),
         "field `t` is <i4 in the dtype, expected <M8[ns]"
@@ -350,6 +354,50 @@ fn records_are_read_on_after_the_file_has_failed() {
         assert_eq!(reader.position(), found.len());
     }
     assert_eq!(found, records);
+}
+
+#[test]
+fn a_stream_of_arrays_ends_between_two() {
+    let arrays = [vec![(1_u8, 0.5_f64), (2, 1.5)], vec![], vec![(3, 2.5)]];
+    let mut stream = Vec::new();
+    let mut ends = vec![0];
+    for array in &arrays {
+        dtype_npy::write(&mut stream, array).unwrap();
+        ends.push(stream.len());
+    }
+    for end in 0..=stream.len() {
+        let mut from = &stream[..end];
+        let mut found = Vec::new();
+        let last = loop {
+            match dtype_npy::read_next::<(u8, f64)>(&mut from) {
+                Ok(Some(array)) => found.push(array),
+                last => break last,
+            }
+        };
+        assert_eq!(found, arrays[..found.len()]);
+        match last {
+            Ok(None) => assert!(ends.contains(&end), "{end}"),
+            Err(NpyError::Truncated { .. } | NpyError::Magic { .. }) => {
+                assert!(!ends.contains(&end), "{end}");
+            }
+            other => panic!("{end}: {other:?}"),
+        }
+    }
+    // Piece by piece, and with options.
+    let (mut from, options) = (&stream[..], ReadOptions::strict().with_other_fields());
+    let mut numbers = Vec::new();
+    while let Some(reader) = Reader::<(u8,), _>::next_array(&mut from, &options).unwrap() {
+        assert_eq!(reader.left_out(), ["1"]);
+        numbers.extend(reader.batches(1).map(Result::unwrap));
+    }
+    assert_eq!(numbers.concat(), [(1,), (2,), (3,)]);
+    let mut from = &stream[..];
+    let first = dtype_npy::read_next_with::<(u8,)>(&mut from, &options).unwrap().unwrap();
+    assert_eq!((first.records.len(), from.len()), (2, stream.len() - ends[1]));
+    assert_eq!(Header::read_next(&mut from).unwrap().unwrap().shape, [0]);
+    // One array that is not there is an error.
+    let error = dtype_npy::read::<u8>(&[][..]).unwrap_err().to_string();
+    assert_eq!(error, "not a .npy file: it is empty");
 }
 
 #[test]

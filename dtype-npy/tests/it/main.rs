@@ -4,6 +4,8 @@
 mod counting;
 #[path = "../../../dtype-runtime/tests/model/mod.rs"]
 mod model;
+#[path = "../../../dtype-runtime/tests/number_pairs/mod.rs"]
+mod number_pairs;
 #[path = "../../../dtype-runtime/tests/odd_names/mod.rs"]
 mod odd_names;
 #[path = "../python/program.rs"]
@@ -21,3 +23,4 @@ mod memory;
 mod names;
 #[cfg(target_endian = "little")]
 mod notation;
+mod numbers;

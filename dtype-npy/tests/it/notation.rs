@@ -292,7 +292,7 @@ fn names_are_different_whatever_the_caller_chooses() {
     let mut input = String::new();
     for (names, expected) in cases {
         let name = |_: &Type, member: usize| Some(names[member].to_owned());
-        let dtype = NumpyDtype::of_type_with(&ty, &NumpyOptions::memory(), name).unwrap();
+        let dtype = NumpyDtype::of_type_with(&ty, &NumpyOptions::memory(), name, |_| None).unwrap();
         let start = format!("np.dtype({{'names': {expected}, ");
         assert!(dtype.expression.starts_with(&start), "{dtype}");
         let item = vec![0; usize::try_from(dtype.itemsize).unwrap()];

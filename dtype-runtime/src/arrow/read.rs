@@ -19,7 +19,7 @@ use crate::columns::Columns;
 use crate::datatype::Datatype;
 use crate::error::Error;
 use crate::representation::ByteOrder;
-use crate::stored::{Number, ReadOptions, convert_number, joined};
+use crate::stored::{Number, NumberKind, Numbers, ReadOptions, joined};
 use crate::typemap::{Field, Meaning, Node, TypeMap};
 
 /// Arrays with names.
@@ -307,22 +307,21 @@ impl Reading {
             self.leaves.push(bytes);
             return Ok(());
         }
-        let numbers = number_of(array.data_type())
-            .zip(Number::of(basic, ByteOrder::NATIVE))
-            .filter(|_| self.options.number_conversion && map.meaning().is_none());
-        let Some((from, to)) = numbers else {
+        let stored = number_of(array.data_type());
+        let numbers = Numbers::new(stored, map, self.options);
+        let known = numbers.and_then(|numbers| Some((numbers.stored_size()?, numbers)));
+        let Some((size, numbers)) = known else {
             return Err(wrong(array, expected.to_string(), path));
         };
-        let stored = values_of(array, from.size);
-        let mut all = vec![0; array.len().saturating_mul(to.size)];
-        let places = stored.chunks_exact(from.size).zip(all.chunks_exact_mut(to.size));
+        let stored = values_of(array, size);
+        let mut all = vec![0; array.len().saturating_mul(numbers.size())];
+        let places = stored.chunks_exact(size).zip(all.chunks_exact_mut(numbers.size()));
         for (i, (value, place)) in places.enumerate() {
-            let converted = convert_number(from, value, to, place);
-            if let (Err(value), true) = (converted, absent.is_none_or(|absent| absent.is_valid(i)))
+            let converted = numbers.load(value, place, ByteOrder::NATIVE);
+            if let (Err(reason), true) = (converted, absent.is_none_or(|absent| absent.is_valid(i)))
             {
                 let record = self.record_of(i, array.len());
-                let reason = format!("{value} is not one of its numbers");
-                return Err(invalid(record, path, format!("{map}"), reason));
+                return Err(invalid(record, path, numbers.name().to_string(), reason));
             }
         }
         self.leaves.push(Buffer::from_vec(all));
@@ -408,9 +407,27 @@ fn is_same(found: &DataType, needed: &DataType) -> bool {
     }
 }
 
+/// The numbers of an array; a time is the number of its units.
 fn number_of(ty: &DataType) -> Option<Number> {
-    let same = Basic::ALL.iter().filter(|basic| value_type(**basic) == *ty);
-    same.copied().find_map(|basic| Number::of(basic, ByteOrder::NATIVE))
+    let (kind, size) = match ty {
+        DataType::Int8 => (NumberKind::Signed, 1),
+        DataType::Int16 => (NumberKind::Signed, 2),
+        DataType::Int32 | DataType::Date32 | DataType::Time32(_) => (NumberKind::Signed, 4),
+        DataType::Int64
+        | DataType::Date64
+        | DataType::Time64(_)
+        | DataType::Timestamp(..)
+        | DataType::Duration(_) => (NumberKind::Signed, 8),
+        DataType::UInt8 => (NumberKind::Unsigned, 1),
+        DataType::UInt16 => (NumberKind::Unsigned, 2),
+        DataType::UInt32 => (NumberKind::Unsigned, 4),
+        DataType::UInt64 => (NumberKind::Unsigned, 8),
+        DataType::Float16 => (NumberKind::Float, 2),
+        DataType::Float32 => (NumberKind::Float, 4),
+        DataType::Float64 => (NumberKind::Float, 8),
+        _ => return None,
+    };
+    Some(Number { kind, size, order: ByteOrder::NATIVE })
 }
 
 fn wrong(array: &dyn Array, expected: String, path: &str) -> ArrowError {

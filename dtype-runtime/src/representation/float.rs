@@ -43,6 +43,17 @@ impl Format {
         }
     }
 
+    /// A format of IEEE 754 with this number of bytes.
+    const fn of_bytes(size: usize) -> Option<Self> {
+        let (exponent, fraction) = match size {
+            2 => (5, 10),
+            4 => (8, 23),
+            8 => (11, 52),
+            _ => return None,
+        };
+        Some(Self { exponent, fraction, leading: false })
+    }
+
     /// Bits of the significand that are stored.
     const fn written(self) -> u32 {
         self.fraction + self.leading as u32
@@ -165,6 +176,17 @@ pub(crate) fn convert(bits: u128, from: LongDouble, to: LongDouble) -> Result<u1
     to.encode(negative, number)
 }
 
+/// The same number in another format of IEEE 754, with sizes of 2, 4 or 8 bytes; `None` if that format does not have the number.
+/// A NaN becomes a quiet one, with the same sign and as much of its payload as there is room for.
+pub(crate) fn same_float(bits: u128, from: usize, to: usize) -> Option<u128> {
+    let (from, to) = (Format::of_bytes(from)?, Format::of_bytes(to)?);
+    let (negative, number) = from.decode(bits)?;
+    let converted = to.encode(negative, number).ok()?;
+    let is_same =
+        matches!(number, Number::Nan { .. }) || to.decode(converted) == Some((negative, number));
+    is_same.then_some(converted)
+}
+
 #[cfg(test)]
 mod tests {
     use super::LongDouble::{Binary64, Binary128, X87In16};
@@ -215,7 +237,7 @@ mod tests {
     /// Compared with the hardware's narrowing of a binary64 to a binary32, with binary32 as one more format.
     #[test]
     fn rounding_is_that_of_the_processor() {
-        let single = Format { exponent: 8, fraction: 23, leading: false };
+        let single = Format::of_bytes(4).unwrap();
         let double = Format::new(Binary64).unwrap();
         let mut numbers = Numbers(2);
         for step in 0..500_000_u64 {

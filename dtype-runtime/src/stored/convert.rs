@@ -9,7 +9,8 @@ use core::ffi::CStr;
 use core::fmt::Write;
 use core::str;
 
-use super::{Number, NumberKind, Text, TextEnd, ValueError};
+use super::number::{Numbers, number, set_number};
+use super::{Text, TextEnd, ValueError};
 use crate::error::Error;
 use crate::representation::ByteOrder;
 
@@ -60,11 +61,17 @@ pub(super) struct Axis {
 #[derive(Debug)]
 pub(super) enum What {
     /// The numbers of an enumeration, in this byte order where they are stored.
-    Renumber { size: usize, order: ByteOrder, numbers: BTreeMap<u128, u128> },
+    Renumber {
+        size: usize,
+        order: ByteOrder,
+        numbers: BTreeMap<u128, u128>,
+    },
     /// A text of at most `capacity` bytes.
-    Text { text: Text, capacity: usize },
-    /// A number of another width. `name` is the type's name for it.
-    Number { stored: Number, to: Number, name: String },
+    Text {
+        text: Text,
+        capacity: usize,
+    },
+    Number(Numbers),
 }
 
 impl What {
@@ -74,9 +81,7 @@ impl What {
             Self::Renumber { size, .. } | Self::Text { text: Text::Bytes { size, .. }, .. } => {
                 Some(size)
             }
-            Self::Number { stored: Number { size, .. }, .. } => {
-                Some(size).filter(|size| (1..=8).contains(size))
-            }
+            Self::Number(ref numbers) => numbers.stored_size(),
             Self::Text { text: Text::Characters { length, .. }, .. } => length.checked_mul(4),
             Self::Text { text: Text::Index, .. } => Some(size_of::<usize>()),
         }
@@ -94,9 +99,8 @@ impl Refusal {
         Self::Value { of: "text".to_owned(), reason }
     }
 
-    /// A value that is not a number of this type.
-    fn number(name: &str, value: &str) -> Self {
-        Self::Value { of: name.to_owned(), reason: format!("{value} is not one of its numbers") }
+    fn number(numbers: &Numbers, reason: String) -> Self {
+        Self::Value { of: numbers.name().to_owned(), reason }
     }
 }
 
@@ -196,11 +200,9 @@ impl Conversion {
                 set_number(length, sides.order, len as u128);
                 Ok(())
             }
-            What::Number { stored, to, name } => {
-                let to = Number { order: sides.order, ..*to };
-                convert_number(*stored, item, to, packed)
-                    .map_err(|value| Refusal::number(name, &value))
-            }
+            What::Number(numbers) => numbers
+                .load(item, packed, sides.order)
+                .map_err(|reason| Refusal::number(numbers, reason)),
         }
     }
 
@@ -223,11 +225,9 @@ impl Conversion {
                 let value = bytes.and_then(|bytes| str::from_utf8(bytes).ok()).unwrap_or_default();
                 store_text(*text, value, item, sides.texts)
             }
-            What::Number { stored, to, name } => {
-                let from = Number { order: sides.order, ..*to };
-                convert_number(from, packed, *stored, item)
-                    .map_err(|value| Refusal::number(name, &value))
-            }
+            What::Number(numbers) => numbers
+                .store(packed, item, sides.order)
+                .map_err(|reason| Refusal::number(numbers, reason)),
         }
     }
 
@@ -354,70 +354,4 @@ fn store_text(
         }
     }
     Ok(())
-}
-
-/// Writes the same number in another width. If the width cannot represent it, the error is the number.
-pub(crate) fn convert_number(
-    from: Number,
-    bytes: &[u8],
-    to: Number,
-    out: &mut [u8],
-) -> Result<(), String> {
-    let bits = number(&bytes[..from.size], from.order);
-    let out = &mut out[..to.size];
-    if from.kind == NumberKind::Float {
-        let value = match from.size {
-            4 => f64::from(f32::from_le_bytes(low(bits))),
-            _ => f64::from_le_bytes(low(bits)),
-        };
-        #[expect(clippy::cast_possible_truncation, reason = "compared with the value")]
-        let narrow = value as f32;
-        if to.size == 4 && !value.is_nan() && f64::from(narrow).to_bits() != value.to_bits() {
-            return Err(value.to_string());
-        }
-        let bits = if to.size == 4 { narrow.to_bits().into() } else { value.to_bits() };
-        set_number(out, to.order, bits.into());
-        return Ok(());
-    }
-    // An integer of at most 8 bytes.
-    let unused = 128 - 8 * from.size;
-    let value = match from.kind {
-        NumberKind::Signed => (bits.cast_signed() << unused) >> unused,
-        _ => bits.cast_signed(),
-    };
-    let width = 8 * to.size;
-    let (least, most) = match to.kind {
-        NumberKind::Signed => (-(1_i128 << (width - 1)), (1_i128 << (width - 1)) - 1),
-        _ => (0, (1_i128 << width) - 1),
-    };
-    if value < least || value > most {
-        return Err(value.to_string());
-    }
-    set_number(out, to.order, value.cast_unsigned());
-    Ok(())
-}
-
-/// The number of at most 16 bytes, zero-extended.
-fn number(bytes: &[u8], order: ByteOrder) -> u128 {
-    let append = |number: u128, byte: &u8| number << 8 | u128::from(*byte);
-    match order {
-        ByteOrder::Big => bytes.iter().fold(0, append),
-        ByteOrder::Little => bytes.iter().rev().fold(0, append),
-    }
-}
-
-/// The low bytes of a number, little-endian.
-fn low<const N: usize>(bits: u128) -> [u8; N] {
-    let bytes = bits.to_le_bytes();
-    core::array::from_fn(|i| bytes.get(i).copied().unwrap_or(0))
-}
-
-/// Writes the number into as many bytes as there are.
-fn set_number(bytes: &mut [u8], order: ByteOrder, number: u128) {
-    let mut rest = number.to_le_bytes().into_iter();
-    let fill = |byte: &mut u8| *byte = rest.next().unwrap_or(0);
-    match order {
-        ByteOrder::Little => bytes.iter_mut().for_each(fill),
-        ByteOrder::Big => bytes.iter_mut().rev().for_each(fill),
-    }
 }

@@ -1,13 +1,13 @@
 //! Compares a stored datatype with a type map, field by field.
 
 use alloc::borrow::ToOwned;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
 use super::convert::{Axis, Conversion, Count, What};
-use super::{Access, Item, Misfit, Number, NumberKind, ReadOptions, StoredField, joined};
-use crate::basic::Basic;
+use super::number::Numbers;
+use super::{Access, Item, Misfit, ReadOptions, StoredField, joined};
 use crate::representation::ByteOrder;
 use crate::typemap::{Field, Meaning, Node, TypeMap};
 use crate::types::Type;
@@ -133,7 +133,12 @@ impl Walk {
             return Err(Misfit::Malformed { field: path.to_owned() }.into());
         };
         let Some(value) = item.value(leaf, path, self.access)? else {
-            return self.number(item, leaf, basic, path).map(|()| None);
+            let Some(numbers) = Numbers::new(item.number(leaf), leaf, self.options) else {
+                let (expected, actual) = (I::expected(leaf), item.describe());
+                return Err(Misfit::Format { field: path.to_owned(), expected, actual }.into());
+            };
+            self.convert(What::Number(numbers), item.size(), path)?;
+            return Ok(None);
         };
         if let Some(order) = value.order
             && *self.order.get_or_insert(order) != order
@@ -147,27 +152,6 @@ impl Walk {
         }
         let one = Type::basic(basic);
         Ok(Some(Moved { stored: one.clone(), packed: one }))
-    }
-
-    /// The number of a leaf with another width, if numbers may be converted.
-    fn number<I: Item>(
-        &mut self,
-        item: &I,
-        leaf: &TypeMap,
-        basic: Basic,
-        path: &str,
-    ) -> Result<(), I::Error> {
-        // A time has a unit, which the stored number does not tell.
-        let wanted = Number::of(basic, ByteOrder::NATIVE).filter(|_| leaf.meaning().is_none());
-        if let (true, Some(stored), Some(to)) =
-            (self.options.number_conversion, item.number(), wanted)
-            && (stored.kind == NumberKind::Float) == (to.kind == NumberKind::Float)
-        {
-            let name = leaf.to_string();
-            return Ok(self.convert(What::Number { stored, to, name }, item.size(), path)?);
-        }
-        let (expected, actual) = (I::expected(leaf), item.describe());
-        Err(Misfit::Format { field: path.to_owned(), expected, actual }.into())
     }
 
     /// Adds a conversion of values of this size in an item.

@@ -8,8 +8,8 @@ use arrow_array::builder::{FixedSizeListBuilder, Float64Builder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, TimestampNanosecondType, UInt16Type};
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, Float64Array, Int64Array, LargeListArray, LargeStringArray,
-    ListArray, NullArray, RecordBatch, StringArray, StringViewArray, StructArray,
+    Array, ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, LargeListArray,
+    LargeStringArray, ListArray, NullArray, RecordBatch, StringArray, StringViewArray, StructArray,
     TimestampNanosecondArray, UInt8Array, UInt32Array, UInt64Array,
 };
 use arrow_schema::{DataType, Field};
@@ -225,6 +225,18 @@ fn nullable_columns_without_nulls_are_read() {
         let converting = STRICT.with_number_conversion();
         assert_eq!(from_batch::<Row>(&batch, &converting).unwrap(), rows());
     }
+}
+
+/// A time is the number of its units, for a type that has no such time.
+#[test]
+fn days_are_numbers() {
+    let days: ArrayRef = Arc::new(Date32Array::from(vec![Some(20_000), None]));
+    let batch = RecordBatch::try_from_iter([("0", days)]).unwrap();
+    let converting = STRICT.with_number_conversion();
+    let found = from_batch::<(Maybe<i32>,)>(&batch, &converting).unwrap();
+    assert_eq!(found, [(Maybe::some(20_000),), (Maybe::none(),)]);
+    assert!(from_batch::<(Maybe<i32>,)>(&batch, &STRICT).is_err());
+    assert!(from_batch::<(Maybe<Timestamp<Nanoseconds>>,)>(&batch, &converting).is_err());
 }
 
 #[derive(Datatype, Debug)]

@@ -13,6 +13,9 @@ mod fragments;
 mod fused;
 #[path = "../model/mod.rs"]
 mod model;
+#[cfg(all(feature = "arrow", feature = "half", feature = "num-complex", feature = "derive"))]
+#[path = "../number_pairs/mod.rs"]
+mod number_pairs;
 #[path = "../numbers/mod.rs"]
 mod numbers;
 #[cfg(feature = "derive")]
@@ -31,6 +34,8 @@ mod arrow;
 mod backend;
 #[cfg(all(feature = "arrow", feature = "derive"))]
 mod batch;
+#[cfg(all(feature = "arrow", feature = "half", feature = "num-complex", feature = "derive"))]
+mod batch_numbers;
 mod bounds;
 #[cfg(feature = "bytes")]
 mod buf_mut;

@@ -49,7 +49,7 @@ impl Item for Stored {
     }
 
     fn value(&self, leaf: &TypeMap, _: &str, _: Access) -> Result<Option<Value>, Misfit> {
-        let (Some(number), Node::Basic { basic, .. }) = (self.number(), *leaf.node()) else {
+        let (Some(number), Node::Basic { basic, .. }) = (self.number(leaf), *leaf.node()) else {
             return Ok(None);
         };
         let is_same = Number::of(basic, ByteOrder::Big) == Some(number);
@@ -63,7 +63,7 @@ impl Item for Stored {
         }
     }
 
-    fn number(&self) -> Option<Number> {
+    fn number(&self, _: &TypeMap) -> Option<Number> {
         let Form::Number(kind) = self.0 else { return None };
         let size = usize::try_from(self.1).unwrap();
         Some(Number { kind, size, order: ByteOrder::Big })

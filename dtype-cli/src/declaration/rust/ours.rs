@@ -1,5 +1,6 @@
 //! The types of the standard library, of dtype-runtime and of other crates that the derive accepts as fields.
 
+use dtype_npy::DateUnit;
 use dtype_runtime::{Basic, Type as Datatype};
 use syn::{Expr, ExprPath, GenericArgument, Type};
 
@@ -34,10 +35,28 @@ impl Reader<'_> {
             ("Ipv4Addr", _) => self.array(Basic::U8, &[4], Some(Meaning::Address)),
             ("Ipv6Addr", _) => self.array(Basic::U8, &[16], Some(Meaning::Address)),
             ("Uuid", _) => self.array(Basic::U8, &[16], Some(Meaning::Uuid)),
+            // zerocopy's numbers are bytes, in the order that the parameter or the module says.
+            ("U16" | "I16", _) => self.array(Basic::U8, &[2], None),
+            ("U32" | "I32" | "F32", _) => self.array(Basic::U8, &[4], None),
+            ("U64" | "I64" | "F64", _) => self.array(Basic::U8, &[8], None),
+            ("U128" | "I128", _) => self.array(Basic::U8, &[16], None),
             ("FixedDuration", _) => {
                 let [secs, nanos] = [Basic::U64, Basic::U32].map(Layout::basic);
                 self.record(&[("secs", secs, &[]), ("nanos", nanos, &[])], None)
             }
+            ("FixedSocketAddr", _) if is_packed => {
+                let [byte, port, number] = [Basic::U8, Basic::U16, Basic::U32].map(Layout::basic);
+                let fields = [
+                    ("version", byte.clone(), &[][..]),
+                    ("address", byte, &[16]),
+                    ("port", port, &[]),
+                    ("flowinfo", number.clone(), &[]),
+                    ("scope_id", number, &[]),
+                ];
+                self.record(&fields, None)
+            }
+            ("Timestamp", Some(of)) => self.time(Meaning::Time(Some(unit(of)?))),
+            ("TimeSpan", Some(of)) => self.time(Meaning::Span(Some(unit(of)?))),
             ("Maybe", Some(inner)) => self.ty(inner).and_then(|value| {
                 let present = Layout::basic(Basic::Bool);
                 let fields = [("present", present, &[][..]), ("value", value, &[])];
@@ -106,6 +125,11 @@ impl Reader<'_> {
         Ok(meant(array, meaning, self.fields))
     }
 
+    fn time(&mut self, meaning: Meaning) -> Base {
+        let time = Layout::basic(Basic::I64).meaning(meaning, self.fields);
+        time.map_err(|error| refused(&error, 0..0))
+    }
+
     /// A length, followed by room for `capacity` items.
     fn counted(&mut self, name: &str, item: Layout, capacity: u64) -> Base {
         let meaning = if name == "bytes" { Meaning::Text } else { Meaning::List { capacity } };
@@ -140,8 +164,25 @@ fn type_of(argument: &GenericArgument) -> Option<&Type> {
 }
 
 fn is_nonzero(ty: &Type) -> bool {
-    let Type::Path(path) = ty else { return false };
-    path.path.segments.last().is_some_and(|last| last.ident.to_string().starts_with("NonZero"))
+    last_name(ty).is_some_and(|name| name.starts_with("NonZero"))
+}
+
+/// The unit of a time that dtype-runtime calls so.
+fn unit(ty: &Type) -> Option<DateUnit> {
+    let symbol = match &*last_name(ty)? {
+        "Seconds" => "s",
+        "Milliseconds" => "ms",
+        "Microseconds" => "us",
+        "Nanoseconds" => "ns",
+        _ => return None,
+    };
+    DateUnit::new(symbol)
+}
+
+/// The last name of a path.
+fn last_name(ty: &Type) -> Option<String> {
+    let Type::Path(path) = ty else { return None };
+    path.path.segments.last().map(|last| last.ident.to_string())
 }
 
 /// The complex number with parts of this type.

@@ -1,0 +1,170 @@
+//! The numbers that become other numbers: one table for all formats.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use super::ReadOptions;
+use crate::basic::Basic;
+use crate::representation::{ByteOrder, same_float};
+use crate::typemap::{Node, TypeMap};
+
+/// An integer or a float.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Number {
+    /// The kind of number.
+    pub kind: NumberKind,
+    /// The number of bytes: 1 to 8 for an integer; 2, 4 or 8 for a float.
+    pub size: usize,
+    /// The byte order.
+    pub order: ByteOrder,
+}
+
+/// The kind of a [`Number`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NumberKind {
+    /// An unsigned integer.
+    Unsigned,
+    /// An integer in two's complement.
+    Signed,
+    /// A binary float of IEEE 754.
+    Float,
+}
+
+impl Number {
+    /// The number format of a basic datatype in this byte order. A truth value and a character are unsigned integers. `None` for
+    /// complex numbers, integers of 128 bits, `bf16` and `long double`.
+    pub fn of(basic: Basic, order: ByteOrder) -> Option<Self> {
+        let kind = match basic.numpy_kind() {
+            'b' | 'u' | 'S' | 'U' => NumberKind::Unsigned,
+            'i' => NumberKind::Signed,
+            'f' => NumberKind::Float,
+            _ => return None,
+        };
+        Some(Self { kind, size: basic.size(), order })
+    }
+
+    /// Writes the number in another format of the same kind, integer or float. The error says which number that format lacks.
+    fn convert(self, bytes: &[u8], to: Self, out: &mut [u8]) -> Result<(), String> {
+        let bits = number(&bytes[..self.size], self.order);
+        let converted = if self.kind == NumberKind::Float {
+            same_float(bits, self.size, to.size).ok_or_else(|| float_text(bits, self.size))
+        } else {
+            let value = self.integer(bits);
+            let width = 8 * to.size;
+            let (least, most) = match to.kind {
+                NumberKind::Signed => (-(1_i128 << (width - 1)), (1_i128 << (width - 1)) - 1),
+                _ => (0, (1_i128 << width) - 1),
+            };
+            let is_there = (least..=most).contains(&value);
+            is_there.then(|| value.cast_unsigned()).ok_or_else(|| value.to_string())
+        };
+        let converted = converted.map_err(|value| format!("{value} is not one of its numbers"))?;
+        set_number(&mut out[..to.size], to.order, converted);
+        Ok(())
+    }
+
+    /// The value of an integer of at most 8 bytes.
+    fn integer(self, bits: u128) -> i128 {
+        let unused = 128 - 8 * self.size;
+        match self.kind {
+            NumberKind::Signed => (bits.cast_signed() << unused) >> unused,
+            _ => bits.cast_signed(),
+        }
+    }
+}
+
+/// The conversion of stored numbers to the numbers of a leaf, and back. Each number keeps its value.
+#[derive(Clone, Debug)]
+pub(crate) struct Numbers {
+    stored: Number,
+    /// In any byte order.
+    wanted: Number,
+    /// The name of the leaf.
+    name: String,
+}
+
+impl Numbers {
+    /// `None` if the options do not allow it, if one side is no number, or if one side is an integer and the other a float.
+    pub(crate) fn new(
+        stored: Option<Number>,
+        leaf: &TypeMap,
+        options: ReadOptions,
+    ) -> Option<Self> {
+        let Node::Basic { basic, .. } = *leaf.node() else { return None };
+        let (stored, wanted) = (stored?, Number::of(basic, ByteOrder::NATIVE)?);
+        let is_float = |number: Number| number.kind == NumberKind::Float;
+        // A time has a unit, which the stored number does not tell.
+        let is_convertible = options.number_conversion
+            && leaf.meaning().is_none()
+            && is_float(stored) == is_float(wanted);
+        is_convertible.then(|| Self { stored, wanted, name: leaf.to_string() })
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Bytes of a stored number; `None` if no such number is known.
+    pub(crate) fn stored_size(&self) -> Option<usize> {
+        let Number { kind, size, .. } = self.stored;
+        let is_known = match kind {
+            NumberKind::Float => matches!(size, 2 | 4 | 8),
+            _ => (1..=8).contains(&size),
+        };
+        is_known.then_some(size)
+    }
+
+    /// Bytes of a number of the leaf.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn size(&self) -> usize {
+        self.wanted.size
+    }
+
+    /// Writes a stored number as a number of the leaf in this byte order. The error is the reason.
+    pub(crate) fn load(
+        &self,
+        stored: &[u8],
+        out: &mut [u8],
+        order: ByteOrder,
+    ) -> Result<(), String> {
+        self.stored.convert(stored, Number { order, ..self.wanted }, out)
+    }
+
+    /// Writes a number of the leaf, which is in this byte order, as a stored number. The error is the reason.
+    pub(super) fn store(
+        &self,
+        bytes: &[u8],
+        out: &mut [u8],
+        order: ByteOrder,
+    ) -> Result<(), String> {
+        Number { order, ..self.wanted }.convert(bytes, self.stored, out)
+    }
+}
+
+/// A float with the fewest digits that identify it.
+fn float_text(bits: u128, size: usize) -> String {
+    match (size, u32::try_from(bits), u64::try_from(bits)) {
+        (4, Ok(bits), _) => format!("{:?}", f32::from_bits(bits)),
+        (8, _, Ok(bits)) => format!("{:?}", f64::from_bits(bits)),
+        _ => format!("{bits:#x}"),
+    }
+}
+
+/// The number of at most 16 bytes, zero-extended.
+pub(super) fn number(bytes: &[u8], order: ByteOrder) -> u128 {
+    let append = |number: u128, byte: &u8| number << 8 | u128::from(*byte);
+    match order {
+        ByteOrder::Big => bytes.iter().fold(0, append),
+        ByteOrder::Little => bytes.iter().rev().fold(0, append),
+    }
+}
+
+/// Writes the number into as many bytes as there are.
+pub(super) fn set_number(bytes: &mut [u8], order: ByteOrder, number: u128) {
+    let mut rest = number.to_le_bytes().into_iter();
+    let fill = |byte: &mut u8| *byte = rest.next().unwrap_or(0);
+    match order {
+        ByteOrder::Little => bytes.iter_mut().for_each(fill),
+        ByteOrder::Big => bytes.iter_mut().rev().for_each(fill),
+    }
+}
