@@ -193,6 +193,9 @@ pub(crate) struct Info {
     /// For all structs in an object file, list how much another order of their fields would save, the greatest saving first.
     #[arg(long)]
     pub(crate) reorder: bool,
+    /// Print the numbers of the packed bytes: the values one after another, in the order of the declaration.
+    #[arg(long, conflicts_with = "reorder")]
+    pub(crate) packed: bool,
 }
 
 /// How values are represented in packed bytes.
@@ -386,6 +389,9 @@ pub(crate) struct Compare {
     /// characters are of one kind; names, and the order in which the values are packed, do not matter.
     #[arg(long)]
     pub(crate) memory: bool,
+    /// Compare the packed bytes: the values one after another, in the order of the declarations.
+    #[arg(long, conflicts_with = "memory")]
+    pub(crate) packed: bool,
     /// As JSON.
     #[arg(long)]
     pub(crate) json: bool,

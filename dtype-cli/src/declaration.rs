@@ -173,6 +173,7 @@ fn parse_as(
         }
         Language::Numpy | Language::Notation => numpy::read(source, &mut fields)?,
     };
+    fields.restrict_whole(base.restriction);
     Ok(Parsed { ty: base.ty, fields })
 }
 

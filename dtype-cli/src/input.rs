@@ -59,20 +59,21 @@ pub(crate) fn packed_ty(
 /// The types that an argument gives for the records of frames.
 #[derive(Clone, Debug)]
 pub(crate) enum Given {
-    Type(Parsed),
+    Type(Box<Parsed>),
     /// Those of an enum.
     Messages(Vec<(Message, Parsed)>),
 }
 
 /// The types given by an argument, for the records of frames.
 pub(crate) fn records(argument: &str, stdin: &mut StandardInput) -> Result<Given, Failure> {
-    read(argument, "TYPE", stdin, Given::Type, |source, language, wanted| {
+    let one = |parsed| Given::Type(Box::new(parsed));
+    read(argument, "TYPE", stdin, one, |source, language, wanted| {
         if language == Language::Rust
             && let Some(messages) = declaration::messages(source, wanted)?
         {
             return Ok(Given::Messages(messages));
         }
-        declaration::parse_packed(source, language, wanted).map(Given::Type)
+        declaration::parse_packed(source, language, wanted).map(one)
     })
 }
 
@@ -125,12 +126,72 @@ fn read<T>(
         if let Some(problem) = problems.first_mut().filter(|_| source == argument)
             && Path::new(argument).is_file()
         {
-            problem.help =
-                Some(format!("a file has this name; `@{argument}` reads the type from it"));
+            problem.help = Some(of_file(argument, true));
+            problem.replacement = None;
+        }
+        if let Some(problem) = problems.first_mut().filter(|_| source == argument)
+            && let Some(help) = of_dataset(argument)
+        {
+            problem.help = Some(help);
             problem.replacement = None;
         }
         Failure::Notation { problems, text: source, name }
     })
+}
+
+/// What to do with a file whose name was given for a type. `is_text`: whether it can be the text of one.
+fn of_file(path: &str, is_text: bool) -> String {
+    match start(path) {
+        Start::Npy => format!("it has the type of its items: `dtype dump {path}` prints them"),
+        Start::Hdf5 => datasets(path, "DATASET"),
+        Start::Text if is_text => {
+            format!("a file has this name; `@{path}` reads the type from it")
+        }
+        Start::Text | Start::Other => {
+            format!("`dtype dump TYPE {path}` prints the records of a type in this file")
+        }
+    }
+}
+
+/// What to do with `FILE:DATASET` in place of a type, if the file is one of HDF5.
+fn of_dataset(argument: &str) -> Option<String> {
+    let argument = argument.strip_prefix('@').unwrap_or(argument);
+    let mut colons = argument.match_indices(':').map(|(at, _)| at);
+    let at = colons.find(|at| matches!(start(&argument[..*at]), Start::Hdf5))?;
+    Some(datasets(&argument[..at], &argument[at + 1..]))
+}
+
+/// How the command prints a dataset of HDF5.
+fn datasets(path: &str, dataset: &str) -> String {
+    let command = format!("`dtype dump {path}:{dataset}` prints the items of a dataset");
+    if cfg!(feature = "hdf5") {
+        return command;
+    }
+    format!("{command}, if the command was installed with `--features hdf5`")
+}
+
+/// The kind of file that its first bytes show.
+enum Start {
+    Npy,
+    Hdf5,
+    Text,
+    Other,
+}
+
+fn start(path: &str) -> Start {
+    // A pipe could not be read twice.
+    let file = File::open(path).ok().filter(|_| Path::new(path).is_file());
+    let mut bytes = Vec::new();
+    let read = file.and_then(|file| file.take(1024).read_to_end(&mut bytes).ok());
+    match (read, std::str::from_utf8(&bytes)) {
+        (None, _) => Start::Other,
+        (_, Ok(_)) => Start::Text,
+        // The last character may be cut.
+        (_, Err(error)) if error.error_len().is_none() => Start::Text,
+        _ if bytes.starts_with(b"\x93NUMPY") => Start::Npy,
+        _ if bytes.starts_with(b"\x89HDF\r\n\x1a\n") => Start::Hdf5,
+        _ => Start::Other,
+    }
 }
 
 /// Puts the names of the file and of the struct into the command that compiles the file.
@@ -239,7 +300,9 @@ fn text(reader: impl Read, path: &Path, is_c: bool) -> Result<String, Failure> {
         return Ok(String::from_utf8_lossy(&bytes).into_owned());
     }
     String::from_utf8(bytes).map_err(|error| {
-        let (place, path) = (error.utf8_error().valid_up_to(), shown(path));
-        Failure::Usage(format!("{path} is not UTF-8 text: invalid byte at offset {place}"))
+        let place = error.utf8_error().valid_up_to();
+        let help = path.to_str().map(|path| format!("\nhelp: {}", of_file(path, false)));
+        let (path, help) = (shown(path), help.unwrap_or_default());
+        Failure::Usage(format!("{path} is not UTF-8 text: invalid byte at offset {place}{help}"))
     })
 }

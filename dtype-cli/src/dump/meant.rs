@@ -1,6 +1,8 @@
 //! Values whose fields are not printed: text, lists, optional values, addresses.
 
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
+
+use dtype_runtime::Basic;
 
 use crate::notation::Meaning;
 use crate::shape::Shape;
@@ -9,6 +11,8 @@ use crate::value::{self, Validity, ValueStyle, json_string, printable};
 /// The contents of such a value's fields.
 pub(super) enum Meant<'a> {
     Text(String),
+    /// A number, and its bytes as this machine has them.
+    Number(Basic, Vec<u8>),
     /// Bytes that are not text.
     NotText(&'a [u8]),
     /// Items of one shape, and their packed bytes.
@@ -25,10 +29,14 @@ impl<'a> Meant<'a> {
     pub(super) fn of(meaning: Meaning, fields: &'a Shape, bytes: &'a [u8]) -> Self {
         let last = match fields {
             // A list without items has only a length.
-            Shape::Structure(members) => members.get(1).map(|member| &*member.shape),
+            Shape::Structure(members, _) => members.get(1).map(|member| &*member.shape),
             _ => None,
         };
-        let head = if meaning == Meaning::Optional { 1 } else { 4 };
+        let head = match meaning {
+            Meaning::Optional => 1,
+            Meaning::Number { .. } => 0,
+            _ => 4,
+        };
         let Some((head, body)) = bytes.split_at_checked(head) else {
             return Self::Invalid(bytes);
         };
@@ -72,6 +80,17 @@ impl<'a> Meant<'a> {
                 Ok(octets) => Ipv6Addr::from(octets).to_string(),
                 Err(_) => Ipv4Addr::from(length.to_ne_bytes()).to_string(),
             }),
+            Meaning::SocketAddress => match socket_address(bytes) {
+                Some(address) => Self::Text(address.to_string()),
+                None => Self::Invalid(&bytes[..1]),
+            },
+            Meaning::Number { basic, is_big } => {
+                let mut bytes = bytes.to_vec();
+                if is_big != cfg!(target_endian = "big") {
+                    bytes.reverse();
+                }
+                Self::Number(basic, bytes)
+            }
             Meaning::Uuid => {
                 let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
                 let group = |from: usize, to: usize| digits[from..to].concat();
@@ -87,6 +106,7 @@ impl<'a> Meant<'a> {
         match self {
             Self::Text(text) if is_json => json_string(text, out),
             Self::Text(text) => out.push_str(&printable(text)),
+            Self::Number(basic, bytes) => return value::write(*basic, bytes, style, out),
             Self::Absent => out.push_str("null"),
             Self::NotText(bytes) => {
                 out.push_str(if is_json { "{\"invalid\":" } else { "invalid " });
@@ -99,4 +119,23 @@ impl<'a> Meant<'a> {
         }
         Validity::Valid
     }
+}
+
+/// The address in the packed bytes of a `FixedSocketAddr`; `None` if it is not one.
+fn socket_address(bytes: &[u8]) -> Option<SocketAddr> {
+    let (version, rest) = bytes.split_first()?;
+    let (address, rest) = rest.split_first_chunk::<16>()?;
+    let (port, rest) = rest.split_first_chunk()?;
+    let (flowinfo, rest) = rest.split_first_chunk()?;
+    let (scope, _) = rest.split_first_chunk()?;
+    let port = u16::from_ne_bytes(*port);
+    let [a, b, c, d, ..] = *address;
+    Some(match version {
+        4 => SocketAddrV4::new([a, b, c, d].into(), port).into(),
+        6 => {
+            let [flowinfo, scope] = [*flowinfo, *scope].map(u32::from_ne_bytes);
+            SocketAddrV6::new((*address).into(), port, flowinfo, scope).into()
+        }
+        _ => return None,
+    })
 }

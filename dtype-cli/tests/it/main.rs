@@ -13,9 +13,11 @@ mod files;
 mod frame;
 #[cfg(feature = "hdf5")]
 mod hdf5;
+mod hints;
 mod names;
 mod notation;
 mod npy;
 mod own_types;
 mod pipes;
 mod renamed;
+mod validity;

@@ -19,14 +19,40 @@ const KEYWORDS: &str = "alignas alignof and asm assert auto bool break case catc
     typeof_unqual union unsigned using virtual void volatile wchar_t while xor offsetof NULL \
     linux unix packed";
 
+/// The words with two underscores at the start that compilers and the headers of this file take, and that no rule of
+/// [`is_reserved`] covers.
+const RESERVED: &str = "__alignof __always_inline __amd64 __asm __attr_dealloc_free __attribute __auto_type __bases __bf16 \
+    __bool_true_false_are_defined __complex __const __cplusplus __decltype __direct_bases __extern_always_inline \
+    __extern_inline __flexarr __float128 __float80 __fortify_function __fp16 __glibc_c99_flexarr_available __i386 __ibm128 \
+    __imag __inline __int128 __intptr_t_defined __k8 __linux __mbstate_t_defined __null __nullptr __ptr_t __real __restrict \
+    __restrict_arr __returns_nonnull __seg_fs __seg_gs __signed __size_t __thread __typeof __typeof_unqual \
+    __underlying_type __unix __volatile __wur __x86_64";
+
 fn is_keyword(word: &str) -> bool {
-    // Names with two underscores are reserved for the compiler, and some are keywords.
-    KEYWORDS.split(' ').any(|keyword| keyword == word)
-        || word.starts_with("__")
-        || is_type(word)
-        || word
-            .strip_prefix('_')
-            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
+    let is_in = |all: &str| all.split(' ').any(|keyword| keyword == word);
+    is_in(KEYWORDS) || is_type(word) || is_limit(word) || is_reserved(word) || is_in(RESERVED)
+}
+
+/// Whether a word has the form of the macros of `<stdint.h>`, such as `INT8_MAX`.
+fn is_limit(word: &str) -> bool {
+    let has_start = ["INT", "UINT", "SIZE", "PTRDIFF", "WCHAR", "WINT", "SIG"]
+        .iter()
+        .any(|start| word.starts_with(start));
+    has_start && ["_MAX", "_MIN", "_WIDTH"].iter().any(|end| word.ends_with(end))
+}
+
+/// Whether a word has the form of those that compilers and headers reserve.
+fn is_reserved(word: &str) -> bool {
+    let Some(rest) = word.strip_prefix('_') else { return false };
+    match rest.strip_prefix('_') {
+        None => rest.starts_with(|c: char| c.is_ascii_uppercase()),
+        Some(name) => {
+            let starts = ["_", "builtin_", "cpp_", "has_", "is_", "stub_"];
+            name.contains(|c: char| c.is_ascii_uppercase())
+                || name.ends_with("__")
+                || starts.iter().any(|start| name.starts_with(start))
+        }
+    }
 }
 
 /// Whether a word is the name of a type or of a macro in the headers.

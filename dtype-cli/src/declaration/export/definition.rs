@@ -366,7 +366,9 @@ impl Builder<'_> {
         let mut named = |wanted: &str| {
             let mut name = identifier::field(wanted);
             if (self.target.is_taken)(&name) {
-                name.push('_');
+                // Names with underscores at both ends are taken, too.
+                let longer = format!("{name}_");
+                name = if (self.target.is_taken)(&longer) { format!("f{name}") } else { longer };
             }
             scope.unique(&name)
         };
