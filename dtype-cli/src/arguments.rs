@@ -81,9 +81,10 @@ pub(crate) enum Command {
     Show(Show),
     /// Print the numbers of a type: size, bounds, alignment, flags, signature.
     Info(Info),
-    /// Pack the instances of a type in a file into consecutive bytes.
+    /// Pack the instances of a type in a file into consecutive bytes. Bytes that are not values, such as a `bool` of 7, are
+    /// refused.
     Pack(Layout),
-    /// Unpack packed bytes into memory with the layout of a type.
+    /// Unpack packed bytes into memory with the layout of a type. Bytes that are not values, such as a `bool` of 7, are refused.
     Unpack(Unpack),
     /// Print the records of a file: as a table, as CSV, as JSON, or as bytes with their fields.
     Dump(Dump),
@@ -131,7 +132,8 @@ pub(crate) enum Form {
     C,
     /// The calls that make it, in Rust.
     Rust,
-    /// The declaration of a C struct with the same layout.
+    /// The declaration of a C struct with the same layout. With `--packed`, a header for messages of it, or of an enum of
+    /// messages.
     CStruct,
     /// The declaration of a Rust struct with the same layout.
     RustStruct,

@@ -22,6 +22,7 @@ use crate::notation::{self, FieldNames, MAX_LENGTH, Parsed};
 use crate::problem::{Problem, quoted};
 
 pub(crate) use c::names::{Words, header as header_type};
+pub(crate) use export::c_messages;
 pub use export::{ExportError, c_struct, rust_struct};
 pub use language::Language;
 use layout::Base;

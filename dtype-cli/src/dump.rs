@@ -48,7 +48,7 @@ pub(crate) fn dump(
         #[cfg(feature = "hdf5")]
         let dataset = dataset::open(path)?.map(|dataset| Forward::over(dataset, path));
         #[cfg(not(feature = "hdf5"))]
-        let dataset = None;
+        let dataset = input::refuse_hdf5(path).map(|()| None)?;
         let mut input = match dataset {
             Some(dataset) => dataset,
             None => Forward::open(path, stdin)?,

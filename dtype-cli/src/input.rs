@@ -161,6 +161,19 @@ fn of_dataset(argument: &str) -> Option<String> {
     Some(datasets(&argument[..at], &argument[at + 1..]))
 }
 
+/// Refuses a dataset of HDF5.
+#[cfg(not(feature = "hdf5"))]
+pub(crate) fn refuse_hdf5(path: &Path) -> Result<(), Failure> {
+    let Some(text) = path.to_str() else { return Ok(()) };
+    if !matches!(start(text), Start::Hdf5) && of_dataset(text).is_none() {
+        return Ok(());
+    }
+    Err(Failure::Usage(format!(
+        "{}: this command was installed without HDF5\nhelp: `cargo install --path dtype-cli --features hdf5`",
+        shown(path)
+    )))
+}
+
 /// How the command prints a dataset of HDF5.
 fn datasets(path: &str, dataset: &str) -> String {
     let command = format!("`dtype dump {path}:{dataset}` prints the items of a dataset");

@@ -84,6 +84,11 @@ fn run(arguments: Arguments, out: &mut impl Write) -> Result<u8, Failure> {
     }
     match (arguments.command, arguments.ty) {
         (Some(Command::Show(options)), _) => {
+            if options.packed && options.form == Form::CStruct && !options.json {
+                let given = input::records(&options.ty, stdin)?;
+                show::messages(given, &options.ty, out)?;
+                return Ok(0);
+            }
             let parsed = ty(&options.ty, "TYPE", options.packed, stdin)?;
             show::show(&parsed, &options, colour, out)?;
         }

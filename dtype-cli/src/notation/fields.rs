@@ -125,7 +125,10 @@ impl FieldNames {
 
     /// The values that a member of a structure has, if they are not all of its basic datatype.
     pub(crate) fn restriction(&self, structure: &Type, member: usize) -> Option<&Arc<Restriction>> {
-        let key = (structure.as_ptr().addr(), member);
+        if self.restrictions.is_empty() {
+            return None;
+        }
+        let key = (unresized(structure).as_ptr().addr(), member);
         self.restrictions.get(&key).map(|(_, values)| values)
     }
 

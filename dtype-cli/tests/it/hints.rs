@@ -49,7 +49,7 @@ fn follow(arguments: &[String], message: &str, folder: &Folder) -> usize {
             })
             .collect();
         for part in quoted(text) {
-            if part.starts_with("--") && !text.contains("installed with") {
+            if part.starts_with("--") && !text.contains("--features") {
                 let option = part.split(' ').next().unwrap();
                 let takers: Vec<Option<&str>> = match &named[..] {
                     [] => vec![own.map(String::as_str)],
@@ -65,7 +65,10 @@ fn follow(arguments: &[String], message: &str, folder: &Folder) -> usize {
                 let output = run(&instead.map(str::to_owned).collect::<Vec<_>>());
                 assert!(output.status.success(), "{arguments:?}: {text}: {output:?}");
                 followed += 1;
-            } else if part.contains("dtype ") && !part.contains(|c: char| c.is_ascii_uppercase()) {
+            } else if part.contains("dtype ")
+                && !part.contains(|c: char| c.is_ascii_uppercase())
+                && !text.contains("a dataset")
+            {
                 let path = std::env::var("PATH").unwrap_or_default();
                 let bin = std::path::Path::new(env!("CARGO_BIN_EXE_dtype")).parent().unwrap();
                 let mut shell = Command::new("sh");
@@ -149,6 +152,8 @@ fn messages_about_files() {
         ("show @people.npy", "`dtype dump people.npy` prints them"),
         ("show people.h5:group/people", "`dtype dump people.h5:group/people`"),
         ("show @people.h5", "`dtype dump people.h5:DATASET`"),
+        #[cfg(not(feature = "hdf5"))]
+        ("dump people.h5:group/people", "--features hdf5`"),
         ("show noise", "`dtype dump TYPE noise`"),
         ("show @noise", "`dtype dump TYPE noise`"),
         ("dump noise", "`dtype dump TYPE noise`"),
