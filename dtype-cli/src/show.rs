@@ -76,7 +76,9 @@ pub(crate) fn show(
 /// Prints the C header for the records of messages. `argument` gave their types.
 pub(crate) fn messages(given: Given, argument: &str, out: &mut impl Write) -> Result<(), Failure> {
     let otherwise = if matches!(given, Given::Type(_)) { "Record" } else { "Message" };
-    let name = argument.rsplit_once(':').map_or(otherwise, |(_, name)| name);
+    let is_name = |name: &&str| name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let file = argument.strip_prefix('@').and_then(|file| file.rsplit_once(':'));
+    let name = file.map(|(_, name)| name).filter(is_name).unwrap_or(otherwise);
     let all = match given {
         Given::Type(parsed) => vec![(None, records::packed(&parsed)?)],
         Given::Messages(all) => {

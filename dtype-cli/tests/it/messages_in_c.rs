@@ -133,6 +133,7 @@ fn frames_go_both_ways() {
         let ty = format!("@{}:{name}", source.display());
         let header = done(dtype().args(["show", "--packed", "--as", "c-struct", &ty]));
         let text = String::from_utf8(header.clone()).unwrap();
+        // A struct that is there twice, and two of the same type without a name of their own.
         for once in
             ["struct __attribute__((packed)) Place {", "struct __attribute__((packed)) Maybe_f32 {"]
         {
@@ -142,51 +143,7 @@ fn frames_go_both_ways() {
     }
     folder.file("program.c", PROGRAM.as_bytes());
 
-    // Frames in all forms, cut off, and with one byte changed.
-    let lines = [line(Kind::Other), line(Kind::Free)];
-    let base = Framing::new().with_tag(3);
-    let compact = Framing::compact().with_tag(3);
-    let mut frames: Vec<Vec<u8>> = [
-        base,
-        base.with_schema(),
-        compact,
-        compact.without_checksum(),
-        compact.without_signature(),
-        compact.without_checksum().without_signature(),
-        compact.with_schema(),
-        base.with_tag(u32::MAX),
-        compact.with_tag(1_000_000),
-    ]
-    .iter()
-    .flat_map(|framing| {
-        [0, 1, 2].map(|count| {
-            let mut frame = Vec::new();
-            dtype_message::write_framed(&mut frame, &lines[..count], *framing).unwrap();
-            frame
-        })
-    })
-    .collect();
-    for frame in frames.clone() {
-        frames.extend((0..frame.len()).map(|end| frame[..end].to_vec()));
-        for at in 0..frame.len().min(60) {
-            for change in [0x01, 0x10, 0x80, 0xFF] {
-                let mut changed = frame.clone();
-                changed[at] ^= change;
-                frames.push(changed);
-            }
-        }
-    }
-    // Numbers with more groups than they need, beyond 64 bits, and without an end.
-    for groups in [
-        &[0x80, 0x00][..],
-        &[0xFF; 9],
-        &[0xFF; 12],
-        &[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 2],
-    ] {
-        frames.push([&[0x80], groups, &[1, 7]].concat());
-        frames.push([&[0x90, 3], groups, &[1, 7]].concat());
-        frames.push([&[0x80, 3], groups, &[7]].concat());
-    }
+    let frames = frames();
     let expected: Vec<Option<i64>> = frames.iter().map(|frame| by_rust(frame)).collect();
     let mut input = Vec::new();
     for frame in &frames {
@@ -236,6 +193,55 @@ fn frames_go_both_ways() {
     }
 }
 
+/// Frames in all forms, cut off, and with one byte changed.
+fn frames() -> Vec<Vec<u8>> {
+    let lines = [line(Kind::Other), line(Kind::Free)];
+    let base = Framing::new().with_tag(3);
+    let compact = Framing::compact().with_tag(3);
+    let mut frames: Vec<Vec<u8>> = [
+        base,
+        base.with_schema(),
+        compact,
+        compact.without_checksum(),
+        compact.without_signature(),
+        compact.without_checksum().without_signature(),
+        compact.with_schema(),
+        base.with_tag(u32::MAX),
+        compact.with_tag(1_000_000),
+    ]
+    .iter()
+    .flat_map(|framing| {
+        [0, 1, 2].map(|count| {
+            let mut frame = Vec::new();
+            dtype_message::write_framed(&mut frame, &lines[..count], *framing).unwrap();
+            frame
+        })
+    })
+    .collect();
+    for frame in frames.clone() {
+        frames.extend((0..frame.len()).map(|end| frame[..end].to_vec()));
+        for at in 0..frame.len().min(60) {
+            for change in [0x01, 0x10, 0x80, 0xFF] {
+                let mut changed = frame.clone();
+                changed[at] ^= change;
+                frames.push(changed);
+            }
+        }
+    }
+    // Numbers with more groups than they need, beyond 64 bits, and without an end.
+    for groups in [
+        &[0x80, 0x00][..],
+        &[0xFF; 9],
+        &[0xFF; 12],
+        &[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 2],
+    ] {
+        frames.push([&[0x80], groups, &[1, 7]].concat());
+        frames.push([&[0x90, 3], groups, &[1, 7]].concat());
+        frames.push([&[0x80, 3], groups, &[7]].concat());
+    }
+    frames
+}
+
 /// What the program should return for these bytes; `None` if it is not known.
 fn by_rust(frame: &[u8]) -> Option<i64> {
     let header = match Header::decode(frame) {
@@ -267,4 +273,20 @@ fn the_example_has_the_header_of_its_declarations() {
         String::from_utf8(header).unwrap(),
         fs::read_to_string(format!("{folder}/protocol.h")).unwrap()
     );
+}
+
+#[test]
+fn a_header_for_any_type() {
+    let header = |ty: &str| {
+        String::from_utf8(done(dtype().args(["show", "--packed", "--as", "c-struct", ty]))).unwrap()
+    };
+    let text = header("struct{x: f64, on: bool, \"a b\": u16}");
+    for part in
+        ["Record {\n    double x;\n    uint8_t on;\n    uint16_t a_b;", "#define Record_SIGNATURE"]
+    {
+        assert!(text.contains(part), "{text}");
+    }
+    let text = header("struct Point { double x; int n; };");
+    assert!(text.contains("Point {\n    double x;\n    int n;\n};"), "{text}");
+    assert!(text.contains("#define Point_SIZE UINT64_C(12)"), "{text}");
 }

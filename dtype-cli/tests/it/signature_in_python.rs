@@ -1,5 +1,6 @@
 //! The book's Python function that computes a signature hash: NumPy's dtypes have the hashes that the command gives them.
 
+use std::fmt::Write as _;
 use std::process::Command;
 
 use dtype_cli::declaration::{Language, parse};
@@ -30,7 +31,7 @@ fn the_function_of_the_book_and_the_command_agree() {
     let mut expected = String::new();
     for dtype in dtypes {
         let ty = parse(dtype, Language::Numpy, None).unwrap().ty;
-        expected += &format!("{:#018x}\n", ty.signature_hash());
+        let _ = writeln!(expected, "{:#018x}", ty.signature_hash());
     }
     assert!(chapter.contains(expected.lines().nth(10).unwrap()));
     let Some(python) = python::with_numpy() else { return };

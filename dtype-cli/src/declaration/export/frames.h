@@ -14,8 +14,10 @@ struct dtype_frame {
 
 /* The CRC-32C of bytes, continued from that of the bytes before them, or from 0. */
 static inline uint32_t dtype_crc32c(uint32_t crc, const unsigned char *bytes, uint64_t length) {
-    for (crc = ~crc; length > 0; length--)
-        for (int bit = (crc ^= *bytes++, 0); bit < 8; bit++) crc = crc >> 1 ^ (crc & 1 ? 0x82F63B78u : 0);
+    for (crc = ~crc; length > 0; length--) {
+        crc ^= *bytes++;
+        for (int bit = 0; bit < 8; bit++) crc = crc >> 1 ^ (crc & 1 ? 0x82F63B78u : 0);
+    }
     return ~crc;
 }
 
@@ -29,8 +31,7 @@ static inline uint64_t dtype_little_endian(const unsigned char *bytes, int lengt
 static inline int dtype_group(uint64_t *number, const unsigned char *bytes, uint64_t length) {
     *number = 0;
     for (int at = 0; at < 10 && (uint64_t)at < length; at++) {
-        if (at > 0 && bytes[at] == 0) return -1;
-        if (at == 9 && bytes[at] > 1) return -1;
+        if ((at > 0 && bytes[at] == 0) || (at == 9 && bytes[at] > 1)) return -1;
         *number |= (uint64_t)(bytes[at] & 0x7F) << 7 * at;
         if (bytes[at] < 0x80) return at + 1;
     }
@@ -82,7 +83,7 @@ static inline int64_t dtype_read_frame(struct dtype_frame *frame, const unsigned
     return (int64_t)(at + payload + check);
 }
 
-/* Whether the records of a frame have this type: its size in bytes and its signature. */
+/* Whether the records of a frame have this type: its size in bytes, and its signature if the frame has one. */
 static inline int dtype_holds(const struct dtype_frame *frame, uint64_t size, uint64_t signature) {
     uint64_t folded = (signature ^ signature >> 32) & 0xFFFFFFFFu;
     return frame->record_size == size && (frame->is_compact ? !frame->signature || frame->signature == folded
