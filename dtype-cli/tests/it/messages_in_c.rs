@@ -286,6 +286,9 @@ fn a_header_for_any_type() {
     {
         assert!(text.contains(part), "{text}");
     }
+    let text = header("#[repr(i8)] enum K { A = -1, B, C = 9 } struct S { k: K, all: [K; 2] }");
+    assert!(text.contains("enum {\n    K_A = -1,\n    K_B = 0,\n    K_C = 9,\n};"), "{text}");
+    assert_eq!(text.matches("K_A").count(), 1, "{text}");
     let text = header("struct Point { double x; int n; };");
     assert!(text.contains("Point {\n    double x;\n    int n;\n};"), "{text}");
     assert!(text.contains("#define Point_SIZE UINT64_C(12)"), "{text}");

@@ -431,8 +431,9 @@ impl Builder<'_> {
         };
         let name = identifier::field(&values.name);
         let wanted = |variant: &str| identifier::field(&format!("{name}_{variant}"));
-        let all: Vec<(String, i128)> =
+        let mut all: Vec<(String, i128)> =
             variants.iter().map(|(variant, bits)| (wanted(variant), value(*bits))).collect();
+        all.sort_by_key(|(_, value)| *value);
         let enums = &mut self.declarations.enums;
         let is_known = enums.iter().any(|one| one.name == name && one.variants.len() == all.len());
         if is_known || all.len() > self.left {
