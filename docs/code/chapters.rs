@@ -23,6 +23,7 @@ chapters! {
     command "command"
     figures "figures"
     python_files_columns "python-files-columns"
+    messages_in_c_and_python "messages-in-c-and-python"
     cookbook "cookbook"
     stability "stability"
     glossary "glossary"

@@ -82,9 +82,10 @@ pub(crate) enum Command {
     Show(Show),
     /// Print the numbers of a type: size, bounds, alignment, flags, signature.
     Info(Info),
-    /// Pack the instances of a type in a file into consecutive bytes.
+    /// Pack the instances of a type in a file into consecutive bytes. Bytes that are not values, such as a `bool` of 7, are
+    /// refused.
     Pack(Layout),
-    /// Unpack packed bytes into memory with the layout of a type.
+    /// Unpack packed bytes into memory with the layout of a type. Bytes that are not values, such as a `bool` of 7, are refused.
     Unpack(Unpack),
     /// Print the records of a file: as a table, as CSV, as JSON, or as bytes with their fields.
     Dump(Dump),
@@ -132,7 +133,8 @@ pub(crate) enum Form {
     C,
     /// The calls that make it, in Rust.
     Rust,
-    /// The declaration of a C struct with the same layout.
+    /// The declaration of a C struct with the same layout. With `--packed`, a header for messages of it, or of an enum of
+    /// messages.
     CStruct,
     /// The declaration of a Rust struct with the same layout.
     RustStruct,
@@ -194,6 +196,9 @@ pub(crate) struct Info {
     /// For all structs in an object file, list how much another order of their fields would save, the greatest saving first.
     #[arg(long)]
     pub(crate) reorder: bool,
+    /// Print the numbers of the packed bytes: the values one after another, in the order of the declaration.
+    #[arg(long, conflicts_with = "reorder")]
+    pub(crate) packed: bool,
 }
 
 /// How values are represented in packed bytes.
@@ -387,6 +392,9 @@ pub(crate) struct Compare {
     /// characters are of one kind; names, and the order in which the values are packed, do not matter.
     #[arg(long)]
     pub(crate) memory: bool,
+    /// Compare the packed bytes: the values one after another, in the order of the declarations.
+    #[arg(long, conflicts_with = "memory")]
+    pub(crate) packed: bool,
     /// As JSON.
     #[arg(long)]
     pub(crate) json: bool,

@@ -3,6 +3,7 @@
 //! A file of many instances is converted some megabytes at a time, whatever its length. So is a pipe, which reveals the number
 //! of instances only at its end. Interleaving instances, and single large instances, are held in memory as a whole.
 
+mod check;
 mod memory;
 mod sink;
 mod windows;
@@ -17,6 +18,7 @@ use crate::arguments::Layout;
 use crate::failure::Failure;
 use crate::forward::Forward;
 use crate::input::{self, StandardInput};
+use check::Checks;
 use memory::Memory;
 use sink::Sink;
 use windows::{Window, Windows};
@@ -24,13 +26,17 @@ use windows::{Window, Windows};
 /// The number of packed bytes to convert at once.
 const FRAGMENT: usize = 1 << 20;
 
+/// The number of packed bytes up to which memory may be repeated any number of times, and how often it may be repeated beyond.
+const MAX_REPEATED: u64 = 1 << 30;
+const MAX_REPETITIONS: u64 = 1 << 10;
+
 /// Packs a file, or instances as they arrive.
 pub(crate) fn pack(
     layout: &Layout,
     stdin: &mut StandardInput,
     stdout: &mut impl Write,
 ) -> Result<(), Failure> {
-    let Prepared { ty, conversion } = Prepared::of("pack", layout, stdin)?;
+    let Prepared { ty, conversion, checks } = Prepared::of("pack", layout, stdin)?;
     let refused = |error| Failure::refused("pack", error);
     let out_of_bounds = |error| outside("pack", error, layout.origin);
     let of = |count| Windows::of(&ty, layout.origin, count);
@@ -42,14 +48,16 @@ pub(crate) fn pack(
     };
     let count = layout.count.or(len.map(|len| windows::fitting(&ty, layout.origin, len)));
     of(count.unwrap_or(1)).check(len.unwrap_or(u64::MAX)).map_err(out_of_bounds)?;
-    count.map(|count| packed_size(&conversion, count)).transpose().map_err(refused)?;
+    let packed = packed_size(&conversion, count.unwrap_or(1)).map_err(refused)?;
+    check_repetitions(packed, of(count.unwrap_or(1)).data_len())?;
     let mut windows = of(count.unwrap_or(u64::MAX));
     if let (Some(len), None) = (len, layout.count) {
         note_rest(&windows, len);
     }
     let sink = Sink::create(&layout.output, stdout)?;
     let conversion = &conversion;
-    let mut packing = Packing { conversion, sink, fragment: Vec::new(), position: 0 };
+    let mut packing =
+        Packing { conversion, checks, sink, fragment: Vec::new(), position: 0, done: 0 };
     while let Some(next) = windows.clone().next() {
         let bytes = input.bytes(next.start, next.start.saturating_add(next.len))?;
         if bytes.len() as u64 == next.len {
@@ -71,6 +79,17 @@ pub(crate) fn pack(
     packing.sink.finish()
 }
 
+/// Refuses instances that would repeat a few bytes of memory for hours.
+fn check_repetitions(packed: u64, memory: u64) -> Result<(), Failure> {
+    if packed <= MAX_REPEATED || packed / MAX_REPETITIONS <= memory {
+        return Ok(());
+    }
+    Err(Failure::Usage(format!(
+        "cannot pack: {memory} bytes of memory become {packed} packed bytes; beyond {MAX_REPEATED}, each byte can be \
+         packed at most {MAX_REPETITIONS} times"
+    )))
+}
+
 /// Prints how many bytes at the end of the input are not packed, if any.
 fn note_rest(windows: &Windows, len: u64) {
     let left = i128::from(len) - windows.used();
@@ -88,16 +107,23 @@ fn note_rest(windows: &Windows, len: u64) {
 /// Packs windows one after another.
 struct Packing<'a, W> {
     conversion: &'a Conversion,
+    checks: Option<Checks>,
     sink: Sink<'a, W>,
     fragment: Vec<u8>,
     /// Packed bytes so far.
     position: u64,
+    /// Instances so far.
+    done: u64,
 }
 
 impl<W: Write> Packing<'_, W> {
     /// Packs the instances of a window with these bytes.
     fn window(&mut self, window: &Window, bytes: &[u8]) -> Result<(), Failure> {
         let refused = |error| Failure::refused("pack", error);
+        if let Some(checks) = &mut self.checks {
+            checks.window("pack", window, bytes, self.done)?;
+        }
+        self.done += window.count as u64;
         let memory = Buffer::new(bytes).origin(window.origin as i64);
         let mut packer = self.conversion.packer(memory, window.count).map_err(refused)?;
         let first = self.position;
@@ -119,7 +145,7 @@ pub(crate) fn unpack(
     stdin: &mut StandardInput,
     stdout: &mut impl Write,
 ) -> Result<(), Failure> {
-    let Prepared { ty, conversion } = Prepared::of("unpack", layout, stdin)?;
+    let Prepared { ty, conversion, checks } = Prepared::of("unpack", layout, stdin)?;
     let refused = |error| Failure::refused("unpack", error);
     let of = |count| Windows::of(&ty, layout.origin, count);
     let record = packed_size(&conversion, 1).map_err(refused)?;
@@ -154,7 +180,8 @@ pub(crate) fn unpack(
     let mut windows = of(count.unwrap_or(u64::MAX));
     let memory = Memory::create(&layout.output, stdout, over)?;
     let conversion = &conversion;
-    let mut unpacking = Unpacking { conversion, memory, bytes: Vec::new(), position: 0 };
+    let mut unpacking =
+        Unpacking { conversion, checks, memory, bytes: Vec::new(), position: 0, done: 0 };
     loop {
         let (position, mut next) = (unpacking.position, windows.next_count());
         if len.is_none() {
@@ -184,10 +211,13 @@ pub(crate) fn unpack(
 /// Unpacks windows one after another.
 struct Unpacking<'a, W> {
     conversion: &'a Conversion,
+    checks: Option<Checks>,
     memory: Memory<'a, W>,
     bytes: Vec<u8>,
     /// Packed bytes so far.
     position: u64,
+    /// Instances so far.
+    done: u64,
 }
 
 impl<W: Write> Unpacking<'_, W> {
@@ -213,14 +243,20 @@ impl<W: Write> Unpacking<'_, W> {
             self.position += unpacked as u64;
         }
         drop(unpacker);
+        if let Some(checks) = &mut self.checks {
+            checks.window("unpack", window, &self.bytes, self.done)?;
+        }
+        self.done += count as u64;
         self.memory.write(start, &self.bytes)
     }
 }
 
-/// A type, and how its values are converted.
+/// A type, and how its values are checked and converted.
 struct Prepared {
     ty: Type,
     conversion: Conversion,
+    /// What must hold for the values.
+    checks: Option<Checks>,
 }
 
 impl Prepared {
@@ -229,10 +265,12 @@ impl Prepared {
         layout: &Layout,
         stdin: &mut StandardInput,
     ) -> Result<Self, Failure> {
-        let ty = input::ty(&layout.ty, "TYPE", stdin)?.ty;
-        let conversion = ty.commit().conversion(layout.representation.representation());
+        let parsed = input::ty(&layout.ty, "TYPE", stdin)?;
+        let committed = parsed.ty.commit();
+        let conversion = committed.conversion(layout.representation.representation());
         let conversion = conversion.map_err(|error| Failure::refused(action, error))?;
-        Ok(Self { ty, conversion })
+        let checks = Checks::of(&parsed, &committed);
+        Ok(Self { ty: parsed.ty, conversion, checks })
     }
 }
 

@@ -86,8 +86,13 @@ impl<'a> DebugInfo<'a> {
         let found = choose(&search, name, &mut layouts)?;
         let Some(found) = found else { return Err(not_found(name, &search, &headers)) };
         let resolved = Resolved::clone(&*layouts.resolve(found.place));
-        let data =
-            resolved.data.map_err(|what| Error::NoData { name: found.name.clone(), what })?;
+        let data = match resolved.data {
+            Ok(data) => data,
+            Err(what) => {
+                let parts = layouts.parts(found);
+                return Err(Error::NoData { name: found.name.clone(), what, parts });
+            }
+        };
         let mut fields = layouts.names;
         fields.set_spans(resolved.spans.to_vec());
         let parsed = Parsed { ty: data.ty, fields };

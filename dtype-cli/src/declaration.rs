@@ -22,6 +22,7 @@ use crate::notation::{self, FieldNames, MAX_LENGTH, Parsed};
 use crate::problem::{Problem, quoted};
 
 pub(crate) use c::names::{Words, header as header_type};
+pub(crate) use export::c_messages;
 pub use export::{ExportError, c_struct, rust_struct};
 pub use language::Language;
 use layout::Base;
@@ -173,6 +174,7 @@ fn parse_as(
         }
         Language::Numpy | Language::Notation => numpy::read(source, &mut fields)?,
     };
+    fields.restrict_whole(base.restriction);
     Ok(Parsed { ty: base.ty, fields })
 }
 

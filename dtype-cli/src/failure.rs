@@ -42,6 +42,24 @@ pub(crate) enum Failure {
         #[source]
         error: Error,
     },
+    /// A record has bytes that are not a value of their type.
+    #[error(
+        "cannot {action}: record {record}{}: {reason}",
+        match path.strip_prefix('.').unwrap_or(path) {
+            "" => String::new(),
+            path => format!(", field {path}"),
+        }
+    )]
+    Invalid {
+        /// The operation: `"unpack"`.
+        action: &'static str,
+        /// The number of the record, from 0.
+        record: u64,
+        /// The path of the field, after a dot if it starts with a name.
+        path: String,
+        /// What was found, and what was expected.
+        reason: String,
+    },
     /// An input ends inside a record.
     #[error(
         "the input ends inside record {record}: {} at offset {offset}, expected at least {expected}",

@@ -64,20 +64,21 @@ pub(crate) fn packed_ty(
 /// The types that an argument gives for the records of frames.
 #[derive(Clone, Debug)]
 pub(crate) enum Given {
-    Type(Parsed),
+    Type(Box<Parsed>),
     /// Those of an enum.
     Messages(Vec<(Message, Parsed)>),
 }
 
 /// The types given by an argument, for the records of frames.
 pub(crate) fn records(argument: &str, stdin: &mut StandardInput) -> Result<Given, Failure> {
-    read(argument, "TYPE", stdin, Given::Type, |source, language, wanted| {
+    let one = |parsed| Given::Type(Box::new(parsed));
+    read(argument, "TYPE", stdin, one, |source, language, wanted| {
         if language == Language::Rust
             && let Some(messages) = declaration::messages(source, wanted)?
         {
             return Ok(Given::Messages(messages));
         }
-        declaration::parse_packed(source, language, wanted).map(Given::Type)
+        declaration::parse_packed(source, language, wanted).map(one)
     })
 }
 
@@ -139,8 +140,7 @@ fn read<T>(
         if let Some(problem) = problems.first_mut().filter(|_| source == argument)
             && Path::new(argument).is_file()
         {
-            problem.help =
-                Some(format!("a file has this name; `@{argument}` reads the type from it"));
+            problem.help = Some(of_file(argument));
             problem.replacement = None;
         }
         Failure::Notation { problems, text: source, name }
@@ -178,6 +178,20 @@ fn of_items(items: Items, argument: &str, stdin: &StandardInput) -> Result<Parse
     // If the note cannot be written, nothing else changes.
     let _ = writeln!(io::stderr(), "note: {message}; types are shown for this machine");
     Ok(items.parsed)
+}
+
+/// What to do with a file whose name was given for a type, and which does not contain one itself.
+fn of_file(path: &str) -> String {
+    let mut bytes = Vec::new();
+    let file = dataset::regular(Path::new(path));
+    let read = file.and_then(|file| file.take(1024).read_to_end(&mut bytes).ok());
+    // The last character may be cut.
+    let is_text = std::str::from_utf8(&bytes).map_or_else(|error| error.error_len().is_none(), |_| true);
+    if read.is_some() && is_text {
+        format!("a file has this name; `@{path}` reads the type from it")
+    } else {
+        format!("`dtype dump TYPE {path}` prints the records of a type in this file")
+    }
 }
 
 /// Puts the names of the file and of the struct into the command that compiles the file.

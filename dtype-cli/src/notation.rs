@@ -7,6 +7,7 @@ mod grammar;
 mod hints;
 mod names;
 mod print;
+mod restriction;
 mod tree;
 
 use dtype_runtime::Type;
@@ -19,6 +20,7 @@ pub use grammar::MAX_NESTING;
 pub(crate) use names::{ISIZE, USIZE};
 pub use names::{all as predefined_names, nearest};
 pub use print::{print, print_named};
+pub(crate) use restriction::{Restriction, Values};
 
 /// The greatest length of a text in bytes. The cost of reading a text is linear in its length.
 pub const MAX_LENGTH: usize = 4 << 20;

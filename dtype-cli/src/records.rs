@@ -1,6 +1,7 @@
 //! Where the records of a file are, and what their values are.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use dtype_runtime::convertor::Conversion;
 use dtype_runtime::{Buffer, Committed, Error, Representation, Type};
@@ -169,8 +170,9 @@ impl Values {
 
 /// The type whose memory is the packed bytes of another one.
 pub(crate) fn packed(parsed: &Parsed) -> Result<Parsed, Failure> {
-    let mut packed = Packed::default();
-    let ty = packed.of(&Shape::of(parsed)).map_err(|error| Failure::refused("pack", error))?;
+    let (mut packed, shape) = (Packed::default(), Shape::of(parsed));
+    let ty = packed.of(&shape).map_err(|error| Failure::refused("pack", error))?;
+    packed.names.restrict_whole(shape.restriction().cloned());
     Ok(Parsed { ty, fields: packed.names })
 }
 
@@ -190,12 +192,20 @@ impl Packed {
         }
         let ty = match shape {
             Shape::Nothing => Type::structure(&[], &[], &[])?,
-            Shape::Value(basic) => Type::basic(*basic),
-            Shape::Meant(_, fields) => self.of(fields)?,
+            Shape::Value(basic, _) => Type::basic(*basic),
+            Shape::Meant(meaning, fields) => {
+                let ty = self.of(fields)?;
+                self.names.add_meaning(&ty, *meaning);
+                ty
+            }
             Shape::Repeated(count, inner) => Type::contiguous(*count, &self.of(inner)?)?,
-            Shape::Structure(members) => {
+            Shape::Structure(members, name) => {
                 let (mut end, mut blocks) = (0, Vec::with_capacity(members.len()));
-                for member in members {
+                let mut restrictions = Vec::new();
+                for (number, member) in members.iter().enumerate() {
+                    if let Some(values) = member.shape.restriction() {
+                        restrictions.push((number, Arc::clone(values)));
+                    }
                     let (length, element) = match &*member.shape {
                         Shape::Repeated(count, element) => (*count, &**element),
                         one => (1, one),
@@ -207,8 +217,15 @@ impl Packed {
                     blocks.push(Block { name, length, displacement, ty });
                 }
                 let ty = self.names.structure(blocks)?;
+                for (number, values) in restrictions {
+                    self.names.restrict(&ty, number, values);
+                }
                 // Without the padding at the end.
-                if ty.extent() == end { ty } else { Type::resized(&ty, 0, end)? }
+                let ty = if ty.extent() == end { ty } else { Type::resized(&ty, 0, end)? };
+                if let Some(name) = name {
+                    self.names.add_type(&ty, name);
+                }
+                ty
             }
         };
         self.known.insert(key, ty.clone());

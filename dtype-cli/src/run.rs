@@ -11,7 +11,7 @@ use crate::compare::Comparison;
 use crate::debug_info::Summary;
 use crate::failure::Failure;
 use crate::input::{self, StandardInput};
-use crate::notation::{GRAMMAR, predefined_names};
+use crate::notation::{GRAMMAR, Parsed, predefined_names};
 use crate::{convert, dump, frame, info, json, manual, records, show, types};
 
 /// The types have different signatures, or different memory.
@@ -89,15 +89,16 @@ fn run(arguments: Arguments, out: &mut impl Write) -> Result<u8, Failure> {
     }
     match (arguments.command, arguments.ty) {
         (Some(Command::Show(options)), _) => {
-            let parsed = if options.packed {
-                records::packed(&input::packed_ty(&options.ty, "TYPE", stdin)?)?
-            } else {
-                input::ty(&options.ty, "TYPE", stdin)?
-            };
+            if options.packed && options.form == Form::CStruct && !options.json {
+                let given = input::records(&options.ty, stdin)?;
+                show::messages(given, &options.ty, out)?;
+                return Ok(0);
+            }
+            let parsed = ty(&options.ty, "TYPE", options.packed, stdin)?;
             show::show(&parsed, &options, colour, out)?;
         }
         (Some(Command::Info(options)), _) => {
-            let parsed = input::ty(&options.ty, "TYPE", stdin)?;
+            let parsed = ty(&options.ty, "TYPE", options.packed, stdin)?;
             if options.json {
                 json::print(&json::Info::of(&parsed), out)?;
             } else {
@@ -114,8 +115,8 @@ fn run(arguments: Arguments, out: &mut impl Write) -> Result<u8, Failure> {
             return Ok(if is_good { 0 } else { DAMAGED });
         }
         (Some(Command::Compare(options)), _) => {
-            let a = input::ty(&options.a, "A", stdin)?;
-            let b = input::ty(&options.b, "B", stdin)?;
+            let a = ty(&options.a, "A", options.packed, stdin)?;
+            let b = ty(&options.b, "B", options.packed, stdin)?;
             let comparison = Comparison::of(&a, &b, options.memory);
             let is_same = match (options.memory, comparison.same_memory) {
                 (false, _) => comparison.same_signature,
@@ -148,6 +149,19 @@ fn run(arguments: Arguments, out: &mut impl Write) -> Result<u8, Failure> {
         (None, None) => return Err(Failure::Usage("expected a type or a subcommand".into())),
     }
     Ok(0)
+}
+
+/// The type given by an argument: in memory, or its packed bytes.
+fn ty(
+    argument: &str,
+    name: &str,
+    is_packed: bool,
+    stdin: &mut StandardInput,
+) -> Result<Parsed, Failure> {
+    if is_packed {
+        return records::packed(&input::packed_ty(argument, name, stdin)?);
+    }
+    input::ty(argument, name, stdin)
 }
 
 /// The structs of an object file, if they should be listed: whether as JSON, and whether by what another order of the fields

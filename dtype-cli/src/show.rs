@@ -11,11 +11,13 @@ use dtype_show::{
 };
 
 use crate::arguments::{Form, Show};
-use crate::declaration::{ExportError, c_struct, rust_struct};
+use crate::declaration::{ExportError, c_messages, c_struct, rust_struct};
 use crate::failure::Failure;
 use crate::field_paths::FieldPaths;
+use crate::input::Given;
 use crate::json;
 use crate::notation::{Meaning, Parsed, print_named};
+use crate::records;
 use crate::value::printable;
 
 /// The maximum number of entries of a description, lines of a plan and lines of a tree to print; the rest is
@@ -87,6 +89,22 @@ fn meant(meaning: Meaning, size: u64) -> Option<Dtype> {
         Some(unit) => dtype.with_unit(unit),
         None => dtype,
     })
+}
+
+/// Prints the C header for the records of messages. `argument` gave their types.
+pub(crate) fn messages(given: Given, argument: &str, out: &mut impl Write) -> Result<(), Failure> {
+    let otherwise = if matches!(given, Given::Type(_)) { "Record" } else { "Message" };
+    let is_name = |name: &&str| name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let file = argument.strip_prefix('@').and_then(|file| file.rsplit_once(':'));
+    let name = file.map(|(_, name)| name).filter(is_name).unwrap_or(otherwise);
+    let all = match given {
+        Given::Type(parsed) => vec![(None, records::packed(&parsed)?)],
+        Given::Messages(all) => {
+            let packed = |(message, parsed)| Ok((Some(message), records::packed(&parsed)?));
+            all.into_iter().map(packed).collect::<Result<_, Failure>>()?
+        }
+    };
+    Ok(write!(out, "{}", c_messages(name, &all).map_err(refused("C"))?)?)
 }
 
 /// The failure for a struct that cannot be declared in a language.

@@ -105,7 +105,7 @@ pub(crate) fn invalid(bytes: &[u8], style: ValueStyle, out: &mut String) -> Vali
 }
 
 /// The bytes as a number, zero-extended. Basic datatypes that are not floating-point numbers have at most 16 bytes.
-fn unsigned(bytes: &[u8]) -> u128 {
+pub(crate) fn unsigned(bytes: &[u8]) -> u128 {
     let mut wide = [0; 16];
     if cfg!(target_endian = "big") {
         wide[16 - bytes.len()..].copy_from_slice(bytes);

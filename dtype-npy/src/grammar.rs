@@ -161,7 +161,7 @@ impl Evaluator {
         if order.is_some_and(|order| order != ByteOrder::NATIVE) {
             let message = format!("`{text}` has the bytes of its values in the other order");
             let help = "a type describes values of this machine; write the format without the \
-                        sign for the order, and convert with `--representation big` or `little`";
+                        sign for the order; `dump`, `pack` and `unpack` take `--representation big` or `little`";
             let error = GrammarError::new(message, span, "not this machine's byte order");
             return Err(error.help(help));
         }

@@ -103,6 +103,12 @@ impl Windows {
         if self.count == 0 { 0 } else { self.span(0, self.count).1 }
     }
 
+    /// The number of bytes from the first byte of data to the end of the last.
+    pub(super) fn data_len(&self) -> u64 {
+        let (start, end, _) = self.span(0, self.count);
+        u64::try_from(end - start).unwrap_or(u64::MAX)
+    }
+
     /// One past the last byte that belongs to an instance.
     pub(super) fn used(&self) -> i128 {
         let behind = self.origin + i128::from(self.count) * self.extent.max(0);

@@ -88,12 +88,14 @@ pub enum Error {
         types: Vec<String>,
     },
     /// The type is not a datatype.
-    #[error("{} is {what}\nhelp: name the struct that is meant", quoted(name))]
+    #[error("{} is {what}\nhelp: {}", quoted(name), parts_help(parts))]
     NoData {
         /// The name of the type.
         name: String,
         /// A description of the type.
         what: String,
+        /// The structs that one of its values can hold: the variants of an enum, the members of a union.
+        parts: Vec<String>,
     },
     /// Some members of the struct are not datatypes.
     #[error(
@@ -135,6 +137,13 @@ fn help(near: Option<&str>, is_declared: bool) -> String {
                  that no variable or function has, unless `-fno-eliminate-unused-debug-types` is given"
             .into(),
     }
+}
+
+fn parts_help(parts: &[String]) -> String {
+    if parts.is_empty() {
+        return "it has no struct in it that could be named in its place".into();
+    }
+    format!("name the one that is meant:{}", lines(parts))
 }
 
 /// The greatest number of lines of a list in a message.

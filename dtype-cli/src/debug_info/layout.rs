@@ -8,7 +8,7 @@ use dtype_runtime::{Error as TypeError, Type};
 use gimli::{AttributeValue, DwAte, DwLang, DwTag, Operation, constants as dw};
 
 use super::basic::{basic, of_header};
-use super::search::is_structure;
+use super::search::{Found, is_structure};
 use super::unit::{Entry, Headers, Place, Unit};
 use crate::declaration::MAX_NESTING;
 use crate::declaration::layout::{Layout, Member, structure};
@@ -16,6 +16,9 @@ use crate::notation::{FieldNames, Span};
 
 /// The greatest number of members without data that are named for one struct.
 const MAX_LEFT_OUT: usize = 256;
+
+/// The greatest number of parts of a type that are named.
+const MAX_PARTS: usize = 256;
 
 /// The greatest number of entries that are read and members that are placed, for all structs together. In a damaged file, each
 /// struct may be inside another one, or be a member of many without a name.
@@ -144,6 +147,42 @@ impl<'h, 'a> Layouts<'h, 'a> {
                 .collect();
         }
         Vec::new()
+    }
+
+    /// The names of the structs that an enum of Rust has as variants, or a union as members.
+    pub(super) fn parts(&mut self, of: &Found) -> Vec<String> {
+        let Some(unit) = self.unit(of.place.unit) else { return Vec::new() };
+        let children = unit.children(of.place.offset, &mut self.work).unwrap_or_default();
+        let mut parts = Vec::new();
+        for child in &children {
+            let part = match child.tag {
+                dw::DW_TAG_structure_type | dw::DW_TAG_class_type => {
+                    let own = unit.name(child).map(String::from_utf8_lossy);
+                    own.map(|own| format!("{}::{own}", of.name))
+                }
+                dw::DW_TAG_member if of.tag == dw::DW_TAG_union_type => {
+                    let target = child.value(dw::DW_AT_type);
+                    let target = target.and_then(|value| self.headers.target(of.place.unit, value));
+                    target.and_then(|place| self.name_of_struct(place))
+                }
+                _ => None,
+            };
+            parts.extend(part.filter(|part| !parts.contains(part)));
+            if parts.len() >= MAX_PARTS {
+                break;
+            }
+        }
+        parts
+    }
+
+    /// The name of a struct or of a typedef.
+    fn name_of_struct(&mut self, place: Place) -> Option<String> {
+        let unit = self.unit(place.unit)?;
+        let entry = unit.entry(place.offset).ok()?;
+        let is_named = is_structure(entry.tag) || entry.tag == dw::DW_TAG_typedef;
+        unit.name(&entry)
+            .filter(|_| is_named)
+            .map(|name| String::from_utf8_lossy(name).into_owned())
     }
 
     /// Whether a typedef gives a struct its only name.
@@ -600,7 +639,13 @@ fn padded(resolved: Resolved, size: u64) -> Resolved {
     };
     let align = if size.is_power_of_two() { size } else { resolved.align };
     let padded = Type::resized(&layout.ty, 0, extent);
-    Resolved::made(padded.map(|ty| Layout { ty, size, align, members: [].into() }))
+    Resolved::made(padded.map(|ty| Layout {
+        ty,
+        size,
+        align,
+        members: [].into(),
+        restriction: None,
+    }))
 }
 
 fn unknown(tag: DwTag) -> String {

@@ -32,12 +32,17 @@ pub(super) struct Sections<'a> {
 
 /// Whether a file with these first bytes is an object file, an archive or a program.
 pub(super) fn is_object<'a, R: ReadRef<'a>>(data: R) -> bool {
-    FileKind::parse(data).is_ok() || is_precompiled(data)
+    FileKind::parse(data).is_ok() || is_precompiled(data) || is_bitcode(data)
 }
 
 /// Whether the file is a precompiled header, as GCC and Clang make it from a header alone.
 fn is_precompiled<'a, R: ReadRef<'a>>(data: R) -> bool {
     data.read_bytes_at(0, 4).is_ok_and(|start| [&b"gpch"[..], b"CPCH"].contains(&start))
+}
+
+/// Whether the file has the code of LLVM, which it writes in place of an object file for link-time optimization.
+fn is_bitcode<'a, R: ReadRef<'a>>(data: R) -> bool {
+    data.read_bytes_at(0, 4).is_ok_and(|start| start == b"BC\xC0\xDE")
 }
 
 /// The sections of the objects in a file: of one, or of each member of an archive.
@@ -48,6 +53,9 @@ pub(super) fn read<'a, R: ReadRef<'a>>(data: R) -> Result<Vec<Sections<'a>>, Err
             help: "with `-x c`, or `-x c++`, a compiler makes an object file of a header: \
                    `cc -g -c -x c -fno-eliminate-unused-debug-types FILE.h -o FILE.o`",
         });
+    }
+    if is_bitcode(data) {
+        return Err(bitcode());
     }
     match FileKind::parse(data)? {
         FileKind::Archive => {
@@ -64,7 +72,8 @@ pub(super) fn read<'a, R: ReadRef<'a>>(data: R) -> Result<Vec<Sections<'a>>, Err
                 if !is_object(data) {
                     continue;
                 }
-                match of_object(data) {
+                let object = if is_bitcode(data) { Err(bitcode()) } else { of_object(data) };
+                match object {
                     Ok(sections) => all.push(sections),
                     Err(error) => first = first.or(Some(error)),
                 }
@@ -110,8 +119,22 @@ fn of_object<'a, R: ReadRef<'a>>(data: R) -> Result<Sections<'a>, Error> {
         _ if file.format() == BinaryFormat::MachO && file.kind() != ObjectKind::Relocatable => {
             Error::InObjectFiles
         }
+        // Instructions for the linker, and no debug information until it has compiled them.
+        _ if file
+            .sections()
+            .any(|one| one.name_bytes().is_ok_and(|name| name.starts_with(b".gnu.lto_"))) =>
+        {
+            let help = "compile it with `-ffat-lto-objects`, or name the program or library that it is linked into";
+            Error::Unsupported { what: "an object file for link-time optimization alone", help }
+        }
         _ => Error::Stripped,
     })
+}
+
+/// The error for a file that has the code of LLVM.
+fn bitcode() -> Error {
+    let help = "compile it without `-flto`, or name the program or library that it is linked into";
+    Error::Unsupported { what: "LLVM bitcode", help }
 }
 
 /// Types have the sizes of the machine that the file is for. For an unknown machine, there is no DWARF that could mislead.

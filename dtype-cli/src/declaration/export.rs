@@ -13,6 +13,7 @@ mod rust;
 
 use dtype_runtime::Basic;
 
+use super::Message;
 use crate::notation::Parsed;
 
 /// Why a type cannot be declared as a struct.
@@ -91,6 +92,37 @@ pub enum ExportError {
 /// ```
 pub fn c_struct(parsed: &Parsed) -> Result<String, ExportError> {
     Ok(c::write(&definition::definitions(parsed, &c::LANGUAGE)?))
+}
+
+/// A C header for the packed records of messages, which are of these types: structs without padding, the constants of their
+/// enums, sizes and signatures, the tags of the kinds of message, and functions that read and write frames. `name` names the
+/// enum of the messages, or a type that is one of the notation.
+///
+/// # Errors
+///
+/// The errors of [`c_struct`].
+pub(crate) fn c_messages(
+    name: &str,
+    all: &[(Option<Message>, Parsed)],
+) -> Result<String, ExportError> {
+    let named = |message: &Option<Message>, parsed: &Parsed| match message {
+        Some(message) => format!("{name}_{}", message.name),
+        None => parsed.fields.type_name(&parsed.ty).unwrap_or(name).to_owned(),
+    };
+    // Text is bytes, and a message without records has no type.
+    let structs = all.iter().filter(|(message, parsed)| {
+        parsed.ty.extent() != 0 && !message.as_ref().is_some_and(|message| message.is_text)
+    });
+    let structs: Vec<(&str, &Parsed)> = structs
+        .map(|(message, parsed)| (message.as_ref().map_or(name, |message| &*message.name), parsed))
+        .collect();
+    let declarations = definition::declarations(&structs, &c::OF_PEERS, true, false)?;
+    let records = all.iter().map(|(message, parsed)| c::Records {
+        name: named(message, parsed),
+        tag: message.as_ref().map(|message| message.tag),
+        parsed,
+    });
+    Ok(c::write_messages(&declarations, &records.collect::<Vec<_>>()))
 }
 
 /// Rust structs with the layout of a type, as [`c_struct`] writes them in C. Complex numbers are those of the crate

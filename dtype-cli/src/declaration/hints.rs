@@ -30,6 +30,51 @@ impl Hints {
         self.left = self.left.checked_sub(work)?;
         let mut defined: Vec<&str> = defined.collect();
         defined.sort_unstable();
-        nearest(name, defined.into_iter().chain(known))
+        nearest(name, defined.into_iter().chain(known.filter(|known| is_misspelt(name, known))))
+    }
+}
+
+/// Whether a name can be that of a known type with a mistake in it. Types with other bytes have similar names: `U32`, `__be32`,
+/// `uint24_t`. So capital letters count, and a name with digits has the same letters and digits in another order, except for
+/// the signs of a C type, `_` and `t`.
+fn is_misspelt(name: &str, known: &str) -> bool {
+    let has = |name: &str, is: fn(char) -> bool| name.contains(is);
+    let is_digit = |c: char| c.is_ascii_digit();
+    let letters = |name: &str| {
+        let mut letters: Vec<char> = name.chars().filter(|c| !matches!(c, '_' | 't')).collect();
+        letters.sort_unstable();
+        letters
+    };
+    has(name, char::is_uppercase) == has(known, char::is_uppercase)
+        && (!has(name, is_digit) && !has(known, is_digit) || letters(name) == letters(known))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_with_other_bytes_are_not_meant() {
+        for (name, known) in [
+            ("U32", "u32"),
+            ("u32be", "u32"),
+            ("u24", "u64"),
+            ("__be32", "__s32"),
+            ("uint32_be_t", "uint32_t"),
+            ("int24_t", "int64_t"),
+            ("bool32", "bool"),
+            ("Bool", "bool"),
+        ] {
+            assert!(!is_misspelt(name, known), "{name} {known}");
+        }
+        for (name, known) in [
+            ("f46", "f64"),
+            ("unit32_t", "uint32_t"),
+            ("u_int32", "u_int32_t"),
+            ("boool", "bool"),
+            ("Complex46", "Complex64"),
+        ] {
+            assert!(is_misspelt(name, known), "{name} {known}");
+        }
     }
 }

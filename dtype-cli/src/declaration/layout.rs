@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dtype_runtime::{Basic, Error, Type};
 
-use crate::notation::{Block, FieldNames, Meaning};
+use crate::notation::{Block, FieldNames, Meaning, Restriction};
 use crate::problem::{Problem, quoted};
 
 /// The greatest size that a type can have, in bytes.
@@ -23,6 +23,8 @@ pub(crate) struct Layout {
     pub(crate) align: u64,
     /// The fields, if it is a struct.
     pub(crate) members: Arc<[Member]>,
+    /// Which values a single value, or those of an array, can have, if that is not up to their basic datatype.
+    pub(crate) restriction: Option<Arc<Restriction>>,
 }
 
 /// A field of a struct.
@@ -96,13 +98,18 @@ pub(super) fn foreign(what: &'static str, help: &'static str) -> Base {
 impl Layout {
     pub(crate) fn basic(basic: Basic) -> Self {
         let [size, align] = [basic.size(), basic.align()].map(|bytes| bytes as u64);
-        Self { ty: Type::basic(basic), size, align, members: [].into() }
+        Self { ty: Type::basic(basic), size, align, members: [].into(), restriction: None }
+    }
+
+    /// The basic datatype with fewer values.
+    pub(super) fn restricted(basic: Basic, to: Restriction) -> Self {
+        Self { restriction: Some(Arc::new(to)), ..Self::basic(basic) }
     }
 
     /// The type without data and without bytes.
     pub(crate) fn nothing() -> Result<Self, Error> {
         let ty = Type::contiguous(0, &Type::basic(Basic::U8))?;
-        Ok(Self { ty, size: 0, align: 1, members: [].into() })
+        Ok(Self { ty, size: 0, align: 1, members: [].into(), restriction: None })
     }
 
     /// The same type with a meaning of its own.
@@ -121,7 +128,8 @@ impl Layout {
             ty = Type::contiguous(*length, &ty)?;
             size = product(size, *length)?;
         }
-        Ok(Self { ty, size, align: self.align, members: [].into() })
+        let restriction = self.restriction.clone();
+        Ok(Self { ty, size, align: self.align, members: [].into(), restriction })
     }
 
     /// An array in C, each of whose elements must be aligned; a message if that is impossible.
@@ -155,6 +163,8 @@ pub(super) struct Placement {
     end: u64,
     align: u64,
     members: Vec<Member>,
+    /// Which values some members have, by their numbers.
+    restrictions: Vec<(usize, Arc<Restriction>)>,
 }
 
 impl Placement {
@@ -177,6 +187,9 @@ impl Placement {
         self.end = product(offset.saturating_add(bytes), 1)?;
         self.align = self.align.max(align);
         if !is_gap {
+            if let Some(values) = &element.restriction {
+                self.restrictions.push((self.members.len(), Arc::clone(values)));
+            }
             self.members.push(Member { name, offset, element: inner.ty, length });
         }
         Ok(())
@@ -198,7 +211,11 @@ impl Placement {
     pub(super) fn finish(self, align: u64, names: &mut FieldNames) -> Result<Layout, Error> {
         let align = self.align.max(align).max(1);
         let size = up(self.end, align)?;
-        structure(self.members, size, align, names)
+        let layout = structure(self.members, size, align, names)?;
+        for (member, values) in self.restrictions {
+            names.restrict(&layout.ty, member, values);
+        }
+        Ok(layout)
     }
 }
 
@@ -223,7 +240,7 @@ pub(crate) fn structure(
     let extent = product(size, 1)?.cast_signed();
     let is_whole = built.lb() == 0 && built.extent() == extent;
     let ty = if is_whole { built } else { Type::resized(&built, 0, extent)? };
-    Ok(Layout { ty, size, align, members: members.into() })
+    Ok(Layout { ty, size, align, members: members.into(), restriction: None })
 }
 
 /// Whether a field's name marks it as a gap.

@@ -25,7 +25,7 @@ use syn::{Attribute, Fields, Type, TypePath};
 use super::hints::Hints;
 use super::layout::{Base, Layout, NoData, Placement, foreign, is_gap, wrong};
 use super::{Declared, Form, MAX_NESTING, MAX_PROBLEMS};
-use crate::notation::FieldNames;
+use crate::notation::{FieldNames, Restriction};
 use crate::problem::{Problem, quoted};
 use attributes::{Derived, Representation, condition, derived, derives, representation};
 use items::{Item, Kind};
@@ -106,6 +106,8 @@ fn clamped(range: Range<usize>, source: &str) -> Range<usize> {
 struct Reader<'f> {
     form: Form,
     items: HashMap<String, Item>,
+    /// The ends of the paths of the names that the text imports.
+    uses: HashMap<String, Vec<String>>,
     /// The names of the structs, in the order of the text.
     order: Vec<String>,
     /// The items that were evaluated; `None` while an item is being evaluated.
@@ -137,6 +139,7 @@ impl<'f> Reader<'f> {
         let mut reader = Self {
             form,
             items: HashMap::new(),
+            uses: HashMap::new(),
             order: Vec::new(),
             done: HashMap::new(),
             parts: HashSet::new(),
@@ -215,8 +218,11 @@ impl<'f> Reader<'f> {
                         problem.help("add the integer that it is, for example `#[repr(u8)]`"),
                     );
                 };
-                self.check_variants(&layout, variants)?;
-                Ok(Layout::basic(basic))
+                let variants = self.variants(basic, layout.integer.is_none(), variants)?;
+                Ok(match variants {
+                    Some(all) => Layout::restricted(basic, Restriction::variants(name, all)),
+                    None => Layout::basic(basic),
+                })
             }
             Kind::Constant(_) => foreign("a constant", "expected a type"),
             Kind::Struct { generics: Some(generics), .. } => {
@@ -263,9 +269,12 @@ impl<'f> Reader<'f> {
         if layout.is_transparent && filled > 1 && self.form == Form::Memory {
             return no_places(name, &item.span);
         }
-        placement.finish(layout.align.unwrap_or(1), self.fields).map_err(|error| {
-            Problem::new(error.to_string(), item.span.clone(), "in this struct").into()
-        })
+        let layout = placement.finish(layout.align.unwrap_or(1), self.fields);
+        let layout = layout.map_err(|error| {
+            Problem::new(error.to_string(), item.span.clone(), "in this struct")
+        })?;
+        self.fields.add_type(&layout.ty, name);
+        Ok(layout)
     }
 
     /// Places a field. Returns whether it has bytes.
@@ -346,7 +355,8 @@ fn no_places(name: &str, span: &Range<usize>) -> Base {
     let problem = Problem::new(message, span.clone(), "expected `#[repr(C)]`");
     wrong(problem.help(
         "without `#[repr(C)]`, only the compiler knows the layout: give a program with debug \
-         information, `PROGRAM:NAME`; packed bytes follow the declaration: `--packed`",
+         information, `PROGRAM:NAME`; packed bytes follow the declaration: `show`, `info`, `compare` and `dump` \
+         take `--packed`",
     ))
 }
 

@@ -41,7 +41,7 @@ fn add(
 ) -> Result<(), Failure> {
     match &**shape {
         Shape::Nothing => {}
-        Shape::Structure(members) => {
+        Shape::Structure(members, _) => {
             let dot = if path.is_empty() { "" } else { "." };
             for member in members {
                 let path = format!("{path}{dot}{}", member.name);
@@ -53,7 +53,7 @@ fn add(
                 add(columns, name_bytes, inner, &format!("{path}[{index}]"), arrays)?;
             }
         }
-        Shape::Value(_) | Shape::Repeated(..) | Shape::Meant(..) => {
+        Shape::Value(..) | Shape::Repeated(..) | Shape::Meant(..) => {
             if columns.len() >= MAX_COLUMNS {
                 return Err(Failure::Usage(format!(
                     "a record has more than {MAX_COLUMNS} columns; `--as json` has no such limit"

@@ -232,7 +232,7 @@ impl Fields {
         match shape {
             _ if self.is_full() => {}
             Shape::Nothing => {}
-            Shape::Value(basic) => {
+            Shape::Value(basic, _) => {
                 self.push(&path, basic.to_string(), times);
             }
             Shape::Meant(Meaning::Time(unit), _) => self.push(&path, date::name('M', *unit), times),
@@ -241,7 +241,7 @@ impl Fields {
                 let brackets = if shape.is_value() { "" } else { "[]" };
                 self.add(inner, path + brackets, times.saturating_mul(*count));
             }
-            Shape::Structure(members) => {
+            Shape::Structure(members, _) => {
                 let dot = if path.is_empty() { "" } else { "." };
                 for member in members {
                     if self.is_full() {
@@ -260,14 +260,14 @@ impl Fields {
 fn each_value(shape: &Shape, first: usize, visit: &mut dyn FnMut(usize, Basic)) -> usize {
     match shape {
         Shape::Nothing => first,
-        Shape::Value(basic) => {
+        Shape::Value(basic, _) => {
             visit(first, *basic);
             first + 1
         }
         Shape::Repeated(count, inner) => {
             (0..*count).map(|_| each_value(inner, first, visit)).last().unwrap_or(first)
         }
-        Shape::Structure(members) => {
+        Shape::Structure(members, _) => {
             members.iter().fold(first, |first, member| each_value(&member.shape, first, visit))
         }
         Shape::Meant(_, fields) => each_value(fields, first, visit),

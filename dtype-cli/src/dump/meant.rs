@@ -1,6 +1,8 @@
 //! Values whose fields are not printed: text, lists, optional values, times, addresses.
 
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
+
+use dtype_runtime::Basic;
 
 use crate::notation::Meaning;
 use crate::shape::Shape;
@@ -11,10 +13,12 @@ pub(super) enum Meant<'a> {
     Text(String),
     /// Bytes of a text in any encoding.
     Bytes(&'a [u8]),
+    /// A number, and its bytes as this machine has them.
+    Number(Basic, Vec<u8>),
     /// Bytes that are not text.
     NotText(&'a [u8]),
-    /// A number without a unit.
-    Number(i64),
+    /// A count of units that is no date, or has no unit.
+    Count(i64),
     /// Items of one shape, and their packed bytes.
     Items(u64, &'a Shape, &'a [u8]),
     /// A value that is present.
@@ -29,7 +33,7 @@ impl<'a> Meant<'a> {
     pub(super) fn of(meaning: Meaning, fields: &'a Shape, bytes: &'a [u8]) -> Self {
         let last = match fields {
             // A list without items has only a length.
-            Shape::Structure(members) => members.get(1).map(|member| &*member.shape),
+            Shape::Structure(members, _) => members.get(1).map(|member| &*member.shape),
             _ => None,
         };
         match (meaning, bytes) {
@@ -66,7 +70,7 @@ impl<'a> Meant<'a> {
                     return Self::Invalid(bytes);
                 };
                 let is_span = matches!(meaning, Meaning::Span(_));
-                date::text(count, unit, is_span).map_or(Self::Number(count), Self::Text)
+                date::text(count, unit, is_span).map_or(Self::Count(count), Self::Text)
             }
             (Meaning::List { capacity }, _) => match counted(bytes) {
                 Some((_, length, body)) if length as u64 <= capacity => {
@@ -90,6 +94,17 @@ impl<'a> Meant<'a> {
                 let short = || <[u8; 4]>::try_from(bytes).map(|v4| Ipv4Addr::from(v4).to_string());
                 address.or_else(|_| short()).map_or(Self::Invalid(bytes), Self::Text)
             }
+            (Meaning::SocketAddress, _) => match socket_address(bytes) {
+                Some(address) => Self::Text(address.to_string()),
+                None => Self::Invalid(&bytes[..bytes.len().min(1)]),
+            },
+            (Meaning::Number { basic, is_big }, _) => {
+                let mut bytes = bytes.to_vec();
+                if is_big != cfg!(target_endian = "big") {
+                    bytes.reverse();
+                }
+                Self::Number(basic, bytes)
+            }
             (Meaning::Uuid, _) => {
                 let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
                 let group = |from: usize, to: usize| digits[from..to].concat();
@@ -106,7 +121,8 @@ impl<'a> Meant<'a> {
             Self::Text(text) if is_json => json_string(text, out),
             Self::Text(text) => out.push_str(&printable(text)),
             Self::Bytes(bytes) => value::write_bytes(bytes, style, out),
-            Self::Number(number) => out.push_str(&number.to_string()),
+            Self::Count(number) => out.push_str(&number.to_string()),
+            Self::Number(basic, bytes) => return value::write(*basic, bytes, style, out),
             Self::Absent => out.push_str("null"),
             Self::NotText(bytes) => {
                 out.push_str(if is_json { "{\"invalid\":" } else { "invalid " });
@@ -125,4 +141,23 @@ impl<'a> Meant<'a> {
 fn counted(bytes: &[u8]) -> Option<(&[u8], usize, &[u8])> {
     let (head, body) = bytes.split_first_chunk::<4>()?;
     Some((head, usize::try_from(u32::from_ne_bytes(*head)).ok()?, body))
+}
+
+/// The address in the packed bytes of a `FixedSocketAddr`; `None` if it is not one.
+fn socket_address(bytes: &[u8]) -> Option<SocketAddr> {
+    let (version, rest) = bytes.split_first()?;
+    let (address, rest) = rest.split_first_chunk::<16>()?;
+    let (port, rest) = rest.split_first_chunk()?;
+    let (flowinfo, rest) = rest.split_first_chunk()?;
+    let (scope, _) = rest.split_first_chunk()?;
+    let port = u16::from_ne_bytes(*port);
+    let [a, b, c, d, ..] = *address;
+    Some(match version {
+        4 => SocketAddrV4::new([a, b, c, d].into(), port).into(),
+        6 => {
+            let [flowinfo, scope] = [*flowinfo, *scope].map(u32::from_ne_bytes);
+            SocketAddrV6::new((*address).into(), port, flowinfo, scope).into()
+        }
+        _ => return None,
+    })
 }

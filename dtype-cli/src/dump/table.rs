@@ -114,7 +114,7 @@ impl Table {
             let at_right = match index.checked_sub(1).and_then(|index| self.columns.get(index)) {
                 None => true,
                 Some(column) => {
-                    matches!(&*column.shape, Shape::Value(basic) if value::is_number(*basic))
+                    matches!(&*column.shape, Shape::Value(basic, _) if value::is_number(*basic))
                 }
             };
             let style = if *validity == Validity::Invalid { "\x1b[31m" } else { style };

@@ -45,8 +45,14 @@ impl<'a> ValueWriter<'a> {
         }
         match shape {
             Shape::Nothing => self.push("", "null"),
-            Shape::Value(basic) => {
+            Shape::Value(basic, restriction) => {
                 let bytes = take(values, basic.size());
+                if restriction
+                    .as_ref()
+                    .is_some_and(|values| !values.accepts(value::unsigned(bytes)))
+                {
+                    return Ok(value::invalid(bytes, self.style, self.text));
+                }
                 return Ok(value::write(*basic, bytes, self.style, self.text));
             }
             Shape::Repeated(count, inner) if is_text(inner) => {
@@ -61,7 +67,7 @@ impl<'a> ValueWriter<'a> {
                     other => Ok(other.write(self.style, self.text)),
                 };
             }
-            Shape::Structure(members) => {
+            Shape::Structure(members, _) => {
                 let mut validity = Validity::Valid;
                 self.text.push('{');
                 for (index, member) in members.iter().enumerate() {
@@ -111,7 +117,7 @@ impl<'a> ValueWriter<'a> {
 
 /// Whether an array of this shape is text.
 pub(super) fn is_text(shape: &Shape) -> bool {
-    matches!(shape, Shape::Value(basic) if value::is_text(*basic))
+    matches!(shape, Shape::Value(basic, _) if value::is_text(*basic))
 }
 
 /// Takes the bytes of the next values from the front of `values`.

@@ -41,7 +41,7 @@ impl Known {
 
     fn given(given: Given) -> Vec<Self> {
         match given {
-            Given::Type(parsed) => vec![Self::new(parsed, true)],
+            Given::Type(parsed) => vec![Self::new(*parsed, true)],
             Given::Messages(messages) => {
                 let known = messages.into_iter().map(|(message, parsed)| Self {
                     message: Some(message),
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn only_types_in_use_are_prepared() {
-        let mut types = KnownTypes::new(vec![Given::Type(parse("f64").unwrap())]);
+        let mut types = KnownTypes::new(vec![Given::Type(Box::new(parse("f64").unwrap()))]);
         let texts = ["struct{u8, u16}", "struct{u8, u32}"];
         for text in texts {
             assert!(types.learn(&parse(text).unwrap().ty.marshal()).is_some());

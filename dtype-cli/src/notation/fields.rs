@@ -2,10 +2,13 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
 use dtype_npy::DateUnit;
 use dtype_runtime::types::{Argument, Combiner};
-use dtype_runtime::{Error, Type};
+use dtype_runtime::{Basic, Error, Type};
+
+use super::restriction::Restriction;
 
 /// A block of a type, such as a member of a structure: `length` instances of `ty`, the first at a displacement in bytes.
 #[derive(Clone)]
@@ -48,6 +51,10 @@ pub(crate) enum Meaning {
     Address,
     /// The 16 bytes of a UUID.
     Uuid,
+    /// The version of IP, 16 bytes of address, the port, and the two numbers of IPv6.
+    SocketAddress,
+    /// The bytes of a number, the most significant byte first or last.
+    Number { basic: Basic, is_big: bool },
 }
 
 impl Meaning {
@@ -66,6 +73,10 @@ pub struct FieldNames {
     types: HashMap<usize, (Type, String)>,
     /// What the values of some types mean, by the address of the type.
     meanings: HashMap<usize, (Type, Meaning)>,
+    /// Which values the members of some structures have, by the address of the structure and the number of the member.
+    restrictions: HashMap<(usize, usize), (Type, Arc<Restriction>)>,
+    /// Which values the whole type has, if it is not a structure.
+    whole: Option<Arc<Restriction>>,
     /// The fields of the whole type, including those that are not data; `None` if all are data.
     spans: Option<Vec<Span>>,
 }
@@ -115,7 +126,34 @@ impl FieldNames {
 
     /// Adds the name of a struct.
     pub(crate) fn add_type(&mut self, ty: &Type, name: &str) {
-        self.types.insert(ty.as_ptr().addr(), (ty.clone(), name.to_owned()));
+        for ty in [ty, &unresized(ty)] {
+            self.types.insert(ty.as_ptr().addr(), (ty.clone(), name.to_owned()));
+        }
+    }
+
+    /// Restricts the values of a member of a structure, or of the elements of an array that it is.
+    pub(crate) fn restrict(&mut self, structure: &Type, member: usize, to: Arc<Restriction>) {
+        let structure = unresized(structure);
+        self.restrictions.insert((structure.as_ptr().addr(), member), (structure, to));
+    }
+
+    /// The values that a member of a structure has, if they are not all of its basic datatype.
+    pub(crate) fn restriction(&self, structure: &Type, member: usize) -> Option<&Arc<Restriction>> {
+        if self.restrictions.is_empty() {
+            return None;
+        }
+        let key = (unresized(structure).as_ptr().addr(), member);
+        self.restrictions.get(&key).map(|(_, values)| values)
+    }
+
+    /// Restricts the values of the whole type, which is not a structure.
+    pub(crate) fn restrict_whole(&mut self, to: Option<Arc<Restriction>>) {
+        self.whole = to;
+    }
+
+    /// The values that the whole type has, if it is not a structure and they are not all of its basic datatype.
+    pub(crate) fn whole_restriction(&self) -> Option<&Arc<Restriction>> {
+        self.whole.as_ref()
     }
 
     /// The name of a struct, if its declaration has one.
@@ -146,6 +184,13 @@ impl FieldNames {
     pub fn is_empty(&self) -> bool {
         self.structures.is_empty()
     }
+}
+
+/// The type whose bounds a resized type changes; another type itself.
+fn unresized(ty: &Type) -> Type {
+    let call = ty.call().filter(|call| call.combiner == Combiner::Resized);
+    let inner = call.and_then(|call| call.types().next().map(|ty| Type::clone(ty)));
+    inner.unwrap_or_else(|| ty.clone())
 }
 
 impl fmt::Debug for FieldNames {

@@ -10,7 +10,7 @@ use dtype_cli::notation::{parse, print};
 use dtype_runtime::{Buffer, BufferMut, Error, Representation};
 use proptest::prelude::*;
 
-use crate::command::{Folder, done, dtype, failed, noise};
+use crate::command::{Folder, done, dtype, failed, fed, noise};
 
 /// Packs and unpacks a file, and compares both with what the runtime does in memory.
 fn there_and_back(ty: &str, len: usize, origin: usize, count: usize, given: &[&str]) {
@@ -493,4 +493,21 @@ fn text_that_is_not_utf_8() {
         let path = folder.file(name, bytes);
         assert!(failed(dtype().arg("show").arg(at(&path))).contains("is not UTF-8 text"));
     }
+}
+
+#[test]
+fn memory_is_not_packed_again_for_hours() {
+    let folder = Folder::new();
+    let (file, out) = (folder.file("in", b"abcd"), folder.path("out"));
+    for ty in ["hvector(1000000000000, 1, 0, u8)", "[hvector(1000000000000, 1, 0, u8); 4]"] {
+        let text = failed(dtype().args(["pack", ty]).arg(&file).arg(&out));
+        assert!(text.contains("packed bytes; beyond 1073741824, each byte"), "{text}");
+    }
+    let many = ["--count", "1000000000000"];
+    failed(dtype().args(["pack", "resized(u8, 0, 0)"]).arg(&file).arg(&out).args(many));
+    let from_pipe = fed(dtype().args(["pack", "hvector(1000000000000, 1, 0, u8)", "-", "-"]), b"a");
+    assert_eq!(from_pipe.status.code(), Some(2));
+    // A few repetitions are what a type is for.
+    done(dtype().args(["pack", "hvector(1000, 1, 0, u8)"]).arg(&file).arg(&out));
+    assert_eq!(std::fs::metadata(out).unwrap().len(), 4000);
 }

@@ -13,9 +13,13 @@ mod files;
 mod frame;
 #[cfg(feature = "hdf5")]
 mod hdf5;
+mod hints;
+mod messages_in_c;
 mod names;
 mod notation;
 mod npy;
 mod own_types;
 mod pipes;
 mod renamed;
+mod signature_in_python;
+mod validity;

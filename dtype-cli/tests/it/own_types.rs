@@ -93,7 +93,7 @@ macro_rules! same {
 #[test]
 fn every_type_that_the_derive_accepts() {
     use dtype_runtime::time::{Microseconds, Milliseconds, Nanoseconds, Seconds};
-    use dtype_runtime::{FixedSocketAddr, FixedStr, Maybe, TimeSpan, Timestamp};
+    use dtype_runtime::{FixedDuration, FixedSocketAddr, FixedStr, Maybe, TimeSpan, Timestamp};
     use std::cmp::Reverse;
     use std::marker::PhantomData;
     use std::mem::ManuallyDrop;
@@ -101,6 +101,7 @@ fn every_type_that_the_derive_accepts() {
         NonZero, NonZeroI128, NonZeroIsize, NonZeroU8, NonZeroU64, Saturating, Wrapping,
     };
     use std::ops::{Range, RangeFrom, RangeTo, RangeToInclusive};
+    use zerocopy::{BigEndian, LE, LittleEndian, NetworkEndian};
     same!(
         usize,
         i128,
@@ -132,17 +133,32 @@ fn every_type_that_the_derive_accepts() {
         num_complex::Complex64,
         uuid::Uuid,
         std::net::Ipv4Addr,
-        FixedSocketAddr,
         Timestamp<Seconds>,
         Timestamp<dtype_runtime::time::Milliseconds>,
         [Timestamp<Milliseconds>; 2],
         Maybe<TimeSpan<Microseconds>>,
         TimeSpan<Nanoseconds>,
-        zerocopy::U16<zerocopy::BE>,
-        zerocopy::I32<zerocopy::LE>,
-        zerocopy::big_endian::U64,
-        zerocopy::F64<zerocopy::BE>,
-        zerocopy::little_endian::I128,
+        FixedDuration,
+        FixedSocketAddr,
+        ordered_float::OrderedFloat<f64>,
+        ordered_float::NotNan<f32>,
+        zerocopy::big_endian::U32,
+        zerocopy::U16<BigEndian>,
+        zerocopy::U128<LittleEndian>,
+        zerocopy::byteorder::F64<NetworkEndian>,
+        zerocopy::native_endian::I64,
+        zerocopy::Usize<LE>,
+        nalgebra::Vector3<f64>,
+        nalgebra::RowVector2<u8>,
+        nalgebra::Matrix2x3<f32>,
+        nalgebra::Matrix4<i16>,
+        nalgebra::SMatrix<f64, 2, 5>,
+        nalgebra::SVector<bool, 7>,
+        nalgebra::Point2<f32>,
+        nalgebra::Point<f32, 4>,
+        nalgebra::Quaternion<f32>,
+        nalgebra::Translation3<f64>,
+        nalgebra::Scale<f64, 2>,
         glam::Vec3,
         glam::DVec2,
         glam::I16Vec4,
@@ -154,6 +170,75 @@ fn every_type_that_the_derive_accepts() {
         glam::Affine2,
         glam::DAffine3,
     );
+}
+
+/// A struct of dtype's own types and of those of other crates.
+const OTHERS: &str = "use zerocopy::big_endian::{U16, U32 as Word};
+    use dtype_runtime::{Timestamp as Time, Microseconds};
+    struct R { at: Time<Microseconds>, from: FixedSocketAddr, a: U16, b: Word, c: zerocopy::F32<LittleEndian> }";
+
+#[test]
+fn values_of_other_crates_are_printed_as_they_are() {
+    let folder = Folder::new();
+    let source = folder.file("r.rs", OTHERS.as_bytes());
+    let record = (
+        dtype_runtime::Timestamp::<dtype_runtime::time::Microseconds>::new(-5),
+        dtype_runtime::FixedSocketAddr::new("[::1]:80".parse().unwrap()),
+        zerocopy::big_endian::U16::new(0x0102),
+        zerocopy::big_endian::U32::new(7),
+        zerocopy::little_endian::F32::new(0.5),
+    );
+    let bytes = folder.file("r.bin", &pack(&[record]));
+    let ty = format!("@{}:R", source.display());
+    let out = done(dtype().args(["dump", "--packed", "--json", &ty]).arg(bytes));
+    let value: Value = serde_json::from_slice(&out).unwrap();
+    let expected = r#"{"at":-5,"from":"[::1]:80","a":258,"b":7,"c":0.5}"#;
+    assert_eq!(value, serde_json::from_str::<Value>(expected).unwrap());
+    // In memory, its fields lie in another order than they are packed.
+    let memory = parse("#[repr(C)] struct P { a: FixedSocketAddr }", Language::Rust, None).unwrap();
+    let compiled = Type::of::<dtype_runtime::FixedSocketAddr>();
+    let map = |ty: &Type| ty.type_map().collect::<Vec<_>>();
+    assert_eq!((map(&memory.ty), memory.ty.extent()), (map(&compiled), compiled.extent()));
+}
+
+#[test]
+fn no_hint_names_a_type_with_other_bytes() {
+    let help = |field: &str| {
+        let source = format!("struct P {{ field: {field} }}");
+        let problems = parse_packed(&source, Language::Rust, None).unwrap_err();
+        (problems[0].help.clone().unwrap_or_default(), problems[0].replacement.clone())
+    };
+    // Numbers whose byte order or width the command does not know.
+    for field in [
+        "U32",
+        "U16",
+        "F64",
+        "U32<O>",
+        "I128<Order>",
+        "u32be",
+        "u32_le",
+        "U32Be",
+        "be_u32",
+        "le16",
+        "u24",
+        "B32",
+        "Bool",
+        "Char",
+        "F16",
+        "Usize",
+    ] {
+        let (help, replacement) = help(field);
+        assert!(!help.contains("did you mean") && replacement.is_none(), "{field}: {help}");
+    }
+    for (field, meant) in [("f46", "f64"), ("u23", "u32"), ("i61", "i16"), ("boool", "bool")] {
+        assert_eq!(help(field).1.as_deref(), Some(meant), "{field}");
+    }
+    // A name that two modules give to different types is none that is known.
+    let source =
+        "mod a { use zerocopy::big_endian::U32; } mod b { use zerocopy::little_endian::U32; }
+        struct P { field: U32 }";
+    let problems = parse_packed(source, Language::Rust, None).unwrap_err();
+    assert!(problems[0].message.contains("byte order"), "{problems:?}");
 }
 
 /// Runs `frame`, and returns its exit status and its lines.
@@ -363,5 +448,5 @@ fn pictures_of_packed_bytes() {
     ])));
     assert_eq!(notation.unwrap(), "resized(struct{a: u8@0, b: [f64; 2]@1}, 0, 17)\n");
     let message = failed(dtype().args(["show", &name]));
-    assert!(message.contains("packed bytes follow the declaration: `--packed`"), "{message}");
+    assert!(message.contains("take `--packed`"), "{message}");
 }

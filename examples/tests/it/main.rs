@@ -5,5 +5,6 @@ mod program;
 
 mod gather;
 mod messaging;
+mod peer_in_c;
 mod stations;
 mod telemetry;

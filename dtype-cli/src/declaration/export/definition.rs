@@ -1,13 +1,14 @@
 //! The structs that a type consists of.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use dtype_runtime::basic::Kind;
 use dtype_runtime::types::{Argument, Call, Combiner, Entry, Named};
 use dtype_runtime::{Basic, Type};
 
 use super::ExportError;
 use super::identifier::{self, Scope};
-use crate::notation::{Block, FieldNames, Parsed};
+use crate::notation::{Block, FieldNames, Parsed, Restriction, Values};
 
 /// The maximum number of fields in all structs together.
 const MAX_FIELDS: usize = 4096;
@@ -23,10 +24,28 @@ pub(super) struct Target {
     pub(super) is_taken: fn(&str) -> bool,
 }
 
+/// The values of an enum.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Enumeration {
+    pub(super) name: String,
+    /// Names that the language accepts, and values.
+    pub(super) variants: Vec<(String, i128)>,
+}
+
+/// What is written for some types.
+#[derive(Debug, Default)]
+pub(super) struct Declarations {
+    /// The structs, each after those that it contains.
+    pub(super) structs: Vec<Definition>,
+    pub(super) enums: Vec<Enumeration>,
+}
+
 /// A struct.
 #[derive(Debug)]
 pub(super) struct Definition {
     pub(super) name: String,
+    /// The name before it was made different from those of other structs.
+    wanted: String,
     /// In the order of their addresses, with the gaps that the compiler would not leave.
     pub(super) fields: Vec<Field>,
     pub(super) size: u64,
@@ -34,7 +53,7 @@ pub(super) struct Definition {
     pub(super) is_packed: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Field {
     pub(super) name: String,
     /// The name in the type, if the language does not allow it.
@@ -75,31 +94,49 @@ struct Placed {
 }
 
 /// The structs for a type; the last one is the type itself.
-pub(super) fn definitions(
-    parsed: &Parsed,
-    target: &Target,
-) -> Result<Vec<Definition>, ExportError> {
-    let ty = &parsed.ty;
-    check_bounds(ty)?;
-    if ty.extent() == 0 {
-        return Err(ExportError::Empty);
-    }
-    let build = |is_flat: bool| {
-        let mut builder = Builder {
-            names: &parsed.fields,
-            target,
-            definitions: Vec::new(),
-            known: HashMap::new(),
-            scope: Scope::default(),
-            left: MAX_FIELDS,
-        };
-        builder.root(ty, is_flat).map(|()| builder.definitions)
-    };
+pub(super) fn definitions(parsed: &Parsed, target: &Target) -> Result<Declarations, ExportError> {
+    let build = |is_flat| declarations(&[("Record", parsed)], target, false, is_flat);
     match build(false) {
         // A part may have bounds that no struct can have, even if the whole does not.
         Err(ExportError::Bounds { .. }) => build(true),
         result => result,
     }
+}
+
+/// The structs for types, each with the name to use if it has no name of its own. `is_packed`: none of them is aligned.
+/// `is_flat`: they have a field for each run of values.
+pub(super) fn declarations(
+    all: &[(&str, &Parsed)],
+    target: &Target,
+    is_packed: bool,
+    is_flat: bool,
+) -> Result<Declarations, ExportError> {
+    let own = |(name, parsed): &(&str, &Parsed)| {
+        parsed.fields.type_name(&parsed.ty).map_or((*name).to_owned(), identifier::declared)
+    };
+    let nothing = FieldNames::default();
+    let mut builder = Builder {
+        names: &nothing,
+        target,
+        is_packed,
+        declarations: Declarations::default(),
+        known: HashMap::new(),
+        scope: Scope::default(),
+        constants: Scope::default(),
+        reserved: all.iter().map(own).collect(),
+        left: MAX_FIELDS,
+    };
+    for (name, Parsed { ty, fields }) in all {
+        check_bounds(ty)?;
+        if ty.extent() == 0 {
+            return Err(ExportError::Empty);
+        }
+        builder.names = fields;
+        // The types of the next one can have the addresses of these.
+        builder.known.clear();
+        builder.root(ty, name, is_flat)?;
+    }
+    Ok(builder.declarations)
 }
 
 /// Whether an instance is within one extent from displacement 0.
@@ -121,26 +158,32 @@ fn block(length: u64, at: i128, ty: Type) -> Block {
 struct Builder<'a> {
     names: &'a FieldNames,
     target: &'a Target,
-    definitions: Vec<Definition>,
+    /// Whether all structs are packed.
+    is_packed: bool,
+    declarations: Declarations,
     /// Keyed by the address of the type.
     known: HashMap<usize, Shape>,
     /// The names of the structs.
     scope: Scope,
+    /// The names of the constants.
+    constants: Scope,
+    /// The names of the types themselves, which no part gets.
+    reserved: HashSet<String>,
     /// The number of fields that may still be added.
     left: usize,
 }
 
 impl Builder<'_> {
-    fn root(&mut self, ty: &Type, is_flat: bool) -> Result<(), ExportError> {
-        // This is the first name, so it is never changed.
-        let name = self.type_name(ty, "Record".to_owned());
+    fn root(&mut self, ty: &Type, name: &str, is_flat: bool) -> Result<(), ExportError> {
+        let name = self.type_name(ty).unwrap_or_else(|| name.to_owned());
         let blocks = if is_flat {
             self.runs(ty)?
         } else {
-            match self.blocks(ty)? {
-                Some(blocks) => blocks,
-                None => vec![Block { name: Some("data".to_owned()), ..block(1, 0, ty.clone()) }],
+            if let Some(values) = self.names.whole_restriction() {
+                self.add_constants(&values.clone(), ty);
             }
+            let whole = || Block { name: Some("data".to_owned()), ..block(1, 0, ty.clone()) };
+            self.blocks(ty)?.unwrap_or_else(|| vec![whole()])
         };
         self.define(name, ty, blocks).map(drop)
     }
@@ -174,7 +217,10 @@ impl Builder<'_> {
             _ => match self.blocks(ty)? {
                 None => return Err(Self::no_type(ty)),
                 Some(blocks) => {
-                    let name = self.type_name(ty, identifier::of_type(name));
+                    let name = self.type_name(ty).unwrap_or_else(|| {
+                        let name = identifier::of_type(name);
+                        if self.reserved.contains(&name) { name + "_2" } else { name }
+                    });
                     self.define(name, ty, blocks)?
                 }
             },
@@ -183,16 +229,10 @@ impl Builder<'_> {
         Ok(shape)
     }
 
-    /// The name of the struct for a type: its own, or this one.
-    fn type_name(&mut self, ty: &Type, otherwise: String) -> String {
-        let is_reserved = self.target.is_reserved;
+    /// The type's own name, if the language allows it.
+    fn type_name(&self, ty: &Type) -> Option<String> {
         let own = self.names.type_name(ty).map(identifier::declared);
-        let mut name = own.filter(|name| !is_reserved(name)).unwrap_or(otherwise);
-        // `Self` cannot be the name of a type.
-        if is_reserved(&name) {
-            name.push_str("Part");
-        }
-        self.scope.unique(&name)
+        own.filter(|name| !(self.target.is_reserved)(name))
     }
 
     /// The error for a type without blocks: a marker.
@@ -308,10 +348,10 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Adds the struct that consists of these blocks.
+    /// The struct that consists of these blocks. One with the same name and the same fields is not added again.
     fn define(
         &mut self,
-        name: String,
+        mut name: String,
         ty: &Type,
         blocks: Vec<Block>,
     ) -> Result<Shape, ExportError> {
@@ -346,18 +386,63 @@ impl Builder<'_> {
             self.left -= 1;
             // Not negative, and no more than the extent.
             let offset = u64::try_from(displacement).unwrap_or(0);
+            if let Some(values) = self.names.restriction(ty, number) {
+                self.add_constants(&values.clone(), &block.ty);
+            }
             placed.push(Placed { own, numbered, offset, shape });
         }
         let size = ty.extent().unsigned_abs();
         let align = placed.iter().map(|field| field.shape.align).max().unwrap_or(1);
-        let is_packed = !size.is_multiple_of(align)
+        let is_packed = self.is_packed
+            || !size.is_multiple_of(align)
             || placed.iter().any(|field| !field.offset.is_multiple_of(field.shape.align));
         let align = if is_packed { 1 } else { align };
-        let mut definition = Definition { name, fields: Vec::new(), size, align, is_packed };
+        // `Self` cannot be the name of a type.
+        if (self.target.is_reserved)(&name) {
+            name.push_str("Part");
+        }
+        let (wanted, fields) = (name.clone(), Vec::new());
+        let mut definition = Definition { name, wanted, fields, size, align, is_packed };
         self.fill(&mut definition, placed)?;
-        self.definitions.push(definition);
-        let element = Element::Struct(self.definitions.len() - 1);
-        Ok(Shape { element, lengths: Vec::new(), size, align })
+        let structs = &mut self.declarations.structs;
+        let is_same = |one: &Definition| {
+            (&one.wanted, one.size, &one.fields)
+                == (&definition.wanted, definition.size, &definition.fields)
+        };
+        let known = structs.iter().position(is_same);
+        let index = known.unwrap_or(structs.len());
+        if known.is_none() {
+            definition.name = self.scope.unique(&definition.wanted);
+            structs.push(definition);
+        }
+        Ok(Shape { element: Element::Struct(index), lengths: Vec::new(), size, align })
+    }
+
+    /// Adds the constants of an enum whose values are of this type, or are the elements of an array of it.
+    fn add_constants(&mut self, values: &Restriction, ty: &Type) {
+        let Values::Variants(variants) = &values.values else { return };
+        let basic = ty.type_map().next().map(|entry| entry.basic);
+        // Some restrictions have only a description.
+        let Some(basic) = basic.filter(|_| !values.name.contains(' ')) else { return };
+        let unused = 128 - 8 * u32::try_from(basic.size()).unwrap_or(16);
+        let value = |bits: u128| match basic.kind() {
+            Kind::Integer => (bits << unused).cast_signed() >> unused,
+            _ => bits.cast_signed(),
+        };
+        let name = identifier::field(&values.name);
+        let wanted = |variant: &str| identifier::field(&format!("{name}_{variant}"));
+        let mut all: Vec<(String, i128)> =
+            variants.iter().map(|(variant, bits)| (wanted(variant), value(*bits))).collect();
+        all.sort_by_key(|(_, value)| *value);
+        let enums = &mut self.declarations.enums;
+        let is_known = enums.iter().any(|one| one.name == name && one.variants.len() == all.len());
+        if is_known || all.len() > self.left {
+            return;
+        }
+        self.left -= all.len();
+        let mut unique = |(name, value): (String, i128)| (self.constants.unique(&name), value);
+        let variants = all.into_iter().map(&mut unique).collect();
+        enums.push(Enumeration { name, variants });
     }
 
     /// The names of fields in the language. A generated name differs from the names of all other fields.
@@ -366,7 +451,9 @@ impl Builder<'_> {
         let mut named = |wanted: &str| {
             let mut name = identifier::field(wanted);
             if (self.target.is_taken)(&name) {
-                name.push('_');
+                // Names with underscores at both ends are taken, too.
+                let longer = format!("{name}_");
+                name = if (self.target.is_taken)(&longer) { format!("f{name}") } else { longer };
             }
             scope.unique(&name)
         };
@@ -399,7 +486,7 @@ impl Builder<'_> {
                     let ty = (self.target.basic)(basic);
                     (ty.ok_or(ExportError::NoType { basic, language })?, false)
                 }
-                Element::Struct(index) => (self.definitions[index].name.clone(), true),
+                Element::Struct(index) => (self.declarations.structs[index].name.clone(), true),
             };
             let (lengths, is_gap) = (shape.lengths, false);
             // The derive takes no name with this character.

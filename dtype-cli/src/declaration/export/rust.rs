@@ -5,7 +5,7 @@ use std::fmt::Write;
 use dtype_runtime::Basic;
 use dtype_runtime::basic::Kind;
 
-use super::definition::{Definition, Target};
+use super::definition::{Declarations, Definition, Target};
 
 pub(super) const LANGUAGE: Target =
     Target { name: "Rust", basic, is_reserved: is_reserved_type, is_taken: is_never_a_name };
@@ -45,7 +45,8 @@ fn basic(basic: Basic) -> Option<String> {
 }
 
 /// The items.
-pub(super) fn write(definitions: &[Definition]) -> String {
+pub(super) fn write(all: &Declarations) -> String {
+    let definitions: &[Definition] = &all.structs;
     let mut out = String::new();
     let mut fields = definitions.iter().flat_map(|definition| &definition.fields);
     // Only the derive allows names that are not Rust's, including for structs whose fields have it.

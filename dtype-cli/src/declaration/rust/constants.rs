@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
+use dtype_runtime::Basic;
 use syn::spanned::Spanned;
 use syn::{BinOp, Expr, ExprPath, Lit, Stmt, Type, UnOp, Variant};
 
-use super::super::MAX_NESTING;
-use super::attributes::Representation;
+use super::super::{Form, MAX_NESTING};
+use super::attributes::{condition, derived};
 use super::items::{Item, Kind};
 use super::{Read, Reader, check, name_of, range};
 use crate::problem::{Problem, quoted};
@@ -119,35 +120,42 @@ impl Reader<'_> {
         Ok(value)
     }
 
-    /// Checks that the variants of an enum with only `#[repr(C)]` fit C's `int`: with other values, the enum has another size.
-    pub(super) fn check_variants(
+    /// The variants of an enum with their bits, zero-extended; `None` if they are not all known. If the enum has only
+    /// `#[repr(C)]`, they must fit C's `int`: with other values, it has another size.
+    pub(super) fn variants(
         &mut self,
-        representation: &Representation,
+        basic: Basic,
+        is_int: bool,
         variants: &[Variant],
-    ) -> Read<()> {
-        if representation.integer.is_some() || !representation.is_c {
-            return Ok(());
-        }
-        let (mut next, mut span) = (0_i128, 0..0);
+    ) -> Read<Option<Vec<(String, u128)>>> {
+        let (mut next, mut span) = (Some(0_i128), 0..0);
+        let mut all = Vec::new();
         for variant in variants {
             if let Some((_, value)) = &variant.discriminant {
                 span = range(value.span());
-                let Some(found) = self.constant(value).ok().flatten() else {
-                    let problem = Problem::new("the value of this variant is unknown", span, "");
-                    let help = "write the number, or the integer that the enum is: `#[repr(i32)]`";
-                    return Err(Box::new(problem.help(help)));
-                };
-                next = found;
+                next = self.constant(value).ok().flatten();
             }
-            if i32::try_from(next).is_err() {
+            if is_int && next.is_none() {
+                let problem = Problem::new("the value of this variant is unknown", span, "");
+                let help = "write the number, or the integer that the enum is: `#[repr(i32)]`";
+                return Err(Box::new(problem.help(help)));
+            }
+            if is_int && next.is_some_and(|value| i32::try_from(value).is_err()) {
                 let message =
                     "the values of this enum do not fit C's `int`, so its size is not fixed";
                 let problem = Problem::new(message, span, "out of range from here on");
                 return Err(Box::new(problem.help("add the integer that it is: `#[repr(i64)]`")));
             }
-            next += 1;
+            let rename = derived(&variant.attrs, Form::Packed)?.rename;
+            let is_there = condition(&variant.attrs).is_ok();
+            let value = next.filter(|_| is_there).map(|value| {
+                let unused = 128 - 8 * u32::try_from(basic.size()).unwrap_or(16);
+                value.cast_unsigned() << unused >> unused
+            });
+            all.push(value.map(|bits| (rename.unwrap_or_else(|| name_of(&variant.ident)), bits)));
+            next = next.and_then(|value| value.checked_add(1));
         }
-        Ok(())
+        Ok(all.into_iter().collect())
     }
 }
 

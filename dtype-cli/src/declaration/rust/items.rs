@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, Fields, Generics, Ident, Type, Variant};
+use syn::{Attribute, Expr, Fields, Generics, Ident, Type, UseTree, Variant};
 
 use super::attributes::{is_condition, is_test};
 use super::{Reader, name_of, range};
@@ -50,6 +50,7 @@ impl Reader<'_> {
                     let variants = item.variants.into_iter().collect();
                     self.add(&item.ident, item.attrs, Kind::Enum(variants));
                 }
+                syn::Item::Use(item) => self.import(&item.tree, None),
                 syn::Item::Union(item) => self.add(&item.ident, item.attrs, Kind::Union),
                 syn::Item::Type(item) => self.add(&item.ident, item.attrs, Kind::Alias(*item.ty)),
                 syn::Item::Const(item) if item.ident != "_" => {
@@ -66,6 +67,31 @@ impl Reader<'_> {
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// Keeps what the names in a `use` stand for: the last two parts of each path, which are enough to know a type.
+    fn import(&mut self, tree: &UseTree, module: Option<&str>) {
+        let mut add = |name: &Ident, stands_for: &Ident| {
+            let (name, mut path) = (name_of(name), vec![name_of(stands_for)]);
+            path.splice(0..0, module.map(str::to_owned));
+            let known = self.uses.entry(name.clone()).or_insert_with(|| path.clone());
+            // Modules can give one name to several types.
+            if *known != path {
+                *known = vec![name];
+            }
+        };
+        match tree {
+            UseTree::Path(path) => self.import(&path.tree, Some(&name_of(&path.ident))),
+            UseTree::Group(group) => {
+                for tree in &group.items {
+                    self.import(tree, module);
+                }
+            }
+            UseTree::Name(name) if name.ident == "self" => {}
+            UseTree::Name(name) => add(&name.ident, &name.ident),
+            UseTree::Rename(rename) => add(&rename.rename, &rename.ident),
+            UseTree::Glob(_) => {}
         }
     }
 

@@ -44,7 +44,11 @@ pub(in crate::declaration) fn messages(
         if problems.is_empty() { Ok(Some(messages)) } else { Err(problems) }
     });
     let Some(messages) = read? else { return Ok(None) };
-    let parsed = |layout: Layout| Parsed { ty: layout.ty, fields: fields.clone() };
+    let parsed = |layout: Layout| {
+        let mut fields = fields.clone();
+        fields.restrict_whole(layout.restriction);
+        Parsed { ty: layout.ty, fields }
+    };
     Ok(Some(messages.into_iter().map(|(message, layout)| (message, parsed(layout))).collect()))
 }
 

@@ -1,93 +1,184 @@
 //! The types of the standard library, of dtype-runtime and of other crates that the derive accepts as fields.
 
 use dtype_npy::DateUnit;
+use dtype_runtime::basic::Validity;
+use dtype_runtime::types::Named;
 use dtype_runtime::{Basic, Type as Datatype};
+use quote::ToTokens;
 use syn::{Expr, ExprPath, GenericArgument, Type};
 
 use super::super::Form;
-use super::super::layout::{Base, Layout, NoData, Placement};
-use super::{Reader, refused};
-use crate::notation::{FieldNames, Meaning};
+use super::super::layout::{Base, Layout, Member, NoData, Placement, foreign, structure};
+use super::{Reader, names, refused};
+use crate::notation::{FieldNames, Meaning, Restriction};
 
 /// The field of a record: its name, its elements and the lengths of its array.
 type Field<'a> = (&'a str, Layout, &'a [u64]);
 
 impl Reader<'_> {
-    /// The type with a name and arguments; `None` if it is not known.
-    pub(super) fn accepted(&mut self, name: &str, arguments: &[&GenericArgument]) -> Option<Base> {
+    /// The type with a path and arguments; `None` if it is not known.
+    pub(super) fn accepted(
+        &mut self,
+        path: &[String],
+        arguments: &[&GenericArgument],
+    ) -> Option<Base> {
+        let (name, modules) = path.split_last()?;
         let types: Vec<&Type> = arguments.iter().copied().filter_map(type_of).collect();
         let parameter = types.first().copied();
         let is_packed = self.form == Form::Packed;
-        let known = match (name, parameter) {
+        let own = || own_name(name, arguments);
+        let known = match (name.as_str(), parameter) {
             ("PhantomData" | "PhantomPinned", _) => {
                 Layout::nothing().map_err(|error| refused(&error, 0..0))
             }
             (
-                "Wrapping" | "Saturating" | "NonZero" | "Reverse" | "ManuallyDrop" | "OrderedFloat"
-                | "NotNan",
+                "Wrapping" | "Saturating" | "Reverse" | "ManuallyDrop" | "OrderedFloat",
                 Some(inner),
             ) => self.ty(inner),
-            ("Option", Some(inner)) if is_nonzero(inner) => self.ty(inner),
+            ("NonZero", Some(inner)) => self.number_of(inner, |name, _| {
+                Restriction::new(format!("NonZero<{name}>"), Validity::NonZero)
+            }),
+            ("NotNan", Some(inner)) => self.number_of(inner, |name, basic| {
+                let infinity = if basic == Basic::F32 { 0x7F80_0000 } else { 0x7FF0 << 48 };
+                Restriction::new(format!("NotNan<{name}>"), Validity::NotNan { infinity })
+            }),
+            // Zero is the absent number.
+            ("Option", Some(inner)) if is_nonzero(inner) => {
+                self.ty(inner).map(|layout| Layout { restriction: None, ..layout })
+            }
             ("Complex", Some(part)) => match self.ty(part) {
                 Ok(part) => Ok(Layout::basic(complex(&part)?)),
                 Err(base) => Err(base),
             },
             ("Ipv4Addr", _) => self.array(Basic::U8, &[4], Some(Meaning::Address)),
             ("Ipv6Addr", _) => self.array(Basic::U8, &[16], Some(Meaning::Address)),
+            ("FixedSocketAddr", _) => self.socket_address(),
             ("Uuid", _) => self.array(Basic::U8, &[16], Some(Meaning::Uuid)),
-            // zerocopy's numbers are bytes, in the order that the parameter or the module says.
-            ("U16" | "I16", _) => self.array(Basic::U8, &[2], None),
-            ("U32" | "I32" | "F32", _) => self.array(Basic::U8, &[4], None),
-            ("U64" | "I64" | "F64", _) => self.array(Basic::U8, &[8], None),
-            ("U128" | "I128", _) => self.array(Basic::U8, &[16], None),
             ("FixedDuration", _) => {
-                let [secs, nanos] = [Basic::U64, Basic::U32].map(Layout::basic);
-                self.record(&[("secs", secs, &[]), ("nanos", nanos, &[])], None)
-            }
-            ("FixedSocketAddr", _) if is_packed => {
-                let [byte, port, number] = [Basic::U8, Basic::U16, Basic::U32].map(Layout::basic);
-                let fields = [
-                    ("version", byte.clone(), &[][..]),
-                    ("address", byte, &[16]),
-                    ("port", port, &[]),
-                    ("flowinfo", number.clone(), &[]),
-                    ("scope_id", number, &[]),
-                ];
-                self.record(&fields, None)
+                let most = Validity::AtMost(999_999_999);
+                let nanos = Restriction::new("nanosecond of a second", most);
+                let nanos = Layout::restricted(Basic::U32, nanos);
+                let fields = [("secs", Layout::basic(Basic::U64), &[][..]), ("nanos", nanos, &[])];
+                self.record(&fields, None, &own())
             }
             ("Timestamp", Some(of)) => self.time(Meaning::Time(Some(unit(of)?))),
             ("TimeSpan", Some(of)) => self.time(Meaning::Span(Some(unit(of)?))),
             ("Maybe", Some(inner)) => self.ty(inner).and_then(|value| {
                 let present = Layout::basic(Basic::Bool);
                 let fields = [("present", present, &[][..]), ("value", value, &[])];
-                self.record(&fields, Some(Meaning::Optional))
+                self.record(&fields, Some(Meaning::Optional), &own())
             }),
             ("FixedStr", _) => {
                 let bytes = Layout::basic(Basic::U8);
-                self.number(arguments.first()?).and_then(|n| self.counted("bytes", bytes, n))
+                let capacity = self.number(arguments.first()?);
+                capacity.and_then(|n| self.counted("bytes", bytes, n, &own()))
             }
             ("FixedVec", Some(item)) => {
                 let item = self.ty(item);
                 let length = self.number(arguments.get(1)?);
-                item.and_then(|item| self.counted("items", item, length?))
+                item.and_then(|item| self.counted("items", item, length?, &own()))
             }
             ("Range", Some(bound)) if is_packed => self.ty(bound).and_then(|bound| {
-                self.record(&[("start", bound.clone(), &[]), ("end", bound, &[])], None)
+                self.record(&[("start", bound.clone(), &[]), ("end", bound, &[])], None, &own())
             }),
             ("RangeFrom", Some(bound)) if is_packed => {
-                self.ty(bound).and_then(|bound| self.record(&[("start", bound, &[])], None))
+                self.ty(bound).and_then(|bound| self.record(&[("start", bound, &[])], None, &own()))
             }
             ("RangeTo" | "RangeToInclusive", Some(bound)) if is_packed => {
-                self.ty(bound).and_then(|bound| self.record(&[("end", bound, &[])], None))
+                self.ty(bound).and_then(|bound| self.record(&[("end", bound, &[])], None, &own()))
             }
             // In memory, some of glam's types are registers with an alignment of their own.
             _ if is_packed && arguments.is_empty() && glam(name).is_some() => {
                 let (basic, length) = glam(name)?;
                 self.array(basic, &[length], None)
             }
-            _ => return None,
+            (_, Some(element)) if nalgebra(name).is_some() => {
+                let (rows, columns) = nalgebra(name)?;
+                self.columns(element, rows, columns)
+            }
+            ("SVector" | "Point" | "Translation" | "Scale", Some(element)) => {
+                let rows = self.number(arguments.get(1)?);
+                rows.and_then(|rows| self.columns(element, rows, 1))
+            }
+            ("SMatrix", Some(element)) => {
+                let rows = self.number(arguments.get(1)?);
+                let columns = self.number(arguments.get(2)?);
+                rows.and_then(|rows| self.columns(element, rows, columns?))
+            }
+            _ => self.in_bytes(name, modules, parameter)?,
         };
         Some(known)
+    }
+
+    /// A number of zerocopy. Its byte order is that of the parameter, or of the module that has the name.
+    fn in_bytes(
+        &mut self,
+        name: &str,
+        modules: &[String],
+        parameter: Option<&Type>,
+    ) -> Option<Base> {
+        let basic = in_bytes(name)?;
+        let order = match parameter {
+            Some(Type::Path(order)) => {
+                order.path.segments.last().map(|last| last.ident.to_string())
+            }
+            _ => modules.last().cloned(),
+        };
+        Some(match order.as_deref().and_then(is_big) {
+            Some(is_big) => {
+                let meaning = Meaning::Number { basic, is_big };
+                self.array(Basic::U8, &[basic.size() as u64], Some(meaning))
+            }
+            None => foreign(
+                "a number whose byte order is not known",
+                "write the order, such as `U32<BigEndian>` or `U32<LittleEndian>`",
+            ),
+        })
+    }
+
+    /// A number with fewer values; the restriction is made from its name and its basic datatype.
+    fn number_of(
+        &mut self,
+        inner: &Type,
+        restriction: impl FnOnce(&str, Basic) -> Restriction,
+    ) -> Base {
+        let layout = self.ty(inner)?;
+        Ok(match layout.ty.named() {
+            Some(Named::Basic(basic)) => {
+                Layout::restricted(basic, restriction(basic.name(), basic))
+            }
+            _ => layout,
+        })
+    }
+
+    /// A matrix of nalgebra: its columns one after another.
+    fn columns(&mut self, element: &Type, rows: u64, columns: u64) -> Base {
+        let lengths = if columns == 1 { vec![rows] } else { vec![columns, rows] };
+        self.ty(element)?.array(&lengths).map_err(|error| refused(&error, 0..0))
+    }
+
+    /// A `FixedSocketAddr`. The order of packing is not that in memory.
+    fn socket_address(&mut self) -> Base {
+        let member = |name: &str, offset, basic, length| Member {
+            name: Some(name.to_owned()),
+            offset,
+            element: Datatype::basic(basic),
+            length,
+        };
+        let members = vec![
+            member("version", 10, Basic::U8, 1),
+            member("address", 11, Basic::U8, 16),
+            member("port", 8, Basic::U16, 1),
+            member("flowinfo", 0, Basic::U32, 1),
+            member("scope_id", 4, Basic::U32, 1),
+        ];
+        let layout = structure(members, 28, 4, self.fields);
+        let layout = layout.map_err(|error| refused(&error, 0..0))?;
+        let versions = vec![("V4".to_owned(), 4), ("V6".to_owned(), 6)];
+        let versions = Restriction::variants("version of IP", versions);
+        self.fields.restrict(&layout.ty, 0, versions.into());
+        self.fields.add_type(&layout.ty, "FixedSocketAddr");
+        Ok(meant(layout, Some(Meaning::SocketAddress), self.fields))
     }
 
     /// A tuple. Only in packed bytes have its fields fixed offsets.
@@ -99,7 +190,7 @@ impl Reader<'_> {
         }
         let fields: Vec<Field<'_>> =
             fields.iter().map(|(name, layout)| (name.as_str(), layout.clone(), &[][..])).collect();
-        self.record(&fields, None)
+        self.record(&fields, None, "")
     }
 
     /// The number in an argument: an expression, or the name of a constant, which is parsed as a type.
@@ -131,20 +222,23 @@ impl Reader<'_> {
     }
 
     /// A length, followed by room for `capacity` items.
-    fn counted(&mut self, name: &str, item: Layout, capacity: u64) -> Base {
+    fn counted(&mut self, name: &str, item: Layout, capacity: u64, own: &str) -> Base {
         let meaning = if name == "bytes" { Meaning::Text } else { Meaning::List { capacity } };
         let len = Layout::basic(Basic::U32);
-        self.record(&[("len", len, &[]), (name, item, &[capacity])], Some(meaning))
+        self.record(&[("len", len, &[]), (name, item, &[capacity])], Some(meaning), own)
     }
 
-    /// A struct, laid out as with `#[repr(C)]`.
-    fn record(&mut self, fields: &[Field<'_>], meaning: Option<Meaning>) -> Base {
+    /// A struct with a name, if that is not empty, laid out as with `#[repr(C)]`.
+    fn record(&mut self, fields: &[Field<'_>], meaning: Option<Meaning>, own: &str) -> Base {
         let mut placement = Placement::default();
         let added = fields.iter().try_for_each(|(name, layout, lengths)| {
             placement.add(Some((*name).to_owned()), layout, lengths, layout.align, false)
         });
         let record = added.and_then(|()| placement.finish(1, self.fields));
         let record = record.map_err(|error| refused(&error, 0..0))?;
+        if !own.is_empty() {
+            self.fields.add_type(&record.ty, own);
+        }
         Ok(meant(record, meaning, self.fields))
     }
 }
@@ -203,9 +297,9 @@ fn glam(name: &str) -> Option<(Basic, u64)> {
         "I" => Basic::I32,
         "U" => Basic::U32,
         "B" => Basic::Bool,
-        "ISize" => super::names::primitive("isize")?,
-        "USize" => super::names::primitive("usize")?,
-        other => super::names::primitive(&other.to_lowercase())?,
+        "ISize" => names::primitive("isize")?,
+        "USize" => names::primitive("usize")?,
+        other => names::primitive(&other.to_lowercase())?,
     };
     let length = match (kind, name[at + kind.len()..].trim_end_matches('A')) {
         ("Vec", n @ ("2" | "3" | "4")) => n.parse().ok()?,
@@ -217,4 +311,51 @@ fn glam(name: &str) -> Option<(Basic, u64)> {
         _ => return None,
     };
     Some((basic, length))
+}
+
+/// The rows and columns of a matrix, a vector, a point or a quaternion of the crate `nalgebra`, by the name of an alias.
+fn nalgebra(name: &str) -> Option<(u64, u64)> {
+    let number = |digits: &str| match digits.parse() {
+        Ok(n @ 1..=6) if digits.len() == 1 => Some(n),
+        _ => None,
+    };
+    if name == "Quaternion" {
+        return Some((4, 1));
+    }
+    for kind in ["Vector", "Point", "Translation", "Scale"] {
+        if let Some(digits) = name.strip_prefix(kind) {
+            return Some((number(digits)?, 1));
+        }
+    }
+    if let Some(digits) = name.strip_prefix("RowVector") {
+        return Some((1, number(digits)?));
+    }
+    let size = name.strip_prefix("Matrix")?;
+    let (rows, columns) = size.split_once('x').unwrap_or((size, size));
+    Some((number(rows)?, number(columns)?))
+}
+
+/// The number that a type of the crate `zerocopy` holds as bytes.
+fn in_bytes(name: &str) -> Option<Basic> {
+    const NAMES: [&str; 12] =
+        ["U16", "U32", "U64", "U128", "Usize", "I16", "I32", "I64", "I128", "Isize", "F32", "F64"];
+    NAMES.contains(&name).then(|| names::primitive(&name.to_lowercase())).flatten()
+}
+
+/// Whether the most significant byte is first, by the name of a byte order or of a module of `zerocopy`.
+fn is_big(order: &str) -> Option<bool> {
+    match order {
+        "BE" | "BigEndian" | "NetworkEndian" | "big_endian" | "network_endian" => Some(true),
+        "LE" | "LittleEndian" | "little_endian" => Some(false),
+        "NE" | "NativeEndian" | "native_endian" => Some(cfg!(target_endian = "big")),
+        _ => None,
+    }
+}
+
+/// The name of a type with its arguments, as a word: `Maybe_f32`, `FixedVec_Spot_4`.
+fn own_name(name: &str, arguments: &[&GenericArgument]) -> String {
+    let tokens = arguments.iter().map(|argument| argument.to_token_stream().to_string());
+    let text = std::iter::once(name.to_owned()).chain(tokens).collect::<Vec<_>>().join(" ");
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("_")
 }

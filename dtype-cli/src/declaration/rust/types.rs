@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use dtype_runtime::basic::Validity;
 use syn::spanned::Spanned;
 use syn::{GenericArgument, PathArguments, Type, TypePath};
 
@@ -9,6 +10,7 @@ use super::super::layout::{Base, Layout, foreign, wrong};
 use super::super::{Form, MAX_NESTING};
 use super::items::Kind;
 use super::{Reader, name_of, names, range, refused};
+use crate::notation::Restriction;
 use crate::problem::{Problem, quoted};
 
 impl Reader<'_> {
@@ -69,10 +71,13 @@ impl Reader<'_> {
         let Some(last) = last else {
             return wrong(Problem::new("expected a type", span, "not a type"));
         };
-        let name = name_of(&last.ident);
         let arguments: Vec<&GenericArgument> = match &last.arguments {
             PathArguments::AngleBracketed(all) => all.args.iter().collect(),
             _ => Vec::new(),
+        };
+        let path = self.resolved(ty.path.segments.iter().map(|one| name_of(&one.ident)).collect());
+        let Some(name) = path.last().cloned() else {
+            return wrong(Problem::new("expected a type", span, "not a type"));
         };
         // Names in the text come first, as in Rust.
         if let Some(base) = self.named(&name) {
@@ -82,14 +87,31 @@ impl Reader<'_> {
             return base;
         }
         if let Some(basic) = names::primitive(&name) {
-            return Ok(Layout::basic(basic));
+            return Ok(match name.strip_prefix("NonZero") {
+                Some(_) => {
+                    let of = format!("NonZero<{}>", basic.name());
+                    Layout::restricted(basic, Restriction::new(of, Validity::NonZero))
+                }
+                None => Layout::basic(basic),
+            });
         }
-        if let Some(known) = self.accepted(&name, &arguments) {
+        if let Some(known) = self.accepted(&path, &arguments) {
             return known;
         }
         match names::foreign(&name) {
             Some((what, help)) => foreign(what, help),
             None => self.unknown(&name, span),
+        }
+    }
+
+    /// The path that a `use` of the text gives a name.
+    fn resolved(&self, path: Vec<String>) -> Vec<String> {
+        let Some((first, rest)) = path.split_first() else { return path };
+        match self.uses.get(first) {
+            Some(used) if !self.items.contains_key(first) => {
+                used.iter().chain(rest).cloned().collect()
+            }
+            _ => path,
         }
     }
 

@@ -271,3 +271,42 @@ fn compilers_accept_what_is_written() {
         }
     }
 }
+
+#[test]
+fn names_with_underscores_are_kept_in_c() {
+    let parsed = notation::parse(
+        r#"struct{"__x": u8, "__my_name": u8, "_y": u8, "__wur": u8, "__int128": u8, "__x__": u8, "INT8_MAX": u8}"#,
+    );
+    let c = c_struct(&parsed.unwrap()).unwrap();
+    for name in ["__x", "__my_name", "_y", "__wur_", "__int128_", "f__x__", "INT8_MAX_"] {
+        assert!(c.contains(&format!("uint8_t {name};")), "{name}: {c}");
+    }
+    // Whatever the compilers and the headers define, a field can have its name.
+    for (compiler, standard) in
+        [("cc", "c11"), ("gcc", "gnu17"), ("clang", "c11"), ("c++", "c++17")]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let (headers, kind) = (
+            folder.path().join("headers.h"),
+            if standard.starts_with("c++") { "c++" } else { "c" },
+        );
+        let all = c.lines().filter(|line| line.starts_with("#include"));
+        std::fs::write(&headers, all.collect::<Vec<_>>().join("\n")).unwrap();
+        let mut command = Command::new(compiler);
+        let options =
+            [format!("-std={standard}"), "-dM".into(), "-E".into(), "-x".into(), kind.into()];
+        let Ok(output) = command.args(&options).arg(&headers).output() else { continue };
+        assert!(output.status.success());
+        let macros = String::from_utf8(output.stdout).unwrap();
+        let names =
+            macros.lines().filter_map(|line| line.strip_prefix("#define ")?.split(' ').next());
+        let names = names.filter(|name| !name.contains('('));
+        let fields: Vec<String> = names.map(|name| format!("{name:?}: u8")).collect();
+        assert!(fields.len() > 100);
+        let parsed = notation::parse(&format!("struct{{{}}}", fields.join(", "))).unwrap();
+        let source = c_struct(&parsed).unwrap() + "int main(void) { return 0; }\n";
+        let options = [format!("-std={standard}"), "-x".into(), kind.into()];
+        let options: Vec<&str> = options.iter().map(String::as_str).collect();
+        run(compiler, "names.h", &source, &options);
+    }
+}
