@@ -186,7 +186,8 @@ fn of_file(path: &str) -> String {
     let file = dataset::regular(Path::new(path));
     let read = file.and_then(|file| file.take(1024).read_to_end(&mut bytes).ok());
     // The last character may be cut.
-    let is_text = std::str::from_utf8(&bytes).map_or_else(|error| error.error_len().is_none(), |_| true);
+    let is_text =
+        std::str::from_utf8(&bytes).map_or_else(|error| error.error_len().is_none(), |_| true);
     if read.is_some() && is_text {
         format!("a file has this name; `@{path}` reads the type from it")
     } else {

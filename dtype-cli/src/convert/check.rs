@@ -206,7 +206,7 @@ impl Rule {
                         "not a valid FixedVec: the length is {length}, and the capacity {capacity}"
                     ));
                 }
-                item.check_all(length.into(), items)
+                item.check_all(length.into(), items).map_err(|invalid| invalid.inside(".items"))
             }
             Part::Optional(value) => match bytes.split_first() {
                 Some((0, _)) | None => Ok(()),

@@ -186,7 +186,8 @@ fn a_file_with_a_type_of_its_own_is_a_type() {
             shown(command);
         }
         done(dtype().args(["compare", name, dtype_text]));
-        let data: Vec<u8> = (0..68).collect();
+        // Two records without a name: not all numbers are characters.
+        let data: Vec<u8> = (0..68).map(|at| if at % 34 < 18 { at } else { 0 }).collect();
         for command in ["pack", "unpack"] {
             let moved = fed(dtype().args([command, name, "-", "-"]), &data);
             assert_eq!(moved.stdout, data, "{command}: {:?}", moved.stderr);

@@ -192,7 +192,7 @@ fn values_of_other_crates_are_printed_as_they_are() {
     let ty = format!("@{}:R", source.display());
     let out = done(dtype().args(["dump", "--packed", "--json", &ty]).arg(bytes));
     let value: Value = serde_json::from_slice(&out).unwrap();
-    let expected = r#"{"at":-5,"from":"[::1]:80","a":258,"b":7,"c":0.5}"#;
+    let expected = r#"{"at":"1969-12-31T23:59:59.999995","from":"[::1]:80","a":258,"b":7,"c":0.5}"#;
     assert_eq!(value, serde_json::from_str::<Value>(expected).unwrap());
     // In memory, its fields lie in another order than they are packed.
     let memory = parse("#[repr(C)] struct P { a: FixedSocketAddr }", Language::Rust, None).unwrap();
@@ -377,7 +377,7 @@ fn values_are_written_as_what_they_mean() {
     assert!(hex.contains("c  name.bytes      u8 × 12\n"), "{hex}");
 }
 
-/// `zerocopy`'s numbers are bytes, whose order is part of their type.
+/// The byte order of `zerocopy`'s numbers is part of their type.
 #[test]
 fn times_and_numbers_of_another_order() {
     let source = "struct Lap { at: Timestamp<time::Microseconds>, took: Maybe<TimeSpan<Seconds>>, n: big_endian::U16 }";
@@ -387,7 +387,7 @@ fn times_and_numbers_of_another_order() {
     let Output { stdout, stderr, .. } = fed(dtype().args(command), &records);
     assert_eq!(
         String::from_utf8(stdout).unwrap(),
-        "at,took,n[0],n[1]\n1969-12-31T23:59:59.999999,90 s,1,2\nNaT,NaT,1,2\n",
+        "at,took,n\n1969-12-31T23:59:59.999999,90 s,258\nNaT,NaT,258\n",
         "{}",
         String::from_utf8_lossy(&stderr)
     );
