@@ -319,6 +319,13 @@ fn describe(krate: &Path, messages: &[Message<'_>], types: &[TokenStream]) -> To
                         __dtype_protocol,
                     );)*
                 }
+
+                fn maps(
+                    _: #core::primitive::u32,
+                    __dtype_maps: &mut #krate::__private::Maps,
+                ) {
+                    #(<#types as #krate::Messages>::maps(#tags, __dtype_maps);)*
+                }
     }
 }
 

@@ -171,6 +171,7 @@ mod reversed;
 mod schema;
 #[cfg(feature = "tokio")]
 pub mod tokio;
+mod version;
 mod write;
 
 use std::io::Read;

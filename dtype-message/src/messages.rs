@@ -14,6 +14,7 @@ use crate::parser::Whole;
 use crate::protocol::{Form, Protocol};
 use crate::quick;
 use crate::schema::Schema;
+use crate::version::Maps;
 
 /// A type that can be sent as a message: one record, a `Vec` of records, a `String`, or an enum of these.
 ///
@@ -150,6 +151,10 @@ pub trait Messages: Sized {
     /// [`InvalidValue`](dtype_runtime::Error::InvalidValue) inside [`Error::Records`]; [`Error::Text`].
     fn end(assembler: Self::Assembler) -> Result<Self, Error>;
 
+    /// Adds the map of the records of each kind of message. The tag is for a type that is a single kind.
+    #[doc(hidden)]
+    fn maps(_tag: u32, _maps: &mut Maps) {}
+
     /// Makes the message from a whole frame with this header, in fewer steps; `None` if anything is wrong.
     #[doc(hidden)]
     fn whole(_header: &Header, _frame: &Whole<'_>, _limits: &Limits) -> Option<Self> {
@@ -207,6 +212,10 @@ impl<M: Records> Messages for M {
     fn whole(header: &Header, frame: &Whole<'_>, limits: &Limits) -> Option<Self> {
         check::<M>(header, limits).ok()?;
         at_once(header, frame.verified().ok()?)
+    }
+
+    fn maps(tag: u32, maps: &mut Maps) {
+        maps.insert(tag, None, M::Record::TYPE_MAP);
     }
 
     fn describe(tag: u32, name: Option<&str>, protocol: &mut Protocol) {
@@ -331,6 +340,10 @@ impl<H: Datatype, L: List> Messages for Headed<H, L> {
         let (size, _) = Self::check(header, limits).ok()?;
         let (head, list) = frame.verified().ok()?.split_at_checked(size.payload)?;
         Some(Self { head: at_once(header, head)?, list: at_once(header, list)? })
+    }
+
+    fn maps(tag: u32, maps: &mut Maps) {
+        maps.insert(tag, Some(H::TYPE_MAP), L::Record::TYPE_MAP);
     }
 
     fn describe(tag: u32, name: Option<&str>, protocol: &mut Protocol) {

@@ -12,6 +12,7 @@ use crate::limits::Limits;
 pub use crate::messages::{Headed, List};
 pub use crate::parser::Whole;
 pub use crate::quick::quick_tag;
+pub use crate::version::Maps;
 
 /// The receiver's limits and those of a variant: the stricter one of each.
 pub fn narrowed(limits: &Limits, payload_bytes: u64, records: u64, text_bytes: u64) -> Limits {

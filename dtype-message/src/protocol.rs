@@ -175,7 +175,7 @@ impl<'a> Kind<'a> {
         self.head.map_or_else(|| rest.clone(), |head| format!("a head `{}` and {rest}", line(head)))
     }
 
-    fn is_of_form(&self, other: &Self) -> bool {
+    pub(crate) fn is_of_form(&self, other: &Self) -> bool {
         (self.form, self.head.is_some()) == (other.form, other.head.is_some())
     }
 

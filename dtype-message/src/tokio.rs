@@ -95,6 +95,14 @@ impl<R: AsyncRead + Unpin, M: Messages> Receiver<R, M> {
         self
     }
 
+    /// Reads records of the sender's version by the names of their fields, if that is another one than this side's: see the
+    /// blocking [`Receiver::with_version`](crate::Receiver::with_version).
+    #[must_use]
+    pub fn with_version(mut self, protocol: Protocol) -> Self {
+        self.buffered.set_version(protocol);
+        self
+    }
+
     /// Returns the next message; `None` if the stream ends between two messages.
     ///
     /// # Cancel safety

@@ -338,7 +338,8 @@ fn a_text_in_pieces() {
     // A line that is longer than the limits of both sides.
     let mut stream = Vec::new();
     for (is_last, piece) in dtype_message::pieces(&text, 5) {
-        dtype_message::send(&mut stream, &Packet::Log(is_last, piece.to_owned()), Framing::new()).unwrap();
+        dtype_message::send(&mut stream, &Packet::Log(is_last, piece.to_owned()), Framing::new())
+            .unwrap();
     }
     let limits = Limits::new().with_max_payload_bytes(6);
     let mut receiver = Receiver::<_, Packet>::new(&stream[..], limits);

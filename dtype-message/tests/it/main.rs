@@ -34,3 +34,5 @@ mod record_memory;
 mod schema;
 #[cfg(all(feature = "tokio-util", feature = "derive"))]
 mod tokio;
+#[cfg(feature = "derive")]
+mod versions;
