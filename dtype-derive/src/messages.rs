@@ -374,12 +374,9 @@ fn sending(krate: &Path, messages: &[Message<'_>], types: &[TokenStream]) -> Tok
     };
     let (encoders, appends) =
         (functions("encoder", "encoder_of"), functions("append", "append_of"));
-    let values = messages.iter().map(|message| match message.fields.len() {
-        0 => quote!(&()),
-        _ => {
-            let values = message.values();
-            quote!(#(#values),*)
-        }
+    let values = messages.iter().map(|message| {
+        let values: Vec<_> = message.values().collect();
+        if values.is_empty() { quote!(&()) } else { quote!(#(#values),*) }
     });
     let values: Vec<_> = values.collect();
     quote! {
