@@ -73,7 +73,7 @@ impl<R: Read, M: Messages> Receiver<R, M> {
     /// | an enum whose variants have other numbers | converted by name |
     /// | a variant that the receiver's lacks | an error, if a message has it |
     ///
-    /// The errors are [`Error::Conversion`], and [`Error::Records`] for a variant whose number is not in use here. Both name the
+    /// A schema of more than 16 KiB is not converted. The errors are [`Error::Conversion`], and [`Error::Records`] for a variant whose number is not in use here. Both name the
     /// field.
     ///
     /// ```

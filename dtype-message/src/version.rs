@@ -18,10 +18,14 @@ use dtype_runtime::{Type, TypeMap};
 use self::layout::Layout;
 use crate::CHUNK;
 use crate::assemble::Splitter;
+use crate::compare::shown;
 use crate::error::Error;
 use crate::header::Header;
 use crate::messages::Messages;
 use crate::protocol::{Kind, Protocol};
+
+/// How many kinds of a sender are kept ready besides those that this side knows.
+const FEW: usize = 16;
 
 /// The maps of the kinds of message, for each tag that of the head, if there is one, and that of the records.
 #[derive(Debug, Default)]
@@ -43,10 +47,13 @@ pub(crate) struct Version {
     own: Protocol,
     sender: Protocol,
     maps: Maps,
-    /// The kinds that have been received so far, in a byte order.
-    ready: Vec<(u32, ByteOrder, Result<Conversion, String>)>,
+    /// The kinds that have been received so far: the tag here and the sender's, which differ if a side has a single kind, and the
+    /// byte order.
+    ready: Vec<(Key, Result<Conversion, String>)>,
     scratch: Scratch,
 }
+
+type Key = (u32, u32, ByteOrder);
 
 /// How the messages of a kind are converted.
 struct Conversion {
@@ -70,9 +77,10 @@ impl Part {
         let layout = layout.ok_or("its schema is too long, or not that of a type")?;
         let options = ReadOptions::strict().with_other_fields().with_defaults();
         let options = options.with_number_conversion();
-        let fit = Fit::of_map(map, &layout, Access::Read, options, Some(order));
+        let fit = Fit::of_map(map, &layout, Access::Read, options, Some(order)).map_err(reason)?;
         let ty: Type = layout.ty().ok_or("its type is too large")?;
-        Ok(Self { fit: fit.map_err(reason)?, size: map.size(), signature: ty.signature_hash() })
+        let fit = fit.without_left_out();
+        Ok(Self { fit, size: map.size(), signature: ty.signature_hash() })
     }
 }
 
@@ -118,16 +126,20 @@ impl Version {
             reason: reason.to_owned(),
         };
         let order = header.byte_order();
-        let is_it = |ready: &(u32, ByteOrder, _)| (ready.0, ready.1) == (here.tag, order);
-        let index = self.ready.iter().position(is_it).unwrap_or_else(|| {
+        let key = (here.tag, there.tag, order);
+        let index = self.ready.iter().position(|ready| ready.0 == key).unwrap_or_else(|| {
+            // A sender may have many more kinds than this side. No message that is converted is under way.
+            if self.ready.len() >= 2 * self.maps.0.len() + FEW {
+                self.ready.clear();
+            }
             let maps = self.maps.0.iter().find(|(tag, ..)| *tag == here.tag);
             let conversion = maps.map_or(Err(String::new()), |(_, head, records)| {
                 Conversion::new(&there, *head, records, order)
             });
-            self.ready.push((here.tag, order, conversion));
+            self.ready.push((key, conversion));
             self.ready.len() - 1
         });
-        let conversion = self.ready[index].2.as_ref().map_err(|reason| refused(reason))?;
+        let conversion = self.ready[index].1.as_ref().map_err(|reason| refused(reason))?;
         let header = conversion.header(header).ok_or_else(|| {
             refused(
                 "the message is not one of the sender's protocol: its records have another type",
@@ -145,7 +157,7 @@ impl Version {
         mut piece: impl FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let Self { own, ready, scratch, .. } = self;
-        let (tag, _, Ok(conversion)) = &ready[converting.index] else { return Ok(()) };
+        let ((tag, ..), Ok(conversion)) = &ready[converting.index] else { return Ok(()) };
         let Converting { missing, head, records, count, wrong, .. } = converting;
         let mut convert = |part: &Part, items: &[u8], first: usize| {
             let size = part.fit.item_size();
@@ -223,21 +235,22 @@ impl Conversion {
 
 /// Why the sender's records do not fit.
 fn reason(misfit: Misfit) -> String {
-    match misfit {
+    let (field, what) = match misfit {
         Misfit::Missing { field } => {
-            format!("the field `{field}` is only here, and has no `#[dtype(default)]`")
+            (field, "is only here, and has no `#[dtype(default)]`".to_owned())
         }
-        Misfit::Unknown { field } => format!("the field `{field}` occurs twice there"),
+        Misfit::Unknown { field } => (field, "occurs twice there".to_owned()),
         Misfit::Format { field, expected, actual } => {
-            format!("the field `{field}` is {actual} there and {expected} here")
+            (field, format!("is {actual} there and {expected} here"))
         }
         Misfit::Shape { field, expected, actual } => {
-            format!("the field `{field}` has the lengths {actual:?} there and {expected:?} here")
+            (field, format!("has the lengths {actual:?} there and {expected:?} here"))
         }
         Misfit::MixedByteOrder { field } | Misfit::Malformed { field } => {
-            format!("the field `{field}` is malformed there")
+            (field, "is malformed there".to_owned())
         }
-    }
+    };
+    format!("the field `{}` {what}", shown(&field))
 }
 
 impl fmt::Debug for Version {

@@ -10,8 +10,9 @@ use dtype_runtime::{Basic, Type, TypeMap};
 use crate::compare::{Enumeration, shown};
 use crate::schema::{type_of, without_values};
 
-/// The longest schema of which a layout is made, in bytes: for a moment, a layout takes many times its text.
-const MAX_LEN: usize = 64 * 1024;
+/// The longest schema of which a layout is made, in bytes: for a moment, a layout takes many times its text, and its fields are
+/// compared with one another.
+const MAX_LEN: usize = 16 * 1024;
 
 /// The layout of a part of a packed record.
 pub(super) enum Layout<'a> {

@@ -367,6 +367,54 @@ fn converted_records_are_within_the_limits() {
     assert!(matches!(refusal, Err(Error::PayloadLimit { actual: 10_000, .. })));
 }
 
+/// A receiver of one kind reads each of the sender's kinds as that.
+#[test]
+fn one_kind_here_and_many_there() {
+    #[derive(Datatype, Debug, PartialEq)]
+    struct Here {
+        x: f32,
+        y: f32,
+    }
+    #[derive(Datatype)]
+    struct Turned {
+        y: f32,
+        x: f32,
+    }
+    #[derive(Datatype)]
+    struct Longer {
+        y: f32,
+        x: f32,
+        z: f32,
+    }
+    #[derive(Messages)]
+    enum There {
+        #[dtype(tag = 1)]
+        Turned(Turned),
+        #[dtype(tag = 2)]
+        Here(Longer),
+    }
+    let messages =
+        [There::Here(Longer { x: 1.0, y: 2.0, z: 3.0 }), There::Turned(Turned { x: 1.0, y: 2.0 })];
+    let stream: Vec<u8> =
+        messages.iter().flat_map(|sent| encoded(sent, Framing::compact())).collect();
+    let receiver = Receiver::<_, Here>::new(&stream[..], Limits::new());
+    let mut receiver = receiver.with_version(Protocol::of::<There>());
+    for _ in 0..2 {
+        assert_eq!(receiver.next_message().unwrap(), Some(Here { x: 1.0, y: 2.0 }));
+    }
+    // A peer with many kinds, each of which it sends.
+    let kinds = (0..5000).map(|tag| format!("\t{tag} one T\nT\ny: f32\nx: f32\nz{tag}: f32\n"));
+    let theirs: Protocol = kinds.collect::<String>().parse().unwrap();
+    let (most, ()) = max_in_use(|| {
+        let mut decoder = Decoder::<Here>::new(Limits::new()).with_version(theirs);
+        for tag in 0..5000 {
+            let frame = encoded(&[1.0_f32, 2.0, 3.0], Framing::compact().with_tag(tag));
+            assert_eq!(decoder.feed(&mut &frame[..]).unwrap(), Some(Here { x: 2.0, y: 1.0 }));
+        }
+    });
+    assert!(most <= 256 * 1024, "{most}");
+}
+
 #[cfg(feature = "tokio-util")]
 #[test]
 fn on_streams_of_tokio() {

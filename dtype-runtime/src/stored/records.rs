@@ -137,6 +137,12 @@ impl<T> Fit<T> {
         &self.left_out
     }
 
+    /// The same without the paths of the fields that are left out, which may be long.
+    #[must_use]
+    pub fn without_left_out(self) -> Self {
+        Self { left_out: Vec::new(), ..self }
+    }
+
     /// An item as a datatype: the values that are not converted, in the order of the packed records, at their displacements
     /// in the item, with the item's extent. `None` if all are converted.
     pub fn item_type(&self) -> Option<&Type> {
