@@ -4,7 +4,7 @@
 //! [`Schema`], whose lines have no tabs. The form is `one`, `list` or `text`. The head of a message is a block of its own before
 //! that, with the same tag and name, and the form `head`.
 //!
-//! The text is what is kept in memory, so a protocol that a peer has sent takes no more than its text.
+//! The text is what is kept in memory, so a protocol that a peer has sent takes little more than its text.
 
 use core::fmt;
 use core::str::FromStr;
@@ -26,7 +26,7 @@ use crate::schema::{MAX_LEN, Schema, SchemaError, append};
 /// fields that differ when it refuses a message. It names whatever the reader would refuse, except for the values that a
 /// `#[dtype(check = …)]` refuses, which no protocol tells.
 ///
-/// A protocol takes as much memory as its [text](Self#impl-Display-for-Protocol), which is at most 1 MiB long.
+/// A protocol takes at most half as much memory again as its [text](Self#impl-Display-for-Protocol), which is at most 1 MiB long.
 ///
 /// ```
 /// use dtype_message::{Messages, Protocol};
@@ -68,6 +68,8 @@ use crate::schema::{MAX_LEN, Schema, SchemaError, append};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Protocol {
     text: String,
+    /// The bytes at which the blocks start, so that a kind is found without a search through all of the text.
+    starts: Vec<u32>,
 }
 
 /// A difference between the protocols of the two sides of a stream.
@@ -220,12 +222,19 @@ impl Protocol {
             kind.schema.as_ptr().addr() + kind.schema.len() - self.text.as_ptr().addr()
         });
         self.text.insert_str(at, &block);
+        self.starts = starts(&self.text);
     }
 
     /// The kinds of message, by tag.
     pub(crate) fn kinds(&self) -> impl Iterator<Item = Kind<'_>> {
+        self.kinds_from(0)
+    }
+
+    /// The kinds of message from the block on that starts at this byte.
+    fn kinds_from(&self, start: u32) -> impl Iterator<Item = Kind<'_>> {
         let mut head = None;
-        self.text.split('\t').skip(1).filter_map(move |block| {
+        let text = self.text.get(start as usize..).unwrap_or_default();
+        text.split('\t').skip(1).filter_map(move |block| {
             let kind = Kind::of_block(block)?;
             if kind.form == Form::Head {
                 head = Some(kind.schema);
@@ -237,8 +246,17 @@ impl Protocol {
 
     /// The schema of the records with this tag; of a message with a head, that of the records after it.
     pub fn schema(&self, tag: u32) -> Option<Schema> {
-        let kind = self.kinds().find(|kind| kind.tag == tag)?;
+        let kind = self.of_tag(tag)?;
         Some(Schema { text: kind.schema.to_owned() })
+    }
+
+    fn of_tag(&self, tag: u32) -> Option<Kind<'_>> {
+        let tag_at = |start: &u32| {
+            let digits = self.text.get(*start as usize + 1..)?.split(' ').next()?;
+            digits.parse::<u32>().ok()
+        };
+        let at = self.starts.partition_point(|start| tag_at(start) < Some(tag));
+        self.kinds_from(*self.starts.get(at)?).next().filter(|kind| kind.tag == tag)
     }
 
     /// The differences between this side's protocol and the sender's, by tag: at most [`Difference::MAX`] in all, and the number
@@ -276,7 +294,7 @@ impl Protocol {
             let mut kinds = self.kinds();
             kinds.next().filter(|kind| kind.tag == 0 && kinds.next().is_none())
         };
-        self.kinds().find(|kind| kind.tag == tag).or_else(only)
+        self.of_tag(tag).or_else(only)
     }
 
     /// Names the fields that differ in an [`Error::Mismatch`], if both sides know the tag. Other errors stay as they are.
@@ -408,9 +426,16 @@ impl FromStr for Protocol {
             Some(head) if head.form == Form::Head => {
                 Err(SchemaError::Block { index: text.matches('\t').count() })
             }
-            _ => Ok(Self { text: own }),
+            _ => Ok(Self { starts: starts(&own), text: own }),
         }
     }
+}
+
+/// The bytes at which the blocks of a protocol start. It is shorter than 4 GiB.
+fn starts(text: &str) -> Vec<u32> {
+    let mut starts = Vec::with_capacity(text.matches('\t').count());
+    starts.extend(text.match_indices('\t').filter_map(|(start, _)| u32::try_from(start).ok()));
+    starts
 }
 
 impl fmt::Display for ProtocolDifference {
