@@ -363,7 +363,7 @@ impl<'a> Sink<'a> {
     /// The names of the variants and their numbers.
     const fn variants(&mut self, variants: &Discriminants, basic: Basic) {
         let (values, names) = (variants.values(), variants.names());
-        let unused = 128 - 8 * basic.size() as u32;
+        let unused = 128 - 8 * basic.size();
         let is_signed = matches!(basic.kind(), Kind::Integer);
         let mut i = 0;
         while i < values.len() {
