@@ -1,7 +1,7 @@
 //! `#[derive(Messages)]`: an enum whose variants are the messages of a stream.
 //!
-//! Each variant holds one value that is itself a message, or a head and a list, and has a tag. The impl passes every method on to
-//! the variant's value: when a message is written, the value selects the variant, and when one is read, the tag does.
+//! Each variant holds one value that is itself a message, or a head and a list, and has a tag. The impl passes every method on
+//! to the variant's value: when a message is written, the value selects the variant, and when one is read, the tag does.
 
 use std::collections::BTreeMap;
 

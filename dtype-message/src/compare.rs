@@ -3,7 +3,8 @@
 
 use core::fmt;
 
-use crate::schema::VALUES;
+/// What begins the values of a field, after its type.
+pub(crate) const VALUES: &str = " {";
 
 /// A difference between the sender's schema and the receiver's.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -263,7 +264,7 @@ impl<'a> Entries<'a> {
         entries
     }
 
-    /// All entries and where they start. A text is shorter than [`MAX_LEN`](crate::schema::MAX_LEN).
+    /// All entries and where they start. A text that is parsed is shorter than 4 GiB.
     fn all(&self) -> impl Iterator<Item = (u32, (&'a str, &'a str))> {
         let (colon, step, mut start) = (self.colon, self.between.len(), 0);
         self.text.split(self.between).filter_map(move |entry| {

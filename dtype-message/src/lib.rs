@@ -94,9 +94,9 @@
 //! # Ok::<(), dtype_message::Error>(())
 //! ```
 //!
-//! If you only need an error that names the fields that differ, let both sides [`exchange`] their [`Protocol`]s when they connect,
-//! or send the [`Schema`] of one type: see [`Mismatch::with_sender`]. With the sender's protocol, a receiver can also read the
-//! records of another version: see [`Receiver::with_version`].
+//! If you only need an error that names the fields that differ, let both sides [`exchange`] their [`Protocol`]s when they
+//! connect, or send the [`Schema`] of one type: see [`Mismatch::with_sender`]. With the sender's protocol, a receiver can also
+//! read the records of another version: see [`Receiver::with_version`].
 //!
 //! # The bytes of a full frame
 //!
@@ -163,10 +163,12 @@ mod compare;
 mod decoder;
 mod encoder;
 mod error;
+mod exchange;
 mod fill;
 mod framing;
 mod header;
 mod limits;
+mod maps;
 mod messages;
 mod parser;
 mod pieces;
@@ -191,12 +193,13 @@ pub use decoder::{Decoder, decode};
 pub use dtype_derive::Messages;
 pub use encoder::Encoder;
 pub use error::{Error, Mismatch, Part, Protection, RecordKind};
+pub use exchange::exchange;
 pub use framing::Framing;
 pub use header::{Decoded, Header, HeaderBytes};
 pub use limits::Limits;
 pub use messages::Messages;
 pub use pieces::pieces;
-pub use protocol::{Protocol, ProtocolDifference, exchange};
+pub use protocol::{Protocol, ProtocolDifference};
 pub use read::Incoming;
 pub use receiver::Receiver;
 pub use schema::{Schema, SchemaError};

@@ -10,11 +10,11 @@ use crate::error::Error;
 use crate::framing::Framing;
 use crate::header::{Header, Sizes};
 use crate::limits::Limits;
+use crate::maps::Maps;
 use crate::parser::Whole;
 use crate::protocol::{Form, Protocol};
 use crate::quick;
 use crate::schema::Schema;
-use crate::version::Maps;
 
 /// A type that can be sent as a message: one record, a `Vec` of records, a `String`, or an enum of these.
 ///
@@ -349,5 +349,15 @@ impl<H: Datatype, L: List> Messages for Headed<H, L> {
     fn describe(tag: u32, name: Option<&str>, protocol: &mut Protocol) {
         let (head, records) = (Schema::of::<H>(), Schema::of::<L::Record>());
         protocol.insert(tag, name, form::<L>(), Some(&head), &records);
+    }
+}
+
+impl Protocol {
+    /// The protocol of an enum with `#[derive(Messages)]`. Other types are a single kind, with the tag 0 and the name of the
+    /// type.
+    pub fn of<M: Messages>() -> Self {
+        let mut protocol = Self::default();
+        M::describe(0, None, &mut protocol);
+        protocol
     }
 }

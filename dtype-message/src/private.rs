@@ -9,10 +9,10 @@ pub use dtype_runtime::__private::{
 pub use dtype_runtime::AppendBytes;
 
 use crate::limits::Limits;
+pub use crate::maps::Maps;
 pub use crate::messages::{Headed, List};
 pub use crate::parser::Whole;
 pub use crate::quick::quick_tag;
-pub use crate::version::Maps;
 
 /// The receiver's limits and those of a variant: the stricter one of each.
 pub fn narrowed(limits: &Limits, payload_bytes: u64, records: u64, text_bytes: u64) -> Limits {

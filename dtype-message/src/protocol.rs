@@ -8,14 +8,10 @@
 
 use core::fmt;
 use core::str::FromStr;
-use std::io::{ErrorKind, Read, Write};
-use std::thread;
 
 use crate::compare::{Bounded, Difference, schemas, shown};
 use crate::error::Error;
-use crate::framing::Framing;
 use crate::limits::Limits;
-use crate::messages::Messages;
 use crate::schema::{MAX_LEN, Schema, SchemaError, append};
 
 /// The kinds of message that one side of a stream knows: for each tag, the name, the form and the [`Schema`] of its records.
@@ -26,7 +22,8 @@ use crate::schema::{MAX_LEN, Schema, SchemaError, append};
 /// fields that differ when it refuses a message. It names whatever the reader would refuse, except for the values that a
 /// `#[dtype(check = …)]` refuses, which no protocol tells.
 ///
-/// A protocol takes at most half as much memory again as its [text](Self#impl-Display-for-Protocol), which is at most 1 MiB long.
+/// A protocol takes at most half as much memory again as its [text](Self#impl-Display-for-Protocol), which is at most 1 MiB
+/// long.
 ///
 /// ```
 /// use dtype_message::{Messages, Protocol};
@@ -193,14 +190,6 @@ impl<'a> Kind<'a> {
 }
 
 impl Protocol {
-    /// The protocol of an enum with `#[derive(Messages)]`. Other types are a single kind, with the tag 0 and the name of the
-    /// type.
-    pub fn of<M: Messages>() -> Self {
-        let mut protocol = Self::default();
-        M::describe(0, None, &mut protocol);
-        protocol
-    }
-
     /// Adds a kind of message, at its place by tag. Without a name, it has that of its records.
     pub(crate) fn insert(
         &mut self,
@@ -307,6 +296,11 @@ impl Protocol {
         Error::Mismatch(mismatch)
     }
 
+    /// The text, which is sent.
+    pub(crate) fn into_text(self) -> String {
+        self.text
+    }
+
     /// The limits within which a protocol is read.
     pub(crate) fn limits(limits: &Limits) -> Limits {
         limits.with_max_payload_bytes(limits.max_payload_bytes().min(MAX_LEN as u64))
@@ -334,54 +328,6 @@ impl Kind<'_> {
             found.push(|| ProtocolDifference::Records { tag, name: name(), differences });
         }
     }
-}
-
-/// Sends this side's [`Protocol`] (of `M`) on `output`, and returns the other side's, read from `input`. Both sides call this
-/// first when they have connected. It reads no byte beyond the other side's protocol.
-///
-/// A second thread sends while this one reads: if both sides sent first, two long texts could fill the stream before either side
-/// reads. So the two are separate, as `&stream` and `&stream` of a `TcpStream`.
-///
-/// # Errors
-///
-/// As [`send`](crate::send) and [`receive`](crate::receive) of a text within the limits, and of at most 1 MiB; [`Error::Io`] if
-/// the stream ends before the other side's protocol, or if there is no second thread; [`Error::Protocol`] if the text is not a
-/// protocol.
-///
-/// ```
-/// use dtype_message::{Limits, Protocol, exchange};
-/// # let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
-/// # let address = listener.local_addr()?;
-/// # let peer = std::thread::spawn(move || {
-/// #     let (stream, _) = listener.accept()?;
-/// #     exchange::<String>(&mut &stream, &mut &stream, &Limits::new())
-/// # });
-/// let stream = std::net::TcpStream::connect(address)?;
-/// let limits = Limits::new().with_max_payload_bytes(64 * 1024);
-/// let theirs = exchange::<Vec<u32>>(&mut &stream, &mut &stream, &limits)?;
-/// let differences = Protocol::of::<Vec<u32>>().differences(&theirs);
-/// assert_eq!(differences[1].to_string(), "tag 0, `u32`: a text there and a list of `u32` here");
-/// # peer.join().unwrap()?;
-/// # Ok::<(), dtype_message::Error>(())
-/// ```
-pub fn exchange<M: Messages>(
-    input: &mut impl Read,
-    output: &mut (impl Write + Send),
-    limits: &Limits,
-) -> Result<Protocol, Error> {
-    let ours = Protocol::of::<M>().text;
-    thread::scope(|scope| {
-        let sending = thread::Builder::new().spawn_scoped(scope, || {
-            crate::send(output, &ours, Framing::new())?;
-            Ok::<(), Error>(output.flush()?)
-        })?;
-        let theirs = crate::receive::<String>(input, &Protocol::limits(limits));
-        let sent = sending.join();
-        let theirs = theirs?.ok_or_else(|| Error::Io(ErrorKind::UnexpectedEof.into()))?;
-        // A panic is one of the stream's own.
-        sent.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        Ok(theirs.parse()?)
-    })
 }
 
 /// The text that the other side parses.

@@ -73,8 +73,8 @@ impl<R: Read, M: Messages> Receiver<R, M> {
     /// | an enum whose variants have other numbers | converted by name |
     /// | a variant that the receiver's lacks | an error, if a message has it |
     ///
-    /// A schema of more than 16 KiB is not converted. The errors are [`Error::Conversion`], and [`Error::Records`] for a variant whose number is not in use here. Both name the
-    /// field.
+    /// A schema of more than 16 KiB is not converted. The errors are [`Error::Conversion`], and [`Error::Records`] for a
+    /// variant whose number is not in use here. Both name the field.
     ///
     /// ```
     /// use dtype_message::{Framing, Limits, Messages, Protocol, Receiver};

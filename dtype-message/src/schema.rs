@@ -35,13 +35,10 @@ use dtype_runtime::Validity;
 use dtype_runtime::basic::{Discriminants, Kind};
 use dtype_runtime::typemap::{Meaning, Node, TypeMap};
 
-use crate::compare::{Difference, schemas};
+use crate::compare::{Difference, VALUES, schemas};
 
 /// The longest text of a schema or a protocol that is parsed, in bytes.
 pub(crate) const MAX_LEN: usize = 1 << 20;
-
-/// What begins the values of a field, after its type.
-pub(crate) const VALUES: &str = " {";
 
 /// The names and types of the fields of a record, in the order of the packed stream, and the numbers of enums.
 ///

@@ -27,7 +27,7 @@
 //!
 //! | | after its future was dropped |
 //! |---|---|
-//! | [`Receiver::next_message`], [`Receiver::has_started`] | nothing is lost: call it again; so both can be used in `select!` and with a timeout |
+//! | [`Receiver::next_message`], [`Receiver::has_started`] | nothing is lost: call it again; for `select!` and timeouts |
 //! | [`write_all`] | nothing is lost: call it again with the same [`Encoder`] |
 //! | [`send`], [`receive`], [`exchange`] | part of a frame has been written or read: give up the stream |
 //!

@@ -21,34 +21,20 @@ use crate::assemble::Splitter;
 use crate::compare::shown;
 use crate::error::Error;
 use crate::header::Header;
+use crate::maps::Maps;
 use crate::messages::Messages;
 use crate::protocol::{Kind, Protocol};
 
 /// How many kinds of a sender are kept ready besides those that this side knows.
 const FEW: usize = 16;
 
-/// The maps of the kinds of message, for each tag that of the head, if there is one, and that of the records.
-#[derive(Debug, Default)]
-pub struct Maps(Vec<(u32, Option<&'static TypeMap>, &'static TypeMap)>);
-
-impl Maps {
-    pub(crate) fn insert(
-        &mut self,
-        tag: u32,
-        head: Option<&'static TypeMap>,
-        records: &'static TypeMap,
-    ) {
-        self.0.push((tag, head, records));
-    }
-}
-
 /// What differs between the versions of the two sides, and what has been prepared for it.
 pub(crate) struct Version {
     own: Protocol,
     sender: Protocol,
     maps: Maps,
-    /// The kinds that have been received so far: the tag here and the sender's, which differ if a side has a single kind, and the
-    /// byte order.
+    /// The kinds that have been received so far: the tag here and the sender's, which differ if a side has a single kind, and
+    /// the byte order.
     ready: Vec<(Key, Result<Conversion, String>)>,
     scratch: Scratch,
 }

@@ -184,8 +184,8 @@ impl Number {
 pub struct ReadOptions {
     /// Whether fields that the type does not have are left out. Otherwise they are an error.
     pub other_fields: bool,
-    /// Whether fields that the stored records lack have the value that `#[dtype(default)]` gives. Otherwise they are an error, as
-    /// are fields without that attribute.
+    /// Whether fields that the stored records lack have the value that `#[dtype(default)]` gives. Otherwise they are an error,
+    /// as are fields without that attribute.
     pub defaults: bool,
     /// Whether integers and floats of another width become the numbers of the type, each of which must have the same value.
     /// Otherwise they are an error.
