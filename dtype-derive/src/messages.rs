@@ -1,7 +1,7 @@
 //! `#[derive(Messages)]`: an enum whose variants are the messages of a stream.
 //!
-//! Each variant holds one value that is itself a message, or a head and a list, and has a tag. The impl passes every method on to
-//! the variant's value: when a message is written, the value selects the variant, and when one is read, the tag does.
+//! Each variant holds one value that is itself a message, or a head and a list, and has a tag. The impl passes every method on
+//! to the variant's value: when a message is written, the value selects the variant, and when one is read, the tag does.
 
 use std::collections::BTreeMap;
 
@@ -319,6 +319,13 @@ fn describe(krate: &Path, messages: &[Message<'_>], types: &[TokenStream]) -> To
                         __dtype_protocol,
                     );)*
                 }
+
+                fn maps(
+                    _: #core::primitive::u32,
+                    __dtype_maps: &mut #krate::__private::Maps,
+                ) {
+                    #(<#types as #krate::Messages>::maps(#tags, __dtype_maps);)*
+                }
     }
 }
 
@@ -367,12 +374,9 @@ fn sending(krate: &Path, messages: &[Message<'_>], types: &[TokenStream]) -> Tok
     };
     let (encoders, appends) =
         (functions("encoder", "encoder_of"), functions("append", "append_of"));
-    let values = messages.iter().map(|message| match message.fields.len() {
-        0 => quote!(&()),
-        _ => {
-            let values = message.values();
-            quote!(#(#values),*)
-        }
+    let values = messages.iter().map(|message| {
+        let values: Vec<_> = message.values().collect();
+        if values.is_empty() { quote!(&()) } else { quote!(#(#values),*) }
     });
     let values: Vec<_> = values.collect();
     quote! {

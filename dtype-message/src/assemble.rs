@@ -9,13 +9,57 @@ use dtype_runtime::__private::{Records, unpack_onto};
 use dtype_runtime::Datatype;
 use dtype_runtime::TypeMap;
 
+/// Splits bytes that arrive in pieces into whole records.
+#[derive(Debug, Default)]
+pub(crate) struct Splitter {
+    /// The part of an incomplete record that has arrived.
+    pending: Vec<u8>,
+}
+
+impl Splitter {
+    /// Passes whole records of this size on, most of them where they lie, and keeps a part of a record until it is complete.
+    #[inline]
+    pub(crate) fn push(
+        &mut self,
+        record: usize,
+        mut bytes: &[u8],
+        mut whole: impl FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        // Records without data have no payload.
+        if record == 0 {
+            return Ok(());
+        }
+        if !self.pending.is_empty() {
+            let missing = record - self.pending.len();
+            self.keep(bytes.split_off(..missing.min(bytes.len())).unwrap_or_default(), record)?;
+            if self.pending.len() < record {
+                return Ok(());
+            }
+            let result = whole(&self.pending);
+            self.pending.clear();
+            result?;
+        }
+        let (records, rest) = bytes.split_at(bytes.len() - bytes.len() % record);
+        if !records.is_empty() {
+            whole(records)?;
+        }
+        self.keep(rest, record)
+    }
+
+    /// Keeps a part of a record. Memory grows with the bytes that have arrived.
+    fn keep(&mut self, bytes: &[u8], record: usize) -> Result<(), Error> {
+        grow(&mut self.pending, bytes.len(), record)?;
+        self.pending.extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
 /// The records of a message that have arrived so far.
 #[derive(Debug)]
 pub struct Assembler<M: Records> {
     records: Unverified<M::Record>,
     sizes: Sizes,
-    /// The part of an incomplete record that has arrived.
-    pending: Vec<u8>,
+    splitter: Splitter,
     /// Whether the values arrive in the other byte order, and memory for the values of one piece in this machine's order.
     is_reversed: bool,
     native: Vec<u8>,
@@ -30,51 +74,33 @@ impl<M: Records> Assembler<M> {
         Self {
             records: Unverified(Vec::new()),
             sizes,
-            pending: Vec::new(),
+            splitter: Splitter::default(),
             is_reversed: header.is_reversed(),
             native: Vec::new(),
             wrong: None,
         }
     }
 
-    /// Takes the next bytes of the payload: unpacks whole records directly from them, and keeps a part of a record until it is
-    /// complete.
+    /// Takes the next bytes of the payload.
     #[inline]
-    pub(crate) fn push(&mut self, mut bytes: &[u8]) -> Result<(), Error> {
-        let record = self.sizes.record;
-        // After a wrong value only the checksum matters. Records without data have no payload.
-        if self.wrong.is_some() || record == 0 {
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        // After a wrong value only the checksum matters.
+        if self.wrong.is_some() {
             return Ok(());
         }
-        if !self.pending.is_empty() {
-            let missing = record - self.pending.len();
-            self.keep(bytes.split_off(..missing.min(bytes.len())).unwrap_or_default())?;
-            if self.pending.len() < record {
-                return Ok(());
-            }
-            let whole = mem::take(&mut self.pending);
-            self.unpack(&whole)?;
-            self.pending = whole;
-            self.pending.clear();
-        }
-        let (whole, rest) = bytes.split_at(bytes.len() - bytes.len() % record);
-        if !whole.is_empty() {
-            self.unpack(whole)?;
-        }
-        self.keep(rest)
-    }
-
-    /// Keeps a part of a record. Memory grows with the bytes that have arrived.
-    fn keep(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        grow(&mut self.pending, bytes.len(), self.sizes.record)?;
-        self.pending.extend_from_slice(bytes);
-        Ok(())
+        let mut splitter = mem::take(&mut self.splitter);
+        let result = splitter.push(self.sizes.record, bytes, |whole| self.unpack(whole));
+        self.splitter = splitter;
+        result
     }
 
     /// Unpacks whole records, at most as many as the header announced. Memory grows with them.
     #[inline]
     fn unpack(&mut self, packed: &[u8]) -> Result<(), Error> {
         let Sizes { count: total, record, .. } = self.sizes;
+        if self.wrong.is_some() {
+            return Ok(());
+        }
         let count = packed.len() / record;
         let native = if self.is_reversed {
             reversed(M::Record::TYPE_MAP, packed, &mut self.native)?

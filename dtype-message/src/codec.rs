@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::framing::Framing;
 use crate::limits::Limits;
 use crate::messages::Messages;
+use crate::protocol::Protocol;
 
 /// The codec of messages for `tokio_util::codec::Framed`, `FramedRead` and `FramedWrite`. Needs the feature
 /// `tokio-util`.
@@ -42,6 +43,14 @@ impl<M: Messages> Codec<M> {
     /// Decodes within these limits, and encodes with this framing.
     pub fn new(limits: Limits, framing: Framing) -> Self {
         Self { decoder: Decoder::new(limits), framing }
+    }
+
+    /// Reads records of the sender's version by the names of their fields, if that is another one than this side's. See
+    /// [`Receiver::with_version`](crate::Receiver::with_version).
+    #[must_use]
+    pub fn with_version(mut self, protocol: Protocol) -> Self {
+        self.decoder.set_version(protocol);
+        self
     }
 
     /// Whether no part of a frame has been taken from the buffer: see [`Decoder::is_between_frames`].

@@ -3,7 +3,8 @@
 
 use core::fmt;
 
-use crate::schema::VALUES;
+/// What begins the values of a field, after its type.
+pub(crate) const VALUES: &str = " {";
 
 /// A difference between the sender's schema and the receiver's.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -219,21 +220,21 @@ fn types(path: &str, here: &str, there: &str, found: &mut Bounded<Difference>) {
 }
 
 /// The type of a field that is an enum, or an array of one: `State {u8: Idle = 0, Busy = 1}`.
-struct Enumeration<'a> {
+pub(crate) struct Enumeration<'a> {
     name: &'a str,
-    basic: &'a str,
+    pub(crate) basic: &'a str,
     values: &'a str,
 }
 
 impl<'a> Enumeration<'a> {
-    fn of(ty: &'a str) -> Option<Self> {
+    pub(crate) fn of(ty: &'a str) -> Option<Self> {
         let (name, values) = ty.strip_suffix('}')?.split_once(VALUES)?;
         let (basic, values) = values.split_once(": ")?;
         Some(Self { name, basic, values })
     }
 
     /// The numbers of the variants, by name.
-    fn variants(&self) -> Entries<'a> {
+    pub(crate) fn variants(&self) -> Entries<'a> {
         Entries::new(self.values, ", ", " = ")
     }
 }
@@ -245,7 +246,7 @@ impl fmt::Display for Enumeration<'_> {
 }
 
 /// The entries of a text, each a key and a value. They are found by their keys; of equal keys, the first counts.
-struct Entries<'a> {
+pub(crate) struct Entries<'a> {
     text: &'a str,
     between: &'static str,
     colon: &'static str,
@@ -263,7 +264,7 @@ impl<'a> Entries<'a> {
         entries
     }
 
-    /// All entries and where they start. A text is shorter than [`MAX_LEN`](crate::schema::MAX_LEN).
+    /// All entries and where they start. A text that is parsed is shorter than 4 GiB.
     fn all(&self) -> impl Iterator<Item = (u32, (&'a str, &'a str))> {
         let (colon, step, mut start) = (self.colon, self.between.len(), 0);
         self.text.split(self.between).filter_map(move |entry| {
@@ -274,7 +275,7 @@ impl<'a> Entries<'a> {
     }
 
     /// The entries in the order of the text.
-    fn in_order(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
+    pub(crate) fn in_order(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
         let first =
             |start: u32, key: &str| self.position(key).is_ok_and(|at| self.starts[at] == start);
         self.all().filter(move |(start, (key, _))| first(*start, key)).map(|(_, entry)| entry)
@@ -294,7 +295,7 @@ impl<'a> Entries<'a> {
         self.starts.binary_search_by_key(&key, |start| self.key(*start))
     }
 
-    fn get(&self, key: &str) -> Option<&'a str> {
+    pub(crate) fn get(&self, key: &str) -> Option<&'a str> {
         self.position(key).ok().map(|at| self.entry(self.starts[at]).1)
     }
 }

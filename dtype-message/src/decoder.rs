@@ -7,6 +7,8 @@ use crate::header::Header;
 use crate::limits::Limits;
 use crate::messages::Messages;
 use crate::parser::{Parser, Progress};
+use crate::protocol::Protocol;
+use crate::version::{Converting, Version};
 
 /// Makes messages from bytes. The caller passes bytes whenever they arrive, from any source.
 ///
@@ -42,12 +44,16 @@ pub struct Decoder<M: Messages> {
     limits: Limits,
     parser: Parser,
     frame: Frame<M>,
+    /// What another version of the sender needs.
+    version: Option<Box<Version>>,
 }
 
 /// The frame whose bytes are arriving.
 enum Frame<M: Messages> {
     None,
     Accepted(M::Assembler),
+    /// The records are those of another version.
+    Converted(M::Assembler, Converting),
     /// The frame is skipped.
     Refused,
 }
@@ -65,7 +71,19 @@ impl<M: Messages> Drop for Attempt<'_, M> {
 impl<M: Messages> Decoder<M> {
     /// Makes a decoder at the start of a frame.
     pub fn new(limits: Limits) -> Self {
-        Self { limits, parser: Parser::new(), frame: Frame::None }
+        Self { limits, parser: Parser::new(), frame: Frame::None, version: None }
+    }
+
+    /// Reads records of the sender's version by the names of their fields, if that is another one than this side's. See
+    /// [`Receiver::with_version`](crate::Receiver::with_version).
+    #[must_use]
+    pub fn with_version(mut self, sender: Protocol) -> Self {
+        self.set_version(sender);
+        self
+    }
+
+    pub(crate) fn set_version(&mut self, sender: Protocol) {
+        self.version = Version::new::<M>(sender);
     }
 
     /// Takes bytes from the front of `input`, up to the end of a frame, and returns the message if it is complete. `None` means
@@ -87,7 +105,7 @@ impl<M: Messages> Decoder<M> {
     /// it: copying it right after it was written takes as long as the rest.
     #[inline(always)]
     pub(crate) fn quick(&mut self, input: &mut &[u8]) -> Option<M> {
-        if !self.is_between_frames() {
+        if !self.is_between_frames() || self.version.is_some() {
             return None;
         }
         let attempt = Attempt(self);
@@ -107,7 +125,8 @@ impl<M: Messages> Decoder<M> {
 
     /// As [`feed_any`](Self::feed_any), if no check panics.
     fn decode(&mut self, input: &mut &[u8]) -> Result<Option<M>, Error> {
-        if let Some(frame) = self.parser.whole(input)?
+        if self.version.is_none()
+            && let Some(frame) = self.parser.whole(input)?
             && let Some(header) = self.parser.last_header()
         {
             if let Some(message) = M::whole(header, &frame, &self.limits) {
@@ -131,16 +150,26 @@ impl<M: Messages> Decoder<M> {
                 Progress::Needs => return Ok(None),
                 Progress::Header => {}
                 Progress::Payload(bytes) => {
-                    if let Frame::Accepted(assembler) = &mut self.frame
-                        && let Err(error) = M::piece(assembler, bytes)
-                    {
-                        return Err(self.refuse(error));
-                    }
+                    let result = match (&mut self.frame, &mut self.version) {
+                        (Frame::Accepted(assembler), _) => M::piece(assembler, bytes),
+                        (Frame::Converted(assembler, converting), Some(version)) => {
+                            version.push(converting, bytes, |packed| M::piece(assembler, packed))
+                        }
+                        _ => Ok(()),
+                    };
+                    result.map_err(|error| self.refuse(error))?;
                 }
                 Progress::End(verdict) => match mem::replace(&mut self.frame, Frame::None) {
                     Frame::Accepted(assembler) => {
                         verdict?;
                         return M::end(assembler).map(Some);
+                    }
+                    Frame::Converted(assembler, converting) => {
+                        verdict?;
+                        return match converting.wrong {
+                            Some(error) => Err(error),
+                            None => M::end(assembler).map(Some),
+                        };
                     }
                     // Damage matters only if it may be why the frame was refused: then the next frame need not start here.
                     Frame::Refused | Frame::None if self.is_lost() => verdict?,
@@ -152,10 +181,21 @@ impl<M: Messages> Decoder<M> {
 
     /// Begins the message after a header.
     fn begin(&mut self) -> Result<(), Error> {
-        let Some(header) = self.parser.last_header() else { return Ok(()) };
-        match M::begin(header, &self.limits) {
-            Ok(assembler) => {
-                self.frame = Frame::Accepted(assembler);
+        let Some(header) = self.parser.last_header().copied() else { return Ok(()) };
+        let limits = &self.limits;
+        let converted = match &mut self.version {
+            Some(version) => header.check_limits(limits).and_then(|()| version.begin(&header)),
+            None => Ok(None),
+        };
+        let frame = converted.and_then(|converted| match converted {
+            None => M::begin(&header, limits).map(Frame::Accepted),
+            // The sender's signature was compared.
+            Some((header, converting)) => M::begin(&header, &limits.allow_missing_signature())
+                .map(|assembler| Frame::Converted(assembler, converting)),
+        });
+        match frame {
+            Ok(frame) => {
+                self.frame = frame;
                 Ok(())
             }
             Err(error) => Err(self.refuse(error)),
@@ -261,7 +301,7 @@ fn decode_any<M: Messages>(input: &mut &[u8], limits: &Limits) -> Result<Option<
         }
         parser.enter(frame.header_len, input);
     }
-    let mut decoder = Decoder { limits: *limits, parser, frame: Frame::None };
+    let mut decoder = Decoder { limits: *limits, parser, frame: Frame::None, version: None };
     let message = decoder.decode_pieces(input);
     match &message {
         Ok(Some(_)) => {}

@@ -129,7 +129,7 @@ impl<'a> Encoder<'a> {
         &self.header
     }
 
-    /// The next bytes of the frame: at most 64 KiB, and the header with the head. Empty at the end. The same bytes are returned until
+    /// The next bytes of the frame: at most 64 KiB, and header and head. Empty at the end. The same bytes are returned until
     /// [`advance`](Self::advance) is called.
     pub fn chunk(&mut self) -> &[u8] {
         if self.sent == self.filled {

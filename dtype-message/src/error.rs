@@ -101,6 +101,19 @@ pub enum Error {
         /// The name of the enum, or the messages that were expected.
         expected: Cow<'static, str>,
     },
+    /// The sender's version of a message, which its protocol tells, cannot be read as this side's: see
+    /// [`Receiver::with_version`](crate::Receiver::with_version).
+    #[error(
+        "the sender's version of the message with tag {tag}, `{name}`, cannot be read: {reason}"
+    )]
+    Conversion {
+        /// The tag of the message.
+        tag: u32,
+        /// The name of the message here.
+        name: String,
+        /// What prevents it; it names the field.
+        reason: String,
+    },
     /// A message of text is not UTF-8.
     #[error("a message of text is not UTF-8: {0}")]
     Text(Utf8Error),

@@ -49,7 +49,7 @@ pub(crate) const fn folded(hash: u64) -> u64 {
 }
 
 /// The hash of the signature, or of the schema, of a head and the records after it. It is never 0.
-const fn combined(head: u64, records: u64) -> u64 {
+pub(crate) const fn combined(head: u64, records: u64) -> u64 {
     let mixed = (head.rotate_left(32) ^ records).wrapping_mul(0xD6E8_FEB8_6659_FD93);
     let mixed = mixed ^ (mixed >> 32);
     if mixed == 0 { 1 } else { mixed }
@@ -91,6 +91,40 @@ impl Header {
         let len = size.checked_mul(count as u64).and_then(|len| len.checked_add(head));
         let len = len.ok_or(dtype_runtime::Error::CountTooLarge { count: count as u64, size })?;
         Self::new(const { combined_signature::<H, T>() }, schema, len, 1, framing)
+    }
+
+    /// Whether the records have this signature, as far as the frame tells.
+    pub(crate) fn has_signature(&self, signature: u64) -> bool {
+        let signature = if self.is_compact { folded(signature) } else { signature };
+        self.signature_hash.is_none_or(|hash| hash == signature)
+    }
+
+    /// The header of the message whose `count` records have another size, after a head of this size if there is one. It has no
+    /// hash.
+    pub(crate) fn converted(
+        &self,
+        head: Option<usize>,
+        record: usize,
+        count: u64,
+    ) -> Result<Self, Error> {
+        let too_large = || Error::PayloadLength { count, record_size: record as u64 };
+        let list = (record as u64).checked_mul(count).ok_or_else(too_large)?;
+        let payload_len = list.checked_add(head.unwrap_or(0) as u64).ok_or_else(too_large)?;
+        let (count, record_size) = match head {
+            Some(_) => (1, payload_len),
+            None => (count, record as u64),
+        };
+        let (signature_hash, schema_hash) = (None, None);
+        let is_compact = false;
+        Ok(Self {
+            is_compact,
+            signature_hash,
+            schema_hash,
+            count,
+            record_size,
+            payload_len,
+            ..*self
+        })
     }
 
     /// The header of `count` instances of a type, packed on this machine. A type has no names, so it has no schema.

@@ -33,7 +33,7 @@
 //! | into the first of existing records | [`read_into`] |
 //! | into a `Vec`, which gets as many records as arrive; also types with skipped fields | [`read_reusing`] |
 //! | into memory, by a type made at run time | [`read_with`] |
-//! | one record, text, or one of several kinds of messages | [`receive`], [`Messages`] |
+//! | one record, text, a head and a list, or one of several kinds of messages | [`receive`], [`Messages`] |
 //! | the header first, then any of these, or nothing | [`Incoming`], [`Header`] |
 //! | a stream of messages, skipping bad ones | [`Receiver`] |
 //! | bytes that come from anywhere, without a stream | [`Decoder`]; [`decode`] for one message |
@@ -94,8 +94,9 @@
 //! # Ok::<(), dtype_message::Error>(())
 //! ```
 //!
-//! If you only need an error that names the fields that differ, let both sides exchange their [`Protocol`]s when they connect,
-//! or send the [`Schema`] of one type: see [`Mismatch::with_sender`].
+//! If you only need an error that names the fields that differ, let both sides [`exchange`] their [`Protocol`]s when they
+//! connect, or send the [`Schema`] of one type: see [`Mismatch::with_sender`]. With the sender's protocol, a receiver can also
+//! read the records of another version: see [`Receiver::with_version`].
 //!
 //! # The bytes of a full frame
 //!
@@ -116,6 +117,12 @@
 //! | 44–47 | CRC-32C of bytes 0–43 |
 //! | 48 … | the packed records |
 //! | the last 4 | CRC-32C of bytes 0–43 and the payload |
+//!
+//! A message with a head is a single record: the packed head, and behind it the packed records of the list or the bytes of the
+//! text. So the header has the length of both. The length of the head is known from its type, and what is left must be whole
+//! records. Both hashes are those of the head and of a record, combined: with the head's rotated left by 32 bits, the exclusive
+//! or of the two is multiplied by `0xD6E8FEB86659FD93`, modulo 2⁶⁴; the hash is the exclusive or of the product and the same
+//! shifted right by 32 bits, or 1 if that is 0.
 //!
 //! # The bytes of a compact frame
 //!
@@ -156,10 +163,12 @@ mod compare;
 mod decoder;
 mod encoder;
 mod error;
+mod exchange;
 mod fill;
 mod framing;
 mod header;
 mod limits;
+mod maps;
 mod messages;
 mod parser;
 mod pieces;
@@ -171,6 +180,7 @@ mod reversed;
 mod schema;
 #[cfg(feature = "tokio")]
 pub mod tokio;
+mod version;
 mod write;
 
 use std::io::Read;
@@ -183,12 +193,13 @@ pub use decoder::{Decoder, decode};
 pub use dtype_derive::Messages;
 pub use encoder::Encoder;
 pub use error::{Error, Mismatch, Part, Protection, RecordKind};
+pub use exchange::exchange;
 pub use framing::Framing;
 pub use header::{Decoded, Header, HeaderBytes};
 pub use limits::Limits;
 pub use messages::Messages;
 pub use pieces::pieces;
-pub use protocol::{Protocol, ProtocolDifference, exchange};
+pub use protocol::{Protocol, ProtocolDifference};
 pub use read::Incoming;
 pub use receiver::Receiver;
 pub use schema::{Schema, SchemaError};

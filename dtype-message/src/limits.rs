@@ -7,7 +7,7 @@
 /// |---|---|
 /// | [`with_max_payload_bytes`](Self::with_max_payload_bytes) | the packed bytes of any message, and the memory of its records |
 /// | [`with_max_records`](Self::with_max_records) | the records of a message: 1, or the length of the list. Not of text |
-/// | [`with_max_text_bytes`](Self::with_max_text_bytes) | the bytes of text, in UTF-8. Not of bytes as a `Vec<u8>`, which are records |
+/// | [`with_max_text_bytes`](Self::with_max_text_bytes) | the bytes of text, in UTF-8; those of a `Vec<u8>` are records |
 ///
 /// A variant of an enum of [`Messages`](crate::Messages) can have limits of its own, of which the stricter one counts:
 /// `#[dtype(max_records = 256)]`, `max_text_bytes`, `max_payload_bytes`.

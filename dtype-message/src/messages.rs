@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::framing::Framing;
 use crate::header::{Header, Sizes};
 use crate::limits::Limits;
+use crate::maps::Maps;
 use crate::parser::Whole;
 use crate::protocol::{Form, Protocol};
 use crate::quick;
@@ -150,6 +151,10 @@ pub trait Messages: Sized {
     /// [`InvalidValue`](dtype_runtime::Error::InvalidValue) inside [`Error::Records`]; [`Error::Text`].
     fn end(assembler: Self::Assembler) -> Result<Self, Error>;
 
+    /// Adds the map of the records of each kind of message. The tag is for a type that is a single kind.
+    #[doc(hidden)]
+    fn maps(_tag: u32, _maps: &mut Maps) {}
+
     /// Makes the message from a whole frame with this header, in fewer steps; `None` if anything is wrong.
     #[doc(hidden)]
     fn whole(_header: &Header, _frame: &Whole<'_>, _limits: &Limits) -> Option<Self> {
@@ -207,6 +212,10 @@ impl<M: Records> Messages for M {
     fn whole(header: &Header, frame: &Whole<'_>, limits: &Limits) -> Option<Self> {
         check::<M>(header, limits).ok()?;
         at_once(header, frame.verified().ok()?)
+    }
+
+    fn maps(tag: u32, maps: &mut Maps) {
+        maps.insert(tag, None, M::Record::TYPE_MAP);
     }
 
     fn describe(tag: u32, name: Option<&str>, protocol: &mut Protocol) {
@@ -333,8 +342,22 @@ impl<H: Datatype, L: List> Messages for Headed<H, L> {
         Some(Self { head: at_once(header, head)?, list: at_once(header, list)? })
     }
 
+    fn maps(tag: u32, maps: &mut Maps) {
+        maps.insert(tag, Some(H::TYPE_MAP), L::Record::TYPE_MAP);
+    }
+
     fn describe(tag: u32, name: Option<&str>, protocol: &mut Protocol) {
         let (head, records) = (Schema::of::<H>(), Schema::of::<L::Record>());
         protocol.insert(tag, name, form::<L>(), Some(&head), &records);
+    }
+}
+
+impl Protocol {
+    /// The protocol of an enum with `#[derive(Messages)]`. Other types are a single kind, with the tag 0 and the name of the
+    /// type.
+    pub fn of<M: Messages>() -> Self {
+        let mut protocol = Self::default();
+        M::describe(0, None, &mut protocol);
+        protocol
     }
 }

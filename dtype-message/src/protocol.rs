@@ -4,18 +4,14 @@
 //! [`Schema`], whose lines have no tabs. The form is `one`, `list` or `text`. The head of a message is a block of its own before
 //! that, with the same tag and name, and the form `head`.
 //!
-//! The text is what is kept in memory, so a protocol that a peer has sent takes no more than its text.
+//! The text is what is kept in memory, so a protocol that a peer has sent takes little more than its text.
 
 use core::fmt;
 use core::str::FromStr;
-use std::io::{ErrorKind, Read, Write};
-use std::thread;
 
 use crate::compare::{Bounded, Difference, schemas, shown};
 use crate::error::Error;
-use crate::framing::Framing;
 use crate::limits::Limits;
-use crate::messages::Messages;
 use crate::schema::{MAX_LEN, Schema, SchemaError, append};
 
 /// The kinds of message that one side of a stream knows: for each tag, the name, the form and the [`Schema`] of its records.
@@ -26,7 +22,8 @@ use crate::schema::{MAX_LEN, Schema, SchemaError, append};
 /// fields that differ when it refuses a message. It names whatever the reader would refuse, except for the values that a
 /// `#[dtype(check = …)]` refuses, which no protocol tells.
 ///
-/// A protocol takes as much memory as its [text](Self#impl-Display-for-Protocol), which is at most 1 MiB long.
+/// A protocol takes at most half as much memory again as its [text](Self#impl-Display-for-Protocol), which is at most 1 MiB
+/// long.
 ///
 /// ```
 /// use dtype_message::{Messages, Protocol};
@@ -68,6 +65,8 @@ use crate::schema::{MAX_LEN, Schema, SchemaError, append};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Protocol {
     text: String,
+    /// The bytes at which the blocks start, so that a kind is found without a search through all of the text.
+    starts: Vec<u32>,
 }
 
 /// A difference between the protocols of the two sides of a stream.
@@ -175,7 +174,7 @@ impl<'a> Kind<'a> {
         self.head.map_or_else(|| rest.clone(), |head| format!("a head `{}` and {rest}", line(head)))
     }
 
-    fn is_of_form(&self, other: &Self) -> bool {
+    pub(crate) fn is_of_form(&self, other: &Self) -> bool {
         (self.form, self.head.is_some()) == (other.form, other.head.is_some())
     }
 
@@ -191,14 +190,6 @@ impl<'a> Kind<'a> {
 }
 
 impl Protocol {
-    /// The protocol of an enum with `#[derive(Messages)]`. Other types are a single kind, with the tag 0 and the name of the
-    /// type.
-    pub fn of<M: Messages>() -> Self {
-        let mut protocol = Self::default();
-        M::describe(0, None, &mut protocol);
-        protocol
-    }
-
     /// Adds a kind of message, at its place by tag. Without a name, it has that of its records.
     pub(crate) fn insert(
         &mut self,
@@ -220,12 +211,19 @@ impl Protocol {
             kind.schema.as_ptr().addr() + kind.schema.len() - self.text.as_ptr().addr()
         });
         self.text.insert_str(at, &block);
+        self.starts = starts(&self.text);
     }
 
     /// The kinds of message, by tag.
     pub(crate) fn kinds(&self) -> impl Iterator<Item = Kind<'_>> {
+        self.kinds_from(0)
+    }
+
+    /// The kinds of message from the block on that starts at this byte.
+    fn kinds_from(&self, start: u32) -> impl Iterator<Item = Kind<'_>> {
         let mut head = None;
-        self.text.split('\t').skip(1).filter_map(move |block| {
+        let text = self.text.get(start as usize..).unwrap_or_default();
+        text.split('\t').skip(1).filter_map(move |block| {
             let kind = Kind::of_block(block)?;
             if kind.form == Form::Head {
                 head = Some(kind.schema);
@@ -237,8 +235,17 @@ impl Protocol {
 
     /// The schema of the records with this tag; of a message with a head, that of the records after it.
     pub fn schema(&self, tag: u32) -> Option<Schema> {
-        let kind = self.kinds().find(|kind| kind.tag == tag)?;
+        let kind = self.of_tag(tag)?;
         Some(Schema { text: kind.schema.to_owned() })
+    }
+
+    fn of_tag(&self, tag: u32) -> Option<Kind<'_>> {
+        let tag_at = |start: &u32| {
+            let digits = self.text.get(*start as usize + 1..)?.split(' ').next()?;
+            digits.parse::<u32>().ok()
+        };
+        let at = self.starts.partition_point(|start| tag_at(start) < Some(tag));
+        self.kinds_from(*self.starts.get(at)?).next().filter(|kind| kind.tag == tag)
     }
 
     /// The differences between this side's protocol and the sender's, by tag: at most [`Difference::MAX`] in all, and the number
@@ -276,7 +283,7 @@ impl Protocol {
             let mut kinds = self.kinds();
             kinds.next().filter(|kind| kind.tag == 0 && kinds.next().is_none())
         };
-        self.kinds().find(|kind| kind.tag == tag).or_else(only)
+        self.of_tag(tag).or_else(only)
     }
 
     /// Names the fields that differ in an [`Error::Mismatch`], if both sides know the tag. Other errors stay as they are.
@@ -287,6 +294,11 @@ impl Protocol {
             mismatch.differences = here.differences(&there, &mut { Difference::MAX });
         }
         Error::Mismatch(mismatch)
+    }
+
+    /// The text, which is sent.
+    pub(crate) fn into_text(self) -> String {
+        self.text
     }
 
     /// The limits within which a protocol is read.
@@ -316,54 +328,6 @@ impl Kind<'_> {
             found.push(|| ProtocolDifference::Records { tag, name: name(), differences });
         }
     }
-}
-
-/// Sends this side's [`Protocol`] (of `M`) on `output`, and returns the other side's, read from `input`. Both sides call this
-/// first when they have connected. It reads no byte beyond the other side's protocol.
-///
-/// A second thread sends while this one reads: if both sides sent first, two long texts could fill the stream before either side
-/// reads. So the two are separate, as `&stream` and `&stream` of a `TcpStream`.
-///
-/// # Errors
-///
-/// As [`send`](crate::send) and [`receive`](crate::receive) of a text within the limits, and of at most 1 MiB; [`Error::Io`] if
-/// the stream ends before the other side's protocol, or if there is no second thread; [`Error::Protocol`] if the text is not a
-/// protocol.
-///
-/// ```
-/// use dtype_message::{Limits, Protocol, exchange};
-/// # let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
-/// # let address = listener.local_addr()?;
-/// # let peer = std::thread::spawn(move || {
-/// #     let (stream, _) = listener.accept()?;
-/// #     exchange::<String>(&mut &stream, &mut &stream, &Limits::new())
-/// # });
-/// let stream = std::net::TcpStream::connect(address)?;
-/// let limits = Limits::new().with_max_payload_bytes(64 * 1024);
-/// let theirs = exchange::<Vec<u32>>(&mut &stream, &mut &stream, &limits)?;
-/// let differences = Protocol::of::<Vec<u32>>().differences(&theirs);
-/// assert_eq!(differences[1].to_string(), "tag 0, `u32`: a text there and a list of `u32` here");
-/// # peer.join().unwrap()?;
-/// # Ok::<(), dtype_message::Error>(())
-/// ```
-pub fn exchange<M: Messages>(
-    input: &mut impl Read,
-    output: &mut (impl Write + Send),
-    limits: &Limits,
-) -> Result<Protocol, Error> {
-    let ours = Protocol::of::<M>().text;
-    thread::scope(|scope| {
-        let sending = thread::Builder::new().spawn_scoped(scope, || {
-            crate::send(output, &ours, Framing::new())?;
-            Ok::<(), Error>(output.flush()?)
-        })?;
-        let theirs = crate::receive::<String>(input, &Protocol::limits(limits));
-        let sent = sending.join();
-        let theirs = theirs?.ok_or_else(|| Error::Io(ErrorKind::UnexpectedEof.into()))?;
-        // A panic is one of the stream's own.
-        sent.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        Ok(theirs.parse()?)
-    })
 }
 
 /// The text that the other side parses.
@@ -408,9 +372,16 @@ impl FromStr for Protocol {
             Some(head) if head.form == Form::Head => {
                 Err(SchemaError::Block { index: text.matches('\t').count() })
             }
-            _ => Ok(Self { text: own }),
+            _ => Ok(Self { starts: starts(&own), text: own }),
         }
     }
+}
+
+/// The bytes at which the blocks of a protocol start. It is shorter than 4 GiB.
+fn starts(text: &str) -> Vec<u32> {
+    let mut starts = Vec::with_capacity(text.matches('\t').count());
+    starts.extend(text.match_indices('\t').filter_map(|(start, _)| u32::try_from(start).ok()));
+    starts
 }
 
 impl fmt::Display for ProtocolDifference {

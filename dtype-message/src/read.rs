@@ -51,8 +51,8 @@ pub struct Incoming<R> {
 }
 
 impl<R: Read> Incoming<R> {
-    /// Reads a header and compares it with the limits of payload and protection; `None` if the stream ends between messages. Pass the stream as `&mut
-    /// input` to continue with it afterwards.
+    /// Reads a header and compares it with the limits of payload and protection; `None` if the stream ends between messages.
+    /// Pass the stream as `&mut input` to continue with it afterwards.
     ///
     /// # Errors
     ///

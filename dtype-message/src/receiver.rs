@@ -60,6 +60,57 @@ impl<R: Read, M: Messages> Receiver<R, M> {
         self
     }
 
+    /// Reads records of the sender's version by the names of their fields, if that is another one than this side's, by the
+    /// sender's protocol: see [`exchange`](crate::exchange). Without this, they are refused.
+    ///
+    /// | the sender's record has | |
+    /// |---|---|
+    /// | the fields in another order | read |
+    /// | fields that the receiver's lacks | left out |
+    /// | not a field of the receiver's | it has the value of `Default`, if it has `#[dtype(default)]`; otherwise an error |
+    /// | a narrower integer or float | converted |
+    /// | a wider one, or another kind of value, or an array of another length | an error |
+    /// | an enum whose variants have other numbers | converted by name |
+    /// | a variant that the receiver's lacks | an error, if a message has it |
+    ///
+    /// A schema of more than 16 KiB is not converted. The errors are [`Error::Conversion`], and [`Error::Records`] for a
+    /// variant whose number is not in use here. Both name the field.
+    ///
+    /// ```
+    /// use dtype_message::{Framing, Limits, Messages, Protocol, Receiver};
+    /// use dtype_runtime::Datatype;
+    /// # mod old {
+    /// #     #[derive(dtype_runtime::Datatype)]
+    /// #     pub struct Reading { pub value: f64, pub sensor: u32 }
+    /// #     #[derive(dtype_message::Messages)]
+    /// #     pub enum Message { Reading(Reading) }
+    /// # }
+    /// #[derive(Datatype, Debug, PartialEq)]
+    /// struct Reading {
+    ///     sensor: u32,
+    ///     value: f64,
+    ///     #[dtype(default)]
+    ///     quality: u8, // new in this version
+    /// }
+    /// #[derive(Messages, Debug, PartialEq)]
+    /// enum Message {
+    ///     Reading(Reading),
+    /// }
+    /// # let reading = old::Message::Reading(old::Reading { value: 0.5, sensor: 7 });
+    /// # let mut stream = Vec::new();
+    /// # dtype_message::send(&mut stream, &reading, Framing::compact())?;
+    /// # let theirs = Protocol::of::<old::Message>(); // from `exchange`
+    /// let mut receiver = Receiver::<_, Message>::new(&stream[..], Limits::new()).with_version(theirs);
+    /// let reading = Reading { sensor: 7, value: 0.5, quality: 0 };
+    /// assert_eq!(receiver.next_message()?, Some(Message::Reading(reading)));
+    /// # Ok::<(), dtype_message::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_version(mut self, protocol: Protocol) -> Self {
+        self.buffered.set_version(protocol);
+        self
+    }
+
     /// Returns the next message; `None` if the stream ends between two messages.
     ///
     /// # Errors
@@ -160,6 +211,10 @@ impl<M: Messages> Buffered<M> {
     pub(crate) fn set_sender(&mut self, sender: Protocol) {
         let own = Protocol::of::<M>();
         self.explain = Some(Explain(Box::new(move |error| own.explain(&sender, error))));
+    }
+
+    pub(crate) fn set_version(&mut self, sender: Protocol) {
+        self.decoder.set_version(sender);
     }
 
     /// The space for the next bytes, once the present bytes have been decoded.

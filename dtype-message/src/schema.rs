@@ -35,13 +35,10 @@ use dtype_runtime::Validity;
 use dtype_runtime::basic::{Discriminants, Kind};
 use dtype_runtime::typemap::{Meaning, Node, TypeMap};
 
-use crate::compare::{Difference, schemas};
+use crate::compare::{Difference, VALUES, schemas};
 
 /// The longest text of a schema or a protocol that is parsed, in bytes.
 pub(crate) const MAX_LEN: usize = 1 << 20;
-
-/// What begins the values of a field, after its type.
-pub(crate) const VALUES: &str = " {";
 
 /// The names and types of the fields of a record, in the order of the packed stream, and the numbers of enums.
 ///
@@ -69,12 +66,7 @@ pub struct Schema {
 impl Schema {
     /// The schema of a type.
     pub fn of<T: Datatype>() -> Self {
-        let mut sink = Sink::new(&mut []);
-        sink.schema(T::TYPE_MAP);
-        let mut bytes = vec![0; sink.len];
-        Sink::new(&mut bytes).schema(T::TYPE_MAP);
-        // Names and the parts between them are valid UTF-8.
-        Self { text: String::from_utf8_lossy(&bytes).into_owned() }
+        Self { text: text_of(|sink| sink.schema(T::TYPE_MAP)) }
     }
 
     /// The hash that a frame carries. It detects mistakes, but no attacks: an attacker can find names with the same hash. It
@@ -169,8 +161,27 @@ pub(crate) fn append(own: &mut String, text: &str) -> Result<(), SchemaError> {
     Ok(())
 }
 
+/// The type of a leaf with its values, as in the line of a field.
+pub(crate) fn type_of(map: &TypeMap) -> String {
+    let write = |sink: &mut Sink<'_>| {
+        sink.type_of(map);
+        sink.values(map);
+    };
+    text_of(write)
+}
+
+/// The text that is written.
+fn text_of(write: impl Fn(&mut Sink<'_>)) -> String {
+    let mut sink = Sink::new(&mut []);
+    write(&mut sink);
+    let mut bytes = vec![0; sink.len];
+    write(&mut Sink::new(&mut bytes));
+    // Names and the parts between them are valid UTF-8.
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 /// The line of a field without its values.
-fn without_values(line: &str) -> &str {
+pub(crate) fn without_values(line: &str) -> &str {
     line.strip_suffix('}').and_then(|line| line.split_once(VALUES)).map_or(line, |(line, _)| line)
 }
 
@@ -349,7 +360,7 @@ impl<'a> Sink<'a> {
     /// The names of the variants and their numbers.
     const fn variants(&mut self, variants: &Discriminants, basic: Basic) {
         let (values, names) = (variants.values(), variants.names());
-        let unused = 128 - 8 * basic.size() as u32;
+        let unused = 128 - 8 * basic.size();
         let is_signed = matches!(basic.kind(), Kind::Integer);
         let mut i = 0;
         while i < values.len() {

@@ -27,7 +27,7 @@
 //!
 //! | | after its future was dropped |
 //! |---|---|
-//! | [`Receiver::next_message`], [`has_started`](Receiver::has_started) | nothing is lost: call it again; so it can be used in `select!` and with a timeout |
+//! | [`Receiver::next_message`], [`Receiver::has_started`] | nothing is lost: call it again; for `select!` and timeouts |
 //! | [`write_all`] | nothing is lost: call it again with the same [`Encoder`] |
 //! | [`send`], [`receive`], [`exchange`] | part of a frame has been written or read: give up the stream |
 //!
@@ -92,6 +92,14 @@ impl<R: AsyncRead + Unpin, M: Messages> Receiver<R, M> {
     #[must_use]
     pub fn with_sender(mut self, protocol: Protocol) -> Self {
         self.buffered.set_sender(protocol);
+        self
+    }
+
+    /// Reads records of the sender's version by the names of their fields, if that is another one than this side's: see the
+    /// blocking [`Receiver::with_version`](crate::Receiver::with_version).
+    #[must_use]
+    pub fn with_version(mut self, protocol: Protocol) -> Self {
+        self.buffered.set_version(protocol);
         self
     }
 

@@ -150,8 +150,8 @@ pub enum TextEnd {
 pub struct ReadOptions {
     /// Whether fields that the type does not have are left out. Otherwise they are an error.
     pub other_fields: bool,
-    /// Whether fields that the stored records lack have the value that `#[dtype(default)]` gives. Otherwise they are an error, as
-    /// are fields without that attribute.
+    /// Whether fields that the stored records lack have the value that `#[dtype(default)]` gives. Otherwise they are an error,
+    /// as are fields without that attribute.
     pub defaults: bool,
     /// Whether other integers and floats become the numbers of the type, each of which must keep its value. Otherwise they are
     /// an error. [`with_number_conversion`](Self::with_number_conversion) has the table.

@@ -34,6 +34,23 @@ enum Packet {
     Plain(Vec<Record>),
 }
 
+/// Far more memory than data.
+#[derive(Datatype, Clone, Debug)]
+#[repr(align(4096))]
+struct Wide(u8);
+
+#[derive(Messages, Debug)]
+enum Pages {
+    Page(u8, Vec<Wide>),
+}
+
+/// A page with another head.
+#[derive(Messages)]
+enum Other {
+    #[dtype(tag = 1)]
+    Page((u64, bool), Vec<Record>),
+}
+
 const HEAD: Head = Head { number: 7, is_last: true };
 
 fn records(count: u16) -> Vec<Record> {
@@ -234,13 +251,6 @@ fn limits_are_of_the_list() {
     let long = encoded(&page(3), Framing::new());
     assert_eq!(refusals::<Packet>(&long, limits), ["PayloadLimit { limit: 34, actual: 35 }"]);
     // A list of records that take far more memory than data.
-    #[derive(Datatype, Clone, Debug)]
-    #[repr(align(4096))]
-    struct Wide(u8);
-    #[derive(Messages, Debug)]
-    enum Pages {
-        Page(u8, Vec<Wide>),
-    }
     let wide = encoded(&Pages::Page(1, vec![Wide(1); 100]), Framing::new());
     let limits = Limits::new().with_max_payload_bytes(4096 * 99);
     assert!(refusals::<Pages>(&wide, limits)[0].starts_with("PayloadLimit"));
@@ -270,11 +280,6 @@ fn a_protocol_has_the_head() {
     // A receiver names the fields of both parts.
     let mut receiver = Receiver::<_, Packet>::new(&[][..], Limits::new());
     assert!(receiver.next_message().unwrap().is_none());
-    #[derive(Messages)]
-    enum Other {
-        #[dtype(tag = 1)]
-        Page((u64, bool), Vec<Record>),
-    }
     let sent = encoded(&Other::Page((1, true), records(1)), Framing::compact());
     let receiver = Receiver::<_, Packet>::new(&sent[..], Limits::new());
     let refusal = receiver.with_sender(Protocol::of::<Other>()).next_message().unwrap_err();

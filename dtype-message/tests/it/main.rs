@@ -36,3 +36,5 @@ mod schema;
 mod short_records;
 #[cfg(all(feature = "tokio-util", feature = "derive"))]
 mod tokio;
+#[cfg(feature = "derive")]
+mod versions;

@@ -3,6 +3,7 @@
 
 use std::io::Read;
 use std::net::{TcpListener, TcpStream};
+use std::ops::Range;
 
 use crate::counting::{in_use, max_in_use};
 use dtype_message::{
@@ -33,16 +34,20 @@ enum Packet {
     Ping,
 }
 
+/// The lines for these numbers.
+fn lines(numbers: Range<u32>, line: impl Fn(u32) -> String) -> String {
+    numbers.map(line).collect()
+}
+
 /// Protocols that a peer may send: many kinds, many fields, long names, many variants, many paths that are equal.
 fn hostile_protocols() -> Vec<(&'static str, String)> {
-    let kinds = |form| (0..10_000).map(move |tag| format!("\t{tag} {form} T\nT\n")).collect();
+    let kinds = |form| lines(0..10_000, |tag| format!("\t{tag} {form} T\nT\n"));
     let block = |schema: String| format!("\t0 one One\n{schema}");
-    let lines = |line: fn(u32) -> String| (0..12_000).map(line).collect::<String>();
     let variants: Vec<_> = (0..12_000).map(|i| format!("V{i} = {i}")).collect();
     vec![
         ("kinds", kinds("one")),
         ("lists", kinds("list")),
-        ("fields", block(format!("Reading\n{}", lines(|i| format!("{i}: u8\n"))))),
+        ("fields", block(format!("Reading\n{}", lines(0..12_000, |i| format!("{i}: u8\n"))))),
         ("no fields", block(format!("Reading\n{}", ": \n".repeat(50_000)))),
         ("one field", block(format!("Reading\n{}", "sensor: u32\n".repeat(20_000)))),
         ("a long name", block(format!("{}\nsensor: u32\n", "x".repeat(250_000)))),
@@ -64,7 +69,7 @@ fn frame<M: Messages>(message: &M, framing: Framing) -> Vec<u8> {
 
 #[test]
 #[cfg_attr(miri, ignore = "megabytes take Miri minutes")]
-fn a_protocol_takes_no_more_than_its_text() {
+fn a_protocol_takes_little_more_than_its_text() {
     let own = Protocol::of::<Packet>();
     for (what, text) in hostile_protocols() {
         let bytes = frame(&text, Framing::new());
@@ -72,7 +77,8 @@ fn a_protocol_takes_no_more_than_its_text() {
         let before = in_use();
         let (most, protocol) = max_in_use(|| text.parse::<Protocol>().unwrap());
         let kept = in_use() - before;
-        assert!(kept <= text.len() + 64 && most <= text.len() + 64, "{what}: {kept}, {most}");
+        let bound = text.len() * 3 / 2 + 64;
+        assert!(kept <= bound && most <= bound, "{what}: {kept}, {most}");
 
         let (most, differences) = max_in_use(|| own.differences(&protocol));
         assert!(most <= 3 * text.len() + 64 * 1024, "{what}: {most}");
@@ -129,12 +135,12 @@ fn a_protocol_takes_no_more_than_its_text() {
 #[test]
 fn differences_beyond_the_limit_are_counted() {
     let own = Protocol::of::<Packet>();
-    let text: String = (100..100 + 500).map(|tag| format!("\t{tag} one T\nT\n")).collect();
+    let text = lines(100..600, |tag| format!("\t{tag} one T\nT\n"));
     let differences = own.differences(&text.parse().unwrap());
     assert_eq!(differences.len(), Difference::MAX + 1);
     // Five are only here.
     assert_eq!(differences.last().unwrap().to_string(), "and 405 more");
-    let fields: String = (0..500).map(|i| format!("{i}: u8\n")).collect();
+    let fields = lines(0..500, |i| format!("{i}: u8\n"));
     let theirs: Schema = format!("Reading\n{fields}").parse().unwrap();
     let differences = Schema::of::<Reading>().differences(&theirs);
     assert_eq!(differences.last().unwrap().to_string(), "and 402 more");

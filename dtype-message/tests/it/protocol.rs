@@ -261,8 +261,9 @@ fn both_sides_exchange_their_protocols() {
     use std::task::{Context, Poll, Waker};
 
     use dtype_message::tokio::exchange;
-    let limits = Limits::new();
     use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+
+    let limits = Limits::new();
 
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     // The room is shorter than either text.

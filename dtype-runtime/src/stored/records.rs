@@ -92,7 +92,9 @@ impl<T> Fit<T> {
         let Walk { order, is_packed, conversions, missing, left_out, .. } = walk;
         let mut defaults = vec![0; if missing.is_empty() { 0 } else { record }];
         let order = order.unwrap_or(ByteOrder::NATIVE);
-        missing.iter().for_each(|field| field.fill(order, &mut defaults));
+        for field in &missing {
+            field.fill(order, &mut defaults);
+        }
         let is_whole = conversions.is_empty() && missing.is_empty();
         let malformed = |_| Misfit::Malformed { field: String::new() };
         let commit = |part: fn(&Moved) -> &Type| moved.as_ref().map(|moved| part(moved).commit());
@@ -133,6 +135,12 @@ impl<T> Fit<T> {
     /// The paths of the fields that are left out.
     pub fn left_out(&self) -> &[String] {
         &self.left_out
+    }
+
+    /// The same without the paths of the fields that are left out, which may be long.
+    #[must_use]
+    pub fn without_left_out(self) -> Self {
+        Self { left_out: Vec::new(), ..self }
     }
 
     /// An item as a datatype: the values that are not converted, in the order of the packed records, at their displacements

@@ -18,7 +18,7 @@ mod packets {
         r#Type(String),
         Nothing,
         Number(u32),
-        #[dtype(max_records = super::MOST, max_text_bytes = { 1 + 1 }, max_payload_bytes = 3)]
+        #[dtype(max_records = super::MOST, max_text_bytes = 1 + 1, max_payload_bytes = 3)]
         Headed(u8, std::vec::Vec<u8>),
         Named {
             r#type: u8,
