@@ -11,7 +11,10 @@
 //! | an enumeration whose names have other numbers | an enum | by name |
 //! | another width of an integer or a float | the number | with [`ReadOptions::with_number_conversion`], if the value is the same |
 //! | a field that the type does not have | none | with [`ReadOptions::with_other_fields`]: left out |
+//!
+//! A [`Budget`] limits what a reader takes for one input, whatever that input repeats.
 
+mod budget;
 mod convert;
 mod fit;
 mod records;
@@ -27,6 +30,7 @@ use crate::error::Error;
 use crate::representation::ByteOrder;
 use crate::typemap::TypeMap;
 
+pub use budget::{Budget, Exceeded};
 #[cfg(feature = "arrow")]
 pub(crate) use convert::convert_number;
 pub use records::{Fit, Scratch};
@@ -186,12 +190,14 @@ pub struct ReadOptions {
     /// Whether integers and floats of another width become the numbers of the type, each of which must have the same value.
     /// Otherwise they are an error.
     pub number_conversion: bool,
+    /// Whether items that a file keeps in other files are read. Otherwise they are an error. (Only HDF5 has such files.)
+    pub other_files: bool,
 }
 
 impl ReadOptions {
     /// All fields, and exactly their formats.
     pub const fn strict() -> Self {
-        Self { other_fields: false, number_conversion: false }
+        Self { other_fields: false, number_conversion: false, other_files: false }
     }
 
     /// Leaves out fields that the type does not have.
@@ -207,6 +213,14 @@ impl ReadOptions {
     #[must_use]
     pub const fn with_number_conversion(mut self) -> Self {
         self.number_conversion = true;
+        self
+    }
+
+    /// Reads items that the file keeps in other files: in HDF5, external storage, and the sources of a virtual dataset. Whoever
+    /// made the file has chosen these files, which may be any that this program can open.
+    #[must_use]
+    pub const fn with_other_files(mut self) -> Self {
+        self.other_files = true;
         self
     }
 }

@@ -13,6 +13,7 @@ mod files;
 mod frame;
 #[cfg(feature = "hdf5")]
 mod hdf5;
+mod linear;
 mod names;
 mod notation;
 mod npy;
