@@ -46,7 +46,7 @@ pub(crate) struct Dataset {
 
 impl Dataset {
     fn open(file: &str, name: &str) -> Result<Self, Box<dyn std::error::Error>> {
-        let dataset = hdf5_metno::File::open(file)?.dataset(name)?;
+        let dataset = dtype_hdf5::open(&*hdf5_metno::File::open(file)?, name)?;
         let items = dtype_hdf5::items(&dataset)?;
         let (dtype, shape) = (items.dtype().clone(), items.shape().to_vec());
         let header = Header { version: (1, 0), dtype, fortran_order: false, shape };

@@ -7,5 +7,6 @@ mod records;
 
 mod claims;
 mod datasets;
+mod elsewhere;
 mod enumerations;
 mod texts;
