@@ -81,13 +81,14 @@ impl Object {
     }
 }
 
+/// A number of any length, seven bits in each byte.
 fn number(mut value: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     while value > 0x7f {
-        bytes.push(value as u8 | 0x80);
+        bytes.push(value.to_le_bytes()[0] | 0x80);
         value >>= 7;
     }
-    bytes.push(value as u8);
+    bytes.push(value.to_le_bytes()[0]);
     bytes
 }
 
@@ -127,20 +128,16 @@ const STRUCT: &[u8] = b"\x01\x03S\0\x04\0";
 
 /// A compressed section of zeros: its header, and a block with the fixed codes of deflate.
 fn zeros(len: usize) -> Vec<u8> {
-    let (mut bits, mut add) = (Vec::new(), Vec::new());
-    add.extend([1, 1, 0].map(|bit| bit == 1));
-    // A zero, and its copies: 258 bytes, from one byte before.
-    add.extend([0, 0, 1, 1, 0, 0, 0, 0].map(|bit| bit == 1));
-    let copies = [1, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0].map(|bit| bit == 1);
-    add.extend(copies.repeat(len / 258));
-    add.extend([false; 7]);
-    for bit in add.chunks(8) {
-        bits.push(bit.iter().rev().fold(0, |byte, bit| byte << 1 | u8::from(*bit)));
-    }
+    let code = |bits: &[u8]| bits.iter().map(|bit| *bit == 1).collect::<Vec<bool>>();
+    // The last block, with fixed codes; a zero; its copies, each 258 bytes from one byte before; the end.
+    let copies = code(&[1, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0]).repeat(len / 258);
+    let bits = [code(&[1, 1, 0]), code(&[0, 0, 1, 1, 0, 0, 0, 0]), copies, code(&[0; 7])].concat();
+    let byte = |bits: &[bool]| bits.iter().rev().fold(0, |byte, bit| byte << 1 | u8::from(*bit));
+    let block: Vec<u8> = bits.chunks(8).map(byte).collect();
     let len = len / 258 * 258 + 1;
     let sum = u32::try_from(len % 65521).unwrap() << 16 | 1;
     let header = [1_u64, len as u64, 1].map(u64::to_le_bytes).concat();
-    [&header[..], &[0x78, 0x9c], &bits, &sum.to_be_bytes()].concat()
+    [&header[..], &[0x78, 0x9c], &block, &sum.to_be_bytes()].concat()
 }
 
 /// Reads a file as a whole and for one type. The command has 640 MiB for it.
