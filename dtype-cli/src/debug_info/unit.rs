@@ -31,37 +31,41 @@ const BYTES_AT_ONCE: usize = 16;
 /// How many steps are counted together.
 const STEPS: usize = 1 << 12;
 
-/// The attributes that are kept. An entry can have any number of others, and most take no byte of it.
-const KEPT: &[DwAt] = &[
-    dw::DW_AT_GNU_dwo_name,
-    dw::DW_AT_GNU_vector,
-    dw::DW_AT_alignment,
-    dw::DW_AT_allocated,
-    dw::DW_AT_artificial,
-    dw::DW_AT_associated,
-    dw::DW_AT_bit_size,
-    dw::DW_AT_byte_size,
-    dw::DW_AT_count,
-    dw::DW_AT_data_bit_offset,
-    dw::DW_AT_data_location,
-    dw::DW_AT_data_member_location,
-    dw::DW_AT_decl_line,
-    dw::DW_AT_declaration,
-    dw::DW_AT_dwo_name,
-    dw::DW_AT_encoding,
-    dw::DW_AT_endianity,
-    dw::DW_AT_external,
-    dw::DW_AT_language,
-    dw::DW_AT_lower_bound,
-    dw::DW_AT_name,
-    dw::DW_AT_ordering,
-    dw::DW_AT_signature,
-    dw::DW_AT_str_offsets_base,
-    dw::DW_AT_string_length,
-    dw::DW_AT_type,
-    dw::DW_AT_upper_bound,
-    dw::DW_AT_virtuality,
-];
+/// Whether an attribute is kept: those that this module's users read. An entry can have any number of others, and most take no
+/// byte of it.
+fn is_kept(name: DwAt) -> bool {
+    matches!(
+        name,
+        dw::DW_AT_GNU_dwo_name
+            | dw::DW_AT_GNU_vector
+            | dw::DW_AT_alignment
+            | dw::DW_AT_allocated
+            | dw::DW_AT_artificial
+            | dw::DW_AT_associated
+            | dw::DW_AT_bit_size
+            | dw::DW_AT_byte_size
+            | dw::DW_AT_count
+            | dw::DW_AT_data_bit_offset
+            | dw::DW_AT_data_location
+            | dw::DW_AT_data_member_location
+            | dw::DW_AT_decl_line
+            | dw::DW_AT_declaration
+            | dw::DW_AT_dwo_name
+            | dw::DW_AT_encoding
+            | dw::DW_AT_endianity
+            | dw::DW_AT_external
+            | dw::DW_AT_language
+            | dw::DW_AT_lower_bound
+            | dw::DW_AT_name
+            | dw::DW_AT_ordering
+            | dw::DW_AT_signature
+            | dw::DW_AT_str_offsets_base
+            | dw::DW_AT_string_length
+            | dw::DW_AT_type
+            | dw::DW_AT_upper_bound
+            | dw::DW_AT_virtuality
+    )
+}
 
 /// An entry: its unit's number, and its place in the unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -173,7 +177,7 @@ pub(super) struct Entry<'a> {
 
 impl<'a> Entry<'a> {
     pub(super) fn value(&self, name: DwAt) -> Option<Value<'a>> {
-        debug_assert!(KEPT.contains(&name), "{name} is not kept");
+        debug_assert!(is_kept(name), "{name} is not kept");
         let found = self.attributes.iter().find(|attribute| attribute.name() == name);
         found.map(Attribute::value)
     }
@@ -383,7 +387,7 @@ fn kept<'a>(
     attributes.clear();
     for one in all {
         let is_new = || attributes.iter().all(|attribute| attribute.name() != one.name());
-        if KEPT.contains(&one.name()) && is_new() {
+        if is_kept(one.name()) && is_new() {
             attributes.push(entries.read_attribute(*one)?);
         } else {
             entries.skip_attributes(slice::from_ref(one))?;
