@@ -4,9 +4,12 @@
 //! with base classes, namespaces and templates, the derived types of Fortran, and Rust, even without `repr(C)`. Members that
 //! are not data, such as pointers and unions, are left out and named.
 //!
-//! The file may be damaged or malicious: each type is read once, and nothing is allocated that is much larger than the file.
+//! The file may be damaged or malicious. Each type and each table is read once, and a [`Budget`] in proportion to the length of
+//! the file limits all memory and work together.
 
+mod abbreviations;
 mod basic;
+mod counted;
 mod error;
 mod layout;
 mod search;
@@ -16,6 +19,7 @@ mod unit;
 
 use std::collections::HashSet;
 
+use dtype_runtime::stored::Budget;
 use gimli::constants as dw;
 use object::read::ReadRef;
 
@@ -40,6 +44,8 @@ pub fn is_object<'a>(data: impl ReadRef<'a>) -> bool {
 #[derive(Debug)]
 pub struct DebugInfo<'a> {
     objects: Vec<Sections<'a>>,
+    /// What is left after the sections were read. Each search takes a copy.
+    budget: Budget,
 }
 
 /// A struct, and its members that are not data.
@@ -56,9 +62,12 @@ impl<'a> DebugInfo<'a> {
     ///
     /// # Errors
     ///
-    /// The file has no debug information, is for another machine, or is damaged.
+    /// The file has no debug information, is for another machine, or is damaged. [`Error::Exceeded`] if its sections take more
+    /// than [`Budget::for_input`] allows for a file of this length.
     pub fn read(data: impl ReadRef<'a>) -> Result<Self, Error> {
-        sections::read(data).map(|objects| Self { objects })
+        let budget = Budget::for_input(data.len().unwrap_or(0));
+        let objects = sections::read(data, &budget)?;
+        Ok(Self { objects, budget })
     }
 
     /// The layout of the type with a name. The name may start with the namespaces, modules or classes around the type:
@@ -66,7 +75,8 @@ impl<'a> DebugInfo<'a> {
     ///
     /// # Errors
     ///
-    /// No type has the name, several have it, or the type is not a struct, an enum or a number.
+    /// No type has the name, several have it, or the type is not a struct, an enum or a number. [`Error::Exceeded`] as for
+    /// [`read`](Self::read).
     ///
     /// ```no_run
     /// use dtype_cli::debug_info::DebugInfo;
@@ -80,12 +90,15 @@ impl<'a> DebugInfo<'a> {
     /// # Ok::<(), dtype_cli::debug_info::Error>(())
     /// ```
     pub fn find(&self, name: &str) -> Result<Layout, Error> {
-        let headers = Headers::read(&self.objects)?;
-        let search = search(&headers, Some(name));
+        let budget = self.budget.clone();
+        let headers = Headers::read(&self.objects, &budget)?;
+        let search = search(&headers, Some(name))?;
         let mut layouts = Layouts::new(&headers);
-        let found = choose(&search, name, &mut layouts)?;
-        let Some(found) = found else { return Err(not_found(name, &search, &headers)) };
+        let found = choose(&search, name, &mut layouts);
+        budget.check()?;
+        let Some(found) = found? else { return Err(not_found(name, &search, &headers)) };
         let resolved = Resolved::clone(&*layouts.resolve(found.place));
+        budget.check()?;
         let data = match resolved.data {
             Ok(data) => data,
             Err(what) => {
@@ -103,10 +116,11 @@ impl<'a> DebugInfo<'a> {
     ///
     /// # Errors
     ///
-    /// There are no types.
+    /// There are no types. [`Error::Exceeded`] as for [`read`](Self::read).
     pub fn types(&self) -> Result<Vec<Summary>, Error> {
-        let headers = Headers::read(&self.objects)?;
-        let search = search(&headers, None);
+        let budget = self.budget.clone();
+        let headers = Headers::read(&self.objects, &budget)?;
+        let search = search(&headers, None)?;
         let mut layouts = Layouts::new(&headers);
         let mut seen = HashSet::new();
         let mut all = Vec::new();
@@ -120,6 +134,7 @@ impl<'a> DebugInfo<'a> {
                 all.push(Summary::of(&found.name, size, &resolved.spans));
             }
         }
+        budget.check()?;
         if all.is_empty() {
             return Err(nothing(&search).unwrap_or(Error::NoTypes));
         }
@@ -134,7 +149,10 @@ fn not_found(name: &str, search: &Search, headers: &Headers<'_>) -> Error {
         return error;
     }
     let is_declared = !search.found.is_empty();
-    let all = search::search(headers, None).found;
+    let all = match search::search(headers, None) {
+        Ok(all) => all.found,
+        Err(error) => return error.into(),
+    };
     let last = |name: &'_ str| search::last_part(name).to_owned();
     let mut names: Vec<String> = all.iter().map(|found| last(&found.name)).collect();
     names.sort_unstable();
@@ -180,6 +198,7 @@ fn choose<'s>(
             let source = source.map_or_else(Default::default, |unit| unit.source().into_owned());
             let size = layouts.resolve(one.place).size.unwrap_or(0);
             types.push(format!("`{}`, {size} bytes, in {source}", one.name));
+            layouts.hold(size_of_val(&*kind.1));
             kinds.push(kind);
         }
         if kinds.len() > 32 {

@@ -3,16 +3,16 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use dtype_runtime::stored::{Access, Fit, Loaded, ReadOptions};
+use dtype_runtime::stored::{Access, Budget, Fit, Loaded, ReadOptions};
 use dtype_runtime::{Datatype, Error as RecordError};
 use hdf5_metno::{Dataset, Group, LocationType};
 use hdf5_metno_sys::LOCK;
 
 use crate::descriptor::packed_datatype;
 use crate::error::Error;
-use crate::library::{Items, created, read_items, selected, stored, write_items};
+use crate::library::{Items, created, opened, read_items, selected, stored, write_items};
 use crate::part::{Part, TEXTS_AT_ONCE, axis, range, whole};
-use crate::storage::{check_space, check_written};
+use crate::storage::{check_inside, check_space, check_written};
 
 /// Creates a dataset of these records in the group or file: with one axis, of the packed datatype, in this machine's byte
 /// order, without chunks and filters. In h5py, its dtype has the names of the fields.
@@ -50,6 +50,26 @@ pub fn create<T: Datatype>(group: &Group, name: &str, records: &[T]) -> Result<D
             Err(error)
         }
     }
+}
+
+/// Opens a dataset of the group or file. The dataset is in the same file: unlike `dataset` of `hdf5-metno`, this does not follow
+/// links to other files, which a file that someone else has made may name.
+///
+/// # Errors
+///
+/// [`Error::Elsewhere`] if a link on the way leads to another file; [`Error::Hdf5`].
+///
+/// ```
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("samples.h5");
+/// let file = hdf5_metno::File::create(path)?;
+/// dtype_hdf5::create(&file, "day/samples", &[1_u8, 2])?;
+/// let dataset = dtype_hdf5::open(&file, "day/samples")?;
+/// assert_eq!(dtype_hdf5::read::<u8>(&dataset)?, [1, 2]);
+/// # Ok::<(), dtype_hdf5::Error>(())
+/// ```
+pub fn open(group: &Group, name: &str) -> Result<Dataset, Error> {
+    opened(group, name)
 }
 
 /// Checks that a new object can have this name. The library would only report a failure.
@@ -104,6 +124,7 @@ fn check_free(group: &Group, name: &str) -> Result<(), Error> {
 ///   [`Error::NoEquivalent`];
 /// - [`Error::Length`] and [`Error::TooManyItems`] if the dataset has another number of items;
 /// - [`Error::NotStored`] if the dataset's space in the file is shorter;
+/// - [`Error::Elsewhere`] if its items are outside the file, or it is virtual;
 /// - [`Error::Hdf5`].
 pub fn write<T: Datatype>(dataset: &Dataset, records: &[T]) -> Result<(), Error> {
     write_part(dataset, records, || {
@@ -151,6 +172,7 @@ pub fn append<T: Datatype>(dataset: &Dataset, records: &[T]) -> Result<(), Error
     check_values(&fit, records)?;
     // No other thread may use the library between these calls, or its records would go to the same place.
     let _guard = LOCK.lock();
+    check_inside(dataset)?;
     let len = axis(dataset)?;
     let end = len.saturating_add(records.len());
     dataset.resize(end)?;
@@ -176,7 +198,9 @@ pub fn append<T: Datatype>(dataset: &Dataset, records: &[T]) -> Result<(), Error
 /// - [`Error::Missing`], [`Error::Unknown`], [`Error::Format`], [`Error::UnknownMember`], [`Error::Shape`],
 ///   [`Error::MixedByteOrder`] and [`Error::Malformed`] if the fields are not those of `T`; [`Error::NoData`],
 ///   [`Error::NoEquivalent`];
-/// - [`Error::TooManyItems`], and [`Error::NotStored`] if the file does not have the items;
+/// - [`Error::Elsewhere`] if the items are outside the file, or the dataset is virtual;
+/// - [`Error::TooManyItems`], and [`Error::NotStored`] if the file does not have the items; [`Error::Exceeded`] for chunks that
+///   are far larger than the file;
 /// - [`Error::Texts`] for strings of variable length that are far longer than the records have room for;
 /// - [`Error::Unnamed`] for a value of an enumeration that is not one of its members;
 /// - [`Error::Records`] for an invalid `bool`, `char`, `NonZero` or enum, and if the records do not fit in memory;
@@ -365,6 +389,7 @@ fn write_part<T: Datatype>(
     // Another thread could make the dataset shorter.
     let _guard = LOCK.lock();
     let part = part()?;
+    check_inside(dataset)?;
     check_space(dataset, &datatype)?;
     write_pieces(dataset, &datatype, &fit, &part, records)
 }
@@ -386,8 +411,12 @@ fn read_part<T: Datatype>(
     // Another thread could make the dataset shorter.
     let _guard = LOCK.lock();
     let part = part()?;
+    if !options.other_files {
+        check_inside(dataset)?;
+    }
     check_space(dataset, &datatype)?;
-    check_written(dataset, &datatype, &part, size_of::<T>())?;
+    let budget = Budget::for_input(dataset.file()?.size());
+    check_written(dataset, &datatype, &part, size_of::<T>(), &budget)?;
     let mut records = Vec::new();
     let refused = |_| RecordError::Allocation { count: part.count, stride: size_of::<T>() };
     records.try_reserve_exact(part.count).map_err(refused)?;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use dtype_runtime::Basic;
-use dtype_runtime::stored::ValueError;
+use dtype_runtime::stored::{Exceeded, ValueError};
 
 /// Why records could not be written to a dataset, or read from it. A field is named by its path, such as `header.flags`; the
 /// path of the item itself is empty.
@@ -126,8 +126,9 @@ pub enum Error {
         shape: Vec<u64>,
     },
     /// The file does not have the bytes of the items. Either a dataset without chunks has less space than its items need; or a
-    /// read would return more than a gibibyte of items or records, or read more than 2²⁰ chunks, nearly all of which were never
-    /// written. [`read_range`](crate::read_range) reads a part.
+    /// read would return more bytes of items or records, or look at more chunks, than the file's
+    /// [`Budget`](dtype_runtime::stored::Budget) has memory for, nearly all of which were never written.
+    /// [`read_range`](crate::read_range) reads a part.
     #[error("the file has {stored} of the {} bytes of {items} items", *items as u128 * *size as u128)]
     NotStored {
         /// The number of items.
@@ -137,14 +138,26 @@ pub enum Error {
         /// Bytes of the dataset that are in the file.
         stored: u64,
     },
-    /// Strings of variable length have more bytes than the limit: that of [`items`](crate::items()), or 16 MiB more than the
-    /// records that are read at a time have room for. (Many items can refer to one string.)
+    /// Strings of variable length have more bytes than the limit: the budget of [`items`](crate::items()), or 16 MiB more than
+    /// the records that are read at a time have room for. (Many items can refer to one string.)
     #[error("the strings of {items} items have more than {limit} bytes")]
     Texts {
         /// The number of items.
         items: usize,
         /// The greatest number of bytes for their strings.
         limit: usize,
+    },
+    /// Reading takes more memory than the file's [`Budget`](dtype_runtime::stored::Budget) has: for a chunk, or for an item, in
+    /// which each string of variable length has room for the longest one.
+    #[error(transparent)]
+    Exceeded(#[from] Exceeded),
+    /// The file only names the place of the items, which is another file or may be one. Reading with
+    /// [`ReadOptions::with_other_files`](crate::ReadOptions::with_other_files), or opening a dataset with `hdf5-metno`, goes
+    /// there.
+    #[error("{what}, and other files are not opened")]
+    Elsewhere {
+        /// The place.
+        what: String,
     },
     /// The dataset has another number of items than there are records.
     #[error("the dataset has {actual} items, expected {expected} as there are records")]

@@ -1,17 +1,18 @@
 //! The items of any dataset, without a Rust type for them.
 
 use std::ffi::CStr;
+use std::fmt;
 use std::ops::Range;
 
 use dtype_npy::{Dtype, DtypeField};
 use dtype_runtime::representation::ByteOrder;
-use dtype_runtime::stored::{TextEnd, joined};
+use dtype_runtime::stored::{Budget, ReadOptions, TextEnd, joined};
 use hdf5_metno::{Dataset, Datatype};
 
 use crate::error::Error;
 use crate::library::{Items, read_items, stored};
 use crate::part::{AT_ONCE, TEXTS_AT_ONCE, count_of, rows, rows_at_once, whole};
-use crate::storage::{check_space, check_written};
+use crate::storage::{check_inside, check_space, check_written};
 use crate::stored::{Form, Stored};
 
 /// Reads the items of any dataset, packed and in this machine's byte order, for tools that do not know a Rust type for them.
@@ -21,13 +22,15 @@ use crate::stored::{Form, Stored};
 /// each byte. Strings that are not UTF-8 are read as Latin-1.
 ///
 /// Strings of variable length all have room for the longest one, so all of them are read once to find it. Together they may
-/// have 256 MiB more than the file; [`items_within`] takes another limit.
+/// have as many bytes as [`Budget::for_input`] allows for the file; [`items_with`] takes another budget.
 ///
 /// # Errors
 ///
+/// - [`Error::Elsewhere`] if the items are outside the file, or the dataset is virtual;
 /// - [`Error::Format`] for references, lists of variable length and other classes, and for numbers of other formats;
 ///   [`Error::Malformed`];
-/// - [`Error::TooManyItems`], and [`Error::NotStored`] if the file does not have the items;
+/// - [`Error::TooManyItems`], and [`Error::NotStored`] if the file does not have the items; [`Error::Exceeded`] for chunks and
+///   items that are far larger than the file;
 /// - [`Error::Texts`] for strings of variable length that together are longer than the limit;
 /// - [`Error::Hdf5`].
 ///
@@ -44,27 +47,31 @@ use crate::stored::{Form, Stored};
 /// # Ok::<(), dtype_hdf5::Error>(())
 /// ```
 pub fn items(dataset: &Dataset) -> Result<ItemReader, Error> {
-    // Strings are not compressed, so together they are longer than the file only if items share them, or are in another file.
-    let file = usize::try_from(dataset.file()?.size()).unwrap_or(usize::MAX);
-    items_within(dataset, file.saturating_add(MAX_SHARED_TEXTS))
+    let budget = Budget::for_input(dataset.file()?.size());
+    items_with(dataset, &ReadOptions::strict(), &budget)
 }
 
-/// By how many bytes all strings of variable length may be longer than the file.
-const MAX_SHARED_TEXTS: usize = 256 << 20;
-
-/// As [`items`], for strings of variable length that have at most `limit` bytes together, with a zero after each.
+/// As [`items`], with another budget: a chunk of the dataset, an item, and all strings of variable length together, with a zero
+/// after each, may have as many bytes as are left. Of the options, only [`other_files`](ReadOptions::other_files) counts.
 ///
 /// # Errors
 ///
 /// As for [`items`].
-pub fn items_within(dataset: &Dataset, limit: usize) -> Result<ItemReader, Error> {
+pub fn items_with(
+    dataset: &Dataset,
+    options: &ReadOptions,
+    budget: &Budget,
+) -> Result<ItemReader, Error> {
+    if !options.other_files {
+        check_inside(dataset)?;
+    }
     let datatype = dataset.dtype()?;
     let stored = stored(&datatype)?;
     // With a text length of 0, until the lengths are known.
     let dtype = dtype_of(&stored, 0, "")?;
     let all = whole(dataset)?;
     check_space(dataset, &datatype)?;
-    check_written(dataset, &datatype, &all, 0)?;
+    check_written(dataset, &datatype, &all, 0, budget)?;
     let (number, row) = match all.shape.split_first() {
         Some((number, row)) => (count_of(&[*number])?, count_of(row)?),
         None => (1, 1),
@@ -74,7 +81,7 @@ pub fn items_within(dataset: &Dataset, limit: usize) -> Result<ItemReader, Error
         dataset: dataset.clone(),
         dtype,
         shape: all.shape,
-        limit,
+        limit: budget.bytes_left(),
         copied: 0,
         text: 0,
         rows: number,
@@ -94,12 +101,14 @@ pub fn items_within(dataset: &Dataset, limit: usize) -> Result<ItemReader, Error
         }
         (reader.next, reader.copied) = (0, 0);
         reader.dtype = dtype_of(&reader.stored, reader.text as u64, "")?;
+        // One long text makes all others as long.
+        let item = usize::try_from(reader.dtype.itemsize()).unwrap_or(usize::MAX);
+        budget.hold(if all.count > 0 { item } else { 0 })?;
     }
     Ok(reader)
 }
 
 /// The items of a dataset, some at a time: see [`items`].
-#[derive(Debug)]
 pub struct ItemReader {
     dataset: Dataset,
     datatype: Datatype,
@@ -121,6 +130,15 @@ pub struct ItemReader {
     items: Items,
     /// Which of the items that were read have not been returned.
     rest: Range<usize>,
+}
+
+impl fmt::Debug for ItemReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { dataset, shape, next, rest, .. } = self;
+        let mut fields = f.debug_struct("ItemReader");
+        fields.field("dataset", dataset).field("shape", shape);
+        fields.field("next_row", next).field("items_read", &rest.len()).finish_non_exhaustive()
+    }
 }
 
 impl ItemReader {

@@ -31,7 +31,8 @@
 //! | read records | [`read`], [`read_range`] |
 //! | read some of the fields, or numbers of another width | [`read_with`], [`read_range_with`] |
 //! | read records piece by piece | [`batches`] |
-//! | read any items, without a Rust type | [`items`](items()), [`items_within`] |
+//! | read any items, without a Rust type | [`items`](items()), [`items_with`] |
+//! | open a dataset, without links to other files | [`open`] |
 //! | describe records | [`descriptor`], [`packed_descriptor`] |
 //!
 //! # Datatypes
@@ -60,7 +61,8 @@
 //! A dataset is compared with the records field by field before anything is read or written, and values are checked before they
 //! become records, so a `bool` is 0 or 1 and an enum has one of its values. [`Error`] names the field. Fields may be at any
 //! offset and in any order, and of either byte order. The number of items is compared with the memory and with the bytes in the
-//! file. The HDF5 library parses the file itself; it is a large C library that is not designed for files from untrusted
+//! file, and a [`Budget`] in proportion to the file limits the rest. Other files, of which a file may name any, are neither read
+//! nor written unless [`ReadOptions::with_other_files`] says so. The HDF5 library parses the file itself; it is a large C library that is not designed for files from untrusted
 //! sources.
 //!
 //! # Building
@@ -82,12 +84,13 @@ mod storage;
 mod stored;
 
 pub use dataset::{
-    Batches, append, batches, create, read, read_range, read_range_with, read_with, write, write_at,
+    Batches, append, batches, create, open, read, read_range, read_range_with, read_with, write,
+    write_at,
 };
 pub use descriptor::{datatype, descriptor, packed_datatype, packed_descriptor};
-pub use dtype_runtime::stored::{Loaded, ReadOptions};
+pub use dtype_runtime::stored::{Budget, Exceeded, Loaded, ReadOptions};
 pub use error::Error;
-pub use items::{ItemReader, items, items_within};
+pub use items::{ItemReader, items, items_with};
 
 /// The code in the README is compiled with the documentation tests.
 #[cfg(doctest)]

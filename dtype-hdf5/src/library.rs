@@ -5,8 +5,9 @@
 
 mod arena;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::{CStr, CString, c_int, c_uint};
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::ptr;
 
 use dtype_runtime::Error as RecordError;
@@ -14,15 +15,19 @@ use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::stored::{Scratch, TextEnd, joined};
 use dtype_runtime::typemap::{Meaning, Node, TypeMap};
 use hdf5_metno::datatype::ByteOrder as StoredOrder;
-use hdf5_metno::globals::H5P_DATASET_XFER;
+use hdf5_metno::globals::{H5P_DATASET_ACCESS, H5P_DATASET_XFER};
 use hdf5_metno::plist::{DatasetCreate, LinkCreate, PropertyList};
 use hdf5_metno::types::{CompoundField, TypeDescriptor};
 use hdf5_metno::{Dataset, Dataspace, Datatype, Group};
 use hdf5_metno_sys::LOCK;
 use hdf5_metno_sys::h5::{H5free_memory, hsize_t};
-use hdf5_metno_sys::h5d::{H5Dcreate2, H5Dread, H5Dwrite};
+use hdf5_metno_sys::h5d::{H5Dcreate2, H5Dopen2, H5Dread, H5Dwrite};
+use hdf5_metno_sys::h5i::hid_t;
 use hdf5_metno_sys::h5mm::{H5MM_allocate_t, H5MM_free_t};
-use hdf5_metno_sys::h5p::{H5P_DEFAULT, H5Pcreate, H5Pset_vlen_mem_manager};
+use hdf5_metno_sys::h5p::{
+    H5P_DEFAULT, H5Pcreate, H5Pget_external, H5Pget_external_count, H5Pset_elink_cb,
+    H5Pset_vlen_mem_manager,
+};
 use hdf5_metno_sys::h5s::{H5Sget_simple_extent_dims, H5Sget_simple_extent_ndims};
 use hdf5_metno_sys::h5t::{
     H5T_class_t, H5T_norm_t, H5T_sign_t, H5T_str_t, H5Tarray_create2, H5Tcreate,
@@ -313,23 +318,69 @@ pub(crate) fn created(
     let links = LinkCreate::build().create_intermediate_group(true).finish()?;
     // Without times, so that the same records make the same file.
     let properties = DatasetCreate::build().obj_track_times(false).finish()?;
-    // SAFETY: the library checks the handles, and copies the name. Only the value made from the handle owns it.
-    let id = unsafe {
-        H5Dcreate2(
-            group.id(),
-            name.as_ptr(),
-            datatype.id(),
-            space.id(),
-            links.id(),
-            properties.id(),
-            H5P_DEFAULT,
-        )
+    inside(|access| {
+        // SAFETY: the library checks the handles, and copies the name.
+        unsafe {
+            H5Dcreate2(
+                group.id(),
+                name.as_ptr(),
+                datatype.id(),
+                space.id(),
+                links.id(),
+                properties.id(),
+                access,
+            )
+        }
+    })
+}
+
+/// Opens a dataset of the same file.
+pub(crate) fn opened(group: &Group, name: &str) -> Result<Dataset, Error> {
+    let _guard = LOCK.lock();
+    let name = c_text(name)?;
+    // SAFETY: the library checks the handles, and reads the name.
+    inside(|access| unsafe { H5Dopen2(group.id(), name.as_ptr(), access) })
+}
+
+thread_local! {
+    /// The file of a link that [`refuse`] has seen.
+    static REFUSED: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Makes a call that returns a new handle of a dataset, with properties by which the library follows no link to another file.
+fn inside(call: impl FnOnce(hid_t) -> hid_t) -> Result<Dataset, Error> {
+    // SAFETY: the call makes a property list, and only the value made from its handle owns the handle. The function that the
+    // list gets needs no data, so it may be called for as long as the library keeps the list.
+    let access: PropertyList = unsafe {
+        let list: PropertyList = hdf5_metno::from_id(H5Pcreate(*H5P_DATASET_ACCESS))?;
+        done(H5Pset_elink_cb(list.id(), Some(refuse), ptr::null_mut()))?;
+        list
     };
+    REFUSED.take();
+    let id = call(access.id());
     if id < 0 {
-        return Err(failed());
+        return Err(REFUSED.take().map_or_else(failed, |file| Error::Elsewhere {
+            what: format!("the name leads to the file `{}`", file.escape_debug()),
+        }));
     }
-    // SAFETY: as above.
+    // SAFETY: a new handle, which only this value owns.
     Ok(unsafe { hdf5_metno::from_id(id) }?)
+}
+
+/// The function that the library calls before it opens another file. A negative number makes the library fail.
+extern "C" fn refuse(
+    _file: *const c_char,
+    _group: *const c_char,
+    other_file: *const c_char,
+    _name: *const c_char,
+    _flags: *mut c_uint,
+    _properties: hid_t,
+    _data: *mut c_void,
+) -> c_int {
+    // SAFETY: the library passes a terminated text, which is copied before the call ends.
+    let name = unsafe { CStr::from_ptr(other_file) }.to_string_lossy().into_owned();
+    REFUSED.set(Some(name));
+    -1
 }
 
 /// A text for the library.
@@ -352,6 +403,25 @@ pub(crate) fn shape(space: &Dataspace) -> Result<Vec<hsize_t>, Error> {
         H5Sget_simple_extent_dims(space.id(), lengths.as_mut_ptr(), std::ptr::null_mut())
     })?;
     Ok(lengths)
+}
+
+/// The first file outside the dataset's own that has its items; `None` if the dataset's file has them.
+pub(crate) fn external_file(properties: &DatasetCreate) -> Result<Option<String>, Error> {
+    let _guard = LOCK.lock();
+    // SAFETY: the call reads a property list, and checks the handle.
+    if number(unsafe { H5Pget_external_count(properties.id()) })? == 0 {
+        return Ok(None);
+    }
+    let mut name: [c_char; 1024] = [0; 1024];
+    let (len, text) = (name.len() - 1, name.as_mut_ptr());
+    // SAFETY: the call reads a property list, checks the handle and the index, and writes at most `len` bytes of the name. It
+    // does not write the offset and the size.
+    done(unsafe {
+        H5Pget_external(properties.id(), 0, len, text, ptr::null_mut(), ptr::null_mut())
+    })?;
+    // SAFETY: the last byte is a zero, whatever the call has written.
+    let name = unsafe { CStr::from_ptr(name.as_ptr()) };
+    Ok(Some(name.to_string_lossy().into_owned()))
 }
 
 /// The datatype of the dataset's items, with only the fields of a type, packed. It is for memory: the library reads nothing

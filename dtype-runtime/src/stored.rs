@@ -12,7 +12,10 @@
 //! | another integer or float | the number | with [`ReadOptions::with_number_conversion`], if the value is the same |
 //! | a field that the type does not have | none | with [`ReadOptions::with_other_fields`]: left out |
 //! | none | a field with `#[dtype(default)]` | with [`ReadOptions::with_defaults`]: the value of `Default` |
+//!
+//! A [`Budget`] limits what a reader takes for one input, whatever that input repeats.
 
+mod budget;
 mod convert;
 mod fit;
 mod number;
@@ -28,6 +31,7 @@ use crate::error::Error;
 use crate::representation::ByteOrder;
 use crate::typemap::TypeMap;
 
+pub use budget::{Budget, Exceeded};
 #[cfg(feature = "arrow")]
 pub(crate) use number::Numbers;
 pub use number::{Number, NumberKind};
@@ -156,12 +160,14 @@ pub struct ReadOptions {
     /// Whether other integers and floats become the numbers of the type, each of which must keep its value. Otherwise they are
     /// an error. [`with_number_conversion`](Self::with_number_conversion) has the table.
     pub number_conversion: bool,
+    /// Whether items that a file keeps in other files are read. Otherwise they are an error. (Only HDF5 has such files.)
+    pub other_files: bool,
 }
 
 impl ReadOptions {
     /// All fields, and exactly their formats.
     pub const fn strict() -> Self {
-        Self { other_fields: false, defaults: false, number_conversion: false }
+        Self { other_fields: false, defaults: false, number_conversion: false, other_files: false }
     }
 
     /// Gives fields that the stored records lack the value of `Default`, if they have `#[dtype(default)]`.
@@ -192,6 +198,14 @@ impl ReadOptions {
     #[must_use]
     pub const fn with_number_conversion(mut self) -> Self {
         self.number_conversion = true;
+        self
+    }
+
+    /// Reads items that the file keeps in other files: in HDF5, external storage, and the sources of a virtual dataset. Whoever
+    /// made the file has chosen these files, which may be any that this program can open.
+    #[must_use]
+    pub const fn with_other_files(mut self) -> Self {
+        self.other_files = true;
         self
     }
 }

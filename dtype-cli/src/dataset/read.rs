@@ -16,7 +16,7 @@ pub(crate) struct Dataset {
 
 impl Dataset {
     pub(super) fn open(file: &str, name: &str) -> Result<Self, Box<dyn Error>> {
-        let dataset = hdf5_metno::File::open(file)?.dataset(name)?;
+        let dataset = dtype_hdf5::open(&*hdf5_metno::File::open(file)?, name)?;
         let items = dtype_hdf5::items(&dataset)?;
         let (dtype, shape) = (items.dtype().clone(), items.shape().to_vec());
         let header = Header { version: (1, 0), dtype, fortran_order: false, shape };

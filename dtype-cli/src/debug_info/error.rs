@@ -1,5 +1,6 @@
 //! Errors in reading layouts from debug information.
 
+use dtype_runtime::stored::Exceeded;
 use object::Architecture;
 
 use crate::problem::quoted;
@@ -64,6 +65,9 @@ pub enum Error {
         /// The first contradiction.
         reason: String,
     },
+    /// The file repeats what it has too often.
+    #[error("{0}")]
+    Exceeded(#[from] Exceeded),
     /// No type has this name.
     #[error("no type is called {}{}", quoted(name), help(near.as_deref(), *is_declared))]
     Unknown {

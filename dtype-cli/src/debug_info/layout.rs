@@ -20,13 +20,10 @@ const MAX_LEFT_OUT: usize = 256;
 /// The greatest number of parts of a type that are named.
 const MAX_PARTS: usize = 256;
 
-/// The greatest number of entries that are read and members that are placed, for all structs together. In a damaged file, each
-/// struct may be inside another one, or be a member of many without a name.
-const MAX_WORK: usize = 1 << 26;
-
-/// The greatest number of bytes of names and members that are copied from structs to the structs around them, for all structs
-/// together.
-const MAX_COPIED: usize = 1 << 28;
+/// The memory that a type takes, and that each of its members takes beside its name, which is there in several places.
+const TYPE: usize = 512;
+const MEMBER: usize = 512;
+const NAMES: usize = 3;
 
 const TOO_LARGE: &str = "too large";
 
@@ -40,6 +37,13 @@ pub struct LeftOut {
     pub offset: u64,
     /// A description of its type: `a pointer`.
     pub what: String,
+}
+
+impl LeftOut {
+    /// The bytes of its texts.
+    fn bytes(&self) -> usize {
+        self.name.len() + self.what.len()
+    }
 }
 
 /// A type.
@@ -80,21 +84,20 @@ pub(super) struct Layouts<'h, 'a> {
     done: HashMap<Place, Rc<Resolved>>,
     pub(super) names: FieldNames,
     depth: usize,
-    /// The entries read and the members placed so far.
-    work: usize,
-    /// The bytes copied so far from structs to those around them.
-    copied: usize,
 }
 
 impl<'h, 'a> Layouts<'h, 'a> {
     pub(super) fn new(headers: &'h Headers<'a>) -> Self {
         let names = FieldNames::default();
         let (units, done) = (HashMap::new(), HashMap::new());
-        Self { headers, units, done, names, depth: 0, work: 0, copied: 0 }
+        Self { headers, units, done, names, depth: 0 }
     }
 
     pub(super) fn unit(&mut self, number: usize) -> Option<Rc<Unit<'a>>> {
-        let read = || self.headers.unit(number).ok().map(Rc::new);
+        let read = || {
+            self.headers.budget().hold(TYPE).ok()?;
+            self.headers.unit(number).ok().map(Rc::new)
+        };
         self.units.entry(number).or_insert_with(read).clone()
     }
 
@@ -120,12 +123,20 @@ impl<'h, 'a> Layouts<'h, 'a> {
         self.depth -= 1;
         let damaged = || Resolved::foreign("damaged in this file", None, 1);
         let resolved = Rc::new(resolved.unwrap_or_else(damaged));
+        self.hold(TYPE + resolved.data.as_ref().err().map_or(0, String::len));
         self.done.insert(place, Rc::clone(&resolved));
         resolved
     }
 
+    /// Whether the budget is used up. What was read until then is not returned.
     fn is_too_large(&self) -> bool {
-        self.work > MAX_WORK || self.copied > MAX_COPIED
+        self.headers.budget().check().is_err()
+    }
+
+    /// Counts memory. In a damaged file, each struct may be inside another one, or be a member of many without a name.
+    pub(super) fn hold(&self, bytes: usize) {
+        // The result is that of the next `is_too_large`.
+        let _ = self.headers.budget().hold(bytes);
     }
 
     /// The size of a type and the names and places of its members, without their types.
@@ -138,8 +149,11 @@ impl<'h, 'a> Layouts<'h, 'a> {
                 place = next;
                 continue;
             }
-            let children = unit.children(entry.offset, &mut self.work).unwrap_or_default();
-            let members = children.iter().filter(|child| child.tag == dw::DW_TAG_member);
+            let children = unit.children(entry.offset).ok();
+            let members = children
+                .iter()
+                .flat_map(|all| all.iter())
+                .filter(|child| child.tag == dw::DW_TAG_member);
             let members = members.map(|child| (unit.name(child), location(&unit, child)));
             return [(None, entry.number(dw::DW_AT_byte_size))]
                 .into_iter()
@@ -302,11 +316,11 @@ impl<'h, 'a> Layouts<'h, 'a> {
             return Some(Resolved::foreign(what, None, unit.address_size()));
         }
         let mut lengths = Vec::new();
-        for dimension in unit.children(entry.offset, &mut self.work).ok()? {
+        for dimension in unit.children(entry.offset).ok()?.iter() {
             if dimension.tag != dw::DW_TAG_subrange_type {
                 continue;
             }
-            match length(&dimension, unit.language) {
+            match length(dimension, unit.language) {
                 Ok(Some(length)) => lengths.push(length),
                 Ok(None) => {
                     let what = "an array without a length, whose elements follow the struct";
@@ -324,8 +338,7 @@ impl<'h, 'a> Layouts<'h, 'a> {
                 let mut array = Resolved::made(layout.array(&lengths));
                 let inner = element.left_out.iter();
                 let prefix = "[]".repeat(lengths.len());
-                self.copied +=
-                    inner.clone().map(|one| prefix.len() + one.name.len()).sum::<usize>();
+                self.hold(inner.clone().map(|one| prefix.len() + one.bytes()).sum());
                 if self.is_too_large() {
                     return Some(Resolved::foreign(TOO_LARGE, None, 1));
                 }
@@ -371,7 +384,7 @@ impl<'h, 'a> Layouts<'h, 'a> {
         }
         let size = size?;
         let mut body = Body { align: 1, ..Body::default() };
-        for child in unit.children(entry.offset, &mut self.work).ok()? {
+        for child in unit.children(entry.offset).ok()?.iter() {
             match child.tag {
                 dw::DW_TAG_member | dw::DW_TAG_inheritance => {}
                 dw::DW_TAG_variant_part => {
@@ -384,7 +397,7 @@ impl<'h, 'a> Layouts<'h, 'a> {
             if is_static {
                 continue;
             }
-            self.member(unit, number, &child, &mut body);
+            self.member(unit, number, child, &mut body);
             if self.is_too_large() {
                 return Some(Resolved::foreign(TOO_LARGE, Some(size), 1));
             }
@@ -404,6 +417,7 @@ impl<'h, 'a> Layouts<'h, 'a> {
         let built = structure(body.members, size, body.align, &mut self.names);
         let Ok(layout) = &built else { return Some(Resolved::made(built)) };
         if let Some(name) = unit.name(entry) {
+            self.hold(name.len());
             self.names.add_type(&layout.ty, &String::from_utf8_lossy(name));
         }
         let (left_out, spans) = (body.left_out.into(), spans.into());
@@ -413,6 +427,7 @@ impl<'h, 'a> Layouts<'h, 'a> {
     /// Adds a member or a base class.
     fn member(&mut self, unit: &Unit<'a>, number: usize, entry: &Entry<'a>, body: &mut Body) {
         let own = unit.name(entry).map(|name| String::from_utf8_lossy(name).into_owned());
+        self.hold(MEMBER + NAMES * own.as_ref().map_or(0, String::len));
         let is_base = entry.tag == dw::DW_TAG_inheritance;
         let of = self.type_of(number, entry);
         if let Some(bits) = entry.number(dw::DW_AT_bit_size) {
@@ -441,7 +456,7 @@ impl<'h, 'a> Layouts<'h, 'a> {
         for one in &*of.left_out {
             let dot = if prefix.is_empty() || one.name.starts_with('[') { "" } else { "." };
             let inner = format!("{prefix}{dot}{}", one.name);
-            self.copied += inner.len();
+            self.hold(inner.len() + one.what.len());
             if self.is_too_large() {
                 return;
             }
@@ -456,8 +471,7 @@ impl<'h, 'a> Layouts<'h, 'a> {
                     && layout.ty.size() == 0
                     && name.is_none() => {}
             Ok(layout) if is_spliced => {
-                self.work += layout.members.len();
-                self.copied += layout.members.iter().map(Member::bytes).sum::<usize>();
+                self.hold(layout.members.iter().map(Member::bytes).sum());
                 if self.is_too_large() {
                     return;
                 }
@@ -467,14 +481,16 @@ impl<'h, 'a> Layouts<'h, 'a> {
                 }));
             }
             Ok(layout) => {
-                self.work += 1;
                 let (element, length) = rows(&layout.ty);
                 body.members.push(Member { name: name.clone(), offset, element, length });
             }
             Err(_) if is_table => {
                 body.leave_out(name.clone(), offset, "the pointer to the virtual functions".into());
             }
-            Err(what) => body.leave_out(name.clone(), offset, what.clone()),
+            Err(what) => {
+                self.hold(what.len());
+                body.leave_out(name.clone(), offset, what.clone());
+            }
         }
         let size = of.size;
         let name = name.or_else(|| is_base.then(|| "the base class".into()));

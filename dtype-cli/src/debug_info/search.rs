@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use dtype_runtime::stored::Exceeded;
 use gimli::{DwTag, constants as dw};
 
 use super::unit::{Entry, Headers, Place};
@@ -13,8 +14,8 @@ use super::unit::{Entry, Headers, Place};
 /// The greatest number of threads that search.
 const MAX_THREADS: usize = 16;
 
-/// The greatest number of bytes of all names that a thread finds. In a damaged file, each scope may be inside another one.
-const MAX_NAMES: usize = 1 << 27;
+/// The memory that a found type takes, beside its name, in a vector that grows.
+const FOUND: usize = 3 * size_of::<Found>();
 
 /// A type with a name.
 #[derive(Clone, Debug)]
@@ -55,14 +56,12 @@ pub(super) struct Search {
     pub(super) has_types: bool,
     /// The file to which the compiler wrote the types of a unit.
     pub(super) split: Option<String>,
-    /// The bytes of the names.
-    bytes: usize,
     /// The first unit that cannot be read.
     pub(super) damage: Option<gimli::Error>,
 }
 
 /// Searches all units for the types with a name, which may start with the namespaces around it, or for all types with a name.
-pub(super) fn search(headers: &Headers<'_>, wanted: Option<&str>) -> Search {
+pub(super) fn search(headers: &Headers<'_>, wanted: Option<&str>) -> Result<Search, Exceeded> {
     let threads = thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
     let next = AtomicUsize::new(0);
     let result = Mutex::new(Search::default());
@@ -70,7 +69,7 @@ pub(super) fn search(headers: &Headers<'_>, wanted: Option<&str>) -> Search {
         let mut own = Search::default();
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= headers.len() {
+            if number >= headers.len() || headers.budget().check().is_err() {
                 break;
             }
             if let Err(error) = search_unit(headers, number, wanted, &mut own) {
@@ -92,8 +91,9 @@ pub(super) fn search(headers: &Headers<'_>, wanted: Option<&str>) -> Search {
         work();
     });
     let mut search = result.into_inner().unwrap_or_default();
+    headers.budget().check()?;
     search.found.sort_by_key(|found| found.place);
-    search
+    Ok(search)
 }
 
 fn search_unit(
@@ -131,8 +131,10 @@ fn search_unit(
                 let is_wanted = |name: &[u8]| last.is_none_or(|last| is_same(name, last));
                 if let Some(own) = name.filter(|name| is_wanted(name)) {
                     let outer = scopes.iter().map(|(_, name)| *name);
-                    search.bytes += own.len() + outer.clone().map(<[u8]>::len).sum::<usize>();
-                    if search.bytes > MAX_NAMES {
+                    // In a damaged file, each scope may be inside another one.
+                    let bytes = own.len() + outer.clone().map(<[u8]>::len).sum::<usize>();
+                    let taken = headers.budget().work(scopes.len());
+                    if taken.and_then(|()| headers.budget().hold(FOUND + bytes)).is_err() {
                         return ControlFlow::Break(());
                     }
                     let parts: Vec<_> = outer.chain([own]).map(String::from_utf8_lossy).collect();

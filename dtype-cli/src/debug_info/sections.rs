@@ -2,18 +2,26 @@
 
 use std::borrow::Cow;
 
+use dtype_runtime::stored::{Budget, Exceeded};
 use gimli::{DwarfFileType, RunTimeEndian};
 use object::read::archive::ArchiveFile;
 use object::read::{ReadRef, RelocationTarget};
 use object::{
-    Architecture, BinaryFormat, Endianness, FileKind, Object as _, ObjectKind, ObjectSection as _,
-    ObjectSymbol as _, RelocationKind,
+    Architecture, BinaryFormat, CompressionFormat, Endianness, FileKind, Object as _, ObjectKind,
+    ObjectSection as _, ObjectSymbol as _, RelocationKind,
 };
 
 use super::Error;
+use super::counted::Counted;
 
-/// The greatest ratio between the length of a section and that of its compressed bytes; deflate reaches 1032.
-const MAX_COMPRESSION: u64 = 1032;
+/// What the names of these sections start with: uncompressed, compressed by old tools, and in Mach-O.
+const PREFIXES: [&str; 4] = [".debug_", ".zdebug_", "__debug_", "__zdebug_"];
+
+/// The greatest length of a section's name in Mach-O. Longer names are cut off.
+const MACH_O_NAME: usize = 16;
+
+/// Steps to apply a relocation.
+const RELOCATION: usize = 4;
 
 /// The sections that describe types.
 #[derive(Debug)]
@@ -46,7 +54,17 @@ fn is_bitcode<'a, R: ReadRef<'a>>(data: R) -> bool {
 }
 
 /// The sections of the objects in a file: of one, or of each member of an archive.
-pub(super) fn read<'a, R: ReadRef<'a>>(data: R) -> Result<Vec<Sections<'a>>, Error> {
+pub(super) fn read<'a>(
+    data: impl ReadRef<'a>,
+    budget: &Budget,
+) -> Result<Vec<Sections<'a>>, Error> {
+    let read = read_objects(Counted::new(data, budget));
+    // Elsewhere, the reason is lost, and the file looks damaged.
+    budget.check()?;
+    read
+}
+
+fn read_objects<'a, R: ReadRef<'a>>(data: Counted<'_, R>) -> Result<Vec<Sections<'a>>, Error> {
     if is_precompiled(data) {
         return Err(Error::Unsupported {
             what: "a precompiled header",
@@ -67,7 +85,11 @@ pub(super) fn read<'a, R: ReadRef<'a>>(data: R) -> Result<Vec<Sections<'a>>, Err
             let mut all = Vec::new();
             let mut first = None;
             for member in archive.members() {
-                let data = member?.data(data)?;
+                let (start, len) = member?.file_range();
+                let Some(data) = data.part(start, len) else {
+                    let reason = "a member of the archive ends after the file".to_owned();
+                    return Err(Error::Damaged { reason });
+                };
                 // Archives also have members that are not objects, such as the metadata of Rust.
                 if !is_object(data) {
                     continue;
@@ -77,6 +99,7 @@ pub(super) fn read<'a, R: ReadRef<'a>>(data: R) -> Result<Vec<Sections<'a>>, Err
                     Ok(sections) => all.push(sections),
                     Err(error) => first = first.or(Some(error)),
                 }
+                data.budget().hold(size_of::<Sections<'_>>())?;
             }
             match first {
                 Some(error) if all.is_empty() => Err(error),
@@ -92,19 +115,20 @@ pub(super) fn read<'a, R: ReadRef<'a>>(data: R) -> Result<Vec<Sections<'a>>, Err
     }
 }
 
-fn of_object<'a, R: ReadRef<'a>>(data: R) -> Result<Sections<'a>, Error> {
+fn of_object<'a, R: ReadRef<'a>>(data: Counted<'_, R>) -> Result<Sections<'a>, Error> {
     let file = object::File::parse(data)?;
     check_architecture(file.architecture())?;
-    let is_split = file.section_by_name(".debug_info.dwo").is_some();
+    let reader = Reader::new(&file, data.budget())?;
+    let is_split = reader.full_name("info.dwo").is_some();
     let suffix = if is_split { ".dwo" } else { "" };
-    let section = |name: &str| section(&file, &format!("{name}{suffix}"));
+    let section = |name: &str| reader.section(&format!("{name}{suffix}"));
     let sections = Sections {
-        info: section(".debug_info")?,
-        types: section(".debug_types")?,
-        abbreviations: section(".debug_abbrev")?,
-        strings: section(".debug_str")?,
-        line_strings: section(".debug_line_str")?,
-        string_offsets: section(".debug_str_offsets")?,
+        info: section("info")?,
+        types: section("types")?,
+        abbreviations: section("abbrev")?,
+        strings: section("str")?,
+        line_strings: section("line_str")?,
+        string_offsets: section("str_offsets")?,
         endian: match file.endianness() {
             Endianness::Little => RunTimeEndian::Little,
             Endianness::Big => RunTimeEndian::Big,
@@ -153,79 +177,136 @@ fn check_architecture(found: Architecture) -> Result<(), Error> {
     if is_here { Ok(()) } else { Err(Error::architecture(found)) }
 }
 
-/// A section, decompressed and relocated; empty if the file does not have it. Object files have a section for each type unit,
-/// all with one name: these are concatenated.
-fn section<'a, R: ReadRef<'a>>(
-    file: &object::File<'a, R>,
-    name: &str,
-) -> Result<Cow<'a, [u8]>, Error> {
-    let Some(first) = file.section_by_name(name) else { return Ok(Cow::Borrowed(&[])) };
-    let mut data = decompressed(&first, name)?;
-    if file.kind() != ObjectKind::Relocatable {
-        return Ok(data);
-    }
-    relocate(file, &first, &mut data);
-    let own_name = first.name_bytes()?;
-    for other in file.sections() {
-        if other.index() != first.index() && other.name_bytes() == Ok(own_name) {
-            let mut more = decompressed(&other, name)?;
-            relocate(file, &other, &mut more);
-            data.to_mut().extend_from_slice(&more);
-        }
-    }
-    Ok(data)
+/// Reads the sections of an object.
+struct Reader<'a, 'f, 'b, R: ReadRef<'a>> {
+    file: &'f File<'a, 'b, R>,
+    /// Those with debug information, with their names.
+    named: Vec<(&'a [u8], Section<'a, 'f, 'b, R>)>,
+    budget: &'b Budget,
 }
 
-fn decompressed<'a, R: ReadRef<'a>>(
-    section: &object::Section<'a, '_, R>,
-    name: &str,
-) -> Result<Cow<'a, [u8]>, Error> {
-    let compressed = section.compressed_data()?;
-    let (length, size) = (compressed.data.len() as u64, compressed.uncompressed_size);
-    // The size comes from the file, and would be allocated.
-    if size / MAX_COMPRESSION > length {
-        let reason = format!("{length} bytes of `{name}` cannot stand for {size}");
-        return Err(Error::Damaged { reason });
-    }
-    Ok(compressed.decompress()?)
-}
+type File<'a, 'b, R> = object::File<'a, Counted<'b, R>>;
 
-/// Adds the addresses of symbols to the places that refer to them, as a linker does. In an object file, a section refers to
-/// another one in this way.
-fn relocate<'a, R: ReadRef<'a>>(
-    file: &object::File<'a, R>,
-    section: &object::Section<'a, '_, R>,
-    data: &mut Cow<'_, [u8]>,
-) {
-    for (offset, relocation) in section.relocations() {
-        if !matches!(relocation.kind(), RelocationKind::Absolute | RelocationKind::SectionOffset) {
-            continue;
+type Section<'a, 'f, 'b, R> = object::Section<'a, 'f, Counted<'b, R>>;
+
+impl<'a, 'f, 'b, R: ReadRef<'a>> Reader<'a, 'f, 'b, R> {
+    fn new(file: &'f File<'a, 'b, R>, budget: &'b Budget) -> Result<Self, Error> {
+        let mut named = Vec::new();
+        for section in file.sections() {
+            // Another section may have a name that cannot be read.
+            let Ok(name) = section.name_bytes() else { continue };
+            if PREFIXES.iter().any(|prefix| name.starts_with(prefix.as_bytes())) {
+                budget.hold(size_of::<(&[u8], Section<'_, '_, '_, R>)>())?;
+                named.push((name, section));
+            }
         }
-        let symbol = match relocation.target() {
-            RelocationTarget::Symbol(index) => file.symbol_by_index(index).ok(),
-            _ => None,
+        Ok(Self { file, named, budget })
+    }
+
+    /// The name of a section with the prefix that it has in this file: of `info`, for example, it may be `.debug_info`.
+    fn full_name(&self, name: &str) -> Option<&'a [u8]> {
+        let is_same = |found: &[u8], prefix: &str| {
+            let found = found.strip_prefix(prefix.as_bytes());
+            let room = MACH_O_NAME - prefix.len();
+            let name = if prefix.starts_with('_') { &name[..name.len().min(room)] } else { name };
+            found == Some(name.as_bytes())
         };
-        let width = usize::from(relocation.size() / 8);
-        let place = usize::try_from(offset).ok().and_then(|start| {
-            let end = start.checked_add(width)?;
-            data.get(start..end).map(|_| start..end)
-        });
-        let Some(place) = place.filter(|_| matches!(width, 4 | 8)) else { continue };
-        let address = symbol.map_or(0, |symbol| symbol.address());
-        let value = address.wrapping_add_signed(relocation.addend());
-        let place = &mut data.to_mut()[place];
-        // The byte order decides whether the lowest bytes come first or last.
-        let mut bytes = [0; 8];
-        let is_little = file.endianness() == Endianness::Little;
-        let low = if is_little { 0..width } else { 8 - width..8 };
-        if relocation.has_implicit_addend() {
-            bytes[low.clone()].copy_from_slice(place);
+        let with = |prefix| self.named.iter().find(|(found, _)| is_same(found, prefix));
+        PREFIXES.into_iter().find_map(with).map(|(found, _)| *found)
+    }
+
+    /// A section, decompressed and relocated; empty if the file does not have it. Object files have a section for each type
+    /// unit, all with one name: these are concatenated.
+    fn section(&self, name: &str) -> Result<Cow<'a, [u8]>, Error> {
+        let Some(own_name) = self.full_name(name) else { return Ok(Cow::Borrowed(&[])) };
+        let mut parts = self.named.iter().filter(|(found, _)| *found == own_name);
+        let mut data = Cow::Borrowed(&[][..]);
+        if self.file.kind() != ObjectKind::Relocatable {
+            return parts.next().map_or(Ok(data), |(_, first)| self.decompressed(first));
         }
-        let bytes = if is_little {
-            u64::from_le_bytes(bytes).wrapping_add(value).to_le_bytes()
+        for (number, (_, part)) in parts.enumerate() {
+            let mut more = self.decompressed(part)?;
+            self.relocate(part, &mut more)?;
+            if number == 0 {
+                data = more;
+            } else {
+                self.owned(&mut data, more.len())?.extend_from_slice(&more);
+            }
+        }
+        Ok(data)
+    }
+
+    fn decompressed(&self, section: &Section<'a, 'f, 'b, R>) -> Result<Cow<'a, [u8]>, Error> {
+        let compressed = section.compressed_data()?;
+        // The size comes from the file, and is allocated.
+        let size = usize::try_from(compressed.uncompressed_size).unwrap_or(usize::MAX);
+        if compressed.format != CompressionFormat::None {
+            self.budget.hold(size)?;
+        }
+        Ok(compressed.decompress()?)
+    }
+
+    /// A section's bytes, which can be changed, and room for more.
+    fn owned<'d>(
+        &self,
+        data: &'d mut Cow<'_, [u8]>,
+        more: usize,
+    ) -> Result<&'d mut Vec<u8>, Exceeded> {
+        if let Cow::Borrowed(bytes) = data {
+            let mut copy = self.budget.vec(bytes.len().saturating_add(more))?;
+            copy.extend_from_slice(bytes);
+            *data = Cow::Owned(copy);
         } else {
-            u64::from_be_bytes(bytes).wrapping_add(value).to_be_bytes()
-        };
-        place.copy_from_slice(&bytes[low]);
+            self.budget.hold(more)?;
+        }
+        // It is owned by now, so nothing is copied here.
+        let data = data.to_mut();
+        data.try_reserve(more).map_err(|_| Exceeded::Memory { bytes: data.len() + more })?;
+        Ok(data)
+    }
+
+    /// Adds the addresses of symbols to the places that refer to them, as a linker does. In an object file, a section refers
+    /// to another one in this way.
+    fn relocate(
+        &self,
+        section: &Section<'a, 'f, 'b, R>,
+        data: &mut Cow<'_, [u8]>,
+    ) -> Result<(), Error> {
+        let is_little = self.file.endianness() == Endianness::Little;
+        for (offset, relocation) in section.relocations() {
+            self.budget.work(RELOCATION)?;
+            if !matches!(
+                relocation.kind(),
+                RelocationKind::Absolute | RelocationKind::SectionOffset
+            ) {
+                continue;
+            }
+            let symbol = match relocation.target() {
+                RelocationTarget::Symbol(index) => self.file.symbol_by_index(index).ok(),
+                _ => None,
+            };
+            let width = usize::from(relocation.size() / 8);
+            let place = usize::try_from(offset).ok().and_then(|start| {
+                let end = start.checked_add(width)?;
+                data.get(start..end).map(|_| start..end)
+            });
+            let Some(place) = place.filter(|_| matches!(width, 4 | 8)) else { continue };
+            let address = symbol.map_or(0, |symbol| symbol.address());
+            let value = address.wrapping_add_signed(relocation.addend());
+            let place = &mut self.owned(data, 0)?[place];
+            // The byte order decides whether the lowest bytes come first or last.
+            let mut bytes = [0; 8];
+            let low = if is_little { 0..width } else { 8 - width..8 };
+            if relocation.has_implicit_addend() {
+                bytes[low.clone()].copy_from_slice(place);
+            }
+            let bytes = if is_little {
+                u64::from_le_bytes(bytes).wrapping_add(value).to_le_bytes()
+            } else {
+                u64::from_be_bytes(bytes).wrapping_add(value).to_be_bytes()
+            };
+            place.copy_from_slice(&bytes[low]);
+        }
+        Ok(())
     }
 }

@@ -2,15 +2,20 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::ops::ControlFlow;
+use std::ffi::CStr;
+use std::ops::{ControlFlow, Deref};
+use std::slice;
+use std::sync::Arc;
 
+use dtype_runtime::stored::Budget;
 use gimli::{
-    Abbreviations, Attribute, AttributeValue, DebugAbbrev, DebugInfo, DebugStrOffsets,
-    DebugStrOffsetsBase, DebugTypes, DwAt, DwLang, DwTag, EndianSlice, RunTimeEndian, UnitHeader,
-    UnitOffset, UnitType, constants as dw,
+    Abbreviations, Attribute, AttributeSpecification, AttributeValue, DebugInfo, DebugStrOffsets,
+    DebugStrOffsetsBase, DebugTypes, DwAt, DwLang, DwTag, EndianSlice, EntriesRaw, RunTimeEndian,
+    UnitHeader, UnitOffset, UnitType, constants as dw,
 };
 
 use super::Error;
+use super::abbreviations::Tables;
 use super::sections::Sections;
 
 pub(super) type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
@@ -19,6 +24,48 @@ pub(super) type Value<'a> = AttributeValue<Slice<'a>>;
 
 /// The greatest length of a name in bytes. Names of templates are long.
 const MAX_NAME: usize = 1 << 14;
+
+/// How many bytes of a text are compared or copied in a step.
+const BYTES_AT_ONCE: usize = 16;
+
+/// How many steps are counted together.
+const STEPS: usize = 1 << 12;
+
+/// Whether an attribute is kept: those that this module's users read. An entry can have any number of others, and most take no
+/// byte of it.
+fn is_kept(name: DwAt) -> bool {
+    matches!(
+        name,
+        dw::DW_AT_GNU_dwo_name
+            | dw::DW_AT_GNU_vector
+            | dw::DW_AT_alignment
+            | dw::DW_AT_allocated
+            | dw::DW_AT_artificial
+            | dw::DW_AT_associated
+            | dw::DW_AT_bit_size
+            | dw::DW_AT_byte_size
+            | dw::DW_AT_count
+            | dw::DW_AT_data_bit_offset
+            | dw::DW_AT_data_location
+            | dw::DW_AT_data_member_location
+            | dw::DW_AT_decl_line
+            | dw::DW_AT_declaration
+            | dw::DW_AT_dwo_name
+            | dw::DW_AT_encoding
+            | dw::DW_AT_endianity
+            | dw::DW_AT_external
+            | dw::DW_AT_language
+            | dw::DW_AT_lower_bound
+            | dw::DW_AT_name
+            | dw::DW_AT_ordering
+            | dw::DW_AT_signature
+            | dw::DW_AT_str_offsets_base
+            | dw::DW_AT_string_length
+            | dw::DW_AT_type
+            | dw::DW_AT_upper_bound
+            | dw::DW_AT_virtuality
+    )
+}
 
 /// An entry: its unit's number, and its place in the unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -35,18 +82,24 @@ pub(super) struct Headers<'a> {
     all: Vec<(usize, UnitHeader<Slice<'a>>)>,
     /// The types of type units, by object number and signature.
     signatures: HashMap<(usize, u64), Place>,
+    tables: Tables,
+    budget: &'a Budget,
 }
 
 impl<'a> Headers<'a> {
-    pub(super) fn read(objects: &'a [Sections<'a>]) -> Result<Self, Error> {
+    pub(super) fn read(objects: &'a [Sections<'a>], budget: &'a Budget) -> Result<Self, Error> {
+        // With room for vectors and maps that grow, and for the place of a table.
+        const HEADER: usize = 3 * size_of::<(usize, UnitHeader<Slice<'_>>)>() + 128;
         let mut all = Vec::new();
         for (number, sections) in objects.iter().enumerate() {
             let mut units = DebugInfo::from(sections.slice(&sections.info)).units();
             while let Some(header) = units.next()? {
+                budget.hold(HEADER)?;
                 all.push((number, header));
             }
             let mut units = DebugTypes::from(sections.slice(&sections.types)).units();
             while let Some(header) = units.next()? {
+                budget.hold(HEADER)?;
                 all.push((number, header));
             }
         }
@@ -59,16 +112,23 @@ impl<'a> Headers<'a> {
                 signatures.insert((*object, type_signature.0), place);
             }
         }
-        Ok(Self { objects, all, signatures })
+        Ok(Self { objects, all, signatures, tables: Tables::default(), budget })
     }
 
     pub(super) fn len(&self) -> usize {
         self.all.len()
     }
 
+    pub(super) fn budget(&self) -> &'a Budget {
+        self.budget
+    }
+
     pub(super) fn unit(&self, number: usize) -> Result<Unit<'a>, gimli::Error> {
         let (object, header) = self.all[number];
-        Unit::read(&self.objects[object], header)
+        let (sections, budget) = (&self.objects[object], self.budget);
+        let section = sections.slice(&sections.abbreviations);
+        let table = self.tables.get(object, header.debug_abbrev_offset(), section, budget)?;
+        Unit::read(sections, header, table, budget)
     }
 
     /// The entry that an attribute of unit `from` refers to.
@@ -104,7 +164,7 @@ impl Sections<'_> {
 fn terminated(section: &[u8], offset: usize) -> Option<&[u8]> {
     let rest = section.get(offset..)?;
     let rest = &rest[..rest.len().min(MAX_NAME)];
-    rest.iter().position(|byte| *byte == 0).map(|end| &rest[..end])
+    CStr::from_bytes_until_nul(rest).ok().map(CStr::to_bytes)
 }
 
 /// An entry with its attributes.
@@ -117,6 +177,7 @@ pub(super) struct Entry<'a> {
 
 impl<'a> Entry<'a> {
     pub(super) fn value(&self, name: DwAt) -> Option<Value<'a>> {
+        debug_assert!(is_kept(name), "{name} is not kept");
         let found = self.attributes.iter().find(|attribute| attribute.name() == name);
         found.map(Attribute::value)
     }
@@ -131,12 +192,35 @@ impl<'a> Entry<'a> {
     }
 }
 
+/// The entries below another one, which count as memory as long as they are there.
+#[derive(Debug)]
+pub(super) struct Children<'a> {
+    all: Vec<Entry<'a>>,
+    bytes: usize,
+    budget: &'a Budget,
+}
+
+impl<'a> Deref for Children<'a> {
+    type Target = [Entry<'a>];
+
+    fn deref(&self) -> &Self::Target {
+        &self.all
+    }
+}
+
+impl Drop for Children<'_> {
+    fn drop(&mut self) {
+        self.budget.release(self.bytes);
+    }
+}
+
 /// A unit, with everything that is needed to read its entries.
 #[derive(Debug)]
 pub(super) struct Unit<'a> {
     sections: &'a Sections<'a>,
     header: UnitHeader<Slice<'a>>,
-    abbreviations: Abbreviations,
+    abbreviations: Arc<Abbreviations>,
+    budget: &'a Budget,
     strings: DebugStrOffsetsBase,
     pub(super) root: Entry<'a>,
     pub(super) language: Option<DwLang>,
@@ -146,13 +230,14 @@ impl<'a> Unit<'a> {
     fn read(
         sections: &'a Sections<'a>,
         header: UnitHeader<Slice<'a>>,
+        abbreviations: Arc<Abbreviations>,
+        budget: &'a Budget,
     ) -> Result<Self, gimli::Error> {
-        let abbreviations = DebugAbbrev::from(sections.slice(&sections.abbreviations));
-        let abbreviations = header.abbreviations(&abbreviations)?;
         let root = Entry { tag: dw::DW_TAG_null, offset: 0, attributes: Vec::new() };
         let strings =
             DebugStrOffsetsBase::default_for_encoding_and_file(header.encoding(), sections.kind);
-        let mut unit = Self { sections, header, abbreviations, strings, root, language: None };
+        let mut unit =
+            Self { sections, header, abbreviations, budget, strings, root, language: None };
         unit.root = unit.entry(header.root_offset().0)?;
         if let Some(AttributeValue::DebugStrOffsetsBase(base)) =
             unit.root.value(dw::DW_AT_str_offsets_base)
@@ -188,21 +273,23 @@ impl<'a> Unit<'a> {
         entry.ok_or(gimli::Error::MissingUnitDie)
     }
 
-    /// The entries directly below another one. Adds the number of entries at all levels below it to `work`.
-    pub(super) fn children(
-        &self,
-        offset: usize,
-        work: &mut usize,
-    ) -> Result<Vec<Entry<'a>>, gimli::Error> {
-        let mut children = Vec::new();
+    /// The entries directly below another one.
+    pub(super) fn children(&self, offset: usize) -> Result<Children<'a>, gimli::Error> {
+        let mut children = Children { all: Vec::new(), bytes: 0, budget: self.budget };
         self.entries(
             Some(offset),
             |_| true,
             |depth, entry| {
-                *work += 1;
                 match depth {
                     0 if entry.offset != offset => return ControlFlow::Break(()),
-                    1 => children.push(entry.clone()),
+                    1 => {
+                        let bytes = size_of_val(&*entry.attributes) + 2 * size_of::<Entry<'_>>();
+                        if self.budget.hold(bytes).is_err() {
+                            return ControlFlow::Break(());
+                        }
+                        children.bytes += bytes;
+                        children.all.push(entry.clone());
+                    }
                     _ => {}
                 }
                 ControlFlow::Continue(())
@@ -211,7 +298,8 @@ impl<'a> Unit<'a> {
         Ok(children)
     }
 
-    /// Calls `visit` with the depth of each entry from `start` on that has a wanted tag; other entries are skipped.
+    /// Calls `visit` with the depth of each entry from `start` on that has a wanted tag; other entries are skipped. Ends early
+    /// if the budget is used up.
     pub(super) fn entries(
         &self,
         start: Option<usize>,
@@ -221,10 +309,17 @@ impl<'a> Unit<'a> {
         let start = start.map(UnitOffset);
         let mut entries = self.header.entries_raw(&self.abbreviations, start)?;
         let mut entry = Entry { tag: dw::DW_TAG_null, offset: 0, attributes: Vec::new() };
+        let mut steps = 0;
         while !entries.is_empty() {
             let depth = entries.next_depth();
             entry.offset = entries.next_offset().0;
-            let Some(abbreviation) = entries.read_abbreviation()? else {
+            let abbreviation = entries.read_abbreviation()?;
+            // Attributes take time even where they take no bytes.
+            steps += 1 + abbreviation.map_or(0, |abbreviation| abbreviation.attributes().len());
+            if steps >= STEPS && self.budget.work(std::mem::take(&mut steps)).is_err() {
+                break;
+            }
+            let Some(abbreviation) = abbreviation else {
                 // The end of the entries below the first one.
                 if start.is_some() && depth <= 1 {
                     break;
@@ -236,18 +331,20 @@ impl<'a> Unit<'a> {
                 entries.skip_attributes(abbreviation.attributes())?;
                 continue;
             }
-            entries.read_attributes(abbreviation.attributes(), &mut entry.attributes)?;
+            kept(&mut entries, abbreviation.attributes(), &mut entry.attributes)?;
             if visit(depth, &entry).is_break() {
                 break;
             }
         }
+        // The next call fails if the budget is used up.
+        let _ = self.budget.work(steps);
         Ok(())
     }
 
     /// The text of an attribute; `None` if it is missing, is not in this file, or is longer than a name can be.
     pub(super) fn text(&self, entry: &Entry<'a>, name: DwAt) -> Option<&'a [u8]> {
         let Sections { strings, line_strings, .. } = self.sections;
-        match entry.value(name)? {
+        let text = match entry.value(name)? {
             AttributeValue::String(text) => Some(text.slice()),
             AttributeValue::DebugStrRef(offset) => terminated(strings, offset.0),
             AttributeValue::DebugLineStrRef(offset) => terminated(line_strings, offset.0),
@@ -258,7 +355,10 @@ impl<'a> Unit<'a> {
                 terminated(strings, offset.ok()?.0)
             }
             _ => None,
-        }
+        }?;
+        // Many entries may refer to one long text.
+        self.budget.work(text.len() / BYTES_AT_ONCE).ok()?;
+        Some(text)
     }
 
     pub(super) fn name(&self, entry: &Entry<'a>) -> Option<&'a [u8]> {
@@ -276,4 +376,22 @@ impl<'a> Unit<'a> {
         let name = names.into_iter().find_map(|name| self.text(&self.root, name));
         name.map(String::from_utf8_lossy)
     }
+}
+
+/// Reads the attributes that are kept, the first of each name.
+fn kept<'a>(
+    entries: &mut EntriesRaw<'_, Slice<'a>>,
+    all: &[AttributeSpecification],
+    attributes: &mut Vec<Attribute<Slice<'a>>>,
+) -> Result<(), gimli::Error> {
+    attributes.clear();
+    for one in all {
+        let is_new = || attributes.iter().all(|attribute| attribute.name() != one.name());
+        if is_kept(one.name()) && is_new() {
+            attributes.push(entries.read_attribute(*one)?);
+        } else {
+            entries.skip_attributes(slice::from_ref(one))?;
+        }
+    }
+    Ok(())
 }

@@ -14,8 +14,10 @@ use crate::notation::{FieldNames, Parsed, print};
 use crate::records::Values;
 use crate::shape::Shape;
 
-/// The maximum number of types from the file to remember.
+/// The maximum number of types from the file to remember, and of their bytes in the file. In memory, they take many times as
+/// much. The last one is remembered whatever its length.
 const MAX_TYPES: usize = 16;
+const MAX_BYTES: usize = 1 << 18;
 
 /// A type of records.
 pub(super) struct Known {
@@ -97,7 +99,8 @@ impl Ready<'_> {
 /// The types given by arguments, and those found in the file.
 pub(super) struct KnownTypes {
     given: Vec<Known>,
-    types: VecDeque<Known>,
+    /// The last one first, each with the number of its bytes.
+    types: VecDeque<(usize, Known)>,
 }
 
 /// The contents of a message that is not records.
@@ -147,7 +150,7 @@ impl KnownTypes {
         // For a type from the file, the size alone is not enough.
         let has_signature = header.signature_hash().is_some();
         // The size is compared first, because an error would contain the name of the type, which can be long.
-        let is_meant = |known: &Known| {
+        let is_meant = |(_, known): &(usize, Known)| {
             let ty = &known.parsed.ty;
             has_signature && header.record_size() == ty.size() && header.check_type(ty).is_ok()
         };
@@ -158,7 +161,7 @@ impl KnownTypes {
             return Ok(refusal.map_or(Ok(None), Err));
         };
         let mut meant = None;
-        for (at, known) in self.types.iter_mut().enumerate() {
+        for (at, (_, known)) in self.types.iter_mut().enumerate() {
             if at == number {
                 meant = Some(known);
             } else {
@@ -173,9 +176,15 @@ impl KnownTypes {
     pub(super) fn learn(&mut self, bytes: &[u8]) -> Option<Content> {
         if let Ok(ty) = Type::unmarshal(bytes) {
             let content = Content::Type(print(&ty));
-            self.types.truncate(MAX_TYPES - 1);
             let parsed = Parsed { ty, fields: FieldNames::default() };
-            self.types.push_front(Known::new(parsed, false));
+            self.types.push_front((bytes.len(), Known::new(parsed, false)));
+            let mut sum = 0;
+            let kept = self.types.iter().take(MAX_TYPES).take_while(|(len, _)| {
+                sum += len;
+                sum <= MAX_BYTES
+            });
+            let kept = kept.count().max(1);
+            self.types.truncate(kept);
             return Some(content);
         }
         let schema: Schema = std::str::from_utf8(bytes).ok()?.parse().ok()?;
@@ -201,7 +210,8 @@ mod tests {
     /// Which types are prepared: the given one, and those from the file, the last one first.
     fn prepared(types: &KnownTypes) -> (bool, Vec<bool>) {
         let is_prepared = |known: &Known| known.prepared.is_some();
-        (types.given.iter().any(is_prepared), types.types.iter().map(is_prepared).collect())
+        let of_file = types.types.iter().map(|(_, known)| is_prepared(known));
+        (types.given.iter().any(is_prepared), of_file.collect())
     }
 
     fn header(ty: &str) -> Header {
@@ -227,5 +237,25 @@ mod tests {
         // A frame of an unknown type changes nothing.
         assert!(types.find(&header("i64")).unwrap().is_err());
         assert_eq!(prepared(&types), (true, vec![true, false]));
+    }
+    #[test]
+    fn long_types_are_not_all_remembered() {
+        let mut types = KnownTypes::new(Vec::new());
+        let mut learn = |members: usize| {
+            let places: Vec<i64> = (0..members as i64).map(|at| at * 3 % 64).collect();
+            let all = vec![Type::basic(dtype_runtime::Basic::U8); members];
+            let ty = Type::structure(&vec![1; members], &places, &all).unwrap();
+            assert!(types.learn(&ty.marshal()).is_some());
+            types.types.iter().map(|(len, _)| *len).collect::<Vec<_>>()
+        };
+        for _ in 0..20 {
+            learn(10);
+        }
+        assert_eq!(learn(10).len(), MAX_TYPES);
+        for _ in 0..20 {
+            let lens = learn(20_000);
+            assert!(lens[0] > 40_000 && lens.iter().sum::<usize>() <= MAX_BYTES, "{lens:?}");
+        }
+        assert_eq!(learn(150_000).len(), 1);
     }
 }

@@ -1,6 +1,8 @@
 //! Layouts from debug information, as the compilers of this machine write it. Without a compiler, its part is left out.
 
 mod damaged;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod repeated;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -14,6 +14,7 @@ mod frame;
 #[cfg(feature = "hdf5")]
 mod hdf5;
 mod hints;
+mod linear;
 mod messages_in_c;
 mod names;
 mod notation;

@@ -1,7 +1,6 @@
 //! Names that are long, or hold what a terminal takes as commands.
 
 use std::ffi::OsStr;
-use std::time::Instant;
 
 use crate::command::{Folder, done, dtype, failed, fed};
 
@@ -36,7 +35,6 @@ fn names_of_more_than_65535_characters() {
 #[test]
 fn names_that_are_repeated_take_little_memory() {
     let folder = Folder::new();
-    let start = Instant::now();
     let long = "x".repeat(400_000);
     let wide = ty(&folder, &format!("struct{{{long}: [struct{{x: u8, y: u16}}; 8000]}}"));
     for form in ["table", "csv"] {
@@ -62,7 +60,6 @@ fn names_that_are_repeated_take_little_memory() {
     for form in ["c-struct", "rust-struct"] {
         assert!(done(dtype().args(["show", &header, "--as", form])).len() < 4 << 20, "{form}");
     }
-    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
 }
 
 /// What a terminal takes as commands, and signs that turn the direction of the text behind them.

@@ -1,7 +1,7 @@
 //! Every type is printed and read back, and no text does harm.
 
+use crate::linear::{self, TIMES};
 use crate::model;
-use std::time::Instant;
 
 use dtype_cli::notation::{GRAMMAR, MAX_LENGTH, MAX_NESTING, parse, print};
 use dtype_cli::problem::{Problem, render};
@@ -316,26 +316,15 @@ fn constructors_say_at_which_argument_they_fail() {
     }
 }
 
-/// Checks that the time to read a text, or to draw its mistakes, grows with its length, and not with the square: 64 texts
-/// take about as long as one that is 64 times as long. Both are timed in turn, for about the same time, so a busy machine slows
-/// both down.
+/// Checks that the time to read a text, or to report its mistakes, grows in proportion to its length.
 fn assert_linear(len: usize, text: impl Fn(usize) -> String) {
-    let [short, long] = [len / 64, len].map(text);
-    let time = |text: &str, repetitions: u32| {
-        let start = Instant::now();
-        for _ in 0..repetitions {
-            if let Err(problems) = parse(text) {
-                assert!(!render(&problems, text, "text", true, 80).is_empty());
-            }
+    let [short, long] = [len / TIMES, len].map(text);
+    let read = |text: &str| {
+        if let Err(problems) = parse(text) {
+            assert!(!render(&problems, text, "text", true, 80).is_empty());
         }
-        start.elapsed().as_secs_f64()
     };
-    // Quadratic time gives 64, in each round.
-    let ratios: Vec<f64> = (0..3)
-        .map(|_| time(&long, 1) / time(&short, 64))
-        .take_while(|ratio| *ratio >= 10.0)
-        .collect();
-    assert!(ratios.len() < 3, "{ratios:.1?} for {}", &short[..40]);
+    linear::assert_linear(&short[..40], || read(&short), || read(&long));
 }
 
 #[test]

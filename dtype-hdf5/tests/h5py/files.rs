@@ -384,3 +384,35 @@ with h5py.File(path, 'r') as file:
             else:
                 assert (found[field] == expected[field]).all(), (name, field)
 ";
+
+/// Their sources may be any file.
+#[test]
+fn virtual_datasets_are_read_on_request() {
+    let _alone = alone();
+    let Some(python) = python() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("virtual.h5");
+    let program = r"
+import os
+with h5py.File(os.path.join(os.path.dirname(path), 'source.h5'), 'w') as f:
+    f['numbers'] = np.arange(5, dtype='u1')
+with h5py.File(path, 'w') as f:
+    for name, source in ('other', 'source.h5'), ('same', '.'):
+        layout = h5py.VirtualLayout(shape=(5,), dtype='u1')
+        layout[:] = h5py.VirtualSource(source, 'numbers', shape=(5,))
+        f.create_virtual_dataset(name, layout)
+    f['numbers'] = np.arange(5, dtype='u1') + 5
+";
+    run(python, &path, program);
+    let file = File::open(&path).unwrap();
+    for (name, expected) in [("other", [0, 1, 2, 3, 4]), ("same", [5, 6, 7, 8, 9])] {
+        let dataset = dtype_hdf5::open(&file, name).unwrap();
+        let message = "the items of the dataset are those of other datasets (it is virtual), and other files are not opened";
+        assert_eq!(dtype_hdf5::read::<u8>(&dataset).unwrap_err().to_string(), message);
+        assert_eq!(dtype_hdf5::items(&dataset).unwrap_err().to_string(), message);
+        assert_eq!(dtype_hdf5::write(&dataset, &[1_u8; 5]).unwrap_err().to_string(), message);
+        let options = dtype_hdf5::ReadOptions::strict().with_other_files();
+        let loaded = dtype_hdf5::read_with::<u8>(&dataset, &options).unwrap();
+        assert_eq!(loaded.records, expected);
+    }
+}

@@ -9,6 +9,7 @@ mod records;
 
 mod claims;
 mod datasets;
+mod elsewhere;
 mod enumerations;
 mod numbers;
 mod texts;

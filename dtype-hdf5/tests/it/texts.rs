@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dtype_hdf5::Error;
+use dtype_hdf5::{Budget, Error, ReadOptions};
 use dtype_runtime::FixedStr;
 use hdf5_metno::types::{EnumMember, EnumType, IntSize, TypeDescriptor, VarLenUnicode};
 use hdf5_metno::{Dataset, Datatype, File};
@@ -48,8 +48,7 @@ fn all_strings_together_have_a_limit() {
     let folder = tempfile::tempdir().unwrap();
     let one = "x".repeat(1 << 20);
     let dataset = shared(&folder.path().join("long.h5"), &one, 400);
-    let file = usize::try_from(dataset.file().unwrap().size()).unwrap();
-    let most = (256 << 20) + file;
+    let most = Budget::for_input(dataset.file().unwrap().size()).bytes_left();
     // With its zero, an item has a byte more than a mebibyte.
     let first = most / one.len() + 1;
     match dtype_hdf5::items(&dataset).unwrap_err() {
@@ -61,9 +60,11 @@ fn all_strings_together_have_a_limit() {
     }
     let dataset = shared(&folder.path().join("short.h5"), "Aida", 500);
     assert_eq!(all_are(&dataset, "Aida"), 500);
-    let error = dtype_hdf5::items_within(&dataset, 2499).unwrap_err().to_string();
+    let within =
+        |bytes| dtype_hdf5::items_with(&dataset, &ReadOptions::strict(), &Budget::new(bytes, 0));
+    let error = within(2499).unwrap_err().to_string();
     assert_eq!(error, "the strings of 500 items have more than 2499 bytes");
-    assert!(dtype_hdf5::items_within(&dataset, 2500).is_ok());
+    assert!(within(2500).is_ok());
 }
 
 #[test]

@@ -29,3 +29,40 @@ fn nested_fields_with_long_names() {
         }
     }
 }
+
+/// Whatever a header repeats, whether it is accepted or refused.
+#[test]
+fn repeated_parts() {
+    const LEN: usize = 1_000_000;
+    for (before, part, after) in [
+        ("[", "(),", "]"),
+        ("[", "0,", "]"),
+        ("[", "'',", "]"),
+        ("[", "{},", "]"),
+        ("[", "[],", "]"),
+        ("", "'|u1' ", ""),
+        ("[", "('','V1'),", "]"),
+        ("[", "('N','u1'),", "]"),
+        ("[", "('N','u1',1),", "]"),
+        ("[", "('N',[('x','u1')]),", "]"),
+        ("('u1',(", "1,", "))"),
+        ("[('x','u1',(", "1,", "))]"),
+        ("'", "\\x41", "'"),
+    ] {
+        let parts: Vec<String> =
+            (0..LEN / part.len()).map(|i| part.replace('N', &format!("{i:x}"))).collect();
+        let descr = format!("{before}{}{after}", parts.concat());
+        for text in [
+            format!("{{'descr': {descr}, 'fortran_order': False, 'shape': (1,), }}"),
+            format!("{{'descr': '|u1', 'fortran_order': False, 'shape': {descr}, }}"),
+        ] {
+            let text = &text[..text.len().min(1 << 20)];
+            let mut file = b"\x93NUMPY\x03\x00".to_vec();
+            file.extend(u32::try_from(text.len()).unwrap().to_le_bytes());
+            file.extend(text.as_bytes());
+            let (most, header) = max_in_use(|| Header::read(&file[..]).is_ok());
+            let len = file.len();
+            assert!(most < 128 * len, "{part}: {most} for {len} bytes, {header}");
+        }
+    }
+}

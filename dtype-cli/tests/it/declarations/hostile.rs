@@ -1,11 +1,10 @@
 //! No text does harm.
 
-use std::time::{Duration, Instant};
-
 use dtype_cli::declaration::{Language, parse, recognize};
 use proptest::prelude::*;
 
 use super::{model, refused};
+use crate::linear::{TIMES, assert_linear};
 
 const LANGUAGES: [Language; 3] = [Language::C, Language::Rust, Language::Numpy];
 
@@ -92,9 +91,7 @@ fn depth_is_limited() {
         (Language::Numpy, deep("np.dtype(", ")")),
     ];
     for (language, text) in texts {
-        let start = Instant::now();
         refused(&text, language);
-        assert!(start.elapsed() < Duration::from_secs(60), "{}", &text[..40]);
     }
     // A chain of structs, each in the next one.
     let chain: String = joined(1000, |i| format!("struct S{} {{ struct S{i} s; }};", i + 1));
@@ -113,6 +110,8 @@ fn doubling_takes_no_time() {
         &format!("{doubled} const C100: usize = 1; #[repr(C)] struct P {{ x: [u8; C0] }}"),
         Language::Rust,
     );
+    let twice = joined(60, |i| format!("#define A{i} A{} A{}\n", i + 1, i + 1));
+    refused(&format!("{twice} struct P {{ int x[A0]; }};"), Language::C);
     let doubled: String = joined(16, |i| format!("struct S{} {{ struct S{i} a, b; }};", i + 1));
     let text = format!("struct S0 {{ char x; }};{doubled}");
     let parsed = parse(&text, Language::C, None).unwrap();
@@ -125,35 +124,35 @@ fn doubling_takes_no_time() {
 /// its line or the text.
 #[test]
 fn long_searches_are_short() {
-    let names = joined(4000, |i| format!("typedef int a{i:06};"));
-    let unknown = joined(4000, |i| format!("b{i:06} x{i};"));
-    let items = joined(4000, |i| format!("#[repr(C)] struct A{i:06} {{ x: Z{i:06} }}"));
-    let twice = joined(60, |i| format!("#define A{i} A{} A{}\n", i + 1, i + 1));
-    let quotes = "\\'".repeat(200_000);
-    let push = "#pragma pack(push, a, 1)\n".repeat(20_000);
-    let pop = "#pragma pack(pop, b)\n".repeat(20_000);
-    let mistakes = "typedef int x[(;struct [[x(;".repeat(30_000);
-    let bodies = "struct { int x[(; };".repeat(40_000);
-    for (language, text) in [
-        (Language::C, format!("{names} struct P {{ {unknown} }};")),
-        (Language::Rust, items),
-        (Language::C, format!("{twice} struct P {{ int x[A0]; }};")),
-        (Language::C, format!("{} struct P {{ int x; }};", "__pragma(".repeat(100_000))),
-        (Language::C, format!("struct P {{ int x; }};\n{quotes}")),
-        (Language::C, format!("#define A {quotes}\nstruct P {{ int x; }};")),
-        (Language::C, format!("{} struct P {{ int x; }};", "#if X\n".repeat(100_000))),
-        (Language::C, format!("{push}{pop}struct P {{ int x; }};")),
-        (Language::C, mistakes),
-        (Language::C, "const } ".repeat(500_000)),
-        (Language::C, "template < struct } ".repeat(200_000)),
-        (Language::C, "struct { P(; ".repeat(60_000)),
-        (Language::C, bodies),
-        (Language::C, "struct { int x; ".repeat(60_000)),
-    ] {
-        let start = Instant::now();
-        let _ = parse(&text, language, Some("P"));
-        let time = start.elapsed();
-        assert!(time < Duration::from_secs(30), "{time:?} for {}", &text[..40]);
+    type Text = fn(usize) -> String;
+    let texts: [(Language, usize, Text); 13] = [
+        (Language::C, 1000, |n| {
+            let names = joined(n, |i| format!("typedef int a{i:06};"));
+            let unknown = joined(n, |i| format!("b{i:06} x{i};"));
+            format!("{names} struct P {{ {unknown} }};")
+        }),
+        (Language::Rust, 1000, |n| {
+            joined(n, |i| format!("#[repr(C)] struct A{i:06} {{ x: Z{i:06} }}"))
+        }),
+        (Language::C, 25_000, |n| format!("{} struct P {{ int x; }};", "__pragma(".repeat(n))),
+        (Language::C, 50_000, |n| format!("struct P {{ int x; }};\n{}", "\\'".repeat(n))),
+        (Language::C, 50_000, |n| format!("#define A {}\nstruct P {{ int x; }};", "\\'".repeat(n))),
+        (Language::C, 25_000, |n| format!("{} struct P {{ int x; }};", "#if X\n".repeat(n))),
+        (Language::C, 5000, |n| {
+            let push = "#pragma pack(push, a, 1)\n".repeat(n);
+            format!("{push}{}struct P {{ int x; }};", "#pragma pack(pop, b)\n".repeat(n))
+        }),
+        (Language::C, 7500, |n| "typedef int x[(;struct [[x(;".repeat(n)),
+        (Language::C, 125_000, |n| "const } ".repeat(n)),
+        (Language::C, 50_000, |n| "template < struct } ".repeat(n)),
+        (Language::C, 15_000, |n| "struct { P(; ".repeat(n)),
+        (Language::C, 10_000, |n| "struct { int x[(; };".repeat(n)),
+        (Language::C, 15_000, |n| "struct { int x; ".repeat(n)),
+    ];
+    for (language, number, text) in texts {
+        let (short, long) = (text(number / TIMES), text(number));
+        let read = |text: &str| drop(parse(text, language, Some("P")));
+        assert_linear(&long[..40], || read(&short), || read(&long));
     }
 }
 
@@ -182,17 +181,24 @@ fn sizes_are_limited() {
 
 #[test]
 fn long_texts() {
-    let fields: String = joined(5000, |i| format!("int f{i};"));
-    let part = format!("typedef struct {{ {fields} }} T;");
-    let uses: String = joined(5000, |i| format!("T t{i}, *p{i}; T;"));
-    let start = Instant::now();
-    let problems = refused(&format!("{part} struct P {{ {uses} }};"), Language::C);
-    assert_eq!(problems.len(), 20);
-    let fields: String = joined(5000, |i| format!("f{i}: u8,"));
-    let uses: String = joined(100, |i| format!("t{i}: T,"));
-    let text = format!("#[repr(C)] struct T {{ {fields} }} #[repr(C)] struct P {{ {uses} }}");
-    assert_eq!(parse(&text, Language::Rust, None).unwrap().ty.size(), 500_000);
-    assert!(start.elapsed() < Duration::from_secs(60));
+    let in_c = |number| {
+        let fields: String = joined(number, |i| format!("int f{i};"));
+        let uses: String = joined(number, |i| format!("T t{i}, *p{i}; T;"));
+        format!("typedef struct {{ {fields} }} T; struct P {{ {uses} }};")
+    };
+    let (short, long) = (in_c(2000 / TIMES), in_c(2000));
+    let read = |text: &str| assert_eq!(refused(text, Language::C).len(), 20);
+    assert_linear("C", || read(&short), || read(&long));
+    let in_rust = |number| {
+        let fields: String = joined(500, |i| format!("f{i}: u8,"));
+        let uses: String = joined(number, |i| format!("t{i}: T,"));
+        format!("#[repr(C)] struct T {{ {fields} }} #[repr(C)] struct P {{ {uses} }}")
+    };
+    let (short, long) = (in_rust(2), in_rust(2 * TIMES));
+    let read = |text: &str| {
+        assert!(parse(text, Language::Rust, None).unwrap().ty.size().is_multiple_of(500));
+    };
+    assert_linear("Rust", || read(&short), || read(&long));
     let long = " ".repeat(dtype_cli::notation::MAX_LENGTH + 1);
     for language in LANGUAGES {
         refused(&long, language);
