@@ -178,13 +178,8 @@ impl Item for Layout<'_> {
         None
     }
 
-    fn number(&self) -> Option<Number> {
-        match self {
-            Self::Leaf(basic, name, _, order) if *name == basic.canonical().name() => {
-                Number::of(*basic, *order)
-            }
-            _ => None,
-        }
+    fn number(&self, _leaf: &TypeMap) -> Option<Number> {
+        self.as_number()
     }
 
     fn describe(&self) -> String {
@@ -200,12 +195,27 @@ impl Item for Layout<'_> {
     }
 }
 
+/// The number format of a basic datatype. A truth value and a character are no numbers here: whoever makes one of the other has
+/// changed its meaning.
+fn number(basic: Basic, order: ByteOrder) -> Option<Number> {
+    Number::of(basic, order).filter(|_| !matches!(basic, Basic::Bool | Basic::Char))
+}
+
 impl Layout<'_> {
+    fn as_number(&self) -> Option<Number> {
+        match self {
+            Self::Leaf(basic, name, _, order) if *name == basic.canonical().name() => {
+                number(*basic, *order)
+            }
+            _ => None,
+        }
+    }
+
     /// Whether each number of this type is one of another basic datatype, of the same kind of number.
     fn is_narrower_than(&self, other: &str) -> bool {
         let other = Basic::ALL.iter().find(|basic| basic.name() == other);
-        let numbers =
-            self.number().zip(Number::of(*other.unwrap_or(&Basic::Bool), ByteOrder::NATIVE));
+        let other = other.and_then(|basic| number(*basic, ByteOrder::NATIVE));
+        let numbers = self.as_number().zip(other);
         numbers.is_some_and(|(here, there)| match (here.kind, there.kind) {
             (NumberKind::Signed, NumberKind::Unsigned) => false,
             (NumberKind::Float, kind) | (kind, NumberKind::Float) => {
