@@ -173,6 +173,7 @@ fn parse_as(
         }
         Language::Numpy | Language::Notation => numpy::read(source, &mut fields)?,
     };
+    fields.set_layout(base.structure.filter(|_| form == Form::Memory));
     Ok(Parsed { ty: base.ty, fields })
 }
 

@@ -25,9 +25,14 @@ pub(super) struct Sections<'a> {
     pub(super) strings: Cow<'a, [u8]>,
     pub(super) line_strings: Cow<'a, [u8]>,
     pub(super) string_offsets: Cow<'a, [u8]>,
+    /// The indices of a package.
+    pub(super) unit_index: Cow<'a, [u8]>,
+    pub(super) type_index: Cow<'a, [u8]>,
     pub(super) endian: RunTimeEndian,
     /// Whether it is a `.dwo` file.
     pub(super) kind: DwarfFileType,
+    /// The name of this member of an archive.
+    pub(super) member: Option<String>,
 }
 
 /// Whether a file with these first bytes is an object file, an archive or a program.
@@ -59,13 +64,15 @@ pub(super) fn read<'a, R: ReadRef<'a>>(data: R) -> Result<Vec<Sections<'a>>, Err
             let mut all = Vec::new();
             let mut first = None;
             for member in archive.members() {
-                let data = member?.data(data)?;
+                let member = member?;
+                let name = String::from_utf8_lossy(member.name()).into_owned();
+                let data = member.data(data)?;
                 // Archives also have members that are not objects, such as the metadata of Rust.
                 if !is_object(data) {
                     continue;
                 }
                 match of_object(data) {
-                    Ok(sections) => all.push(sections),
+                    Ok(sections) => all.push(Sections { member: Some(name), ..sections }),
                     Err(error) => first = first.or(Some(error)),
                 }
             }
@@ -96,6 +103,9 @@ fn of_object<'a, R: ReadRef<'a>>(data: R) -> Result<Sections<'a>, Error> {
         strings: section(".debug_str")?,
         line_strings: section(".debug_line_str")?,
         string_offsets: section(".debug_str_offsets")?,
+        unit_index: self::section(&file, ".debug_cu_index")?,
+        type_index: self::section(&file, ".debug_tu_index")?,
+        member: None,
         endian: match file.endianness() {
             Endianness::Little => RunTimeEndian::Little,
             Endianness::Big => RunTimeEndian::Big,

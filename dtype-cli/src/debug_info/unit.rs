@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 
 use gimli::{
     Abbreviations, Attribute, AttributeValue, DebugAbbrev, DebugInfo, DebugStrOffsets,
@@ -11,6 +12,7 @@ use gimli::{
 };
 
 use super::Error;
+use super::package::{Package, Parts, part};
 use super::sections::Sections;
 
 pub(super) type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
@@ -19,6 +21,9 @@ pub(super) type Value<'a> = AttributeValue<Slice<'a>>;
 
 /// The greatest length of a name in bytes. Names of templates are long.
 const MAX_NAME: usize = 1 << 14;
+
+/// In place of a name that `dwz` moved to another file.
+const NAMED_ELSEWHERE: &[u8] = b"(named in another file)";
 
 /// An entry: its unit's number, and its place in the unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -35,12 +40,17 @@ pub(super) struct Headers<'a> {
     all: Vec<(usize, UnitHeader<Slice<'a>>)>,
     /// The types of type units, by object number and signature.
     signatures: HashMap<(usize, u64), Place>,
+    /// Of each object.
+    packages: Vec<Package>,
 }
 
 impl<'a> Headers<'a> {
     pub(super) fn read(objects: &'a [Sections<'a>]) -> Result<Self, Error> {
         let mut all = Vec::new();
+        let mut packages = Vec::new();
         for (number, sections) in objects.iter().enumerate() {
+            let Sections { unit_index, type_index, endian, .. } = sections;
+            packages.push(Package::read(unit_index, type_index, *endian)?);
             let mut units = DebugInfo::from(sections.slice(&sections.info)).units();
             while let Some(header) = units.next()? {
                 all.push((number, header));
@@ -59,7 +69,7 @@ impl<'a> Headers<'a> {
                 signatures.insert((*object, type_signature.0), place);
             }
         }
-        Ok(Self { objects, all, signatures })
+        Ok(Self { objects, all, signatures, packages })
     }
 
     pub(super) fn len(&self) -> usize {
@@ -68,7 +78,17 @@ impl<'a> Headers<'a> {
 
     pub(super) fn unit(&self, number: usize) -> Result<Unit<'a>, gimli::Error> {
         let (object, header) = self.all[number];
-        Unit::read(&self.objects[object], header)
+        let (is_types, offset) = match (header.debug_info_offset(), header.debug_types_offset()) {
+            (Some(offset), _) => (false, offset.0),
+            (None, offset) => (true, offset.map_or(0, |offset| offset.0)),
+        };
+        let parts = self.packages[object].parts(is_types, offset);
+        Unit::read(&self.objects[object], header, &parts)
+    }
+
+    /// The member of an archive that a unit is in.
+    pub(super) fn member(&self, unit: usize) -> Option<&'a str> {
+        self.objects[self.all[unit].0].member.as_deref()
     }
 
     /// The entry that an attribute of unit `from` refers to.
@@ -126,9 +146,30 @@ impl<'a> Entry<'a> {
         self.value(name)?.udata_value()
     }
 
+    /// The declaration that the entry completes, or the function of which it is an instance.
+    pub(super) fn origin(&self) -> Option<Value<'a>> {
+        let names = [dw::DW_AT_specification, dw::DW_AT_abstract_origin];
+        names.into_iter().find_map(|name| self.value(name))
+    }
+
+    /// Whether the members of a type are at another entry.
+    pub(super) fn is_declaration(&self) -> bool {
+        self.is(dw::DW_AT_declaration) || self.value(dw::DW_AT_signature).is_some()
+    }
+
     pub(super) fn is(&self, flag: DwAt) -> bool {
         matches!(self.value(flag), Some(AttributeValue::Flag(true)))
     }
+}
+
+/// How much of an entry is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    Whole,
+    /// Its tag and its place, which takes less time.
+    Tag,
+    /// The entries below it are seen all the same.
+    Nothing,
 }
 
 /// A unit, with everything that is needed to read its entries.
@@ -146,12 +187,15 @@ impl<'a> Unit<'a> {
     fn read(
         sections: &'a Sections<'a>,
         header: UnitHeader<Slice<'a>>,
+        parts: &Parts,
     ) -> Result<Self, gimli::Error> {
-        let abbreviations = DebugAbbrev::from(sections.slice(&sections.abbreviations));
+        let abbreviations = part(&sections.abbreviations, &parts.abbreviations);
+        let abbreviations = DebugAbbrev::from(sections.slice(abbreviations));
         let abbreviations = header.abbreviations(&abbreviations)?;
         let root = Entry { tag: dw::DW_TAG_null, offset: 0, attributes: Vec::new() };
-        let strings =
+        let first: DebugStrOffsetsBase<usize> =
             DebugStrOffsetsBase::default_for_encoding_and_file(header.encoding(), sections.kind);
+        let strings = DebugStrOffsetsBase(first.0.saturating_add(parts.string_offsets.start));
         let mut unit = Self { sections, header, abbreviations, strings, root, language: None };
         unit.root = unit.entry(header.root_offset().0)?;
         if let Some(AttributeValue::DebugStrOffsetsBase(base)) =
@@ -163,6 +207,10 @@ impl<'a> Unit<'a> {
             unit.language = Some(language);
         }
         Ok(unit)
+    }
+
+    pub(super) fn endian(&self) -> RunTimeEndian {
+        self.sections.endian
     }
 
     pub(super) fn encoding(&self) -> gimli::Encoding {
@@ -179,7 +227,7 @@ impl<'a> Unit<'a> {
         let mut entry = None;
         self.entries(
             Some(offset),
-            |_| true,
+            |_| Reading::Whole,
             |_, found| {
                 entry = Some(found.clone());
                 ControlFlow::Break(())
@@ -197,7 +245,7 @@ impl<'a> Unit<'a> {
         let mut children = Vec::new();
         self.entries(
             Some(offset),
-            |_| true,
+            |_| Reading::Whole,
             |depth, entry| {
                 *work += 1;
                 match depth {
@@ -211,11 +259,11 @@ impl<'a> Unit<'a> {
         Ok(children)
     }
 
-    /// Calls `visit` with the depth of each entry from `start` on that has a wanted tag; other entries are skipped.
+    /// Calls `visit` with the depth of each entry from `start` on whose tag is not skipped.
     pub(super) fn entries(
         &self,
         start: Option<usize>,
-        is_wanted: impl Fn(DwTag) -> bool,
+        reading: impl Fn(DwTag) -> Reading,
         mut visit: impl FnMut(isize, &Entry<'a>) -> ControlFlow<()>,
     ) -> Result<(), gimli::Error> {
         let start = start.map(UnitOffset);
@@ -232,11 +280,19 @@ impl<'a> Unit<'a> {
                 continue;
             };
             entry.tag = abbreviation.tag();
-            if !is_wanted(entry.tag) {
-                entries.skip_attributes(abbreviation.attributes())?;
-                continue;
+            match reading(entry.tag) {
+                Reading::Whole => {
+                    entries.read_attributes(abbreviation.attributes(), &mut entry.attributes)?;
+                }
+                Reading::Tag => {
+                    entry.attributes.clear();
+                    entries.skip_attributes(abbreviation.attributes())?;
+                }
+                Reading::Nothing => {
+                    entries.skip_attributes(abbreviation.attributes())?;
+                    continue;
+                }
             }
-            entries.read_attributes(abbreviation.attributes(), &mut entry.attributes)?;
             if visit(depth, &entry).is_break() {
                 break;
             }
@@ -244,7 +300,7 @@ impl<'a> Unit<'a> {
         Ok(())
     }
 
-    /// The text of an attribute; `None` if it is missing, is not in this file, or is longer than a name can be.
+    /// The text of an attribute; `None` if it is missing, or is longer than a name can be.
     pub(super) fn text(&self, entry: &Entry<'a>, name: DwAt) -> Option<&'a [u8]> {
         let Sections { strings, line_strings, .. } = self.sections;
         match entry.value(name)? {
@@ -257,23 +313,33 @@ impl<'a> Unit<'a> {
                 let offset = offsets.get_str_offset(self.header.format(), self.strings, index);
                 terminated(strings, offset.ok()?.0)
             }
+            AttributeValue::DebugStrRefSup(_) => Some(NAMED_ELSEWHERE),
             _ => None,
         }
     }
 
+    /// The name of an entry, or of the declaration that it completes.
     pub(super) fn name(&self, entry: &Entry<'a>) -> Option<&'a [u8]> {
-        self.text(entry, dw::DW_AT_name).filter(|name| !name.is_empty())
+        let own = self.text(entry, dw::DW_AT_name).filter(|name| !name.is_empty());
+        match entry.origin() {
+            Some(AttributeValue::UnitRef(UnitOffset(offset))) if own.is_none() => {
+                self.text(&self.entry(offset).ok()?, dw::DW_AT_name)
+            }
+            _ => own,
+        }
     }
 
-    /// The source file.
-    pub(super) fn source(&self) -> Cow<'a, str> {
-        String::from_utf8_lossy(self.name(&self.root).unwrap_or(b"an unknown source file"))
+    /// The source file; `None` for a unit of types that several have.
+    pub(super) fn source(&self) -> Option<Cow<'a, str>> {
+        self.name(&self.root).map(String::from_utf8_lossy)
     }
 
     /// The file to which the compiler wrote the types of this unit.
-    pub(super) fn split(&self) -> Option<Cow<'a, str>> {
+    pub(super) fn split(&self) -> Option<PathBuf> {
         let names = [dw::DW_AT_dwo_name, dw::DW_AT_GNU_dwo_name];
-        let name = names.into_iter().find_map(|name| self.text(&self.root, name));
-        name.map(String::from_utf8_lossy)
+        let text = |name| Some(String::from_utf8_lossy(self.text(&self.root, name)?));
+        let file = names.into_iter().find_map(text)?;
+        let folder = text(dw::DW_AT_comp_dir).unwrap_or_default();
+        Some(Path::new(&*folder).join(&*file))
     }
 }

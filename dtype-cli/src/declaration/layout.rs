@@ -7,6 +7,7 @@ use dtype_runtime::{Basic, Error, Type};
 
 use crate::notation::{Block, FieldNames};
 use crate::problem::{Problem, quoted};
+use crate::structure::{self, Kind, Structure};
 
 /// The greatest size that a type can have, in bytes.
 pub(super) const MAX_SIZE: u64 = i64::MAX as u64;
@@ -23,6 +24,8 @@ pub(crate) struct Layout {
     pub(crate) align: u64,
     /// The fields, if it is a struct.
     pub(crate) members: Arc<[Member]>,
+    /// Where its members are, if it is a struct by the rules of C.
+    pub(crate) structure: Option<Arc<Structure>>,
 }
 
 /// A field of a struct.
@@ -96,13 +99,13 @@ pub(super) fn foreign(what: &'static str, help: &'static str) -> Base {
 impl Layout {
     pub(crate) fn basic(basic: Basic) -> Self {
         let [size, align] = [basic.size(), basic.align()].map(|bytes| bytes as u64);
-        Self { ty: Type::basic(basic), size, align, members: [].into() }
+        Self { ty: Type::basic(basic), size, align, members: [].into(), structure: None }
     }
 
     /// The type without data and without bytes.
     pub(crate) fn nothing() -> Result<Self, Error> {
         let ty = Type::contiguous(0, &Type::basic(Basic::U8))?;
-        Ok(Self { ty, size: 0, align: 1, members: [].into() })
+        Ok(Self { ty, size: 0, align: 1, members: [].into(), structure: None })
     }
 
     /// An array; `lengths` are those of C and NumPy, the outermost first.
@@ -113,7 +116,7 @@ impl Layout {
             ty = Type::contiguous(*length, &ty)?;
             size = product(size, *length)?;
         }
-        Ok(Self { ty, size, align: self.align, members: [].into() })
+        Ok(Self { ty, size, align: self.align, members: [].into(), structure: None })
     }
 
     /// An array in C, each of whose elements must be aligned; a message if that is impossible.
@@ -147,6 +150,8 @@ pub(super) struct Placement {
     end: u64,
     align: u64,
     members: Vec<Member>,
+    /// Each struct without a name is one of these.
+    places: Vec<structure::Member>,
 }
 
 impl Placement {
@@ -169,9 +174,16 @@ impl Placement {
         self.end = product(offset.saturating_add(bytes), 1)?;
         self.align = self.align.max(align);
         if !is_gap {
+            self.place(name.clone(), offset, bytes, align);
             self.members.push(Member { name, offset, element: inner.ty, length });
         }
         Ok(())
+    }
+
+    fn place(&mut self, name: Option<String>, offset: u64, size: u64, align: u64) {
+        let (offset, size, align) = (Some(offset), Some(size), Some(align.max(1)));
+        let kind = Kind::Field;
+        self.places.push(structure::Member { name, offset, size, align, kind, base: None });
     }
 
     /// Adds a struct without a name: its fields become fields of this one.
@@ -179,6 +191,7 @@ impl Placement {
         let offset = up(self.end, align)?;
         self.end = product(offset.saturating_add(inner.size), 1)?;
         self.align = self.align.max(align);
+        self.place(None, offset, inner.size, align);
         let members = inner.members.iter().cloned();
         self.members.extend(
             members.map(|member| Member { offset: member.offset.saturating_add(offset), ..member }),
@@ -190,7 +203,9 @@ impl Placement {
     pub(super) fn finish(self, align: u64, names: &mut FieldNames) -> Result<Layout, Error> {
         let align = self.align.max(align).max(1);
         let size = up(self.end, align)?;
-        structure(self.members, size, align, names)
+        let structure = Structure::new(Some(size), Some(align), self.places);
+        let layout = self::structure(self.members, size, align, names)?;
+        Ok(Layout { structure: Some(Arc::new(structure)), ..layout })
     }
 }
 
@@ -215,7 +230,7 @@ pub(crate) fn structure(
     let extent = product(size, 1)?.cast_signed();
     let is_whole = built.lb() == 0 && built.extent() == extent;
     let ty = if is_whole { built } else { Type::resized(&built, 0, extent)? };
-    Ok(Layout { ty, size, align, members: members.into() })
+    Ok(Layout { ty, size, align, members: members.into(), structure: None })
 }
 
 /// Whether a field's name marks it as a gap.
