@@ -202,13 +202,16 @@ impl<'h, 'a> Layouts<'h, 'a> {
 
     /// The types that are not the same as one before.
     pub(super) fn different<'s>(&mut self, all: impl Iterator<Item = &'s Found>) -> Vec<&'s Found> {
-        let mut all = all.peekable();
-        let Some(first) = all.next() else { return Vec::new() };
-        if all.peek().is_none() {
-            return vec![first];
+        // A path names one type in a program in Rust, which has a copy of it in many units.
+        let mut paths = HashSet::new();
+        let mut is_new =
+            |one: &&Found| !one.is_rust || paths.insert((one.name.clone(), one.size, one.line));
+        let all: Vec<&Found> = all.filter(|one| is_new(one)).collect();
+        if all.len() < 2 {
+            return all;
         }
-        let mut seen = HashSet::from([(first.name.as_str(), self.shape(first.place))]);
-        let mut different = vec![first];
+        let mut seen = HashSet::new();
+        let mut different = Vec::new();
         for one in all {
             if different.len() < MAX_DIFFERENT && seen.insert((&one.name, self.shape(one.place))) {
                 different.push(one);

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use gimli::{DwTag, constants as dw};
+use gimli::{DwLang, DwTag, constants as dw};
 
 use super::scopes::{self, Scopes, is_same};
 use super::unit::{Entry, Headers, Place};
@@ -24,8 +24,11 @@ pub(super) struct Found {
     /// The name with the scopes around it, as in `geo::Cell<double>` and `area()::Cell`.
     pub(super) name: String,
     pub(super) tag: DwTag,
+    /// The size; `None` if the type does not have it.
+    pub(super) size: Option<u64>,
     /// The line of its declaration.
     pub(super) line: u64,
+    pub(super) is_rust: bool,
     /// Whether the type is declared without its members.
     pub(super) is_declaration: bool,
 }
@@ -106,7 +109,7 @@ fn search_unit(
             (None, _) => entry.origin().is_some(),
         };
         if is_wanted {
-            types.push((index, found(number, entry)));
+            types.push((index, found(number, unit.language, entry)));
         }
     })?;
     for (index, mut found) in types {
@@ -149,11 +152,13 @@ fn complete(headers: &Headers<'_>, wanted: Option<&[&str]>, search: &mut Search)
     }
 }
 
-fn found(number: usize, entry: &Entry<'_>) -> Found {
+fn found(number: usize, language: Option<DwLang>, entry: &Entry<'_>) -> Found {
     Found {
         place: Place { unit: number, offset: entry.offset },
         name: String::new(),
         tag: entry.tag,
+        size: entry.number(dw::DW_AT_byte_size),
+        is_rust: language == Some(dw::DW_LANG_Rust),
         line: entry.number(dw::DW_AT_decl_line).unwrap_or(0),
         is_declaration: entry.is_declaration(),
     }
