@@ -113,7 +113,6 @@ impl Comparison {
         b: &Parsed,
         out: &mut impl Write,
     ) -> Result<(), Failure> {
-        let (a, b) = (&a.ty, &b.ty);
         let lines = info::lines(a).into_iter().zip(info::lines(b));
         let lines: Vec<_> = lines.map(|((name, a), (_, b))| (name, a, b)).collect();
         let width = lines.iter().map(|(_, a, _)| a.chars().count()).max().unwrap_or(0);

@@ -9,24 +9,31 @@
 
 mod abbreviations;
 mod basic;
+mod body;
 mod counted;
+mod definitions;
 mod error;
 mod layout;
+mod package;
+mod part;
+mod scopes;
 mod search;
 mod sections;
 mod summary;
 mod unit;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use dtype_runtime::stored::Budget;
 use gimli::constants as dw;
 use object::read::ReadRef;
 
 use crate::notation::{Parsed, nearest};
+use crate::value::bytes;
+pub use body::LeftOut;
 pub use error::Error;
-pub use layout::LeftOut;
 use layout::{Layouts, Resolved};
+use part::{Part, labels};
 use search::{Found, Search, search};
 use sections::Sections;
 pub use summary::Summary;
@@ -46,6 +53,7 @@ pub struct DebugInfo<'a> {
     objects: Vec<Sections<'a>>,
     /// What is left after the sections were read. Each search takes a copy.
     budget: Budget,
+    part: Option<Part>,
 }
 
 /// A struct, and its members that are not data.
@@ -67,7 +75,24 @@ impl<'a> DebugInfo<'a> {
     pub fn read(data: impl ReadRef<'a>) -> Result<Self, Error> {
         let budget = Budget::for_input(data.len().unwrap_or(0));
         let objects = sections::read(data, &budget)?;
-        Ok(Self { objects, budget })
+        Ok(Self { objects, budget, part: None })
+    }
+
+    /// Only the types of a part of the file: of a member of an archive (`shape.o`), or of a source file, with the line of the
+    /// declaration if several types there have one name (`shape.c`, `src/shape.c`, `shape.c:12`, `:12`).
+    #[must_use]
+    pub fn within(self, part: &str) -> Self {
+        Self { part: Some(Part::new(part)), ..self }
+    }
+
+    /// The types with a name, or all, of the part that is wanted.
+    fn search(&self, headers: &Headers<'_>, name: Option<&str>) -> Result<Search, Error> {
+        let mut search = search(headers, name)?;
+        let Some(part) = &self.part else { return Ok(search) };
+        if !part.keep(&mut search.found, headers) && name.is_none() {
+            return Err(Error::NoPart { part: part.to_string() });
+        }
+        Ok(search)
     }
 
     /// The layout of the type with a name. The name may start with the namespaces, modules or classes around the type:
@@ -92,7 +117,7 @@ impl<'a> DebugInfo<'a> {
     pub fn find(&self, name: &str) -> Result<Layout, Error> {
         let budget = self.budget.clone();
         let headers = Headers::read(&self.objects, &budget)?;
-        let search = search(&headers, Some(name))?;
+        let search = self.search(&headers, Some(name))?;
         let mut layouts = Layouts::new(&headers);
         let found = choose(&search, name, &mut layouts);
         budget.check()?;
@@ -107,9 +132,11 @@ impl<'a> DebugInfo<'a> {
             }
         };
         let mut fields = layouts.names;
-        fields.set_spans(resolved.spans.to_vec());
+        fields.set_layout(resolved.structure);
         let parsed = Parsed { ty: data.ty, fields };
-        Ok(Layout { parsed, left_out: resolved.left_out.to_vec() })
+        let mut left_out = resolved.left_out.to_vec();
+        left_out.extend(body::left_out(&resolved.virtuals));
+        Ok(Layout { parsed, left_out })
     }
 
     /// The sizes of all structs, and what padding costs them: the largest loss first.
@@ -120,25 +147,34 @@ impl<'a> DebugInfo<'a> {
     pub fn types(&self) -> Result<Vec<Summary>, Error> {
         let budget = self.budget.clone();
         let headers = Headers::read(&self.objects, &budget)?;
-        let search = search(&headers, None)?;
+        let search = self.search(&headers, None)?;
         let mut layouts = Layouts::new(&headers);
-        let mut seen = HashSet::new();
-        let mut all = Vec::new();
+        let mut names: HashMap<&str, Vec<&Found>> = HashMap::new();
         for found in &search.found {
-            let is_typedef = found.tag == dw::DW_TAG_typedef;
-            let is_struct = search::is_structure(found.tag) && !found.is_declaration
-                || is_typedef && layouts.is_of_nameless(found.place);
-            if is_struct && seen.insert((found.name.as_str(), found.size, found.line)) {
+            let is_struct = scopes::is_structure(found.tag) && !found.is_declaration
+                || found.tag == dw::DW_TAG_typedef && layouts.is_of_nameless(found.place);
+            if is_struct {
+                names.entry(&found.name).or_default().push(found);
+            }
+        }
+        let mut all = Vec::new();
+        for (name, same) in names {
+            let different = layouts.different(same.into_iter());
+            let parts = labels(&different, &headers);
+            for (found, part) in different.into_iter().zip(parts) {
                 let resolved = layouts.resolve(found.place);
-                let size = resolved.size.filter(|_| is_typedef).unwrap_or(found.size);
-                all.push(Summary::of(&found.name, size, &resolved.spans));
+                let summary = Summary::of(name, resolved.size, resolved.structure.as_deref());
+                all.push(Summary { part, ..summary });
             }
         }
         budget.check()?;
         if all.is_empty() {
             return Err(nothing(&search).unwrap_or(Error::NoTypes));
         }
-        all.sort_by(|a, b| b.padding.cmp(&a.padding).then_with(|| a.name.cmp(&b.name)));
+        all.sort_by(|a, b| {
+            let names = (&a.name, &a.part).cmp(&(&b.name, &b.part));
+            b.padding.cmp(&a.padding).then(names)
+        });
         Ok(all)
     }
 }
@@ -153,7 +189,7 @@ fn not_found(name: &str, search: &Search, headers: &Headers<'_>) -> Error {
         Ok(all) => all.found,
         Err(error) => return error.into(),
     };
-    let last = |name: &'_ str| search::last_part(name).to_owned();
+    let last = |name: &'_ str| scopes::last_part(name).to_owned();
     let mut names: Vec<String> = all.iter().map(|found| last(&found.name)).collect();
     names.sort_unstable();
     names.dedup();
@@ -164,7 +200,8 @@ fn not_found(name: &str, search: &Search, headers: &Headers<'_>) -> Error {
 /// Why a search has found nothing, unless the name is the reason.
 fn nothing(search: &Search) -> Option<Error> {
     if let Some(file) = &search.split {
-        return Some(Error::Split { file: file.clone() });
+        let is_here = file.is_file();
+        return Some(Error::Split { file: file.to_string_lossy().into_owned(), is_here });
     }
     match search.damage {
         Some(error) => Some(error.into()),
@@ -188,25 +225,21 @@ fn choose<'s>(
     };
     prefer(&mut found, &|one| one.name == name);
     prefer(&mut found, &|one| one.tag != dw::DW_TAG_typedef);
-    let Some(first) = found.first().copied() else { return Ok(None) };
-    let mut kinds = Vec::new();
-    let mut types = Vec::new();
-    for one in found {
-        let kind = (one.name.as_str(), layouts.shape(one.place));
-        if !kinds.contains(&kind) {
-            let source = layouts.unit(one.place.unit);
-            let source = source.map_or_else(Default::default, |unit| unit.source().into_owned());
-            let size = layouts.resolve(one.place).size.unwrap_or(0);
-            types.push(format!("`{}`, {size} bytes, in {source}", one.name));
-            layouts.hold(size_of_val(&*kind.1));
-            kinds.push(kind);
+    let different = layouts.different(found.into_iter());
+    match &*different {
+        [] => Ok(None),
+        [one] => Ok(Some(one)),
+        _ => {
+            let parts = labels(&different, layouts.headers);
+            let mut types = Vec::new();
+            for (one, part) in different.iter().zip(&parts) {
+                let size = layouts.resolve(one.place).size;
+                let size = size.map_or("of unknown size".into(), |size| bytes(size.into()));
+                let part = part.as_ref().map(|part| format!(", in `{part}`")).unwrap_or_default();
+                types.push(format!("`{}`, {size}{part}", one.name));
+            }
+            let part = parts.into_iter().flatten().next();
+            Err(Error::Several { name: name.to_owned(), types, part })
         }
-        if kinds.len() > 32 {
-            break;
-        }
-    }
-    match kinds.len() {
-        1 => Ok(Some(first)),
-        _ => Err(Error::Several { name: name.to_owned(), types }),
     }
 }

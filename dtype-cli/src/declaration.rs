@@ -175,6 +175,7 @@ fn parse_as(
         Language::Numpy | Language::Notation => numpy::read(source, &mut fields)?,
     };
     fields.restrict_whole(base.restriction);
+    fields.set_layout(base.structure.filter(|_| form == Form::Memory));
     Ok(Parsed { ty: base.ty, fields })
 }
 

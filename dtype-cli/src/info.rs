@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::Write;
 
-use dtype_runtime::{Signature, Type};
+use dtype_runtime::Signature;
 
 use crate::failure::Failure;
 use crate::notation::Parsed;
@@ -15,7 +15,7 @@ const MAX_RUNS: usize = 16;
 
 /// Prints the numbers of a type.
 pub(crate) fn print(parsed: &Parsed, out: &mut impl Write) -> Result<(), Failure> {
-    for (name, value) in lines(&parsed.ty) {
+    for (name, value) in lines(parsed) {
         writeln!(out, "{name:<10} {value}")?;
     }
     let Some(structure) = Reorder::of(parsed) else { return Ok(()) };
@@ -26,13 +26,15 @@ pub(crate) fn print(parsed: &Parsed, out: &mut impl Write) -> Result<(), Failure
 }
 
 /// The lines, each with its name.
-pub(crate) fn lines(ty: &Type) -> [(&'static str, String); 9] {
+pub(crate) fn lines(parsed: &Parsed) -> [(&'static str, String); 9] {
+    let ty = &parsed.ty;
+    let align = parsed.align().map_or("not known".into(), |align| align.to_string());
     [
         ("size", bytes(ty.size().into())),
         ("bounds", format!("{} to {}", ty.lb(), ty.ub())),
         ("extent", bytes(ty.extent().into())),
         ("true", format!("{} to {}, extent {}", ty.true_lb(), ty.true_ub(), ty.true_extent())),
-        ("alignment", ty.align().to_string()),
+        ("alignment", align),
         ("elements", ty.elements().to_string()),
         ("flags", format!("{:?}", ty.flags())),
         ("signature", signature(&ty.signature())),

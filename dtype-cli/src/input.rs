@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use dtype_runtime::representation::ByteOrder;
 use object::read::ReadCache;
@@ -43,8 +43,8 @@ pub(crate) fn types(
     argument: &str,
     stdin: &StandardInput,
 ) -> Result<Option<Vec<Summary>>, Failure> {
-    let Some((path, None)) = object(argument, stdin) else { return Ok(None) };
-    debug_info(path, |info| info.types().map(Some))
+    let Some(object @ Object { name: None, .. }) = object(argument, stdin) else { return Ok(None) };
+    debug_info(object, |info| info.types().map(Some))
 }
 
 /// The type given by an argument, for memory.
@@ -96,11 +96,11 @@ fn read<T>(
         return of_items(items, argument, stdin).map(made);
     }
     match object(argument, stdin) {
-        Some((path, Some(name))) => {
-            let layout = debug_info(path, |info| info.find(name))?;
+        Some(object @ Object { path, name: Some(name), .. }) => {
+            let layout = debug_info(object, |info| info.find(name))?;
             return with_skipped(layout, path, name, stdin.skip).map(made);
         }
-        Some((path, None)) => {
+        Some(Object { path, name: None, .. }) => {
             let path = shown(Path::new(path));
             let message = format!(
                 "{path} has many types\nhelp: name one: `{path}:NAME`; `dtype {path}` lists them"
@@ -214,8 +214,18 @@ fn with_names(problems: &mut [Problem], file: &str, wanted: Option<&str>) {
     }
 }
 
-/// The object file in an argument, even after an `@`, and the name of a type in it.
-fn object<'t>(argument: &'t str, stdin: &StandardInput) -> Option<(&'t str, Option<&'t str>)> {
+/// An argument that names an object file: `FILE:NAME`, `FILE(PART):NAME`, or one of these without the name.
+#[derive(Clone, Copy, Debug)]
+struct Object<'t> {
+    path: &'t str,
+    /// A member of an archive, or a source file.
+    part: Option<&'t str>,
+    /// A type.
+    name: Option<&'t str>,
+}
+
+/// The object file in an argument, even after an `@`.
+fn object<'t>(argument: &'t str, stdin: &StandardInput) -> Option<Object<'t>> {
     let argument = argument.strip_prefix('@').unwrap_or(argument);
     let is_object = |path: &str| {
         dataset::regular(Path::new(path)).is_some_and(|file| is_object(&ReadCache::new(file)))
@@ -223,25 +233,51 @@ fn object<'t>(argument: &'t str, stdin: &StandardInput) -> Option<(&'t str, Opti
     if stdin.language.is_some() {
         return None;
     }
-    if is_object(argument) {
-        return Some((argument, None));
-    }
     // Names may contain colons, too: `program:geo::Cell`.
-    let mut colons = argument.match_indices(':').map(|(at, _)| at);
-    let at = colons.find(|at| is_object(&argument[..*at]))?;
-    Some((&argument[..at], Some(&argument[at + 1..])))
+    let colons = argument.match_indices(':').map(|(at, _)| at);
+    let mut ends = std::iter::once(argument.len()).chain(colons);
+    ends.find_map(|end| {
+        let (file, name) = (&argument[..end], argument.get(end + 1..));
+        if is_object(file) {
+            return Some(Object { path: file, part: None, name });
+        }
+        let (path, part) = file.strip_suffix(')')?.split_once('(')?;
+        is_object(path).then_some(Object { path, part: Some(part), name })
+    })
 }
 
 /// Reads debug information; only the sections that are needed are read.
 fn debug_info<T>(
-    path: &str,
+    Object { path, part, .. }: Object<'_>,
     read: impl FnOnce(&DebugInfo<'_>) -> Result<T, Error>,
 ) -> Result<T, Failure> {
     let path = Path::new(path);
     let file = File::open(path).map_err(|error| Failure::file("read", path, error))?;
     let data = ReadCache::new(file);
-    let result = DebugInfo::read(&data).and_then(|info| read(&info));
-    result.map_err(|error| Failure::DebugInfo { path: path.into(), error })
+    let result = DebugInfo::read(&data).and_then(|info| match part {
+        Some(part) => read(&info.within(part)),
+        None => read(&info),
+    });
+    let error = match result {
+        Err(Error::Split { file, .. }) => {
+            let (file, is_here) = split(path, &file);
+            Error::Split { file, is_here }
+        }
+        other => return other.map_err(|error| Failure::DebugInfo { path: path.into(), error }),
+    };
+    Err(Failure::DebugInfo { path: path.into(), error })
+}
+
+/// The file with the types of a program, and whether it exists: the package beside the program, the file that the compiler
+/// wrote, or that one beside the program.
+fn split(program: &Path, file: &str) -> (String, bool) {
+    let mut package = program.as_os_str().to_owned();
+    package.push(".dwp");
+    let file = Path::new(file);
+    let beside = program.with_file_name(file.file_name().unwrap_or_default());
+    let all = [PathBuf::from(package), file.to_owned(), beside];
+    let here = all.iter().find(|path| path.is_file());
+    (here.map_or(file, |path| path).to_string_lossy().into_owned(), here.is_some())
 }
 
 /// A struct without the members that are not data. With `skip`, they are named on standard error; otherwise they are a failure.
@@ -253,7 +289,10 @@ fn with_skipped(layout: Layout, path: &str, name: &str, skip: bool) -> Result<Pa
             Some(outer) => format!("a member of `{outer}` without a name"),
             None => format!("`{name}`"),
         };
-        format!("{name} at byte {offset}: {what}")
+        match offset {
+            Some(offset) => format!("{name} at byte {offset}: {what}"),
+            None => format!("{name}: {what}, whose place is not fixed"),
+        }
     };
     let members: Vec<String> = layout.left_out.iter().map(member).collect();
     if members.is_empty() {

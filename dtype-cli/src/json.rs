@@ -69,7 +69,8 @@ pub(crate) struct Numbers {
     true_lb: i64,
     true_ub: i64,
     true_extent: i64,
-    align: u64,
+    /// Null if the debug information leaves it open.
+    align: Option<u64>,
     elements: u64,
     flags: Vec<&'static str>,
     signature_hash: u64,
@@ -102,7 +103,7 @@ impl Numbers {
             true_lb: ty.true_lb(),
             true_ub: ty.true_ub(),
             true_extent: ty.true_extent(),
-            align: ty.align(),
+            align: parsed.align(),
             elements: ty.elements(),
             flags: flags(ty.flags()),
             signature_hash: ty.signature_hash(),

@@ -89,6 +89,7 @@ mod reorder;
 mod run;
 mod shape;
 mod show;
+pub mod structure;
 mod temporary;
 mod token;
 mod types;

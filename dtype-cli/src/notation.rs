@@ -15,7 +15,7 @@ use dtype_runtime::Type;
 use crate::problem::Problem;
 
 pub use fields::FieldNames;
-pub(crate) use fields::{Block, Meaning, Span};
+pub(crate) use fields::{Block, Meaning};
 pub use grammar::MAX_NESTING;
 pub(crate) use names::{ISIZE, USIZE};
 pub use names::{all as predefined_names, nearest};
@@ -35,6 +35,14 @@ pub struct Parsed {
     pub ty: Type,
     /// The names of its fields.
     pub fields: FieldNames,
+}
+
+impl Parsed {
+    /// The alignment in bytes: that of the struct if its members are known, and otherwise the strictest of its basic types.
+    /// `None` if the debug information leaves it open.
+    pub fn align(&self) -> Option<u64> {
+        self.fields.layout().map_or(Some(self.ty.align()), |structure| structure.align)
+    }
 }
 
 /// The datatype that a text describes. The text may come from an untrusted source: brackets nest at most

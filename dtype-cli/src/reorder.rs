@@ -1,19 +1,15 @@
 //! The padding of a structure, and how many bytes another order of its fields saves.
 //!
-//! Fields of descending alignment need no padding between them if their sizes are multiples of their alignments, as the sizes
-//! of types are. Only the padding at the end remains, which no order avoids:
-//!
 //! ```text
 //! struct{a: u8, b: f64, c: u16}    a·······bbbbbbbbcc······    24 bytes
 //! struct{b: f64, c: u16, a: u8}    bbbbbbbbcca·····            16 bytes
 //! ```
 
-use std::cmp::Reverse;
-
 use dtype_runtime::Flags;
 use serde::Serialize;
 
-use crate::notation::{Block, Parsed, Span};
+use crate::notation::{Block, Parsed};
+use crate::structure::{Kind, Member, Structure};
 use crate::value::bytes;
 
 /// Bytes of a cache line.
@@ -28,12 +24,15 @@ pub(crate) struct Reorder {
     /// Bytes from one instance to the next.
     #[serde(skip)]
     extent: u64,
-    /// Bytes between the fields and after the last one.
-    padding: u64,
+    /// Bytes between the fields and after the last one; `None` if that is not known.
+    padding: Option<u64>,
     gaps: Vec<Gap>,
     /// The number of cache lines of an instance that starts a line.
     cache_lines: u64,
     reordered: Option<Better>,
+    /// Why the padding, or what another order would save, is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_known: Option<String>,
 }
 
 /// Consecutive bytes without a field.
@@ -57,54 +56,49 @@ struct Better {
 }
 
 impl Reorder {
-    /// The padding of a type; `None` unless it is a structure of at least two fields that lie apart from one another, as
-    /// compilers lay them out.
+    /// The padding of a type; `None` unless it is a structure. One in the notation has at least two fields that lie apart from
+    /// one another, as compilers lay them out.
     pub(crate) fn of(parsed: &Parsed) -> Option<Self> {
-        let ty = &parsed.ty;
-        let extent = u64::try_from(ty.extent()).ok().filter(|_| ty.lb() == 0)?;
-        let fields = match parsed.fields.spans() {
-            Some(spans) => spans.to_vec(),
-            None => fields(parsed)?,
-        };
-        Self::of_spans(fields, extent)
+        let extent = u64::try_from(parsed.ty.extent()).ok().filter(|_| parsed.ty.lb() == 0)?;
+        match parsed.fields.layout() {
+            Some(structure) => Some(Self::of_structure(structure, extent)),
+            None => Some(Self::of_structure(&in_notation(parsed, extent)?, extent)),
+        }
     }
 
-    /// The padding of a structure with these fields.
-    fn of_spans(mut fields: Vec<Span>, extent: u64) -> Option<Self> {
-        if fields.len() < 2 || fields.iter().any(|field| field.offset % field.align != 0) {
-            return None;
-        }
-        fields.sort_by_key(|field| field.offset);
-        let mut gaps = Vec::new();
-        let mut end = 0_u64;
-        let mut after = None;
-        for field in &fields {
-            let gap = field.offset.checked_sub(end)?;
-            if gap > 0 {
-                gaps.push(Gap { after: after.take(), offset: end, bytes: gap, is_last: false });
-            }
-            end = field.offset.checked_add(field.size)?;
-            after = Some(field.name.clone());
-        }
-        let rest = extent.checked_sub(end)?;
-        if rest > 0 {
-            gaps.push(Gap { after, offset: end, bytes: rest, is_last: true });
-        }
-        let lines = |extent: u64| extent.div_ceil(LINE);
-        let better = least(fields)?;
-        let reordered = (better.0 < extent).then(|| Better {
-            extent: better.0,
-            saves: extent - better.0,
-            cache_lines: lines(better.0),
-            order: better.1,
+    fn of_structure(structure: &Structure, extent: u64) -> Self {
+        let name = |number: usize| {
+            let name = structure.members[number].name.clone();
+            name.unwrap_or_else(|| number.to_string())
+        };
+        let gaps = structure.gaps();
+        let padding = structure.padding();
+        let gaps = gaps.unwrap_or_default().into_iter().map(|(after, gap)| Gap {
+            after,
+            offset: gap.start,
+            bytes: gap.end - gap.start,
+            is_last: gap.end == extent,
         });
-        let padding = gaps.iter().map(|gap| gap.bytes).sum();
-        Some(Self { extent, padding, gaps, cache_lines: lines(extent), reordered })
+        let lines = |extent: u64| extent.div_ceil(LINE);
+        let least = structure.least();
+        let not_known = structure.doubt().map(str::to_owned).or_else(|| {
+            let why = "the members are not placed by the usual rules of compilers";
+            least.is_none().then(|| why.to_owned())
+        });
+        let least = least.filter(|least| least.size < extent);
+        let reordered = least.map(|least| Better {
+            extent: least.size,
+            saves: extent - least.size,
+            cache_lines: lines(least.size),
+            order: least.members.into_iter().map(name).collect(),
+        });
+        let gaps = gaps.collect();
+        Self { extent, padding, gaps, cache_lines: lines(extent), reordered, not_known }
     }
 
     /// Lines of text with their names. There are none for a structure without padding.
     pub(crate) fn lines(&self) -> Vec<(&'static str, String)> {
-        if self.padding == 0 {
+        if self.padding == Some(0) {
             return Vec::new();
         }
         let gap = |gap: &Gap| match &gap.after {
@@ -113,11 +107,12 @@ impl Reorder {
             None => format!("{} at the start", gap.bytes),
         };
         let gaps = list(self.gaps.iter().map(gap).collect());
-        let mut lines = vec![
-            ("padding", format!("{}: {gaps}", bytes(self.padding.into()))),
-            ("cache", cache_lines(self.cache_lines)),
-        ];
-        lines.push(match &self.reordered {
+        let why = self.not_known.as_deref().unwrap_or_default();
+        let padding = match self.padding {
+            Some(padding) => format!("{}: {gaps}", bytes(padding.into())),
+            None => format!("not known: {why}"),
+        };
+        let reordered = match &self.reordered {
             Some(Better { extent, saves, cache_lines: lines, order }) => {
                 let order = list(order.iter().map(|name| format!("`{name}`")).collect());
                 let lines = if *lines == self.cache_lines {
@@ -125,11 +120,16 @@ impl Reorder {
                 } else {
                     format!(", {}", cache_lines(*lines))
                 };
-                ("reordered", format!("{}, saves {saves}{lines}: {order}", bytes((*extent).into())))
+                format!("{}, saves {saves}{lines}: {order}", bytes((*extent).into()))
             }
-            None => ("reordered", format!("{}, saves nothing", bytes(self.extent.into()))),
-        });
-        lines
+            None if self.not_known.is_some() => format!("not known: {why}"),
+            None => format!("{}, saves nothing", bytes(self.extent.into())),
+        };
+        vec![
+            ("padding", padding),
+            ("cache", cache_lines(self.cache_lines)),
+            ("reordered", reordered),
+        ]
     }
 }
 
@@ -144,41 +144,38 @@ fn list(items: Vec<String>) -> String {
     if more > 0 { format!("{shown}, … {more} more") } else { shown }
 }
 
-/// The fields of a structure.
-fn fields(parsed: &Parsed) -> Option<Vec<Span>> {
+/// A structure in the notation, whose fields may be anywhere.
+fn in_notation(parsed: &Parsed, extent: u64) -> Option<Structure> {
     let ty = &parsed.ty;
     if ty.flags().contains(Flags::USER_LB) || ty.flags().contains(Flags::USER_UB) {
         return None;
     }
-    let mut fields = Vec::new();
+    let mut members = Vec::new();
     for (number, block) in parsed.fields.members(ty)?.into_iter().enumerate() {
         let Block { name, length, displacement, ty: member } = block;
         if member.size() == 0 || length == 0 {
             continue;
         }
         let (extent, align) = (u64::try_from(member.extent()).ok()?, member.align());
-        let offset = u64::try_from(displacement).ok()?;
+        let offset = u64::try_from(displacement).ok().filter(|at| at.is_multiple_of(align))?;
         // Only a member that lies inside its bounds can be moved as a block.
         let is_block = member.lb() == 0 && member.true_lb() >= 0 && member.true_ub() <= member.ub();
         if !is_block {
             return None;
         }
         let size = extent.checked_mul(length)?;
-        let name = name.unwrap_or_else(|| number.to_string());
-        fields.push(Span { name, offset, size, align });
+        let name = Some(name.unwrap_or_else(|| number.to_string()));
+        let (offset, size, align) = (Some(offset), Some(size), Some(align));
+        members.push(Member { name, offset, size, align, kind: Kind::Field, base: None });
     }
-    Some(fields)
-}
-
-/// The extent with fields of descending alignment, and their order.
-pub(crate) fn least(mut fields: Vec<Span>) -> Option<(u64, Vec<String>)> {
-    fields.sort_by_key(|field| Reverse(field.align));
-    let mut end = 0_u64;
-    for field in &fields {
-        end = end.checked_next_multiple_of(field.align)?.checked_add(field.size)?;
-    }
-    let extent = end.checked_next_multiple_of(fields.first()?.align)?;
-    Some((extent, fields.into_iter().map(|field| field.name).collect()))
+    let structure = Structure::new(Some(extent), None, members);
+    let members = &structure.members;
+    let apart = members.windows(2).all(|pair| {
+        let bytes = |member: &Member| member.bytes();
+        bytes(&pair[0]).zip(bytes(&pair[1])).is_some_and(|(one, next)| one.end <= next.start)
+    });
+    let is_inside = members.last()?.bytes()?.end <= extent;
+    (members.len() > 1 && apart && is_inside).then(|| structure.anew())
 }
 
 #[cfg(test)]
@@ -219,6 +216,35 @@ mod tests {
             ]
         );
         assert_eq!(lines("struct{a: f64, b: u64}").unwrap(), [""; 0]);
+    }
+
+    /// The struct's own alignment, and that of its fields, stay as they are declared.
+    #[test]
+    fn declared_alignment() {
+        use crate::declaration::{Language, parse};
+        for (source, language, align, extent, least) in [
+            (
+                "struct __attribute__((aligned(64))) S { char a; int b; char c; };",
+                Language::C,
+                64,
+                64,
+                64,
+            ),
+            ("struct S { char a; _Alignas(64) int b; char c; };", Language::C, 64, 128, 64),
+            ("struct __attribute__((packed)) S { char a; int b; char c; };", Language::C, 1, 6, 6),
+            ("struct S { char a; struct { char b; double d; }; char c; };", Language::C, 8, 32, 24),
+            ("#[repr(C, align(64))] struct S { a: u8, b: u32, c: u8 }", Language::Rust, 64, 64, 64),
+            ("#[repr(C, packed(2))] struct S { a: u8, b: u32, c: u8 }", Language::Rust, 2, 8, 6),
+        ] {
+            let parsed = parse(source, language, None).unwrap();
+            let reorder = Reorder::of(&parsed).unwrap();
+            let better = reorder.reordered.map_or(reorder.extent, |better| better.extent);
+            assert_eq!(
+                (parsed.align(), reorder.extent, better),
+                (Some(align), extent, least),
+                "{source}"
+            );
+        }
     }
 
     #[test]

@@ -27,12 +27,16 @@ pub(crate) fn print(
     } else {
         writeln!(out, "{:>10}  {:>10}  type", "size", "padding")?;
     }
+    let number = |number: Option<u64>| number.map_or("–".into(), |number| number.to_string());
     for one in &types {
-        let name = printable(&one.name);
+        let part = one.part.as_ref().map(|part| format!(" ({part})")).unwrap_or_default();
+        let name = printable(&format!("{}{part}", one.name));
+        let [size, padding, reordered, saves] =
+            [one.size, one.padding, one.reordered, one.saves()].map(number);
         if reorder {
-            writeln!(out, "{:>10}  {:>9}  {:>10}  {name}", one.size, one.reordered, one.saves())?;
+            writeln!(out, "{size:>10}  {reordered:>9}  {saves:>10}  {name}")?;
         } else {
-            writeln!(out, "{:>10}  {:>10}  {name}", one.size, one.padding)?;
+            writeln!(out, "{size:>10}  {padding:>10}  {name}")?;
         }
     }
     Ok(())

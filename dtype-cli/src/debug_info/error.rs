@@ -28,12 +28,12 @@ pub enum Error {
     )]
     InObjectFiles,
     /// The compiler wrote the types to a separate file.
-    #[error(
-        "the types are in `{file}` (split debug information)\nhelp: name that file: `{file}:NAME`"
-    )]
+    #[error("the types are in `{file}` (split debug information){}", split(file, *is_here))]
     Split {
-        /// The first `.dwo` file.
+        /// The first `.dwo` file, or the package of all of them.
         file: String,
+        /// Whether that file is there.
+        is_here: bool,
     },
     /// There are no types: the file has only line numbers, or none of its units has the types of a header.
     #[error(
@@ -78,18 +78,24 @@ pub enum Error {
         /// Whether the name is declared without members.
         is_declared: bool,
     },
-    /// Several types have this name.
+    /// The file has no such part with types.
     #[error(
-        "several types are called {}:{}\nhelp: {}",
-        quoted(name),
-        lines(types),
-        "write the whole name, or name the object file of the one that is meant"
+        "the file has no types of {}\nhelp: write the name of a member of the archive, or of a source file",
+        quoted(part)
     )]
+    NoPart {
+        /// The part.
+        part: String,
+    },
+    /// Several types have this name.
+    #[error("several types are called {}:{}\nhelp: {}", quoted(name), lines(types), choice(name, part.as_deref()))]
     Several {
         /// The name.
         name: String,
-        /// Each type with its size and its source file.
+        /// Each type with its size and the part of the file that it is in.
         types: Vec<String>,
+        /// A part that has one of several types with the same whole name.
+        part: Option<String>,
     },
     /// The type is not a datatype.
     #[error("{} is {what}\nhelp: {}", quoted(name), parts_help(parts))]
@@ -130,6 +136,29 @@ impl From<object::Error> for Error {
 impl From<gimli::Error> for Error {
     fn from(error: gimli::Error) -> Self {
         Self::Damaged { reason: error.to_string() }
+    }
+}
+
+/// What to do about a separate file.
+fn split(file: &str, is_here: bool) -> String {
+    if is_here {
+        return format!("\nhelp: name that file: `{file}:NAME`");
+    }
+    "\nhelp: that file is not there, and no package (`.dwp`) is beside this one: name the one to which they were moved, as \
+     `FILE:NAME`"
+        .into()
+}
+
+/// How to name one of several types.
+fn choice(name: &str, part: Option<&str>) -> String {
+    match part {
+        Some(part) => {
+            let example = quoted(&format!("FILE({part}):{name}"));
+            format!(
+                "name the part of the file that has the one that is meant: {example}, in quotes"
+            )
+        }
+        None => "write the whole name of the one that is meant".into(),
     }
 }
 

@@ -1,21 +1,25 @@
 //! The layouts of types in debug information.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::ControlFlow;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use dtype_runtime::types::{Argument, Combiner, Named};
 use dtype_runtime::{Error as TypeError, Type};
-use gimli::{AttributeValue, DwAte, DwLang, DwTag, Operation, constants as dw};
+use gimli::{AttributeValue, DwAte, DwLang, DwTag, constants as dw};
 
 use super::basic::{basic, of_header};
-use super::search::{Found, is_structure};
-use super::unit::{Entry, Headers, Place, Unit};
+use super::body::{Body, LeftOut, Virtual, first_bit, left_out, location};
+use super::definitions::Definitions;
+use super::scopes::{is_structure, is_type};
+use super::search::{Found, search};
+use super::unit::{Entry, Headers, Place, Reading, Unit, Value};
 use crate::declaration::MAX_NESTING;
-use crate::declaration::layout::{Layout, Member, structure};
-use crate::notation::{FieldNames, Span};
-
-/// The greatest number of members without data that are named for one struct.
-const MAX_LEFT_OUT: usize = 256;
+use crate::declaration::layout::{Layout, Member, structure as build};
+use crate::notation::FieldNames;
+use crate::structure::{self, Kind, Structure};
 
 /// The greatest number of parts of a type that are named.
 const MAX_PARTS: usize = 256;
@@ -25,19 +29,18 @@ const TYPE: usize = 512;
 const MEMBER: usize = 512;
 const NAMES: usize = 3;
 
+/// The memory that a hash takes.
+const HASH: usize = 64;
+
+/// The greatest number of entries that are read to tell the type of a member from others.
+const MAX_HASHED: usize = 16;
+
+/// The greatest number of types of one name that are told apart.
+const MAX_DIFFERENT: usize = 256;
+
 const TOO_LARGE: &str = "too large";
 
-/// A member that is not a datatype.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOut {
-    /// The member's name after those of the structs around it: `cells[].next`. If the member has no name, this ends with a dot,
-    /// or is empty.
-    pub name: String,
-    /// In bytes from the start of the struct.
-    pub offset: u64,
-    /// A description of its type: `a pointer`.
-    pub what: String,
-}
+const DAMAGED: &str = "damaged in this file";
 
 impl LeftOut {
     /// The bytes of its texts.
@@ -51,37 +54,59 @@ impl LeftOut {
 pub(super) struct Resolved {
     /// The datatype, or else a description of the type.
     pub(super) data: Result<Layout, String>,
-    /// The size in bytes; `None` if the debug information does not have it.
+    /// The size in bytes; `None` if it is not known.
     pub(super) size: Option<u64>,
-    pub(super) align: u64,
+    /// The alignment in bytes; `None` if it is not known.
+    align: Option<u64>,
     /// The members that are not data.
     pub(super) left_out: Rc<[LeftOut]>,
-    /// The bytes of all members, with and without data, if the type is a struct whose layout the compiler chose.
-    pub(super) spans: Rc<[Span]>,
+    /// The virtual base classes, of which a part of a larger object does not know the places.
+    pub(super) virtuals: Rc<[Virtual]>,
+    /// All members, if the type is a struct or a union.
+    pub(super) structure: Option<Arc<Structure>>,
+    /// Whether it ends with an array without a length.
+    is_open: bool,
 }
 
 impl Resolved {
-    fn foreign(what: impl Into<String>, size: Option<u64>, align: u64) -> Self {
-        Self { data: Err(what.into()), size, align, left_out: Rc::default(), spans: Rc::default() }
+    fn foreign(what: impl Into<String>, size: Option<u64>, align: Option<u64>) -> Self {
+        Self {
+            data: Err(what.into()),
+            size,
+            align,
+            left_out: Rc::default(),
+            virtuals: Rc::default(),
+            structure: None,
+            is_open: false,
+        }
+    }
+
+    /// A type of which nothing is known but why.
+    fn unknown(why: impl Into<String>) -> Self {
+        Self::foreign(why, None, None)
     }
 
     fn of(layout: Layout) -> Self {
-        let (size, align) = (Some(layout.size), layout.align);
-        Self { data: Ok(layout), size, align, left_out: Rc::default(), spans: Rc::default() }
+        let (size, align) = (Some(layout.size), Some(layout.align));
+        Self { data: Ok(layout), ..Self::foreign("", size, align) }
     }
 
     /// What a constructor makes, or its error.
     fn made(layout: Result<Layout, TypeError>) -> Self {
-        layout.map_or_else(|error| Self::foreign(error.to_string(), None, 1), Self::of)
+        layout.map_or_else(|error| Self::unknown(error.to_string()), Self::of)
     }
 }
 
 /// Reads types. Each is read once.
 #[derive(Debug)]
 pub(super) struct Layouts<'h, 'a> {
-    headers: &'h Headers<'a>,
+    pub(super) headers: &'h Headers<'a>,
     units: HashMap<usize, Option<Rc<Unit<'a>>>>,
     done: HashMap<Place, Rc<Resolved>>,
+    /// Of types of members.
+    hashes: HashMap<Place, u64>,
+    /// Made when a declaration is met for the first time.
+    definitions: Option<Rc<Definitions>>,
     pub(super) names: FieldNames,
     depth: usize,
 }
@@ -90,7 +115,7 @@ impl<'h, 'a> Layouts<'h, 'a> {
     pub(super) fn new(headers: &'h Headers<'a>) -> Self {
         let names = FieldNames::default();
         let (units, done) = (HashMap::new(), HashMap::new());
-        Self { headers, units, done, names, depth: 0 }
+        Self { headers, units, done, hashes: HashMap::new(), definitions: None, names, depth: 0 }
     }
 
     pub(super) fn unit(&mut self, number: usize) -> Option<Rc<Unit<'a>>> {
@@ -108,12 +133,12 @@ impl<'h, 'a> Layouts<'h, 'a> {
         }
         if self.depth >= MAX_NESTING {
             let what = format!("nested deeper than {MAX_NESTING} levels");
-            return Rc::new(Resolved::foreign(what, None, 1));
+            return Rc::new(Resolved::unknown(what));
         }
         if self.is_too_large() {
-            return Rc::new(Resolved::foreign(TOO_LARGE, None, 1));
+            return Rc::new(Resolved::unknown(TOO_LARGE));
         }
-        let cycle = Resolved::foreign("a type that contains itself", None, 1);
+        let cycle = Resolved::unknown("a type that contains itself");
         self.done.insert(place, Rc::new(cycle));
         self.depth += 1;
         let resolved = self.unit(place.unit).and_then(|unit| {
@@ -121,7 +146,7 @@ impl<'h, 'a> Layouts<'h, 'a> {
             self.entry(&unit, place.unit, &entry)
         });
         self.depth -= 1;
-        let damaged = || Resolved::foreign("damaged in this file", None, 1);
+        let damaged = || Resolved::unknown(DAMAGED);
         let resolved = Rc::new(resolved.unwrap_or_else(damaged));
         self.hold(TYPE + resolved.data.as_ref().err().map_or(0, String::len));
         self.done.insert(place, Rc::clone(&resolved));
@@ -139,8 +164,15 @@ impl<'h, 'a> Layouts<'h, 'a> {
         let _ = self.headers.budget().hold(bytes);
     }
 
-    /// The size of a type and the names and places of its members, without their types.
-    pub(super) fn shape(&mut self, mut place: Place) -> Vec<(Option<&'a [u8]>, Option<u64>)> {
+    /// Counts work.
+    fn work(&self, steps: usize) {
+        // As for `hold`.
+        let _ = self.headers.budget().work(steps);
+    }
+
+    /// What tells types of one name apart: a hash of the size, and of the names, the places and the types of the members.
+    pub(super) fn shape(&mut self, mut place: Place) -> u64 {
+        let mut hasher = DefaultHasher::new();
         for _ in 0..MAX_NESTING {
             let Some(unit) = self.unit(place.unit).filter(|_| !self.is_too_large()) else { break };
             let Ok(entry) = unit.entry(place.offset) else { break };
@@ -149,26 +181,107 @@ impl<'h, 'a> Layouts<'h, 'a> {
                 place = next;
                 continue;
             }
-            let children = unit.children(entry.offset).ok();
-            let members = children
-                .iter()
-                .flat_map(|all| all.iter())
-                .filter(|child| child.tag == dw::DW_TAG_member);
-            let members = members.map(|child| (unit.name(child), location(&unit, child)));
-            return [(None, entry.number(dw::DW_AT_byte_size))]
-                .into_iter()
-                .chain(members)
-                .collect();
+            entry.number(dw::DW_AT_byte_size).hash(&mut hasher);
+            let reading = |tag| match tag {
+                dw::DW_TAG_member | dw::DW_TAG_inheritance => Reading::Whole,
+                _ => Reading::Tag,
+            };
+            let mut types = Vec::new();
+            // What cannot be read is as far as the same.
+            let _ = unit.entries(Some(place.offset), reading, |depth, child| {
+                if depth == 0 && child.offset != place.offset {
+                    return ControlFlow::Break(());
+                }
+                if depth == 1 && reading(child.tag) == Reading::Whole {
+                    let width = child.number(dw::DW_AT_bit_size);
+                    (unit.name(child), location(&unit, child), width).hash(&mut hasher);
+                    if width.is_some() {
+                        first_bit(&unit, child, None).hash(&mut hasher);
+                    }
+                    types.push(child.value(dw::DW_AT_type));
+                }
+                ControlFlow::Continue(())
+            });
+            for value in types.into_iter().flatten() {
+                self.type_hash(place.unit, value).hash(&mut hasher);
+            }
+            break;
         }
-        Vec::new()
+        hasher.finish()
+    }
+
+    /// The types that are not the same as one before.
+    pub(super) fn different<'s>(&mut self, all: impl Iterator<Item = &'s Found>) -> Vec<&'s Found> {
+        // A path names one type in a program in Rust, which has a copy of it in many units.
+        let mut paths = HashSet::new();
+        let mut is_new =
+            |one: &&Found| !one.is_rust || paths.insert((one.name.clone(), one.size, one.line));
+        let all: Vec<&Found> = all.filter(|one| is_new(one)).collect();
+        if all.len() < 2 {
+            return all;
+        }
+        let mut seen = HashSet::new();
+        let mut different = Vec::new();
+        for one in all {
+            if different.len() < MAX_DIFFERENT && seen.insert((&one.name, self.shape(one.place))) {
+                different.push(one);
+            }
+        }
+        different
+    }
+
+    /// A hash of a member's type, as far as compilers agree on it: the name of a struct, the encoding of a number, and what is
+    /// around them.
+    fn type_hash(&mut self, number: usize, value: Value<'a>) -> Option<u64> {
+        let first = self.headers.target(number, value)?;
+        if let Some(hash) = self.hashes.get(&first) {
+            return Some(*hash);
+        }
+        let mut hasher = DefaultHasher::new();
+        let mut next = Some(first);
+        for _ in 0..MAX_HASHED {
+            let Some(place) = next else { break };
+            let Some(unit) = self.unit(place.unit) else { break };
+            let Ok(entry) = unit.entry(place.offset) else { break };
+            match entry.tag {
+                dw::DW_TAG_typedef | dw::DW_TAG_const_type | dw::DW_TAG_volatile_type => {}
+                dw::DW_TAG_base_type => {
+                    let encoding = match entry.value(dw::DW_AT_encoding) {
+                        Some(AttributeValue::Encoding(encoding)) => encoding.0,
+                        _ => 0,
+                    };
+                    (encoding, entry.number(dw::DW_AT_byte_size)).hash(&mut hasher);
+                }
+                tag if is_type(tag) => {
+                    let is_class = tag == dw::DW_TAG_class_type;
+                    let tag = if is_class { dw::DW_TAG_structure_type } else { tag };
+                    (tag.0, unit.name(&entry)).hash(&mut hasher);
+                    break;
+                }
+                tag => tag.0.hash(&mut hasher),
+            }
+            next = entry
+                .value(dw::DW_AT_type)
+                .and_then(|value| self.headers.target(place.unit, value));
+        }
+        let hash = hasher.finish();
+        self.hold(HASH);
+        self.hashes.insert(first, hash);
+        Some(hash)
+    }
+
+    fn name(&mut self, place: Place) -> Option<String> {
+        let unit = self.unit(place.unit)?;
+        let name = unit.name(&unit.entry(place.offset).ok()?)?;
+        Some(String::from_utf8_lossy(name).into_owned())
     }
 
     /// The names of the structs that an enum of Rust has as variants, or a union as members.
     pub(super) fn parts(&mut self, of: &Found) -> Vec<String> {
         let Some(unit) = self.unit(of.place.unit) else { return Vec::new() };
-        let children = unit.children(of.place.offset, &mut self.work).unwrap_or_default();
         let mut parts = Vec::new();
-        for child in &children {
+        let Ok(children) = unit.children(of.place.offset) else { return parts };
+        for child in children.iter() {
             let part = match child.tag {
                 dw::DW_TAG_structure_type | dw::DW_TAG_class_type => {
                     let own = unit.name(child).map(String::from_utf8_lossy);
@@ -214,15 +327,15 @@ impl<'h, 'a> Layouts<'h, 'a> {
     /// The type that an entry has.
     fn type_of(&mut self, unit: usize, entry: &Entry<'a>) -> Rc<Resolved> {
         let Some(value) = entry.value(dw::DW_AT_type) else {
-            return Rc::new(Resolved::foreign("of type `void`", None, 1));
+            return Rc::new(Resolved::unknown("of type `void`"));
         };
         if matches!(value, AttributeValue::DebugInfoRefSup(_)) {
             let what = "described in another file, to which `dwz` moved it";
-            return Rc::new(Resolved::foreign(what, None, 1));
+            return Rc::new(Resolved::unknown(what));
         }
         match self.headers.target(unit, value) {
             Some(place) => self.resolve(place),
-            None => Rc::new(Resolved::foreign("of a type that the file does not have", None, 1)),
+            None => Rc::new(Resolved::unknown("of a type that the file does not have")),
         }
     }
 
@@ -230,7 +343,7 @@ impl<'h, 'a> Layouts<'h, 'a> {
     fn entry(&mut self, unit: &Rc<Unit<'a>>, number: usize, entry: &Entry<'a>) -> Option<Resolved> {
         let size = entry.number(dw::DW_AT_byte_size);
         let address = unit.address_size();
-        let pointer = |what: &str| Resolved::foreign(what, size.or(Some(address)), address.max(1));
+        let pointer = |what: &str| Resolved::foreign(what, size.or(Some(address)), power(address));
         let mut resolved = match entry.tag {
             dw::DW_TAG_base_type => of_base(unit, entry, size?),
             dw::DW_TAG_typedef => self.typedef(unit, number, entry),
@@ -244,7 +357,7 @@ impl<'h, 'a> Layouts<'h, 'a> {
                 let mut inner = Resolved::clone(&*self.type_of(number, entry));
                 // Compilers align atomic objects to their sizes if there are instructions for that size.
                 if let Some(size @ (1 | 2 | 4 | 8 | 16)) = inner.size {
-                    inner.align = inner.align.max(size);
+                    inner.align = inner.align.map(|align| align.max(size));
                 }
                 inner
             }
@@ -259,7 +372,7 @@ impl<'h, 'a> Layouts<'h, 'a> {
                         let character = Layout::basic(dtype_runtime::Basic::CChar);
                         Resolved::made(character.array(&[size]))
                     }
-                    None => Resolved::foreign("a text whose length is not fixed", None, 1),
+                    None => Resolved::unknown("a text whose length is not fixed"),
                 }
             }
             tag if is_structure(tag) => self.structure(unit, number, entry, size)?,
@@ -275,12 +388,17 @@ impl<'h, 'a> Layouts<'h, 'a> {
                 let target = target.and_then(|place| unit.entry(place.offset).ok());
                 let is_function = target.is_some_and(|to| to.tag == dw::DW_TAG_subroutine_type);
                 let words = if is_function { 2 } else { 1 };
-                Resolved::foreign("a pointer to a member", Some(words * address), address.max(1))
+                Resolved::foreign("a pointer to a member", Some(words * address), power(address))
             }
-            dw::DW_TAG_subroutine_type => Resolved::foreign("a function", None, 1),
-            tag => Resolved::foreign(unknown(tag), size, 1),
+            dw::DW_TAG_subroutine_type => Resolved::unknown("a function"),
+            tag => Resolved::foreign(unknown(tag), size, None),
         };
-        resolved.align = alignment(entry).unwrap_or(resolved.align);
+        if let Some(align) = alignment(entry).filter(|_| !is_structure(entry.tag)) {
+            resolved.align = Some(align);
+            if let Some(structure) = &mut resolved.structure {
+                Arc::make_mut(structure).align = Some(align);
+            }
+        }
         Some(resolved)
     }
 
@@ -304,7 +422,7 @@ impl<'h, 'a> Layouts<'h, 'a> {
         let size = size.unwrap_or(0);
         match basic("", dw::DW_ATE_signed, size, None) {
             Ok(basic) => Resolved::of(Layout::basic(basic)),
-            Err(_) => Resolved::foreign("an enum without a size", Some(size), 1),
+            Err(_) => Resolved::unknown("an enum without a size"),
         }
     }
 
@@ -313,7 +431,7 @@ impl<'h, 'a> Layouts<'h, 'a> {
         let elsewhere = [dw::DW_AT_data_location, dw::DW_AT_allocated, dw::DW_AT_associated];
         if elsewhere.iter().any(|name| entry.value(*name).is_some()) {
             let what = "an array whose elements are elsewhere in memory";
-            return Some(Resolved::foreign(what, None, unit.address_size()));
+            return Some(Resolved::foreign(what, None, power(unit.address_size())));
         }
         let mut lengths = Vec::new();
         for dimension in unit.children(entry.offset).ok()?.iter() {
@@ -324,7 +442,8 @@ impl<'h, 'a> Layouts<'h, 'a> {
                 Ok(Some(length)) => lengths.push(length),
                 Ok(None) => {
                     let what = "an array without a length, whose elements follow the struct";
-                    return Some(Resolved::foreign(what, Some(0), element.align));
+                    let open = Resolved::foreign(what, Some(0), element.align);
+                    return Some(Resolved { is_open: true, ..open });
                 }
                 Err(what) => return Some(Resolved::foreign(what, None, element.align)),
             }
@@ -340,7 +459,7 @@ impl<'h, 'a> Layouts<'h, 'a> {
                 let prefix = "[]".repeat(lengths.len());
                 self.hold(inner.clone().map(|one| prefix.len() + one.bytes()).sum());
                 if self.is_too_large() {
-                    return Some(Resolved::foreign(TOO_LARGE, None, 1));
+                    return Some(Resolved::unknown(TOO_LARGE));
                 }
                 array.left_out = inner
                     .map(|one| LeftOut { name: format!("{prefix}.{}", one.name), ..one.clone() })
@@ -349,7 +468,7 @@ impl<'h, 'a> Layouts<'h, 'a> {
                 let vector = array
                     .size
                     .filter(|size| entry.is(dw::DW_AT_GNU_vector) && size.is_power_of_two());
-                array.align = vector.unwrap_or(element.align);
+                array.align = vector.or(element.align);
                 // A vector of three elements takes the room of four.
                 match entry.number(dw::DW_AT_byte_size).filter(|_| entry.is(dw::DW_AT_GNU_vector)) {
                     Some(size) => padded(array, size),
@@ -373,23 +492,25 @@ impl<'h, 'a> Layouts<'h, 'a> {
         entry: &Entry<'a>,
         size: Option<u64>,
     ) -> Option<Resolved> {
-        if entry.is(dw::DW_AT_declaration) {
-            if let Some(signature) = entry.value(dw::DW_AT_signature)
-                && let Some(place) = self.headers.target(number, signature)
-            {
-                return Some(Resolved::clone(&*self.resolve(place)));
-            }
-            let what = "a struct that this file only declares";
-            return Some(Resolved::foreign(what, None, 1));
+        if entry.is_declaration() {
+            let signature = entry.value(dw::DW_AT_signature);
+            let place = signature.and_then(|signature| self.headers.target(number, signature));
+            let place = match place {
+                Some(place) => Ok(place),
+                None => self.definition(Place { unit: number, offset: entry.offset }),
+            };
+            return Some(
+                place
+                    .map_or_else(Resolved::unknown, |place| Resolved::clone(&*self.resolve(place))),
+            );
         }
-        let size = size?;
-        let mut body = Body { align: 1, ..Body::default() };
+        let mut body = Body::default();
         for child in unit.children(entry.offset).ok()?.iter() {
             match child.tag {
                 dw::DW_TAG_member | dw::DW_TAG_inheritance => {}
                 dw::DW_TAG_variant_part => {
                     let what = "an enum whose variants hold data";
-                    return Some(Resolved::foreign(what, Some(size), body.align));
+                    return Some(Resolved::foreign(what, size, None));
                 }
                 _ => continue,
             }
@@ -399,29 +520,64 @@ impl<'h, 'a> Layouts<'h, 'a> {
             }
             self.member(unit, number, child, &mut body);
             if self.is_too_large() {
-                return Some(Resolved::foreign(TOO_LARGE, Some(size), 1));
+                return Some(Resolved::foreign(TOO_LARGE, size, None));
             }
         }
-        let is_inside = body.members.iter().all(|member| {
-            let bytes = u64::try_from(member.element.extent()).ok();
-            let bytes = bytes.and_then(|bytes| bytes.checked_mul(member.length));
-            bytes.and_then(|bytes| bytes.checked_add(member.offset)).is_some_and(|end| end <= size)
+        let virtuals: Rc<[Virtual]> = body.virtuals.clone().into();
+        let structure = body.structure(size, alignment(entry), unit.language);
+        let (Some(size), align) = (size, structure.align) else {
+            return Some(Resolved::unknown("of a size that is known only when the program runs"));
+        };
+        let ends = structure.members.iter().filter(|member| member.offset.is_some());
+        let is_inside = ends.clone().all(|member| match member.size {
+            Some(_) => member.bytes().is_some_and(|bytes| bytes.end <= size),
+            None => true,
         });
+        let is_inside = is_inside
+            && body.data.iter().all(|member| {
+                let bytes = u64::try_from(member.element.extent()).ok();
+                let bytes = bytes.and_then(|bytes| bytes.checked_mul(member.length));
+                bytes
+                    .and_then(|bytes| bytes.checked_add(member.offset))
+                    .is_some_and(|end| end <= size)
+            });
         if !is_inside {
-            return Some(Resolved::foreign("damaged in this file", Some(size), 1));
+            return Some(Resolved::foreign(DAMAGED, Some(size), None));
         }
-        let spans = body.spans(size);
-        if spans.iter().any(|span| span.offset % span.align != 0) {
-            body.align = 1;
-        }
-        let built = structure(body.members, size, body.align, &mut self.names);
+        let built = build(body.data, size, align.unwrap_or(1), &mut self.names);
         let Ok(layout) = &built else { return Some(Resolved::made(built)) };
         if let Some(name) = unit.name(entry) {
             self.hold(name.len());
             self.names.add_type(&layout.ty, &String::from_utf8_lossy(name));
         }
-        let (left_out, spans) = (body.left_out.into(), spans.into());
-        Some(Resolved { left_out, spans, ..Resolved::made(built) })
+        let is_open = structure.members.last().is_some_and(|member| member.kind == Kind::Open);
+        Some(Resolved {
+            align,
+            left_out: body.left_out.into(),
+            virtuals,
+            structure: Some(Arc::new(structure)),
+            is_open,
+            ..Resolved::made(built)
+        })
+    }
+
+    /// The type that an entry of this or another unit declares; an error says why it is not known.
+    fn definition(&mut self, declaration: Place) -> Result<Place, &'static str> {
+        const MISSING: &str = "a struct that this file only declares";
+        const DIFFERENT: &str = "a struct that is only declared here, and differs in other units";
+        let definitions = match self.definitions.take() {
+            Some(definitions) => definitions,
+            // If the budget is used up, nothing is returned.
+            None => Rc::new(Definitions::of(&search(self.headers, None).unwrap_or_default())),
+        };
+        self.definitions = Some(Rc::clone(&definitions));
+        let all = definitions.of_declaration(declaration);
+        let is_near = all.iter().any(|other| other.unit == declaration.unit);
+        let mut all =
+            all.iter().filter(|other| !is_near || other.unit == declaration.unit).copied();
+        let first = all.next().ok_or(MISSING)?;
+        let shape = self.shape(first);
+        if all.any(|other| self.shape(other) != shape) { Err(DIFFERENT) } else { Ok(first) }
     }
 
     /// Adds a member or a base class.
@@ -430,131 +586,127 @@ impl<'h, 'a> Layouts<'h, 'a> {
         self.hold(MEMBER + NAMES * own.as_ref().map_or(0, String::len));
         let is_base = entry.tag == dw::DW_TAG_inheritance;
         let of = self.type_of(number, entry);
-        if let Some(bits) = entry.number(dw::DW_AT_bit_size) {
-            let plural = if bits == 1 { "" } else { "s" };
-            let (start, size) = bit_field(unit, entry, bits);
-            body.leave_out(own.clone(), start, format!("a bit-field of {bits} bit{plural}"));
-            body.add_bits(own, start, size, of.align);
-            return;
+        if let Some(width) = entry.number(dw::DW_AT_bit_size) {
+            let align = alignment(entry).or(of.align);
+            return body.add_bits(own, width, first_bit(unit, entry, of.size), of.size, align);
         }
         let virtuality = entry.value(dw::DW_AT_virtuality);
-        let is_virtual = virtuality == Some(AttributeValue::Virtuality(dw::DW_VIRTUALITY_virtual));
-        let Some(offset) = location(unit, entry).filter(|_| !is_virtual) else {
-            let what =
-                if is_virtual { "a virtual base class" } else { "at a place that is not fixed" };
-            body.leave_out(own, 0, what.into());
-            body.is_unsure = true;
+        let target = entry.value(dw::DW_AT_type);
+        let target = target.and_then(|value| self.headers.target(number, value));
+        let type_name = target.filter(|_| is_base || is_fortran(unit.language));
+        let type_name = type_name.and_then(|place| self.name(place));
+        if virtuality == Some(AttributeValue::Virtuality(dw::DW_VIRTUALITY_virtual)) {
+            let name = type_name.unwrap_or_default().into();
+            body.add_virtuals(&[(target, name, of.align)]);
+            body.add_virtuals(&of.virtuals);
+            return;
+        }
+        let align = alignment(entry).or(of.align);
+        let name = own.clone().filter(|name| !is_number(name, unit.language));
+        // Rust names the fields of tuples `__0`.
+        let shown = match &own {
+            Some(own) if name.is_none() => own.strip_prefix("__").map(str::to_owned),
+            Some(own) => Some(own.clone()),
+            None => type_name.clone().filter(|_| is_base),
+        };
+        let Some(offset) = location(unit, entry) else {
+            body.leave_out(shown.clone(), None, "at a place that is not fixed".into());
+            let kind = Kind::Field;
+            body.members.push(structure::Member {
+                name: shown,
+                offset: None,
+                size: of.size,
+                align,
+                kind,
+                base: None,
+            });
             return;
         };
-        let align = alignment(entry).unwrap_or(of.align);
-        body.align = body.align.max(align);
         let is_table = entry.is(dw::DW_AT_artificial)
             && own.as_ref().is_some_and(|name| name.starts_with("_vptr"));
-        let name = own.filter(|name| !is_number(name, unit.language));
-        let is_spliced = is_base || name.is_none() && !of.spans.is_empty();
+        // The type that another one extends comes first, too.
+        let is_parent = is_fortran(unit.language) && offset == 0 && type_name == own;
+        let is_spliced = is_base || name.is_none() && of.structure.is_some();
         let prefix = if is_spliced { String::new() } else { name.clone().unwrap_or_default() };
-        for one in &*of.left_out {
+        // The base class of an object has its virtual base classes where that object puts them.
+        if is_base {
+            body.add_virtuals(&of.virtuals);
+        }
+        let inner = if is_base { &[][..] } else { &*of.virtuals };
+        for one in of.left_out.iter().cloned().chain(left_out(inner)) {
             let dot = if prefix.is_empty() || one.name.starts_with('[') { "" } else { "." };
             let inner = format!("{prefix}{dot}{}", one.name);
             self.hold(inner.len() + one.what.len());
             if self.is_too_large() {
                 return;
             }
-            body.leave_out(Some(inner), offset.saturating_add(one.offset), one.what.clone());
+            let offset = one.offset.map(|inner| offset.saturating_add(inner));
+            body.leave_out(Some(inner), offset, one.what);
         }
-        match &of.data {
-            // An empty class has one byte, which another member may use.
-            Ok(layout) if is_base && layout.ty.size() == 0 && of.left_out.is_empty() => return,
-            Ok(layout)
-                if layout.size == 0
-                    && layout.members.is_empty()
-                    && layout.ty.size() == 0
-                    && name.is_none() => {}
-            Ok(layout) if is_spliced => {
-                self.hold(layout.members.iter().map(Member::bytes).sum());
-                if self.is_too_large() {
-                    return;
-                }
-                body.members.extend(layout.members.iter().map(|member| Member {
-                    offset: member.offset.saturating_add(offset),
-                    ..member.clone()
-                }));
-            }
-            Ok(layout) => {
-                let (element, length) = rows(&layout.ty);
-                body.members.push(Member { name: name.clone(), offset, element, length });
-            }
-            Err(_) if is_table => {
-                body.leave_out(name.clone(), offset, "the pointer to the virtual functions".into());
-            }
-            Err(what) => {
-                self.hold(what.len());
-                body.leave_out(name.clone(), offset, what.clone());
-            }
+        // An empty class has one byte, which another member may use.
+        let is_empty = of.size == Some(1)
+            && of.structure.as_ref().is_some_and(|structure| {
+                structure.members.iter().all(|member| member.size == Some(0))
+            });
+        let size = if is_base && is_empty { Some(0) } else { of.size };
+        let data_end = |structure: &Structure| {
+            let ends = structure.members.iter().filter_map(|member| Some(member.bytes()?.end));
+            ends.max().unwrap_or(0)
+        };
+        let kind = if is_base || is_table || is_parent {
+            let data = of.structure.as_deref().map(data_end).or(size);
+            Kind::Base { data: data.unwrap_or(0).min(size.unwrap_or(u64::MAX)) }
+        } else if of.is_open {
+            Kind::Open
+        } else {
+            Kind::Field
+        };
+        let base = of.structure.clone().filter(|_| is_base && !is_empty);
+        self.work(base.as_ref().map_or(0, |base| base.parts()));
+        body.members.push(structure::Member {
+            name: shown,
+            offset: Some(offset),
+            size,
+            align,
+            kind,
+            base,
+        });
+        if is_base && is_empty && of.data.is_ok() {
+            return;
         }
-        let size = of.size;
-        let name = name.or_else(|| is_base.then(|| "the base class".into()));
-        body.placed.push((name, offset, size, align));
-    }
-}
-
-/// The parts of a struct.
-#[derive(Debug, Default)]
-struct Body {
-    members: Vec<Member>,
-    left_out: Vec<LeftOut>,
-    /// Each member with its name, its offset, its size, if that is known, and its alignment.
-    placed: Vec<(Option<String>, u64, Option<u64>, u64)>,
-    align: u64,
-    /// Whether the offsets of some members are not known.
-    is_unsure: bool,
-}
-
-impl Body {
-    fn leave_out(&mut self, name: Option<String>, offset: u64, what: String) {
-        if self.left_out.len() < MAX_LEFT_OUT {
-            let name = name.unwrap_or_default();
-            self.left_out.push(LeftOut { name, offset, what });
-        }
+        let what = match &of.data {
+            Ok(layout) => return self.add_data(layout, name, offset, is_spliced, body),
+            Err(_) if is_table => "the pointer to the virtual functions",
+            Err(what) => what,
+        };
+        body.leave_out(name.or(type_name.filter(|_| is_base)), Some(offset), what.to_owned());
     }
 
-    /// Adds the bytes of a bit-field. Neighbours that share a byte are one block.
-    fn add_bits(&mut self, name: Option<String>, start: u64, size: u64, align: u64) {
-        self.align = self.align.max(align);
-        let end = start.saturating_add(size);
-        match self.placed.last_mut() {
-            Some((_, before, Some(bytes), _))
-                if *before <= start && start < before.saturating_add(*bytes) =>
-            {
-                *bytes = (*bytes).max(end - *before);
-            }
-            _ => {
-                let align = if start.is_multiple_of(align) { align } else { 1 };
-                self.placed.push((name, start, Some(size), align));
-            }
+    /// Adds the data of a member, or the members of the type that it is.
+    fn add_data(
+        &mut self,
+        layout: &Layout,
+        name: Option<String>,
+        offset: u64,
+        is_spliced: bool,
+        body: &mut Body,
+    ) {
+        let is_nothing = layout.size == 0 && layout.members.is_empty() && layout.ty.size() == 0;
+        if is_nothing && name.is_none() {
+            return;
         }
-    }
-
-    /// The bytes of the members in the order of their addresses; empty if some are not known.
-    fn spans(&self, size: u64) -> Vec<Span> {
-        if self.is_unsure {
-            return Vec::new();
+        if !is_spliced {
+            let (element, length) = rows(&layout.ty);
+            return body.data.push(Member { name, offset, element, length });
         }
-        let mut placed: Vec<_> = self.placed.iter().collect();
-        placed.sort_by_key(|(_, offset, ..)| *offset);
-        let ends = placed.iter().skip(1).map(|(_, offset, ..)| *offset).chain([size]);
-        placed
-            .iter()
-            .zip(ends)
-            .enumerate()
-            .map(|(number, ((name, offset, bytes, align), next))| Span {
-                name: name.clone().unwrap_or_else(|| number.to_string()),
-                offset: *offset,
-                // The debug information does not have the size of a Fortran descriptor.
-                size: bytes.unwrap_or_else(|| next.saturating_sub(*offset)),
-                align: *align,
-            })
-            .collect()
+        self.hold(layout.members.iter().map(Member::bytes).sum());
+        if self.is_too_large() {
+            return;
+        }
+        body.data.extend(layout.members.iter().map(|member| Member {
+            offset: member.offset.saturating_add(offset),
+            ..member.clone()
+        }));
     }
 }
 
@@ -565,7 +717,7 @@ fn of_base<'a>(unit: &Unit<'a>, entry: &Entry<'a>, size: u64) -> Resolved {
     }
     let order = if cfg!(target_endian = "big") { dw::DW_END_little } else { dw::DW_END_big };
     if entry.value(dw::DW_AT_endianity) == Some(AttributeValue::Endianity(order)) {
-        return Resolved::foreign("a number in the other byte order", Some(size), size);
+        return Resolved::foreign("a number in the other byte order", Some(size), power(size));
     }
     let encoding = match entry.value(dw::DW_AT_encoding) {
         Some(AttributeValue::Encoding(encoding)) => encoding,
@@ -573,8 +725,13 @@ fn of_base<'a>(unit: &Unit<'a>, entry: &Entry<'a>, size: u64) -> Resolved {
     };
     match basic(&name, encoding, size, unit.language) {
         Ok(basic) => Resolved::of(Layout::basic(basic)),
-        Err(what) => Resolved::foreign(what, Some(size), 1),
+        Err(what) => Resolved::foreign(what, Some(size), power(size)),
     }
+}
+
+/// An alignment of this many bytes.
+fn power(size: u64) -> Option<u64> {
+    size.is_power_of_two().then_some(size)
 }
 
 /// The number of elements in a dimension; `None` if it is open.
@@ -601,34 +758,10 @@ fn alignment(entry: &Entry<'_>) -> Option<u64> {
     entry.number(dw::DW_AT_alignment).filter(|align| align.is_power_of_two())
 }
 
-/// The displacement of a member: a number, or the program of DWARF 2 that adds one.
-fn location(unit: &Unit<'_>, entry: &Entry<'_>) -> Option<u64> {
-    match entry.value(dw::DW_AT_data_member_location) {
-        None => Some(0),
-        Some(AttributeValue::Exprloc(program)) => {
-            let mut operations = program.operations(unit.encoding());
-            let first = operations.next().ok()??;
-            match (first, operations.next()) {
-                (
-                    Operation::PlusConstant { value } | Operation::UnsignedConstant { value },
-                    Ok(None),
-                ) => Some(value),
-                _ => None,
-            }
-        }
-        Some(value) => value.udata_value(),
-    }
-}
-
-/// The first byte of a bit-field and the number of bytes that it has a part of.
-fn bit_field(unit: &Unit<'_>, entry: &Entry<'_>, bits: u64) -> (u64, u64) {
-    if let Some(bit) = entry.number(dw::DW_AT_data_bit_offset) {
-        let end = bit.saturating_add(bits).div_ceil(8);
-        return (bit / 8, end - bit / 8);
-    }
-    // Before DWARF 4, the offset is that of a whole integer.
-    let size = entry.number(dw::DW_AT_byte_size).unwrap_or_else(|| bits.div_ceil(8));
-    (location(unit, entry).unwrap_or(0), size)
+fn is_fortran(language: Option<DwLang>) -> bool {
+    let all = [dw::DW_LANG_Fortran90, dw::DW_LANG_Fortran95, dw::DW_LANG_Fortran03];
+    let newer = [dw::DW_LANG_Fortran08, dw::DW_LANG_Fortran18];
+    language.is_some_and(|language| all.contains(&language) || newer.contains(&language))
 }
 
 /// Whether this is a number, as Rust names fields of tuples.
@@ -653,15 +786,9 @@ fn padded(resolved: Resolved, size: u64) -> Resolved {
     let Some(extent) = i64::try_from(size).ok().filter(|_| size > layout.size) else {
         return resolved;
     };
-    let align = if size.is_power_of_two() { size } else { resolved.align };
+    let align = power(size).or(resolved.align).unwrap_or(1);
     let padded = Type::resized(&layout.ty, 0, extent);
-    Resolved::made(padded.map(|ty| Layout {
-        ty,
-        size,
-        align,
-        members: [].into(),
-        restriction: None,
-    }))
+    Resolved::made(padded.map(|ty| Layout { ty, size, align, ..layout.clone() }))
 }
 
 fn unknown(tag: DwTag) -> String {

@@ -33,9 +33,14 @@ pub(super) struct Sections<'a> {
     pub(super) strings: Cow<'a, [u8]>,
     pub(super) line_strings: Cow<'a, [u8]>,
     pub(super) string_offsets: Cow<'a, [u8]>,
+    /// The indices of a package.
+    pub(super) unit_index: Cow<'a, [u8]>,
+    pub(super) type_index: Cow<'a, [u8]>,
     pub(super) endian: RunTimeEndian,
     /// Whether it is a `.dwo` file.
     pub(super) kind: DwarfFileType,
+    /// The name of this member of an archive.
+    pub(super) member: Option<String>,
 }
 
 /// Whether a file with these first bytes is an object file, an archive or a program.
@@ -85,7 +90,8 @@ fn read_objects<'a, R: ReadRef<'a>>(data: Counted<'_, R>) -> Result<Vec<Sections
             let mut all = Vec::new();
             let mut first = None;
             for member in archive.members() {
-                let (start, len) = member?.file_range();
+                let member = member?;
+                let (start, len) = member.file_range();
                 let Some(data) = data.part(start, len) else {
                     let reason = "a member of the archive ends after the file".to_owned();
                     return Err(Error::Damaged { reason });
@@ -96,7 +102,11 @@ fn read_objects<'a, R: ReadRef<'a>>(data: Counted<'_, R>) -> Result<Vec<Sections
                 }
                 let object = if is_bitcode(data) { Err(bitcode()) } else { of_object(data) };
                 match object {
-                    Ok(sections) => all.push(sections),
+                    Ok(sections) => {
+                        data.budget().hold(member.name().len())?;
+                        let name = String::from_utf8_lossy(member.name()).into_owned();
+                        all.push(Sections { member: Some(name), ..sections });
+                    }
                     Err(error) => first = first.or(Some(error)),
                 }
                 data.budget().hold(size_of::<Sections<'_>>())?;
@@ -129,6 +139,9 @@ fn of_object<'a, R: ReadRef<'a>>(data: Counted<'_, R>) -> Result<Sections<'a>, E
         strings: section("str")?,
         line_strings: section("line_str")?,
         string_offsets: section("str_offsets")?,
+        unit_index: reader.section("cu_index")?,
+        type_index: reader.section("tu_index")?,
+        member: None,
         endian: match file.endianness() {
             Endianness::Little => RunTimeEndian::Little,
             Endianness::Big => RunTimeEndian::Big,

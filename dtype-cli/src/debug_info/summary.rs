@@ -2,47 +2,37 @@
 
 use serde::Serialize;
 
-use crate::notation::Span;
-use crate::reorder::least;
+use crate::structure::Structure;
 
 /// A struct with its size and its padding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Summary {
-    /// The name of the struct, with its namespaces.
+    /// The name of the struct, with the scopes around it.
     #[serde(rename = "type")]
     pub name: String,
-    /// The size in bytes.
-    pub size: u64,
-    /// Bytes between the members and after the last one; 0 if bit-fields or virtual base classes hide them.
-    pub padding: u64,
-    /// The size with the members in the best order.
-    pub reordered: u64,
+    /// What tells it from other structs of its name, to be written in parentheses after the file: the member of an archive or
+    /// the source file. `None` if no other struct has its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
+    /// The size in bytes; `None` if it is not known.
+    pub size: Option<u64>,
+    /// Bytes between the members and after the last one; `None` if the places or sizes of some members are not known.
+    pub padding: Option<u64>,
+    /// The size with the members in the best order; `None` if it is not known what another order would give.
+    pub reordered: Option<u64>,
 }
 
 impl Summary {
-    pub(super) fn of(name: &str, size: u64, spans: &[Span]) -> Self {
-        let is_packed = spans.iter().any(|span| !span.offset.is_multiple_of(span.align));
-        let best = least(spans.to_vec()).filter(|_| !is_packed);
-        Self {
-            name: name.to_owned(),
-            size,
-            padding: if spans.is_empty() { 0 } else { padding(spans, size) },
-            reordered: best.map_or(size, |(best, _)| best.min(size)),
-        }
+    pub(super) fn of(name: &str, size: Option<u64>, structure: Option<&Structure>) -> Self {
+        let padding = structure.and_then(Structure::padding);
+        let least = structure.and_then(Structure::least).map(|order| order.size);
+        // Without padding, there is nothing to save.
+        let reordered = least.or(size.filter(|_| padding == Some(0)));
+        Self { name: name.to_owned(), part: None, size, padding, reordered }
     }
 
-    /// How many bytes the best order saves.
-    pub fn saves(&self) -> u64 {
-        self.size - self.reordered
+    /// How many bytes the best order saves; `None` if that is not known.
+    pub fn saves(&self) -> Option<u64> {
+        self.size?.checked_sub(self.reordered?)
     }
-}
-
-/// How many bytes no member takes. The members are in the order of their addresses.
-fn padding(spans: &[Span], size: u64) -> u64 {
-    let (mut end, mut padding) = (0_u64, 0);
-    for span in spans {
-        padding += span.offset.saturating_sub(end);
-        end = end.max(span.offset.saturating_add(span.size));
-    }
-    padding + size.saturating_sub(end)
 }

@@ -4,18 +4,20 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::CStr;
 use std::ops::{ControlFlow, Deref};
+use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::Arc;
 
 use dtype_runtime::stored::Budget;
 use gimli::{
-    Abbreviations, Attribute, AttributeSpecification, AttributeValue, DebugInfo, DebugStrOffsets,
-    DebugStrOffsetsBase, DebugTypes, DwAt, DwLang, DwTag, EndianSlice, EntriesRaw, RunTimeEndian,
-    UnitHeader, UnitOffset, UnitType, constants as dw,
+    Abbreviations, Attribute, AttributeSpecification, AttributeValue, DebugAbbrevOffset, DebugInfo,
+    DebugStrOffsets, DebugStrOffsetsBase, DebugTypes, DwAt, DwLang, DwTag, EndianSlice, EntriesRaw,
+    RunTimeEndian, UnitHeader, UnitOffset, UnitType, constants as dw,
 };
 
 use super::Error;
 use super::abbreviations::Tables;
+use super::package::{Package, part};
 use super::sections::Sections;
 
 pub(super) type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
@@ -24,6 +26,9 @@ pub(super) type Value<'a> = AttributeValue<Slice<'a>>;
 
 /// The greatest length of a name in bytes. Names of templates are long.
 const MAX_NAME: usize = 1 << 14;
+
+/// In place of a name that `dwz` moved to another file.
+const NAMED_ELSEWHERE: &[u8] = b"(named in another file)";
 
 /// How many bytes of a text are compared or copied in a step.
 const BYTES_AT_ONCE: usize = 16;
@@ -38,12 +43,15 @@ fn is_kept(name: DwAt) -> bool {
         name,
         dw::DW_AT_GNU_dwo_name
             | dw::DW_AT_GNU_vector
+            | dw::DW_AT_abstract_origin
             | dw::DW_AT_alignment
             | dw::DW_AT_allocated
             | dw::DW_AT_artificial
             | dw::DW_AT_associated
+            | dw::DW_AT_bit_offset
             | dw::DW_AT_bit_size
             | dw::DW_AT_byte_size
+            | dw::DW_AT_comp_dir
             | dw::DW_AT_count
             | dw::DW_AT_data_bit_offset
             | dw::DW_AT_data_location
@@ -53,12 +61,14 @@ fn is_kept(name: DwAt) -> bool {
             | dw::DW_AT_dwo_name
             | dw::DW_AT_encoding
             | dw::DW_AT_endianity
+            | dw::DW_AT_export_symbols
             | dw::DW_AT_external
             | dw::DW_AT_language
             | dw::DW_AT_lower_bound
             | dw::DW_AT_name
             | dw::DW_AT_ordering
             | dw::DW_AT_signature
+            | dw::DW_AT_specification
             | dw::DW_AT_str_offsets_base
             | dw::DW_AT_string_length
             | dw::DW_AT_type
@@ -82,6 +92,8 @@ pub(super) struct Headers<'a> {
     all: Vec<(usize, UnitHeader<Slice<'a>>)>,
     /// The types of type units, by object number and signature.
     signatures: HashMap<(usize, u64), Place>,
+    /// Of each object.
+    packages: Vec<Package>,
     tables: Tables,
     budget: &'a Budget,
 }
@@ -91,7 +103,10 @@ impl<'a> Headers<'a> {
         // With room for vectors and maps that grow, and for the place of a table.
         const HEADER: usize = 3 * size_of::<(usize, UnitHeader<Slice<'_>>)>() + 128;
         let mut all = Vec::new();
+        let mut packages = Vec::new();
         for (number, sections) in objects.iter().enumerate() {
+            let Sections { unit_index, type_index, endian, .. } = sections;
+            packages.push(Package::read(unit_index, type_index, *endian)?);
             let mut units = DebugInfo::from(sections.slice(&sections.info)).units();
             while let Some(header) = units.next()? {
                 budget.hold(HEADER)?;
@@ -112,7 +127,7 @@ impl<'a> Headers<'a> {
                 signatures.insert((*object, type_signature.0), place);
             }
         }
-        Ok(Self { objects, all, signatures, tables: Tables::default(), budget })
+        Ok(Self { objects, all, signatures, packages, tables: Tables::default(), budget })
     }
 
     pub(super) fn len(&self) -> usize {
@@ -126,9 +141,22 @@ impl<'a> Headers<'a> {
     pub(super) fn unit(&self, number: usize) -> Result<Unit<'a>, gimli::Error> {
         let (object, header) = self.all[number];
         let (sections, budget) = (&self.objects[object], self.budget);
-        let section = sections.slice(&sections.abbreviations);
-        let table = self.tables.get(object, header.debug_abbrev_offset(), section, budget)?;
-        Unit::read(sections, header, table, budget)
+        let (is_types, offset) = match (header.debug_info_offset(), header.debug_types_offset()) {
+            (Some(offset), _) => (false, offset.0),
+            (None, offset) => (true, offset.map_or(0, |offset| offset.0)),
+        };
+        let parts = self.packages[object].parts(is_types, offset);
+        // A table is known by its place in the whole section.
+        let section = part(&sections.abbreviations, &(0..parts.abbreviations.end));
+        let table = header.debug_abbrev_offset().0.saturating_add(parts.abbreviations.start);
+        let table = DebugAbbrevOffset(table);
+        let table = self.tables.get(object, table, sections.slice(section), budget)?;
+        Unit::read(sections, header, table, parts.string_offsets.start, budget)
+    }
+
+    /// The member of an archive that a unit is in.
+    pub(super) fn member(&self, unit: usize) -> Option<&'a str> {
+        self.objects[self.all[unit].0].member.as_deref()
     }
 
     /// The entry that an attribute of unit `from` refers to.
@@ -187,9 +215,30 @@ impl<'a> Entry<'a> {
         self.value(name)?.udata_value()
     }
 
+    /// The declaration that the entry completes, or the function of which it is an instance.
+    pub(super) fn origin(&self) -> Option<Value<'a>> {
+        let names = [dw::DW_AT_specification, dw::DW_AT_abstract_origin];
+        names.into_iter().find_map(|name| self.value(name))
+    }
+
+    /// Whether the members of a type are at another entry.
+    pub(super) fn is_declaration(&self) -> bool {
+        self.is(dw::DW_AT_declaration) || self.value(dw::DW_AT_signature).is_some()
+    }
+
     pub(super) fn is(&self, flag: DwAt) -> bool {
         matches!(self.value(flag), Some(AttributeValue::Flag(true)))
     }
+}
+
+/// How much of an entry is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    Whole,
+    /// Its tag and its place, which takes less time.
+    Tag,
+    /// The entries below it are seen all the same.
+    Nothing,
 }
 
 /// The entries below another one, which count as memory as long as they are there.
@@ -231,11 +280,13 @@ impl<'a> Unit<'a> {
         sections: &'a Sections<'a>,
         header: UnitHeader<Slice<'a>>,
         abbreviations: Arc<Abbreviations>,
+        first_string: usize,
         budget: &'a Budget,
     ) -> Result<Self, gimli::Error> {
         let root = Entry { tag: dw::DW_TAG_null, offset: 0, attributes: Vec::new() };
-        let strings =
+        let first: DebugStrOffsetsBase<usize> =
             DebugStrOffsetsBase::default_for_encoding_and_file(header.encoding(), sections.kind);
+        let strings = DebugStrOffsetsBase(first.0.saturating_add(first_string));
         let mut unit =
             Self { sections, header, abbreviations, budget, strings, root, language: None };
         unit.root = unit.entry(header.root_offset().0)?;
@@ -248,6 +299,14 @@ impl<'a> Unit<'a> {
             unit.language = Some(language);
         }
         Ok(unit)
+    }
+
+    pub(super) fn endian(&self) -> RunTimeEndian {
+        self.sections.endian
+    }
+
+    pub(super) fn budget(&self) -> &'a Budget {
+        self.budget
     }
 
     pub(super) fn encoding(&self) -> gimli::Encoding {
@@ -264,7 +323,7 @@ impl<'a> Unit<'a> {
         let mut entry = None;
         self.entries(
             Some(offset),
-            |_| true,
+            |_| Reading::Whole,
             |_, found| {
                 entry = Some(found.clone());
                 ControlFlow::Break(())
@@ -278,7 +337,7 @@ impl<'a> Unit<'a> {
         let mut children = Children { all: Vec::new(), bytes: 0, budget: self.budget };
         self.entries(
             Some(offset),
-            |_| true,
+            |_| Reading::Whole,
             |depth, entry| {
                 match depth {
                     0 if entry.offset != offset => return ControlFlow::Break(()),
@@ -298,12 +357,11 @@ impl<'a> Unit<'a> {
         Ok(children)
     }
 
-    /// Calls `visit` with the depth of each entry from `start` on that has a wanted tag; other entries are skipped. Ends early
-    /// if the budget is used up.
+    /// Calls `visit` with the depth of each entry from `start` on whose tag is not skipped. Ends early if the budget is used up.
     pub(super) fn entries(
         &self,
         start: Option<usize>,
-        is_wanted: impl Fn(DwTag) -> bool,
+        reading: impl Fn(DwTag) -> Reading,
         mut visit: impl FnMut(isize, &Entry<'a>) -> ControlFlow<()>,
     ) -> Result<(), gimli::Error> {
         let start = start.map(UnitOffset);
@@ -327,11 +385,19 @@ impl<'a> Unit<'a> {
                 continue;
             };
             entry.tag = abbreviation.tag();
-            if !is_wanted(entry.tag) {
-                entries.skip_attributes(abbreviation.attributes())?;
-                continue;
+            match reading(entry.tag) {
+                Reading::Whole => {
+                    kept(&mut entries, abbreviation.attributes(), &mut entry.attributes)?;
+                }
+                Reading::Tag => {
+                    entry.attributes.clear();
+                    entries.skip_attributes(abbreviation.attributes())?;
+                }
+                Reading::Nothing => {
+                    entries.skip_attributes(abbreviation.attributes())?;
+                    continue;
+                }
             }
-            kept(&mut entries, abbreviation.attributes(), &mut entry.attributes)?;
             if visit(depth, &entry).is_break() {
                 break;
             }
@@ -341,7 +407,7 @@ impl<'a> Unit<'a> {
         Ok(())
     }
 
-    /// The text of an attribute; `None` if it is missing, is not in this file, or is longer than a name can be.
+    /// The text of an attribute; `None` if it is missing, or is longer than a name can be.
     pub(super) fn text(&self, entry: &Entry<'a>, name: DwAt) -> Option<&'a [u8]> {
         let Sections { strings, line_strings, .. } = self.sections;
         let text = match entry.value(name)? {
@@ -354,6 +420,7 @@ impl<'a> Unit<'a> {
                 let offset = offsets.get_str_offset(self.header.format(), self.strings, index);
                 terminated(strings, offset.ok()?.0)
             }
+            AttributeValue::DebugStrRefSup(_) => Some(NAMED_ELSEWHERE),
             _ => None,
         }?;
         // Many entries may refer to one long text.
@@ -361,20 +428,29 @@ impl<'a> Unit<'a> {
         Some(text)
     }
 
+    /// The name of an entry, or of the declaration that it completes.
     pub(super) fn name(&self, entry: &Entry<'a>) -> Option<&'a [u8]> {
-        self.text(entry, dw::DW_AT_name).filter(|name| !name.is_empty())
+        let own = self.text(entry, dw::DW_AT_name).filter(|name| !name.is_empty());
+        match entry.origin() {
+            Some(AttributeValue::UnitRef(UnitOffset(offset))) if own.is_none() => {
+                self.text(&self.entry(offset).ok()?, dw::DW_AT_name)
+            }
+            _ => own,
+        }
     }
 
-    /// The source file.
-    pub(super) fn source(&self) -> Cow<'a, str> {
-        String::from_utf8_lossy(self.name(&self.root).unwrap_or(b"an unknown source file"))
+    /// The source file; `None` for a unit of types that several have.
+    pub(super) fn source(&self) -> Option<Cow<'a, str>> {
+        self.name(&self.root).map(String::from_utf8_lossy)
     }
 
     /// The file to which the compiler wrote the types of this unit.
-    pub(super) fn split(&self) -> Option<Cow<'a, str>> {
+    pub(super) fn split(&self) -> Option<PathBuf> {
         let names = [dw::DW_AT_dwo_name, dw::DW_AT_GNU_dwo_name];
-        let name = names.into_iter().find_map(|name| self.text(&self.root, name));
-        name.map(String::from_utf8_lossy)
+        let text = |name| Some(String::from_utf8_lossy(self.text(&self.root, name)?));
+        let file = names.into_iter().find_map(text)?;
+        let folder = text(dw::DW_AT_comp_dir).unwrap_or_default();
+        Some(Path::new(&*folder).join(&*file))
     }
 }
 

@@ -7,6 +7,7 @@ use dtype_runtime::{Basic, Error, Type};
 
 use crate::notation::{Block, FieldNames, Meaning, Restriction};
 use crate::problem::{Problem, quoted};
+use crate::structure::{self, Kind, Structure};
 
 /// The greatest size that a type can have, in bytes.
 pub(super) const MAX_SIZE: u64 = i64::MAX as u64;
@@ -25,6 +26,8 @@ pub(crate) struct Layout {
     pub(crate) members: Arc<[Member]>,
     /// Which values a single value, or those of an array, can have, if that is not up to their basic datatype.
     pub(crate) restriction: Option<Arc<Restriction>>,
+    /// Where its members are, if it is a struct by the rules of C.
+    pub(crate) structure: Option<Arc<Structure>>,
 }
 
 /// A field of a struct.
@@ -98,7 +101,12 @@ pub(super) fn foreign(what: &'static str, help: &'static str) -> Base {
 impl Layout {
     pub(crate) fn basic(basic: Basic) -> Self {
         let [size, align] = [basic.size(), basic.align()].map(|bytes| bytes as u64);
-        Self { ty: Type::basic(basic), size, align, members: [].into(), restriction: None }
+        Self::simple(Type::basic(basic), size, align)
+    }
+
+    /// A type that is no struct.
+    pub(crate) fn simple(ty: Type, size: u64, align: u64) -> Self {
+        Self { ty, size, align, members: [].into(), restriction: None, structure: None }
     }
 
     /// The basic datatype with fewer values.
@@ -109,7 +117,7 @@ impl Layout {
     /// The type without data and without bytes.
     pub(crate) fn nothing() -> Result<Self, Error> {
         let ty = Type::contiguous(0, &Type::basic(Basic::U8))?;
-        Ok(Self { ty, size: 0, align: 1, members: [].into(), restriction: None })
+        Ok(Self::simple(ty, 0, 1))
     }
 
     /// The same type with a meaning of its own.
@@ -129,7 +137,7 @@ impl Layout {
             size = product(size, *length)?;
         }
         let restriction = self.restriction.clone();
-        Ok(Self { ty, size, align: self.align, members: [].into(), restriction })
+        Ok(Self { restriction, ..Self::simple(ty, size, self.align) })
     }
 
     /// An array in C, each of whose elements must be aligned; a message if that is impossible.
@@ -165,6 +173,8 @@ pub(super) struct Placement {
     members: Vec<Member>,
     /// Which values some members have, by their numbers.
     restrictions: Vec<(usize, Arc<Restriction>)>,
+    /// Each struct without a name is one of these.
+    places: Vec<structure::Member>,
 }
 
 impl Placement {
@@ -190,9 +200,16 @@ impl Placement {
             if let Some(values) = &element.restriction {
                 self.restrictions.push((self.members.len(), Arc::clone(values)));
             }
+            self.place(name.clone(), offset, bytes, align);
             self.members.push(Member { name, offset, element: inner.ty, length });
         }
         Ok(())
+    }
+
+    fn place(&mut self, name: Option<String>, offset: u64, size: u64, align: u64) {
+        let (offset, size, align) = (Some(offset), Some(size), Some(align.max(1)));
+        let kind = Kind::Field;
+        self.places.push(structure::Member { name, offset, size, align, kind, base: None });
     }
 
     /// Adds a struct without a name: its fields become fields of this one.
@@ -200,6 +217,7 @@ impl Placement {
         let offset = up(self.end, align)?;
         self.end = product(offset.saturating_add(inner.size), 1)?;
         self.align = self.align.max(align);
+        self.place(None, offset, inner.size, align);
         let members = inner.members.iter().cloned();
         self.members.extend(
             members.map(|member| Member { offset: member.offset.saturating_add(offset), ..member }),
@@ -211,11 +229,12 @@ impl Placement {
     pub(super) fn finish(self, align: u64, names: &mut FieldNames) -> Result<Layout, Error> {
         let align = self.align.max(align).max(1);
         let size = up(self.end, align)?;
-        let layout = structure(self.members, size, align, names)?;
+        let structure = Structure::new(Some(size), Some(align), self.places);
+        let layout = self::structure(self.members, size, align, names)?;
         for (member, values) in self.restrictions {
             names.restrict(&layout.ty, member, values);
         }
-        Ok(layout)
+        Ok(Layout { structure: Some(Arc::new(structure)), ..layout })
     }
 }
 
@@ -240,7 +259,7 @@ pub(crate) fn structure(
     let extent = product(size, 1)?.cast_signed();
     let is_whole = built.lb() == 0 && built.extent() == extent;
     let ty = if is_whole { built } else { Type::resized(&built, 0, extent)? };
-    Ok(Layout { ty, size, align, members: members.into(), restriction: None })
+    Ok(Layout { members: members.into(), ..Layout::simple(ty, size, align) })
 }
 
 /// Whether a field's name marks it as a gap.

@@ -10,6 +10,8 @@ use dtype_runtime::{Basic, Error, Type};
 
 use super::restriction::Restriction;
 
+use crate::structure::Structure;
+
 /// A block of a type, such as a member of a structure: `length` instances of `ty`, the first at a displacement in bytes.
 #[derive(Clone)]
 pub(crate) struct Block {
@@ -17,17 +19,6 @@ pub(crate) struct Block {
     pub(crate) length: u64,
     pub(crate) displacement: i64,
     pub(crate) ty: Type,
-}
-
-/// The bytes of a field.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Span {
-    pub(crate) name: String,
-    /// The offset in bytes from the start of the struct.
-    pub(crate) offset: u64,
-    pub(crate) size: u64,
-    /// A power of two.
-    pub(crate) align: u64,
 }
 
 /// How to print the value of a type, if not by its fields.
@@ -77,8 +68,8 @@ pub struct FieldNames {
     restrictions: HashMap<(usize, usize), (Type, Arc<Restriction>)>,
     /// Which values the whole type has, if it is not a structure.
     whole: Option<Arc<Restriction>>,
-    /// The fields of the whole type, including those that are not data; `None` if all are data.
-    spans: Option<Vec<Span>>,
+    /// All members of the whole type, if a compiler or a declaration tells where they are.
+    layout: Option<Arc<Structure>>,
 }
 
 impl FieldNames {
@@ -171,13 +162,14 @@ impl FieldNames {
         self.meanings.get(&ty.as_ptr().addr()).map(|(_, meaning)| *meaning)
     }
 
-    /// Sets the fields of the whole type.
-    pub(crate) fn set_spans(&mut self, spans: Vec<Span>) {
-        self.spans = Some(spans);
+    /// Sets the members of the whole type.
+    pub(crate) fn set_layout(&mut self, layout: Option<Arc<Structure>>) {
+        self.layout = layout;
     }
 
-    pub(crate) fn spans(&self) -> Option<&[Span]> {
-        self.spans.as_deref()
+    /// The members of the whole type with those that are not data, if it comes from a compiler or from a declaration.
+    pub fn layout(&self) -> Option<&Structure> {
+        self.layout.as_deref()
     }
 
     /// Whether no field has a name.
