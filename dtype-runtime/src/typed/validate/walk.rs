@@ -49,7 +49,7 @@ pub(crate) fn cleaned<'b>(
 }
 
 /// Whether some values use only a part of their bytes.
-fn has_spare(map: &TypeMap) -> bool {
+pub(crate) fn has_spare(map: &TypeMap) -> bool {
     let below = || match *map.node() {
         Node::Basic { .. } => false,
         Node::Array { element, .. } => has_spare(element),
