@@ -76,6 +76,8 @@ pub(crate) fn find_in(map: &TypeMap, bytes: &[u8], path: &mut String) -> Result<
             }
         }
         Node::Array { count, element } => {
+            // Elements without data are all the same, and an array may have any number of them.
+            let count = if element.size() == 0 { count.min(1) } else { count };
             for index in 0..count {
                 let (value, after) = rest.split_at(element.size());
                 // Writing to a string does not fail.
