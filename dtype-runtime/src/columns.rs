@@ -26,8 +26,8 @@ use crate::datatype::Datatype;
 use crate::error::Error;
 use crate::kernel::{Pack, Unpack};
 use crate::typed::{
-    self, Layout, NOT_INITIALISED, packed_size, refuse_skipped_fields, validate, view, view_mut,
-    with_room,
+    self, Layout, NOT_INITIALISED, clear_spare, is_clean, packed_size, refuse_skipped_fields, view,
+    view_mut, with_room,
 };
 pub use column::{Column, ColumnIter};
 use copy::{Leaves, each};
@@ -305,7 +305,10 @@ impl<T: Datatype> Columns<T> {
             // SAFETY: all bytes of `F` are data, in the order of the map; `index_of` has compared the signatures and the
             // view has just accepted the bytes. If they are not aligned, the alignment is not that of `F` either.
             match unsafe { storage.into_vec::<F>() } {
-                Ok(values) => return Ok(values),
+                Ok(mut values) => {
+                    clear_spare(&mut values);
+                    return Ok(values);
+                }
                 Err(storage) => storage,
             }
         } else {
@@ -375,13 +378,16 @@ impl<T: Datatype> Columns<T> {
     /// As for [`write_to`](Self::write_to); [`Error::Allocation`] if the records do not fit in memory.
     pub fn to_records(&self) -> Result<Vec<T>, Error> {
         const { refuse_skipped_fields::<T>(NOT_INITIALISED) }
-        self.check()?;
+        let is_clean = self.check()?;
         let mut items = with_room(self.len)?;
         // SAFETY: the vector has room for the records, and the columns were checked. All data bytes are written, and a type
         // that skips fields was refused: by the promise of `Datatype` these are values.
         unsafe {
             self.scatter_all(items.as_mut_ptr());
             items.set_len(self.len);
+        }
+        if !is_clean {
+            clear_spare(&mut items);
         }
         Ok(items)
     }
@@ -400,23 +406,27 @@ impl<T: Datatype> Columns<T> {
         if items.len() != self.len {
             return Err(Error::PackedLength { expected: expected as u64, actual: actual as u64 });
         }
-        self.check()?;
+        let is_clean = self.check()?;
         // SAFETY: as many items as records, borrowed exclusively; the columns were checked.
         unsafe { self.scatter_all(items.as_mut_ptr()) };
+        if !is_clean {
+            clear_spare(items);
+        }
         Ok(())
     }
 
-    /// Checks that no column was taken and that the columns make valid values.
-    fn check(&self) -> Result<(), Error> {
+    /// Checks that no column was taken and that the columns make valid values, and returns whether these are clean.
+    fn check(&self) -> Result<bool, Error> {
         if let Some(index) = self.storages.iter().position(Option::is_none) {
             return Err(taken::<T>(&leaf::route(T::TYPE_MAP, index).path));
         }
         if self.is_valid || const { !T::TYPE_MAP.is_restricted() } {
-            return Ok(());
+            return Ok(true);
         }
         if const { T::TYPE_MAP.size() == 0 } {
-            return validate::<T>(&[], self.len);
+            return is_clean::<T>(&[], self.len);
         }
+        let mut all_clean = true;
         let most = Leaves::<T>::TILE.min(self.len);
         let mut records = with_room::<T>(most)?;
         let mut packed = alloc::vec![0; packed_size::<T>(most)];
@@ -433,9 +443,10 @@ impl<T: Datatype> Columns<T> {
                     count,
                 );
             }
-            validate::<T>(packed, count).map_err(|error| error.records_later(first))?;
+            all_clean &=
+                is_clean::<T>(packed, count).map_err(|error| error.records_later(first))?;
         }
-        Ok(())
+        Ok(all_clean)
     }
 
     /// Writes all records.

@@ -33,8 +33,8 @@ pub use packed::{Packed, PackedIter};
 pub use ranges::{ByteRanges, gaps, runs};
 pub use records::Records;
 pub(crate) use validate::{
-    are_clean, checked, clean, clean_copy, cleaned, find_in, has_invariants, is_clean, validate,
-    without_dot,
+    are_clean, checked, clean, clean_copy, cleaned, find_in, has_invariants, has_spare, is_clean,
+    validate, without_dot,
 };
 pub use view::{bytes_of, bytes_of_mut, view, view_memory, view_mut};
 
@@ -438,6 +438,22 @@ pub(crate) unsafe fn unpack_records<T: Datatype>(bytes: &[u8], items: *mut T, co
 unsafe fn unpack_new<T: Datatype>(bytes: &[u8], items: *mut T, count: usize) {
     // SAFETY: as in `unpack_records`.
     unsafe { Layout::<T>::new_values(items.cast(), bytes.as_ptr().cast_mut(), count) }
+}
+
+/// Overwrites the spare bytes of records in memory with zeros.
+pub(crate) fn clear_spare<T: Datatype>(items: &mut [T]) {
+    if T::TYPE_MAP.size() == 0 || !has_spare(T::TYPE_MAP) {
+        return;
+    }
+    let mut packed = alloc::vec![0; T::TYPE_MAP.size()];
+    for item in items {
+        if pack_into(core::slice::from_ref(&*item), &mut packed).is_ok() {
+            clean(T::TYPE_MAP, &mut packed);
+            // SAFETY: the bytes are the item itself, packed, with zeros in bytes that it does not use, so they are valid. The item
+            // is borrowed exclusively, and does not overlap a vector of this function.
+            unsafe { unpack_records::<T>(&packed, item, 1) };
+        }
+    }
 }
 
 /// Unpacks the records and returns true if they are known to be valid and clean. Otherwise returns false without an effect;

@@ -21,7 +21,7 @@ use crate::typemap::{Content, Field, Markers, Meaning, TypeMap};
 /// A string of at most `N` bytes of UTF-8, as a datatype of fixed size: the length as a `u32`, and `N` bytes.
 ///
 /// The bytes after the string are zeros. Unpacking checks the length and that the string is UTF-8, and writes zeros after the
-/// string, whatever bytes are packed there. It derefs to `str`.
+/// string, whatever bytes are packed there; [`view`](crate::view) leaves these bytes as they are. It derefs to `str`.
 ///
 /// ```
 /// use dtype_runtime::{FixedStr, pack, unpack};

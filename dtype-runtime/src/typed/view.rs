@@ -36,6 +36,8 @@ use crate::typemap::{Node, TypeMap};
 ///
 /// The checks read all records; they cost nothing for types that accept all bytes.
 ///
+/// Bytes that a value does not use, such as those after the end of a [`FixedStr`](crate::FixedStr), stay as they are.
+///
 /// ```
 /// #[derive(dtype_runtime::Datatype)]
 /// #[repr(C)]

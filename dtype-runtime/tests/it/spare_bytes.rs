@@ -125,6 +125,25 @@ fn what_a_peer_packed_there_is_not_packed_again() {
 }
 
 #[test]
+fn records_of_columns_have_zeros_as_well() {
+    let expected = record();
+    let mut columns = dtype_runtime::columns(&[expected; 2]);
+    columns.get_mut::<[u8; 6]>("name.bytes").unwrap()[1][2..].fill(0xA5);
+    columns.get_mut::<[u32; 3]>("numbers.items").unwrap()[0][1..].fill(7);
+    columns.set::<u16>("flags.value.1", &[0, 7]).unwrap();
+    let clean = pack(&[expected; 2]);
+    assert_eq!(pack(&columns.to_records().unwrap()), clean);
+    let mut items = [Record { id: 1, ..expected }; 2];
+    columns.write_to(&mut items).unwrap();
+    assert_eq!(pack(&items), clean);
+
+    // A column as values that use some of its bytes.
+    let mut lists = dtype_runtime::columns(&[[1_u32, 5, 7, 8]]);
+    let list = FixedVec::<u32, 3>::from_slice(&[5]).unwrap();
+    assert_eq!(pack(&lists.take::<FixedVec<u32, 3>>("").unwrap()), pack(&[list]));
+}
+
+#[test]
 #[cfg(feature = "rayon")]
 fn several_threads_write_zeros_as_well() {
     let (noise, expected) = (with_noise(), record());

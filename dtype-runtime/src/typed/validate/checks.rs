@@ -90,6 +90,10 @@ impl Places {
     /// Makes these the places in `count` copies at a distance of `stride`. Returns false for an array of arrays of arrays with
     /// gaps, which has no form here.
     const fn repeat(&mut self, count: usize, stride: usize) -> bool {
+        // Elements without data are all the same, and an array may have any number of them: one is checked.
+        if stride == 0 {
+            return true;
+        }
         if self.inner.count == 1 {
             self.inner = Repeated { count, stride };
         } else if self.outer.count != 1 {

@@ -49,7 +49,7 @@ pub(crate) fn cleaned<'b>(
 }
 
 /// Whether some values use only a part of their bytes.
-fn has_spare(map: &TypeMap) -> bool {
+pub(crate) fn has_spare(map: &TypeMap) -> bool {
     let below = || match *map.node() {
         Node::Basic { .. } => false,
         Node::Array { element, .. } => has_spare(element),
@@ -76,6 +76,8 @@ pub(crate) fn find_in(map: &TypeMap, bytes: &[u8], path: &mut String) -> Result<
             }
         }
         Node::Array { count, element } => {
+            // Elements without data are all the same, and an array may have any number of them.
+            let count = if element.size() == 0 { count.min(1) } else { count };
             for index in 0..count {
                 let (value, after) = rest.split_at(element.size());
                 // Writing to a string does not fail.
