@@ -39,6 +39,9 @@ pub struct Fit<T> {
     of: PhantomData<fn() -> T>,
 }
 
+/// About how many bytes are moved at a time.
+const AT_ONCE: usize = 1 << 12;
+
 /// Memory that is reused for the next items.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
@@ -149,6 +152,12 @@ impl<T> Fit<T> {
         self.stored.as_deref()
     }
 
+    /// How many items are moved at a time: as many as stay in the first-level cache between two copies.
+    fn at_once(&self, stored: &Committed) -> Result<usize, Error> {
+        let bytes = self.size.max(self.record).max(data_of(stored)?).max(1);
+        Ok((AT_ONCE / bytes).max(1))
+    }
+
     /// The packed records of `count` items, in the byte order of the items. They are not checked.
     ///
     /// # Errors
@@ -170,9 +179,16 @@ impl<T> Fit<T> {
                 stored.pack(Buffer::new(items), count, packed)?;
             }
             (Some(stored), Some(all)) => {
-                refill(moved, count, data_of(stored)?, &[])?;
-                stored.pack(Buffer::new(items), count, moved)?;
-                all.unpack(moved, BufferMut::new(packed), count)?;
+                let some = self.at_once(stored)?;
+                refill(moved, some.min(count), data_of(stored)?, &[])?;
+                for first in (0..count).step_by(some) {
+                    let count = some.min(count - first);
+                    let items = &items[items.len().min(first * self.size)..];
+                    let packed = &mut packed[first * self.record..][..count * self.record];
+                    let moved = &mut moved[..count * data_of(stored)?];
+                    stored.pack(Buffer::new(items), count, moved)?;
+                    all.unpack(moved, BufferMut::new(packed), count)?;
+                }
             }
             (None, _) => {}
         }
