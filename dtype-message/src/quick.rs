@@ -59,9 +59,8 @@ const fn full_header<T: Datatype>() -> ([u8; BEFORE_TAG], u32) {
         ByteOrder::Little => 1,
         ByteOrder::Big => 2,
     };
-    let [a, b, c, d] = MAGIC;
     let words = [
-        u64::from_le_bytes([a, b, c, d, VERSION, order, 0, 0]),
+        u64::from_le_bytes([MAGIC[0], MAGIC[1], MAGIC[2], MAGIC[3], VERSION, order, 0, 0]),
         T::TYPE_MAP.signature_hash(),
         1,
         T::TYPE_MAP.size() as u64,
