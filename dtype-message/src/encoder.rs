@@ -191,17 +191,7 @@ impl Read for Encoder<'_> {
     }
 }
 
-/// Appends the frame of these records in one piece.
-#[inline]
-pub(crate) fn append<T: Datatype>(
-    items: &[T],
-    out: &mut impl AppendBytes,
-    framing: Framing,
-) -> Result<(), Error> {
-    append_frame(&Header::of::<T>(items.len(), framing)?, &(), items, out)
-}
-
-/// Appends the frame of a head and the records after it.
+/// Appends the frame of a head and the records after it in one piece.
 #[inline]
 pub(crate) fn append_frame<H: Datatype, T: Datatype>(
     header: &Header,

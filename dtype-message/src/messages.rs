@@ -5,7 +5,7 @@ use dtype_runtime::AppendBytes;
 use dtype_runtime::Datatype;
 
 use crate::assemble::{Assembler, HeadedAssembler, at_once};
-use crate::encoder::{Encoder, append, append_frame};
+use crate::encoder::{Encoder, append_frame};
 use crate::error::Error;
 use crate::framing::Framing;
 use crate::header::{Header, Sizes};
@@ -187,7 +187,8 @@ impl<M: Records> Messages for M {
         if M::IS_ONE && quick::put(&self.records()[0], out, framing) {
             return Ok(());
         }
-        append(self.records(), out, framing)
+        let records = self.records();
+        append_frame(&Header::of::<M::Record>(records.len(), framing)?, &(), records, out)
     }
 
     #[inline]
