@@ -23,9 +23,8 @@ use crate::header::{
 use crate::limits::Limits;
 use crate::{MAGIC, VERSION};
 use dtype_runtime::__private::{Records, pack_one_onto};
-use dtype_runtime::AppendBytes;
-use dtype_runtime::Datatype;
 use dtype_runtime::representation::ByteOrder;
+use dtype_runtime::{AppendBytes, Datatype};
 
 /// The first byte, without the flags that vary.
 const PLAIN: u8 = match ByteOrder::NATIVE {
