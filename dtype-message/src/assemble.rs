@@ -6,8 +6,7 @@ use crate::error::Error;
 use crate::header::{Header, Sizes};
 use crate::reversed::reverse_values;
 use dtype_runtime::__private::{Records, unpack_onto};
-use dtype_runtime::Datatype;
-use dtype_runtime::TypeMap;
+use dtype_runtime::{Datatype, TypeMap};
 
 /// Splits bytes that arrive in pieces into whole records.
 #[derive(Debug, Default)]

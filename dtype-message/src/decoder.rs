@@ -51,9 +51,8 @@ pub struct Decoder<M: Messages> {
 /// The frame whose bytes are arriving.
 enum Frame<M: Messages> {
     None,
-    Accepted(M::Assembler),
-    /// The records are those of another version.
-    Converted(M::Assembler, Converting),
+    /// The message, and its conversion if the records are those of another version.
+    Accepted(M::Assembler, Option<Converting>),
     /// The frame is skipped.
     Refused,
 }
@@ -151,8 +150,8 @@ impl<M: Messages> Decoder<M> {
                 Progress::Header => {}
                 Progress::Payload(bytes) => {
                     let result = match (&mut self.frame, &mut self.version) {
-                        (Frame::Accepted(assembler), _) => M::piece(assembler, bytes),
-                        (Frame::Converted(assembler, converting), Some(version)) => {
+                        (Frame::Accepted(assembler, None), _) => M::piece(assembler, bytes),
+                        (Frame::Accepted(assembler, Some(converting)), Some(version)) => {
                             version.push(converting, bytes, |packed| M::piece(assembler, packed))
                         }
                         _ => Ok(()),
@@ -160,13 +159,9 @@ impl<M: Messages> Decoder<M> {
                     result.map_err(|error| self.refuse(error))?;
                 }
                 Progress::End(verdict) => match mem::replace(&mut self.frame, Frame::None) {
-                    Frame::Accepted(assembler) => {
+                    Frame::Accepted(assembler, converting) => {
                         verdict?;
-                        return M::end(assembler).map(Some);
-                    }
-                    Frame::Converted(assembler, converting) => {
-                        verdict?;
-                        return match converting.wrong {
+                        return match converting.and_then(|converting| converting.wrong) {
                             Some(error) => Err(error),
                             None => M::end(assembler).map(Some),
                         };
@@ -187,19 +182,18 @@ impl<M: Messages> Decoder<M> {
             Some(version) => header.check_limits(limits).and_then(|()| version.begin(&header)),
             None => Ok(None),
         };
-        let frame = converted.and_then(|converted| match converted {
-            None => M::begin(&header, limits).map(Frame::Accepted),
-            // The sender's signature was compared.
-            Some((header, converting)) => M::begin(&header, &limits.allow_missing_signature())
-                .map(|assembler| Frame::Converted(assembler, converting)),
+        let frame = converted.and_then(|converted| {
+            let (header, limits, converting) = match converted {
+                None => (header, *limits, None),
+                // The sender's signature was compared.
+                Some((header, converting)) => {
+                    (header, limits.allow_missing_signature(), Some(converting))
+                }
+            };
+            Ok(Frame::Accepted(M::begin(&header, &limits)?, converting))
         });
-        match frame {
-            Ok(frame) => {
-                self.frame = frame;
-                Ok(())
-            }
-            Err(error) => Err(self.refuse(error)),
-        }
+        self.frame = frame.map_err(|error| self.refuse(error))?;
+        Ok(())
     }
 
     /// Starts to skip a frame that was refused.

@@ -8,10 +8,7 @@ use crate::error::Error;
 use crate::framing::Framing;
 use crate::header::{CHECKSUM_LEN, Header};
 use dtype_runtime::__private::RecordPacker;
-use dtype_runtime::Committed;
-use dtype_runtime::Datatype;
-use dtype_runtime::{AppendBytes, pack_onto};
-use dtype_runtime::{Buffer, Packer};
+use dtype_runtime::{AppendBytes, Buffer, Committed, Datatype, Packer, pack_onto};
 
 /// The bytes of one frame, packed 64 KiB at a time, for any transport, whether it blocks or not.
 ///
@@ -191,17 +188,7 @@ impl Read for Encoder<'_> {
     }
 }
 
-/// Appends the frame of these records in one piece.
-#[inline]
-pub(crate) fn append<T: Datatype>(
-    items: &[T],
-    out: &mut impl AppendBytes,
-    framing: Framing,
-) -> Result<(), Error> {
-    append_frame(&Header::of::<T>(items.len(), framing)?, &(), items, out)
-}
-
-/// Appends the frame of a head and the records after it.
+/// Appends the frame of a head and the records after it in one piece.
 #[inline]
 pub(crate) fn append_frame<H: Datatype, T: Datatype>(
     header: &Header,

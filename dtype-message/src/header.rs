@@ -12,9 +12,8 @@ use crate::CHUNK;
 use crate::error::Error;
 use crate::framing::Framing;
 use crate::schema::schema_hash;
-use dtype_runtime::Datatype;
-use dtype_runtime::Type;
 use dtype_runtime::representation::ByteOrder;
+use dtype_runtime::{Datatype, Type};
 
 pub(crate) use bytes::{CHECKSUM_LEN, COMPACT, HAS_CHECKSUM, HAS_SIGNATURE, IS_BIG_ENDIAN};
 pub use bytes::{Decoded, HeaderBytes};

@@ -168,7 +168,6 @@ mod fill;
 mod framing;
 mod header;
 mod limits;
-mod maps;
 mod messages;
 mod parser;
 mod pieces;
@@ -205,9 +204,7 @@ pub use receiver::Receiver;
 pub use schema::{Schema, SchemaError};
 pub use write::{encode, send, write, write_framed, write_with};
 
-use dtype_runtime::BufferMut;
-use dtype_runtime::Committed;
-use dtype_runtime::Datatype;
+use dtype_runtime::{BufferMut, Committed, Datatype};
 
 /// The first bytes of a full frame.
 const MAGIC: [u8; 4] = [0xD7, b'D', b'T', b'M'];

@@ -1,16 +1,14 @@
 //! The types that can be sent as a message: records, text, and enums of these.
 
 use dtype_runtime::__private::Records;
-use dtype_runtime::AppendBytes;
-use dtype_runtime::Datatype;
+use dtype_runtime::{AppendBytes, Datatype, TypeMap};
 
 use crate::assemble::{Assembler, HeadedAssembler, at_once};
-use crate::encoder::{Encoder, append, append_frame};
+use crate::encoder::{Encoder, append_frame};
 use crate::error::Error;
 use crate::framing::Framing;
 use crate::header::{Header, Sizes};
 use crate::limits::Limits;
-use crate::maps::Maps;
 use crate::parser::Whole;
 use crate::protocol::{Form, Protocol};
 use crate::quick;
@@ -151,7 +149,7 @@ pub trait Messages: Sized {
     /// [`InvalidValue`](dtype_runtime::Error::InvalidValue) inside [`Error::Records`]; [`Error::Text`].
     fn end(assembler: Self::Assembler) -> Result<Self, Error>;
 
-    /// Adds the map of the records of each kind of message. The tag is for a type that is a single kind.
+    /// Adds the maps of each kind of message. The tag is for a type that is a single kind.
     #[doc(hidden)]
     fn maps(_tag: u32, _maps: &mut Maps) {}
 
@@ -174,6 +172,9 @@ pub trait Messages: Sized {
     }
 }
 
+/// For each kind of message its tag, the map of the head if there is one, and that of the records.
+pub type Maps = Vec<(u32, Option<&'static TypeMap>, &'static TypeMap)>;
+
 /// Records, lists of records, and text.
 impl<M: Records> Messages for M {
     type Assembler = Assembler<M>;
@@ -187,7 +188,8 @@ impl<M: Records> Messages for M {
         if M::IS_ONE && quick::put(&self.records()[0], out, framing) {
             return Ok(());
         }
-        append(self.records(), out, framing)
+        let records = self.records();
+        append_frame(&Header::of::<M::Record>(records.len(), framing)?, &(), records, out)
     }
 
     #[inline]
@@ -215,7 +217,7 @@ impl<M: Records> Messages for M {
     }
 
     fn maps(tag: u32, maps: &mut Maps) {
-        maps.insert(tag, None, M::Record::TYPE_MAP);
+        maps.push((tag, None, M::Record::TYPE_MAP));
     }
 
     fn describe(tag: u32, name: Option<&str>, protocol: &mut Protocol) {
@@ -343,7 +345,7 @@ impl<H: Datatype, L: List> Messages for Headed<H, L> {
     }
 
     fn maps(tag: u32, maps: &mut Maps) {
-        maps.insert(tag, Some(H::TYPE_MAP), L::Record::TYPE_MAP);
+        maps.push((tag, Some(H::TYPE_MAP), L::Record::TYPE_MAP));
     }
 
     fn describe(tag: u32, name: Option<&str>, protocol: &mut Protocol) {

@@ -9,8 +9,7 @@ pub use dtype_runtime::__private::{
 pub use dtype_runtime::AppendBytes;
 
 use crate::limits::Limits;
-pub use crate::maps::Maps;
-pub use crate::messages::{Headed, List};
+pub use crate::messages::{Headed, List, Maps};
 pub use crate::parser::Whole;
 pub use crate::quick::quick_tag;
 

@@ -8,6 +8,7 @@
 
 use core::fmt;
 use core::str::FromStr;
+use std::collections::BTreeSet;
 
 use crate::compare::{Bounded, Difference, schemas, shown};
 use crate::error::Error;
@@ -253,25 +254,17 @@ impl Protocol {
     pub fn differences(&self, sender: &Self) -> Vec<ProtocolDifference> {
         let mut found = Bounded::new(Difference::MAX);
         let mut room = Difference::MAX;
-        let (mut ours, mut theirs) = (self.kinds().peekable(), sender.kinds().peekable());
-        loop {
-            let (here, there) = match (ours.peek(), theirs.peek()) {
-                (Some(here), Some(there)) if here.tag == there.tag => (ours.next(), theirs.next()),
-                (Some(here), Some(there)) if here.tag > there.tag => (None, theirs.next()),
-                (Some(_), _) => (ours.next(), None),
-                (None, _) => (None, theirs.next()),
-            };
-            match (here, there) {
+        let tags: BTreeSet<_> = self.kinds().chain(sender.kinds()).map(|kind| kind.tag).collect();
+        for tag in tags {
+            match (self.of_tag(tag), sender.of_tag(tag)) {
                 (Some(here), Some(there)) => here.compare(&there, &mut room, &mut found),
-                (Some(here), None) => found.push(|| ProtocolDifference::OnlyHere {
-                    tag: here.tag,
-                    name: shown(here.name),
-                }),
-                (None, Some(there)) => found.push(|| ProtocolDifference::OnlyThere {
-                    tag: there.tag,
-                    name: shown(there.name),
-                }),
-                (None, None) => break,
+                (Some(here), None) => {
+                    found.push(|| ProtocolDifference::OnlyHere { tag, name: shown(here.name) });
+                }
+                (None, there) => {
+                    let name = there.map_or("", |there| there.name);
+                    found.push(|| ProtocolDifference::OnlyThere { tag, name: shown(name) });
+                }
             }
         }
         found.finish(|count| ProtocolDifference::More { count }).1

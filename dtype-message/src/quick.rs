@@ -23,9 +23,8 @@ use crate::header::{
 use crate::limits::Limits;
 use crate::{MAGIC, VERSION};
 use dtype_runtime::__private::{Records, pack_one_onto};
-use dtype_runtime::AppendBytes;
-use dtype_runtime::Datatype;
 use dtype_runtime::representation::ByteOrder;
+use dtype_runtime::{AppendBytes, Datatype};
 
 /// The first byte, without the flags that vary.
 const PLAIN: u8 = match ByteOrder::NATIVE {
@@ -59,9 +58,8 @@ const fn full_header<T: Datatype>() -> ([u8; BEFORE_TAG], u32) {
         ByteOrder::Little => 1,
         ByteOrder::Big => 2,
     };
-    let [a, b, c, d] = MAGIC;
     let words = [
-        u64::from_le_bytes([a, b, c, d, VERSION, order, 0, 0]),
+        u64::from_le_bytes([MAGIC[0], MAGIC[1], MAGIC[2], MAGIC[3], VERSION, order, 0, 0]),
         T::TYPE_MAP.signature_hash(),
         1,
         T::TYPE_MAP.size() as u64,

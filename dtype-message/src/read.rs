@@ -11,10 +11,7 @@ use crate::limits::Limits;
 use crate::messages::Messages;
 use crate::parser::Body;
 use crate::reversed::reverse_values;
-use dtype_runtime::BufferMut;
-use dtype_runtime::Committed;
-use dtype_runtime::Datatype;
-use dtype_runtime::unpack_into;
+use dtype_runtime::{BufferMut, Committed, Datatype, unpack_into};
 
 /// A message whose header has been read, while its payload is still in the stream.
 ///
@@ -131,9 +128,8 @@ impl<R: Read> Incoming<R> {
         self.header.check::<T>()?;
         self.header.check_count(self.limits.max_records().min(items.len() as u64))?;
         let count = self.sizes.count;
-        let is_reversed = self.header.is_reversed();
-        let mut packed = self.packed_in(size_of_val(items))?;
-        unpack_over(is_reversed, &mut packed, &mut items[..count])?;
+        let packed = self.native::<T>(size_of_val(items))?;
+        unpack_into(&packed, &mut items[..count])?;
         Ok(count)
     }
 
@@ -148,14 +144,13 @@ impl<R: Read> Incoming<R> {
         self.header.check::<T>()?;
         self.header.check_list::<Vec<T>>(self.header.count(), &self.limits)?;
         let count = self.sizes.count;
-        let is_reversed = self.header.is_reversed();
-        let mut packed = self.packed_in(size_of_val(&records[..]))?;
+        let packed = self.native::<T>(size_of_val(&records[..]))?;
         let before = records.len();
         grow(records, count.saturating_sub(before), count)?;
         if before < count {
             records.resize_with(count, T::default);
         }
-        let result = unpack_over(is_reversed, &mut packed, &mut records[..count]);
+        let result = unpack_into(&packed, &mut records[..count]);
         records.truncate(if result.is_ok() { count } else { before });
         result?;
         Ok(count)
@@ -200,6 +195,16 @@ impl<R: Read> Incoming<R> {
     /// [`Error::Records`].
     pub fn packed(self) -> Result<Vec<u8>, Error> {
         self.packed_in(0)
+    }
+
+    /// As [`packed_in`](Self::packed_in), in this machine's byte order.
+    fn native<T: Datatype>(self, room: usize) -> Result<Vec<u8>, Error> {
+        let is_reversed = self.header.is_reversed();
+        let mut packed = self.packed_in(room)?;
+        if is_reversed {
+            reverse_values(T::TYPE_MAP, &mut packed);
+        }
+        Ok(packed)
     }
 
     /// As [`packed`](Self::packed), but allocates up to `room` bytes at once: the memory that the caller has for the records. A
@@ -257,16 +262,4 @@ impl<R: Read> Incoming<R> {
         let came = fill(&mut self.input, &mut bytes[..len])?;
         if came < len { Err(self.body.truncated(came)) } else { self.body.verify(bytes) }
     }
-}
-
-/// Unpacks records that arrived in one of the two byte orders.
-fn unpack_over<T: Datatype>(
-    is_reversed: bool,
-    packed: &mut [u8],
-    items: &mut [T],
-) -> Result<(), dtype_runtime::Error> {
-    if is_reversed {
-        reverse_values(T::TYPE_MAP, packed);
-    }
-    unpack_into(packed, items).map(drop)
 }

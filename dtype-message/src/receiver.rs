@@ -1,6 +1,5 @@
 //! Reads messages one after another from a blocking stream.
 
-use core::fmt;
 use std::io::{self, ErrorKind, Read};
 
 use crate::CHUNK;
@@ -107,7 +106,7 @@ impl<R: Read, M: Messages> Receiver<R, M> {
     /// ```
     #[must_use]
     pub fn with_version(mut self, protocol: Protocol) -> Self {
-        self.buffered.set_version(protocol);
+        self.buffered.decoder.set_version(protocol);
         self
     }
 
@@ -172,24 +171,18 @@ impl<R: Read, M: Messages> Receiver<R, M> {
 /// A decoder and the bytes that were read for it. All readers use it.
 #[derive(Debug)]
 pub(crate) struct Buffered<M: Messages> {
-    decoder: Decoder<M>,
+    pub(crate) decoder: Decoder<M>,
     buffer: Vec<u8>,
     /// Index of the first byte in the buffer that has not been decoded.
     start: usize,
     end: usize,
     has_ended: bool,
-    explain: Option<Explain>,
+    /// Names the fields that differ, by the protocols of this side and the sender. A program that sets none does not refer to
+    /// the function, and so does not contain it.
+    explain: Option<(Explain, Protocol, Protocol)>,
 }
 
-/// Names the fields that differ, by the protocols of both sides. It is a boxed function, so that programs without protocols
-/// contain no code for them.
-struct Explain(Box<dyn Fn(Error) -> Error + Send + Sync>);
-
-impl fmt::Debug for Explain {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Explain").finish_non_exhaustive()
-    }
-}
+type Explain = fn(&Protocol, &Protocol, Error) -> Error;
 
 impl<M: Messages> Buffered<M> {
     pub(crate) fn new(limits: Limits) -> Self {
@@ -203,18 +196,13 @@ impl<M: Messages> Buffered<M> {
         let result = self.decoder.feed(&mut bytes);
         self.start = self.end - bytes.len();
         result.map_err(|error| match &self.explain {
-            Some(Explain(explain)) => explain(error),
+            Some((explain, own, sender)) => explain(own, sender, error),
             None => error,
         })
     }
 
     pub(crate) fn set_sender(&mut self, sender: Protocol) {
-        let own = Protocol::of::<M>();
-        self.explain = Some(Explain(Box::new(move |error| own.explain(&sender, error))));
-    }
-
-    pub(crate) fn set_version(&mut self, sender: Protocol) {
-        self.decoder.set_version(sender);
+        self.explain = Some((Protocol::explain, Protocol::of::<M>(), sender));
     }
 
     /// The space for the next bytes, once the present bytes have been decoded.
@@ -250,10 +238,5 @@ impl<M: Messages> Buffered<M> {
 
     pub(crate) fn is_lost(&self) -> bool {
         self.decoder.is_lost() || self.has_ended
-    }
-
-    #[cfg(feature = "tokio")]
-    pub(crate) fn header(&self) -> Option<&crate::Header> {
-        self.decoder.header()
     }
 }

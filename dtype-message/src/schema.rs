@@ -29,11 +29,9 @@
 use core::fmt;
 use core::str::FromStr;
 
-use dtype_runtime::Basic;
-use dtype_runtime::Datatype;
-use dtype_runtime::Validity;
 use dtype_runtime::basic::{Discriminants, Kind};
 use dtype_runtime::typemap::{Meaning, Node, TypeMap};
+use dtype_runtime::{Basic, Datatype, Validity};
 
 use crate::compare::{Difference, VALUES, schemas};
 
@@ -240,11 +238,7 @@ impl<'a> Sink<'a> {
     }
 
     /// A name with its control characters and backslashes escaped, so that a line break in it starts no new line.
-    const fn name(&mut self, name: &str) {
-        self.escaped_name(name, Name::Type);
-    }
-
-    const fn escaped_name(&mut self, name: &str, of: Name) {
+    const fn name(&mut self, name: &str, of: Name) {
         let bytes = name.as_bytes();
         let mut i = 0;
         while i < bytes.len() {
@@ -295,7 +289,7 @@ impl<'a> Sink<'a> {
 
     const fn schema(&mut self, map: &TypeMap) {
         match map.node() {
-            Node::Structure { name, .. } => self.name(name),
+            Node::Structure { name, .. } => self.name(name, Name::Type),
             _ => self.type_of(map),
         }
         self.byte(b'\n');
@@ -322,9 +316,7 @@ impl<'a> Sink<'a> {
                 self.text(": ");
                 self.type_of(map);
                 if self.has_values {
-                    let state = self.state;
                     self.values(map);
-                    self.state = state;
                 }
                 self.byte(b'\n');
             }
@@ -368,7 +360,7 @@ impl<'a> Sink<'a> {
                 self.text(", ");
             }
             if i < names.len() {
-                self.escaped_name(names[i], Name::Variant);
+                self.name(names[i], Name::Variant);
             }
             self.text(" = ");
             let number = (values[i] << unused).cast_signed() >> unused;
@@ -390,7 +382,7 @@ impl<'a> Sink<'a> {
                 if !matches!(outer, Path::Root) {
                     self.byte(b'.');
                 }
-                self.escaped_name(name, Name::Field);
+                self.name(name, Name::Field);
             }
             Path::Elements(outer, count) => {
                 self.path(outer);
@@ -406,10 +398,10 @@ impl<'a> Sink<'a> {
     const fn type_of(&mut self, map: &TypeMap) {
         match map.node() {
             Node::Basic { validity: Validity::Enum(_), name, .. }
-            | Node::Structure { name, .. } => self.name(name),
+            | Node::Structure { name, .. } => self.name(name, Name::Type),
             Node::Basic { basic, name, .. } => match map.meaning() {
                 Some(Meaning::Time(unit) | Meaning::Span(unit)) => {
-                    self.name(name);
+                    self.name(name, Name::Type);
                     self.byte(b'<');
                     self.text(unit.symbol());
                     self.byte(b'>');

@@ -99,7 +99,7 @@ impl<R: AsyncRead + Unpin, M: Messages> Receiver<R, M> {
     /// blocking [`Receiver::with_version`](crate::Receiver::with_version).
     #[must_use]
     pub fn with_version(mut self, protocol: Protocol) -> Self {
-        self.buffered.set_version(protocol);
+        self.buffered.decoder.set_version(protocol);
         self
     }
 
@@ -178,7 +178,7 @@ impl<R: AsyncRead + Unpin, M: Messages> Receiver<R, M> {
 
     /// The header of the last message.
     pub fn header(&self) -> Option<&Header> {
-        self.buffered.header()
+        self.buffered.decoder.header()
     }
 
     /// The stream.

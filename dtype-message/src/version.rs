@@ -21,8 +21,7 @@ use crate::assemble::Splitter;
 use crate::compare::shown;
 use crate::error::Error;
 use crate::header::Header;
-use crate::maps::Maps;
-use crate::messages::Messages;
+use crate::messages::{Maps, Messages};
 use crate::protocol::{Kind, Protocol};
 
 /// How many kinds of a sender are kept ready besides those that this side knows.
@@ -89,7 +88,7 @@ impl Version {
     /// `None` if both sides have one version.
     pub(crate) fn new<M: Messages>(sender: Protocol) -> Option<Box<Self>> {
         let own = Protocol::of::<M>();
-        let mut maps = Maps::default();
+        let mut maps = Maps::new();
         M::maps(0, &mut maps);
         let ready = Vec::new();
         (own != sender)
@@ -115,10 +114,10 @@ impl Version {
         let key = (here.tag, there.tag, order);
         let index = self.ready.iter().position(|ready| ready.0 == key).unwrap_or_else(|| {
             // A sender may have many more kinds than this side. No message that is converted is under way.
-            if self.ready.len() >= 2 * self.maps.0.len() + FEW {
+            if self.ready.len() >= 2 * self.maps.len() + FEW {
                 self.ready.clear();
             }
-            let maps = self.maps.0.iter().find(|(tag, ..)| *tag == here.tag);
+            let maps = self.maps.iter().find(|(tag, ..)| *tag == here.tag);
             let conversion = maps.map_or(Err(String::new()), |(_, head, records)| {
                 Conversion::new(&there, *head, records, order)
             });

@@ -2,15 +2,11 @@
 
 use std::io::Write;
 
-use crate::CHUNK;
-use crate::encoder::{Encoder, append};
+use crate::encoder::Encoder;
 use crate::error::Error;
 use crate::framing::Framing;
 use crate::messages::Messages;
-use dtype_runtime::Buffer;
-use dtype_runtime::Committed;
-use dtype_runtime::Datatype;
-use dtype_runtime::{AppendBytes, packed_size};
+use dtype_runtime::{AppendBytes, Buffer, Committed, Datatype};
 
 /// Writes the records as one message in a full frame, and returns the length of the frame in bytes.
 ///
@@ -50,12 +46,7 @@ pub fn write_framed<T: Datatype>(
     items: &[T],
     framing: Framing,
 ) -> Result<u64, Error> {
-    if packed_size::<T>(items.len()) > CHUNK {
-        return write_chunks(output, &mut Encoder::new(items, framing)?);
-    }
-    let mut frame = Vec::new();
-    append(items, &mut frame, framing)?;
-    write_whole(output, &frame)
+    write_chunks(output, &mut Encoder::new(items, framing)?)
 }
 
 /// Writes a value of any type that implements [`Messages`] as a message: one record, a `Vec` of records, a
@@ -78,13 +69,7 @@ pub fn send<M: Messages>(
     message: &M,
     framing: Framing,
 ) -> Result<u64, Error> {
-    let mut encoder = message.encoder(framing)?;
-    if encoder.header().payload_len() > CHUNK as u64 {
-        return write_chunks(output, &mut encoder);
-    }
-    let mut frame = Vec::new();
-    message.append(&mut frame, framing)?;
-    write_whole(output, &frame)
+    write_chunks(output, &mut message.encoder(framing)?)
 }
 
 /// Appends a message to bytes in memory, for example a datagram. [`decode`](crate::decode) is the receiving side.
@@ -125,8 +110,7 @@ pub fn write_with<'a>(
     from: impl Into<Buffer<'a>>,
     count: usize,
 ) -> Result<u64, Error> {
-    let mut encoder = Encoder::with_type(ty, from, count, Framing::new())?;
-    write_chunks(output, &mut encoder)
+    write_chunks(output, &mut Encoder::with_type(ty, from, count, Framing::new())?)
 }
 
 /// Writes a frame, piece by piece.
@@ -140,10 +124,4 @@ fn write_chunks(output: &mut impl Write, encoder: &mut Encoder<'_>) -> Result<u6
         let count = chunk.len();
         encoder.advance(count);
     }
-}
-
-/// Writes a frame that is already complete in memory.
-fn write_whole(output: &mut impl Write, frame: &[u8]) -> Result<u64, Error> {
-    output.write_all(frame)?;
-    Ok(frame.len() as u64)
 }

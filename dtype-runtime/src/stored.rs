@@ -151,6 +151,7 @@ pub enum TextEnd {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "each is accepted by itself")]
 pub struct ReadOptions {
     /// Whether fields that the type does not have are left out. Otherwise they are an error.
     pub other_fields: bool,

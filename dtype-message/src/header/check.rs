@@ -5,8 +5,7 @@ use crate::error::{Error, Mismatch, Protection, RecordKind};
 use crate::limits::Limits;
 use crate::schema::schema_hash;
 use dtype_runtime::__private::Records;
-use dtype_runtime::Datatype;
-use dtype_runtime::Type;
+use dtype_runtime::{Datatype, Type};
 
 impl Header {
     /// Checks whether the records can be unpacked as `T` here.

@@ -28,10 +28,8 @@ struct Constants<T>(PhantomData<T>);
 
 impl<T: Datatype> Constants<T> {
     /// Most types share the constant without checks, which saves the compiler time.
-    const CHECKS: &'static Checks = match T::TYPE_MAP.is_restricted() {
-        true => &Checks::from_map(T::TYPE_MAP),
-        false => &Checks::NONE,
-    };
+    const CHECKS: &'static Checks =
+        if T::TYPE_MAP.is_restricted() { &Checks::from_map(T::TYPE_MAP) } else { &Checks::NONE };
 
     /// The numbers of checks; 0 if there are too many for the lists.
     const LEAVES: usize = Self::CHECKS.leaves.len();

@@ -89,6 +89,8 @@ fn noise() -> impl Strategy<Value = Vec<u8>> {
 
 type Tenth<T> = [(u8, T); 10];
 
+type Eight<T> = (T, T, T, T, T, T, T, T);
+
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: if cfg!(miri) { 2 } else { 256 },
@@ -133,7 +135,6 @@ proptest! {
         compare::<[(u8, [(u8, [Ordered; 2]); 2]); 2]>(&noise, count);
         // More leaves, functions and invariants than are written out, and than there is room for.
         compare::<[(bool, bool, bool, bool, bool, bool, bool, bool); 3]>(&noise, count);
-        type Eight<T> = (T, T, T, T, T, T, T, T);
         compare::<Eight<(bool, bool, bool, bool, bool)>>(&noise, count);
         compare::<Eight<Eight<bool>>>(&noise, count);
         compare::<Eight<Eight<(bool, bool)>>>(&noise, count);
@@ -149,7 +150,6 @@ proptest! {
 
 #[test]
 fn the_types_of_this_test_have_lists_that_are_full_and_lists_that_are_not() {
-    type Eight<T> = (T, T, T, T, T, T, T, T);
     let complete = [
         Constants::<Eight<Eight<bool>>>::CHECKS,
         Constants::<Eight<Eight<FixedStr<1>>>>::CHECKS,
