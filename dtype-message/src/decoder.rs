@@ -122,7 +122,8 @@ impl<M: Messages> Decoder<M> {
         result
     }
 
-    /// As [`feed_any`](Self::feed_any), if no check panics.
+    /// As [`feed_any`](Self::feed_any), if no check panics. Inlined for the reason that [`quick`](Self::quick) is.
+    #[inline(always)]
     fn decode(&mut self, input: &mut &[u8]) -> Result<Option<M>, Error> {
         if self.version.is_none()
             && let Some(frame) = self.parser.whole(input)?
@@ -284,22 +285,14 @@ pub fn decode<M: Messages>(input: &mut &[u8], limits: &Limits) -> Result<Option<
 
 /// As [`decode`], for any frame.
 fn decode_any<M: Messages>(input: &mut &[u8], limits: &Limits) -> Result<Option<M>, Error> {
-    let mut parser = Parser::new();
-    let frame = parser.whole(input).inspect_err(|_| *input = &[])?;
-    if let Some(frame) = frame
-        && let Some(header) = parser.last_header()
-    {
-        if let Some(message) = M::whole(header, &frame, limits) {
-            *input = &input[frame.len()..];
-            return Ok(Some(message));
-        }
-        parser.enter(frame.header_len, input);
-    }
-    let mut decoder = Decoder { limits: *limits, parser, frame: Frame::None, version: None };
-    let message = decoder.decode_pieces(input);
+    let mut decoder = Decoder::new(*limits);
+    let before = input.len();
+    let message = decoder.decode(input);
     match &message {
         Ok(Some(_)) => {}
         Ok(None) => decoder.finish()?,
+        // The error is in the header, of which nothing was taken.
+        Err(_) if decoder.is_lost() && input.len() == before => *input = &[],
         // The error says why the frame was refused; errors in the rest of the frame do not matter.
         Err(_) => decoder.skip(input),
     }

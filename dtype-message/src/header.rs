@@ -106,19 +106,16 @@ impl Header {
         record: usize,
         count: u64,
     ) -> Result<Self, Error> {
-        let too_large = || Error::PayloadLength { count, record_size: record as u64 };
-        let list = (record as u64).checked_mul(count).ok_or_else(too_large)?;
-        let payload_len = list.checked_add(head.unwrap_or(0) as u64).ok_or_else(too_large)?;
-        let (count, record_size) = match head {
-            Some(_) => (1, payload_len),
-            None => (count, record as u64),
-        };
-        let (signature_hash, schema_hash) = (None, None);
-        let is_compact = false;
+        let record_size = record as u64;
+        let payload_len = payload_len(count, record_size)?
+            .checked_add(head.unwrap_or(0) as u64)
+            .ok_or(Error::PayloadLength { count, record_size })?;
+        let (count, record_size) =
+            if head.is_some() { (1, payload_len) } else { (count, record_size) };
         Ok(Self {
-            is_compact,
-            signature_hash,
-            schema_hash,
+            is_compact: false,
+            signature_hash: None,
+            schema_hash: None,
             count,
             record_size,
             payload_len,
