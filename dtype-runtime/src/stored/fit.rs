@@ -22,6 +22,8 @@ pub(super) struct Moved {
 pub(super) struct Walk {
     access: Access,
     options: ReadOptions,
+    /// Whether the copied values of a structure are in the order of the item. Otherwise they are in the order of the record.
+    by_item: bool,
     /// The byte order of the values so far.
     pub(super) order: Option<ByteOrder>,
     /// Whether the values so far are packed.
@@ -71,6 +73,7 @@ impl Walk {
         Self {
             access,
             options,
+            by_item: false,
             order,
             is_packed: true,
             stored: 0,
@@ -81,6 +84,11 @@ impl Walk {
             missing: Vec::new(),
             left_out: Vec::new(),
         }
+    }
+
+    /// The same with the copied values in the order of the item, so that they are one run if the item has no others.
+    pub(super) fn by_item(self) -> Self {
+        Self { by_item: true, ..self }
     }
 
     /// Compares an item with a map. The result is `None` if all values are converted.
@@ -197,7 +205,7 @@ impl Walk {
                 .filter(|(_, map, _)| map.size() > 0)
         };
         let (meaning, mut found, mut position) = (map.meaning(), 0, 0);
-        let (mut stored, mut packed) = (Members::default(), Members::default());
+        let mut members = Vec::new();
         let (outer, outer_packed, outer_counts) = (self.stored, self.packed, self.counts.len());
         for (name, map, default) in ours() {
             let path = joined(path, name);
@@ -218,8 +226,7 @@ impl Walk {
             self.stored = outer.checked_add(their.offset).ok_or_else(malformed)?;
             self.packed = outer_packed + position;
             if let Some(moved) = self.item(their.item, map, &path)? {
-                stored.add(displacement, moved.stored);
-                packed.add(position.cast_signed() as i64, moved.packed);
+                members.push((displacement, position.cast_signed() as i64, moved));
             }
             // In a structure that counts its values, the first field is their number.
             if let (0, Some(of @ (Meaning::Optional | Meaning::List))) = (position, meaning) {
@@ -239,13 +246,18 @@ impl Walk {
             self.others(&theirs, |name| ours().any(|(field, ..)| field == name), path)?;
         }
         self.is_packed &= item.size() == position as u64;
-        if stored.types.is_empty() {
+        if members.is_empty() {
             return Ok(None);
+        }
+        if self.by_item {
+            members.sort_by_key(|(displacement, ..)| *displacement);
         }
         let malformed = || Misfit::Malformed { field: path.to_owned() };
         let extent = i64::try_from(item.size()).map_err(|_| malformed())?;
-        let stored = stored.finish(extent).ok_or_else(malformed)?;
-        let packed = packed.finish(position.cast_signed() as i64).ok_or_else(malformed)?;
+        let stored = members.iter().map(|(at, _, moved)| (*at, moved.stored.clone()));
+        let stored = structure(stored, extent).ok_or_else(malformed)?;
+        let packed = members.iter().map(|(_, at, moved)| (*at, moved.packed.clone()));
+        let packed = structure(packed, position.cast_signed() as i64).ok_or_else(malformed)?;
         Ok(Some(Moved { stored, packed }))
     }
 
@@ -288,24 +300,12 @@ impl Walk {
     }
 }
 
-/// The members of a structure.
-#[derive(Default)]
-struct Members {
-    displacements: Vec<i64>,
-    types: Vec<Type>,
-}
-
-impl Members {
-    fn add(&mut self, displacement: i64, of: Type) {
-        self.displacements.push(displacement);
-        self.types.push(of);
-    }
-
-    fn finish(self, extent: i64) -> Option<Type> {
-        let lengths = vec![1; self.types.len()];
-        let all = Type::structure(&lengths, &self.displacements, &self.types).ok()?;
-        Type::resized(&all, 0, extent).ok()
-    }
+/// A structure of these members at their displacements.
+fn structure(members: impl Iterator<Item = (i64, Type)>, extent: i64) -> Option<Type> {
+    let (displacements, types): (Vec<_>, Vec<_>) = members.unzip();
+    let lengths = vec![1; types.len()];
+    let all = Type::structure(&lengths, &displacements, &types).ok()?;
+    Type::resized(&all, 0, extent).ok()
 }
 
 /// The number of elements of an array in the item, and its axes, the outermost first. `sizes` are the sizes of an element in

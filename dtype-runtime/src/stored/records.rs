@@ -18,7 +18,7 @@ use crate::representation::ByteOrder;
 use crate::typed::{NOT_INITIALISED, pack_as, pack_onto, refuse_skipped_fields};
 use crate::typed::{unpack_after, unpack_as};
 use crate::typemap::TypeMap;
-use crate::types::Type;
+use crate::types::{Flags, Type};
 
 /// A stored datatype whose items contain the fields of `T`, at any offsets.
 pub struct Fit<T> {
@@ -32,6 +32,8 @@ pub struct Fit<T> {
     stored: Option<Committed>,
     /// The same values in a packed record; `None` if they are the whole record.
     packed: Option<Committed>,
+    /// Whether these values are the whole item, in its order.
+    is_item: bool,
     /// A packed record with the fields that an item lacks; empty if it lacks none.
     defaults: Vec<u8>,
     conversions: Vec<Conversion>,
@@ -91,7 +93,7 @@ impl<T> Fit<T> {
     ) -> Result<Self, I::Error> {
         let record = map.size();
         let mut walk = Walk::new(access, options, order);
-        let moved = walk.item(item, map, "")?;
+        let mut moved = walk.item(item, map, "")?;
         let Walk { order, is_packed, conversions, missing, left_out, .. } = walk;
         let mut defaults = vec![0; if missing.is_empty() { 0 } else { record }];
         let order = order.unwrap_or(ByteOrder::NATIVE);
@@ -99,15 +101,21 @@ impl<T> Fit<T> {
             field.fill(order, &mut defaults);
         }
         let is_whole = conversions.is_empty() && missing.is_empty();
+        if !is_whole {
+            moved = Walk::new(access, options, Some(order)).by_item().item(item, map, "")?;
+        }
         let malformed = |_| Misfit::Malformed { field: String::new() };
         let commit = |part: fn(&Moved) -> &Type| moved.as_ref().map(|moved| part(moved).commit());
+        let stored = commit(|moved| &moved.stored);
+        let is_run = |ty: &Committed| ty.flags().contains(Flags::NO_GAPS) && ty.true_lb() == 0;
         Ok(Self {
             size: usize::try_from(item.size()).map_err(malformed)?,
             record,
             defaults,
             order,
             is_packed: is_packed && conversions.is_empty(),
-            stored: commit(|moved| &moved.stored),
+            is_item: !is_whole && stored.as_ref().is_some_and(is_run),
+            stored,
             packed: commit(|moved| &moved.packed).filter(|_| !is_whole),
             conversions,
             left_out,
@@ -146,8 +154,8 @@ impl<T> Fit<T> {
         Self { left_out: Vec::new(), ..self }
     }
 
-    /// An item as a datatype: the values that are not converted, in the order of the packed records, at their displacements
-    /// in the item, with the item's extent. `None` if all are converted.
+    /// An item as a datatype: the values that are not converted, at their displacements in the item, with the item's extent.
+    /// They are in the order of the packed records if no value is converted or missing. `None` if all are converted.
     pub fn item_type(&self) -> Option<&Type> {
         self.stored.as_deref()
     }
@@ -177,6 +185,9 @@ impl<T> Fit<T> {
         match (&self.stored, &self.packed) {
             (Some(stored), None) => {
                 stored.pack(Buffer::new(items), count, packed)?;
+            }
+            (Some(_), Some(all)) if self.is_item => {
+                all.unpack(items, BufferMut::new(packed), count)?;
             }
             (Some(stored), Some(all)) => {
                 let some = self.at_once(stored)?;

@@ -164,6 +164,58 @@ fn an_error_has_the_record_and_the_field() {
     );
 }
 
+/// The fields are copied at once if they are the whole item, and gathered before if there are others.
+#[test]
+fn fields_in_any_order_beside_one_that_is_missing() {
+    #[derive(Datatype, Clone, Debug, PartialEq)]
+    struct Pair {
+        x: u8,
+        y: u16,
+    }
+    #[derive(Datatype, Clone, Debug, PartialEq)]
+    struct Whole {
+        a: u16,
+        pairs: [Pair; 2],
+        #[dtype(default)]
+        missing: u32,
+        b: u32,
+    }
+    let pair = |x, y| Pair { x, y };
+    let expected: Vec<_> = (0..1000)
+        .map(|b| Whole { a: 0x0102, pairs: [pair(3, 0x0405), pair(6, 0x0708)], missing: 0, b })
+        .collect();
+    let unsigned = |size| number(NumberKind::Unsigned, size);
+    for (is_turned, order, gap) in [
+        (false, [0, 1, 2], 0),
+        (false, [2, 1, 0], 0),
+        (true, [1, 2, 0], 0),
+        (true, [0, 2, 1], 3),
+        (false, [1, 0, 2], 1),
+    ] {
+        let (x, y) = if is_turned { (2, 0) } else { (0, 1) };
+        let pair = Stored(Form::Structure(vec![("x", x, unsigned(1)), ("y", y, unsigned(2))]), 3);
+        let pairs = if is_turned { [4, 5, 3, 7, 8, 6] } else { [3, 4, 5, 6, 7, 8] };
+        let all = [("a", unsigned(2)), ("pairs", array(&[2], pair)), ("b", unsigned(4))];
+        let (mut fields, mut size) = (Vec::new(), 0);
+        for (name, stored) in order.map(|field: usize| all[field].clone()) {
+            fields.push((name, size, stored.clone()));
+            size += stored.1;
+        }
+        let mut items = Vec::new();
+        for b in 0..1000_u32 {
+            let values: [&[u8]; 3] = [&[1, 2], &pairs, &b.to_be_bytes()];
+            items.extend(order.map(|field| values[field]).concat());
+            items.extend(vec![0xff; gap]);
+        }
+        let item = Stored(Form::Structure(fields), size + gap as u64);
+        let options = ReadOptions::strict().with_defaults();
+        let fit = Fit::<Whole>::new(&item, Access::Read, options).unwrap();
+        let mut records = Vec::new();
+        fit.unpack_onto(&items, 0..1000, &mut Scratch::default(), &mut records).unwrap();
+        assert_eq!(records, expected);
+    }
+}
+
 /// A value that extends beyond an item, or beyond the array around it, is not read.
 #[test]
 fn a_format_that_contradicts_itself_is_refused() {
