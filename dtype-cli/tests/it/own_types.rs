@@ -392,6 +392,21 @@ fn messages_of_a_head_and_a_list() {
 }
 
 #[test]
+fn the_book_shows_a_head_and_a_list() {
+    let chapter = include_str!("../../../docs/src/command.md");
+    let source = "struct Head { number: u32, is_last: bool } struct Spot { x: i16, on: bool }
+        #[derive(Messages)] enum M { #[dtype(tag = 9)] Page { head: Head, records: Vec<Spot> } }";
+    let bytes = b"\x80\x09\x0b\x07\0\0\0\x01\xfd\xff\x01\x05\0\0";
+    let table = fed(dtype().args(["frame", source, "-"]), bytes).stdout;
+    let table = String::from_utf8(table).unwrap();
+    assert!(chapter.contains(table.strip_suffix("1 frame\n").unwrap()), "{table}");
+    let lines = fed(dtype().args(["frame", "--json", source, "-"]), bytes).stdout;
+    let lines = String::from_utf8(lines).unwrap();
+    let head = format!("`{}`", lines.lines().next().unwrap());
+    assert!(chapter.contains(&head), "{head}");
+}
+
+#[test]
 fn other_lengths_after_a_head() {
     let name = name_in_proto("Message");
     for framing in [
