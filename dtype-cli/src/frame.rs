@@ -21,7 +21,7 @@ use crate::failure::Failure;
 use crate::forward::Forward;
 use crate::input::{self, StandardInput};
 use crate::value::{json_string, printable};
-use known::{KnownTypes, Part as Known, Ready};
+use known::{KnownTypes, Ready, Records};
 use report::{Found, Report};
 
 /// How many bytes of the input are kept to search them for a frame.
@@ -308,13 +308,13 @@ fn may_hold_type(header: &Header) -> bool {
 /// What prints the contents of a frame.
 struct Contents<'a> {
     /// The record before the others, until it is printed.
-    head: Option<(&'a mut Known, Box<dyn Printer>)>,
+    head: Option<(&'a mut Records, Box<dyn Printer>)>,
     list: List<'a>,
 }
 
 enum List<'a> {
     /// Records of a type, and the number of the next one.
-    Records(&'a mut Known, Box<dyn Printer>, u64),
+    Records(&'a mut Records, Box<dyn Printer>, u64),
     /// The bytes of a text, and the number of its frame if it is printed as JSON.
     Text(Vec<u8>, Option<u64>),
 }

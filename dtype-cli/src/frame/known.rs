@@ -32,18 +32,18 @@ pub(super) struct Known {
 /// What is needed to print records of a type. It can take far more memory than the type.
 struct Prepared {
     order: ByteOrder,
-    head: Option<Part>,
-    records: Part,
+    head: Option<Records>,
+    records: Records,
 }
 
 /// What is needed to print the head of a message, or its records.
-pub(super) struct Part {
+pub(super) struct Records {
     ty: Type,
     pub(super) shape: Rc<Shape>,
     values: Values,
 }
 
-impl Part {
+impl Records {
     fn new(parsed: &Parsed, representation: Representation) -> Result<Self, Failure> {
         let shape = Shape::of(parsed);
         let values = Values::packed(&shape, representation)?;
@@ -92,7 +92,7 @@ impl Known {
                     ByteOrder::Little => Representation::LittleEndian,
                     ByteOrder::Big => Representation::BigEndian,
                 };
-                let part = |parsed| Part::new(parsed, representation);
+                let part = |parsed| Records::new(parsed, representation);
                 let head = self.head().map(part).transpose()?;
                 Prepared { order, head, records: part(&self.parsed)? }
             }
@@ -126,8 +126,8 @@ impl Known {
 /// A type that is prepared for the records of a frame.
 pub(super) struct Ready<'a> {
     /// The record before the others, if there is one.
-    pub(super) head: Option<&'a mut Part>,
-    pub(super) records: &'a mut Part,
+    pub(super) head: Option<&'a mut Records>,
+    pub(super) records: &'a mut Records,
     /// Whether an argument gave the type, and not the file.
     pub(super) is_given: bool,
     /// The kind of message.
