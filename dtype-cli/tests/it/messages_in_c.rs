@@ -370,6 +370,22 @@ fn a_header_for_any_type() {
     let text = header("#[repr(i8)] enum K { A = -1, B, C = 9 } struct S { k: K, all: [K; 2] }");
     assert!(text.contains("enum {\n    K_A = -1,\n    K_B = 0,\n    K_C = 9,\n};"), "{text}");
     assert_eq!(text.matches("K_A").count(), 1, "{text}");
+    // A head without a name of its own, and one without data; a kind of message whose name is that of a head.
+    let text = header(
+        "#[derive(Messages)] enum M { A((u8, u16), Vec<u8>), A_HEAD(u8), B((), String), C(u8, Vec<(u8, f32)>) }",
+    );
+    for part in [
+        "AHead {\n    uint8_t",
+        "#define Message_A_HEAD_SIZE UINT64_C(3)\n#define Message_A_SIZE UINT64_C(1)\n",
+        "#define Message_B_HEAD_SIZE UINT64_C(0)\n#define Message_B_SIZE UINT64_C(1)\n",
+        "struct __attribute__((packed)) C {\n    uint8_t",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    let macros = text.lines().filter_map(|line| line.strip_prefix("#define ")?.split(' ').next());
+    let mut macros: Vec<&str> = macros.collect();
+    macros.sort_unstable();
+    assert!(macros.windows(2).all(|pair| pair[0] != pair[1]), "{text}");
     let text = header("struct Point { double x; int n; };");
     assert!(text.contains("Point {\n    double x;\n    int n;\n};"), "{text}");
     assert!(text.contains("#define Point_SIZE UINT64_C(12)"), "{text}");

@@ -159,7 +159,8 @@ pub(super) fn write_messages(all: &Declarations, records: &[Records<'_>]) -> Str
         let mut hash = parsed.ty.signature_hash();
         if let Some(Parsed { ty: head, .. }) = head {
             hash = Header::combined_hash(head.signature_hash(), hash);
-            let _ = writeln!(lines[1], "#define {name}_HEAD_SIZE UINT64_C({})", head.size());
+            let head_name = scope.unique(&format!("{name}_HEAD"));
+            let _ = writeln!(lines[1], "#define {head_name}_SIZE UINT64_C({})", head.size());
         }
         let _ = writeln!(lines[1], "#define {name}_SIZE UINT64_C({})", parsed.ty.size());
         let _ = writeln!(lines[1], "#define {name}_SIGNATURE UINT64_C({hash:#018x})");
