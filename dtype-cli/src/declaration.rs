@@ -51,6 +51,8 @@ pub(crate) struct Message {
     pub(crate) name: String,
     /// Whether its records are the bytes of a text.
     pub(crate) is_text: bool,
+    /// The type of the record before them, if there is one.
+    pub(crate) head: Option<Parsed>,
 }
 
 /// A struct that a text declares.

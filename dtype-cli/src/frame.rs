@@ -21,7 +21,7 @@ use crate::failure::Failure;
 use crate::forward::Forward;
 use crate::input::{self, StandardInput};
 use crate::value::{json_string, printable};
-use known::{KnownTypes, Ready};
+use known::{KnownTypes, Ready, Records};
 use report::{Found, Report};
 
 /// How many bytes of the input are kept to search them for a frame.
@@ -199,19 +199,15 @@ impl Frames {
             match types.find(header)? {
                 Ok(Some(ready)) => {
                     found.message = ready.message.map(|message| message.name.clone());
-                    contents = Contents::new(ready, header, report, *colour, out)?;
+                    contents = Contents::new(ready, report, *colour, out)?;
                 }
                 Ok(None) => {}
                 Err(error) => refusal = Some(error),
             }
         }
-        let step = match PIECE.checked_rem(header.record_size()) {
-            Some(rest) if rest < PIECE => PIECE - rest,
-            _ => header.record_size().max(1),
-        };
-        let step = if contents.is_some() { step } else { PIECE };
         let mut at = span.payload;
         while at < span.payload_end {
+            let step = contents.as_ref().map_or(PIECE, Contents::step);
             let to = at.saturating_add(step).min(span.payload_end);
             let bytes = input.bytes(at, to)?;
             crc.update(bytes);
@@ -310,9 +306,15 @@ fn may_hold_type(header: &Header) -> bool {
 }
 
 /// What prints the contents of a frame.
-enum Contents<'a> {
-    /// Records of a type, the size of each in bytes, and the number of the next one.
-    Records(Ready<'a>, Box<dyn Printer>, usize, u64),
+struct Contents<'a> {
+    /// The record before the others, until it is printed.
+    head: Option<(&'a mut Records, Box<dyn Printer>)>,
+    list: List<'a>,
+}
+
+enum List<'a> {
+    /// Records of a type, and the number of the next one.
+    Records(&'a mut Records, Box<dyn Printer>, u64),
     /// The bytes of a text, and the number of its frame if it is printed as JSON.
     Text(Vec<u8>, Option<u64>),
 }
@@ -321,7 +323,6 @@ impl<'a> Contents<'a> {
     /// `None` if the records of a type from the file do not fit a table.
     fn new(
         ready: Ready<'a>,
-        header: &Header,
         report: &Report,
         colour: bool,
         out: &mut impl Write,
@@ -330,17 +331,27 @@ impl<'a> Contents<'a> {
         if let (None, Some(message)) = (frame, ready.message) {
             writeln!(out, "  message {}", printable(&message.name))?;
         }
+        let head = match ready.head.filter(|head| head.size() > 0) {
+            None => None,
+            Some(head) => {
+                let printer: Box<dyn Printer> = match frame {
+                    Some(_) => Box::new(Lines::new(&head.shape, frame).of_head()),
+                    None => Box::new(Table::new(&head.shape, colour)?.indented().of_head()),
+                };
+                Some((head, printer))
+            }
+        };
         if ready.message.is_some_and(|message| message.is_text) {
-            return Ok(Some(Self::Text(Vec::new(), frame)));
+            return Ok(Some(Self { head, list: List::Text(Vec::new(), frame) }));
         }
         // A message without data has no records to print.
-        let Some(size) = usize::try_from(header.record_size()).ok().filter(|size| *size > 0) else {
+        if ready.records.size() == 0 {
             return Ok(None);
-        };
+        }
         let printer: Box<dyn Printer> = if frame.is_some() {
-            Box::new(Lines::new(ready.shape, frame))
+            Box::new(Lines::new(&ready.records.shape, frame))
         } else {
-            match Table::new(ready.shape, colour) {
+            match Table::new(&ready.records.shape, colour) {
                 Ok(table) => Box::new(table.indented()),
                 // A problem with a type from the file does not end the command; one with a given type does, because it is
                 // the user's mistake.
@@ -351,15 +362,39 @@ impl<'a> Contents<'a> {
                 Err(reason) => return Err(reason),
             }
         };
-        Ok(Some(Self::Records(ready, printer, size, 0)))
+        Ok(Some(Self { head, list: List::Records(ready.records, printer, 0) }))
     }
 
-    /// Prints whole records; a part at the end is left out.
+    /// The number of bytes to add next: the head, whole records, or a piece of a text.
+    fn step(&self) -> u64 {
+        match (&self.head, &self.list) {
+            (Some((head, _)), _) => head.size(),
+            (None, List::Records(records, ..)) => {
+                let size = records.size().max(1);
+                (PIECE / size).max(1) * size
+            }
+            (None, List::Text(..)) => PIECE,
+        }
+    }
+
+    /// Prints the head or whole records, as many bytes as [`step`](Self::step) says; a part at the end is left out.
     fn add(&mut self, bytes: &[u8], out: &mut impl Write) -> Result<Result<(), Error>, Failure> {
-        match self {
-            Self::Records(ready, printer, size, number) => {
-                for record in bytes.chunks_exact(*size) {
-                    let values = match ready.values(record) {
+        if let Some((head, mut printer)) = self.head.take() {
+            if head.size() != bytes.len() as u64 {
+                return Ok(Ok(()));
+            }
+            let values = match head.values(bytes) {
+                Ok(values) => values,
+                Err(error) => return Ok(Err(error.into())),
+            };
+            printer.record(&Record::of(0, values), out)?;
+            return printer.finish(out).map(Ok);
+        }
+        match &mut self.list {
+            List::Records(records, printer, number) => {
+                let size = usize::try_from(records.size()).unwrap_or(usize::MAX).max(1);
+                for record in bytes.chunks_exact(size) {
+                    let values = match records.values(record) {
                         Ok(values) => values,
                         Err(error) => return Ok(Err(error.into())),
                     };
@@ -367,7 +402,7 @@ impl<'a> Contents<'a> {
                     *number += 1;
                 }
             }
-            Self::Text(text, _) => {
+            List::Text(text, _) => {
                 let room = MAX_TEXT.saturating_sub(text.len());
                 text.extend_from_slice(&bytes[..bytes.len().min(room)]);
             }
@@ -381,9 +416,9 @@ fn finish(
     contents: Option<Contents<'_>>,
     out: &mut impl Write,
 ) -> Result<Result<(), Error>, Failure> {
-    let (bytes, frame) = match contents {
-        Some(Contents::Records(_, mut printer, ..)) => return printer.finish(out).map(Ok),
-        Some(Contents::Text(bytes, frame)) => (bytes, frame),
+    let (bytes, frame) = match contents.map(|contents| contents.list) {
+        Some(List::Records(_, mut printer, _)) => return printer.finish(out).map(Ok),
+        Some(List::Text(bytes, frame)) => (bytes, frame),
         None => return Ok(Ok(())),
     };
     let (text, error) = match std::str::from_utf8(&bytes) {

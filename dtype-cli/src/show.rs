@@ -11,7 +11,7 @@ use dtype_show::{
 };
 
 use crate::arguments::{Form, Show};
-use crate::declaration::{ExportError, c_messages, c_struct, rust_struct};
+use crate::declaration::{ExportError, Message, c_messages, c_struct, rust_struct};
 use crate::failure::Failure;
 use crate::field_paths::FieldPaths;
 use crate::input::Given;
@@ -100,7 +100,10 @@ pub(crate) fn messages(given: Given, argument: &str, out: &mut impl Write) -> Re
     let all = match given {
         Given::Type(parsed) => vec![(None, records::packed(&parsed)?)],
         Given::Messages(all) => {
-            let packed = |(message, parsed)| Ok((Some(message), records::packed(&parsed)?));
+            let packed = |(message, parsed): (Message, _)| {
+                let head = message.head.as_ref().map(records::packed).transpose()?;
+                Ok((Some(Message { head, ..message }), records::packed(&parsed)?))
+            };
             all.into_iter().map(packed).collect::<Result<_, Failure>>()?
         }
     };

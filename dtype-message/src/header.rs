@@ -47,7 +47,7 @@ pub(crate) const fn folded(hash: u64) -> u64 {
     (hash ^ (hash >> 32)) & 0xFFFF_FFFF
 }
 
-/// The hash of the signature, or of the schema, of a head and the records after it. It is never 0.
+/// The hash of the signature, or of the schema, of a head and the records after it, from the hashes of both. It is never 0.
 pub(crate) const fn combined(head: u64, records: u64) -> u64 {
     let mixed = (head.rotate_left(32) ^ records).wrapping_mul(0xD6E8_FEB8_6659_FD93);
     let mixed = mixed ^ (mixed >> 32);
@@ -74,6 +74,12 @@ impl Header {
     pub fn of<T: Datatype>(count: usize, framing: Framing) -> Result<Self, Error> {
         let schema = framing.has_schema().then_some(const { schema_hash::<T>() });
         Self::new(T::TYPE_MAP.signature_hash(), schema, T::TYPE_MAP.size() as u64, count, framing)
+    }
+
+    /// The signature hash of a message of a head and records after it, from the signature hashes of both. The hash of the schema
+    /// follows in the same way.
+    pub const fn combined_hash(head: u64, records: u64) -> u64 {
+        combined(head, records)
     }
 
     /// The header of a head and `count` records after it, packed on this machine: a single record of their length.

@@ -143,8 +143,15 @@ static inline int dtype_holds(const struct dtype_frame *frame, uint64_t size, ui
                                                             : frame->signature == signature);
 }
 
+/* The number of records after the head of a frame, if the frame has a head and records of these sizes in bytes, and their
+   signature if it has one; otherwise -1. The head is at `frame->records`, the records follow it. */
+static inline int64_t dtype_after_head(const struct dtype_frame *frame, uint64_t head, uint64_t size, uint64_t signature) {
+    if (frame->count != 1 || frame->record_size < head || size == 0 || (frame->record_size - head) % size != 0) return -1;
+    return dtype_holds(frame, frame->record_size, signature) ? (int64_t)((frame->record_size - head) / size) : -1;
+}
+
 /* Writes the header of a full frame: 48 bytes, before the records. The checksum of the frame, four bytes, little-endian, follows
-   the records: `dtype_crc32c` of them, continued from that of the first 44 bytes of the header. */
+   the records: `dtype_crc32c` of them, continued from that of the first 44 bytes of the header. A head and its list are one record of the length of both. */
 static inline uint32_t dtype_write_header(unsigned char *to, uint32_t tag, uint64_t signature, uint64_t count, uint64_t size) {
     const uint16_t one = 1;
     uint64_t numbers[5] = {signature, count, size, 0, tag};

@@ -110,16 +110,23 @@ pub(crate) fn c_messages(
         None => parsed.fields.type_name(&parsed.ty).unwrap_or(name).to_owned(),
     };
     // Text is bytes, and a message without records has no type.
-    let structs = all.iter().filter(|(message, parsed)| {
-        parsed.ty.extent() != 0 && !message.as_ref().is_some_and(|message| message.is_text)
+    let structs = all.iter().flat_map(|(message, parsed)| {
+        let head = message
+            .as_ref()
+            .and_then(|message| Some((format!("{}Head", message.name), message.head.as_ref()?)));
+        let is_text = message.as_ref().is_some_and(|message| message.is_text);
+        let own = message.as_ref().map_or(name, |message| &message.name).to_owned();
+        head.into_iter().chain((!is_text).then_some((own, parsed)))
     });
-    let structs: Vec<(&str, &Parsed)> = structs
-        .map(|(message, parsed)| (message.as_ref().map_or(name, |message| &*message.name), parsed))
-        .collect();
+    let structs: Vec<(String, &Parsed)> =
+        structs.filter(|(_, parsed)| parsed.ty.extent() != 0).collect();
+    let structs: Vec<(&str, &Parsed)> =
+        structs.iter().map(|(name, parsed)| (name.as_str(), *parsed)).collect();
     let declarations = definition::declarations(&structs, &c::OF_PEERS, true, false)?;
     let records = all.iter().map(|(message, parsed)| c::Records {
         name: named(message, parsed),
         tag: message.as_ref().map(|message| message.tag),
+        head: message.as_ref().and_then(|message| message.head.as_ref()),
         parsed,
     });
     Ok(c::write_messages(&declarations, &records.collect::<Vec<_>>()))

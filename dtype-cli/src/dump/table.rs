@@ -33,6 +33,8 @@ pub(crate) struct Table {
     has_begun: bool,
     colour: bool,
     indent: &'static str,
+    /// Whether its only row is the record before the others of a message, which has no number.
+    is_head: bool,
 }
 
 /// The texts of a row, and whether they are values.
@@ -41,7 +43,8 @@ type Row = Vec<(String, Validity)>;
 impl Printer for Table {
     fn record(&mut self, record: &Record<'_>, out: &mut dyn Write) -> Result<(), Failure> {
         let Record { number, mut values, .. } = *record;
-        let mut cells = vec![(number.to_string(), Validity::Valid)];
+        let number = if self.is_head { String::new() } else { number.to_string() };
+        let mut cells = vec![(number, Validity::Valid)];
         for column in &self.columns {
             let mut text = String::new();
             let mut writer = ValueWriter::plain(MAX_ELEMENTS, &mut text);
@@ -64,7 +67,7 @@ impl Printer for Table {
         if !self.has_begun {
             self.has_begun = true;
             let names = self.columns.iter().map(|column| column.name.clone());
-            let names = std::iter::once("record".to_owned()).chain(names);
+            let names = std::iter::once(self.title().to_owned()).chain(names);
             let head: Row = names.map(|name| (name, Validity::Valid)).collect();
             self.line(&head, "\x1b[1m", out)?;
         }
@@ -92,7 +95,18 @@ impl Table {
             has_begun: false,
             colour,
             indent: "",
+            is_head: false,
         })
+    }
+
+    /// The same table for the record before the others of a message.
+    pub(crate) fn of_head(self) -> Self {
+        Self { is_head: true, ..self }
+    }
+
+    /// The title of the first column.
+    fn title(&self) -> &'static str {
+        if self.is_head { "head" } else { "record" }
     }
 
     /// The same table with two spaces before each line.

@@ -32,8 +32,36 @@ pub(super) struct Known {
 /// What is needed to print records of a type. It can take far more memory than the type.
 struct Prepared {
     order: ByteOrder,
-    shape: Rc<Shape>,
+    head: Option<Records>,
+    records: Records,
+}
+
+/// What is needed to print the head of a message, or its records.
+pub(super) struct Records {
+    ty: Type,
+    pub(super) shape: Rc<Shape>,
     values: Values,
+}
+
+impl Records {
+    fn new(parsed: &Parsed, representation: Representation) -> Result<Self, Failure> {
+        let shape = Shape::of(parsed);
+        let values = Values::packed(&shape, representation)?;
+        Ok(Self { ty: parsed.ty.clone(), shape, values })
+    }
+
+    /// Packed bytes of a record.
+    pub(super) fn size(&self) -> u64 {
+        self.ty.size()
+    }
+
+    /// The values of a packed record.
+    pub(super) fn values<'a>(
+        &'a mut self,
+        record: &'a [u8],
+    ) -> Result<&'a [u8], dtype_runtime::Error> {
+        self.values.of(&self.ty, record, 0)
+    }
 }
 
 impl Known {
@@ -59,41 +87,51 @@ impl Known {
         let prepared = match self.prepared.take() {
             Some(prepared) if prepared.order == order => prepared,
             _ => {
-                let shape = Shape::of(&self.parsed);
                 let representation = match order {
                     _ if order == ByteOrder::NATIVE => Representation::Native,
                     ByteOrder::Little => Representation::LittleEndian,
                     ByteOrder::Big => Representation::BigEndian,
                 };
-                let values = Values::packed(&shape, representation)?;
-                Prepared { order, shape, values }
+                let part = |parsed| Records::new(parsed, representation);
+                let head = self.head().map(part).transpose()?;
+                Prepared { order, head, records: part(&self.parsed)? }
             }
         };
-        let Prepared { shape, values, .. } = self.prepared.insert(prepared);
-        let (ty, message) = (&self.parsed.ty, self.message.as_ref());
-        Ok(Ready { ty, shape, values, is_given: self.is_given, message })
+        let Prepared { head, records, .. } = self.prepared.insert(prepared);
+        let message = self.message.as_ref();
+        Ok(Ready { head: head.as_mut(), records, is_given: self.is_given, message })
+    }
+
+    /// The type of the record before the others.
+    fn head(&self) -> Option<&Parsed> {
+        self.message.as_ref().and_then(|message| message.head.as_ref())
+    }
+
+    /// Checks whether a frame has this type. If the frame has no signature to compare, the size must match.
+    fn fits(&self, header: &Header) -> Result<(), Error> {
+        let ty = &self.parsed.ty;
+        let Some(head) = self.head() else {
+            return match header.check_type(ty) {
+                Err(Error::NoSignature { .. }) if header.record_size() == ty.size() => Ok(()),
+                other => other,
+            };
+        };
+        match header.check_headed(&head.ty, ty) {
+            Err(Error::NoSignature { .. }) if header.count() == 1 => Ok(()),
+            other => other,
+        }
     }
 }
 
 /// A type that is prepared for the records of a frame.
 pub(super) struct Ready<'a> {
-    ty: &'a Type,
-    pub(super) shape: &'a Rc<Shape>,
-    values: &'a mut Values,
+    /// The record before the others, if there is one.
+    pub(super) head: Option<&'a mut Records>,
+    pub(super) records: &'a mut Records,
     /// Whether an argument gave the type, and not the file.
     pub(super) is_given: bool,
     /// The kind of message.
     pub(super) message: Option<&'a Message>,
-}
-
-impl Ready<'_> {
-    /// The values of a packed record.
-    pub(super) fn values<'a>(
-        &'a mut self,
-        record: &'a [u8],
-    ) -> Result<&'a [u8], dtype_runtime::Error> {
-        self.values.of(self.ty, record, 0)
-    }
 }
 
 /// The types given by arguments, and those found in the file.
@@ -137,7 +175,7 @@ impl KnownTypes {
         let is_for =
             |given: &Known| given.message.as_ref().is_none_or(|kind| kind.tag == header.tag());
         let mut candidates = self.given.iter().enumerate().filter(|(_, given)| is_for(given));
-        let fitting = candidates.find_map(|(at, given)| match fits(header, &given.parsed.ty) {
+        let fitting = candidates.find_map(|(at, given)| match given.fits(header) {
             Ok(()) => Some(at),
             Err(error) => {
                 refusal = Some(error);
@@ -190,14 +228,6 @@ impl KnownTypes {
         let schema: Schema = std::str::from_utf8(bytes).ok()?.parse().ok()?;
         schema.fields().next()?;
         Some(Content::Schema(schema.to_string()))
-    }
-}
-
-/// Checks whether the records of a frame have the given type. If the frame has no signature to compare, their size must match.
-fn fits(header: &Header, ty: &Type) -> Result<(), Error> {
-    match header.check_type(ty) {
-        Err(Error::NoSignature { .. }) if header.record_size() == ty.size() => Ok(()),
-        other => other,
     }
 }
 

@@ -59,6 +59,8 @@ declared! {
         Where(Place),
         Text(String),
         Ask,
+        Route(Place, Vec<Line>),
+        Log { is_last: bool, text: String },
     }
 }
 
@@ -101,6 +103,16 @@ int main(int count, char **arguments) {
             int is_lines = frame.tag == Message_Lines_TAG && dtype_holds(&frame, Message_Lines_SIZE, Message_Lines_SIGNATURE);
             printf(" %u %llu %llu %d %d", frame.tag, (unsigned long long)frame.count,
                    (unsigned long long)frame.record_size, frame.is_big_endian, is_lines);
+            int64_t lines = frame.tag != Message_Route_TAG ? -1 :
+                dtype_after_head(&frame, Message_Route_HEAD_SIZE, Message_Route_SIZE, Message_Route_SIGNATURE);
+            if (frame.tag == Message_Route_TAG) printf(" %lld", (long long)lines);
+            if (lines > 0) {
+                struct Place head;
+                struct Line line;
+                memcpy(&head, frame.records, sizeof head);
+                memcpy(&line, frame.records + sizeof head + sizeof line * (uint64_t)(lines - 1), sizeof line);
+                printf(" %g %d", head.x, line.kind == Kind_Other);
+            }
             if (is_lines && frame.count > 0) {
                 if (last.kind == 0) memcpy(&last, frame.records, sizeof last);
                 printf(" %d %g %d %.*s", last.kind == Kind_Other, last.way[1].x, last.level == Level_Low && !last.width.present,
@@ -118,6 +130,27 @@ int main(int count, char **arguments) {
     for (int i = 0; i < 4; i++) check[i] = (unsigned char)(crc >> 8 * i);
     fwrite(head, 1, 48, out);
     fwrite(two, 1, sizeof two, out);
+    fwrite(check, 1, 4, out);
+
+    // A head and two records.
+    const struct Place start = {1, 2};
+    const uint64_t size = Message_Route_HEAD_SIZE + 2 * Message_Route_SIZE;
+    crc = dtype_write_header(head, Message_Route_TAG, Message_Route_SIGNATURE, 1, size);
+    crc = dtype_crc32c(dtype_crc32c(crc, (const unsigned char *)&start, sizeof start), (const unsigned char *)two, sizeof two);
+    for (int i = 0; i < 4; i++) check[i] = (unsigned char)(crc >> 8 * i);
+    fwrite(head, 1, 48, out);
+    fwrite(&start, 1, sizeof start, out);
+    fwrite(two, 1, sizeof two, out);
+    fwrite(check, 1, 4, out);
+
+    // A head and a text.
+    const struct LogHead log = {1};
+    crc = dtype_write_header(head, Message_Log_TAG, Message_Log_SIGNATURE, 1, Message_Log_HEAD_SIZE + 2);
+    crc = dtype_crc32c(dtype_crc32c(crc, (const unsigned char *)&log, sizeof log), (const unsigned char *)"ok", 2);
+    for (int i = 0; i < 4; i++) check[i] = (unsigned char)(crc >> 8 * i);
+    fwrite(head, 1, 48, out);
+    fwrite(&log, 1, sizeof log, out);
+    fwrite("ok", 1, 2, out);
     fwrite(check, 1, 4, out);
     fclose(in);
     return fclose(out);
@@ -184,12 +217,24 @@ fn frames_go_both_ways() {
         assert_eq!(printed.lines().count(), frames.len());
         let full = printed.lines().nth(2).unwrap();
         assert_eq!(full, "172 3 2 60 0 1 1 4.5 1 ab");
+        let printed: Vec<&str> = printed.lines().collect();
+        let of_heads = &printed[printed.len() - HEADED.len()..];
+        for (line, expected) in of_heads.iter().zip(HEADED) {
+            assert!(line.ends_with(expected), "{line}, not {expected}");
+        }
 
         let written = fs::read(folder.path("out")).unwrap();
         let limits = Limits::new();
-        let read = dtype_message::read::<Line>(&mut &written[..], &limits).unwrap().unwrap();
+        let mut written = &written[..];
+        let read = dtype_message::read::<Line>(&mut written, &limits).unwrap().unwrap();
         assert_eq!(read.len(), 2);
         assert_eq!((read[1].kind, read[1].name.as_str()), (Kind::Fixed, "ab"));
+        let mut next = || dtype_message::receive::<Message>(&mut written, &limits).unwrap();
+        let Some(Message::Route(start, lines)) = next() else { panic!("no route") };
+        assert_eq!((start, &lines[..]), (Place { x: 1.0, y: 2.0 }, &read[..]));
+        let Some(Message::Log { is_last, text }) = next() else { panic!("no text") };
+        assert_eq!((is_last, text.as_str()), (true, "ok"));
+        assert!(next().is_none());
     }
 }
 
@@ -239,6 +284,42 @@ fn frames() -> Vec<Vec<u8>> {
         frames.push([&[0x90, 3], groups, &[1, 7]].concat());
         frames.push([&[0x80, 3], groups, &[7]].concat());
     }
+    frames.extend(frames_of_heads());
+    frames
+}
+
+/// The ends of the lines that the program prints for [`frames_of_heads`].
+const HEADED: [&str; 9] =
+    [" 0 0", " 0 2 7 1", " 0 0", " 0 2 7 1", " 0 2 7 1", " -1", " -1", " -1", " -1"];
+
+/// A head with no lines and with two, and frames that hold something else: half a head, a head and a part of a line, two heads,
+/// and lines alone.
+fn frames_of_heads() -> Vec<Vec<u8>> {
+    let route = |count: usize, framing| {
+        let lines = [line(Kind::Free), line(Kind::Other)][..count].to_vec();
+        let mut frame = Vec::new();
+        let message = Message::Route(Place { x: 7.0, y: 0.0 }, lines);
+        dtype_message::encode(&mut frame, &message, framing).unwrap();
+        frame
+    };
+    let (full, compact) = (Framing::new(), Framing::compact());
+    let mut frames: Vec<Vec<u8>> = [full, compact]
+        .iter()
+        .flat_map(|framing| [0, 2].map(|count| route(count, *framing)))
+        .collect();
+    frames.push(route(2, compact.without_signature().without_checksum()));
+    let bare = compact.without_signature().with_tag(7);
+    for other in [dtype_runtime::pack(&[1_u32]), dtype_runtime::pack(&[[1_u8; 67]])] {
+        let mut frame = Vec::new();
+        dtype_message::write_framed(&mut frame, &other, bare).unwrap();
+        frames.push(frame);
+    }
+    let mut frame = Vec::new();
+    dtype_message::write_framed(&mut frame, &[Place { x: 0.0, y: 0.0 }; 2], bare).unwrap();
+    frames.push(frame);
+    let mut frame = Vec::new();
+    dtype_message::write_framed(&mut frame, &[line(Kind::Free)], full.with_tag(7)).unwrap();
+    frames.push(frame);
     frames
 }
 
@@ -289,6 +370,22 @@ fn a_header_for_any_type() {
     let text = header("#[repr(i8)] enum K { A = -1, B, C = 9 } struct S { k: K, all: [K; 2] }");
     assert!(text.contains("enum {\n    K_A = -1,\n    K_B = 0,\n    K_C = 9,\n};"), "{text}");
     assert_eq!(text.matches("K_A").count(), 1, "{text}");
+    // A head without a name of its own, and one without data; a kind of message whose name is that of a head.
+    let text = header(
+        "#[derive(Messages)] enum M { A((u8, u16), Vec<u8>), A_HEAD(u8), B((), String), C(u8, Vec<(u8, f32)>) }",
+    );
+    for part in [
+        "AHead {\n    uint8_t",
+        "#define Message_A_HEAD_SIZE UINT64_C(3)\n#define Message_A_SIZE UINT64_C(1)\n",
+        "#define Message_B_HEAD_SIZE UINT64_C(0)\n#define Message_B_SIZE UINT64_C(1)\n",
+        "struct __attribute__((packed)) C {\n    uint8_t",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    let macros = text.lines().filter_map(|line| line.strip_prefix("#define ")?.split(' ').next());
+    let mut macros: Vec<&str> = macros.collect();
+    macros.sort_unstable();
+    assert!(macros.windows(2).all(|pair| pair[0] != pair[1]), "{text}");
     let text = header("struct Point { double x; int n; };");
     assert!(text.contains("Point {\n    double x;\n    int n;\n};"), "{text}");
     assert!(text.contains("#define Point_SIZE UINT64_C(12)"), "{text}");

@@ -322,9 +322,131 @@ fn messages_that_the_enum_does_not_have() {
     assert_eq!(status, 1);
     let kinds: Vec<&Value> = lines.iter().filter_map(|line| line["error"].get("kind")).collect();
     assert_eq!(kinds, ["UnknownTag", "Text", "Mismatch"]);
-    let known = "0 Hello, 1 Particles, 7 Spot, 8 Bye";
+    let known = "0 Hello, 1 Particles, 7 Spot, 8 Bye, 9 Page, 10 Log, 11 Nothing";
     assert!(text.contains(&format!("the tag 3 names no message of `{known}`")), "{text}");
     assert!(text.contains("error: a message of text is not UTF-8"), "{text}");
+}
+
+#[test]
+fn messages_of_a_head_and_a_list() {
+    let head = Spot { x: -3, on: true };
+    let messages = [
+        Message::Page(head, particles()),
+        Message::Page(head, vec![]),
+        Message::Log { is_last: true, text: "Grüße\nà tous".into() },
+        Message::Log { is_last: false, text: String::new() },
+        Message::Nothing((), vec![head]),
+        Message::Nothing((), vec![]),
+    ];
+    let name = name_in_proto("Message");
+    let (status, lines, text) = framed(&stream(&messages), &[&name]);
+    assert_eq!(status, 0, "{text}");
+    let records: Vec<String> = lines
+        .iter()
+        .filter(|line| line.get("offset").is_none())
+        .map(|line| match line.get("head") {
+            Some(head) => format!("{} head {head}", line["frame"]),
+            None => format!("{} {} {}", line["frame"], line["record"], line["value"]),
+        })
+        .collect();
+    assert_eq!(
+        records,
+        [
+            r#"0 head {"on":true,"x":-3}"#,
+            r#"0 0 {"charge":-1,"kind":1,"position":[0.5,1.0,-2.0]}"#,
+            r#"0 1 {"charge":1,"kind":1,"position":[0.5,1.0,-2.0]}"#,
+            r#"1 head {"on":true,"x":-3}"#,
+            "2 head true",
+            r#"2 0 "Grüße\nà tous""#,
+            "3 head false",
+            "3 0 \"\"",
+            r#"4 0 {"on":true,"x":-3}"#,
+        ]
+    );
+    let names: Vec<&str> = lines.iter().filter_map(|line| line["message"].as_str()).collect();
+    assert_eq!(names, ["Page", "Page", "Log", "Log", "Nothing", "Nothing"]);
+    for part in [
+        "  message Page\n    head   x  on\n          -3  true\n  record  position ",
+        "    head  value\n          true\n  text   Grüße\n         à tous\n",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+
+    // More records than are read at once, after a head.
+    let many = [Message::Page(head, [particles(), particles()].concat().repeat(3000))];
+    let (status, lines, _) = framed(&stream(&many), &[&name]);
+    assert_eq!((status, lines.len()), (0, 12_002));
+    assert_eq!(lines[12_000]["value"], lines[2]["value"]);
+    // The other byte order.
+    let bare = Framing::compact().without_checksum().without_signature();
+    let mut bytes = Vec::new();
+    dtype_message::encode(&mut bytes, &messages[0], bare).unwrap();
+    bytes[0] ^= 1;
+    bytes[3..5].reverse();
+    let (status, lines, _) = framed(&bytes, &[&name]);
+    assert_eq!((status, &lines[0]["head"]["x"]), (0, &(-3).into()));
+    // Only the schema's hash.
+    bytes.clear();
+    dtype_message::encode(&mut bytes, &messages[0], Framing::compact().with_schema()).unwrap();
+    assert_eq!(framed(&bytes, &[&name]).1.len(), 4);
+}
+
+#[test]
+fn the_book_shows_a_head_and_a_list() {
+    let chapter = include_str!("../../../docs/src/command.md");
+    let source = "struct Head { number: u32, is_last: bool } struct Spot { x: i16, on: bool }
+        #[derive(Messages)] enum M { #[dtype(tag = 9)] Page { head: Head, records: Vec<Spot> } }";
+    let bytes = b"\x80\x09\x0b\x07\0\0\0\x01\xfd\xff\x01\x05\0\0";
+    let table = fed(dtype().args(["frame", source, "-"]), bytes).stdout;
+    let table = String::from_utf8(table).unwrap();
+    assert!(chapter.contains(table.strip_suffix("1 frame\n").unwrap()), "{table}");
+    let lines = fed(dtype().args(["frame", "--json", source, "-"]), bytes).stdout;
+    let lines = String::from_utf8(lines).unwrap();
+    let head = format!("`{}`", lines.lines().next().unwrap());
+    assert!(chapter.contains(&head), "{head}");
+}
+
+#[test]
+fn other_lengths_after_a_head() {
+    let name = name_in_proto("Message");
+    for framing in [
+        Framing::new().with_tag(9),
+        Framing::compact().with_tag(9).without_signature(),
+        Framing::compact().with_tag(9).with_schema(),
+    ] {
+        // Shorter than the head, a part of a record, two heads.
+        let mut bytes = Vec::new();
+        dtype_message::encode(&mut bytes, &vec![(1_u8, true)], framing).unwrap();
+        dtype_message::encode(&mut bytes, &vec![[0_u8; 28]], framing).unwrap();
+        dtype_message::encode(&mut bytes, &vec![(1_i16, true); 2], framing).unwrap();
+        let (status, lines, text) = framed(&bytes, &[&name]);
+        assert_eq!(status, 1, "{text}");
+        let errors = lines.iter().filter_map(|line| line["error"].get("kind")).count();
+        assert!(errors >= 2 && lines.len() - errors <= 2, "{text}");
+        assert!(text.contains("a record has 2 packed bytes"), "{text}");
+    }
+    // Cut off in the head, in the records, in the checksum.
+    let page = stream(&[Message::Page(Spot { x: 1, on: true }, particles())]);
+    for end in [48, 49, 50, 51, 60, page.len() - 4, page.len() - 1] {
+        let (status, lines, _) = framed(&page[..end], &[&name]);
+        assert_eq!((status, &lines.last().unwrap()["error"]["kind"]), (1, &"Truncated".into()));
+    }
+}
+
+#[test]
+fn fields_that_are_no_head_and_no_list() {
+    for (fields, message, help) in [
+        ("(Vec<u8>, u16)", "has a field after its list", "the list comes last"),
+        ("(u8, u16)", "has several fields", "into a struct"),
+        ("{ a: u8, b: u16, all: Vec<u8> }", "has several fields", "into a struct"),
+        ("(Vec<u8>, String)", "has several fields", "one value, or a head and a `Vec`"),
+        ("(u8, Vec<()>)", "a list of records without data", "must have data"),
+        ("(Vec<Vec<u8>>)", "holds", ""),
+    ] {
+        let source = format!("#[derive(Messages)] enum M {{ A {fields} }}");
+        let text = failed(dtype().arg("frame").arg(&source).arg("/dev/null"));
+        assert!(text.contains(message) && text.contains(help), "{fields}: {text}");
+    }
 }
 
 #[test]

@@ -66,4 +66,10 @@ pub enum Message {
     #[dtype(tag = 7)]
     Spot(Spot),
     Bye,
+    Page(Spot, Vec<Particle>),
+    Log {
+        is_last: bool,
+        text: String,
+    },
+    Nothing((), Vec<Spot>),
 }

@@ -1,17 +1,20 @@
-//! The book's Python function that computes a signature hash: NumPy's dtypes have the hashes that the command gives them.
+//! The book's Python functions that compute signature hashes: NumPy's dtypes have the hashes that the command gives them, and
+//! those of a head and a list are combined as the frames combine them.
 
 use std::fmt::Write as _;
 use std::process::Command;
 
 use dtype_cli::declaration::{Language, parse};
+use dtype_message::Header;
 
 #[path = "../../../dtype-npy/tests/python/mod.rs"]
 mod python;
 
 #[test]
-fn the_function_of_the_book_and_the_command_agree() {
+fn the_functions_of_the_book_and_the_command_agree() {
     let chapter = include_str!("../../../docs/src/messages-in-c-and-python.md");
-    let code = chapter.split("```python\n").nth(1).unwrap().split("```").next().unwrap();
+    let blocks = chapter.split("```python\n").skip(1);
+    let code: String = blocks.map(|block| block.split("```").next().unwrap()).collect();
     let dtypes = [
         "'?'",
         "'i1'",
@@ -33,10 +36,19 @@ fn the_function_of_the_book_and_the_command_agree() {
         let ty = parse(dtype, Language::Numpy, None).unwrap().ty;
         let _ = writeln!(expected, "{:#018x}", ty.signature_hash());
     }
+    let heads =
+        [("'?'", "'u1'"), (dtypes[10], dtypes[11]), ("[('a', 'u4'), ('b', '?')]", dtypes[10])];
+    for (head, record) in heads {
+        let hash = |dtype| parse(dtype, Language::Numpy, None).unwrap().ty.signature_hash();
+        let _ = writeln!(expected, "{:#018x}", Header::combined_hash(hash(head), hash(record)));
+    }
     assert!(chapter.contains(expected.lines().nth(10).unwrap()));
     let Some(python) = python::with_numpy() else { return };
     let call = |dtype: &&str| format!("print('0x%016x' % signature_hash({dtype}))\n");
-    let calls: String = dtypes.iter().map(call).collect();
+    let mut calls: String = dtypes.iter().map(call).collect();
+    for (head, record) in heads {
+        let _ = writeln!(calls, "print('0x%016x' % combined_hash({head}, {record}))");
+    }
     let output = Command::new(python).args(["-c", &format!("{code}\n{calls}")]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);

@@ -1,6 +1,6 @@
 //! Checks whether the records of a message are what the receiver expects, and whether there are too many.
 
-use super::{Header, Sizes, combined_schema, combined_signature, folded};
+use super::{Header, Sizes, combined, combined_schema, combined_signature, folded};
 use crate::error::{Error, Mismatch, Protection, RecordKind};
 use crate::limits::Limits;
 use crate::schema::schema_hash;
@@ -26,17 +26,13 @@ impl Header {
     /// Checks whether the message is a head of type `H` and records of type `T` after it. Returns the sizes of both parts.
     pub(crate) fn check_head<H: Datatype, T: Datatype>(&self) -> Result<(Sizes, Sizes), Error> {
         let (head, record) = (H::TYPE_MAP.size(), T::TYPE_MAP.size());
-        let rest = self.record_size.checked_sub(head as u64);
-        let is_whole = rest.is_some_and(|rest| rest % (record as u64).max(1) == 0);
         let expected = RecordKind {
-            size: if is_whole { self.record_size } else { head as u64 },
+            size: self.whole_size(head as u64, record as u64),
             signature_hash: Some(const { combined_signature::<H, T>() }),
             schema_hash: Some(const { combined_schema::<H, T>() }),
         };
         self.compare(expected, || format!("{} and a list of {}", H::TYPE_MAP, T::TYPE_MAP))?;
-        if self.count != 1 {
-            return Err(Error::RecordCount { expected: 1, actual: self.count });
-        }
+        self.check_one()?;
         let payload = self.in_memory()?.payload - head;
         let count = payload / record.max(1);
         Ok((Sizes { count: 1, record: head, payload: head }, Sizes { count, record, payload }))
@@ -55,6 +51,39 @@ impl Header {
         }
         let expected = RecordKind { size, signature_hash, schema_hash: self.schema_hash };
         self.compare(expected, || name_of(ty))
+    }
+
+    /// Checks whether the message is a head and any number of records after it, which can be unpacked as instances of these
+    /// types.
+    ///
+    /// # Errors
+    ///
+    /// As [`check_type`](Self::check_type), and [`Error::RecordCount`].
+    pub fn check_headed(&self, head: &Type, records: &Type) -> Result<(), Error> {
+        let size = self.whole_size(head.size(), records.size());
+        let signature_hash = Some(combined(head.signature_hash(), records.signature_hash()));
+        let has_only_schema = self.signature_hash.is_none() && self.schema_hash.is_some();
+        if has_only_schema && size == self.record_size {
+            return Err(Error::NoSignature { tag: self.tag });
+        }
+        let expected = RecordKind { size, signature_hash, schema_hash: self.schema_hash };
+        self.compare(expected, || format!("{} and a list of {}", name_of(head), name_of(records)))?;
+        self.check_one()
+    }
+
+    /// The length of the message if it is a head and a whole number of records; otherwise that of the head.
+    #[inline]
+    fn whole_size(&self, head: u64, record: u64) -> u64 {
+        let rest = self.record_size.checked_sub(head);
+        let is_whole = rest.is_some_and(|rest| rest % record.max(1) == 0);
+        if is_whole { self.record_size } else { head }
+    }
+
+    /// A head and a list are one record.
+    #[inline]
+    fn check_one(&self) -> Result<(), Error> {
+        let (expected, actual) = (1, self.count);
+        if actual == expected { Ok(()) } else { Err(Error::RecordCount { expected, actual }) }
     }
 
     #[inline]

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use dtype_message::Header;
 use dtype_runtime::Basic;
 use dtype_runtime::basic::Kind;
 
@@ -125,6 +126,8 @@ pub(super) struct Records<'a> {
     pub(super) name: String,
     /// The number of a message's kind.
     pub(super) tag: Option<u32>,
+    /// The record before the others.
+    pub(super) head: Option<&'a Parsed>,
     pub(super) parsed: &'a Parsed,
 }
 
@@ -148,12 +151,17 @@ pub(super) fn write_messages(all: &Declarations, records: &[Records<'_>]) -> Str
     }
     let mut scope = Scope::default();
     let mut lines = [String::new(), String::new()];
-    for Records { name, tag, parsed } in records {
+    for Records { name, tag, head, parsed } in records {
         let name = scope.unique(&identifier::field(name));
         if let Some(tag) = tag {
             let _ = writeln!(lines[0], "#define {name}_TAG UINT32_C({tag})");
         }
-        let hash = parsed.ty.signature_hash();
+        let mut hash = parsed.ty.signature_hash();
+        if let Some(Parsed { ty: head, .. }) = head {
+            hash = Header::combined_hash(head.signature_hash(), hash);
+            let head_name = scope.unique(&format!("{name}_HEAD"));
+            let _ = writeln!(lines[1], "#define {head_name}_SIZE UINT64_C({})", head.size());
+        }
         let _ = writeln!(lines[1], "#define {name}_SIZE UINT64_C({})", parsed.ty.size());
         let _ = writeln!(lines[1], "#define {name}_SIGNATURE UINT64_C({hash:#018x})");
     }

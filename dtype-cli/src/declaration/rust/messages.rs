@@ -1,6 +1,6 @@
 //! Enums with `#[derive(Messages)]`: a type of records for each tag.
 
-use syn::{Fields, GenericArgument, PathArguments, Type, Variant};
+use syn::{GenericArgument, PathArguments, Type, Variant};
 
 use super::attributes::{condition, derived, derives};
 use super::items;
@@ -34,9 +34,9 @@ pub(in crate::declaration) fn messages(
         let mut next = Some(0);
         for variant in &variants {
             match reader.message(variant, next) {
-                Ok((message, layout)) => {
-                    next = message.tag.checked_add(1);
-                    messages.push((message, layout));
+                Ok(read) => {
+                    next = read.0.tag.checked_add(1);
+                    messages.push(read);
                 }
                 Err(more) => problems.extend(more),
             }
@@ -49,7 +49,10 @@ pub(in crate::declaration) fn messages(
         fields.restrict_whole(layout.restriction);
         Parsed { ty: layout.ty, fields }
     };
-    Ok(Some(messages.into_iter().map(|(message, layout)| (message, parsed(layout))).collect()))
+    let message = |(message, head, records): (_, Option<_>, _)| {
+        (Message { head: head.map(parsed), ..message }, parsed(records))
+    };
+    Ok(Some(messages.into_iter().map(message).collect()))
 }
 
 /// The mistake for a name that is not declared, if it resembles the name of an enum of messages.
@@ -62,12 +65,12 @@ fn misspelt(reader: &Reader<'_>, wanted: Option<&str>) -> Option<Vec<Problem>> {
 }
 
 impl Reader<'_> {
-    /// The message of a variant, and the layout of its records. `next` is the tag of a variant without one.
+    /// The message of a variant, and the layouts of its head and of its records. `next` is the tag of a variant without one.
     fn message(
         &mut self,
         variant: &Variant,
         next: Option<u32>,
-    ) -> Result<(Message, Layout), Vec<Problem>> {
+    ) -> Result<(Message, Option<Layout>, Layout), Vec<Problem>> {
         let one = |problem: Box<Problem>| vec![*problem];
         condition(&variant.attrs).map_err(one)?;
         let tag = derived(&variant.attrs, Form::Packed).map_err(one)?.tag.or(next);
@@ -79,21 +82,35 @@ impl Reader<'_> {
         let Some(tag) = tag else {
             return wrong("has no tag", "write `#[dtype(tag = N)]`");
         };
-        let ty = match &variant.fields {
-            Fields::Unit => None,
-            Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {
-                fields.unnamed.first().map(|field| &field.ty)
+        let fields: Vec<&Type> = variant.fields.iter().map(|field| &field.ty).collect();
+        let is_list = |ty: &Type| !matches!(records(ty), Records::One);
+        let (head, ty) = match fields[..] {
+            [] => (None, None),
+            [ty] => (None, Some(ty)),
+            [head, list] if is_list(list) && !is_list(head) => (Some(head), Some(list)),
+            [list, other] if is_list(list) && !is_list(other) => {
+                let help = "the list comes last: put the other field before it";
+                return wrong("has a field after its list", help);
             }
-            _ => return wrong("has several fields", "a message holds one value, such as a struct"),
+            _ => {
+                let help = "a message holds one value, or a head and a `Vec` or `String` after it: put the other fields into a \
+                            struct";
+                return wrong("has several fields", help);
+            }
         };
+        let head = head.map(|head| self.ty(head)).transpose();
         let (is_text, base) = match ty.map(|ty| (ty, records(ty))) {
             None => (false, Layout::nothing().map_err(|error| refused(&error, at.clone()))),
             Some((_, Records::Text)) => (true, Ok(Layout::basic(dtype_runtime::Basic::U8))),
             Some((ty, Records::One)) => (false, self.ty(ty)),
             Some((_, Records::Many(item))) => (false, self.ty(item)),
         };
-        match base {
-            Ok(layout) => Ok((Message { tag, name, is_text }, layout)),
+        match head.and_then(|head| Ok((head, base?))) {
+            // The number of records follows from the length of the message.
+            Ok((Some(_), layout)) if layout.ty.size() == 0 => {
+                wrong("has a list of records without data", "after a head, records must have data")
+            }
+            Ok((head, layout)) => Ok((Message { tag, name, is_text, head: None }, head, layout)),
             Err(NoData::Wrong(problems)) => Err(problems),
             Err(NoData::Foreign { what, help }) => wrong(&format!("holds {what}"), help),
         }
