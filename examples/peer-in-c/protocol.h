@@ -151,7 +151,8 @@ static inline int64_t dtype_after_head(const struct dtype_frame *frame, uint64_t
 }
 
 /* Writes the header of a full frame: 48 bytes, before the records. The checksum of the frame, four bytes, little-endian, follows
-   the records: `dtype_crc32c` of them, continued from that of the first 44 bytes of the header. A head and its list are one record of the length of both. */
+   the records: `dtype_crc32c` of them, continued from that of the first 44 bytes of the header. A head and
+   its list are one record of the length of both. */
 static inline uint32_t dtype_write_header(unsigned char *to, uint32_t tag, uint64_t signature, uint64_t count, uint64_t size) {
     const uint16_t one = 1;
     uint64_t numbers[5] = {signature, count, size, 0, tag};
