@@ -9,7 +9,7 @@ use dtype_runtime::stored::{Budget, Exceeded};
 use gimli::{Abbreviation, Abbreviations, AttributeSpecification, DebugAbbrev, DebugAbbrevOffset};
 use gimli::{Reader as _, constants as dw};
 
-use super::unit::Slice;
+use super::sections::Slice;
 
 /// An object's number, and the offset of a table in its section.
 type Key = (usize, usize);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use dtype_runtime::stored::{Budget, Exceeded};
-use gimli::{DwarfFileType, RunTimeEndian};
+use gimli::{DwarfFileType, EndianSlice, RunTimeEndian};
 use object::read::archive::ArchiveFile;
 use object::read::{ReadRef, RelocationTarget};
 use object::{
@@ -13,6 +13,9 @@ use object::{
 
 use super::Error;
 use super::counted::Counted;
+
+/// The bytes of a section.
+pub(super) type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 
 /// What the names of these sections start with: uncompressed, compressed by old tools, and in Mach-O.
 const PREFIXES: [&str; 4] = [".debug_", ".zdebug_", "__debug_", "__zdebug_"];

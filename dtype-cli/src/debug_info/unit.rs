@@ -18,9 +18,7 @@ use gimli::{
 use super::Error;
 use super::abbreviations::Tables;
 use super::package::{Package, part};
-use super::sections::Sections;
-
-pub(super) type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
+use super::sections::{Sections, Slice};
 
 pub(super) type Value<'a> = AttributeValue<Slice<'a>>;
 

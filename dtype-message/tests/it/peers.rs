@@ -228,7 +228,7 @@ fn frames_of_every_kind_take_no_more_than_the_limits() {
     }
 }
 
-#[cfg(feature = "tokio")]
+#[cfg(feature = "tokio-util")]
 #[test]
 #[cfg_attr(miri, ignore = "megabytes take Miri minutes")]
 fn the_readers_of_tokio_take_no_more() {
