@@ -123,8 +123,17 @@ impl Conversion {
         packed: &mut [u8],
         sides: &mut Sides<'_>,
     ) -> Result<(), ValueError> {
+        let is_wide = |item: &[u8], packed: &mut [u8]| match &self.what {
+            What::Number(numbers) if self.axes.is_empty() && self.counts.is_empty() => {
+                numbers.widen(&item[self.stored..], &mut packed[self.packed..], sides.order)
+            }
+            _ => false,
+        };
         for (record, packed) in packed.chunks_exact_mut(sides.record.max(1)).enumerate() {
             let item = &items[record * sides.item..][..sides.item];
+            if is_wide(item, packed) {
+                continue;
+            }
             // Absent values stay zeros.
             self.each(record, |from, to, indexes| {
                 if self.is_absent(packed, indexes, sides) {
