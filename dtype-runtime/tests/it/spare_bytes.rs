@@ -178,7 +178,7 @@ fn an_invalid_value_is_named_by_its_path() {
     let error = unpack::<Record>(&bytes).unwrap_err().to_string();
     let reason = "not a valid FixedStr: invalid utf-8 sequence of 1 bytes from index 0";
     assert_eq!(error, format!("record 0, field inner.items[0].value: {reason}"));
-    bytes[inner + 1] = 4;
+    bytes[inner + 1..inner + 5].copy_from_slice(&4_u32.to_ne_bytes());
     let error = unpack::<Record>(&bytes).unwrap_err().to_string();
     let reason = "not a valid FixedStr: the length is 4, and the capacity 3";
     assert_eq!(error, format!("record 0, field inner.items[0].value: {reason}"));
