@@ -124,7 +124,7 @@ const THREADED: [&str; 5] = [
 const ONE_THREAD: &str = "DTYPE_MPI_ONE_THREAD";
 
 /// All tests together take some seconds on idle cores, and longer if the ranks outnumber the cores.
-const LIMIT: Duration = Duration::from_secs(240);
+const LIMIT: Duration = Duration::from_secs(480);
 
 fn main() {
     if std::env::var_os(launch::RANKS).is_none() {
