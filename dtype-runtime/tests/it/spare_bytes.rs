@@ -124,6 +124,33 @@ fn what_a_peer_packed_there_is_not_packed_again() {
     }
 }
 
+#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+#[dtype(check = Sealed::is_intact)]
+struct Sealed {
+    name: FixedStr<6>,
+    sum: u8,
+}
+
+impl Sealed {
+    fn is_intact(&self) -> bool {
+        pack(&[self.name]).iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte)) == self.sum
+    }
+}
+
+/// Otherwise the value in memory would not be the one that was checked.
+#[test]
+fn a_check_sees_the_value_that_will_be_in_memory() {
+    let sealed = Sealed { name: "a".parse().unwrap(), sum: b'a' + 1 };
+    assert!(sealed.is_intact());
+    let mut bytes = pack(&[sealed]);
+    bytes[5] = 3;
+    assert_eq!(unpack_one::<Sealed>(&bytes), Ok(sealed));
+    assert_eq!(Packed::<Sealed>::new(&bytes).unwrap().get(0), Some(sealed));
+    bytes[10] += 3;
+    assert!(unpack_one::<Sealed>(&bytes).is_err());
+    assert!(unpack_one::<Maybe<Sealed>>(&[&[1], &bytes[..]].concat()).is_err());
+}
+
 #[test]
 fn records_of_columns_have_zeros_as_well() {
     let expected = record();

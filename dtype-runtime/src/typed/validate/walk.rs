@@ -103,9 +103,14 @@ pub(crate) fn find_in(map: &TypeMap, bytes: &[u8], path: &mut String) -> Result<
         None => Ok(()),
         Some(Check::Content(content)) => (content.check)(bytes, path),
         Some(Check::Invariant(check)) => {
+            // The invariant is that of the value that the bytes will make, which has no other spare bytes than zeros.
+            let mut value = Cow::Borrowed(bytes);
+            if has_spare(map) {
+                clean(map, value.to_mut());
+            }
             // SAFETY: the walk has just found the leaves valid and called the checks of the fields, on this path and for these
-            // bytes. They are as long as the packed bytes of the map.
-            let verdict = unsafe { check(bytes) };
+            // bytes. They are as long as the packed bytes of the map, and cleaning leaves them valid.
+            let verdict = unsafe { check(&value) };
             verdict.map_err(|reason| Error::CheckFailed {
                 record: 0,
                 path: without_dot(path),
