@@ -12,7 +12,7 @@ mod layout;
 use core::fmt;
 
 use dtype_runtime::representation::ByteOrder;
-use dtype_runtime::stored::{Access, Fit, Misfit, ReadOptions, Scratch};
+use dtype_runtime::stored::{Access, Fit, Misfit, ReadOptions, Scratch, ValueError};
 use dtype_runtime::{Type, TypeMap};
 
 use self::layout::Layout;
@@ -36,6 +36,9 @@ pub(crate) struct Version {
     /// the byte order.
     ready: Vec<(Key, Result<Conversion, String>)>,
     scratch: Scratch,
+    // Pointers, so that a program which reads one version does not contain the engine for types made at run time.
+    prepare: Prepare,
+    repack: Repack,
 }
 
 type Key = (u32, u32, ByteOrder);
@@ -55,6 +58,11 @@ struct Part {
     size: usize,
     signature: u64,
 }
+
+type Prepare = fn(&Kind<'_>, Option<&TypeMap>, &TypeMap, ByteOrder) -> Result<Conversion, String>;
+
+type Repack =
+    for<'a> fn(&Fit<()>, &'a [u8], usize, &'a mut Scratch) -> Result<&'a [u8], ValueError>;
 
 impl Part {
     fn new(schema: &str, map: &TypeMap, order: ByteOrder) -> Result<Self, String> {
@@ -91,8 +99,17 @@ impl Version {
         let mut maps = Maps::new();
         M::maps(0, &mut maps);
         let ready = Vec::new();
-        (own != sender)
-            .then(|| Box::new(Self { own, sender, maps, ready, scratch: Scratch::default() }))
+        (own != sender).then(|| {
+            Box::new(Self {
+                own,
+                sender,
+                maps,
+                ready,
+                scratch: Scratch::default(),
+                prepare: Conversion::new,
+                repack: Fit::repack,
+            })
+        })
     }
 
     /// Begins a message with this header, and returns the header of the message that it becomes. `None` if the message is not
@@ -119,7 +136,7 @@ impl Version {
             }
             let maps = self.maps.iter().find(|(tag, ..)| *tag == here.tag);
             let conversion = maps.map_or(Err(String::new()), |(_, head, records)| {
-                Conversion::new(&there, *head, records, order)
+                (self.prepare)(&there, *head, records, order)
             });
             self.ready.push((key, conversion));
             self.ready.len() - 1
@@ -141,7 +158,7 @@ impl Version {
         mut bytes: &[u8],
         mut piece: impl FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let Self { own, ready, scratch, .. } = self;
+        let Self { own, ready, scratch, repack, .. } = self;
         let ((tag, ..), Ok(conversion)) = &ready[converting.index] else { return Ok(()) };
         let Converting { missing, head, records, count, wrong, .. } = converting;
         let mut convert = |part: &Part, items: &[u8], first: usize| {
@@ -152,7 +169,7 @@ impl Version {
                 if wrong.is_some() {
                     return Ok(());
                 }
-                match part.fit.repack(items, items.len() / size, scratch) {
+                match repack(&part.fit, items, items.len() / size, scratch) {
                     Ok(packed) => piece(packed)?,
                     Err(error) => {
                         let error = error.records_later(first + index * (step / size));
