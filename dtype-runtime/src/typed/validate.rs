@@ -131,7 +131,7 @@ impl<T: Datatype> Constants<T> {
             // SAFETY: as above.
             return Self::CHECKS
                 .invariants
-                .from(8)
+                .from(4)
                 .iter()
                 .all(|check| unsafe { check.accepts(record) });
         }

@@ -93,6 +93,34 @@ fn values_that_pass_the_check_are_unpacked() {
     assert!(unpack::<Generic<f32>>(&pack(&[1.5_f32, 2.5])).is_err());
 }
 
+/// Of as many fields as there are, each check counts.
+#[test]
+fn each_of_many_checks_is_called() {
+    fn refuses_each<T: Datatype>() {
+        let bytes = vec![0; pack_size::<T>()];
+        unpack::<T>(&bytes).unwrap_or_else(|error| panic!("{error}"));
+        let step = pack_size::<Even>();
+        for wrong in 0..bytes.len() / step {
+            let mut bytes = bytes.clone();
+            bytes[wrong * step..][..step]
+                .copy_from_slice(&pack(&[Even { really: true, number: 1 }]));
+            assert!(unpack::<T>(&bytes).is_err(), "field {wrong}");
+            assert!(unpack::<T>(&[vec![0; bytes.len()], bytes].concat()).is_err(), "field {wrong}");
+        }
+    }
+    fn pack_size<T: Datatype>() -> usize {
+        T::TYPE_MAP.size()
+    }
+    type E = Even;
+    refuses_each::<(E, E, E, E)>();
+    refuses_each::<(E, E, E, E, E)>();
+    refuses_each::<(E, E, E, E, E, E, E)>();
+    refuses_each::<(E, E, E, E, E, E, E, E)>();
+    refuses_each::<(E, E, E, E, E, E, E, E, E, E)>();
+    refuses_each::<((E, E, E, E, E, E), (E, E, E, E, E, E))>();
+    refuses_each::<[(E, E, E, E, E); 3]>();
+}
+
 #[test]
 fn values_that_fail_the_check_are_refused_everywhere() {
     let good = outer(5, 4);
