@@ -6,6 +6,7 @@ use std::slice;
 use super::abi::{Word, abi};
 use super::exported::exported;
 use super::freed;
+use super::get_status;
 use super::requests::{Request, ours, remove};
 use super::status::Statuses;
 use crate::boundary::contain;
@@ -147,7 +148,7 @@ unsafe fn test(
     }
 }
 
-unsafe fn get_status(
+unsafe fn get_one_status(
     original: GetStatus,
     request: Word,
     flag: *mut c_int,
@@ -324,7 +325,13 @@ exported! {
         = some;
     "Testsome"(len: c_int, requests: *mut c_void, completed: *mut c_int, indices: *mut c_int, statuses: *mut c_void)
         = some;
-    "Request_get_status"(request: Word, flag: *mut c_int, status: *mut c_void) = get_status;
+    "Request_get_status"(request: Word, flag: *mut c_int, status: *mut c_void) = get_one_status;
+    "Request_get_status_all"(len: c_int, requests: *mut c_void, flag: *mut c_int, statuses: *mut c_void)
+        = testall, or get_status::all;
+    "Request_get_status_any"(len: c_int, requests: *mut c_void, index: *mut c_int, flag: *mut c_int,
+        status: *mut c_void) = testany, or get_status::any;
+    "Request_get_status_some"(len: c_int, requests: *mut c_void, completed: *mut c_int, indices: *mut c_int,
+        statuses: *mut c_void) = some, or get_status::some;
     "Start"(request: *mut c_void) = start;
     "Startall"(len: c_int, requests: *mut c_void) = startall;
     "Request_free"(request: *mut c_void) = request_free;
