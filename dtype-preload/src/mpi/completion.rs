@@ -8,25 +8,11 @@ use super::exported::exported;
 use super::freed;
 use super::get_status;
 use super::requests::{Request, ours, remove};
-use super::status::Statuses;
+use super::status::{Statuses, class};
 use crate::boundary::contain;
-use crate::original::originals;
-
-originals! {
-    static ERROR_CLASS = c"PMPI_Error_class": unsafe extern "C" fn(c_int, *mut c_int) -> c_int;
-}
 
 /// `MPI_ERR_PENDING` in both ABIs: the operation has neither failed nor completed.
 const ERR_PENDING: c_int = 18;
-
-fn class(code: c_int) -> c_int {
-    let mut class = code;
-    if code != 0 {
-        // SAFETY: the number lives through the call.
-        ERROR_CLASS.get().map(|ask| unsafe { ask(code, &raw mut class) });
-    }
-    class
-}
 
 /// Calls the library with requests, some of which may be ours, and ends those that it has completed.
 ///
@@ -53,7 +39,7 @@ unsafe fn with_requests<C: AsRef<[c_int]>>(
     }
     let mut statuses = Statuses::new(statuses, usize::try_from(len).unwrap_or(0));
     let code = call(statuses.argument());
-    let class = class(code);
+    let error = class(code);
     contain(|| {
         for (place, &index) in completed().as_ref().iter().enumerate() {
             let Some(request) = ours.iter().find(|one| Ok(one.index) == index.try_into()) else {
@@ -61,10 +47,10 @@ unsafe fn with_requests<C: AsRef<[c_int]>>(
             };
             // SAFETY: the library has written the statuses of these requests.
             unsafe {
-                let error = match class {
+                let error = match error {
                     0 => 0,
-                    class if class == abi().err_in_status => self::class(statuses.error(place)),
-                    class => class,
+                    one if one == abi().err_in_status => class(statuses.error(place)),
+                    one => one,
                 };
                 end(request, requests, error, &mut statuses, place);
             }
@@ -78,7 +64,7 @@ unsafe fn with_requests<C: AsRef<[c_int]>>(
 ///
 /// # Safety
 ///
-/// If there is no error, the library must have completed the operation, and written its status at this place.
+/// Unless the operation is pending, the library must have completed it, and written its status at this place.
 unsafe fn end(
     request: &Request,
     requests: *const c_void,
@@ -87,12 +73,11 @@ unsafe fn end(
     place: usize,
 ) {
     let Request { index, handle, operation } = request;
-    match error {
-        // SAFETY: guaranteed by the caller.
-        0 => unsafe { operation.complete(statuses, place) },
-        ERR_PENDING => return,
-        _ => operation.fail(),
+    if error == ERR_PENDING {
+        return;
     }
+    // SAFETY: guaranteed by the caller.
+    unsafe { operation.complete(statuses, place, error) };
     // The library has freed a request that it has set to `MPI_REQUEST_NULL`.
     //
     // SAFETY: the program's array.

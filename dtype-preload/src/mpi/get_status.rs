@@ -3,11 +3,11 @@
 use std::ffi::{c_int, c_void};
 
 use super::abi::{MPICH, Word};
-use crate::original::{NO_ORIGINAL, originals, variable};
+use crate::original::variable;
 
-originals! {
-    static GET_STATUS = c"PMPI_Request_get_status":
-        unsafe extern "C" fn(Word, *mut c_int, *mut c_void) -> c_int;
+unsafe extern "C" {
+    /// The function that [this library exports](super::completion), which knows its own requests.
+    fn PMPI_Request_get_status(request: Word, flag: *mut c_int, status: *mut c_void) -> c_int;
 }
 
 /// `MPI_UNDEFINED` in all libraries.
@@ -55,9 +55,8 @@ impl Requests {
             self.statuses.wrapping_byte_add(place * self.status)
         };
         let mut flag = 0;
-        let get = GET_STATUS.get().ok_or(NO_ORIGINAL)?;
         // SAFETY: as above.
-        match unsafe { get(request, &raw mut flag, status) } {
+        match unsafe { PMPI_Request_get_status(request, &raw mut flag, status) } {
             0 => Ok((request != self.null).then_some(flag != 0)),
             code => Err(code),
         }
