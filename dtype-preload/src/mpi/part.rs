@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::abi::Word;
 use super::packing::{Form, Packing};
-use super::types::{Entry, find_for_message};
+use super::types::{Entry, find, is_left};
 use crate::boundary::contain;
 
 /// Whether elements are packed or unpacked.
@@ -43,10 +43,26 @@ impl Part {
         datatype: Word,
         direction: Direction,
     ) -> Option<Self> {
+        if is_left(datatype, count) {
+            return None;
+        }
+        // SAFETY: guaranteed by the caller.
+        unsafe { Self::find(elements, count, datatype, direction) }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`new`](Self::new).
+    #[inline(never)]
+    unsafe fn find(
+        elements: *const c_void,
+        count: i64,
+        datatype: Word,
+        direction: Direction,
+    ) -> Option<Self> {
         let count = usize::try_from(count).ok()?;
         // SAFETY: guaranteed by the caller.
-        let entry =
-            contain(|| unsafe { find_for_message(abi_handle(datatype), count) }).flatten()?;
+        let entry = contain(|| unsafe { find(datatype, count) }).flatten()?;
         let packing = Packing::new(&entry, Form::Native)?;
         let size = packing.size(elements, count)?;
         if direction == Direction::Receive && packing.committed().check_disjoint(count).is_err() {
@@ -85,9 +101,4 @@ impl Part {
         // SAFETY: guaranteed by the caller.
         contain(|| unsafe { packing.unpack(&self.entry, packed, self.elements, self.count) });
     }
-}
-
-#[inline]
-fn abi_handle(datatype: Word) -> Word {
-    super::abi::abi().handle(datatype)
 }
