@@ -9,6 +9,7 @@ mod mpi4py;
 mod operations;
 mod random;
 mod reports;
+mod requests;
 mod scalapack;
 mod segments;
 mod symbols;
