@@ -187,10 +187,11 @@ static void plan(struct pool *pool, int is_ready) {
             one->sent = 250, one->expected = 260;
         if (one->fate == TRUNCATED) {
             if (one->sent < 2 || one->sent > 60 || one->sent_kind != one->kind ||
-                one->sender == one->receiver)
+                one->sender == one->receiver || i >= 600 / threads)
                 one->fate = COMPLETED;
             else
-                /* MPICH does not report it for persistent receives, nor Open MPI for a rank's own messages. */
+                /* MPICH does not report it for persistent receives, nor Open MPI for a rank's own messages. MPICH keeps about
+                 * a hundred errors. */
                 one->expected = one->sent - 1, one->receive = one->receive == IMRECV ? IMRECV : IRECV;
         }
         if (one->fate == LONELY)
