@@ -1,0 +1,20 @@
+//! The part for libraries with the ABI of MPICH or of the standard: calls of MPI are taken over with packed bytes.
+
+pub mod abi;
+mod buffers;
+mod commit;
+mod completion;
+mod decode;
+mod exported;
+mod external;
+mod freed;
+mod library;
+mod messages;
+mod pack;
+mod packing;
+mod part;
+mod requests;
+mod status;
+mod types;
+mod ucx;
+mod verified;
