@@ -2,6 +2,7 @@
 
 pub mod abi;
 mod buffers;
+mod collectives;
 mod commit;
 mod completion;
 mod decode;
@@ -10,6 +11,7 @@ mod external;
 mod freed;
 mod library;
 mod messages;
+mod neighbours;
 mod pack;
 mod packing;
 mod part;

@@ -121,7 +121,7 @@ impl Packed {
             return;
         }
         let at = self.buffer.as_ptr();
-        let mut operation = Operation::new(self.buffer, is_persistent);
+        let mut operation = Operation::new(vec![self.buffer], true, is_persistent);
         if is_send {
             operation.sends.push(Placed { part: self.part, at });
         } else {
@@ -138,7 +138,7 @@ originals! {
 
 /// Whether a request that is not persistent is complete, so that the library needs its buffer no longer. Many sends are, when
 /// they return.
-fn is_complete(request: Word) -> bool {
+pub(super) fn is_complete(request: Word) -> bool {
     let mut flag = 0;
     let mut statuses = Statuses::ignored();
     let ask = GET_STATUS.get();

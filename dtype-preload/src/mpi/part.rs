@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use super::abi::Word;
+use super::abi::{Word, abi};
 use super::packing::{Form, Packing};
 use super::types::{Entry, find_for_message};
 use crate::boundary::contain;
@@ -16,7 +16,7 @@ pub(super) enum Direction {
 }
 
 /// Elements of the program that are sent or received as packed bytes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Part {
     entry: Arc<Entry>,
     elements: *mut c_void,
@@ -46,7 +46,18 @@ impl Part {
         let count = usize::try_from(count).ok()?;
         // SAFETY: guaranteed by the caller.
         let entry =
-            contain(|| unsafe { find_for_message(abi_handle(datatype), count) }).flatten()?;
+            contain(|| unsafe { find_for_message(abi().handle(datatype), count) }).flatten()?;
+        Self::of(entry, elements, count, direction)
+    }
+
+    /// Elements of a type that is known; `None` as above.
+    #[inline]
+    pub(super) fn of(
+        entry: Arc<Entry>,
+        elements: *const c_void,
+        count: usize,
+        direction: Direction,
+    ) -> Option<Self> {
         let packing = Packing::new(&entry, Form::Native)?;
         let size = packing.size(elements, count)?;
         if direction == Direction::Receive && packing.committed().check_disjoint(count).is_err() {
@@ -85,9 +96,4 @@ impl Part {
         // SAFETY: guaranteed by the caller.
         contain(|| unsafe { packing.unpack(&self.entry, packed, self.elements, self.count) });
     }
-}
-
-#[inline]
-fn abi_handle(datatype: Word) -> Word {
-    super::abi::abi().handle(datatype)
 }
