@@ -9,6 +9,7 @@ mod decode;
 mod exported;
 mod external;
 mod freed;
+mod get_status;
 mod library;
 mod messages;
 mod neighbours;

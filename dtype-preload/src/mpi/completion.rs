@@ -6,26 +6,13 @@ use std::slice;
 use super::abi::{Word, abi};
 use super::exported::exported;
 use super::freed;
+use super::get_status;
 use super::requests::{Request, ours, remove};
-use super::status::Statuses;
+use super::status::{Statuses, class};
 use crate::boundary::contain;
-use crate::original::originals;
-
-originals! {
-    static ERROR_CLASS = c"PMPI_Error_class": unsafe extern "C" fn(c_int, *mut c_int) -> c_int;
-}
 
 /// `MPI_ERR_PENDING` in both ABIs: the operation has neither failed nor completed.
 const ERR_PENDING: c_int = 18;
-
-fn class(code: c_int) -> c_int {
-    let mut class = code;
-    if code != 0 {
-        // SAFETY: the number lives through the call.
-        ERROR_CLASS.get().map(|ask| unsafe { ask(code, &raw mut class) });
-    }
-    class
-}
 
 /// Calls the library with requests, some of which may be ours, and ends those that it has completed.
 ///
@@ -52,7 +39,7 @@ unsafe fn with_requests<C: AsRef<[c_int]>>(
     }
     let mut statuses = Statuses::new(statuses, usize::try_from(len).unwrap_or(0));
     let code = call(statuses.argument());
-    let class = class(code);
+    let error = class(code);
     contain(|| {
         for (place, &index) in completed().as_ref().iter().enumerate() {
             let Some(request) = ours.iter().find(|one| Ok(one.index) == index.try_into()) else {
@@ -60,10 +47,10 @@ unsafe fn with_requests<C: AsRef<[c_int]>>(
             };
             // SAFETY: the library has written the statuses of these requests.
             unsafe {
-                let error = match class {
+                let error = match error {
                     0 => 0,
-                    class if class == abi().err_in_status => self::class(statuses.error(place)),
-                    class => class,
+                    one if one == abi().err_in_status => class(statuses.error(place)),
+                    one => one,
                 };
                 end(request, requests, error, &mut statuses, place);
             }
@@ -77,7 +64,7 @@ unsafe fn with_requests<C: AsRef<[c_int]>>(
 ///
 /// # Safety
 ///
-/// If there is no error, the library must have completed the operation, and written its status at this place.
+/// Unless the operation is pending, the library must have completed it, and written its status at this place.
 unsafe fn end(
     request: &Request,
     requests: *const c_void,
@@ -86,12 +73,11 @@ unsafe fn end(
     place: usize,
 ) {
     let Request { index, handle, operation } = request;
-    match error {
-        // SAFETY: guaranteed by the caller.
-        0 => unsafe { operation.complete(statuses, place) },
-        ERR_PENDING => return,
-        _ => operation.fail(),
+    if error == ERR_PENDING {
+        return;
     }
+    // SAFETY: guaranteed by the caller.
+    unsafe { operation.complete(statuses, place, error) };
     // The library has freed a request that it has set to `MPI_REQUEST_NULL`.
     //
     // SAFETY: the program's array.
@@ -147,7 +133,7 @@ unsafe fn test(
     }
 }
 
-unsafe fn get_status(
+unsafe fn get_one_status(
     original: GetStatus,
     request: Word,
     flag: *mut c_int,
@@ -324,7 +310,13 @@ exported! {
         = some;
     "Testsome"(len: c_int, requests: *mut c_void, completed: *mut c_int, indices: *mut c_int, statuses: *mut c_void)
         = some;
-    "Request_get_status"(request: Word, flag: *mut c_int, status: *mut c_void) = get_status;
+    "Request_get_status"(request: Word, flag: *mut c_int, status: *mut c_void) = get_one_status;
+    "Request_get_status_all"(len: c_int, requests: *mut c_void, flag: *mut c_int, statuses: *mut c_void)
+        = testall, or get_status::all;
+    "Request_get_status_any"(len: c_int, requests: *mut c_void, index: *mut c_int, flag: *mut c_int,
+        status: *mut c_void) = testany, or get_status::any;
+    "Request_get_status_some"(len: c_int, requests: *mut c_void, completed: *mut c_int, indices: *mut c_int,
+        statuses: *mut c_void) = some, or get_status::some;
     "Start"(request: *mut c_void) = start;
     "Startall"(len: c_int, requests: *mut c_void) = startall;
     "Request_free"(request: *mut c_void) = request_free;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::abi::{Word, abi};
 use super::requests::Operation;
-use super::status::Statuses;
+use super::status::{Statuses, class};
 use crate::boundary::contain;
 use crate::original::originals;
 
@@ -55,13 +55,10 @@ fn is_settled(handle: Word, operation: &Operation) -> bool {
     unsafe {
         abi().write(at, handle);
         let code = test(at, &raw mut flag, statuses.argument());
-        if code != 0 {
-            operation.fail();
-        } else if flag != 0 {
-            operation.complete(&mut statuses, 0);
-        } else {
+        if code == 0 && flag == 0 {
             return false;
         }
+        operation.complete(&mut statuses, 0, class(code));
         if operation.is_persistent {
             free(at);
         }

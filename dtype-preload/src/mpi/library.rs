@@ -9,6 +9,7 @@ use crate::boundary::contain;
 use crate::mode::Mode;
 use crate::original::{next, originals};
 use crate::report;
+use crate::stats::does_not_see;
 
 /// `MPI_Aint`.
 pub(super) type Aint = isize;
@@ -96,6 +97,7 @@ fn look() -> Option<Library> {
     if known.is_ok() {
         abi::set_standard(is_standard);
     }
+    does_not_see("one-sided operations, reductions and files");
     report::begin(known.as_ref().map(|library| library.name.clone()).map_err(String::clone));
     known.ok()
 }

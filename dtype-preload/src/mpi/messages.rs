@@ -5,10 +5,11 @@ use std::ffi::{c_int, c_void};
 use super::abi::{Word, abi};
 use super::buffers::Buffer;
 use super::exported::{exported, world};
+use super::freed;
 use super::library::library;
 use super::part::{Direction, Part};
 use super::requests::{self, Operation, Placed};
-use super::status::Statuses;
+use super::status::{Statuses, class};
 use crate::original::originals;
 
 /// A count of elements or bytes: `int`, or `MPI_Count`.
@@ -19,6 +20,12 @@ impl Count for i64 {}
 /// Packed bytes as an argument. A [`Part`] is never larger.
 pub(super) fn bytes<N: Count>(size: usize) -> N {
     N::from(c_int::try_from(size).unwrap_or(c_int::MAX))
+}
+
+/// Whether packed bytes may be sent in the place of elements.
+#[inline]
+fn is_sent(size: usize, rank: c_int) -> bool {
+    library().is_some_and(|library| size <= library.longest_send) && rank != abi().proc_null
 }
 
 /// Elements, and a buffer for their packed bytes.
@@ -43,7 +50,7 @@ impl Packed {
     ) -> Option<Self> {
         // SAFETY: guaranteed by the caller.
         let part = unsafe { Part::new(elements, count.into(), datatype, Direction::Send) }?;
-        if part.size > library()?.longest_send || rank == abi().proc_null {
+        if !is_sent(part.size, rank) {
             return None;
         }
         let buffer = Buffer::new(part.size)?;
@@ -76,59 +83,70 @@ impl Packed {
         Some(Self { part, buffer })
     }
 
-    fn at(&self) -> *mut c_void {
-        self.buffer.as_ptr().cast()
+    /// The buffer, as elements for the library.
+    fn argument<N: Count>(&self) -> (*mut c_void, N, Word) {
+        (self.buffer.as_ptr().cast(), bytes(self.part.size), abi().packed)
     }
+}
 
-    fn len<N: Count>(&self) -> N {
-        bytes(self.part.size)
+/// Makes a blocking call that receives. `call` gets the elements that the library receives, and the status.
+///
+/// # Safety
+///
+/// The arguments must be those of a call of the program, in which `packed` has the place of the elements.
+#[inline]
+unsafe fn receive<N: Count>(
+    packed: Option<Packed>,
+    elements: (*mut c_void, N, Word),
+    status: *mut c_void,
+    call: impl FnOnce((*mut c_void, N, Word), *mut c_void) -> c_int,
+) -> c_int {
+    let Some(packed) = packed else {
+        let code = call(elements, status);
+        freed::settle();
+        return code;
+    };
+    let mut statuses = Statuses::new(status, 1);
+    let code = call(packed.argument(), statuses.argument());
+    // SAFETY: the library has written the status, and so many bytes.
+    unsafe {
+        let len = statuses.received(0, class(code), packed.part.size);
+        packed.part.unpack(packed.buffer.bytes(len));
     }
+    freed::settle();
+    code
+}
 
-    /// Unpacks what a blocking receive got.
-    ///
-    /// # Safety
-    ///
-    /// The library must have received into the buffer, and written the status.
-    unsafe fn received(&self, code: c_int, statuses: &mut Statuses) {
-        if code == 0 {
-            // SAFETY: guaranteed by the caller; the library has written so many bytes.
-            unsafe {
-                let len = statuses.received(0).unwrap_or(0).min(self.part.size);
-                self.part.unpack(self.buffer.bytes(len));
-            }
-        }
+/// Makes a call that makes a request. `call` gets the elements that the library sends or receives.
+///
+/// # Safety
+///
+/// As for [`receive`].
+unsafe fn begin<N: Count>(
+    packed: Option<Packed>,
+    kind: (Direction, bool),
+    elements: (*mut c_void, N, Word),
+    request: *const c_void,
+    call: impl FnOnce((*mut c_void, N, Word)) -> c_int,
+) -> c_int {
+    let Some(packed) = packed else { return call(elements) };
+    let code = call(packed.argument());
+    if code != 0 {
+        return code;
     }
-
-    /// Records what is still to be done for a request that the library has made.
-    ///
-    /// # Safety
-    ///
-    /// The library must have written the request.
-    unsafe fn record(
-        self,
-        direction: Direction,
-        is_persistent: bool,
-        code: c_int,
-        request: *const c_void,
-    ) {
-        if code != 0 {
-            return;
-        }
-        // SAFETY: guaranteed by the caller.
-        let handle = unsafe { abi().read(request, 0) };
-        let is_send = direction == Direction::Send;
-        if is_send && !is_persistent && is_complete(handle) {
-            return;
-        }
-        let at = self.buffer.as_ptr();
-        let mut operation = Operation::new(vec![self.buffer], true, is_persistent);
-        if is_send {
-            operation.sends.push(Placed { part: self.part, at });
-        } else {
-            operation.receives.push(Placed { part: self.part, at });
-        }
-        requests::record(handle, operation);
+    // SAFETY: the library has written the request.
+    let handle = unsafe { abi().read(request, 0) };
+    let (direction, is_persistent) = kind;
+    let is_send = direction == Direction::Send;
+    if is_send && !is_persistent && is_complete(handle) {
+        return code;
     }
+    let at = packed.buffer.as_ptr();
+    let mut operation = Operation::new(vec![packed.buffer], true, is_persistent);
+    let parts = if is_send { &mut operation.sends } else { &mut operation.receives };
+    parts.push(Placed { part: packed.part, at });
+    requests::record(handle, operation);
+    code
 }
 
 originals! {
@@ -149,9 +167,34 @@ pub(super) fn is_complete(request: Word) -> bool {
 
 type Send<N> = unsafe extern "C" fn(*const c_void, N, Word, c_int, c_int, Word) -> c_int;
 type Isend<N> =
-    unsafe extern "C" fn(*const c_void, N, Word, c_int, c_int, Word, *mut c_void) -> c_int;
+    unsafe extern "C" fn(*mut c_void, N, Word, c_int, c_int, Word, *mut c_void) -> c_int;
 type Recv<N> = unsafe extern "C" fn(*mut c_void, N, Word, c_int, c_int, Word, *mut c_void) -> c_int;
 type Mrecv<N> = unsafe extern "C" fn(*mut c_void, N, Word, *mut c_void, *mut c_void) -> c_int;
+type Sendrecv<N> = unsafe extern "C" fn(
+    *mut c_void,
+    N,
+    Word,
+    c_int,
+    c_int,
+    *mut c_void,
+    N,
+    Word,
+    c_int,
+    c_int,
+    Word,
+    *mut c_void,
+) -> c_int;
+type SendrecvReplace<N> = unsafe extern "C" fn(
+    *mut c_void,
+    N,
+    Word,
+    c_int,
+    c_int,
+    c_int,
+    c_int,
+    Word,
+    *mut c_void,
+) -> c_int;
 
 #[inline]
 unsafe fn send<N: Count>(
@@ -163,20 +206,19 @@ unsafe fn send<N: Count>(
     tag: c_int,
     communicator: Word,
 ) -> c_int {
-    // SAFETY: the caller's arguments, and packed bytes.
+    // SAFETY: the caller's arguments, or packed bytes in the place of the elements.
     unsafe {
-        match Packed::to_send(elements, count, datatype, rank, true) {
-            None => original(elements, count, datatype, rank, tag, communicator),
-            Some(packed) => {
-                original(packed.at(), packed.len(), abi().packed, rank, tag, communicator)
-            }
-        }
+        let Some(packed) = Packed::to_send(elements, count, datatype, rank, true) else {
+            return original(elements, count, datatype, rank, tag, communicator);
+        };
+        let (elements, count, datatype) = packed.argument();
+        original(elements, count, datatype, rank, tag, communicator)
     }
 }
 
 unsafe fn isend<N: Count>(
     original: Isend<N>,
-    elements: *const c_void,
+    elements: *mut c_void,
     count: N,
     datatype: Word,
     rank: c_int,
@@ -184,21 +226,19 @@ unsafe fn isend<N: Count>(
     communicator: Word,
     request: *mut c_void,
 ) -> c_int {
-    // SAFETY: the caller's arguments, and packed bytes.
+    // SAFETY: as above.
     unsafe {
-        let Some(packed) = Packed::to_send(elements, count, datatype, rank, true) else {
-            return original(elements, count, datatype, rank, tag, communicator, request);
-        };
-        let (at, len) = (packed.at(), packed.len());
-        let code = original(at, len, abi().packed, rank, tag, communicator, request);
-        packed.record(Direction::Send, false, code, request);
-        code
+        let packed = Packed::to_send(elements, count, datatype, rank, true);
+        let (kind, elements) = ((Direction::Send, false), (elements, count, datatype));
+        begin(packed, kind, elements, request, |(elements, count, datatype)| {
+            original(elements, count, datatype, rank, tag, communicator, request)
+        })
     }
 }
 
 unsafe fn send_init<N: Count>(
     original: Isend<N>,
-    elements: *const c_void,
+    elements: *mut c_void,
     count: N,
     datatype: Word,
     rank: c_int,
@@ -206,15 +246,13 @@ unsafe fn send_init<N: Count>(
     communicator: Word,
     request: *mut c_void,
 ) -> c_int {
-    // SAFETY: the caller's arguments, and a buffer that is filled when the operation starts.
+    // SAFETY: as above. The buffer is filled when the operation starts.
     unsafe {
-        let Some(packed) = Packed::to_send(elements, count, datatype, rank, false) else {
-            return original(elements, count, datatype, rank, tag, communicator, request);
-        };
-        let (at, len) = (packed.at(), packed.len());
-        let code = original(at, len, abi().packed, rank, tag, communicator, request);
-        packed.record(Direction::Send, true, code, request);
-        code
+        let packed = Packed::to_send(elements, count, datatype, rank, false);
+        let (kind, elements) = ((Direction::Send, true), (elements, count, datatype));
+        begin(packed, kind, elements, request, |(elements, count, datatype)| {
+            original(elements, count, datatype, rank, tag, communicator, request)
+        })
     }
 }
 
@@ -229,15 +267,13 @@ unsafe fn recv<N: Count>(
     communicator: Word,
     status: *mut c_void,
 ) -> c_int {
-    // SAFETY: the caller's arguments, and a buffer for the packed bytes.
+    // SAFETY: as above.
     unsafe {
-        let Some(packed) = Packed::to_receive(elements, count, datatype, rank) else {
-            return original(elements, count, datatype, rank, tag, communicator, status);
-        };
-        let (mut statuses, at, len) = (Statuses::new(status, 1), packed.at(), packed.len());
-        let code = original(at, len, abi().packed, rank, tag, communicator, statuses.argument());
-        packed.received(code, &mut statuses);
-        code
+        let packed = Packed::to_receive(elements, count, datatype, rank);
+        let elements = (elements, count, datatype);
+        receive(packed, elements, status, |(elements, count, datatype), status| {
+            original(elements, count, datatype, rank, tag, communicator, status)
+        })
     }
 }
 
@@ -251,15 +287,13 @@ unsafe fn irecv<N: Count>(
     communicator: Word,
     request: *mut c_void,
 ) -> c_int {
-    // SAFETY: the caller's arguments, and a buffer for the packed bytes.
+    // SAFETY: as above.
     unsafe {
-        let Some(packed) = Packed::to_receive(elements, count, datatype, rank) else {
-            return original(elements, count, datatype, rank, tag, communicator, request);
-        };
-        let (at, len) = (packed.at(), packed.len());
-        let code = original(at, len, abi().packed, rank, tag, communicator, request);
-        packed.record(Direction::Receive, false, code, request);
-        code
+        let packed = Packed::to_receive(elements, count, datatype, rank);
+        let (kind, elements) = ((Direction::Receive, false), (elements, count, datatype));
+        begin(packed, kind, elements, request, |(elements, count, datatype)| {
+            original(elements, count, datatype, rank, tag, communicator, request)
+        })
     }
 }
 
@@ -275,13 +309,11 @@ unsafe fn recv_init<N: Count>(
 ) -> c_int {
     // SAFETY: as above.
     unsafe {
-        let Some(packed) = Packed::to_receive(elements, count, datatype, rank) else {
-            return original(elements, count, datatype, rank, tag, communicator, request);
-        };
-        let (at, len) = (packed.at(), packed.len());
-        let code = original(at, len, abi().packed, rank, tag, communicator, request);
-        packed.record(Direction::Receive, true, code, request);
-        code
+        let packed = Packed::to_receive(elements, count, datatype, rank);
+        let (kind, elements) = ((Direction::Receive, true), (elements, count, datatype));
+        begin(packed, kind, elements, request, |(elements, count, datatype)| {
+            original(elements, count, datatype, rank, tag, communicator, request)
+        })
     }
 }
 
@@ -298,13 +330,11 @@ unsafe fn mrecv<N: Count>(
 ) -> c_int {
     // SAFETY: as above.
     unsafe {
-        let Some(packed) = Packed::to_receive(elements, count, datatype, MATCHED) else {
-            return original(elements, count, datatype, message, status);
-        };
-        let (mut statuses, at, len) = (Statuses::new(status, 1), packed.at(), packed.len());
-        let code = original(at, len, abi().packed, message, statuses.argument());
-        packed.received(code, &mut statuses);
-        code
+        let packed = Packed::to_receive(elements, count, datatype, MATCHED);
+        let elements = (elements, count, datatype);
+        receive(packed, elements, status, |(elements, count, datatype), status| {
+            original(elements, count, datatype, message, status)
+        })
     }
 }
 
@@ -318,100 +348,54 @@ unsafe fn imrecv<N: Count>(
 ) -> c_int {
     // SAFETY: as above.
     unsafe {
-        let Some(packed) = Packed::to_receive(elements, count, datatype, MATCHED) else {
-            return original(elements, count, datatype, message, request);
-        };
-        let code = original(packed.at(), packed.len(), abi().packed, message, request);
-        packed.record(Direction::Receive, false, code, request);
-        code
+        let packed = Packed::to_receive(elements, count, datatype, MATCHED);
+        let (kind, elements) = ((Direction::Receive, false), (elements, count, datatype));
+        begin(packed, kind, elements, request, |(elements, count, datatype)| {
+            original(elements, count, datatype, message, request)
+        })
     }
 }
 
-type Sendrecv<N> = unsafe extern "C" fn(
-    *const c_void,
-    N,
-    Word,
-    c_int,
-    c_int,
-    *mut c_void,
-    N,
-    Word,
-    c_int,
-    c_int,
-    Word,
-    *mut c_void,
-) -> c_int;
-
 unsafe fn sendrecv<N: Count>(
     original: Sendrecv<N>,
-    elements: *const c_void,
-    count: N,
-    datatype: Word,
+    sent: *mut c_void,
+    sent_count: N,
+    sent_datatype: Word,
     rank: c_int,
     tag: c_int,
-    into: *mut c_void,
-    into_count: N,
-    into_datatype: Word,
+    elements: *mut c_void,
+    count: N,
+    datatype: Word,
     source: c_int,
     source_tag: c_int,
     communicator: Word,
     status: *mut c_void,
 ) -> c_int {
-    // SAFETY: the caller's arguments, and packed bytes.
+    // SAFETY: as above.
     unsafe {
-        let sent = Packed::to_send(elements, count, datatype, rank, true);
-        let received = Packed::to_receive(into, into_count, into_datatype, source);
-        let (elements, count, datatype) = match &sent {
-            None => (elements, count, datatype),
-            Some(packed) => (packed.at().cast_const(), packed.len(), abi().packed),
-        };
-        let Some(packed) = received else {
-            return original(
+        let to_send = Packed::to_send(sent, sent_count, sent_datatype, rank, true);
+        let to_receive = Packed::to_receive(elements, count, datatype, source);
+        let sent = to_send.as_ref().map_or((sent, sent_count, sent_datatype), Packed::argument);
+        let (sent, sent_count, sent_datatype) = sent;
+        let elements = (elements, count, datatype);
+        receive(to_receive, elements, status, |(elements, count, datatype), status| {
+            original(
+                sent,
+                sent_count,
+                sent_datatype,
+                rank,
+                tag,
                 elements,
                 count,
                 datatype,
-                rank,
-                tag,
-                into,
-                into_count,
-                into_datatype,
                 source,
                 source_tag,
                 communicator,
                 status,
-            );
-        };
-        let mut statuses = Statuses::new(status, 1);
-        let code = original(
-            elements,
-            count,
-            datatype,
-            rank,
-            tag,
-            packed.at(),
-            packed.len(),
-            abi().packed,
-            source,
-            source_tag,
-            communicator,
-            statuses.argument(),
-        );
-        packed.received(code, &mut statuses);
-        code
+            )
+        })
     }
 }
-
-type SendrecvReplace<N> = unsafe extern "C" fn(
-    *mut c_void,
-    N,
-    Word,
-    c_int,
-    c_int,
-    c_int,
-    c_int,
-    Word,
-    *mut c_void,
-) -> c_int;
 
 unsafe fn sendrecv_replace<N: Count>(
     original: SendrecvReplace<N>,
@@ -425,40 +409,15 @@ unsafe fn sendrecv_replace<N: Count>(
     communicator: Word,
     status: *mut c_void,
 ) -> c_int {
-    // SAFETY: the caller's arguments, and packed bytes.
+    // SAFETY: as above.
     unsafe {
         let packed = Packed::to_receive(elements, count, datatype, source)
-            .filter(|packed| {
-                library().is_some_and(|library| packed.part.size <= library.longest_send)
-            })
+            .filter(|packed| is_sent(packed.part.size, rank))
             .filter(|packed| packed.part.pack(packed.buffer.as_ptr()).is_some());
-        let Some(packed) = packed else {
-            return original(
-                elements,
-                count,
-                datatype,
-                rank,
-                tag,
-                source,
-                source_tag,
-                communicator,
-                status,
-            );
-        };
-        let (mut statuses, at, len) = (Statuses::new(status, 1), packed.at(), packed.len());
-        let code = original(
-            at,
-            len,
-            abi().packed,
-            rank,
-            tag,
-            source,
-            source_tag,
-            communicator,
-            statuses.argument(),
-        );
-        packed.received(code, &mut statuses);
-        code
+        let elements = (elements, count, datatype);
+        receive(packed, elements, status, |(elements, count, datatype), status| {
+            original(elements, count, datatype, rank, tag, source, source_tag, communicator, status)
+        })
     }
 }
 
@@ -477,12 +436,12 @@ alike! {
     "Send", "Ssend", "Rsend", "Bsend"
 }
 alike! {
-    (elements: *const c_void, count: Count, datatype: Word, rank: c_int, tag: c_int, communicator: Word,
+    (elements: *mut c_void, count: Count, datatype: Word, rank: c_int, tag: c_int, communicator: Word,
         request: *mut c_void) = isend, on communicator:
     "Isend", "Issend", "Irsend", "Ibsend"
 }
 alike! {
-    (elements: *const c_void, count: Count, datatype: Word, rank: c_int, tag: c_int, communicator: Word,
+    (elements: *mut c_void, count: Count, datatype: Word, rank: c_int, tag: c_int, communicator: Word,
         request: *mut c_void) = send_init, on communicator:
     "Send_init", "Ssend_init", "Rsend_init", "Bsend_init"
 }
@@ -497,8 +456,8 @@ exported! {
         = mrecv, on world();
     both "Imrecv"(elements: *mut c_void, count: Count, datatype: Word, message: *mut c_void, request: *mut c_void)
         = imrecv, on world();
-    both "Sendrecv"(elements: *const c_void, count: Count, datatype: Word, rank: c_int, tag: c_int, into: *mut c_void,
-        into_count: Count, into_datatype: Word, source: c_int, source_tag: c_int, communicator: Word,
+    both "Sendrecv"(sent: *mut c_void, sent_count: Count, sent_datatype: Word, rank: c_int, tag: c_int,
+        elements: *mut c_void, count: Count, datatype: Word, source: c_int, source_tag: c_int, communicator: Word,
         status: *mut c_void) = sendrecv, on communicator;
     both "Sendrecv_replace"(elements: *mut c_void, count: Count, datatype: Word, rank: c_int, tag: c_int, source: c_int,
         source_tag: c_int, communicator: Word, status: *mut c_void) = sendrecv_replace, on communicator;

@@ -6,77 +6,73 @@ use std::slice;
 use super::abi::{Word, abi};
 use super::exported::Narrow;
 use super::exported::{exported, refuse_count, world};
-use super::library::GET_SIZE;
 use super::packing::{Form, Packing};
-use super::types::find;
+use super::types::{Entry, find};
 use crate::boundary::contain;
-use crate::original::{NO_ORIGINAL, originals};
-
-originals! {
-    static TEST_INTER = c"PMPI_Comm_test_inter": unsafe extern "C" fn(Word, *mut c_int) -> c_int;
-}
+use crate::original::originals;
 
 /// The elements of a call, and the buffer for their packed bytes.
 #[derive(Clone, Copy)]
 struct Call {
     form: Form,
     elements: *const c_void,
-    count: i64,
     datatype: Word,
     buffer: *const c_void,
     len: i64,
-    position: i64,
-}
-
-/// What became of a call.
-enum Outcome {
-    /// The new position.
-    Done(i64),
-    Left,
-    /// The library refused the communicator, or another argument.
-    Refused(c_int),
 }
 
 impl Call {
-    /// Passes the type, the number of elements, and the place of their packed bytes to `convert`. `validate` asks the library
-    /// whether it accepts the arguments that are not used here.
+    /// Passes the type, the number of elements, and the place of their packed bytes to `convert`. `original` is the library's
+    /// function. Returns its code, or that of the library's function.
     ///
     /// # Safety
     ///
-    /// The library must be supported, and the datatype must be alive.
-    unsafe fn run(
+    /// The library must be supported, and the datatype must be alive. The position must be null, or that of the caller.
+    unsafe fn run<N: Count, P: Count>(
         self,
-        validate: impl FnOnce() -> c_int,
-        convert: impl FnOnce(&super::types::Entry, Packing<'_>, usize, *const u8, usize) -> Option<()>,
-    ) -> Outcome {
+        count: N,
+        position: *mut P,
+        original: impl Fn(N, *mut P) -> c_int,
+        convert: impl FnOnce(&Entry, Packing<'_>, usize, *const u8, usize) -> Option<()>,
+    ) -> c_int {
         let run = || {
-            // A null pointer and a buffer that is too short are errors that the library reports.
-            let count = usize::try_from(self.count).ok().filter(|_| !self.buffer.is_null())?;
+            // Null pointers and a buffer that is too short are errors that the library reports.
+            //
             // SAFETY: guaranteed by the caller.
-            let entry = unsafe { find(abi().handle(self.datatype), count) }?;
+            let position = unsafe { position.as_mut() }?;
+            let elements = usize::try_from(count.into()).ok().filter(|_| !self.buffer.is_null())?;
+            // SAFETY: guaranteed by the caller.
+            let entry = unsafe { find(abi().handle(self.datatype), elements) }?;
             let packing = Packing::new(&entry, self.form)?;
-            let size = packing.size(self.elements, count)?;
-            let start = usize::try_from(self.position).ok()?;
-            let end = start.checked_add(size)?;
-            let end = i64::try_from(end).ok().filter(|&end| end <= self.len)?;
-            let refused = validate();
-            if refused != 0 {
-                return Some(Outcome::Refused(refused));
+            let size = packing.size(self.elements, elements)?;
+            let start = usize::try_from((*position).into()).ok()?;
+            let end =
+                i64::try_from(start.checked_add(size)?).ok().filter(|&end| end <= self.len)?;
+            // The library checks the arguments that are not used here, and that MPI is running, and packs nothing.
+            let mut same = *position;
+            let refused = original(N::from(0), &raw mut same);
+            if refused == 0 {
+                let at = self.buffer.cast::<u8>().wrapping_add(start);
+                convert(&entry, packing, elements, at, size)?;
+                *position = end.try_into().ok()?;
             }
-            let at = self.buffer.cast::<u8>().wrapping_add(start);
-            convert(&entry, packing, count, at, size)?;
-            Some(Outcome::Done(end))
+            Some(refused)
         };
-        contain(run).flatten().unwrap_or(Outcome::Left)
+        contain(run).flatten().unwrap_or_else(|| original(count, position))
     }
 
     /// # Safety
     ///
     /// As `MPI_Pack`, and as for [`run`](Self::run).
-    unsafe fn pack(self, validate: impl FnOnce() -> c_int) -> Outcome {
+    unsafe fn pack<N: Count, P: Count>(
+        self,
+        count: N,
+        position: *mut P,
+        original: impl Fn(N, *mut P) -> c_int,
+    ) -> c_int {
         // SAFETY: guaranteed by the caller: the elements, and a buffer whose end was checked.
         unsafe {
-            self.run(validate, |entry, packing, count, out, size| {
+            self.run(count, position, original, |entry, packing, count, out, size| {
                 packing.pack(entry, self.elements, count, out.cast_mut(), size).ok()
             })
         }
@@ -85,10 +81,15 @@ impl Call {
     /// # Safety
     ///
     /// As `MPI_Unpack`, and as for [`run`](Self::run).
-    unsafe fn unpack(self, validate: impl FnOnce() -> c_int) -> Outcome {
+    unsafe fn unpack<N: Count, P: Count>(
+        self,
+        count: N,
+        position: *mut P,
+        original: impl Fn(N, *mut P) -> c_int,
+    ) -> c_int {
         // SAFETY: as above.
         unsafe {
-            self.run(validate, |entry, packing, count, packed, size| {
+            self.run(count, position, original, |entry, packing, count, packed, size| {
                 let packed = slice::from_raw_parts(packed, size);
                 packing.unpack(entry, packed, self.elements.cast_mut(), count).ok()
             })
@@ -96,19 +97,10 @@ impl Call {
     }
 }
 
-/// Whether a communicator exists, and MPI is running: 0, or the error for which the library has called the error handler.
-fn check_communicator(communicator: Word) -> c_int {
-    let mut flag = 0;
-    // SAFETY: the library checks the program's communicator.
-    TEST_INTER.get().map_or(NO_ORIGINAL, |test| unsafe { test(communicator, &raw mut flag) })
-}
-
-/// Whether MPI is running, for calls without a communicator.
-fn check_datatype(datatype: Word) -> c_int {
-    let mut size = 0;
-    // SAFETY: the library checks the program's datatype.
-    GET_SIZE.get().map_or(NO_ORIGINAL, |ask| unsafe { ask(datatype, &raw mut size) })
-}
+/// A count of elements or bytes: `int`, or `MPI_Count`.
+trait Count: Copy + Into<i64> + From<c_int> + TryFrom<i64> {}
+impl Count for c_int {}
+impl Count for i64 {}
 
 /// Whether a representation is the one that the standard defines. The library treats any other name like it.
 ///
@@ -118,35 +110,6 @@ fn check_datatype(datatype: Word) -> c_int {
 unsafe fn is_external32(representation: *const c_char) -> bool {
     // SAFETY: guaranteed by the caller.
     !representation.is_null() && unsafe { CStr::from_ptr(representation) } == c"external32"
-}
-
-/// The result of a call, after `done` has got the new position. `original` calls the library.
-fn finish(outcome: Outcome, done: impl FnOnce(i64), original: impl FnOnce() -> c_int) -> c_int {
-    match outcome {
-        Outcome::Done(end) => {
-            done(end);
-            0
-        }
-        Outcome::Left => original(),
-        Outcome::Refused(code) => code,
-    }
-}
-
-/// A count of elements or bytes: `int`, or `MPI_Count`.
-trait Count: Copy + Into<i64> + TryFrom<i64> {}
-impl Count for c_int {}
-impl Count for i64 {}
-
-/// Sets a position. It lies within a buffer whose length is of this type.
-///
-/// # Safety
-///
-/// The position must be the caller's.
-unsafe fn set<N: Count>(position: *mut N, end: i64) {
-    if let Ok(end) = end.try_into() {
-        // SAFETY: guaranteed by the caller.
-        unsafe { *position = end };
-    }
 }
 
 type Pack<N> = unsafe extern "C" fn(*const c_void, N, Word, *mut c_void, N, *mut N, Word) -> c_int;
@@ -182,21 +145,12 @@ unsafe fn pack<N: Count>(
     communicator: Word,
 ) -> c_int {
     // SAFETY: the caller's arguments.
-    unsafe {
-        let outcome = match position.as_ref() {
-            None => Outcome::Left,
-            Some(&position) => {
-                let (count, len, position) = (count.into(), len.into(), position.into());
-                Call { form: Form::Native, elements, count, datatype, buffer, len, position }
-                    .pack(|| check_communicator(communicator))
-            }
-        };
-        finish(
-            outcome,
-            |end| set(position, end),
-            || original(elements, count, datatype, buffer, len, position, communicator),
-        )
-    }
+    let original = |count, position| unsafe {
+        original(elements, count, datatype, buffer, len, position, communicator)
+    };
+    let call = Call { form: Form::Native, elements, datatype, buffer, len: len.into() };
+    // SAFETY: as above.
+    unsafe { call.pack(count, position, original) }
 }
 
 unsafe fn unpack<N: Count>(
@@ -210,21 +164,12 @@ unsafe fn unpack<N: Count>(
     communicator: Word,
 ) -> c_int {
     // SAFETY: the caller's arguments.
-    unsafe {
-        let outcome = match position.as_ref() {
-            None => Outcome::Left,
-            Some(&position) => {
-                let (count, len, position) = (count.into(), len.into(), position.into());
-                Call { form: Form::Native, elements, count, datatype, buffer, len, position }
-                    .unpack(|| check_communicator(communicator))
-            }
-        };
-        finish(
-            outcome,
-            |end| set(position, end),
-            || original(buffer, len, position, elements, count, datatype, communicator),
-        )
-    }
+    let original = |count, position| unsafe {
+        original(buffer, len, position, elements, count, datatype, communicator)
+    };
+    let call = Call { form: Form::Native, elements, datatype, buffer, len: len.into() };
+    // SAFETY: as above.
+    unsafe { call.unpack(count, position, original) }
 }
 
 unsafe fn pack_external<N: Count>(
@@ -238,20 +183,16 @@ unsafe fn pack_external<N: Count>(
     position: *mut i64,
 ) -> c_int {
     // SAFETY: the caller's arguments.
+    let original = |count, position| unsafe {
+        original(representation, elements, count, datatype, buffer, len, position)
+    };
+    // SAFETY: as above.
     unsafe {
-        let outcome = match position.as_ref().filter(|_| is_external32(representation)) {
-            None => Outcome::Left,
-            Some(&position) => {
-                let count = count.into();
-                Call { form: Form::External, elements, count, datatype, buffer, len, position }
-                    .pack(|| check_datatype(datatype))
-            }
-        };
-        finish(
-            outcome,
-            |end| set(position, end),
-            || original(representation, elements, count, datatype, buffer, len, position),
-        )
+        if !is_external32(representation) {
+            return original(count, position);
+        }
+        let call = Call { form: Form::External, elements, datatype, buffer, len };
+        call.pack(count, position, original)
     }
 }
 
@@ -266,20 +207,16 @@ unsafe fn unpack_external<N: Count>(
     datatype: Word,
 ) -> c_int {
     // SAFETY: the caller's arguments.
+    let original = |count, position| unsafe {
+        original(representation, buffer, len, position, elements, count, datatype)
+    };
+    // SAFETY: as above.
     unsafe {
-        let outcome = match position.as_ref().filter(|_| is_external32(representation)) {
-            None => Outcome::Left,
-            Some(&position) => {
-                let count = count.into();
-                Call { form: Form::External, elements, count, datatype, buffer, len, position }
-                    .unpack(|| check_datatype(datatype))
-            }
-        };
-        finish(
-            outcome,
-            |end| set(position, end),
-            || original(representation, buffer, len, position, elements, count, datatype),
-        )
+        if !is_external32(representation) {
+            return original(count, position);
+        }
+        let call = Call { form: Form::External, elements, datatype, buffer, len };
+        call.unpack(count, position, original)
     }
 }
 

@@ -75,21 +75,21 @@ impl Operation {
         self.is_pending.store(true, Ordering::Release);
     }
 
-    /// Unpacks what was received, if this was not done yet.
+    /// Unpacks what was received, if this was not done yet. `class` is that of an error, or 0.
     ///
     /// # Safety
     ///
     /// The library must have completed the operation, and written its status at this place.
-    pub(super) unsafe fn complete(&self, statuses: &mut Statuses, index: usize) {
+    pub(super) unsafe fn complete(&self, statuses: &mut Statuses, index: usize, class: c_int) {
         if !self.is_pending.swap(false, Ordering::AcqRel) {
             return;
         }
         for Placed { part, at } in &self.receives {
-            let len = if self.is_message {
+            let len = match class {
                 // SAFETY: guaranteed by the caller.
-                unsafe { statuses.received(index) }.unwrap_or(0).min(part.size)
-            } else {
-                part.size
+                _ if self.is_message => unsafe { statuses.received(index, class, part.size) },
+                0 => part.size,
+                _ => 0,
             };
             // SAFETY: the library has written so many bytes; the elements are the program's.
             unsafe { part.unpack(std::slice::from_raw_parts(*at, len)) };

@@ -6,8 +6,19 @@ use super::abi::{Word, abi};
 use crate::original::originals;
 
 originals! {
+    static ERROR_CLASS = c"PMPI_Error_class": unsafe extern "C" fn(c_int, *mut c_int) -> c_int;
     static GET_COUNT = c"PMPI_Get_count": unsafe extern "C" fn(*const c_void, Word, *mut c_int) -> c_int;
     static TEST_CANCELLED = c"PMPI_Test_cancelled": unsafe extern "C" fn(*const c_void, *mut c_int) -> c_int;
+}
+
+/// The class of an error.
+pub(super) fn class(code: c_int) -> c_int {
+    let mut class = code;
+    if code != 0 {
+        // SAFETY: the number lives through the call.
+        ERROR_CLASS.get().map(|ask| unsafe { ask(code, &raw mut class) });
+    }
+    class
 }
 
 /// Room for a status of any ABI.
@@ -50,20 +61,28 @@ impl Statuses {
         self.argument().wrapping_byte_add(index * abi().status).cast_const()
     }
 
-    /// Packed bytes that a receive got; `None` if it was cancelled.
+    /// Packed bytes that a receive into `room` bytes got: 0 if it was cancelled, or failed with this class of error.
+    ///
+    /// When a message is too long, the libraries either write all bytes that there is room for, and say so, or none, and say
+    /// how long the message is.
     ///
     /// # Safety
     ///
     /// The library must have written the status of the receive at this place.
-    pub(super) unsafe fn received(&mut self, index: usize) -> Option<usize> {
+    pub(super) unsafe fn received(&mut self, index: usize, class: c_int, room: usize) -> usize {
         let status = self.at(index);
         let (mut count, mut cancelled) = (0, 0);
+        let (Some(get_count), Some(test)) = (GET_COUNT.get(), TEST_CANCELLED.get()) else {
+            return 0;
+        };
         // SAFETY: the caller guarantees the status; the numbers live through the calls.
         unsafe {
-            TEST_CANCELLED.get()?(status, &raw mut cancelled);
-            GET_COUNT.get()?(status, abi().packed, &raw mut count);
+            test(status, &raw mut cancelled);
+            get_count(status, abi().packed, &raw mut count);
         }
-        usize::try_from(count).ok().filter(|_| cancelled == 0)
+        let count = usize::try_from(count).unwrap_or(0);
+        let is_right = class == 0 || class == abi().err_truncate && count == room;
+        if is_right && cancelled == 0 { count.min(room) } else { 0 }
     }
 
     /// The error of an operation, where the call has returned `MPI_ERR_IN_STATUS`.

@@ -20,7 +20,7 @@ use crate::compiled::Compiled;
 use crate::mode::Mode;
 use crate::original::originals;
 use crate::policy::compiles_at_once;
-use crate::stats::{Left, does_not_see, left};
+use crate::stats::{Left, left};
 use crate::values::Values;
 use crate::verify::{self, Fragment};
 
@@ -448,9 +448,6 @@ unsafe fn wrap(
     let found = (status == Status::OK).then(|| unsafe { context_of(*datatype) }).flatten();
     if found == Some(made) {
         IS_KNOWN.store(true, Ordering::Release);
-        does_not_see(
-            "what a rank sends to itself, one-sided operations and files, which MPICH moves without UCX",
-        );
         MADE.set(made);
         // SAFETY: just written.
         let before = alive().insert(context.addr(), unsafe { *datatype });
