@@ -311,7 +311,7 @@ impl Call {
     unsafe fn end(self, code: c_int) -> c_int {
         if code == 0 {
             // SAFETY: the operation is complete, and is no message, so no status is read.
-            unsafe { self.operation.complete(&mut Statuses::ignored(), 0) };
+            unsafe { self.operation.complete(&mut Statuses::ignored(), 0, 0) };
         }
         freed::settle();
         code
