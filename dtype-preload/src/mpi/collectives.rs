@@ -136,7 +136,8 @@ impl Call {
             direction == Direction::Send || self.is_in_place || self.role()?.keeps;
         let mut placed = Vec::new();
         for part in parts.into_iter().flatten() {
-            if is_packed && !self.operation.is_persistent {
+            // Intel MPI sends a part of what is there when a persistent operation is made, not when it starts.
+            if is_packed {
                 // SAFETY: the program's elements; the buffer has room for the bytes of all parts.
                 unsafe { part.pack(at) }?;
             }
