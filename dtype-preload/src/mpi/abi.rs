@@ -23,8 +23,6 @@ pub struct Abi {
     pub request_null: Word,
     /// `MPI_PROC_NULL`.
     pub proc_null: c_int,
-    /// `MPI_ROOT`.
-    pub root: c_int,
     /// `MPI_IN_PLACE`.
     pub in_place: usize,
     /// `MPI_STATUS_IGNORE` and `MPI_STATUSES_IGNORE`.
@@ -58,7 +56,6 @@ pub static MPICH: Abi = Abi {
     packed: 0x4C00_010F,
     request_null: 0x2C00_0000,
     proc_null: -1,
-    root: -3,
     in_place: usize::MAX,
     status_ignore: 1,
     status: 20,
@@ -105,7 +102,6 @@ pub static STANDARD: Abi = Abi {
     packed: 0x207,
     request_null: 0x180,
     proc_null: -3,
-    root: -4,
     in_place: 1,
     status_ignore: 0,
     status: 32,

@@ -24,7 +24,6 @@ type Ask = unsafe extern "C" fn(Word, *mut c_int) -> c_int;
 originals! {
     static RANK = c"PMPI_Comm_rank": Ask;
     static SIZE = c"PMPI_Comm_size": Ask;
-    static REMOTE_SIZE = c"PMPI_Comm_remote_size": Ask;
     static TEST_INTER = c"PMPI_Comm_test_inter": Ask;
 }
 
@@ -89,17 +88,17 @@ impl Call {
 
     fn role(&self) -> Option<Role> {
         *self.role.get_or_init(|| {
-            let has_peers = ask(&TEST_INTER, self.communicator)? != 0;
-            let peers = if has_peers { &REMOTE_SIZE } else { &SIZE };
-            let peers = usize::try_from(ask(peers, self.communicator)?).ok();
+            // MPICH chooses its algorithms for two groups by the number of elements, so all ranks must have the same elements.
+            if ask(&TEST_INTER, self.communicator)? != 0 {
+                return None;
+            }
             let rank = ask(&RANK, self.communicator)?;
-            let is_root = self.root == if has_peers { abi().root } else { rank };
-            let is_leaf = !has_peers || !is_root && self.root != abi().proc_null;
-            let [root, leaf] = [is_root, is_leaf].map(|is| peers.filter(|_| is));
+            let all = usize::try_from(ask(&SIZE, self.communicator)?).ok();
+            let root = all.filter(|_| self.root == rank);
             Some(match self.shape {
-                Shape::All => Role { to: peers, from: peers, keeps: false },
-                Shape::ToRoot => Role { to: leaf, from: root, keeps: false },
-                Shape::FromRoot => Role { to: root, from: leaf, keeps: false },
+                Shape::All => Role { to: all, from: all, keeps: false },
+                Shape::ToRoot => Role { to: all, from: root, keeps: false },
+                Shape::FromRoot => Role { to: root, from: all, keeps: false },
                 Shape::Neighbours => {
                     let Neighbours { to, from, some_are_absent } =
                         neighbours(self.communicator, rank)?;
