@@ -2,6 +2,7 @@
 
 pub mod abi;
 mod buffers;
+mod collectives;
 mod commit;
 mod completion;
 mod decode;
@@ -11,6 +12,7 @@ mod freed;
 mod get_status;
 mod library;
 mod messages;
+mod neighbours;
 mod pack;
 mod packing;
 mod part;

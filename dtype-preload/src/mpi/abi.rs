@@ -15,12 +15,16 @@ pub struct Abi {
     pub handle: usize,
     /// `MPI_COMM_WORLD`.
     pub comm_world: Word,
+    /// `MPI_COMM_NULL`.
+    pub comm_null: Word,
     /// `MPI_PACKED`.
     pub packed: Word,
     /// `MPI_REQUEST_NULL`.
     pub request_null: Word,
     /// `MPI_PROC_NULL`.
     pub proc_null: c_int,
+    /// `MPI_IN_PLACE`.
+    pub in_place: usize,
     /// `MPI_STATUS_IGNORE` and `MPI_STATUSES_IGNORE`.
     pub status_ignore: usize,
     /// Bytes of an `MPI_Status`.
@@ -48,9 +52,11 @@ pub struct Abi {
 pub static MPICH: Abi = Abi {
     handle: 4,
     comm_world: 0x4400_0000,
+    comm_null: 0x0400_0000,
     packed: 0x4C00_010F,
     request_null: 0x2C00_0000,
     proc_null: -1,
+    in_place: usize::MAX,
     status_ignore: 1,
     status: 20,
     status_error: 16,
@@ -92,9 +98,11 @@ pub static MPICH: Abi = Abi {
 pub static STANDARD: Abi = Abi {
     handle: 8,
     comm_world: 0x101,
+    comm_null: 0x100,
     packed: 0x207,
     request_null: 0x180,
     proc_null: -3,
+    in_place: 1,
     status_ignore: 0,
     status: 32,
     status_error: 8,

@@ -142,7 +142,7 @@ unsafe fn begin<N: Count>(
         return code;
     }
     let at = packed.buffer.as_ptr();
-    let mut operation = Operation::new(packed.buffer, is_persistent);
+    let mut operation = Operation::new(vec![packed.buffer], true, is_persistent);
     let parts = if is_send { &mut operation.sends } else { &mut operation.receives };
     parts.push(Placed { part: packed.part, at });
     requests::record(handle, operation);
@@ -156,7 +156,7 @@ originals! {
 
 /// Whether a request that is not persistent is complete, so that the library needs its buffer no longer. Many sends are, when
 /// they return.
-fn is_complete(request: Word) -> bool {
+pub(super) fn is_complete(request: Word) -> bool {
     let mut flag = 0;
     let mut statuses = Statuses::ignored();
     let ask = GET_STATUS.get();

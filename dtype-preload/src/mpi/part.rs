@@ -16,7 +16,7 @@ pub(super) enum Direction {
 }
 
 /// Elements of the program that are sent or received as packed bytes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Part {
     entry: Arc<Entry>,
     elements: *mut c_void,
@@ -63,6 +63,17 @@ impl Part {
         let count = usize::try_from(count).ok()?;
         // SAFETY: guaranteed by the caller.
         let entry = contain(|| unsafe { find(datatype, count) }).flatten()?;
+        Self::of(entry, elements, count, direction)
+    }
+
+    /// Elements of a type that is known; `None` as above.
+    #[inline]
+    pub(super) fn of(
+        entry: Arc<Entry>,
+        elements: *const c_void,
+        count: usize,
+        direction: Direction,
+    ) -> Option<Self> {
         let packing = Packing::new(&entry, Form::Native)?;
         let size = packing.size(elements, count)?;
         if direction == Direction::Receive && packing.committed().check_disjoint(count).is_err() {

@@ -17,7 +17,7 @@ use super::status::Statuses;
 use crate::registry::Mixer;
 
 /// Elements, and the place of their packed bytes in a buffer of the same operation.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Placed {
     pub(super) part: Part,
     pub(super) at: *mut u8,
@@ -43,20 +43,20 @@ pub(super) struct Operation {
     /// The packed bytes.
     pub(super) buffers: Vec<Buffer>,
     /// What else must live as long: the arrays of arguments of a collective operation.
-    pub(super) kept: Option<Box<dyn Any + Send + Sync>>,
+    pub(super) kept: Vec<Box<dyn Any + Send + Sync>>,
 }
 
 impl Operation {
-    /// An operation on bytes in a buffer.
-    pub(super) fn new(buffer: Buffer, is_persistent: bool) -> Self {
+    /// An operation on bytes in buffers.
+    pub(super) fn new(buffers: Vec<Buffer>, is_message: bool, is_persistent: bool) -> Self {
         Self {
             sends: Vec::new(),
             receives: Vec::new(),
-            is_message: true,
+            is_message,
             is_persistent,
             is_pending: AtomicBool::new(!is_persistent),
-            buffers: vec![buffer],
-            kept: None,
+            buffers,
+            kept: Vec::new(),
         }
     }
 
@@ -119,7 +119,7 @@ static TABLE: [Mutex<Option<Table>>; SHARDS] = [const { Mutex::new(None) }; SHAR
 static COUNTS: [AtomicU32; 4096] = [const { AtomicU32::new(0) }; 4096];
 
 fn mixed(handle: Word) -> usize {
-    (handle as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) as usize >> 40
+    handle.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40
 }
 
 #[inline]

@@ -3,10 +3,12 @@
 #[path = "../launch/mod.rs"]
 mod launch;
 
+mod collectives;
 mod examples;
 mod layout;
 mod mpi4py;
 mod operations;
+mod outstanding;
 mod random;
 mod reports;
 mod requests;
