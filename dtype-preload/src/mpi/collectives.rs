@@ -375,9 +375,11 @@ macro_rules! collectives {
             collectives! { @function [$($generics)*] persistent(info: Word, request: *mut c_void) true record(request)
                 $shape($root, $communicator) ($($argument: $type),*) { $($side $direction($elements, $($other),*))+ } }
             exported! {
-                $($both)? $name($($argument: $type),*) = blocking $($on)*;
-                $($both)? $nonblocking($($argument: $type),*, request: *mut c_void) = nonblocking $($on)*;
-                $($both)? $persistent($($argument: $type),*, info: Word, request: *mut c_void) = persistent $($on)*;
+                $($both)? [$name]($($argument: $type),*) $($on)*, |library| blocking(library, $($argument),*);
+                $($both)? [$nonblocking]($($argument: $type),*, request: *mut c_void) $($on)*,
+                    |library| nonblocking(library, $($argument),*, request);
+                $($both)? [$persistent]($($argument: $type),*, info: Word, request: *mut c_void) $($on)*,
+                    |library| persistent(library, $($argument),*, info, request);
             }
         };
         collectives! { $($rest)* }
