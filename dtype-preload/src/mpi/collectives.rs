@@ -390,7 +390,7 @@ macro_rules! collectives {
         { $($side:ident $direction:ident($elements:ident, $($other:ident),*))+ }
     ) => {
         unsafe fn $function $($generics)* (
-            original: unsafe extern "C" fn($($type,)* $($last_type),*) -> c_int,
+            original: unsafe extern "C-unwind" fn($($type,)* $($last_type),*) -> c_int,
             $($argument: $type,)* $($last: $last_type),*
         ) -> c_int {
             let mut call =

@@ -6,7 +6,7 @@ use super::abi::{Word, abi};
 use super::library::FREE_PART;
 use super::packing::{Form, Packing};
 use super::types::Entry;
-use crate::original::{is_initialized, originals};
+use crate::original::{is_running, originals};
 use crate::verify::{self, Fragment};
 
 originals! {
@@ -50,6 +50,10 @@ impl Reference {
 
 impl Drop for Reference {
     fn drop(&mut self) {
+        // A thread may drop the type that it used last after MPI has ended.
+        if !is_running() {
+            return;
+        }
         let mut copy: Word = 0;
         let at = (&raw mut copy).cast();
         // SAFETY: there is room for a handle, and the type was made by `new`.
@@ -136,7 +140,7 @@ impl Packing<'_> {
         let (Some(Reference(datatype)), Ok(count), Ok(len)) = (&entry.reference, count, len) else {
             return false;
         };
-        is_initialized() && run(*datatype, count, len) == Some(0)
+        is_running() && run(*datatype, count, len) == Some(0)
     }
 
     fn fragment(&self, what: &'static str, count: usize, len: usize) -> Fragment<'_> {
