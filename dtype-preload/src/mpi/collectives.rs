@@ -70,19 +70,13 @@ struct Call {
 
 impl Call {
     /// `buffers` are the addresses of the arguments. The library reports if they are the same, so the call is then left to it.
-    fn new(
-        shape: Shape,
-        communicator: Word,
-        root: c_int,
-        is_persistent: bool,
-        buffers: &[*mut c_void],
-    ) -> Self {
+    fn new(shape: Shape, communicator: Word, root: c_int, buffers: &[*mut c_void]) -> Self {
         let communicator = abi().handle(communicator);
         let is_left = library().is_none_or(|library| library.longest_send != usize::MAX)
             || communicator == abi().comm_null
             || matches!(buffers, [from, to] if from == to);
         let role = if is_left { OnceCell::from(None) } else { OnceCell::new() };
-        let operation = Operation::new(Vec::new(), false, is_persistent);
+        let operation = Operation::new(Vec::new(), false, false);
         Self { shape, communicator, root, role, is_in_place: false, operation }
     }
 
@@ -134,7 +128,6 @@ impl Call {
         let is_packed = direction == Direction::Send || self.is_in_place || self.role()?.keeps;
         let mut placed = Vec::new();
         for part in parts.into_iter().flatten() {
-            // Intel MPI sends a part of what is there when a persistent operation is made, not when it starts.
             if is_packed {
                 // SAFETY: the program's elements; the buffer has room for the bytes of all parts.
                 unsafe { part.pack(at) }?;
@@ -142,9 +135,6 @@ impl Call {
             let size = part.size;
             placed.push(Placed { part, at });
             at = at.wrapping_add(size);
-        }
-        if is_packed && self.operation.is_persistent {
-            self.operation.sends.extend(placed.iter().cloned());
         }
         if direction == Direction::Receive {
             self.operation.receives.extend(placed);
@@ -329,7 +319,7 @@ impl Call {
         // SAFETY: guaranteed by the caller.
         let handle = unsafe { abi().read(request, 0) };
         // A library may give the same handle to all requests that are complete.
-        if !self.operation.is_persistent && is_complete(handle) {
+        if is_complete(handle) {
             // SAFETY: as above.
             return unsafe { self.end(code) };
         }
@@ -350,8 +340,9 @@ fn arrays<D: Displacement>(parts: &[Option<Part>]) -> Option<(Vec<c_int>, Vec<D>
     Some(parts.iter().map(each).collect::<Option<Vec<_>>>()?.into_iter().unzip())
 }
 
-/// Exports the three functions of an operation: the blocking, the nonblocking and the persistent one. After the arguments come
-/// the shape, the root, and the sides with their arguments.
+/// Exports the two functions of an operation: the blocking and the nonblocking one. After the arguments come the shape, the root,
+/// and the sides with their arguments. The persistent ones are left to the library: Open MPI 4.1 lacks them, and a program that
+/// looks for them must not find any.
 macro_rules! collectives {
     () => {};
     (both $names:tt $arguments:tt = $shape:ident($root:expr, $communicator:ident): $($rest:tt)*) => {
@@ -362,30 +353,26 @@ macro_rules! collectives {
         collectives! { @ [] [] [] $($rest)* }
     };
     (
-        @ [$($both:ident)?] [$($generics:tt)*] [$($on:tt)*] [$name:literal $nonblocking:literal $persistent:literal]
+        @ [$($both:ident)?] [$($generics:tt)*] [$($on:tt)*] [$name:literal $nonblocking:literal]
         ($($argument:ident: $type:ty),* $(,)?) = $shape:ident($root:expr, $communicator:ident):
         $($side:ident $direction:ident($elements:ident, $($other:ident),*)),+;
         $($rest:tt)*
     ) => {
         const _: () = {
-            collectives! { @function [$($generics)*] blocking() false end() $shape($root, $communicator)
+            collectives! { @function [$($generics)*] blocking() end() $shape($root, $communicator)
                 ($($argument: $type),*) { $($side $direction($elements, $($other),*))+ } }
-            collectives! { @function [$($generics)*] nonblocking(request: *mut c_void) false record(request)
-                $shape($root, $communicator) ($($argument: $type),*) { $($side $direction($elements, $($other),*))+ } }
-            collectives! { @function [$($generics)*] persistent(info: Word, request: *mut c_void) true record(request)
+            collectives! { @function [$($generics)*] nonblocking(request: *mut c_void) record(request)
                 $shape($root, $communicator) ($($argument: $type),*) { $($side $direction($elements, $($other),*))+ } }
             exported! {
                 $($both)? [$name]($($argument: $type),*) $($on)*, |library| blocking(library, $($argument),*);
                 $($both)? [$nonblocking]($($argument: $type),*, request: *mut c_void) $($on)*,
                     |library| nonblocking(library, $($argument),*, request);
-                $($both)? [$persistent]($($argument: $type),*, info: Word, request: *mut c_void) $($on)*,
-                    |library| persistent(library, $($argument),*, info, request);
             }
         };
         collectives! { $($rest)* }
     };
     (
-        @function [$($generics:tt)*] $function:ident($($last:ident: $last_type:ty),*) $is_persistent:literal
+        @function [$($generics:tt)*] $function:ident($($last:ident: $last_type:ty),*)
         $end:ident($($request:ident)?) $shape:ident($root:expr, $communicator:ident) ($($argument:ident: $type:ty),*)
         { $($side:ident $direction:ident($elements:ident, $($other:ident),*))+ }
     ) => {
@@ -394,7 +381,7 @@ macro_rules! collectives {
             $($argument: $type,)* $($last: $last_type),*
         ) -> c_int {
             let mut call =
-                Call::new(Shape::$shape, $communicator, $root, $is_persistent, &[$($elements),+]);
+                Call::new(Shape::$shape, $communicator, $root, &[$($elements),+]);
             // SAFETY: the caller's arguments, in which packed bytes replace elements.
             unsafe {
                 $(
@@ -409,63 +396,63 @@ macro_rules! collectives {
 }
 
 collectives! {
-    both ["Bcast" "Ibcast" "Bcast_init"]
+    both ["Bcast" "Ibcast"]
         (elements: *mut c_void, count: Count, datatype: Word, root: c_int, communicator: Word)
         = FromRoot(root, communicator): root_or_leaf Send(elements, count, datatype);
-    both ["Gather" "Igather" "Gather_init"]
+    both ["Gather" "Igather"]
         (elements: *mut c_void, count: Count, datatype: Word, into: *mut c_void, room: Count, into_type: Word,
             root: c_int, communicator: Word)
         = ToRoot(root, communicator): one Send(elements, count, datatype), each Receive(into, room, into_type);
-    both ["Scatter" "Iscatter" "Scatter_init"]
+    both ["Scatter" "Iscatter"]
         (elements: *mut c_void, count: Count, datatype: Word, into: *mut c_void, room: Count, into_type: Word,
             root: c_int, communicator: Word)
         = FromRoot(root, communicator): each Send(elements, count, datatype), one Receive(into, room, into_type);
-    both ["Allgather" "Iallgather" "Allgather_init"]
+    both ["Allgather" "Iallgather"]
         (elements: *mut c_void, count: Count, datatype: Word, into: *mut c_void, room: Count, into_type: Word,
             communicator: Word)
         = All(0, communicator): one Send(elements, count, datatype), each Receive(into, room, into_type);
-    both ["Alltoall" "Ialltoall" "Alltoall_init"]
+    both ["Alltoall" "Ialltoall"]
         (elements: *mut c_void, count: Count, datatype: Word, into: *mut c_void, room: Count, into_type: Word,
             communicator: Word)
         = All(0, communicator): each Send(elements, count, datatype), each Receive(into, room, into_type);
-    both ["Neighbor_allgather" "Ineighbor_allgather" "Neighbor_allgather_init"]
+    both ["Neighbor_allgather" "Ineighbor_allgather"]
         (elements: *mut c_void, count: Count, datatype: Word, into: *mut c_void, room: Count, into_type: Word,
             communicator: Word)
         = Neighbours(0, communicator): one Send(elements, count, datatype), each Receive(into, room, into_type);
-    both ["Neighbor_alltoall" "Ineighbor_alltoall" "Neighbor_alltoall_init"]
+    both ["Neighbor_alltoall" "Ineighbor_alltoall"]
         (elements: *mut c_void, count: Count, datatype: Word, into: *mut c_void, room: Count, into_type: Word,
             communicator: Word)
         = Neighbours(0, communicator): each Send(elements, count, datatype), each Receive(into, room, into_type);
-    only ["Gatherv" "Igatherv" "Gatherv_init"]
+    only ["Gatherv" "Igatherv"]
         (elements: *mut c_void, count: c_int, datatype: Word, into: *mut c_void, rooms: *const c_int,
             places: *const c_int, into_type: Word, root: c_int, communicator: Word)
         = ToRoot(root, communicator): one Send(elements, count, datatype), list Receive(into, rooms, places, into_type);
-    only ["Scatterv" "Iscatterv" "Scatterv_init"]
+    only ["Scatterv" "Iscatterv"]
         (elements: *mut c_void, counts: *const c_int, starts: *const c_int, datatype: Word, into: *mut c_void,
             room: c_int, into_type: Word, root: c_int, communicator: Word)
         = FromRoot(root, communicator): list Send(elements, counts, starts, datatype), one Receive(into, room, into_type);
-    only ["Allgatherv" "Iallgatherv" "Allgatherv_init"]
+    only ["Allgatherv" "Iallgatherv"]
         (elements: *mut c_void, count: c_int, datatype: Word, into: *mut c_void, rooms: *const c_int,
             places: *const c_int, into_type: Word, communicator: Word)
         = All(0, communicator): one Send(elements, count, datatype), list Receive(into, rooms, places, into_type);
-    only ["Neighbor_allgatherv" "Ineighbor_allgatherv" "Neighbor_allgatherv_init"]
+    only ["Neighbor_allgatherv" "Ineighbor_allgatherv"]
         (elements: *mut c_void, count: c_int, datatype: Word, into: *mut c_void, rooms: *const c_int,
             places: *const c_int, into_type: Word, communicator: Word)
         = Neighbours(0, communicator): one Send(elements, count, datatype), list Receive(into, rooms, places, into_type);
-    only ["Alltoallv" "Ialltoallv" "Alltoallv_init"]
+    only ["Alltoallv" "Ialltoallv"]
         (elements: *mut c_void, counts: *const c_int, starts: *const c_int, datatype: Word, into: *mut c_void,
             rooms: *const c_int, places: *const c_int, into_type: Word, communicator: Word)
         = All(0, communicator): list Send(elements, counts, starts, datatype), list Receive(into, rooms, places, into_type);
-    only ["Neighbor_alltoallv" "Ineighbor_alltoallv" "Neighbor_alltoallv_init"]
+    only ["Neighbor_alltoallv" "Ineighbor_alltoallv"]
         (elements: *mut c_void, counts: *const c_int, starts: *const c_int, datatype: Word, into: *mut c_void,
             rooms: *const c_int, places: *const c_int, into_type: Word, communicator: Word)
         = Neighbours(0, communicator):
             list Send(elements, counts, starts, datatype), list Receive(into, rooms, places, into_type);
-    only ["Alltoallw" "Ialltoallw" "Alltoallw_init"]
+    only ["Alltoallw" "Ialltoallw"]
         (elements: *mut c_void, counts: *const c_int, starts: *const c_int, datatypes: *const c_void, into: *mut c_void,
             rooms: *const c_int, places: *const c_int, into_types: *const c_void, communicator: Word)
         = All(0, communicator): types Send(elements, counts, starts, datatypes), types Receive(into, rooms, places, into_types);
-    only ["Neighbor_alltoallw" "Ineighbor_alltoallw" "Neighbor_alltoallw_init"]
+    only ["Neighbor_alltoallw" "Ineighbor_alltoallw"]
         (elements: *mut c_void, counts: *const c_int, starts: *const isize, datatypes: *const c_void, into: *mut c_void,
             rooms: *const c_int, places: *const isize, into_types: *const c_void, communicator: Word)
         = Neighbours(0, communicator):
