@@ -41,21 +41,17 @@ impl<F: Copy> Target<F> {
     }
 
     /// A function, and whether it is the library's, for calls that are taken over here. Otherwise, the call goes to the function.
-    /// `None` if no library has it.
+    /// `None` before [`look_up`](Self::look_up).
     #[inline]
     pub(super) fn get(&self) -> Option<(F, bool)> {
-        let mut found = self.found.load(Ordering::Acquire);
-        if found.is_null() {
-            found = self.look_up();
-        }
+        let found = self.found.load(Ordering::Acquire);
         // SAFETY: `F` is the type of a function pointer, by the promise of `new`, and both are pointers.
         let function = (!found.is_null()).then(|| unsafe { mem::transmute_copy(&found) });
         Some((function?, self.is_here.load(Ordering::Relaxed)))
     }
 
-    #[cold]
-    #[inline(never)]
-    fn look_up(&self) -> *mut c_void {
+    /// Looks up the function; `false` if no library has it.
+    pub(super) fn look_up(&self) -> bool {
         let (mut found, profiled) = (next(self.name), next(self.profiled));
         if found.is_null() {
             // SAFETY: as in `get`.
@@ -66,7 +62,7 @@ impl<F: Copy> Target<F> {
             self.is_here.store(true, Ordering::Relaxed);
         }
         self.found.store(found, Ordering::Release);
-        found
+        !found.is_null()
     }
 }
 
@@ -214,12 +210,30 @@ macro_rules! exported {
                     $otherwise,
                 )
             };
-            match TARGET.get() {
+            // Functions of their own, so that calls that go on need no frame on the stack.
+            #[inline(never)]
+            unsafe extern "C-unwind" fn here($($argument: $type,)* $library: Function) -> ::std::ffi::c_int {
                 // SAFETY: the caller's arguments, or packed bytes in the place of elements.
-                Some(($library, true)) => unsafe { $body },
+                unsafe { $body }
+            }
+
+            #[cold]
+            #[inline(never)]
+            unsafe extern "C-unwind" fn first($($argument: $type),*) -> ::std::ffi::c_int {
+                if !TARGET.look_up() {
+                    return $crate::original::NO_ORIGINAL;
+                }
                 // SAFETY: the caller's arguments.
-                Some((function, false)) => unsafe { function($($argument),*) },
-                None => $crate::original::NO_ORIGINAL,
+                unsafe { exported($($argument),*) }
+            }
+
+            // SAFETY: the caller's arguments.
+            unsafe {
+                match TARGET.get() {
+                    Some((library, true)) => here($($argument,)* library),
+                    Some((function, false)) => function($($argument),*),
+                    None => first($($argument),*),
+                }
             }
         }
     };

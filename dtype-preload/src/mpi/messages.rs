@@ -40,7 +40,7 @@ impl Packed {
     /// # Safety
     ///
     /// The arguments must be those of a send of the program.
-    #[inline]
+    #[inline(always)]
     unsafe fn to_send<N: Count>(
         elements: *const c_void,
         count: N,
@@ -66,7 +66,7 @@ impl Packed {
     /// # Safety
     ///
     /// The arguments must be those of a receive of the program.
-    #[inline]
+    #[inline(always)]
     unsafe fn to_receive<N: Count>(
         elements: *const c_void,
         count: N,
@@ -102,7 +102,7 @@ impl Packed {
 /// # Safety
 ///
 /// The arguments must be those of a call of the program, in which `packed` has the place of the elements.
-#[inline]
+#[inline(always)]
 unsafe fn receive<N: Count>(
     packed: Option<Packed>,
     elements: (*mut c_void, N, Word),
@@ -130,6 +130,7 @@ unsafe fn receive<N: Count>(
 /// # Safety
 ///
 /// As for [`receive`].
+#[inline(always)]
 unsafe fn begin<N: Count>(
     packed: Option<Packed>,
     kind: (Direction, bool),

@@ -38,6 +38,7 @@ impl Call {
     /// # Safety
     ///
     /// The library must be supported, and the datatype must be alive. The position must be null, or that of the caller.
+    #[inline(never)]
     unsafe fn run<N: Count, P: Count>(
         self,
         count: N,
@@ -45,9 +46,6 @@ impl Call {
         original: impl Fn(N, *mut P) -> c_int,
         convert: impl FnOnce(&Entry, Packing<'_>, usize, *const u8, usize) -> Option<()>,
     ) -> c_int {
-        if is_left(self.datatype, count.into()) {
-            return original(count, position);
-        }
         let run = || {
             // Null pointers and a buffer that is too short are errors that the library reports.
             //
@@ -82,12 +80,16 @@ impl Call {
     /// # Safety
     ///
     /// As `MPI_Pack`, and as for [`run`](Self::run).
+    #[inline(always)]
     unsafe fn pack<N: Count, P: Count>(
         self,
         count: N,
         position: *mut P,
         original: impl Fn(N, *mut P) -> c_int,
     ) -> c_int {
+        if is_left(self.datatype, count.into()) {
+            return original(count, position);
+        }
         // SAFETY: guaranteed by the caller: the elements, and a buffer whose end was checked.
         unsafe {
             self.run(count, position, original, |entry, packing, count, out, size| {
@@ -99,12 +101,16 @@ impl Call {
     /// # Safety
     ///
     /// As `MPI_Unpack`, and as for [`run`](Self::run).
+    #[inline(always)]
     unsafe fn unpack<N: Count, P: Count>(
         self,
         count: N,
         position: *mut P,
         original: impl Fn(N, *mut P) -> c_int,
     ) -> c_int {
+        if is_left(self.datatype, count.into()) {
+            return original(count, position);
+        }
         // SAFETY: as above.
         unsafe {
             self.run(count, position, original, |entry, packing, count, packed, size| {

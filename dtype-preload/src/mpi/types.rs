@@ -292,7 +292,7 @@ pub(super) unsafe fn find_any(handle: Word, count: usize) -> Option<Arc<Entry>> 
 }
 
 /// Whether `count` elements are left to the library. It takes only a few loads.
-#[inline]
+#[inline(always)]
 pub(super) fn is_left(datatype: Word, count: i64) -> bool {
     let handle = abi().handle(datatype);
     if !abi().is_derived(handle) {
