@@ -127,6 +127,8 @@ pub(super) const fn name(text: &'static str) -> &'static CStr {
 /// and `PMPI_Wait`. Functions that share their arguments share a body, which is unsafe code that calls `library`, the library's
 /// function. It is only used if the library is supported. A function behind `or` substitutes one that the library lacks.
 ///
+/// With an expression in brackets before the body, the calls for which the expression is true go on to the library at once.
+///
 /// With `both` before the names, it also exports the forms with large counts, `MPI_Send_c`. `Count` is then the type of counts in
 /// the list of arguments, and in the body. Programs use such a form if they find it, by a weak reference or by `dlsym`, and with
 /// this library loaded they always do. So if the library lacks it, calls go to the form with small counts; counts that are too
@@ -136,34 +138,50 @@ pub(super) const fn name(text: &'static str) -> &'static CStr {
 macro_rules! exported {
     () => {};
     (
-        both [$($name:literal)+] $arguments:tt, on $communicator:expr, |$library:ident| $body:expr; $($rest:tt)*
+        both $names:tt $arguments:tt, on $communicator:expr, |$library:ident| $body:expr; $($rest:tt)*
+    ) => {
+        $crate::mpi::exported::exported! { both $names $arguments, on $communicator, [false] |$library| $body; $($rest)* }
+    };
+    (
+        both [$($name:literal)+] $arguments:tt, on $communicator:expr, $left:tt |$library:ident| $body:expr;
+        $($rest:tt)*
     ) => {
         $(
             const _: () = {
                 type Count = ::std::ffi::c_int;
-                $crate::mpi::exported::exported!(@both $name, "", $arguments, |$library| $body, None);
+                $crate::mpi::exported::exported!(@both $name, "", $arguments, $left |$library| $body, None);
             };
-            $crate::mpi::exported::exported!(@large $name, $arguments, $communicator, |$library| $body);
+            $crate::mpi::exported::exported!(@large $name, $arguments, $communicator, $left |$library| $body);
         )+
         $crate::mpi::exported::exported!($($rest)*);
     };
     ([$($name:literal)+] $arguments:tt, |$library:ident| $body:expr; $($rest:tt)*) => {
         $(
             const _: () = {
-                $crate::mpi::exported::exported!(@both $name, "", $arguments, |$library| $body, None);
+                $crate::mpi::exported::exported!(@both $name, "", $arguments, [false] |$library| $body, None);
             };
         )+
         $crate::mpi::exported::exported!($($rest)*);
     };
+    ([$name:literal] $arguments:tt, $left:tt |$library:ident| $body:expr; $($rest:tt)*) => {
+        const _: () = {
+            $crate::mpi::exported::exported!(@both $name, "", $arguments, $left |$library| $body, None);
+        };
+        $crate::mpi::exported::exported!($($rest)*);
+    };
     ([$name:literal] $arguments:tt, or $otherwise:path, |$library:ident| $body:expr; $($rest:tt)*) => {
+        $crate::mpi::exported::exported! { [$name] $arguments, or $otherwise, [false] |$library| $body; $($rest)* }
+    };
+    ([$name:literal] $arguments:tt, or $otherwise:path, $left:tt |$library:ident| $body:expr; $($rest:tt)*) => {
         const _: () = {
             $crate::mpi::exported::exported!(
-                @both $name, "", $arguments, |$library| $body, Some($otherwise));
+                @both $name, "", $arguments, $left |$library| $body, Some($otherwise));
         };
         $crate::mpi::exported::exported!($($rest)*);
     };
     (
-        @large $name:literal, ($($argument:ident: $type:ty),* $(,)?), $communicator:expr, |$library:ident| $body:expr
+        @large $name:literal, ($($argument:ident: $type:ty),* $(,)?), $communicator:expr,
+        $left:tt |$library:ident| $body:expr
     ) => {
         const _: () = {
             type Small<Count> = unsafe extern "C-unwind" fn($($type),*) -> ::std::ffi::c_int;
@@ -180,19 +198,19 @@ macro_rules! exported {
                 code.unwrap_or_else(|| refuse_count($communicator))
             }
             $crate::mpi::exported::exported!(
-                @both $name, "_c", ($($argument: $type),*), |$library| $body, Some(narrowed));
+                @both $name, "_c", ($($argument: $type),*), $left |$library| $body, Some(narrowed));
         };
     };
-    (@both $name:literal, $suffix:literal, $arguments:tt, |$library:ident| $body:expr, $otherwise:expr) => {
+    (@both $name:literal, $suffix:literal, $arguments:tt, $left:tt |$library:ident| $body:expr, $otherwise:expr) => {
         $crate::mpi::exported::exported!(
-            @one "MPI_", $name, $suffix, $arguments, |$library| $body, $otherwise);
+            @one "MPI_", $name, $suffix, $arguments, $left |$library| $body, $otherwise);
         const _: () = {
             $crate::mpi::exported::exported!(
-                @one "PMPI_", $name, $suffix, $arguments, |$library| $body, $otherwise);
+                @one "PMPI_", $name, $suffix, $arguments, $left |$library| $body, $otherwise);
         };
     };
     (@one $prefix:literal, $name:literal, $suffix:literal, ($($argument:ident: $type:ty),* $(,)?),
-        |$library:ident| $body:expr, $otherwise:expr) => {
+        [$left:expr] |$library:ident| $body:expr, $otherwise:expr) => {
         /// Replaces MPI's function of this name.
         ///
         /// # Safety
@@ -230,8 +248,8 @@ macro_rules! exported {
             // SAFETY: the caller's arguments.
             unsafe {
                 match TARGET.get() {
-                    Some((library, true)) => here($($argument,)* library),
-                    Some((function, false)) => function($($argument),*),
+                    Some((library, true)) if !$left => here($($argument,)* library),
+                    Some((function, _)) => function($($argument),*),
                     None => first($($argument),*),
                 }
             }

@@ -30,10 +30,16 @@ pub(super) fn keep(handle: Word, operation: Arc<Operation>) {
     LEN.store(freed.len(), Ordering::Release);
 }
 
+/// Whether there is no operation to be ended.
+#[inline]
+pub(super) fn are_none() -> bool {
+    LEN.load(Ordering::Relaxed) == 0
+}
+
 /// Ends those operations that are complete.
 #[inline]
 pub(super) fn settle() {
-    if LEN.load(Ordering::Relaxed) != 0 {
+    if !are_none() {
         contain(settle_some);
     }
 }

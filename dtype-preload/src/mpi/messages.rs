@@ -10,6 +10,7 @@ use super::library::library;
 use super::part::{Direction, Part};
 use super::requests::{self, Operation, Placed};
 use super::status::{Statuses, class};
+use super::types::is_left;
 use crate::original::originals;
 
 /// A count of elements or bytes: `int`, or `MPI_Count`.
@@ -40,7 +41,7 @@ impl Packed {
     /// # Safety
     ///
     /// The arguments must be those of a send of the program.
-    #[inline(always)]
+    #[inline]
     unsafe fn to_send<N: Count>(
         elements: *const c_void,
         count: N,
@@ -66,7 +67,7 @@ impl Packed {
     /// # Safety
     ///
     /// The arguments must be those of a receive of the program.
-    #[inline(always)]
+    #[inline]
     unsafe fn to_receive<N: Count>(
         elements: *const c_void,
         count: N,
@@ -102,7 +103,7 @@ impl Packed {
 /// # Safety
 ///
 /// The arguments must be those of a call of the program, in which `packed` has the place of the elements.
-#[inline(always)]
+#[inline]
 unsafe fn receive<N: Count>(
     packed: Option<Packed>,
     elements: (*mut c_void, N, Word),
@@ -130,7 +131,7 @@ unsafe fn receive<N: Count>(
 /// # Safety
 ///
 /// As for [`receive`].
-#[inline(always)]
+#[inline]
 unsafe fn begin<N: Count>(
     packed: Option<Packed>,
     kind: (Direction, bool),
@@ -180,7 +181,7 @@ const MATCHED: c_int = 0;
 exported! {
     both ["Send" "Ssend" "Rsend" "Bsend"]
         (elements: *mut c_void, count: Count, datatype: Word, rank: c_int, tag: c_int, communicator: Word),
-        on communicator, |library| {
+        on communicator, [is_left(datatype, count.into())] |library| {
             let packed = Packed::to_send(elements, count, datatype, rank, true);
             let (elements, count, datatype) = Packed::or(packed.as_ref(), (elements, count, datatype));
             library(elements, count, datatype, rank, tag, communicator)
@@ -188,7 +189,7 @@ exported! {
     both ["Isend" "Issend" "Irsend" "Ibsend"]
         (elements: *mut c_void, count: Count, datatype: Word, rank: c_int, tag: c_int, communicator: Word,
             request: *mut c_void),
-        on communicator, |library| {
+        on communicator, [is_left(datatype, count.into())] |library| {
             let packed = Packed::to_send(elements, count, datatype, rank, true);
             begin(packed, (Direction::Send, false), (elements, count, datatype), request, |(elements, count, datatype)| {
                 library(elements, count, datatype, rank, tag, communicator, request)
@@ -197,7 +198,7 @@ exported! {
     both ["Send_init" "Ssend_init" "Rsend_init" "Bsend_init"]
         (elements: *mut c_void, count: Count, datatype: Word, rank: c_int, tag: c_int, communicator: Word,
             request: *mut c_void),
-        on communicator, |library| {
+        on communicator, [is_left(datatype, count.into())] |library| {
             // The buffer is filled when the operation starts.
             let packed = Packed::to_send(elements, count, datatype, rank, false);
             begin(packed, (Direction::Send, true), (elements, count, datatype), request, |(elements, count, datatype)| {
@@ -207,7 +208,7 @@ exported! {
     both ["Recv"]
         (elements: *mut c_void, count: Count, datatype: Word, rank: c_int, tag: c_int, communicator: Word,
             status: *mut c_void),
-        on communicator, |library| {
+        on communicator, [is_left(datatype, count.into()) && freed::are_none()] |library| {
             let packed = Packed::to_receive(elements, count, datatype, rank);
             receive(packed, (elements, count, datatype), status, |(elements, count, datatype), status| {
                 library(elements, count, datatype, rank, tag, communicator, status)
@@ -216,7 +217,7 @@ exported! {
     both ["Irecv"]
         (elements: *mut c_void, count: Count, datatype: Word, rank: c_int, tag: c_int, communicator: Word,
             request: *mut c_void),
-        on communicator, |library| {
+        on communicator, [is_left(datatype, count.into())] |library| {
             let packed = Packed::to_receive(elements, count, datatype, rank);
             begin(packed, (Direction::Receive, false), (elements, count, datatype), request, |(elements, count, datatype)| {
                 library(elements, count, datatype, rank, tag, communicator, request)
@@ -225,7 +226,7 @@ exported! {
     both ["Recv_init"]
         (elements: *mut c_void, count: Count, datatype: Word, rank: c_int, tag: c_int, communicator: Word,
             request: *mut c_void),
-        on communicator, |library| {
+        on communicator, [is_left(datatype, count.into())] |library| {
             let packed = Packed::to_receive(elements, count, datatype, rank);
             begin(packed, (Direction::Receive, true), (elements, count, datatype), request, |(elements, count, datatype)| {
                 library(elements, count, datatype, rank, tag, communicator, request)
@@ -233,7 +234,7 @@ exported! {
         };
     both ["Mrecv"]
         (elements: *mut c_void, count: Count, datatype: Word, message: *mut c_void, status: *mut c_void),
-        on world(), |library| {
+        on world(), [is_left(datatype, count.into()) && freed::are_none()] |library| {
             let packed = Packed::to_receive(elements, count, datatype, MATCHED);
             receive(packed, (elements, count, datatype), status, |(elements, count, datatype), status| {
                 library(elements, count, datatype, message, status)
@@ -241,7 +242,7 @@ exported! {
         };
     both ["Imrecv"]
         (elements: *mut c_void, count: Count, datatype: Word, message: *mut c_void, request: *mut c_void),
-        on world(), |library| {
+        on world(), [is_left(datatype, count.into())] |library| {
             let packed = Packed::to_receive(elements, count, datatype, MATCHED);
             begin(packed, (Direction::Receive, false), (elements, count, datatype), request, |(elements, count, datatype)| {
                 library(elements, count, datatype, message, request)
@@ -250,7 +251,8 @@ exported! {
     both ["Sendrecv"]
         (sent: *mut c_void, sent_count: Count, sent_type: Word, rank: c_int, tag: c_int, elements: *mut c_void,
             count: Count, datatype: Word, source: c_int, source_tag: c_int, communicator: Word, status: *mut c_void),
-        on communicator, |library| {
+        on communicator, [is_left(datatype, count.into()) && is_left(sent_type, sent_count.into()) && freed::are_none()]
+        |library| {
             let to_send = Packed::to_send(sent, sent_count, sent_type, rank, true);
             let packed = Packed::to_receive(elements, count, datatype, source);
             let (sent, sent_count, sent_type) = Packed::or(to_send.as_ref(), (sent, sent_count, sent_type));
@@ -262,7 +264,7 @@ exported! {
     both ["Sendrecv_replace"]
         (elements: *mut c_void, count: Count, datatype: Word, rank: c_int, tag: c_int, source: c_int,
             source_tag: c_int, communicator: Word, status: *mut c_void),
-        on communicator, |library| {
+        on communicator, [is_left(datatype, count.into()) && freed::are_none()] |library| {
             let packed = Packed::to_receive(elements, count, datatype, source)
                 .filter(|packed| is_sent(packed.part.size, rank))
                 .filter(|packed| packed.part.pack(packed.buffer.as_ptr()).is_some());

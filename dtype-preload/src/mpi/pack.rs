@@ -38,7 +38,6 @@ impl Call {
     /// # Safety
     ///
     /// The library must be supported, and the datatype must be alive. The position must be null, or that of the caller.
-    #[inline(never)]
     unsafe fn run<N: Count, P: Count>(
         self,
         count: N,
@@ -80,16 +79,12 @@ impl Call {
     /// # Safety
     ///
     /// As `MPI_Pack`, and as for [`run`](Self::run).
-    #[inline(always)]
     unsafe fn pack<N: Count, P: Count>(
         self,
         count: N,
         position: *mut P,
         original: impl Fn(N, *mut P) -> c_int,
     ) -> c_int {
-        if is_left(self.datatype, count.into()) {
-            return original(count, position);
-        }
         // SAFETY: guaranteed by the caller: the elements, and a buffer whose end was checked.
         unsafe {
             self.run(count, position, original, |entry, packing, count, out, size| {
@@ -101,16 +96,12 @@ impl Call {
     /// # Safety
     ///
     /// As `MPI_Unpack`, and as for [`run`](Self::run).
-    #[inline(always)]
     unsafe fn unpack<N: Count, P: Count>(
         self,
         count: N,
         position: *mut P,
         original: impl Fn(N, *mut P) -> c_int,
     ) -> c_int {
-        if is_left(self.datatype, count.into()) {
-            return original(count, position);
-        }
         // SAFETY: as above.
         unsafe {
             self.run(count, position, original, |entry, packing, count, packed, size| {
@@ -140,22 +131,22 @@ unsafe fn form(representation: *const c_char) -> Form {
 
 exported! {
     ["Pack"](from: *const c_void, count: c_int, datatype: Word, out: *mut c_void, room: c_int, position: *mut c_int,
-        communicator: Word), |library|
+        communicator: Word), [is_left(datatype, count.into())] |library|
         Call::new(Form::Native, from, datatype, out, room.into()).pack(count, position, |count, position| {
             library(from, count, datatype, out, room, position, communicator)
         });
     ["Pack_c"](from: *const c_void, count: i64, datatype: Word, out: *mut c_void, room: i64, position: *mut i64,
-        communicator: Word), or narrowed::pack, |library|
+        communicator: Word), or narrowed::pack, [is_left(datatype, count.into())] |library|
         Call::new(Form::Native, from, datatype, out, room).pack(count, position, |count, position| {
             library(from, count, datatype, out, room, position, communicator)
         });
     ["Unpack"](from: *const c_void, available: c_int, position: *mut c_int, to: *mut c_void, count: c_int,
-        datatype: Word, communicator: Word), |library|
+        datatype: Word, communicator: Word), [is_left(datatype, count.into())] |library|
         Call::new(Form::Native, to, datatype, from, available.into()).unpack(count, position, |count, position| {
             library(from, available, position, to, count, datatype, communicator)
         });
     ["Unpack_c"](from: *const c_void, available: i64, position: *mut i64, to: *mut c_void, count: i64, datatype: Word,
-        communicator: Word), or narrowed::unpack, |library|
+        communicator: Word), or narrowed::unpack, [is_left(datatype, count.into())] |library|
         Call::new(Form::Native, to, datatype, from, available).unpack(count, position, |count, position| {
             library(from, available, position, to, count, datatype, communicator)
         });

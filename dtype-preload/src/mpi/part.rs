@@ -36,7 +36,7 @@ impl Part {
     /// # Safety
     ///
     /// The library must be supported, MPI must be running, and a derived datatype must be alive.
-    #[inline(always)]
+    #[inline]
     pub(super) unsafe fn new(
         elements: *const c_void,
         count: i64,
