@@ -181,7 +181,7 @@ const MATCHED: c_int = 0;
 exported! {
     both ["Send" "Ssend" "Rsend" "Bsend"]
         (elements: *mut c_void, count: Count, datatype: Word, rank: c_int, tag: c_int, communicator: Word),
-        on communicator, [is_left(datatype, count.into())] |library| {
+        on communicator, [is_left(datatype, count)] |library| {
             let packed = Packed::to_send(elements, count, datatype, rank, true);
             let (elements, count, datatype) = Packed::or(packed.as_ref(), (elements, count, datatype));
             library(elements, count, datatype, rank, tag, communicator)
@@ -189,7 +189,7 @@ exported! {
     both ["Isend" "Issend" "Irsend" "Ibsend"]
         (elements: *mut c_void, count: Count, datatype: Word, rank: c_int, tag: c_int, communicator: Word,
             request: *mut c_void),
-        on communicator, [is_left(datatype, count.into())] |library| {
+        on communicator, [is_left(datatype, count)] |library| {
             let packed = Packed::to_send(elements, count, datatype, rank, true);
             begin(packed, (Direction::Send, false), (elements, count, datatype), request, |(elements, count, datatype)| {
                 library(elements, count, datatype, rank, tag, communicator, request)
@@ -198,7 +198,7 @@ exported! {
     both ["Send_init" "Ssend_init" "Rsend_init" "Bsend_init"]
         (elements: *mut c_void, count: Count, datatype: Word, rank: c_int, tag: c_int, communicator: Word,
             request: *mut c_void),
-        on communicator, [is_left(datatype, count.into())] |library| {
+        on communicator, [is_left(datatype, count)] |library| {
             // The buffer is filled when the operation starts.
             let packed = Packed::to_send(elements, count, datatype, rank, false);
             begin(packed, (Direction::Send, true), (elements, count, datatype), request, |(elements, count, datatype)| {
@@ -208,7 +208,7 @@ exported! {
     both ["Recv"]
         (elements: *mut c_void, count: Count, datatype: Word, rank: c_int, tag: c_int, communicator: Word,
             status: *mut c_void),
-        on communicator, [is_left(datatype, count.into()) && freed::are_none()] |library| {
+        on communicator, [is_left(datatype, count) && freed::are_none()] |library| {
             let packed = Packed::to_receive(elements, count, datatype, rank);
             receive(packed, (elements, count, datatype), status, |(elements, count, datatype), status| {
                 library(elements, count, datatype, rank, tag, communicator, status)
@@ -217,7 +217,7 @@ exported! {
     both ["Irecv"]
         (elements: *mut c_void, count: Count, datatype: Word, rank: c_int, tag: c_int, communicator: Word,
             request: *mut c_void),
-        on communicator, [is_left(datatype, count.into())] |library| {
+        on communicator, [is_left(datatype, count)] |library| {
             let packed = Packed::to_receive(elements, count, datatype, rank);
             begin(packed, (Direction::Receive, false), (elements, count, datatype), request, |(elements, count, datatype)| {
                 library(elements, count, datatype, rank, tag, communicator, request)
@@ -226,7 +226,7 @@ exported! {
     both ["Recv_init"]
         (elements: *mut c_void, count: Count, datatype: Word, rank: c_int, tag: c_int, communicator: Word,
             request: *mut c_void),
-        on communicator, [is_left(datatype, count.into())] |library| {
+        on communicator, [is_left(datatype, count)] |library| {
             let packed = Packed::to_receive(elements, count, datatype, rank);
             begin(packed, (Direction::Receive, true), (elements, count, datatype), request, |(elements, count, datatype)| {
                 library(elements, count, datatype, rank, tag, communicator, request)
@@ -234,7 +234,7 @@ exported! {
         };
     both ["Mrecv"]
         (elements: *mut c_void, count: Count, datatype: Word, message: *mut c_void, status: *mut c_void),
-        on world(), [is_left(datatype, count.into()) && freed::are_none()] |library| {
+        on world(), [is_left(datatype, count) && freed::are_none()] |library| {
             let packed = Packed::to_receive(elements, count, datatype, MATCHED);
             receive(packed, (elements, count, datatype), status, |(elements, count, datatype), status| {
                 library(elements, count, datatype, message, status)
@@ -242,7 +242,7 @@ exported! {
         };
     both ["Imrecv"]
         (elements: *mut c_void, count: Count, datatype: Word, message: *mut c_void, request: *mut c_void),
-        on world(), [is_left(datatype, count.into())] |library| {
+        on world(), [is_left(datatype, count)] |library| {
             let packed = Packed::to_receive(elements, count, datatype, MATCHED);
             begin(packed, (Direction::Receive, false), (elements, count, datatype), request, |(elements, count, datatype)| {
                 library(elements, count, datatype, message, request)
@@ -251,7 +251,7 @@ exported! {
     both ["Sendrecv"]
         (sent: *mut c_void, sent_count: Count, sent_type: Word, rank: c_int, tag: c_int, elements: *mut c_void,
             count: Count, datatype: Word, source: c_int, source_tag: c_int, communicator: Word, status: *mut c_void),
-        on communicator, [is_left(datatype, count.into()) && is_left(sent_type, sent_count.into()) && freed::are_none()]
+        on communicator, [is_left(datatype, count) && is_left(sent_type, sent_count) && freed::are_none()]
         |library| {
             let to_send = Packed::to_send(sent, sent_count, sent_type, rank, true);
             let packed = Packed::to_receive(elements, count, datatype, source);
@@ -264,7 +264,7 @@ exported! {
     both ["Sendrecv_replace"]
         (elements: *mut c_void, count: Count, datatype: Word, rank: c_int, tag: c_int, source: c_int,
             source_tag: c_int, communicator: Word, status: *mut c_void),
-        on communicator, [is_left(datatype, count.into()) && freed::are_none()] |library| {
+        on communicator, [is_left(datatype, count) && freed::are_none()] |library| {
             let packed = Packed::to_receive(elements, count, datatype, source)
                 .filter(|packed| is_sent(packed.part.size, rank))
                 .filter(|packed| packed.part.pack(packed.buffer.as_ptr()).is_some());

@@ -131,22 +131,22 @@ unsafe fn form(representation: *const c_char) -> Form {
 
 exported! {
     ["Pack"](from: *const c_void, count: c_int, datatype: Word, out: *mut c_void, room: c_int, position: *mut c_int,
-        communicator: Word), [is_left(datatype, count.into())] |library|
+        communicator: Word), [is_left(datatype, count)] |library|
         Call::new(Form::Native, from, datatype, out, room.into()).pack(count, position, |count, position| {
             library(from, count, datatype, out, room, position, communicator)
         });
     ["Pack_c"](from: *const c_void, count: i64, datatype: Word, out: *mut c_void, room: i64, position: *mut i64,
-        communicator: Word), or narrowed::pack, [is_left(datatype, count.into())] |library|
+        communicator: Word), or narrowed::pack, [is_left(datatype, count)] |library|
         Call::new(Form::Native, from, datatype, out, room).pack(count, position, |count, position| {
             library(from, count, datatype, out, room, position, communicator)
         });
     ["Unpack"](from: *const c_void, available: c_int, position: *mut c_int, to: *mut c_void, count: c_int,
-        datatype: Word, communicator: Word), [is_left(datatype, count.into())] |library|
+        datatype: Word, communicator: Word), [is_left(datatype, count)] |library|
         Call::new(Form::Native, to, datatype, from, available.into()).unpack(count, position, |count, position| {
             library(from, available, position, to, count, datatype, communicator)
         });
     ["Unpack_c"](from: *const c_void, available: i64, position: *mut i64, to: *mut c_void, count: i64, datatype: Word,
-        communicator: Word), or narrowed::unpack, [is_left(datatype, count.into())] |library|
+        communicator: Word), or narrowed::unpack, [is_left(datatype, count)] |library|
         Call::new(Form::Native, to, datatype, from, available).unpack(count, position, |count, position| {
             library(from, available, position, to, count, datatype, communicator)
         });

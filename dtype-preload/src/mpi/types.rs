@@ -293,13 +293,13 @@ pub(super) unsafe fn find_any(handle: Word, count: usize) -> Option<Arc<Entry>> 
 
 /// Whether `count` elements are left to the library. It takes only a few loads.
 #[inline(always)]
-pub(super) fn is_left(datatype: Word, count: i64) -> bool {
+pub(super) fn is_left(datatype: Word, count: impl Into<i64>) -> bool {
     let handle = abi().handle(datatype);
     if !abi().is_derived(handle) {
         return true;
     }
     let Some(fewest) = TYPES.fewest(handle) else { return false };
-    let is_left = count.cast_unsigned() < fewest as u64;
+    let is_left = count.into().cast_unsigned() < fewest as u64;
     if is_left {
         left(if fewest == usize::MAX { Left::Long } else { Left::Small });
     }
