@@ -131,8 +131,7 @@ impl Call {
         let buffer = Buffer::new(size)?;
         let (start, mut at) = (buffer.as_ptr(), buffer.as_ptr());
         // What is received in place, or perhaps not at all, must be there before.
-        let is_packed =
-            direction == Direction::Send || self.is_in_place || self.role()?.keeps;
+        let is_packed = direction == Direction::Send || self.is_in_place || self.role()?.keeps;
         let mut placed = Vec::new();
         for part in parts.into_iter().flatten() {
             // Intel MPI sends a part of what is there when a persistent operation is made, not when it starts.
