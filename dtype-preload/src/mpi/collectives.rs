@@ -231,9 +231,11 @@ impl Call {
             }
             let ranks = self.ranks(direction, *elements)?;
             let all: i64 = (0..ranks).map(|rank| i64::from(*counts.add(rank))).sum();
-            let all = usize::try_from(all).ok()?;
-            let entry = types::find_for_message(abi().handle(*datatype), all)?;
-            let extent = isize::try_from(entry.native()?.committed.extent()).ok()?;
+            if types::is_left(*datatype, all) {
+                return None;
+            }
+            let entry = types::find(*datatype, usize::try_from(all).ok()?)?;
+            let extent = isize::try_from(entry.native()?.compiled.committed.extent()).ok()?;
             let part = |rank: usize| {
                 let count = usize::try_from(*counts.add(rank)).ok()?;
                 let start = elements.wrapping_byte_offset(extent * *places.add(rank) as isize);
@@ -271,9 +273,8 @@ impl Call {
                 if count == 0 {
                     return Some(None);
                 }
-                let gaining = types::find_for_message(datatype, count);
-                gains |= gaining.is_some();
-                let entry = gaining.or_else(|| types::find(datatype, count))?;
+                gains |= !types::is_left(datatype, count as i64);
+                let entry = types::find_any(datatype, count)?;
                 Part::of(entry, start, count, direction).map(Some)
             };
             let parts = (0..ranks).map(&mut part).collect::<Option<Vec<_>>>()?;

@@ -3,11 +3,11 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::slice;
 
-use super::abi::{Word, abi};
+use super::abi::Word;
 use super::exported::Narrow;
 use super::exported::{exported, refuse_count, world};
 use super::packing::{Form, Packing};
-use super::types::{Entry, find};
+use super::types::{Entry, find, is_left};
 use crate::boundary::contain;
 use crate::original::originals;
 
@@ -35,6 +35,9 @@ impl Call {
         original: impl Fn(N, *mut P) -> c_int,
         convert: impl FnOnce(&Entry, Packing<'_>, usize, *const u8, usize) -> Option<()>,
     ) -> c_int {
+        if is_left(self.datatype, count.into()) {
+            return original(count, position);
+        }
         let run = || {
             // Null pointers and a buffer that is too short are errors that the library reports.
             //
@@ -42,8 +45,13 @@ impl Call {
             let position = unsafe { position.as_mut() }?;
             let elements = usize::try_from(count.into()).ok().filter(|_| !self.buffer.is_null())?;
             // SAFETY: guaranteed by the caller.
-            let entry = unsafe { find(abi().handle(self.datatype), elements) }?;
+            let entry = unsafe { find(self.datatype, elements) }?;
             let packing = Packing::new(&entry, self.form)?;
+            if let Packing::Native(native) = packing
+                && native.is_packed_well
+            {
+                return None;
+            }
             let size = packing.size(self.elements, elements)?;
             let start = usize::try_from((*position).into()).ok()?;
             let end =
