@@ -39,11 +39,6 @@ pub struct Abi {
     pub err_truncate: c_int,
     /// `MPI_COMBINER_NAMED`.
     pub combiner_named: c_int,
-    /// The other combiners. Those of Fortran's first binding are the same as C's.
-    pub combiners: &'static [(&'static str, c_int, Combiner)],
-    /// The orders and distributions of arrays: name, number here, and number in
-    /// [`Contents`](dtype_runtime::types::Contents), which is that of the standard's ABI.
-    pub arrays: &'static [(&'static str, c_int, c_int)],
     /// `MPI_DISTRIBUTE_DFLT_DARG`.
     pub default_argument: c_int,
 }
@@ -64,33 +59,6 @@ pub static MPICH: Abi = Abi {
     err_in_status: 17,
     err_truncate: 14,
     combiner_named: 1,
-    combiners: &[
-        ("MPI_COMBINER_DUP", 2, Combiner::Dup),
-        ("MPI_COMBINER_CONTIGUOUS", 3, Combiner::Contiguous),
-        ("MPI_COMBINER_VECTOR", 4, Combiner::Vector),
-        ("MPI_COMBINER_HVECTOR_INTEGER", 5, Combiner::Hvector),
-        ("MPI_COMBINER_HVECTOR", 6, Combiner::Hvector),
-        ("MPI_COMBINER_INDEXED", 7, Combiner::Indexed),
-        ("MPI_COMBINER_HINDEXED_INTEGER", 8, Combiner::Hindexed),
-        ("MPI_COMBINER_HINDEXED", 9, Combiner::Hindexed),
-        ("MPI_COMBINER_INDEXED_BLOCK", 10, Combiner::IndexedBlock),
-        ("MPI_COMBINER_STRUCT_INTEGER", 11, Combiner::Structure),
-        ("MPI_COMBINER_STRUCT", 12, Combiner::Structure),
-        ("MPI_COMBINER_SUBARRAY", 13, Combiner::Subarray),
-        ("MPI_COMBINER_DARRAY", 14, Combiner::Darray),
-        ("MPI_COMBINER_F90_REAL", 15, Combiner::F90Real),
-        ("MPI_COMBINER_F90_COMPLEX", 16, Combiner::F90Complex),
-        ("MPI_COMBINER_F90_INTEGER", 17, Combiner::F90Integer),
-        ("MPI_COMBINER_RESIZED", 18, Combiner::Resized),
-        ("MPI_COMBINER_HINDEXED_BLOCK", 19, Combiner::HindexedBlock),
-    ],
-    arrays: &[
-        ("MPI_ORDER_C", 56, 12),
-        ("MPI_ORDER_FORTRAN", 57, 15),
-        ("MPI_DISTRIBUTE_NONE", 123, 16),
-        ("MPI_DISTRIBUTE_BLOCK", 121, 17),
-        ("MPI_DISTRIBUTE_CYCLIC", 122, 18),
-    ],
     default_argument: -49767,
 };
 
@@ -110,30 +78,6 @@ pub static STANDARD: Abi = Abi {
     err_in_status: 19,
     err_truncate: 15,
     combiner_named: 101,
-    combiners: &[
-        ("MPI_COMBINER_DUP", 102, Combiner::Dup),
-        ("MPI_COMBINER_CONTIGUOUS", 103, Combiner::Contiguous),
-        ("MPI_COMBINER_VECTOR", 104, Combiner::Vector),
-        ("MPI_COMBINER_HVECTOR", 105, Combiner::Hvector),
-        ("MPI_COMBINER_INDEXED", 106, Combiner::Indexed),
-        ("MPI_COMBINER_HINDEXED", 107, Combiner::Hindexed),
-        ("MPI_COMBINER_INDEXED_BLOCK", 108, Combiner::IndexedBlock),
-        ("MPI_COMBINER_HINDEXED_BLOCK", 109, Combiner::HindexedBlock),
-        ("MPI_COMBINER_STRUCT", 110, Combiner::Structure),
-        ("MPI_COMBINER_SUBARRAY", 111, Combiner::Subarray),
-        ("MPI_COMBINER_DARRAY", 112, Combiner::Darray),
-        ("MPI_COMBINER_F90_REAL", 113, Combiner::F90Real),
-        ("MPI_COMBINER_F90_COMPLEX", 114, Combiner::F90Complex),
-        ("MPI_COMBINER_F90_INTEGER", 115, Combiner::F90Integer),
-        ("MPI_COMBINER_RESIZED", 116, Combiner::Resized),
-    ],
-    arrays: &[
-        ("MPI_ORDER_C", 12, 12),
-        ("MPI_ORDER_FORTRAN", 15, 15),
-        ("MPI_DISTRIBUTE_NONE", 16, 16),
-        ("MPI_DISTRIBUTE_BLOCK", 17, 17),
-        ("MPI_DISTRIBUTE_CYCLIC", 18, 18),
-    ],
     default_argument: 19,
 };
 
@@ -142,6 +86,39 @@ pub const MAX_LIBRARY_VERSION_STRING: usize = 8192;
 
 /// `MPI_ERR_COUNT` in both, and in Open MPI.
 pub const ERR_COUNT: c_int = 2;
+
+/// The combiners but `MPI_COMBINER_NAMED`: name, MPICH's number, the standard's, and the variant here. Those of Fortran's first
+/// binding are the same as C's. 0 where an ABI has no such combiner.
+pub const COMBINERS: [(&str, c_int, c_int, Combiner); 18] = [
+    ("MPI_COMBINER_DUP", 2, 102, Combiner::Dup),
+    ("MPI_COMBINER_CONTIGUOUS", 3, 103, Combiner::Contiguous),
+    ("MPI_COMBINER_VECTOR", 4, 104, Combiner::Vector),
+    ("MPI_COMBINER_HVECTOR_INTEGER", 5, 0, Combiner::Hvector),
+    ("MPI_COMBINER_HVECTOR", 6, 105, Combiner::Hvector),
+    ("MPI_COMBINER_INDEXED", 7, 106, Combiner::Indexed),
+    ("MPI_COMBINER_HINDEXED_INTEGER", 8, 0, Combiner::Hindexed),
+    ("MPI_COMBINER_HINDEXED", 9, 107, Combiner::Hindexed),
+    ("MPI_COMBINER_INDEXED_BLOCK", 10, 108, Combiner::IndexedBlock),
+    ("MPI_COMBINER_STRUCT_INTEGER", 11, 0, Combiner::Structure),
+    ("MPI_COMBINER_STRUCT", 12, 110, Combiner::Structure),
+    ("MPI_COMBINER_SUBARRAY", 13, 111, Combiner::Subarray),
+    ("MPI_COMBINER_DARRAY", 14, 112, Combiner::Darray),
+    ("MPI_COMBINER_F90_REAL", 15, 113, Combiner::F90Real),
+    ("MPI_COMBINER_F90_COMPLEX", 16, 114, Combiner::F90Complex),
+    ("MPI_COMBINER_F90_INTEGER", 17, 115, Combiner::F90Integer),
+    ("MPI_COMBINER_RESIZED", 18, 116, Combiner::Resized),
+    ("MPI_COMBINER_HINDEXED_BLOCK", 19, 109, Combiner::HindexedBlock),
+];
+
+/// The orders and distributions of arrays: name, MPICH's number, and the standard's, which is the number in
+/// [`Contents`](dtype_runtime::types::Contents).
+pub const ARRAYS: [(&str, c_int, c_int); 5] = [
+    ("MPI_ORDER_C", 56, 12),
+    ("MPI_ORDER_FORTRAN", 57, 15),
+    ("MPI_DISTRIBUTE_NONE", 123, 16),
+    ("MPI_DISTRIBUTE_BLOCK", 121, 17),
+    ("MPI_DISTRIBUTE_CYCLIC", 122, 18),
+];
 
 /// The predefined datatypes: name, MPICH's number with the size that it has where a `long` has 64 bits, and the standard's
 /// number. 0 where an ABI has no such type.
@@ -246,23 +223,27 @@ impl Abi {
         }
     }
 
+    /// MPICH's number, or the standard's, of a row of a table.
+    pub fn number<T>(&self, mpich: T, standard: T) -> T {
+        if self.handle == 4 { mpich } else { standard }
+    }
+
     /// The name of a predefined datatype.
     pub(super) fn name(&self, handle: Word) -> Option<&'static str> {
-        let number = |&(_, mpich, standard): &(_, Word, Word)| {
-            if self.handle == 4 { mpich } else { standard }
-        };
-        PREDEFINED.iter().find(|&row| number(row) == handle).map(|&(name, ..)| name)
+        let found = PREDEFINED.iter().find(|row| self.number(row.1, row.2) == handle);
+        found.map(|&(name, ..)| name)
     }
 
     /// The combiner with this number.
     pub(super) fn combiner(&self, number: c_int) -> Option<Combiner> {
-        let mut all = self.combiners.iter();
-        all.find(|(_, here, _)| *here == number).map(|&(.., combiner)| combiner)
+        let found = COMBINERS.iter().find(|row| self.number(row.1, row.2) == number);
+        found.filter(|_| number != 0).map(|&(.., combiner)| combiner)
     }
 
     /// The number in [`Contents`](dtype_runtime::types::Contents) of an order or a distribution.
     pub(super) fn array(&self, number: c_int) -> Option<c_int> {
-        self.arrays.iter().find(|(_, here, _)| *here == number).map(|&(.., standard)| standard)
+        let found = ARRAYS.iter().find(|row| self.number(row.1, row.2) == number);
+        found.map(|&(.., standard)| standard)
     }
 
     /// The `index`-th of some handles in memory.

@@ -339,9 +339,11 @@ macro_rules! collectives {
             collectives! { @function [$($generics)*] persistent(info: Word, request: *mut c_void) true record(request)
                 $shape($root, $communicator) ($($argument: $type),*) { $($side $([$is_one])?($direction, $elements, $($other),*))+ } }
             exported! {
-                $($both)? $name($($argument: $type),*) = blocking $($on)*;
-                $($both)? $nonblocking($($argument: $type),*, request: *mut c_void) = nonblocking $($on)*;
-                $($both)? $persistent($($argument: $type),*, info: Word, request: *mut c_void) = persistent $($on)*;
+                $($both)? [$name]($($argument: $type),*) $($on)*, |library| blocking(library, $($argument),*);
+                $($both)? [$nonblocking]($($argument: $type),*, request: *mut c_void) $($on)*,
+                    |library| nonblocking(library, $($argument),*, request);
+                $($both)? [$persistent]($($argument: $type),*, info: Word, request: *mut c_void) $($on)*,
+                    |library| persistent(library, $($argument),*, info, request);
             }
         };
         collectives! { $($rest)* }
@@ -351,7 +353,6 @@ macro_rules! collectives {
         $end:ident($($request:ident)?) $shape:ident($root:expr, $communicator:ident) ($($argument:ident: $type:ty),*)
         { $($side:ident $([$is_one:literal])?($direction:ident, $elements:ident, $($other:ident),*))+ }
     ) => {
-        #[expect(clippy::too_many_arguments, reason = "those of the standard")]
         unsafe fn $function $($generics)* (
             original: unsafe extern "C" fn($($type,)* $($last_type),*) -> c_int,
             $($argument: $type,)* $($last: $last_type),*

@@ -69,21 +69,13 @@ unsafe fn dup(original: Dup, datatype: Word, new: *mut c_void) -> c_int {
     code
 }
 
-/// # Safety
-///
-/// As `MPI_Type_free`.
-unsafe fn free(original: Commit, datatype: *mut c_void) -> c_int {
-    // Before the call: the callbacks that delete the type's attributes may use the type, which must not be entered again. After
-    // the call, another thread may have a new type with this handle.
-    //
-    // SAFETY: the caller's argument.
-    unsafe { forget_at(datatype) };
-    // SAFETY: as above.
-    unsafe { original(datatype) }
-}
-
 exported! {
-    "Type_commit"(datatype: *mut c_void) = commit;
-    "Type_dup"(datatype: Word, new: *mut c_void) = dup;
-    "Type_free"(datatype: *mut c_void) = free;
+    ["Type_commit"](datatype: *mut c_void), |library| commit(library, datatype);
+    ["Type_dup"](datatype: Word, new: *mut c_void), |library| dup(library, datatype, new);
+    ["Type_free"](datatype: *mut c_void), |library| {
+        // Before the call: the callbacks that delete the type's attributes may use the type, which must not be entered again.
+        // After the call, another thread may have a new type with this handle.
+        forget_at(datatype);
+        library(datatype)
+    };
 }

@@ -1,7 +1,6 @@
 //! The functions that start, complete, test, cancel and free requests.
 
 use std::ffi::{c_int, c_void};
-use std::slice;
 
 use super::abi::{Word, abi};
 use super::exported::exported;
@@ -16,19 +15,19 @@ const ERR_PENDING: c_int = 18;
 
 /// Calls the library with requests, some of which may be ours, and ends those that it has completed.
 ///
-/// `call` gets the statuses, and returns the library's code. `completed` then returns the indices of the requests that are
+/// `call` gets the statuses, and returns the library's code. `completed` then gets the code, and returns the indices of the requests that are
 /// complete; the statuses have the same order.
 ///
 /// # Safety
 ///
 /// The arguments must be those of a call of the program.
 #[inline]
-unsafe fn with_requests<C: AsRef<[c_int]>>(
+unsafe fn with_requests(
     requests: *const c_void,
     len: c_int,
     statuses: *mut c_void,
     call: impl Fn(*mut c_void) -> c_int,
-    completed: impl FnOnce() -> C,
+    completed: impl FnOnce(c_int) -> Vec<c_int>,
 ) -> c_int {
     // SAFETY: guaranteed by the caller.
     let ours = unsafe { ours(requests, len) };
@@ -41,7 +40,7 @@ unsafe fn with_requests<C: AsRef<[c_int]>>(
     let code = call(statuses.argument());
     let error = class(code);
     contain(|| {
-        for (place, &index) in completed().as_ref().iter().enumerate() {
+        for (place, &index) in completed(code).iter().enumerate() {
             let Some(request) = ours.iter().find(|one| Ok(one.index) == index.try_into()) else {
                 continue;
             };
@@ -91,166 +90,33 @@ fn all(len: c_int, are_complete: bool) -> Vec<c_int> {
     if are_complete { (0..len).collect() } else { Vec::new() }
 }
 
-/// A number that the library has written, or one that it would have written.
+/// A number that the library has written; `None` if there is no place for it.
 ///
 /// # Safety
 ///
 /// The pointer must be null, or point to a number.
-unsafe fn written(number: *const c_int, otherwise: c_int) -> c_int {
-    if number.is_null() {
-        otherwise
-    } else {
-        // SAFETY: guaranteed by the caller.
-        unsafe { *number }
-    }
+unsafe fn written(number: *const c_int) -> Option<c_int> {
+    // SAFETY: guaranteed by the caller.
+    unsafe { number.as_ref() }.copied()
 }
 
-type Wait = unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int;
-type Test = unsafe extern "C" fn(*mut c_void, *mut c_int, *mut c_void) -> c_int;
-type Waitall = unsafe extern "C" fn(c_int, *mut c_void, *mut c_void) -> c_int;
-type Testall = unsafe extern "C" fn(c_int, *mut c_void, *mut c_int, *mut c_void) -> c_int;
-type Waitany = unsafe extern "C" fn(c_int, *mut c_void, *mut c_int, *mut c_void) -> c_int;
-type Testany =
-    unsafe extern "C" fn(c_int, *mut c_void, *mut c_int, *mut c_int, *mut c_void) -> c_int;
-type Some = unsafe extern "C" fn(c_int, *mut c_void, *mut c_int, *mut c_int, *mut c_void) -> c_int;
-type GetStatus = unsafe extern "C" fn(Word, *mut c_int, *mut c_void) -> c_int;
-
-unsafe fn wait(original: Wait, request: *mut c_void, status: *mut c_void) -> c_int {
-    // SAFETY: the caller's arguments.
-    unsafe { with_requests(request, 1, status, |status| original(request, status), || [0]) }
-}
-
-unsafe fn test(
-    original: Test,
-    request: *mut c_void,
-    flag: *mut c_int,
-    status: *mut c_void,
-) -> c_int {
-    // SAFETY: the caller's arguments.
+/// The indices that the library has written.
+///
+/// # Safety
+///
+/// The pointers must be those of a call that the library has answered.
+unsafe fn some(number: *const c_int, indices: *const c_int) -> Vec<c_int> {
+    // SAFETY: guaranteed by the caller; `MPI_UNDEFINED` is negative.
     unsafe {
-        let call = |status| original(request, flag, status);
-        with_requests(request, 1, status, call, || all(1, written(flag, 0) != 0))
+        let number = written(number).and_then(|number| usize::try_from(number).ok());
+        number.map_or(Vec::new(), |number| (0..number).map(|place| *indices.add(place)).collect())
     }
-}
-
-unsafe fn get_one_status(
-    original: GetStatus,
-    request: Word,
-    flag: *mut c_int,
-    status: *mut c_void,
-) -> c_int {
-    let mut copy: Word = 0;
-    let at = (&raw mut copy).cast();
-    // SAFETY: the caller's arguments; there is room for a handle.
-    unsafe {
-        abi().write(at, request);
-        let call = |status| original(request, flag, status);
-        with_requests(at, 1, status, call, || all(1, written(flag, 0) != 0))
-    }
-}
-
-unsafe fn waitall(
-    original: Waitall,
-    len: c_int,
-    requests: *mut c_void,
-    statuses: *mut c_void,
-) -> c_int {
-    // SAFETY: the caller's arguments.
-    unsafe {
-        let call = |statuses| original(len, requests, statuses);
-        with_requests(requests, len, statuses, call, || all(len, true))
-    }
-}
-
-/// `MPI_Testall`, and `MPI_Request_get_status_all`.
-unsafe fn testall(
-    original: Testall,
-    len: c_int,
-    requests: *mut c_void,
-    flag: *mut c_int,
-    statuses: *mut c_void,
-) -> c_int {
-    // SAFETY: the caller's arguments.
-    unsafe {
-        let code = std::cell::Cell::new(0);
-        let call = |statuses| {
-            code.set(original(len, requests, flag, statuses));
-            code.get()
-        };
-        // After an error, some may be complete.
-        let completed = || all(len, written(flag, 0) != 0 || code.get() != 0);
-        with_requests(requests, len, statuses, call, completed)
-    }
-}
-
-unsafe fn waitany(
-    original: Waitany,
-    len: c_int,
-    requests: *mut c_void,
-    index: *mut c_int,
-    status: *mut c_void,
-) -> c_int {
-    // SAFETY: the caller's arguments. No request has the index `MPI_UNDEFINED`.
-    unsafe {
-        let call = |status| original(len, requests, index, status);
-        with_requests(requests, len, status, call, || [written(index, -1)])
-    }
-}
-
-/// `MPI_Testany`, and `MPI_Request_get_status_any`.
-unsafe fn testany(
-    original: Testany,
-    len: c_int,
-    requests: *mut c_void,
-    index: *mut c_int,
-    flag: *mut c_int,
-    status: *mut c_void,
-) -> c_int {
-    // SAFETY: as above.
-    unsafe {
-        let call = |status| original(len, requests, index, flag, status);
-        let completed = || [if written(flag, 0) == 0 { -1 } else { written(index, -1) }];
-        with_requests(requests, len, status, call, completed)
-    }
-}
-
-/// `MPI_Waitsome`, `MPI_Testsome`, and `MPI_Request_get_status_some`.
-unsafe fn some(
-    original: Some,
-    len: c_int,
-    requests: *mut c_void,
-    completed: *mut c_int,
-    indices: *mut c_int,
-    statuses: *mut c_void,
-) -> c_int {
-    // SAFETY: the caller's arguments. The library has written so many indices; `MPI_UNDEFINED` is negative.
-    unsafe {
-        let call = |statuses| original(len, requests, completed, indices, statuses);
-        let completed = || match usize::try_from(written(completed, 0)) {
-            Ok(number) if number > 0 => slice::from_raw_parts(indices, number),
-            _ => &[],
-        };
-        with_requests(requests, len, statuses, call, completed)
-    }
-}
-
-type One = unsafe extern "C" fn(*mut c_void) -> c_int;
-type Startall = unsafe extern "C" fn(c_int, *mut c_void) -> c_int;
-
-unsafe fn start(original: One, request: *mut c_void) -> c_int {
-    // SAFETY: the caller's argument.
-    unsafe { start_all(request, 1, || original(request)) }
-}
-
-unsafe fn startall(original: Startall, len: c_int, requests: *mut c_void) -> c_int {
-    // SAFETY: the caller's arguments.
-    unsafe { start_all(requests, len, || original(len, requests)) }
 }
 
 /// # Safety
 ///
 /// The arguments must be those of a call of the program, to which the elements of inactive persistent requests belong.
-unsafe fn start_all(requests: *mut c_void, len: c_int, call: impl Fn() -> c_int) -> c_int {
+unsafe fn start(requests: *mut c_void, len: c_int, call: impl Fn() -> c_int) -> c_int {
     // SAFETY: guaranteed by the caller.
     let ours = unsafe { ours(requests, len) };
     // An active request is an error that the library reports.
@@ -261,12 +127,20 @@ unsafe fn start_all(requests: *mut c_void, len: c_int, call: impl Fn() -> c_int)
     }
     let code = call();
     if code != 0 {
-        started.iter().for_each(|request| request.operation.fail());
+        for request in started {
+            request.operation.fail();
+        }
     }
     code
 }
 
-unsafe fn request_free(original: One, request: *mut c_void) -> c_int {
+/// # Safety
+///
+/// As `MPI_Request_free`.
+unsafe fn request_free(
+    original: unsafe extern "C" fn(*mut c_void) -> c_int,
+    request: *mut c_void,
+) -> c_int {
     // SAFETY: the caller's argument.
     let ours = unsafe { ours(request, 1) };
     let Some(Request { handle, operation, .. }) = ours.first() else {
@@ -286,40 +160,54 @@ unsafe fn request_free(original: One, request: *mut c_void) -> c_int {
     0
 }
 
-unsafe fn finalize(original: unsafe extern "C" fn() -> c_int) -> c_int {
-    freed::finish();
-    // SAFETY: the caller's call.
-    unsafe { original() }
-}
-
-unsafe fn barrier(original: unsafe extern "C" fn(Word) -> c_int, communicator: Word) -> c_int {
-    // SAFETY: the caller's call.
-    let code = unsafe { original(communicator) };
-    freed::settle();
-    code
-}
-
 exported! {
-    "Wait"(request: *mut c_void, status: *mut c_void) = wait;
-    "Test"(request: *mut c_void, flag: *mut c_int, status: *mut c_void) = test;
-    "Waitall"(len: c_int, requests: *mut c_void, statuses: *mut c_void) = waitall;
-    "Testall"(len: c_int, requests: *mut c_void, flag: *mut c_int, statuses: *mut c_void) = testall;
-    "Waitany"(len: c_int, requests: *mut c_void, index: *mut c_int, status: *mut c_void) = waitany;
-    "Testany"(len: c_int, requests: *mut c_void, index: *mut c_int, flag: *mut c_int, status: *mut c_void) = testany;
-    "Waitsome"(len: c_int, requests: *mut c_void, completed: *mut c_int, indices: *mut c_int, statuses: *mut c_void)
-        = some;
-    "Testsome"(len: c_int, requests: *mut c_void, completed: *mut c_int, indices: *mut c_int, statuses: *mut c_void)
-        = some;
-    "Request_get_status"(request: Word, flag: *mut c_int, status: *mut c_void) = get_one_status;
-    "Request_get_status_all"(len: c_int, requests: *mut c_void, flag: *mut c_int, statuses: *mut c_void)
-        = testall, or get_status::all;
-    "Request_get_status_any"(len: c_int, requests: *mut c_void, index: *mut c_int, flag: *mut c_int,
-        status: *mut c_void) = testany, or get_status::any;
-    "Request_get_status_some"(len: c_int, requests: *mut c_void, completed: *mut c_int, indices: *mut c_int,
-        statuses: *mut c_void) = some, or get_status::some;
-    "Start"(request: *mut c_void) = start;
-    "Startall"(len: c_int, requests: *mut c_void) = startall;
-    "Request_free"(request: *mut c_void) = request_free;
-    "Barrier"(communicator: Word) = barrier;
-    "Finalize"() = finalize;
+    ["Wait"](request: *mut c_void, status: *mut c_void), |library|
+        with_requests(request, 1, status, |status| library(request, status), |_| vec![0]);
+    ["Test"](request: *mut c_void, flag: *mut c_int, status: *mut c_void), |library|
+        with_requests(request, 1, status, |status| library(request, flag, status), |_| all(1, written(flag) != Some(0)));
+    ["Request_get_status"](request: Word, flag: *mut c_int, status: *mut c_void), |library| {
+        let mut copy: Word = 0;
+        abi().write((&raw mut copy).cast(), request);
+        let call = |status| library(request, flag, status);
+        with_requests((&raw const copy).cast(), 1, status, call, |_| all(1, written(flag) != Some(0)))
+    };
+    ["Waitall"](len: c_int, requests: *mut c_void, statuses: *mut c_void), |library|
+        with_requests(requests, len, statuses, |statuses| library(len, requests, statuses), |_| all(len, true));
+    ["Testall"](len: c_int, requests: *mut c_void, flag: *mut c_int, statuses: *mut c_void), |library|
+        with_requests(requests, len, statuses, |statuses| library(len, requests, flag, statuses),
+            |code| all(len, code != 0 || written(flag) != Some(0)));
+    ["Request_get_status_all"](len: c_int, requests: *mut c_void, flag: *mut c_int, statuses: *mut c_void),
+        or get_status::all, |library|
+        with_requests(requests, len, statuses, |statuses| library(len, requests, flag, statuses),
+            |code| all(len, code != 0 || written(flag) != Some(0)));
+    ["Waitany"](len: c_int, requests: *mut c_void, index: *mut c_int, status: *mut c_void), |library|
+        with_requests(requests, len, status, |status| library(len, requests, index, status),
+            |_| written(index).into_iter().collect());
+    ["Testany"](len: c_int, requests: *mut c_void, index: *mut c_int, flag: *mut c_int, status: *mut c_void), |library|
+        with_requests(requests, len, status, |status| library(len, requests, index, flag, status),
+            |_| written(index).filter(|_| written(flag) != Some(0)).into_iter().collect());
+    ["Request_get_status_any"](len: c_int, requests: *mut c_void, index: *mut c_int, flag: *mut c_int,
+        status: *mut c_void), or get_status::any, |library|
+        with_requests(requests, len, status, |status| library(len, requests, index, flag, status),
+            |_| written(index).filter(|_| written(flag) != Some(0)).into_iter().collect());
+    ["Waitsome" "Testsome"](len: c_int, requests: *mut c_void, completed: *mut c_int, indices: *mut c_int,
+        statuses: *mut c_void), |library|
+        with_requests(requests, len, statuses, |statuses| library(len, requests, completed, indices, statuses),
+            |_| some(completed, indices));
+    ["Request_get_status_some"](len: c_int, requests: *mut c_void, completed: *mut c_int, indices: *mut c_int,
+        statuses: *mut c_void), or get_status::some, |library|
+        with_requests(requests, len, statuses, |statuses| library(len, requests, completed, indices, statuses),
+            |_| some(completed, indices));
+    ["Start"](request: *mut c_void), |library| start(request, 1, || library(request));
+    ["Startall"](len: c_int, requests: *mut c_void), |library| start(requests, len, || library(len, requests));
+    ["Request_free"](request: *mut c_void), |library| request_free(library, request);
+    ["Barrier"](communicator: Word), |library| {
+        let code = library(communicator);
+        freed::settle();
+        code
+    };
+    ["Finalize"](), |library| {
+        freed::finish();
+        library()
+    };
 }

@@ -127,24 +127,46 @@ pub(super) const fn name(text: &'static str) -> &'static CStr {
     }
 }
 
-/// Exports functions of MPI, each under both of its names: `"Wait"(request: *mut c_void, …) = wait;` exports `MPI_Wait` and
-/// `PMPI_Wait`. The function behind `=` gets the library's function before the arguments. It is only called if the library is
-/// supported. A function behind `or` substitutes one that the library lacks.
+/// Exports functions of MPI, each under both of its names: `["Wait"](request: *mut c_void, …), |library| body;` exports `MPI_Wait`
+/// and `PMPI_Wait`. Functions that share their arguments share a body, which is unsafe code that calls `library`, the library's
+/// function. It is only used if the library is supported. A function behind `or` substitutes one that the library lacks.
 ///
-/// With `both` before the name, it also exports the form with large counts, `MPI_Wait_c`. `Count` is then the type of counts in
-/// the list of arguments, and the function behind `=` is generic. Programs use such a form if they find it, by a weak reference
-/// or by `dlsym`, and with this library loaded they always do. So if the library lacks it, calls go to the form with small
-/// counts, or to what is behind `or`; counts that are too large call the error handler of the communicator behind `on`.
+/// With `both` before the names, it also exports the forms with large counts, `MPI_Send_c`. `Count` is then the type of counts in
+/// the list of arguments, and in the body. Programs use such a form if they find it, by a weak reference or by `dlsym`, and with
+/// this library loaded they always do. So if the library lacks it, calls go to the form with small counts; counts that are too
+/// large call the error handler of the communicator behind `on`.
 macro_rules! exported {
     () => {};
     (
-        both $name:literal($($argument:ident: $type:ty),* $(,)?) = $here:path, on $communicator:expr;
-        $($rest:tt)*
+        both [$($name:literal)+] $arguments:tt, on $communicator:expr, |$library:ident| $body:expr; $($rest:tt)*
     ) => {
+        $(
+            const _: () = {
+                type Count = ::std::ffi::c_int;
+                $crate::mpi::exported::exported!(@both $name, "", $arguments, |$library| $body, None);
+            };
+            $crate::mpi::exported::exported!(@large $name, $arguments, $communicator, |$library| $body);
+        )+
+        $crate::mpi::exported::exported!($($rest)*);
+    };
+    ([$($name:literal)+] $arguments:tt, |$library:ident| $body:expr; $($rest:tt)*) => {
+        $(
+            const _: () = {
+                $crate::mpi::exported::exported!(@both $name, "", $arguments, |$library| $body, None);
+            };
+        )+
+        $crate::mpi::exported::exported!($($rest)*);
+    };
+    ([$name:literal] $arguments:tt, or $otherwise:path, |$library:ident| $body:expr; $($rest:tt)*) => {
         const _: () = {
-            type Count = ::std::ffi::c_int;
-            $crate::mpi::exported::exported!(@both $name, "", ($($argument: $type),*) = $here, None);
+            $crate::mpi::exported::exported!(
+                @both $name, "", $arguments, |$library| $body, Some($otherwise));
         };
+        $crate::mpi::exported::exported!($($rest)*);
+    };
+    (
+        @large $name:literal, ($($argument:ident: $type:ty),* $(,)?), $communicator:expr, |$library:ident| $body:expr
+    ) => {
         const _: () = {
             type Small<Count> = unsafe extern "C" fn($($type),*) -> ::std::ffi::c_int;
             type Count = i64;
@@ -160,32 +182,19 @@ macro_rules! exported {
                 code.unwrap_or_else(|| refuse_count($communicator))
             }
             $crate::mpi::exported::exported!(
-                @both $name, "_c", ($($argument: $type),*) = $here, Some(narrowed));
+                @both $name, "_c", ($($argument: $type),*), |$library| $body, Some(narrowed));
         };
-        $crate::mpi::exported::exported!($($rest)*);
     };
-    (
-        $name:literal($($argument:ident: $type:ty),* $(,)?) = $here:path $(, or $otherwise:path)?;
-        $($rest:tt)*
-    ) => {
-        const _: () = {
-            type Function = unsafe extern "C" fn($($type),*) -> ::std::ffi::c_int;
-            const OTHERWISE: &[Function] = &[$($otherwise as Function)?];
-            $crate::mpi::exported::exported!(
-                @both $name, "", ($($argument: $type),*) = $here, OTHERWISE.first().copied());
-        };
-        $crate::mpi::exported::exported!($($rest)*);
-    };
-    (@both $name:literal, $suffix:literal, $arguments:tt = $here:path, $otherwise:expr) => {
+    (@both $name:literal, $suffix:literal, $arguments:tt, |$library:ident| $body:expr, $otherwise:expr) => {
         $crate::mpi::exported::exported!(
-            @one "MPI_", $name, $suffix, $arguments = $here, $otherwise);
+            @one "MPI_", $name, $suffix, $arguments, |$library| $body, $otherwise);
         const _: () = {
             $crate::mpi::exported::exported!(
-                @one "PMPI_", $name, $suffix, $arguments = $here, $otherwise);
+                @one "PMPI_", $name, $suffix, $arguments, |$library| $body, $otherwise);
         };
     };
-    (@one $prefix:literal, $name:literal, $suffix:literal, ($($argument:ident: $type:ty),*) = $here:path,
-        $otherwise:expr) => {
+    (@one $prefix:literal, $name:literal, $suffix:literal, ($($argument:ident: $type:ty),* $(,)?),
+        |$library:ident| $body:expr, $otherwise:expr) => {
         /// Replaces MPI's function of this name.
         ///
         /// # Safety
@@ -204,8 +213,8 @@ macro_rules! exported {
                 )
             };
             match TARGET.get() {
-                // SAFETY: the caller's arguments.
-                Some((library, true)) => unsafe { $here(library, $($argument),*) },
+                // SAFETY: the caller's arguments, or packed bytes in the place of elements.
+                Some(($library, true)) => unsafe { $body },
                 // SAFETY: the caller's arguments.
                 Some((function, false)) => unsafe { function($($argument),*) },
                 None => $crate::original::NO_ORIGINAL,

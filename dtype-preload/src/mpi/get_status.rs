@@ -63,6 +63,34 @@ impl Requests {
     }
 }
 
+/// Asks about each request. `found` gets the index of one that is complete, and returns the place of the next one's status, or
+/// `None` to end. Returns whether there is no request.
+///
+/// # Safety
+///
+/// The arguments must be those of a call of the program.
+unsafe fn survey(
+    requests: *mut c_void,
+    len: c_int,
+    statuses: *mut c_void,
+    mut found: impl FnMut(c_int) -> Option<usize>,
+) -> Result<bool, c_int> {
+    let requests = Requests::new(requests, statuses);
+    let (mut place, mut are_null) = (0, true);
+    for index in 0..len {
+        // SAFETY: guaranteed by the caller.
+        let is_complete = unsafe { requests.get(index, place) }?;
+        are_null &= is_complete.is_none();
+        if is_complete == Some(true) {
+            match found(index) {
+                Some(next) => place = next,
+                None => break,
+            }
+        }
+    }
+    Ok(are_null)
+}
+
 pub(super) unsafe extern "C" fn all(
     len: c_int,
     requests: *mut c_void,
@@ -70,43 +98,42 @@ pub(super) unsafe extern "C" fn all(
     statuses: *mut c_void,
 ) -> c_int {
     let requests = Requests::new(requests, statuses);
-    let mut are_complete = true;
-    for (place, index) in (0..len).enumerate() {
-        // SAFETY: the caller's arguments.
-        match unsafe { requests.get(index, place) } {
-            Ok(is_complete) => are_complete &= is_complete != Some(false),
-            Err(code) => return code,
-        }
-    }
+    // SAFETY: the caller's arguments.
+    let each = |(place, index)| unsafe { requests.get(index, place) };
+    let all = (0..len).enumerate().map(each).collect::<Result<Vec<_>, _>>();
     // SAFETY: as above.
-    unsafe { *flag = are_complete.into() };
-    0
+    all.map_or_else(
+        |code| code,
+        |all| unsafe {
+            *flag = all.iter().all(|&is_complete| is_complete != Some(false)).into();
+            0
+        },
+    )
 }
 
 pub(super) unsafe extern "C" fn any(
     len: c_int,
     requests: *mut c_void,
-    found: *mut c_int,
+    index: *mut c_int,
     flag: *mut c_int,
     status: *mut c_void,
 ) -> c_int {
-    let requests = Requests::new(requests, status);
-    let mut are_null = true;
-    for index in 0..len {
-        // SAFETY: the caller's arguments.
-        match unsafe { requests.get(index, 0) } {
-            Ok(Some(true)) => {
-                // SAFETY: as above.
-                unsafe { (*found, *flag) = (index, 1) };
-                return 0;
-            }
-            Ok(is_complete) => are_null &= is_complete.is_none(),
-            Err(code) => return code,
-        }
+    let mut first = UNDEFINED;
+    let found = |index| {
+        first = index;
+        None
+    };
+    // SAFETY: the caller's arguments.
+    unsafe {
+        let are_null = survey(requests, len, status, found);
+        are_null.map_or_else(
+            |code| code,
+            |are_null| {
+                (*index, *flag) = (first, (are_null || first != UNDEFINED).into());
+                0
+            },
+        )
     }
-    // SAFETY: as above.
-    unsafe { (*found, *flag) = (UNDEFINED, are_null.into()) };
-    0
 }
 
 pub(super) unsafe extern "C" fn some(
@@ -116,23 +143,25 @@ pub(super) unsafe extern "C" fn some(
     indices: *mut c_int,
     statuses: *mut c_void,
 ) -> c_int {
-    let requests = Requests::new(requests, statuses);
-    let (mut number, mut are_null) = (0, true);
-    for index in 0..len {
-        // SAFETY: the caller's arguments; there are not more places than requests.
-        match unsafe { requests.get(index, number) } {
-            Ok(Some(true)) => {
-                // SAFETY: as above.
-                unsafe { *indices.add(number) = index };
-                number += 1;
-                are_null = false;
-            }
-            Ok(is_complete) => are_null &= is_complete.is_none(),
-            Err(code) => return code,
-        }
+    let mut number = 0;
+    // SAFETY: the caller's arguments; there are not more places than requests.
+    unsafe {
+        let found = |index| {
+            *indices.add(number) = index;
+            number += 1;
+            Some(number)
+        };
+        let are_null = survey(requests, len, statuses, found);
+        are_null.map_or_else(
+            |code| code,
+            |are_null| {
+                *completed = if are_null {
+                    UNDEFINED
+                } else {
+                    c_int::try_from(number).unwrap_or(c_int::MAX)
+                };
+                0
+            },
+        )
     }
-    let number = if are_null { UNDEFINED } else { c_int::try_from(number).unwrap_or(c_int::MAX) };
-    // SAFETY: as above.
-    unsafe { *completed = number };
-    0
 }

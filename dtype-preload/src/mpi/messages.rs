@@ -87,6 +87,14 @@ impl Packed {
     fn argument<N: Count>(&self) -> (*mut c_void, N, Word) {
         (self.buffer.as_ptr().cast(), bytes(self.part.size), abi().packed)
     }
+
+    /// The packed bytes, or the elements that are left to the library.
+    fn or<N: Count>(
+        packed: Option<&Self>,
+        elements: (*mut c_void, N, Word),
+    ) -> (*mut c_void, N, Word) {
+        packed.map_or(elements, Self::argument)
+    }
 }
 
 /// Makes a blocking call that receives. `call` gets the elements that the library receives, and the status.
@@ -165,300 +173,100 @@ pub(super) fn is_complete(request: Word) -> bool {
     code == Some(0) && flag != 0
 }
 
-type Send<N> = unsafe extern "C" fn(*const c_void, N, Word, c_int, c_int, Word) -> c_int;
-type Isend<N> =
-    unsafe extern "C" fn(*mut c_void, N, Word, c_int, c_int, Word, *mut c_void) -> c_int;
-type Recv<N> = unsafe extern "C" fn(*mut c_void, N, Word, c_int, c_int, Word, *mut c_void) -> c_int;
-type Mrecv<N> = unsafe extern "C" fn(*mut c_void, N, Word, *mut c_void, *mut c_void) -> c_int;
-type Sendrecv<N> = unsafe extern "C" fn(
-    *mut c_void,
-    N,
-    Word,
-    c_int,
-    c_int,
-    *mut c_void,
-    N,
-    Word,
-    c_int,
-    c_int,
-    Word,
-    *mut c_void,
-) -> c_int;
-type SendrecvReplace<N> = unsafe extern "C" fn(
-    *mut c_void,
-    N,
-    Word,
-    c_int,
-    c_int,
-    c_int,
-    c_int,
-    Word,
-    *mut c_void,
-) -> c_int;
-
-#[inline]
-unsafe fn send<N: Count>(
-    original: Send<N>,
-    elements: *const c_void,
-    count: N,
-    datatype: Word,
-    rank: c_int,
-    tag: c_int,
-    communicator: Word,
-) -> c_int {
-    // SAFETY: the caller's arguments, or packed bytes in the place of the elements.
-    unsafe {
-        let Some(packed) = Packed::to_send(elements, count, datatype, rank, true) else {
-            return original(elements, count, datatype, rank, tag, communicator);
-        };
-        let (elements, count, datatype) = packed.argument();
-        original(elements, count, datatype, rank, tag, communicator)
-    }
-}
-
-unsafe fn isend<N: Count>(
-    original: Isend<N>,
-    elements: *mut c_void,
-    count: N,
-    datatype: Word,
-    rank: c_int,
-    tag: c_int,
-    communicator: Word,
-    request: *mut c_void,
-) -> c_int {
-    // SAFETY: as above.
-    unsafe {
-        let packed = Packed::to_send(elements, count, datatype, rank, true);
-        let (kind, elements) = ((Direction::Send, false), (elements, count, datatype));
-        begin(packed, kind, elements, request, |(elements, count, datatype)| {
-            original(elements, count, datatype, rank, tag, communicator, request)
-        })
-    }
-}
-
-unsafe fn send_init<N: Count>(
-    original: Isend<N>,
-    elements: *mut c_void,
-    count: N,
-    datatype: Word,
-    rank: c_int,
-    tag: c_int,
-    communicator: Word,
-    request: *mut c_void,
-) -> c_int {
-    // SAFETY: as above. The buffer is filled when the operation starts.
-    unsafe {
-        let packed = Packed::to_send(elements, count, datatype, rank, false);
-        let (kind, elements) = ((Direction::Send, true), (elements, count, datatype));
-        begin(packed, kind, elements, request, |(elements, count, datatype)| {
-            original(elements, count, datatype, rank, tag, communicator, request)
-        })
-    }
-}
-
-#[inline]
-unsafe fn recv<N: Count>(
-    original: Recv<N>,
-    elements: *mut c_void,
-    count: N,
-    datatype: Word,
-    rank: c_int,
-    tag: c_int,
-    communicator: Word,
-    status: *mut c_void,
-) -> c_int {
-    // SAFETY: as above.
-    unsafe {
-        let packed = Packed::to_receive(elements, count, datatype, rank);
-        let elements = (elements, count, datatype);
-        receive(packed, elements, status, |(elements, count, datatype), status| {
-            original(elements, count, datatype, rank, tag, communicator, status)
-        })
-    }
-}
-
-unsafe fn irecv<N: Count>(
-    original: Recv<N>,
-    elements: *mut c_void,
-    count: N,
-    datatype: Word,
-    rank: c_int,
-    tag: c_int,
-    communicator: Word,
-    request: *mut c_void,
-) -> c_int {
-    // SAFETY: as above.
-    unsafe {
-        let packed = Packed::to_receive(elements, count, datatype, rank);
-        let (kind, elements) = ((Direction::Receive, false), (elements, count, datatype));
-        begin(packed, kind, elements, request, |(elements, count, datatype)| {
-            original(elements, count, datatype, rank, tag, communicator, request)
-        })
-    }
-}
-
-unsafe fn recv_init<N: Count>(
-    original: Recv<N>,
-    elements: *mut c_void,
-    count: N,
-    datatype: Word,
-    rank: c_int,
-    tag: c_int,
-    communicator: Word,
-    request: *mut c_void,
-) -> c_int {
-    // SAFETY: as above.
-    unsafe {
-        let packed = Packed::to_receive(elements, count, datatype, rank);
-        let (kind, elements) = ((Direction::Receive, true), (elements, count, datatype));
-        begin(packed, kind, elements, request, |(elements, count, datatype)| {
-            original(elements, count, datatype, rank, tag, communicator, request)
-        })
-    }
-}
-
 /// A rank that is not `MPI_PROC_NULL`, for messages that were matched already.
 const MATCHED: c_int = 0;
 
-unsafe fn mrecv<N: Count>(
-    original: Mrecv<N>,
-    elements: *mut c_void,
-    count: N,
-    datatype: Word,
-    message: *mut c_void,
-    status: *mut c_void,
-) -> c_int {
-    // SAFETY: as above.
-    unsafe {
-        let packed = Packed::to_receive(elements, count, datatype, MATCHED);
-        let elements = (elements, count, datatype);
-        receive(packed, elements, status, |(elements, count, datatype), status| {
-            original(elements, count, datatype, message, status)
-        })
-    }
-}
-
-unsafe fn imrecv<N: Count>(
-    original: Mrecv<N>,
-    elements: *mut c_void,
-    count: N,
-    datatype: Word,
-    message: *mut c_void,
-    request: *mut c_void,
-) -> c_int {
-    // SAFETY: as above.
-    unsafe {
-        let packed = Packed::to_receive(elements, count, datatype, MATCHED);
-        let (kind, elements) = ((Direction::Receive, false), (elements, count, datatype));
-        begin(packed, kind, elements, request, |(elements, count, datatype)| {
-            original(elements, count, datatype, message, request)
-        })
-    }
-}
-
-unsafe fn sendrecv<N: Count>(
-    original: Sendrecv<N>,
-    sent: *mut c_void,
-    sent_count: N,
-    sent_datatype: Word,
-    rank: c_int,
-    tag: c_int,
-    elements: *mut c_void,
-    count: N,
-    datatype: Word,
-    source: c_int,
-    source_tag: c_int,
-    communicator: Word,
-    status: *mut c_void,
-) -> c_int {
-    // SAFETY: as above.
-    unsafe {
-        let to_send = Packed::to_send(sent, sent_count, sent_datatype, rank, true);
-        let to_receive = Packed::to_receive(elements, count, datatype, source);
-        let sent = to_send.as_ref().map_or((sent, sent_count, sent_datatype), Packed::argument);
-        let (sent, sent_count, sent_datatype) = sent;
-        let elements = (elements, count, datatype);
-        receive(to_receive, elements, status, |(elements, count, datatype), status| {
-            original(
-                sent,
-                sent_count,
-                sent_datatype,
-                rank,
-                tag,
-                elements,
-                count,
-                datatype,
-                source,
-                source_tag,
-                communicator,
-                status,
-            )
-        })
-    }
-}
-
-unsafe fn sendrecv_replace<N: Count>(
-    original: SendrecvReplace<N>,
-    elements: *mut c_void,
-    count: N,
-    datatype: Word,
-    rank: c_int,
-    tag: c_int,
-    source: c_int,
-    source_tag: c_int,
-    communicator: Word,
-    status: *mut c_void,
-) -> c_int {
-    // SAFETY: as above.
-    unsafe {
-        let packed = Packed::to_receive(elements, count, datatype, source)
-            .filter(|packed| is_sent(packed.part.size, rank))
-            .filter(|packed| packed.part.pack(packed.buffer.as_ptr()).is_some());
-        let elements = (elements, count, datatype);
-        receive(packed, elements, status, |(elements, count, datatype), status| {
-            original(elements, count, datatype, rank, tag, source, source_tag, communicator, status)
-        })
-    }
-}
-
-/// Exports functions with the same arguments.
-macro_rules! alike {
-    ($arguments:tt = $here:path, on $communicator:ident: $($name:literal),+) => {
-        $(alike!(@ $name $arguments = $here, on $communicator);)+
-    };
-    (@ $name:literal ($($arguments:tt)*) = $here:path, on $communicator:ident) => {
-        exported! { both $name($($arguments)*) = $here, on $communicator; }
-    };
-}
-
-alike! {
-    (elements: *const c_void, count: Count, datatype: Word, rank: c_int, tag: c_int, communicator: Word) = send, on communicator:
-    "Send", "Ssend", "Rsend", "Bsend"
-}
-alike! {
-    (elements: *mut c_void, count: Count, datatype: Word, rank: c_int, tag: c_int, communicator: Word,
-        request: *mut c_void) = isend, on communicator:
-    "Isend", "Issend", "Irsend", "Ibsend"
-}
-alike! {
-    (elements: *mut c_void, count: Count, datatype: Word, rank: c_int, tag: c_int, communicator: Word,
-        request: *mut c_void) = send_init, on communicator:
-    "Send_init", "Ssend_init", "Rsend_init", "Bsend_init"
-}
 exported! {
-    both "Recv"(elements: *mut c_void, count: Count, datatype: Word, rank: c_int, tag: c_int, communicator: Word,
-        status: *mut c_void) = recv, on communicator;
-    both "Irecv"(elements: *mut c_void, count: Count, datatype: Word, rank: c_int, tag: c_int, communicator: Word,
-        request: *mut c_void) = irecv, on communicator;
-    both "Recv_init"(elements: *mut c_void, count: Count, datatype: Word, rank: c_int, tag: c_int, communicator: Word,
-        request: *mut c_void) = recv_init, on communicator;
-    both "Mrecv"(elements: *mut c_void, count: Count, datatype: Word, message: *mut c_void, status: *mut c_void)
-        = mrecv, on world();
-    both "Imrecv"(elements: *mut c_void, count: Count, datatype: Word, message: *mut c_void, request: *mut c_void)
-        = imrecv, on world();
-    both "Sendrecv"(sent: *mut c_void, sent_count: Count, sent_datatype: Word, rank: c_int, tag: c_int,
-        elements: *mut c_void, count: Count, datatype: Word, source: c_int, source_tag: c_int, communicator: Word,
-        status: *mut c_void) = sendrecv, on communicator;
-    both "Sendrecv_replace"(elements: *mut c_void, count: Count, datatype: Word, rank: c_int, tag: c_int, source: c_int,
-        source_tag: c_int, communicator: Word, status: *mut c_void) = sendrecv_replace, on communicator;
+    both ["Send" "Ssend" "Rsend" "Bsend"]
+        (elements: *mut c_void, count: Count, datatype: Word, rank: c_int, tag: c_int, communicator: Word),
+        on communicator, |library| {
+            let packed = Packed::to_send(elements, count, datatype, rank, true);
+            let (elements, count, datatype) = Packed::or(packed.as_ref(), (elements, count, datatype));
+            library(elements, count, datatype, rank, tag, communicator)
+        };
+    both ["Isend" "Issend" "Irsend" "Ibsend"]
+        (elements: *mut c_void, count: Count, datatype: Word, rank: c_int, tag: c_int, communicator: Word,
+            request: *mut c_void),
+        on communicator, |library| {
+            let packed = Packed::to_send(elements, count, datatype, rank, true);
+            begin(packed, (Direction::Send, false), (elements, count, datatype), request, |(elements, count, datatype)| {
+                library(elements, count, datatype, rank, tag, communicator, request)
+            })
+        };
+    both ["Send_init" "Ssend_init" "Rsend_init" "Bsend_init"]
+        (elements: *mut c_void, count: Count, datatype: Word, rank: c_int, tag: c_int, communicator: Word,
+            request: *mut c_void),
+        on communicator, |library| {
+            // The buffer is filled when the operation starts.
+            let packed = Packed::to_send(elements, count, datatype, rank, false);
+            begin(packed, (Direction::Send, true), (elements, count, datatype), request, |(elements, count, datatype)| {
+                library(elements, count, datatype, rank, tag, communicator, request)
+            })
+        };
+    both ["Recv"]
+        (elements: *mut c_void, count: Count, datatype: Word, rank: c_int, tag: c_int, communicator: Word,
+            status: *mut c_void),
+        on communicator, |library| {
+            let packed = Packed::to_receive(elements, count, datatype, rank);
+            receive(packed, (elements, count, datatype), status, |(elements, count, datatype), status| {
+                library(elements, count, datatype, rank, tag, communicator, status)
+            })
+        };
+    both ["Irecv"]
+        (elements: *mut c_void, count: Count, datatype: Word, rank: c_int, tag: c_int, communicator: Word,
+            request: *mut c_void),
+        on communicator, |library| {
+            let packed = Packed::to_receive(elements, count, datatype, rank);
+            begin(packed, (Direction::Receive, false), (elements, count, datatype), request, |(elements, count, datatype)| {
+                library(elements, count, datatype, rank, tag, communicator, request)
+            })
+        };
+    both ["Recv_init"]
+        (elements: *mut c_void, count: Count, datatype: Word, rank: c_int, tag: c_int, communicator: Word,
+            request: *mut c_void),
+        on communicator, |library| {
+            let packed = Packed::to_receive(elements, count, datatype, rank);
+            begin(packed, (Direction::Receive, true), (elements, count, datatype), request, |(elements, count, datatype)| {
+                library(elements, count, datatype, rank, tag, communicator, request)
+            })
+        };
+    both ["Mrecv"]
+        (elements: *mut c_void, count: Count, datatype: Word, message: *mut c_void, status: *mut c_void),
+        on world(), |library| {
+            let packed = Packed::to_receive(elements, count, datatype, MATCHED);
+            receive(packed, (elements, count, datatype), status, |(elements, count, datatype), status| {
+                library(elements, count, datatype, message, status)
+            })
+        };
+    both ["Imrecv"]
+        (elements: *mut c_void, count: Count, datatype: Word, message: *mut c_void, request: *mut c_void),
+        on world(), |library| {
+            let packed = Packed::to_receive(elements, count, datatype, MATCHED);
+            begin(packed, (Direction::Receive, false), (elements, count, datatype), request, |(elements, count, datatype)| {
+                library(elements, count, datatype, message, request)
+            })
+        };
+    both ["Sendrecv"]
+        (sent: *mut c_void, sent_count: Count, sent_type: Word, rank: c_int, tag: c_int, elements: *mut c_void,
+            count: Count, datatype: Word, source: c_int, source_tag: c_int, communicator: Word, status: *mut c_void),
+        on communicator, |library| {
+            let to_send = Packed::to_send(sent, sent_count, sent_type, rank, true);
+            let packed = Packed::to_receive(elements, count, datatype, source);
+            let (sent, sent_count, sent_type) = Packed::or(to_send.as_ref(), (sent, sent_count, sent_type));
+            receive(packed, (elements, count, datatype), status, |(elements, count, datatype), status| {
+                library(sent, sent_count, sent_type, rank, tag, elements, count, datatype, source, source_tag,
+                    communicator, status)
+            })
+        };
+    both ["Sendrecv_replace"]
+        (elements: *mut c_void, count: Count, datatype: Word, rank: c_int, tag: c_int, source: c_int,
+            source_tag: c_int, communicator: Word, status: *mut c_void),
+        on communicator, |library| {
+            let packed = Packed::to_receive(elements, count, datatype, source)
+                .filter(|packed| is_sent(packed.part.size, rank))
+                .filter(|packed| packed.part.pack(packed.buffer.as_ptr()).is_some());
+            receive(packed, (elements, count, datatype), status, |(elements, count, datatype), status| {
+                library(elements, count, datatype, rank, tag, source, source_tag, communicator, status)
+            })
+        };
 }

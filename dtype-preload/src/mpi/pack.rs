@@ -22,6 +22,16 @@ struct Call {
 }
 
 impl Call {
+    fn new(
+        form: Form,
+        elements: *const c_void,
+        datatype: Word,
+        buffer: *const c_void,
+        len: i64,
+    ) -> Self {
+        Self { form, elements, datatype, buffer, len }
+    }
+
     /// Passes the type, the number of elements, and the place of their packed bytes to `convert`. `original` is the library's
     /// function. Returns its code, or that of the library's function.
     ///
@@ -110,162 +120,88 @@ trait Count: Copy + Into<i64> + From<c_int> + TryFrom<i64> {}
 impl Count for c_int {}
 impl Count for i64 {}
 
-/// Whether a representation is the one that the standard defines. The library treats any other name like it.
+/// The form of a representation: the one that the standard defines. The library treats any other name like it.
 ///
 /// # Safety
 ///
 /// The pointer must be null, or point to a string that ends with a zero.
-unsafe fn is_external32(representation: *const c_char) -> bool {
+unsafe fn form(representation: *const c_char) -> Form {
     // SAFETY: guaranteed by the caller.
-    !representation.is_null() && unsafe { CStr::from_ptr(representation) } == c"external32"
-}
-
-type Pack<N> = unsafe extern "C" fn(*const c_void, N, Word, *mut c_void, N, *mut N, Word) -> c_int;
-type Unpack<N> =
-    unsafe extern "C" fn(*const c_void, N, *mut N, *mut c_void, N, Word, Word) -> c_int;
-type PackExternal<N> = unsafe extern "C" fn(
-    *const c_char,
-    *const c_void,
-    N,
-    Word,
-    *mut c_void,
-    i64,
-    *mut i64,
-) -> c_int;
-type UnpackExternal<N> = unsafe extern "C" fn(
-    *const c_char,
-    *const c_void,
-    i64,
-    *mut i64,
-    *mut c_void,
-    N,
-    Word,
-) -> c_int;
-
-unsafe fn pack<N: Count>(
-    original: Pack<N>,
-    elements: *const c_void,
-    count: N,
-    datatype: Word,
-    buffer: *mut c_void,
-    len: N,
-    position: *mut N,
-    communicator: Word,
-) -> c_int {
-    // SAFETY: the caller's arguments.
-    let original = |count, position| unsafe {
-        original(elements, count, datatype, buffer, len, position, communicator)
-    };
-    let call = Call { form: Form::Native, elements, datatype, buffer, len: len.into() };
-    // SAFETY: as above.
-    unsafe { call.pack(count, position, original) }
-}
-
-unsafe fn unpack<N: Count>(
-    original: Unpack<N>,
-    buffer: *const c_void,
-    len: N,
-    position: *mut N,
-    elements: *mut c_void,
-    count: N,
-    datatype: Word,
-    communicator: Word,
-) -> c_int {
-    // SAFETY: the caller's arguments.
-    let original = |count, position| unsafe {
-        original(buffer, len, position, elements, count, datatype, communicator)
-    };
-    let call = Call { form: Form::Native, elements, datatype, buffer, len: len.into() };
-    // SAFETY: as above.
-    unsafe { call.unpack(count, position, original) }
-}
-
-unsafe fn pack_external<N: Count>(
-    original: PackExternal<N>,
-    representation: *const c_char,
-    elements: *const c_void,
-    count: N,
-    datatype: Word,
-    buffer: *mut c_void,
-    len: i64,
-    position: *mut i64,
-) -> c_int {
-    // SAFETY: the caller's arguments.
-    let original = |count, position| unsafe {
-        original(representation, elements, count, datatype, buffer, len, position)
-    };
-    // SAFETY: as above.
-    unsafe {
-        if !is_external32(representation) {
-            return original(count, position);
-        }
-        let call = Call { form: Form::External, elements, datatype, buffer, len };
-        call.pack(count, position, original)
-    }
-}
-
-unsafe fn unpack_external<N: Count>(
-    original: UnpackExternal<N>,
-    representation: *const c_char,
-    buffer: *const c_void,
-    len: i64,
-    position: *mut i64,
-    elements: *mut c_void,
-    count: N,
-    datatype: Word,
-) -> c_int {
-    // SAFETY: the caller's arguments.
-    let original = |count, position| unsafe {
-        original(representation, buffer, len, position, elements, count, datatype)
-    };
-    // SAFETY: as above.
-    unsafe {
-        if !is_external32(representation) {
-            return original(count, position);
-        }
-        let call = Call { form: Form::External, elements, datatype, buffer, len };
-        call.unpack(count, position, original)
-    }
+    let is_known =
+        !representation.is_null() && unsafe { CStr::from_ptr(representation) } == c"external32";
+    if is_known { Form::External } else { Form::Unknown }
 }
 
 exported! {
-    "Pack"(from: *const c_void, count: c_int, datatype: Word, out: *mut c_void, room: c_int,
-        position: *mut c_int, communicator: Word) = pack;
-    "Unpack"(from: *const c_void, available: c_int, position: *mut c_int, to: *mut c_void,
-        count: c_int, datatype: Word, communicator: Word) = unpack;
-    "Pack_c"(from: *const c_void, count: i64, datatype: Word, out: *mut c_void, room: i64,
-        position: *mut i64, communicator: Word) = pack, or narrowed::pack;
-    "Unpack_c"(from: *const c_void, available: i64, position: *mut i64, to: *mut c_void,
-        count: i64, datatype: Word, communicator: Word) = unpack, or narrowed::unpack;
-    both "Pack_external"(representation: *const c_char, from: *const c_void, count: Count, datatype: Word,
-        out: *mut c_void, room: Aint, position: *mut i64) = pack_external, on world();
-    both "Unpack_external"(representation: *const c_char, from: *const c_void, available: Aint, position: *mut i64,
-        to: *mut c_void, count: Count, datatype: Word) = unpack_external, on world();
+    ["Pack"](from: *const c_void, count: c_int, datatype: Word, out: *mut c_void, room: c_int, position: *mut c_int,
+        communicator: Word), |library|
+        Call::new(Form::Native, from, datatype, out, room.into()).pack(count, position, |count, position| {
+            library(from, count, datatype, out, room, position, communicator)
+        });
+    ["Pack_c"](from: *const c_void, count: i64, datatype: Word, out: *mut c_void, room: i64, position: *mut i64,
+        communicator: Word), or narrowed::pack, |library|
+        Call::new(Form::Native, from, datatype, out, room).pack(count, position, |count, position| {
+            library(from, count, datatype, out, room, position, communicator)
+        });
+    ["Unpack"](from: *const c_void, available: c_int, position: *mut c_int, to: *mut c_void, count: c_int,
+        datatype: Word, communicator: Word), |library|
+        Call::new(Form::Native, to, datatype, from, available.into()).unpack(count, position, |count, position| {
+            library(from, available, position, to, count, datatype, communicator)
+        });
+    ["Unpack_c"](from: *const c_void, available: i64, position: *mut i64, to: *mut c_void, count: i64, datatype: Word,
+        communicator: Word), or narrowed::unpack, |library|
+        Call::new(Form::Native, to, datatype, from, available).unpack(count, position, |count, position| {
+            library(from, available, position, to, count, datatype, communicator)
+        });
+    both ["Pack_external"](representation: *const c_char, from: *const c_void, count: Count, datatype: Word,
+        out: *mut c_void, room: i64, position: *mut i64), on world(), |library|
+        Call::new(form(representation), from, datatype, out, room).pack(count, position, |count, position| {
+            library(representation, from, count, datatype, out, room, position)
+        });
+    both ["Unpack_external"](representation: *const c_char, from: *const c_void, available: i64, position: *mut i64,
+        to: *mut c_void, count: Count, datatype: Word), on world(), |library|
+        Call::new(form(representation), to, datatype, from, available).unpack(count, position, |count, position| {
+            library(representation, from, available, position, to, count, datatype)
+        });
 }
-
-/// `MPI_Aint` and `MPI_Count`, which have the same size; not `Count`, as its values are not narrowed.
-type Aint = i64;
 
 /// Substitutes for the forms with large counts, where the library lacks them.
 mod narrowed {
     use std::ptr;
 
-    use super::{Narrow, Pack, Unpack, Word, c_int, c_void, originals, refuse_count};
+    use super::{Narrow, Word, c_int, c_void, originals, refuse_count};
     use crate::original::NO_ORIGINAL;
 
     originals! {
-        static PACK = c"PMPI_Pack": Pack<c_int>;
-        static UNPACK = c"PMPI_Unpack": Unpack<c_int>;
+        static PACK = c"PMPI_Pack":
+            unsafe extern "C" fn(*const c_void, c_int, Word, *mut c_void, c_int, *mut c_int, Word) -> c_int;
+        static UNPACK = c"PMPI_Unpack":
+            unsafe extern "C" fn(*const c_void, c_int, *mut c_int, *mut c_void, c_int, Word, Word) -> c_int;
     }
 
-    /// The part of a packed buffer after a position, up to the number of bytes that an `int` can count.
+    /// Calls with the part of a packed buffer after a position, up to the number of bytes that an `int` can count, and with the
+    /// position in that part. A null pointer is an error that the library reports.
+    ///
+    /// # Safety
+    ///
+    /// The position must be null, or the caller's.
     #[expect(clippy::cast_possible_truncation, reason = "a position in memory")]
-    fn rest(packed: *mut c_void, len: i64, position: i64) -> (*mut c_void, c_int) {
-        let left = c_int::try_from(len.saturating_sub(position).max(0)).unwrap_or(c_int::MAX);
-        // A null pointer is an error, and the library reports it.
-        let start =
-            if packed.is_null() { packed } else { packed.wrapping_byte_offset(position as isize) };
-        (start, left)
+    unsafe fn rest(
+        packed: *mut c_void,
+        len: i64,
+        position: *mut i64,
+        call: impl FnOnce(*mut c_void, c_int, *mut c_int) -> c_int,
+    ) -> c_int {
+        // SAFETY: guaranteed by the caller.
+        let Some(position) = (unsafe { position.as_mut() }) else {
+            return call(packed, 0, ptr::null_mut());
+        };
+        let left = c_int::try_from(len.saturating_sub(*position).max(0)).unwrap_or(c_int::MAX);
+        let offset = if packed.is_null() { 0 } else { *position as isize };
+        let mut at = 0;
+        let code = call(packed.wrapping_byte_offset(offset), left, &raw mut at);
+        *position += i64::from(at);
+        code
     }
 
     pub(super) unsafe extern "C" fn pack(
@@ -279,18 +215,12 @@ mod narrowed {
     ) -> c_int {
         let Some(original) = PACK.get() else { return NO_ORIGINAL };
         let Some(count) = count.narrow() else { return refuse_count(communicator) };
-        // SAFETY: the caller's number.
-        let Some(position) = (unsafe { position.as_mut() }) else {
-            let none = ptr::null_mut();
-            // SAFETY: the caller's arguments; the library refuses the null pointer.
-            return unsafe { original(from, count, datatype, out, 0, none, communicator) };
-        };
-        let (out, room) = rest(out, room, *position);
-        let mut at = 0;
         // SAFETY: the caller's arguments.
-        let code = unsafe { original(from, count, datatype, out, room, &raw mut at, communicator) };
-        *position += i64::from(at);
-        code
+        unsafe {
+            rest(out, room, position, |out, room, position| {
+                original(from, count, datatype, out, room, position, communicator)
+            })
+        }
     }
 
     pub(super) unsafe extern "C" fn unpack(
@@ -304,18 +234,11 @@ mod narrowed {
     ) -> c_int {
         let Some(original) = UNPACK.get() else { return NO_ORIGINAL };
         let Some(count) = count.narrow() else { return refuse_count(communicator) };
-        // SAFETY: the caller's number.
-        let Some(position) = (unsafe { position.as_mut() }) else {
-            let none = ptr::null_mut();
-            // SAFETY: the caller's arguments; the library refuses the null pointer.
-            return unsafe { original(from, 0, none, to, count, datatype, communicator) };
-        };
-        let (from, available) = rest(from.cast_mut(), available, *position);
-        let mut at = 0;
         // SAFETY: the caller's arguments.
-        let code =
-            unsafe { original(from, available, &raw mut at, to, count, datatype, communicator) };
-        *position += i64::from(at);
-        code
+        unsafe {
+            rest(from.cast_mut(), available, position, |from, available, position| {
+                original(from, available, position, to, count, datatype, communicator)
+            })
+        }
     }
 }

@@ -17,6 +17,8 @@ pub(super) enum Form {
     Native,
     /// As `MPI_Pack_external` makes them.
     External,
+    /// Left to the library.
+    Unknown,
 }
 
 /// A type, compiled for one kind of packed bytes.
@@ -33,6 +35,7 @@ impl<'e> Packing<'e> {
         match form {
             Form::Native => entry.native().map(Self::Native),
             Form::External => entry.external().map(Self::External),
+            Form::Unknown => None,
         }
     }
 

@@ -216,7 +216,7 @@ fn last(handle: Word) -> Option<Arc<Entry>> {
 ///
 /// The library must be supported, and MPI must be running. If the handle is derived, it must belong to a live datatype.
 pub(super) unsafe fn find_any(handle: Word, count: usize) -> Option<Arc<Entry>> {
-    if count == 0 {
+    if count == 0 || !abi().is_derived(handle) {
         return None;
     }
     if let Some(entry) = last(handle) {
@@ -265,14 +265,14 @@ pub(super) fn is_left(datatype: Word, count: i64) -> bool {
     if !abi().is_derived(handle) {
         return true;
     }
-    let is_few = TYPES.fewest(handle).is_some_and(|fewest| (count as u64) < fewest as u64);
+    let is_few = TYPES.fewest(handle).is_some_and(|fewest| count.cast_unsigned() < fewest as u64);
     if is_few {
         left(Left::Small);
     }
     is_few
 }
 
-/// The type, if `count` elements are packed or unpacked here. The caller has asked [`is_left`] before.
+/// The type, if `count` elements are packed or unpacked here. Callers ask [`is_left`] before, which is faster.
 ///
 /// # Safety
 ///

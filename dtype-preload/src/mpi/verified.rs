@@ -1,6 +1,6 @@
 //! The mode `verify`: the MPI library packs and unpacks the same elements.
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 
 use super::abi::{Word, abi};
 use super::library::FREE_PART;
@@ -10,6 +10,7 @@ use crate::original::{is_initialized, originals};
 use crate::verify::{self, Fragment};
 
 originals! {
+    static FINALIZED = c"PMPI_Finalized": unsafe extern "C" fn(*mut c_int) -> c_int;
     static CONTIGUOUS = c"PMPI_Type_contiguous": unsafe extern "C" fn(c_int, Word, *mut c_void) -> c_int;
     static COMMIT = c"PMPI_Type_commit": unsafe extern "C" fn(*mut c_void) -> c_int;
     static PACK = c"PMPI_Pack":
@@ -23,6 +24,9 @@ originals! {
         *const c_char, *const c_void, isize, *mut isize, *mut c_void, c_int, Word,
     ) -> c_int;
 }
+
+/// The representation of `MPI_Pack_external`.
+const NAME: &CStr = c"external32";
 
 /// A type of the library that is alive as long as this. The program may free its own before a message ends.
 #[derive(Debug)]
@@ -47,21 +51,22 @@ impl Reference {
 
 impl Drop for Reference {
     fn drop(&mut self) {
-        let mut copy: Word = 0;
+        let (mut copy, mut is_over): (Word, c_int) = (0, 1);
         let at = (&raw mut copy).cast();
-        // SAFETY: there is room for a handle, and the type was made by `new`.
-        FREE_PART.get().map(|free| unsafe {
-            abi().write(at, self.0);
-            free(at)
-        });
+        // A thread that keeps the type may end after MPI, which then refuses to free it.
+        //
+        // SAFETY: callable at any time; there is room for the number and a handle, and the type was made by `new`.
+        unsafe {
+            FINALIZED.get().map(|ask| ask(&raw mut is_over));
+            if is_over == 0 {
+                abi().write(at, self.0);
+                FREE_PART.get().map(|free| free(at));
+            }
+        }
     }
 }
 
 impl Packing<'_> {
-    fn fragment(&self, what: &'static str, count: usize, len: usize) -> Fragment<'_> {
-        Fragment { what, ty: self.committed().as_type(), count, position: 0, len }
-    }
-
     /// Compares packed bytes with the library's packed bytes of the same elements.
     ///
     /// # Safety
@@ -74,81 +79,73 @@ impl Packing<'_> {
         count: usize,
         here: &[u8],
     ) {
-        let compare = || {
-            let (elements_count, datatype) =
-                (c_int::try_from(count).ok()?, entry.reference.as_ref()?.0);
-            let room = c_int::try_from(here.len()).ok().filter(|_| is_initialized())?;
-            let mut bytes = self.compiled().library_start(here);
-            let out = bytes.as_mut_ptr().cast();
+        let mut bytes = self.compiled().library_start(here);
+        let out = bytes.as_mut_ptr().cast();
+        let run = |datatype, elements_count, room: c_int| {
             // SAFETY: the caller's elements; the vector has room for their packed bytes.
-            let (what, code) = unsafe {
-                match self.form() {
-                    Form::Native => {
-                        let (mut at, world) = (0, abi().comm_world);
-                        let pack = PACK.get()?;
-                        (
-                            "packed",
-                            pack(elements, elements_count, datatype, out, room, &raw mut at, world),
-                        )
-                    }
-                    Form::External => {
-                        let mut at = 0;
-                        let (pack, name, room) =
-                            (PACK_EXTERNAL.get()?, c"external32".as_ptr(), room as isize);
-                        let code =
-                            pack(name, elements, elements_count, datatype, out, room, &raw mut at);
-                        ("packed as external32", code)
-                    }
+            Some(unsafe {
+                if self.form() == Form::Native {
+                    let (mut at, world) = (0, abi().comm_world);
+                    PACK.get()?(elements, elements_count, datatype, out, room, &raw mut at, world)
+                } else {
+                    let (mut at, pack, room) = (0, PACK_EXTERNAL.get()?, room as isize);
+                    pack(NAME.as_ptr(), elements, elements_count, datatype, out, room, &raw mut at)
                 }
-            };
-            if code == 0 {
-                verify::compare_bytes(self.fragment(what, count, here.len()), here, &bytes);
-            }
-            Some(())
+            })
         };
-        compare();
+        if Self::library(entry, count, here.len(), run) {
+            let what = if self.form() == Form::Native { "packed" } else { "packed as external32" };
+            verify::compare_bytes(self.fragment(what, count, here.len()), here, &bytes);
+        }
     }
 
     /// Unpacks twice, by this engine and by the library, into memory made for this, and compares all bytes, gaps included.
     pub(super) fn rehearse(&self, entry: &Entry, packed: &[u8], count: usize) {
-        let compare = || {
-            let (elements, datatype) = (c_int::try_from(count).ok()?, entry.reference.as_ref()?.0);
-            let available = c_int::try_from(packed.len()).ok().filter(|_| is_initialized())?;
-            let (low, span) = verify::memory_of(self.committed(), count)?;
-            let mut here = vec![0xA5_u8; span];
-            let origin = |memory: &mut Vec<u8>| memory.as_mut_ptr().wrapping_offset(-low);
-            // SAFETY: the elements lie in the vector, at their displacements from an origin that may lie outside.
-            unsafe { self.unpack_to(packed, origin(&mut here), count) }.ok()?;
-            // The library may leave out the padding inside of values.
-            let mut there =
-                if self.compiled().has_padding { here.clone() } else { vec![0xA5; span] };
-            let (from, to) = (packed.as_ptr().cast(), origin(&mut there).cast());
+        let Some((low, span)) = verify::memory_of(self.committed(), count) else { return };
+        let mut here = vec![0xA5_u8; span];
+        let origin = |memory: &mut Vec<u8>| memory.as_mut_ptr().wrapping_offset(-low);
+        // SAFETY: the elements lie in the vector, at their displacements from an origin that may lie outside.
+        if unsafe { self.unpack_to(packed, origin(&mut here), count) }.is_err() {
+            return;
+        }
+        // The library may leave out the padding inside of values.
+        let mut there = if self.compiled().has_padding { here.clone() } else { vec![0xA5; span] };
+        let (from, to) = (packed.as_ptr().cast(), origin(&mut there).cast());
+        let run = |datatype, elements, available: c_int| {
             // SAFETY: as above.
-            let (what, code) = unsafe {
-                match self.form() {
-                    Form::Native => {
-                        let (mut at, world) = (0, abi().comm_world);
-                        let unpack = UNPACK.get()?;
-                        (
-                            "memory of",
-                            unpack(from, available, &raw mut at, to, elements, datatype, world),
-                        )
-                    }
-                    Form::External => {
-                        let mut at = 0;
-                        let (unpack, name) = (UNPACK_EXTERNAL.get()?, c"external32".as_ptr());
-                        let available = available as isize;
-                        let code =
-                            unpack(name, from, available, &raw mut at, to, elements, datatype);
-                        ("memory of external32", code)
-                    }
+            Some(unsafe {
+                if self.form() == Form::Native {
+                    let (mut at, world) = (0, abi().comm_world);
+                    UNPACK.get()?(from, available, &raw mut at, to, elements, datatype, world)
+                } else {
+                    let (mut at, unpack, available) =
+                        (0, UNPACK_EXTERNAL.get()?, available as isize);
+                    unpack(NAME.as_ptr(), from, available, &raw mut at, to, elements, datatype)
                 }
-            };
-            if code == 0 {
-                verify::compare_bytes(self.fragment(what, count, packed.len()), &here, &there);
-            }
-            Some(())
+            })
         };
-        compare();
+        if Self::library(entry, count, packed.len(), run) {
+            let is_native = self.form() == Form::Native;
+            let what = if is_native { "memory of" } else { "memory of external32" };
+            verify::compare_bytes(self.fragment(what, count, packed.len()), &here, &there);
+        }
+    }
+
+    /// Whether the library has done something with a type, a number of elements, and their packed bytes.
+    fn library(
+        entry: &Entry,
+        count: usize,
+        len: usize,
+        run: impl FnOnce(Word, c_int, c_int) -> Option<c_int>,
+    ) -> bool {
+        let (count, len) = (c_int::try_from(count), c_int::try_from(len));
+        let (Some(Reference(datatype)), Ok(count), Ok(len)) = (&entry.reference, count, len) else {
+            return false;
+        };
+        is_initialized() && run(*datatype, count, len) == Some(0)
+    }
+
+    fn fragment(&self, what: &'static str, count: usize, len: usize) -> Fragment<'_> {
+        Fragment { what, ty: self.committed().as_type(), count, position: 0, len }
     }
 }
