@@ -15,16 +15,16 @@
 //! | | `opal_convertor_set_position_nocheck`, `opal_convertor_raw` | the same for convertors whose function was replaced |
 //! | | `opal_datatype_copy_content_same_ddt` | copies |
 //! | | `opal_datatype_commit`, `opal_datatype_clone`, `opal_datatype_resize`, `ompi_datatype_destroy` | forget what was compiled for the type that was at this address |
+//! | Intel MPI, MPICH, the standard ABI | `MPI_Send` and other sends, `MPI_Recv` and other receives | pass packed bytes to the library |
+//! | | `MPI_Gather` and other collective operations that move data | the same |
+//! | | `MPI_Wait` and other functions on requests | unpack what was received |
+//! | | `MPI_Pack`, `MPI_Unpack`, `MPI_Pack_external`, `MPI_Unpack_external` | pack, unpack, convert |
+//! | | `MPI_Type_commit`, `MPI_Type_dup`, `MPI_Type_free` | know the handle, and that the type is committed |
 //! | MPICH 4.0 over UCX | `ucp_dt_create_generic`, `ucp_dt_destroy` | callbacks around MPICH's own |
-//! | | `MPI_Type_commit`, `MPI_Type_dup`, `MPI_Type_free` | know the handle, and that the type is committed; forget what was compiled for it |
-//! | | `MPI_Pack`, `MPI_Unpack` and their `_c` forms | pack and unpack |
-//! | | `MPI_Comm_free`, `MPI_Comm_disconnect` | forget which communicators there are |
-//! | | `MPI_Pack_external`, `MPI_Unpack_external` and their `_c` forms | convert to `external32` and back |
 //!
-//! A program may test whether a function exists, and with this library loaded, all of these do. So of MPI's functions, only
-//! those are exported that every library has, and their `_c` forms, which call the small-count forms if the library has no
-//! others. The functions of Open MPI are internal, and the functions of UCX call UCX's own, which are loaded with the program
-//! that uses them.
+//! MPI's functions have their `_c` forms and their `PMPI_` names as well. A program may test whether a function exists, and with this
+//! library loaded, all of these do. So where a library lacks a function, a substitute calls those that it has. The functions of Open
+//! MPI are internal, and the functions of UCX call UCX's own, which are loaded with the program that uses them.
 //!
 //! The first use of either part checks the library's version, and the sizes of the structures that this library accesses; if
 //! they are not known, all calls go to the originals. `DTYPE_PRELOAD` selects the [mode]: `on`, `off`, `all`, `verify`,

@@ -143,6 +143,16 @@ pub(crate) use originals;
 
 originals! {
     static IS_INITIALIZED = c"PMPI_Initialized": unsafe extern "C" fn(*mut c_int) -> c_int;
+    static IS_FINALIZED = c"PMPI_Finalized": unsafe extern "C" fn(*mut c_int) -> c_int;
+}
+
+/// Whether the program has called `MPI_Init`, and has not called `MPI_Finalize` since. In a session, `MPI_COMM_WORLD` is not there.
+pub(crate) fn is_running() -> bool {
+    let mut finalized = 1;
+    // SAFETY: callable at any time; the number lives through the call.
+    is_initialized()
+        && IS_FINALIZED.get().is_some_and(|ask| unsafe { ask(&raw mut finalized) } == 0)
+        && finalized == 0
 }
 
 /// Whether the program has called `MPI_Init`.

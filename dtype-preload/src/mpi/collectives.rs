@@ -354,7 +354,7 @@ macro_rules! collectives {
         { $($side:ident $([$is_one:literal])?($direction:ident, $elements:ident, $($other:ident),*))+ }
     ) => {
         unsafe fn $function $($generics)* (
-            original: unsafe extern "C" fn($($type,)* $($last_type),*) -> c_int,
+            original: unsafe extern "C-unwind" fn($($type,)* $($last_type),*) -> c_int,
             $($argument: $type,)* $($last: $last_type),*
         ) -> c_int {
             let mut call =

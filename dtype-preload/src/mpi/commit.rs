@@ -8,8 +8,8 @@ use super::types::{self, forget, is_committed};
 use super::ucx::{self, Making};
 use crate::boundary::contain;
 
-type Commit = unsafe extern "C" fn(*mut c_void) -> c_int;
-type Dup = unsafe extern "C" fn(Word, *mut c_void) -> c_int;
+type Commit = unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
+type Dup = unsafe extern "C-unwind" fn(Word, *mut c_void) -> c_int;
 
 /// Forgets what was compiled for the handle at an address.
 ///

@@ -138,7 +138,7 @@ unsafe fn start(requests: *mut c_void, len: c_int, call: impl Fn() -> c_int) -> 
 ///
 /// As `MPI_Request_free`.
 unsafe fn request_free(
-    original: unsafe extern "C" fn(*mut c_void) -> c_int,
+    original: unsafe extern "C-unwind" fn(*mut c_void) -> c_int,
     request: *mut c_void,
 ) -> c_int {
     // SAFETY: the caller's argument.

@@ -103,7 +103,7 @@ impl Narrow<c_int> for i64 {
 
 originals! {
     static CALL_ERRHANDLER = c"PMPI_Comm_call_errhandler":
-        unsafe extern "C" fn(Word, c_int) -> c_int;
+        unsafe extern "C-unwind" fn(Word, c_int) -> c_int;
 }
 
 /// Calls the error handler of a communicator, for a count that the library's functions cannot express. Returns the error.
@@ -135,6 +135,8 @@ pub(super) const fn name(text: &'static str) -> &'static CStr {
 /// the list of arguments, and in the body. Programs use such a form if they find it, by a weak reference or by `dlsym`, and with
 /// this library loaded they always do. So if the library lacks it, calls go to the form with small counts; counts that are too
 /// large call the error handler of the communicator behind `on`.
+///
+/// An error handler of a program may throw an exception of C++ through the library, and so through these functions.
 macro_rules! exported {
     () => {};
     (
@@ -168,9 +170,9 @@ macro_rules! exported {
         @large $name:literal, ($($argument:ident: $type:ty),* $(,)?), $communicator:expr, |$library:ident| $body:expr
     ) => {
         const _: () = {
-            type Small<Count> = unsafe extern "C" fn($($type),*) -> ::std::ffi::c_int;
+            type Small<Count> = unsafe extern "C-unwind" fn($($type),*) -> ::std::ffi::c_int;
             type Count = i64;
-            unsafe extern "C" fn narrowed($($argument: $type),*) -> ::std::ffi::c_int {
+            unsafe extern "C-unwind" fn narrowed($($argument: $type),*) -> ::std::ffi::c_int {
                 static SMALL: $crate::original::Original<Small<::std::ffi::c_int>> =
                     // SAFETY: this is the function's type in the header of every library that has it.
                     unsafe { $crate::original::Original::new(name(concat!("PMPI_", $name, "\0")), None) };
@@ -201,8 +203,8 @@ macro_rules! exported {
         ///
         /// As for the original.
         #[unsafe(export_name = concat!($prefix, $name, $suffix))]
-        pub(crate) unsafe extern "C" fn exported($($argument: $type),*) -> ::std::ffi::c_int {
-            type Function = unsafe extern "C" fn($($type),*) -> ::std::ffi::c_int;
+        pub(crate) unsafe extern "C-unwind" fn exported($($argument: $type),*) -> ::std::ffi::c_int {
+            type Function = unsafe extern "C-unwind" fn($($type),*) -> ::std::ffi::c_int;
             use $crate::mpi::exported::{Target, name};
             // SAFETY: this is the function's type in the header of every library that has it.
             static TARGET: Target<Function> = unsafe {

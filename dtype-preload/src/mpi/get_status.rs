@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use super::abi::{MPICH, Word};
 use crate::original::variable;
 
-unsafe extern "C" {
+unsafe extern "C-unwind" {
     /// The function that [this library exports](super::completion), which knows its own requests.
     fn PMPI_Request_get_status(request: Word, flag: *mut c_int, status: *mut c_void) -> c_int;
 }
@@ -91,7 +91,7 @@ unsafe fn survey(
     Ok(are_null)
 }
 
-pub(super) unsafe extern "C" fn all(
+pub(super) unsafe extern "C-unwind" fn all(
     len: c_int,
     requests: *mut c_void,
     flag: *mut c_int,
@@ -111,7 +111,7 @@ pub(super) unsafe extern "C" fn all(
     )
 }
 
-pub(super) unsafe extern "C" fn any(
+pub(super) unsafe extern "C-unwind" fn any(
     len: c_int,
     requests: *mut c_void,
     index: *mut c_int,
@@ -136,7 +136,7 @@ pub(super) unsafe extern "C" fn any(
     }
 }
 
-pub(super) unsafe extern "C" fn some(
+pub(super) unsafe extern "C-unwind" fn some(
     len: c_int,
     requests: *mut c_void,
     completed: *mut c_int,

@@ -174,9 +174,9 @@ mod narrowed {
 
     originals! {
         static PACK = c"PMPI_Pack":
-            unsafe extern "C" fn(*const c_void, c_int, Word, *mut c_void, c_int, *mut c_int, Word) -> c_int;
+            unsafe extern "C-unwind" fn(*const c_void, c_int, Word, *mut c_void, c_int, *mut c_int, Word) -> c_int;
         static UNPACK = c"PMPI_Unpack":
-            unsafe extern "C" fn(*const c_void, c_int, *mut c_int, *mut c_void, c_int, Word, Word) -> c_int;
+            unsafe extern "C-unwind" fn(*const c_void, c_int, *mut c_int, *mut c_void, c_int, Word, Word) -> c_int;
     }
 
     /// Calls with the part of a packed buffer after a position, up to the number of bytes that an `int` can count, and with the
@@ -204,7 +204,7 @@ mod narrowed {
         code
     }
 
-    pub(super) unsafe extern "C" fn pack(
+    pub(super) unsafe extern "C-unwind" fn pack(
         from: *const c_void,
         count: i64,
         datatype: Word,
@@ -223,7 +223,7 @@ mod narrowed {
         }
     }
 
-    pub(super) unsafe extern "C" fn unpack(
+    pub(super) unsafe extern "C-unwind" fn unpack(
         from: *const c_void,
         available: i64,
         position: *mut i64,

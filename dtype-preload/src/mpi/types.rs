@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::HashSet;
+use std::ffi::{c_int, c_void};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use dtype_runtime::{Committed, types};
@@ -13,6 +14,7 @@ use super::library::{GET_SIZE, library};
 use super::verified::Reference;
 use crate::compiled::Compiled;
 use crate::mode::Mode;
+use crate::original::{is_running, originals};
 use crate::policy::{compiles_at_once, short_segments};
 use crate::registry::{Known, Registry};
 use crate::stats::{Left, left};
@@ -190,6 +192,37 @@ pub(super) fn is_committed(handle: Word) -> bool {
     abi().name(handle).is_some() || with_committed(handle, |set| set.contains(&handle))
 }
 
+/// Whether the library's packed bytes are those of the elements, without a header. In a session, without `MPI_COMM_WORLD`, this
+/// is not asked.
+fn has_plain_stream() -> bool {
+    type Pack = unsafe extern "C" fn(
+        *const c_void,
+        c_int,
+        Word,
+        *mut c_void,
+        c_int,
+        *mut c_int,
+        Word,
+    ) -> c_int;
+    originals! {
+        static PACK = c"PMPI_Pack": Pack;
+    }
+    static IS_PLAIN: OnceLock<bool> = OnceLock::new();
+    if !is_running() {
+        return IS_PLAIN.get() != Some(&false);
+    }
+    *IS_PLAIN.get_or_init(|| {
+        let (from, mut out, mut at) = (*b"dtype", [0_u8; 256], 0);
+        let (elements, bytes, world) =
+            (from.as_ptr().cast(), out.as_mut_ptr().cast(), abi().comm_world);
+        // SAFETY: the arrays have room for so many bytes.
+        let code = PACK
+            .get()
+            .map(|pack| unsafe { pack(elements, 5, abi().packed, bytes, 256, &raw mut at, world) });
+        code == Some(0) && at == 5 && out.starts_with(&from)
+    })
+}
+
 thread_local! {
     /// The type that this thread has found last, and the registry's generation before.
     static LAST: Cell<Option<(Word, usize, Arc<Entry>)>> = const { Cell::new(None) };
@@ -231,7 +264,7 @@ pub(super) unsafe fn find_any(handle: Word, count: usize) -> Option<Arc<Entry>> 
         }
         Known::Busy => None,
         Known::No => {
-            if !is_committed(handle) {
+            if !is_committed(handle) || !has_plain_stream() {
                 left(Left::Unknown);
                 return None;
             }

@@ -6,11 +6,10 @@ use super::abi::{Word, abi};
 use super::library::FREE_PART;
 use super::packing::{Form, Packing};
 use super::types::Entry;
-use crate::original::{is_initialized, originals};
+use crate::original::{is_running, originals};
 use crate::verify::{self, Fragment};
 
 originals! {
-    static FINALIZED = c"PMPI_Finalized": unsafe extern "C" fn(*mut c_int) -> c_int;
     static CONTIGUOUS = c"PMPI_Type_contiguous": unsafe extern "C" fn(c_int, Word, *mut c_void) -> c_int;
     static COMMIT = c"PMPI_Type_commit": unsafe extern "C" fn(*mut c_void) -> c_int;
     static PACK = c"PMPI_Pack":
@@ -51,18 +50,17 @@ impl Reference {
 
 impl Drop for Reference {
     fn drop(&mut self) {
-        let (mut copy, mut is_over): (Word, c_int) = (0, 1);
-        let at = (&raw mut copy).cast();
-        // A thread that keeps the type may end after MPI, which then refuses to free it.
-        //
-        // SAFETY: callable at any time; there is room for the number and a handle, and the type was made by `new`.
-        unsafe {
-            FINALIZED.get().map(|ask| ask(&raw mut is_over));
-            if is_over == 0 {
-                abi().write(at, self.0);
-                FREE_PART.get().map(|free| free(at));
-            }
+        // A thread may drop the type that it used last after MPI has ended.
+        if !is_running() {
+            return;
         }
+        let mut copy: Word = 0;
+        let at = (&raw mut copy).cast();
+        // SAFETY: there is room for a handle, and the type was made by `new`.
+        FREE_PART.get().map(|free| unsafe {
+            abi().write(at, self.0);
+            free(at)
+        });
     }
 }
 
@@ -142,7 +140,7 @@ impl Packing<'_> {
         let (Some(Reference(datatype)), Ok(count), Ok(len)) = (&entry.reference, count, len) else {
             return false;
         };
-        is_initialized() && run(*datatype, count, len) == Some(0)
+        is_running() && run(*datatype, count, len) == Some(0)
     }
 
     fn fragment(&self, what: &'static str, count: usize, len: usize) -> Fragment<'_> {
