@@ -268,7 +268,7 @@ impl Call {
                 Some((types::find_any(abi().read(before, rank), count)?, place.try_into().ok()?))
             };
             self.several(side, elements, (counts, places), find)?;
-            let mut handles = vec![0; side.1];
+            let mut handles: Vec<Word> = vec![0; side.1];
             let start: *mut c_void = handles.as_mut_ptr().cast();
             for rank in 0..side.1 {
                 abi().write(start.wrapping_byte_add(rank * abi().handle), abi().packed);
