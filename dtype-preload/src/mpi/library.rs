@@ -100,7 +100,14 @@ fn look() -> Option<Library> {
     if known.is_ok() {
         abi::set_standard(is_standard);
     }
-    does_not_see("one-sided operations, reductions and files");
+    does_not_see(match &known {
+        Ok(library) if library.longest_send == usize::MAX => {
+            "one-sided operations, reductions and files"
+        }
+        _ => {
+            "one-sided operations, reductions, files and what a rank sends to itself in a collective operation"
+        }
+    });
     report::begin(known.as_ref().map(|library| library.name.clone()).map_err(String::clone));
     known.ok()
 }

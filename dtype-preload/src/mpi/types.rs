@@ -298,11 +298,12 @@ pub(super) fn is_left(datatype: Word, count: i64) -> bool {
     if !abi().is_derived(handle) {
         return true;
     }
-    let is_few = TYPES.fewest(handle).is_some_and(|fewest| count.cast_unsigned() < fewest as u64);
-    if is_few {
-        left(Left::Small);
+    let Some(fewest) = TYPES.fewest(handle) else { return false };
+    let is_left = count.cast_unsigned() < fewest as u64;
+    if is_left {
+        left(if fewest == usize::MAX { Left::Long } else { Left::Small });
     }
-    is_few
+    is_left
 }
 
 /// The type, if `count` elements are packed or unpacked here. Callers ask [`is_left`] before, which is faster.
@@ -336,6 +337,7 @@ fn is_regular(committed: &Committed) -> bool {
 /// Forgets the type with a handle. Called before the program gives up its last reference.
 pub(super) fn forget(handle: Word) {
     with_committed(handle, |set| set.remove(&handle));
+    let _ = LAST.try_with(Cell::take);
     TYPES.forget(handle);
 }
 

@@ -545,6 +545,12 @@ static void uncommitted(void) {
 
 static MPI_Datatype deleted;
 
+/* Whether the library has types of the engine, so that the order of handles is another one. */
+static int verifies(void) {
+    const char *mode = getenv("DTYPE_PRELOAD");
+    return mode && strstr(mode, "verify");
+}
+
 static int use_copied(MPI_Datatype old, int keyval, void *extra, void *in, void *out, int *flag) {
     (void)keyval;
     expect_failures(old, 0);
@@ -564,7 +570,7 @@ static int use_deleted(MPI_Datatype old, int keyval, void *value, void *extra) {
 static void expect_forgotten(int kind) {
     MPI_Datatype next;
     MPI_Type_create_f90_integer(kind, &next);
-    wrong += MPI_VERSION >= 4 && next != deleted;
+    wrong += MPI_VERSION >= 4 && next != deleted && !verifies();
     expect_failures(next, 0);
 }
 
@@ -579,7 +585,7 @@ static void copied(void) {
     MPI_Type_dup(one, &other);
     MPI_Type_free(&other);
     other = next_type();
-    wrong += MPI_VERSION >= 4 && other != deleted;
+    wrong += MPI_VERSION >= 4 && other != deleted && !verifies();
     expect_failures(other, 1);
     MPI_Type_free(&other);
     expect_forgotten(7);
