@@ -68,7 +68,19 @@ impl<F: Copy> Original<F> {
 const LIBRARIES: [&str; 5] = ["/libopen-pal.", "/libmpi.", "/libmpich.", "/libucp.", "/libmpi_"];
 
 /// The symbol that this name would have without this library; null if there is none.
+///
+/// Open MPI 4.1 has the persistent collective operations of MPI 4.0 as extensions, with the same arguments.
 pub(crate) fn next(name: &CStr) -> *mut c_void {
+    let found = exactly_next(name);
+    let text = name.to_bytes();
+    if !found.is_null() || !text.ends_with(b"_init") {
+        return found;
+    }
+    let extension = String::from_utf8_lossy(text).replacen("MPI_", "MPIX_", 1);
+    CString::new(extension).map_or(ptr::null_mut(), |extension| exactly_next(&extension))
+}
+
+fn exactly_next(name: &CStr) -> *mut c_void {
     // SAFETY: the name ends with a zero. The call searches after this library: in the libraries that were loaded with the
     // program, or that joined them.
     let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };

@@ -5,6 +5,7 @@
 
 use std::cell::OnceCell;
 use std::ffi::{c_int, c_void};
+use std::sync::Arc;
 
 use super::abi::{Word, abi};
 use super::buffers::Buffer;
@@ -12,11 +13,11 @@ use super::exported::exported;
 use super::freed;
 use super::library::library;
 use super::messages::{self, bytes, is_complete};
-use super::neighbours::{Neighbours, neighbours};
+use super::neighbours::neighbours;
 use super::part::{Direction, Part};
 use super::requests::{self, Operation, Placed};
 use super::status::Statuses;
-use super::types;
+use super::types::{self, Entry};
 use crate::original::{Original, originals};
 
 type Ask = unsafe extern "C" fn(Word, *mut c_int) -> c_int;
@@ -34,22 +35,23 @@ pub(super) fn ask(original: &Original<Ask>, communicator: Word) -> Option<c_int>
     (unsafe { original.get()?(communicator, &raw mut answer) } == 0).then_some(answer)
 }
 
-/// Which ranks send, and which receive.
+/// Which ranks send, and which receive. In a broadcast, each does one of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
     All,
     ToRoot,
     FromRoot,
+    Broadcast,
     Neighbours,
 }
 
-/// The numbers of ranks that this one sends to and receives from; `None` where it does not.
+/// The numbers of ranks that this one sends to and receives from; 0 where its arguments are not used.
 #[derive(Clone, Copy, Debug)]
-struct Role {
-    to: Option<usize>,
-    from: Option<usize>,
+pub(super) struct Role {
+    pub(super) to: usize,
+    pub(super) from: usize,
     /// Whether elements that are received may be left as they are.
-    keeps: bool,
+    pub(super) keeps: bool,
 }
 
 /// A displacement: `int`, or `MPI_Aint`.
@@ -70,14 +72,21 @@ struct Call {
 
 impl Call {
     /// `buffers` are the addresses of the arguments. The library reports if they are the same, so the call is then left to it.
-    fn new(shape: Shape, communicator: Word, root: c_int, buffers: &[*mut c_void]) -> Self {
+    fn new(
+        shape: Shape,
+        communicator: Word,
+        root: c_int,
+        is_persistent: bool,
+        buffers: &[*mut c_void],
+    ) -> Self {
         let communicator = abi().handle(communicator);
         let is_left = library().is_none_or(|library| library.longest_send != usize::MAX)
             || communicator == abi().comm_null
             || matches!(buffers, [from, to] if from == to);
         let role = if is_left { OnceCell::from(None) } else { OnceCell::new() };
-        let operation = Operation::new(Vec::new(), false, false);
-        Self { shape, communicator, root, role, is_in_place: false, operation }
+        let operation = Operation::new(Vec::new(), false, is_persistent);
+        let is_in_place = buffers.iter().any(|buffer| buffer.addr() == abi().in_place);
+        Self { shape, communicator, root, role, is_in_place, operation }
     }
 
     fn role(&self) -> Option<Role> {
@@ -87,31 +96,29 @@ impl Call {
                 return None;
             }
             let rank = ask(&RANK, self.communicator)?;
-            let all = usize::try_from(ask(&SIZE, self.communicator)?).ok();
-            let root = all.filter(|_| self.root == rank);
-            Some(match self.shape {
-                Shape::All => Role { to: all, from: all, keeps: false },
-                Shape::ToRoot => Role { to: all, from: root, keeps: false },
-                Shape::FromRoot => Role { to: root, from: all, keeps: false },
-                Shape::Neighbours => {
-                    let Neighbours { to, from, some_are_absent } =
-                        neighbours(self.communicator, rank)?;
-                    Role { to: Some(to), from: Some(from), keeps: some_are_absent }
-                }
-            })
+            let all = usize::try_from(ask(&SIZE, self.communicator)?).ok()?;
+            let root = if self.root == rank { all } else { 0 };
+            let (to, from) = match self.shape {
+                Shape::All => (all, all),
+                Shape::ToRoot => (all, root),
+                Shape::FromRoot => (root, all),
+                Shape::Broadcast => (root, all - root),
+                Shape::Neighbours => return neighbours(self.communicator, rank),
+            };
+            Some(Role { to, from, keeps: false })
         })
     }
 
-    /// The number of ranks at the other end of a side; `None` if the side's arguments are not used, or left to the library.
-    fn ranks(&mut self, direction: Direction, elements: *mut c_void) -> Option<usize> {
-        if elements.addr() == abi().in_place {
-            self.is_in_place = true;
-            return None;
-        }
-        match direction {
-            Direction::Send => self.role()?.to,
-            Direction::Receive => self.role()?.from,
-        }
+    /// What becomes of a side's elements, and the number of ranks at its other end; `None` if they are left to the library.
+    fn side(&self, direction: Direction, elements: *mut c_void) -> Option<(Direction, usize)> {
+        let role = self.role().filter(|_| elements.addr() != abi().in_place)?;
+        let (direction, ranks) = match direction {
+            Direction::Send if self.shape != Shape::Broadcast || role.to > 0 => {
+                (direction, role.to)
+            }
+            _ => (Direction::Receive, role.from),
+        };
+        (ranks > 0).then_some((direction, ranks))
     }
 
     /// Puts the packed bytes of a side one after the other. `None`, with nothing changed, if there are none, or too many.
@@ -119,90 +126,96 @@ impl Call {
     /// # Safety
     ///
     /// The parts must have been made of a call of the program.
-    unsafe fn place(&mut self, direction: Direction, parts: Vec<Option<Part>>) -> Option<*mut u8> {
-        let size = parts.iter().flatten().map(|part| part.size).sum();
+    unsafe fn place(&mut self, direction: Direction, parts: Vec<Part>) -> Option<*mut c_void> {
+        let size = parts.iter().map(|part| part.size).sum();
         c_int::try_from(size).ok().filter(|&size| size > 0)?;
         let buffer = Buffer::new(size)?;
-        let (start, mut at) = (buffer.as_ptr(), buffer.as_ptr());
-        // What is received in place, or perhaps not at all, must be there before.
-        let is_packed = direction == Direction::Send || self.is_in_place || self.role()?.keeps;
+        let mut at = buffer.as_ptr();
+        let is_sent = direction == Direction::Send;
         let mut placed = Vec::new();
-        for part in parts.into_iter().flatten() {
-            if is_packed {
+        for part in parts {
+            // What is received in place, or perhaps not at all, must be there before. And Intel MPI sends a part of what is
+            // there when a persistent operation is made, not when it starts.
+            if is_sent || self.is_in_place || self.role()?.keeps {
                 // SAFETY: the program's elements; the buffer has room for the bytes of all parts.
                 unsafe { part.pack(at) }?;
             }
-            let size = part.size;
+            let next = at.wrapping_add(part.size);
             placed.push(Placed { part, at });
-            at = at.wrapping_add(size);
+            at = next;
         }
-        if direction == Direction::Receive {
+        if is_sent || self.is_in_place || self.role()?.keeps {
+            self.operation.sends.extend(placed.iter().cloned());
+        }
+        if !is_sent {
             self.operation.receives.extend(placed);
         }
+        let start = buffer.as_ptr().cast();
         self.operation.buffers.push(buffer);
         Some(start)
     }
 
-    /// A block of elements of each of the ranks, one after the other, or a single block.
+    /// A single block of elements, or a block for each of the ranks, one after the other.
+    ///
+    /// # Safety
+    ///
+    /// The arguments must be the program's, as in the following functions.
     unsafe fn blocks<N: messages::Count>(
         &mut self,
-        direction: Direction,
         is_one: bool,
+        direction: Direction,
         (elements, count, datatype): (&mut *mut c_void, &mut N, &mut Word),
     ) -> Option<()> {
-        // SAFETY: the caller's arguments.
+        if types::is_left(*datatype, i64::MAX) {
+            return None;
+        }
+        let (direction, ranks) = self.side(direction, *elements)?;
+        let blocks = if is_one { 1 } else { ranks };
+        let all = (*count).into().checked_mul(i64::try_from(blocks).ok()?)?;
+        // SAFETY: guaranteed by the caller.
         unsafe {
-            if !abi().is_derived(abi().handle(*datatype)) {
-                self.is_in_place |= elements.addr() == abi().in_place;
-                return None;
-            }
-            let ranks = self.ranks(direction, *elements)?;
-            let blocks = if is_one { 1 } else { ranks };
-            let all = (*count).into().checked_mul(i64::try_from(blocks).ok()?)?;
             let part = Part::new(*elements, all, *datatype, direction)?;
             let size = part.size / blocks;
-            *elements = self.place(direction, vec![Some(part)])?.cast();
+            *elements = self.place(direction, vec![part])?;
             (*count, *datatype) = (bytes(size), abi().packed);
         }
         Some(())
     }
 
-    /// The only side of a broadcast.
-    unsafe fn root_or_leaf<N: messages::Count>(
+    /// Blocks of given lengths at given places. `find` gets the rank, the length and the place of each, and returns the type and
+    /// the place in bytes. The types do not change.
+    unsafe fn several<D: Displacement>(
         &mut self,
-        _: Direction,
-        side: (&mut *mut c_void, &mut N, &mut Word),
+        (direction, ranks): (Direction, usize),
+        elements: &mut *mut c_void,
+        (counts, places): (&mut *const c_int, &mut *const D),
+        mut find: impl FnMut(usize, usize, D) -> Option<(Arc<Entry>, isize)>,
     ) -> Option<()> {
-        if !abi().is_derived(abi().handle(*side.2)) {
-            return None;
+        let mut parts = Vec::new();
+        let (mut lengths, mut starts, mut start) = (Vec::new(), Vec::new(), 0);
+        for rank in 0..ranks {
+            // SAFETY: the program's arrays.
+            let (count, place) = unsafe { (*counts.add(rank), *places.add(rank)) };
+            starts.push(D::try_from(start).ok()?);
+            lengths.push(0);
+            if count != 0 {
+                let count = usize::try_from(count).ok()?;
+                let (entry, place) = find(rank, count, place)?;
+                let at = elements.wrapping_byte_offset(place);
+                let part = Part::of(entry, at, count, direction)?;
+                lengths[rank] = c_int::try_from(part.size).ok()?;
+                start += part.size;
+                parts.push(part);
+            }
         }
-        let is_root = self.role()?.to.is_some();
-        let direction = if is_root { Direction::Send } else { Direction::Receive };
-        // SAFETY: the caller's arguments.
-        unsafe { self.blocks(direction, true, side) }
+        // SAFETY: made of the program's arguments.
+        *elements = unsafe { self.place(direction, parts) }?;
+        (*counts, *places) = (lengths.as_ptr(), starts.as_ptr());
+        self.operation.kept.push(Box::new((lengths, starts)));
+        Some(())
     }
 
-    /// A single block.
-    unsafe fn one<N: messages::Count>(
-        &mut self,
-        direction: Direction,
-        side: (&mut *mut c_void, &mut N, &mut Word),
-    ) -> Option<()> {
-        // SAFETY: the caller's arguments.
-        unsafe { self.blocks(direction, true, side) }
-    }
-
-    /// A block for each rank.
-    unsafe fn each<N: messages::Count>(
-        &mut self,
-        direction: Direction,
-        side: (&mut *mut c_void, &mut N, &mut Word),
-    ) -> Option<()> {
-        // SAFETY: the caller's arguments.
-        unsafe { self.blocks(direction, false, side) }
-    }
-
-    /// Blocks of given lengths at given places, in elements.
+    /// Blocks of one type, at places in elements.
     unsafe fn list(
         &mut self,
         direction: Direction,
@@ -213,34 +226,26 @@ impl Call {
             &mut Word,
         ),
     ) -> Option<()> {
-        // SAFETY: the caller's arguments: arrays with an element for each rank.
+        if types::is_left(*datatype, i64::MAX) {
+            return None;
+        }
+        let side = self.side(direction, *elements)?;
+        // SAFETY: guaranteed by the caller.
         unsafe {
-            if !abi().is_derived(abi().handle(*datatype)) {
-                self.is_in_place |= elements.addr() == abi().in_place;
+            let all: i64 = (0..side.1).map(|rank| i64::from(*counts.add(rank))).sum();
+            if types::is_left(*datatype, all) {
                 return None;
             }
-            let ranks = self.ranks(direction, *elements)?;
-            let all: i64 = (0..ranks).map(|rank| i64::from(*counts.add(rank))).sum();
-            let all = usize::try_from(all).ok()?;
-            let entry = types::find(*datatype, all)?;
-            let extent = entry.native()?.compiled.committed.extent();
-            let extent = isize::try_from(extent).ok()?;
-            let part = |rank: usize| {
-                let count = usize::try_from(*counts.add(rank)).ok()?;
-                let start = elements.wrapping_byte_offset(extent * *places.add(rank) as isize);
-                let part = || Part::of(entry.clone(), start, count, direction);
-                if count == 0 { Some(None) } else { part().map(Some) }
-            };
-            let parts = (0..ranks).map(part).collect::<Option<Vec<_>>>()?;
-            let arrays = arrays(&parts);
-            *elements = self.place(direction, parts)?.cast();
-            *datatype = abi().packed;
-            self.keep(arrays?, counts, places);
+            let entry = types::find(*datatype, usize::try_from(all).ok()?)?;
+            let extent = isize::try_from(entry.native()?.compiled.committed.extent()).ok()?;
+            let find = |_, _, place| Some((entry.clone(), extent * place as isize));
+            self.several(side, elements, (counts, places), find)?;
         }
+        *datatype = abi().packed;
         Some(())
     }
 
-    /// Blocks of given lengths and types at given places, in bytes.
+    /// Blocks of different types, at places in bytes.
     unsafe fn types<D: Displacement>(
         &mut self,
         direction: Direction,
@@ -251,46 +256,27 @@ impl Call {
             &mut *const c_void,
         ),
     ) -> Option<()> {
-        // SAFETY: the caller's arguments: arrays with an element for each rank.
+        let side = self.side(direction, *elements)?;
+        let before = *datatypes;
+        // SAFETY: guaranteed by the caller.
         unsafe {
-            let ranks = self.ranks(direction, *elements)?;
-            let mut gains = false;
-            let mut part = |rank: usize| {
-                let count = usize::try_from(*counts.add(rank)).ok()?;
-                let start = elements.wrapping_byte_offset((*places.add(rank)).try_into().ok()?);
-                let datatype = abi().read(*datatypes, rank);
-                if count == 0 {
-                    return Some(None);
-                }
-                let gaining = types::find(datatype, count);
-                gains |= gaining.is_some();
-                let entry = gaining.or_else(|| types::find_any(datatype, count))?;
-                Part::of(entry, start, count, direction).map(Some)
+            let each = |rank| !types::is_left(abi().read(before, rank), (*counts.add(rank)).into());
+            if !(0..side.1).any(each) {
+                return None;
+            }
+            let find = |rank, count, place: D| {
+                Some((types::find_any(abi().read(before, rank), count)?, place.try_into().ok()?))
             };
-            let parts = (0..ranks).map(&mut part).collect::<Option<Vec<_>>>()?;
-            let arrays = arrays(&parts).filter(|_| gains)?;
-            *elements = self.place(direction, parts)?.cast();
-            let mut handles = vec![0; ranks];
+            self.several(side, elements, (counts, places), find)?;
+            let mut handles: Vec<Word> = vec![0; side.1];
             let start: *mut c_void = handles.as_mut_ptr().cast();
-            for rank in 0..ranks {
+            for rank in 0..side.1 {
                 abi().write(start.wrapping_byte_add(rank * abi().handle), abi().packed);
             }
             *datatypes = start;
             self.operation.kept.push(Box::new(handles));
-            self.keep(arrays, counts, places);
         }
         Some(())
-    }
-
-    /// Replaces arrays of the call. The new ones live as long as the operation.
-    fn keep<D: Displacement>(
-        &mut self,
-        (lengths, starts): (Vec<c_int>, Vec<D>),
-        counts: &mut *const c_int,
-        places: &mut *const D,
-    ) {
-        (*counts, *places) = (lengths.as_ptr(), starts.as_ptr());
-        self.operation.kept.push(Box::new((lengths, starts)));
     }
 
     /// Ends a blocking call.
@@ -319,7 +305,7 @@ impl Call {
         // SAFETY: guaranteed by the caller.
         let handle = unsafe { abi().read(request, 0) };
         // A library may give the same handle to all requests that are complete.
-        if is_complete(handle) {
+        if !self.operation.is_persistent && is_complete(handle) {
             // SAFETY: as above.
             return unsafe { self.end(code) };
         }
@@ -328,21 +314,8 @@ impl Call {
     }
 }
 
-/// The lengths and the starts in bytes of the packed parts.
-fn arrays<D: Displacement>(parts: &[Option<Part>]) -> Option<(Vec<c_int>, Vec<D>)> {
-    let mut start = 0;
-    let each = |part: &Option<Part>| {
-        let size = part.as_ref().map_or(0, |part| part.size);
-        let pair = (c_int::try_from(size).ok()?, D::try_from(start).ok()?);
-        start += size;
-        Some(pair)
-    };
-    Some(parts.iter().map(each).collect::<Option<Vec<_>>>()?.into_iter().unzip())
-}
-
-/// Exports the two functions of an operation: the blocking and the nonblocking one. After the arguments come the shape, the root,
-/// and the sides with their arguments. The persistent ones are left to the library: Open MPI 4.1 lacks them, and a program that
-/// looks for them must not find any.
+/// Exports the three functions of an operation: the blocking, the nonblocking and the persistent one. After the arguments come
+/// the shape, the root, and the sides with their arguments.
 macro_rules! collectives {
     () => {};
     (both $names:tt $arguments:tt = $shape:ident($root:expr, $communicator:ident): $($rest:tt)*) => {
@@ -353,40 +326,44 @@ macro_rules! collectives {
         collectives! { @ [] [] [] $($rest)* }
     };
     (
-        @ [$($both:ident)?] [$($generics:tt)*] [$($on:tt)*] [$name:literal $nonblocking:literal]
+        @ [$($both:ident)?] [$($generics:tt)*] [$($on:tt)*] [$name:literal $nonblocking:literal $persistent:literal]
         ($($argument:ident: $type:ty),* $(,)?) = $shape:ident($root:expr, $communicator:ident):
-        $($side:ident $direction:ident($elements:ident, $($other:ident),*)),+;
+        $($side:ident $([$is_one:literal])?($direction:ident, $elements:ident, $($other:ident),*)),+;
         $($rest:tt)*
     ) => {
         const _: () = {
-            collectives! { @function [$($generics)*] blocking() end() $shape($root, $communicator)
-                ($($argument: $type),*) { $($side $direction($elements, $($other),*))+ } }
-            collectives! { @function [$($generics)*] nonblocking(request: *mut c_void) record(request)
-                $shape($root, $communicator) ($($argument: $type),*) { $($side $direction($elements, $($other),*))+ } }
+            collectives! { @function [$($generics)*] blocking() false end() $shape($root, $communicator)
+                ($($argument: $type),*) { $($side $([$is_one])?($direction, $elements, $($other),*))+ } }
+            collectives! { @function [$($generics)*] nonblocking(request: *mut c_void) false record(request)
+                $shape($root, $communicator) ($($argument: $type),*) { $($side $([$is_one])?($direction, $elements, $($other),*))+ } }
+            collectives! { @function [$($generics)*] persistent(info: Word, request: *mut c_void) true record(request)
+                $shape($root, $communicator) ($($argument: $type),*) { $($side $([$is_one])?($direction, $elements, $($other),*))+ } }
             exported! {
                 $($both)? [$name]($($argument: $type),*) $($on)*, |library| blocking(library, $($argument),*);
                 $($both)? [$nonblocking]($($argument: $type),*, request: *mut c_void) $($on)*,
                     |library| nonblocking(library, $($argument),*, request);
+                $($both)? [$persistent]($($argument: $type),*, info: Word, request: *mut c_void) $($on)*,
+                    |library| persistent(library, $($argument),*, info, request);
             }
         };
         collectives! { $($rest)* }
     };
     (
-        @function [$($generics:tt)*] $function:ident($($last:ident: $last_type:ty),*)
+        @function [$($generics:tt)*] $function:ident($($last:ident: $last_type:ty),*) $is_persistent:literal
         $end:ident($($request:ident)?) $shape:ident($root:expr, $communicator:ident) ($($argument:ident: $type:ty),*)
-        { $($side:ident $direction:ident($elements:ident, $($other:ident),*))+ }
+        { $($side:ident $([$is_one:literal])?($direction:ident, $elements:ident, $($other:ident),*))+ }
     ) => {
         unsafe fn $function $($generics)* (
             original: unsafe extern "C-unwind" fn($($type,)* $($last_type),*) -> c_int,
             $($argument: $type,)* $($last: $last_type),*
         ) -> c_int {
             let mut call =
-                Call::new(Shape::$shape, $communicator, $root, &[$($elements),+]);
+                Call::new(Shape::$shape, $communicator, $root, $is_persistent, &[$($elements),+]);
             // SAFETY: the caller's arguments, in which packed bytes replace elements.
             unsafe {
                 $(
                     let (mut $elements, $(mut $other),*) = ($elements, $($other),*);
-                    call.$side(Direction::$direction, (&mut $elements, $(&mut $other),*));
+                    call.$side($($is_one,)? Direction::$direction, (&mut $elements, $(&mut $other),*));
                 )+
                 let code = original($($argument,)* $($last),*);
                 call.$end(code $(, $request)?)
@@ -396,65 +373,65 @@ macro_rules! collectives {
 }
 
 collectives! {
-    both ["Bcast" "Ibcast"]
+    both ["Bcast" "Ibcast" "Bcast_init"]
         (elements: *mut c_void, count: Count, datatype: Word, root: c_int, communicator: Word)
-        = FromRoot(root, communicator): root_or_leaf Send(elements, count, datatype);
-    both ["Gather" "Igather"]
+        = Broadcast(root, communicator): blocks[true](Send, elements, count, datatype);
+    both ["Gather" "Igather" "Gather_init"]
         (elements: *mut c_void, count: Count, datatype: Word, into: *mut c_void, room: Count, into_type: Word,
             root: c_int, communicator: Word)
-        = ToRoot(root, communicator): one Send(elements, count, datatype), each Receive(into, room, into_type);
-    both ["Scatter" "Iscatter"]
+        = ToRoot(root, communicator): blocks[true](Send, elements, count, datatype), blocks[false](Receive, into, room, into_type);
+    both ["Scatter" "Iscatter" "Scatter_init"]
         (elements: *mut c_void, count: Count, datatype: Word, into: *mut c_void, room: Count, into_type: Word,
             root: c_int, communicator: Word)
-        = FromRoot(root, communicator): each Send(elements, count, datatype), one Receive(into, room, into_type);
-    both ["Allgather" "Iallgather"]
+        = FromRoot(root, communicator): blocks[false](Send, elements, count, datatype), blocks[true](Receive, into, room, into_type);
+    both ["Allgather" "Iallgather" "Allgather_init"]
         (elements: *mut c_void, count: Count, datatype: Word, into: *mut c_void, room: Count, into_type: Word,
             communicator: Word)
-        = All(0, communicator): one Send(elements, count, datatype), each Receive(into, room, into_type);
-    both ["Alltoall" "Ialltoall"]
+        = All(0, communicator): blocks[true](Send, elements, count, datatype), blocks[false](Receive, into, room, into_type);
+    both ["Alltoall" "Ialltoall" "Alltoall_init"]
         (elements: *mut c_void, count: Count, datatype: Word, into: *mut c_void, room: Count, into_type: Word,
             communicator: Word)
-        = All(0, communicator): each Send(elements, count, datatype), each Receive(into, room, into_type);
-    both ["Neighbor_allgather" "Ineighbor_allgather"]
+        = All(0, communicator): blocks[false](Send, elements, count, datatype), blocks[false](Receive, into, room, into_type);
+    both ["Neighbor_allgather" "Ineighbor_allgather" "Neighbor_allgather_init"]
         (elements: *mut c_void, count: Count, datatype: Word, into: *mut c_void, room: Count, into_type: Word,
             communicator: Word)
-        = Neighbours(0, communicator): one Send(elements, count, datatype), each Receive(into, room, into_type);
-    both ["Neighbor_alltoall" "Ineighbor_alltoall"]
+        = Neighbours(0, communicator): blocks[true](Send, elements, count, datatype), blocks[false](Receive, into, room, into_type);
+    both ["Neighbor_alltoall" "Ineighbor_alltoall" "Neighbor_alltoall_init"]
         (elements: *mut c_void, count: Count, datatype: Word, into: *mut c_void, room: Count, into_type: Word,
             communicator: Word)
-        = Neighbours(0, communicator): each Send(elements, count, datatype), each Receive(into, room, into_type);
-    only ["Gatherv" "Igatherv"]
+        = Neighbours(0, communicator): blocks[false](Send, elements, count, datatype), blocks[false](Receive, into, room, into_type);
+    only ["Gatherv" "Igatherv" "Gatherv_init"]
         (elements: *mut c_void, count: c_int, datatype: Word, into: *mut c_void, rooms: *const c_int,
             places: *const c_int, into_type: Word, root: c_int, communicator: Word)
-        = ToRoot(root, communicator): one Send(elements, count, datatype), list Receive(into, rooms, places, into_type);
-    only ["Scatterv" "Iscatterv"]
+        = ToRoot(root, communicator): blocks[true](Send, elements, count, datatype), list(Receive, into, rooms, places, into_type);
+    only ["Scatterv" "Iscatterv" "Scatterv_init"]
         (elements: *mut c_void, counts: *const c_int, starts: *const c_int, datatype: Word, into: *mut c_void,
             room: c_int, into_type: Word, root: c_int, communicator: Word)
-        = FromRoot(root, communicator): list Send(elements, counts, starts, datatype), one Receive(into, room, into_type);
-    only ["Allgatherv" "Iallgatherv"]
+        = FromRoot(root, communicator): list(Send, elements, counts, starts, datatype), blocks[true](Receive, into, room, into_type);
+    only ["Allgatherv" "Iallgatherv" "Allgatherv_init"]
         (elements: *mut c_void, count: c_int, datatype: Word, into: *mut c_void, rooms: *const c_int,
             places: *const c_int, into_type: Word, communicator: Word)
-        = All(0, communicator): one Send(elements, count, datatype), list Receive(into, rooms, places, into_type);
-    only ["Neighbor_allgatherv" "Ineighbor_allgatherv"]
+        = All(0, communicator): blocks[true](Send, elements, count, datatype), list(Receive, into, rooms, places, into_type);
+    only ["Neighbor_allgatherv" "Ineighbor_allgatherv" "Neighbor_allgatherv_init"]
         (elements: *mut c_void, count: c_int, datatype: Word, into: *mut c_void, rooms: *const c_int,
             places: *const c_int, into_type: Word, communicator: Word)
-        = Neighbours(0, communicator): one Send(elements, count, datatype), list Receive(into, rooms, places, into_type);
-    only ["Alltoallv" "Ialltoallv"]
+        = Neighbours(0, communicator): blocks[true](Send, elements, count, datatype), list(Receive, into, rooms, places, into_type);
+    only ["Alltoallv" "Ialltoallv" "Alltoallv_init"]
         (elements: *mut c_void, counts: *const c_int, starts: *const c_int, datatype: Word, into: *mut c_void,
             rooms: *const c_int, places: *const c_int, into_type: Word, communicator: Word)
-        = All(0, communicator): list Send(elements, counts, starts, datatype), list Receive(into, rooms, places, into_type);
-    only ["Neighbor_alltoallv" "Ineighbor_alltoallv"]
+        = All(0, communicator): list(Send, elements, counts, starts, datatype), list(Receive, into, rooms, places, into_type);
+    only ["Neighbor_alltoallv" "Ineighbor_alltoallv" "Neighbor_alltoallv_init"]
         (elements: *mut c_void, counts: *const c_int, starts: *const c_int, datatype: Word, into: *mut c_void,
             rooms: *const c_int, places: *const c_int, into_type: Word, communicator: Word)
         = Neighbours(0, communicator):
-            list Send(elements, counts, starts, datatype), list Receive(into, rooms, places, into_type);
-    only ["Alltoallw" "Ialltoallw"]
+            list(Send, elements, counts, starts, datatype), list(Receive, into, rooms, places, into_type);
+    only ["Alltoallw" "Ialltoallw" "Alltoallw_init"]
         (elements: *mut c_void, counts: *const c_int, starts: *const c_int, datatypes: *const c_void, into: *mut c_void,
             rooms: *const c_int, places: *const c_int, into_types: *const c_void, communicator: Word)
-        = All(0, communicator): types Send(elements, counts, starts, datatypes), types Receive(into, rooms, places, into_types);
-    only ["Neighbor_alltoallw" "Ineighbor_alltoallw"]
+        = All(0, communicator): types(Send, elements, counts, starts, datatypes), types(Receive, into, rooms, places, into_types);
+    only ["Neighbor_alltoallw" "Ineighbor_alltoallw" "Neighbor_alltoallw_init"]
         (elements: *mut c_void, counts: *const c_int, starts: *const isize, datatypes: *const c_void, into: *mut c_void,
             rooms: *const c_int, places: *const isize, into_types: *const c_void, communicator: Word)
         = Neighbours(0, communicator):
-            types Send(elements, counts, starts, datatypes), types Receive(into, rooms, places, into_types);
+            types(Send, elements, counts, starts, datatypes), types(Receive, into, rooms, places, into_types);
 }

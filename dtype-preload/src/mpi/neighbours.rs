@@ -4,7 +4,7 @@ use std::ffi::c_int;
 use std::ptr;
 
 use super::abi::Word;
-use super::collectives::ask;
+use super::collectives::{Role, ask};
 use crate::original::originals;
 
 originals! {
@@ -16,20 +16,12 @@ originals! {
         unsafe extern "C" fn(Word, *mut c_int, *mut c_int, *mut c_int) -> c_int;
 }
 
-/// How many neighbours a rank has.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Neighbours {
-    pub(super) to: usize,
-    pub(super) from: usize,
-    /// Whether some of them may be `MPI_PROC_NULL`, from which nothing is received.
-    pub(super) some_are_absent: bool,
-}
-
 /// The neighbours of a rank in a communicator that exists; `None` if it has no topology that is known.
-pub(super) fn neighbours(communicator: Word, rank: c_int) -> Option<Neighbours> {
+pub(super) fn neighbours(communicator: Word, rank: c_int) -> Option<Role> {
     let (mut from, mut to, mut is_weighted) = (0, 0, 0);
     // In MPICH's ABI and in the standard's.
-    let some_are_absent = match ask(&TOPO_TEST, communicator)? {
+    // A neighbour in a grid may be `MPI_PROC_NULL`, from which nothing is received.
+    let keeps = match ask(&TOPO_TEST, communicator)? {
         2 | 211 => {
             from = 2 * ask(&CARTDIM, communicator)?;
             to = from;
@@ -51,5 +43,5 @@ pub(super) fn neighbours(communicator: Word, rank: c_int) -> Option<Neighbours> 
         }
         _ => return None,
     };
-    Some(Neighbours { to: to.try_into().ok()?, from: from.try_into().ok()?, some_are_absent })
+    Some(Role { to: to.try_into().ok()?, from: from.try_into().ok()?, keeps })
 }

@@ -40,6 +40,8 @@ pub(super) struct Operation {
     pub(super) is_persistent: bool,
     /// Whether the library is carrying it out.
     pub(super) is_pending: AtomicBool,
+    /// Whether a call has the request, and may complete it.
+    is_taken: AtomicBool,
     /// The packed bytes.
     pub(super) buffers: Vec<Buffer>,
     /// What else must live as long: the arrays of arguments of a collective operation.
@@ -55,6 +57,7 @@ impl Operation {
             is_message,
             is_persistent,
             is_pending: AtomicBool::new(!is_persistent),
+            is_taken: AtomicBool::new(false),
             buffers,
             kept: Vec::new(),
         }
@@ -162,11 +165,20 @@ pub(super) fn remove(handle: Word, operation: &Arc<Operation>) {
 }
 
 /// A request of the program that has an operation.
+///
+/// While a call has it, no other call finds it: when the library has completed the request, another thread may get the same handle
+/// for a request that has no operation.
 #[derive(Debug)]
 pub(super) struct Request {
     pub(super) index: usize,
     pub(super) handle: Word,
     pub(super) operation: Arc<Operation>,
+}
+
+impl Drop for Request {
+    fn drop(&mut self) {
+        self.operation.is_taken.store(false, Ordering::Release);
+    }
 }
 
 /// Those requests of an array that have an operation.
@@ -182,7 +194,9 @@ pub(super) unsafe fn ours(requests: *const c_void, len: c_int) -> Vec<Request> {
     let each = |index| {
         // SAFETY: guaranteed by the caller.
         let handle = unsafe { abi().read(requests, index) };
-        find(handle).map(|operation| Request { index, handle, operation })
+        let operation = find(handle)?;
+        let is_free = !operation.is_taken.swap(true, Ordering::AcqRel);
+        is_free.then(|| Request { index, handle, operation })
     };
     (0..usize::try_from(len).unwrap_or(0)).filter_map(each).collect()
 }

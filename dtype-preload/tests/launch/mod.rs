@@ -36,7 +36,7 @@ impl Library {
 
     /// A command of the library: Debian's, or the one in the folder that `DTYPE_PRELOAD_OPENMPI` or `DTYPE_PRELOAD_MPICH`
     /// names.
-    fn command(self, name: &str) -> PathBuf {
+    pub(crate) fn command(self, name: &str) -> PathBuf {
         match env::var_os(format!("DTYPE_PRELOAD_{}", self.name().to_uppercase())) {
             Some(folder) => Path::new(&folder).join(name),
             None => format!("{name}.{}", self.name()).into(),
@@ -110,6 +110,12 @@ impl Library {
             }
             command.arg(format!("DTYPE_PRELOAD={mode}")).arg(program).args(arguments);
         }
+        Self::environment(&mut command).current_dir(folder).envs(variables.iter().copied());
+        command.output().expect("timeout can be started")
+    }
+
+    /// What the libraries need as root, with more ranks than cores, and without a network.
+    pub(crate) fn environment(command: &mut Command) -> &mut Command {
         command
             .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
             .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
@@ -119,10 +125,8 @@ impl Library {
             .env("OMPI_MCA_opal_common_ucx_tls", "any")
             .env("OMPI_MCA_opal_common_ucx_devices", "any")
             .env("UCX_TLS", "self,sm")
+            .env("FI_PROVIDER", "tcp")
             .env("OPENBLAS_NUM_THREADS", "1")
-            .current_dir(folder)
-            .envs(variables.iter().copied());
-        command.output().expect("timeout can be started")
     }
 
     /// As [`start`](Self::start), for a program that must succeed. Returns its standard output.
