@@ -260,7 +260,7 @@ impl Call {
         let before = *datatypes;
         // SAFETY: guaranteed by the caller.
         unsafe {
-            let each = |rank| !types::is_left(abi().read(before, rank), (*counts.add(rank)).into());
+            let each = |rank| !types::is_left(abi().read(before, rank), *counts.add(rank));
             if !(0..side.1).any(each) {
                 return None;
             }
