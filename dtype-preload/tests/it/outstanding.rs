@@ -15,9 +15,9 @@ fn outstanding_requests_end_with_the_right_bytes() {
             ("on", [false, true], ["2", "1000", "2", "5"]),
         ] {
             // With threads, Open MPI 4.1.4 alone now and then mixes up requests.
-            let [ranks, rounds, threads, seed] = arguments;
+            let [rounds, requests, threads, seed] = arguments;
             let threads = if library == Library::OpenMpi { "1" } else { threads };
-            let arguments = [ranks, rounds, threads, seed];
+            let arguments = [rounds, requests, threads, seed];
             let (out, err) = library.run(&program, &arguments, mode, &hooked, &[]);
             // The lines of the two ranks may be mixed.
             let out: String = out.split_whitespace().collect();
