@@ -21,8 +21,14 @@ fn each_rank_has_the_right_bytes() {
             let (out, err) = library.run(&program, &["10", "300"], mode, hooked, &[]);
             let what = format!("{library:?} {mode} {hooked:?}: {out} {err}");
             let moved = out.trim().strip_prefix("right, ").unwrap_or_else(|| panic!("{what}"));
-            // The least of all ranks, some of which are left alone.
-            assert_eq!(moved == "0 moved", hooked.contains(&false), "{what}");
+            // The least of all ranks, some of which are left alone. In MPICH 4.1 to 4.3, all collective operations are.
+            let is_left = ["4.1.", "4.2.", "4.3."].iter().any(|version| moved.contains(version));
+            let is_none = moved.starts_with("0 moved");
+            assert_eq!(
+                is_none,
+                is_left && moved.contains("MPICH") || hooked.contains(&false),
+                "{what}"
+            );
         }
     }
 }
