@@ -1,6 +1,6 @@
 //! The copy routines: what executes a plan.
 //!
-//! [`execute`] walks the operations of a plan and hands each to a kernel. A kernel is generic over a
+//! [`execute`] walks the operations of a plan and hands each to the kernel that [`choose`] names. A kernel is generic over a
 //! [`Direction`](direction::Direction), so that packing, unpacking, moving and zeroing are the same code, and over the
 //! [`Registers`](registers::Registers) of a set of instructions. It trusts its pointers: the caller has checked the
 //! memory that the plan spans.
@@ -20,7 +20,6 @@
 //! | `gather` | arrays of small structs as columns, and back |
 //! | `lanes` | values in packed records that must lie in a range |
 //! | `reverse`, `integers`, `elements` | values that change on the way |
-//! | `chosen`, `explain` | which kernel copies what |
 //!
 //! Another instruction set needs a file that implements [`Vector`](vector::Vector), as `aarch64` does, an arm in
 //! `compiled_for_vectors!`, which dispatches, and a variant of [`Isa`](crate::kernels::Isa): the compiler then leads to the
@@ -30,10 +29,8 @@
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
 pub(crate) mod blocks;
-mod chosen;
 pub(crate) mod direction;
 pub(crate) mod elements;
-pub(crate) mod explain;
 mod gather;
 mod grid;
 pub(crate) mod integers;
@@ -70,17 +67,17 @@ pub(crate) use gather::{columns, is_gathering};
 pub(crate) use grid::part as part_of_grid;
 pub(crate) use irregular::{list, list_within};
 pub(crate) use lanes::test;
-pub(crate) use permute::{blocks as permuted_blocks, is_worth_a_call, permute, permute_or};
+pub(crate) use permute::{blocks as permuted_blocks, permute, permute_or};
 pub(crate) use records::part as part_of_records;
 pub(crate) use reverse::reverse;
-pub(crate) use rows::{beats_pieces, grid, may_beat_pieces, strided};
-pub(crate) use shuffle::{is_shuffling, pack_values, unpack_values};
+pub(crate) use rows::{grid, strided};
+pub(crate) use shuffle::{pack_values, unpack_values};
 
-use chosen::Kernel;
 use registers::compiled_for_selected;
 
 use crate::kernels::selected;
-use crate::plan::{Blocks, Body, Flat, Op, Plan, Program, SHORT, items};
+use crate::plan::choose::{self, Kernel};
+use crate::plan::{Blocks, Flat, Op, Plan, Program, SHORT, items};
 
 /// Executes a plan for `count` instances.
 ///
@@ -99,85 +96,61 @@ pub(crate) unsafe fn execute<D: Direction>(
         match count {
             0 => {}
             1 => one::one::<D>(plan, memory, packed),
+            _ if !selected().permutes() && plan.program().is_few_runs(count) => {
+                few::<D>(plan.program(), count, memory, packed);
+            }
             _ => several::<D>(plan, count, memory, packed),
         }
     }
 }
 
-/// Executes a plan for several instances. Every call is the last thing that it does, so that it has no registers to save.
-///
-/// # Safety
-///
-/// As [`execute`]; there must be at least one instance.
-#[inline]
-unsafe fn several<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed: *mut u8) {
-    let program = plan.program();
-    // SAFETY: passed on to the caller.
-    unsafe {
-        if !selected().permutes() && program.is_few_runs(count) {
-            few::<D>(program, count, memory, packed);
-        } else {
-            permuted_or_not::<D>(plan, count, memory, packed);
-        }
-    }
-}
-
 compiled_for_selected! {
-    /// Executes a plan for several instances by their permutation, if there is one and the machine executes it, or otherwise as
-    /// [`unpermuted`] does.
+    /// Executes a plan for several instances. If they are permuted, that is the last thing that it does, so that it has no
+    /// registers to save.
     ///
     /// # Safety
     ///
-    /// As [`several`].
-    unsafe fn permuted_or_not[D: Direction][D](
+    /// As [`execute`]; there must be several instances.
+    unsafe fn several[D: Direction][D](
         plan: &Plan, count: u64, memory: *mut u8, packed: *mut u8,
     ) = R => {
-        if let Some(all) = plan.program().instances() {
+        if <R as registers::Registers>::PERMUTES
+            && let Some(all) = choose::permuted_instances(plan, plan.size() * count, D::USE)
+        {
             #[expect(clippy::cast_possible_truncation, reason = "bytes and a displacement in memory")]
             let (bytes, disp) = ((plan.size() * count) as usize, all.disp as isize);
-            let first = memory.wrapping_offset(disp);
             // The permutation is that of the instances, counted from the displacement.
-            if permute::by_registers::<D, R>(&all.permutation, 0..bytes, first, packed) {
-                return;
-            }
+            let first = memory.wrapping_offset(disp);
+            permute::by_registers::<D, R>(&all.permuted.permutation, 0..bytes, first, packed);
+        } else {
+            unpermuted::<D>(plan, count, memory, packed);
         }
-        unpermuted::<D>(plan, count, memory, packed);
     };
 }
 
-/// Executes a plan block by block if an instance is a [`single`] operation, by its records if they are a few runs, or otherwise
-/// by its operations.
+/// Executes a plan for several instances that are not permuted.
 ///
 /// # Safety
 ///
-/// As [`several`].
+/// As [`execute`].
 #[inline(never)]
 unsafe fn unpermuted<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed: *mut u8) {
-    let (program, extent) = (plan.program(), plan.extent());
-    if let Some(all) = single(plan, count) {
-        // SAFETY: passed on to the caller; the blocks are all that an instance is.
-        unsafe { blocks::repeated::<D>(&all, program, count, extent, memory, packed) };
-        return;
-    }
-    // Moving and zeroing have no packed bytes that a record would be found by.
-    if count > 2
-        && D::IS_PACKED
-        && let Some(all) = program.records()
-        && all.are_run_by_run()
-    {
-        let (disp, from) = all.find(0);
-        #[expect(clippy::cast_possible_truncation, reason = "bytes in memory")]
-        let len = (plan.size() * count) as usize;
-        // SAFETY: all bytes of the instances, which the caller guarantees.
-        return unsafe { records::part::<D>(all, from, len, memory.wrapping_offset(disp), packed) };
-    }
-    let instance = program.instance();
-    // SAFETY: passed on to the caller.
+    let program = plan.program();
+    // SAFETY: passed on to the caller: the blocks, records, or repetitions are what the instances are.
     unsafe {
-        if count < records::Tiled::MIN_RECORDS as u64 {
-            walked::<D>(instance, program, count, extent, memory, packed);
+        if let Some(all) = choose::joined(plan, count) {
+            blocks::<D>(&all, program, memory, packed);
+        } else if let Some(all) = choose::records(program, count, D::USE) {
+            let (disp, from) = all.find(0);
+            #[expect(clippy::cast_possible_truncation, reason = "bytes in memory")]
+            let len = (plan.size() * count) as usize;
+            records::part::<D>(all, from, len, memory.wrapping_offset(disp), packed);
+        } else if choose::are_walked(program, count) {
+            let of = Repeated { ops: program.instance(), count, stride: plan.extent() };
+            walked::<D>(of, program, memory, packed);
         } else {
-            repeated::<D>(instance, program, count, extent, memory, packed);
+            let (ops, extent) = (program.instance(), plan.extent());
+            repeated::<D>(ops, program, count, extent, memory, packed);
         }
     }
 }
@@ -199,9 +172,7 @@ unsafe fn few<D: Direction>(program: &Program, count: u64, memory: *mut u8, pack
     };
     // SAFETY: called below for the runs of each instance, which the caller guarantees, and for as many packed bytes.
     let run = |disp, len, memory: *mut u8, packed: *mut u8| unsafe {
-        if !D::chosen(|| Kernel::Copy, packed) {
-            blocks::run::<D>(memory.wrapping_offset(disp), packed, len);
-        }
+        blocks::run::<D>(memory.wrapping_offset(disp), packed, len);
     };
     // The runs of each instance: one and two are the most frequent, and are read only once.
     match instance {
@@ -236,19 +207,13 @@ unsafe fn few<D: Direction>(program: &Program, count: u64, memory: *mut u8, pack
     }
 }
 
-/// What an instance is, if that is blocks at equal distances, which are executed as such unless a permutation copies `count`
-/// instances, or they are records.
-#[inline(always)]
-fn single(plan: &Plan, count: u64) -> Option<Blocks> {
-    let program = plan.program();
-    let is_single = |all: &Blocks| is_joined(all, plan, count) || program.records().is_none();
-    program.single().copied().filter(is_single)
-}
-
-/// Whether `count` instances are blocks at equal distances, as one instance is.
-#[inline(always)]
-fn is_joined(blocks: &Blocks, plan: &Plan, count: u64) -> bool {
-    blocks.repeated(count, plan.extent()).is_some()
+/// Operations that are executed several times.
+#[derive(Clone, Copy)]
+struct Repeated<'a> {
+    ops: &'a [Op],
+    count: u64,
+    /// Bytes from one repetition to the next.
+    stride: i64,
 }
 
 /// Executes a constant program `count` times, at a stride of `stride` bytes.
@@ -281,60 +246,37 @@ pub(crate) unsafe fn repeated<D: Direction>(
     memory: *mut u8,
     packed: *mut u8,
 ) -> *mut u8 {
-    if ops.is_empty() {
-        // Nothing, whatever the count.
-        return packed;
+    let of = Repeated { ops, count, stride };
+    let room = &mut None;
+    let kernel = choose::repeated(ops, program, count, stride, selected(), D::USE, room);
+    // SAFETY: the caller guarantees the bytes of the repetitions: they are what the kernel was chosen for.
+    unsafe {
+        match kernel {
+            Kernel::Nothing => packed,
+            Kernel::Blocks(all) => blocks::<D>(&all, program, memory, packed),
+            Kernel::Permutation(all) => match permute::end::<D>(all, count, memory, packed) {
+                Some(end) => end,
+                // Another thread has selected other instructions meanwhile.
+                None => walked::<D>(of, program, memory, packed),
+            },
+            Kernel::PermutedRows(_) | Kernel::Grid(_) | Kernel::Tiles(_) => match ops {
+                [Op::Blocks(row)] => {
+                    blocks::rows::<D>(kernel, row, program, count, stride, memory, packed)
+                }
+                _ => packed,
+            },
+            Kernel::Runs(runs) => records::run_by_run::<D>(runs, stride, count, memory, packed),
+            Kernel::Flat(Flat { list, lists, .. }) => {
+                let mut packed = packed;
+                for iteration in 0..count {
+                    let memory = memory.wrapping_offset(offset(stride, iteration));
+                    packed = self::list::<D>(list, lists, memory, packed);
+                }
+                packed
+            }
+            _ => walked::<D>(of, program, memory, packed),
+        }
     }
-    if count > 1
-        && let Some(body) = program.body(ops, stride, count)
-        // SAFETY: the same bytes.
-        && let Some(end) = unsafe { by_table::<D>(body, count, stride, memory, packed) }
-    {
-        return end;
-    }
-    if let [Op::Blocks(only)] = ops {
-        // SAFETY: the same bytes.
-        return unsafe { blocks::repeated::<D>(only, program, count, stride, memory, packed) };
-    }
-    if let Some(record) = records::Record::new(ops, stride, count) {
-        // SAFETY: the same bytes in another order.
-        return unsafe { record.execute::<D>(memory, packed) };
-    }
-    // SAFETY: passed on to the caller.
-    unsafe { walked::<D>(ops, program, count, stride, memory, packed) }
-}
-
-/// So many repetitions that are close together are copied run by run faster than one after another.
-const MIN_RUN_BY_RUN: u64 = 8;
-
-/// As [`repeated`], by the table of the operations: by their permutation, if the machine executes it, or as a list, if the
-/// repetitions are too few or too far apart to be copied run by run. Returns `None` without an effect otherwise.
-///
-/// # Safety
-///
-/// As [`repeated`]; the body must be these operations.
-unsafe fn by_table<D: Direction>(
-    body: &Body,
-    count: u64,
-    stride: i64,
-    memory: *mut u8,
-    packed: *mut u8,
-) -> Option<*mut u8> {
-    if let Some(permutation) = &body.permutation {
-        // SAFETY: the permutation is computed from the operations, whose bytes the caller guarantees.
-        return unsafe { permute::end::<D>(permutation, count, memory, packed) };
-    }
-    if count >= MIN_RUN_BY_RUN && records::Tiled::new(0, stride, count).is_some() {
-        return None;
-    }
-    let Flat { list, lists, .. } = body.list.as_ref()?;
-    let mut packed = packed;
-    for iteration in 0..count {
-        let memory = memory.wrapping_offset(offset(stride, iteration));
-        // SAFETY: the runs of one repetition, which the caller guarantees; the list is of these tables.
-        packed = unsafe { self::list::<D>(list, lists, memory, packed) };
-    }
-    Some(packed)
 }
 
 /// As [`repeated`], one repetition after another.
@@ -343,22 +285,16 @@ unsafe fn by_table<D: Direction>(
 ///
 /// As [`repeated`].
 unsafe fn walked<D: Direction>(
-    ops: &[Op],
+    of: Repeated<'_>,
     program: &Program,
-    count: u64,
-    stride: i64,
     memory: *mut u8,
     packed: *mut u8,
 ) -> *mut u8 {
-    // SAFETY: passed on to the caller.
-    if unsafe { D::chosen(|| Kernel::Walk, packed) } {
-        return packed;
-    }
     let mut packed = packed;
-    for iteration in 0..count {
-        let memory = memory.wrapping_offset(offset(stride, iteration));
+    for iteration in 0..of.count {
+        let memory = memory.wrapping_offset(offset(of.stride, iteration));
         // SAFETY: one of the repetitions, which the caller guarantees.
-        packed = unsafe { operations::<D>(ops, program, memory, packed) };
+        packed = unsafe { operations::<D>(of.ops, program, memory, packed) };
     }
     packed
 }
@@ -382,9 +318,7 @@ unsafe fn operations<D: Direction>(
         let (run, len) = (memory.wrapping_offset(*disp as isize), *len as usize);
         // SAFETY: one of the operations, which the caller guarantees.
         unsafe {
-            if !D::chosen(|| Kernel::Copy, packed) {
-                blocks::run::<D>(run, packed, len);
-            }
+            blocks::run::<D>(run, packed, len);
         }
         packed = packed.wrapping_add(D::advance(len));
         rest = after;
@@ -431,20 +365,4 @@ unsafe fn any_operations<D: Direction>(
 #[expect(clippy::cast_possible_truncation, reason = "wraps by design, see above")]
 fn offset(stride: i64, iteration: u64) -> isize {
     stride.wrapping_mul(iteration.cast_signed()) as isize
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn blocks_that_are_records_are_not_single() {
-        // Two blocks that the next instance continues, that touch its first block, and that do neither.
-        let blocks = Blocks { disp: 0, len: 4, count: 2, stride: 12 };
-        let is_single = [24, 16, 40].map(|extent| {
-            let plan = Plan::of_blocks(blocks, extent);
-            [1, 2].map(|count| single(&plan, count).is_some())
-        });
-        assert_eq!(is_single, [[true, true], [true, false], [true, true]]);
-    }
 }

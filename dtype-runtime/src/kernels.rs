@@ -48,6 +48,20 @@ impl Isa {
         }
     }
 
+    /// Bytes of the widest register that copies blocks.
+    pub(crate) const fn width(self) -> usize {
+        match self {
+            Self::Portable | Self::Neon => 16,
+            Self::Avx2 => 32,
+            Self::Avx512 => 64,
+        }
+    }
+
+    /// Whether one instruction loads or stores single bytes under a mask.
+    pub(crate) const fn masks(self) -> bool {
+        matches!(self, Self::Avx512)
+    }
+
     /// Whether one instruction permutes the bytes of a register, and the kernels use it for [permutations]. This alone decides
     /// how arrays of small structs are copied.
     ///
@@ -55,15 +69,6 @@ impl Isa {
     #[inline(always)]
     pub(crate) const fn permutes(self) -> bool {
         matches!(self, Self::Avx512)
-    }
-
-    /// Whether the kernels [shuffle] records of values, because the instruction set has no such permutation. (Assembly takes
-    /// addresses in registers of 64 bits, so addresses must have 64 bits.)
-    ///
-    /// [shuffle]: crate::plan::Shuffle
-    #[inline(always)]
-    pub(crate) const fn shuffles(self) -> bool {
-        matches!(self, Self::Avx2 | Self::Neon) && cfg!(target_pointer_width = "64")
     }
 }
 
@@ -98,6 +103,9 @@ pub(crate) const WIDTH: usize = 64;
 /// Whether the crate may select instructions that execute permutations, or some of them, on some machine.
 pub(crate) const EXECUTES_PERMUTATIONS: bool =
     cfg!(all(target_arch = "x86_64", any(feature = "std", target_feature = "avx2")));
+
+/// Whether the kernels of some instruction sets shuffle the values of slices. Assembly takes addresses in registers of 64 bits.
+pub(crate) const ARE_SHUFFLED: bool = cfg!(target_pointer_width = "64");
 
 /// The code of the instruction set in use; 0 until the first use.
 static SELECTED: AtomicU8 = AtomicU8::new(0);

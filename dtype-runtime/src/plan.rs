@@ -3,6 +3,7 @@
 //! A plan is data. [`commit`](crate::commit) writes it; the kernels and the convertors execute it.
 
 mod byte_map;
+pub(crate) mod choose;
 pub(crate) mod costs;
 mod flat;
 mod gather;
@@ -45,12 +46,8 @@ pub(crate) use runs::{Records, Run, RunList};
 pub(crate) use segments::{Numbering, Segments};
 pub(crate) use shuffle::{Half, Shuffle, ShuffledBy};
 pub(crate) use split::{Part, Split, split};
-pub(crate) use tables::{Body, Instances, MIN_BLOCKS};
+pub(crate) use tables::Instances;
 pub(crate) use values::{Values, bytewise_size, values};
-
-/// The greatest distance in bytes between records that are copied field by field, several records at a time
-/// (`kernel/records.rs`).
-pub(crate) const MAX_RECORD_DISTANCE: u64 = 2048;
 
 /// The operations that pack or unpack instances of a type.
 ///

@@ -5,6 +5,7 @@ use core::ops::Range;
 
 use super::cursor::{Level, Repeated, Splittable};
 use crate::kernel::{self, Way};
+use crate::plan::choose::{self, Use};
 use crate::plan::{
     Cut, Flat, Instances, List, Lists, Op, Permutation, Plan, Program, Split, split,
 };
@@ -55,22 +56,29 @@ pub(super) unsafe fn copy_part<D: Way>(
     }
 }
 
-/// The permutation that copies any packed bytes of these operations, and the displacement that the permutation's are relative
-/// to.
-pub(super) fn permutation<'a>(repeated: &Repeated<'a>) -> Option<(&'a Permutation, i64)> {
+/// The permutation that copies so many packed bytes of these operations, all of them if `None`, and the displacement that the
+/// permutation's are relative to.
+pub(super) fn permutation<'a>(
+    repeated: &Repeated<'a>,
+    bytes: Option<u64>,
+    what: Use,
+) -> Option<(&'a Permutation, i64)> {
     let Repeated { ops, program, level, count, stride, .. } = *repeated;
     match level {
         // For a part of a single value, a permutation does not pay.
         Level::Values(permutation) => {
             permutation.filter(|_| count > 1).map(|permutation| (permutation, 0))
         }
-        Level::Instances(_) if count > 1 => {
-            program.instances().map(|instances| (&instances.permutation, instances.disp))
+        Level::Instances(plan) if count > 1 => {
+            let bytes = bytes.unwrap_or_else(|| plan.size() * count);
+            let all = choose::permuted_instances(plan, bytes, what)?;
+            Some((&all.permuted.permutation, all.disp))
         }
         Level::Instances(_) => None,
         Level::Loop => {
-            let body = program.body(ops, stride, u64::MAX)?;
-            body.permutation.as_ref().map(|permutation| (permutation, 0))
+            let permuted = program.body(ops, stride, u64::MAX)?.permuted.as_ref()?;
+            let bytes = bytes.unwrap_or_else(|| permuted.permutation.size() as u64 * count);
+            permuted.pays(what, bytes).then_some((&permuted.permutation, 0))
         }
     }
 }
@@ -91,7 +99,7 @@ pub(super) unsafe fn copy_permuted<D: kernel::Direction>(
     memory: *mut u8,
     packed: *mut u8,
 ) -> Option<u64> {
-    let (permutation, disp) = permutation(repeated)?;
+    let (permutation, disp) = permutation(repeated, None, D::USE)?;
     let one = match repeated.level {
         Level::Instances(plan) => plan.size(),
         Level::Values(_) | Level::Loop => permutation.size() as u64,
@@ -120,7 +128,7 @@ unsafe fn part_of_repeated<D: Way>(
             return part_of_instances::<D>(plan, repeated.count, range, memory, packed, near);
         }
         let Repeated { ops, count, stride, .. } = *repeated;
-        match permutation(repeated) {
+        match permutation(repeated, Some(range.end - range.start), D::USE) {
             Some((permutation, disp)) => {
                 part_of_permutation::<D>(permutation, range, at(memory, disp), packed)
             }
@@ -152,8 +160,13 @@ pub(super) unsafe fn part_of_instances<D: Way>(
     }
     // SAFETY: passed on to the caller. The permutation is that of the instances, or of their iterations.
     unsafe {
-        if let Some(Instances { permutation, disp, .. }) = program.instances()
-            && part_of_permutation::<D>(permutation, range.clone(), at(memory, *disp), packed)
+        if let Some(Instances { permuted, disp, .. }) = choose::permuted_instances(plan, bytes, D::USE)
+            && part_of_permutation::<D>(
+                &permuted.permutation,
+                range.clone(),
+                at(memory, *disp),
+                packed,
+            )
         {
             return true;
         }
@@ -224,7 +237,7 @@ unsafe fn part_of_several<D: Way>(
         if let Cut::Records(all) = cut {
             // One by one, because values may be converted, and `execute` would skip those.
             for item in whole {
-                if !part_of_permutation::<D>(all, 0..size, instance(item), packed) {
+                if !part_of_permutation::<D>(&all.permutation, 0..size, instance(item), packed) {
                     return false;
                 }
                 packed = packed.wrapping_add(length(size));
@@ -257,7 +270,9 @@ unsafe fn part_of_one<D: Way>(
     // SAFETY: passed on to the caller.
     unsafe {
         match cut {
-            Cut::Records(all) => part_of_permutation::<D>(all, range, memory, packed),
+            Cut::Records(all) => {
+                part_of_permutation::<D>(&all.permutation, range, memory, packed)
+            }
             Cut::Blocks(all) => {
                 kernel::part_of_blocks::<D>(all, program, range, memory, packed);
                 true

@@ -36,7 +36,7 @@ pub(crate) enum Compiled {
 #[derive(Debug)]
 pub(crate) struct Constant {
     pub(crate) ops: &'static [Op],
-    pub(crate) permutation: &'static Option<Permutation>,
+    pub(crate) permutation: Option<&'static Permutation>,
     /// Packed bytes of a value.
     pub(crate) size: u64,
     /// Bytes of memory from one value to the next.
@@ -94,8 +94,7 @@ impl Source {
     pub(super) fn instances(&self) -> Instances<'_> {
         match &self.compiled {
             Compiled::Constant(Constant { ops, permutation, size, stride, .. }) => {
-                let permutation = permutation.as_ref();
-                Instances::of_program(ops, permutation, *size, *stride, self.count)
+                Instances::of_program(ops, *permutation, *size, *stride, self.count)
             }
             Compiled::Committed(committed) => Instances::of_plan(committed.plan(), self.count),
         }

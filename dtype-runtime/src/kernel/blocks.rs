@@ -2,13 +2,14 @@
 
 use core::ops::Range;
 
-use super::chosen::Kernel;
 use super::direction::{Direction, Steps, Way, each};
 use super::grid::Grid;
 use super::moves::any;
 use super::permute;
 use super::registers::Portable;
 use super::rows::{ends_and_rows, part_of_long, strided};
+use crate::kernels::selected;
+use crate::plan::choose::{self, Kernel};
 use crate::plan::{Blocks, Program, SHORT};
 
 /// Executes one operation. Returns the end of the packed bytes.
@@ -24,55 +25,29 @@ pub(crate) unsafe fn blocks<D: Direction>(
     memory: *mut u8,
     packed: *mut u8,
 ) -> *mut u8 {
-    // SAFETY: passed on to the caller.
-    if let Some(end) = unsafe { few::<D>(all, memory, packed) } {
-        return end;
-    }
     let Blocks { disp, len, count, stride } = *all;
     let memory = memory.wrapping_offset(disp as isize);
     let (len, count) = (len as usize, count as usize);
-    if permute::may_be_for(all)
-        // SAFETY: the caller guarantees all of the blocks.
-        && let Some(end) = unsafe { permute::blocks::<D>(all, program, memory, packed) }
-    {
-        return end;
-    }
-    let steps = Steps { memory: stride as isize, packed: D::advance(len) };
-    // SAFETY: passed on to the caller.
-    unsafe { strided::<D>(len, count, steps, memory, packed) };
-    packed.wrapping_add(D::advance(len.wrapping_mul(count)))
-}
-
-/// Executes one operation if it is one or two blocks, for which calling a kernel would take longer. Returns the end of the
-/// packed bytes.
-///
-/// # Safety
-///
-/// As [`blocks`].
-#[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "lengths of blocks in memory")]
-unsafe fn few<D: Direction>(blocks: &Blocks, memory: *mut u8, packed: *mut u8) -> Option<*mut u8> {
-    let Blocks { disp, len, count, stride } = *blocks;
-    if !matches!(count, 1 | 2) {
-        return None;
-    }
-    let (first, len) = (memory.wrapping_offset(disp as isize), len as usize);
-    let next = packed.wrapping_add(D::advance(len));
-    let end = if count == 2 { next.wrapping_add(D::advance(len)) } else { next };
-    // SAFETY: the caller guarantees the one or two blocks.
+    let end = packed.wrapping_add(D::advance(len.wrapping_mul(count)));
+    // SAFETY: the caller guarantees all of the blocks.
     unsafe {
-        if D::chosen(|| Kernel::Copy, packed) {
-            return Some(end);
-        }
-        any::<D, Portable>(first, packed, len);
-        if count == 2 {
-            any::<D, Portable>(first.wrapping_offset(stride as isize), next, len);
+        if choose::are_few(all) {
+            any::<D, Portable>(memory, packed, len);
+            if count == 2 {
+                let next = packed.wrapping_add(D::advance(len));
+                any::<D, Portable>(memory.wrapping_offset(stride as isize), next, len);
+            }
+        } else if !choose::may_be_column(all)
+            || permute::blocks::<D>(all, program, memory, packed).is_none()
+        {
+            let steps = Steps { memory: stride as isize, packed: D::advance(len) };
+            strided::<D>(len, count, steps, memory, packed);
         }
     }
-    Some(end)
+    end
 }
 
-/// Executes one operation `count` times, `apart` bytes apart. Returns the end of the packed bytes.
+/// Executes one operation `count` times, `apart` bytes apart, by a kernel for rows. Returns the end of the packed bytes.
 ///
 /// # Safety
 ///
@@ -81,7 +56,8 @@ unsafe fn few<D: Direction>(blocks: &Blocks, memory: *mut u8, packed: *mut u8) -
     clippy::cast_possible_truncation,
     reason = "lengths, counts and distances of blocks in memory"
 )]
-pub(crate) unsafe fn repeated<D: Direction>(
+pub(super) unsafe fn rows<D: Direction>(
+    kernel: Kernel<'_>,
     row: &Blocks,
     program: &Program,
     count: u64,
@@ -89,29 +65,22 @@ pub(crate) unsafe fn repeated<D: Direction>(
     memory: *mut u8,
     packed: *mut u8,
 ) -> *mut u8 {
-    if let Some(all) = row.repeated(count, apart) {
-        // SAFETY: the same bytes as one operation, which the caller guarantees.
-        return unsafe { blocks::<D>(&all.normalized(), program, memory, packed) };
-    }
     let memory = memory.wrapping_offset(row.disp as isize);
     let size = D::advance((row.len as usize).wrapping_mul(row.count as usize));
-    let end = packed.wrapping_add(size.wrapping_mul(count as usize));
-    if let Some(permutation) = permute::of_blocks(row, row.len * row.count, program) {
-        // SAFETY: passed on to the caller.
-        if unsafe { permute::chosen::<D>(permutation, packed) } {
-            return packed;
+    // SAFETY: the caller guarantees all repetitions.
+    unsafe {
+        if let Kernel::PermutedRows(_) = kernel {
+            let row = Blocks { disp: 0, ..*row };
+            let apart = Steps { memory: apart as isize, packed: size };
+            each(count as usize, apart, memory, packed, |memory, packed| {
+                blocks::<D>(&row, program, memory, packed);
+            });
+        } else {
+            let together = if let Kernel::Tiles(together) = kernel { together } else { 1 };
+            Grid::new(row, count, apart, together).execute::<D>(memory, packed);
         }
-        let row = Blocks { disp: 0, ..*row };
-        let apart = Steps { memory: apart as isize, packed: size };
-        each(count as usize, apart, memory, packed, |memory, packed| {
-            // SAFETY: the caller guarantees all repetitions; this is one of them.
-            unsafe { blocks::<D>(&row, program, memory, packed) };
-        });
-    } else {
-        // SAFETY: passed on to the caller.
-        unsafe { Grid::new::<D>(row, count, apart).execute::<D>(memory, packed) };
     }
-    end
+    packed.wrapping_add(size.wrapping_mul(count as usize))
 }
 
 /// Copies the packed bytes `range` of blocks.
@@ -176,7 +145,8 @@ unsafe fn part_of_short<D: Way>(
     // SAFETY: passed on to the caller; the permutation is that of the blocks, and the first byte of the range is in this record
     // or block. What is copied without one are the bytes of the range, block by block.
     unsafe {
-        if let Some(all) = permute::of_blocks(blocks, range.end - range.start, program) {
+        let count = (range.end - range.start) / blocks.len;
+        if let Some(all) = choose::column(blocks, count, program, selected(), D::USE) {
             let (range, first) =
                 from_block(blocks, all.record_of(range.start), range.clone(), memory);
             if permute::permute::<D>(all, range, first, packed) {

@@ -3,7 +3,7 @@
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::{_mm_loadu_si128, _mm_storeu_si128};
 
-use super::chosen::Kernel;
+use crate::plan::choose::Use;
 
 /// The effect on a block of memory and its bytes in the packed stream.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -32,8 +32,13 @@ pub(crate) trait Direction {
     /// Whether the direction writes the packed stream.
     const PACKS: bool = matches!(Self::TRANSFER, Transfer::Pack);
 
-    /// Whether a kernel may copy a block under a mask instead of by [`copy`](Self::copy).
-    const MAY_MASK: bool = Self::IS_PACKED;
+    /// What a kernel is chosen for. Gaps are kept, except by kernels that say otherwise.
+    const USE: Use = match Self::TRANSFER {
+        Transfer::Pack => Use::Pack,
+        Transfer::Unpack => Use::Keep,
+        Transfer::Move => Use::Move,
+        Transfer::Zero => Use::Zero,
+    };
 
     /// Source and destination, if the direction packs or unpacks.
     #[inline(always)]
@@ -94,19 +99,6 @@ pub(crate) trait Direction {
             Transfer::Move => packed.wrapping_add(offset),
             _ => packed,
         }
-    }
-
-    /// A kernel calls this before it copies anything. If it returns true, the kernel copies nothing.
-    ///
-    /// Only `Explain` overrides it; for all others the call compiles to nothing.
-    ///
-    /// # Safety
-    ///
-    /// `packed` must be what the caller of the kernel passed, advanced by [`advance`](Self::advance).
-    #[inline(always)]
-    unsafe fn chosen(kernel: impl FnOnce() -> Kernel, packed: *mut u8) -> bool {
-        let _ = (kernel, packed);
-        false
     }
 }
 

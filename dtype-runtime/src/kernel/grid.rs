@@ -4,12 +4,12 @@
 //! its own, and lines 4096 bytes apart share the few ways of one set: when the next column needs a line again, it has been
 //! evicted. So each line is fetched eight times, once for each of its eight elements.
 //!
-//! So several columns are copied together, row by row: a *tile* has as many columns as lie in [`ROW`] bytes, here 16. Each line
+//! So several columns are copied together, row by row: a *tile* has as many columns as lie in 128 bytes, here 16. Each line
 //! is fetched once, and the packed stream is written at 16 positions, 8 bytes further with each row. The columns that remain
 //! form a narrower tile.
 //!
 //! The lines of those 16 positions must stay in the cache until they are full. Here the positions are 4096 bytes apart, so
-//! their lines share the ways of one set, too. So a tile has no more columns than a set has [`WAYS`].
+//! their lines share the ways of one set, too. So a tile has no more columns than a set has ways.
 //!
 //! A part of the packed stream consists of a few such areas. Take 6 rows, and blocks 15 to 32: the last 3 of column 2 (`h`),
 //! all of columns 3 and 4 (`w`), and the first 3 of column 5 (`t`). Copied together, the columns have these rows:
@@ -28,27 +28,13 @@
 
 use core::ops::Range;
 
-use super::chosen::Kernel;
 use super::direction::{Direction, Steps, Way};
 use super::moves::any;
-use super::permute;
 use super::registers::Portable;
 use super::rows::{self, column};
-use crate::plan::{Blocks, Part, Split, split};
+use crate::plan::{Blocks, Part, Split, choose, split};
 
-/// Bytes of memory that a tile's row spans, if its blocks are adjacent.
-const ROW: usize = 128;
-
-/// The greatest number of columns in a tile. With 32, unpacking takes twice as long where their packed bytes share ways.
-const MAX_TOGETHER: u64 = 16;
-
-/// Bytes of a line of the first-level cache.
-const LINE: usize = 64;
-
-/// Bytes from one line of the first-level cache to the next one in the same set.
-const SAME_SET: usize = 4096;
-
-/// How many lines a set of the first-level cache has at least.
+/// How many lines a set of the first-level cache has at least: the columns of a narrower tile.
 const WAYS: usize = 8;
 
 /// Blocks in two dimensions.
@@ -69,16 +55,16 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// `count` columns, `stride` bytes apart.
+    /// `count` columns, `stride` bytes apart, `together` of them in a tile.
     #[expect(clippy::cast_possible_truncation, reason = "lengths, counts and distances in memory")]
-    pub(super) fn new<D: Direction>(column: &Blocks, count: u64, stride: i64) -> Self {
+    pub(super) fn new(column: &Blocks, count: u64, stride: i64, together: usize) -> Self {
         Self {
             len: column.len as usize,
             columns: count as usize,
             column: stride as isize,
             rows: column.count as usize,
             row: column.stride as isize,
-            together: together::<D>(column, count, stride),
+            together,
         }
     }
 
@@ -89,11 +75,7 @@ impl Grid {
     /// The bytes of all blocks, and as many bytes from `packed` on, must be valid for `D`.
     pub(super) unsafe fn execute<D: Direction>(&self, memory: *mut u8, packed: *mut u8) {
         // SAFETY: passed on to the caller.
-        unsafe {
-            if self.together == 1 || !D::chosen(|| Kernel::Tiles, packed) {
-                self.area::<D>(0..self.columns, 0..self.rows, memory, packed);
-            }
-        }
+        unsafe { self.area::<D>(0..self.columns, 0..self.rows, memory, packed) };
     }
 
     /// Copies the packed bytes `range`; `memory` points to the first block of all, `packed` to the first byte of the range.
@@ -290,36 +272,17 @@ pub(crate) unsafe fn part<D: Way>(
 ) -> bool {
     // Counts beyond `usize` mean that the same bytes are copied again and again; the cursor handles that.
     let are_in_memory = usize::try_from(count).is_ok() && usize::try_from(column.count).is_ok();
-    if permute::may_be_for(column) || !are_in_memory {
+    if choose::may_be_column(column) || !are_in_memory {
         return false;
     }
     #[expect(clippy::cast_possible_truncation, reason = "a displacement in memory")]
     let memory = memory.wrapping_offset(column.disp as isize);
     // SAFETY: passed on to the caller.
-    unsafe { Grid::new::<D>(column, count, stride).part::<D>(range, memory, packed) };
-    true
-}
-
-/// How many columns to copy together: several if they are narrow and one column is more than the cache keeps.
-fn together<D: Direction>(column: &Blocks, count: u64, stride: i64) -> usize {
-    let apart = stride.unsigned_abs();
-    let is_narrow = apart <= ROW as u64 && column.len <= apart;
-    // Whether each row lies in other cache lines than the row before it.
-    let is_far = column.stride.unsigned_abs() >= ROW as u64;
-    let is_kept = column.count <= most_lines(column.stride.unsigned_abs());
-    if count < 2 || !is_narrow || !is_far || is_kept {
-        return 1;
+    unsafe {
+        let together = choose::together(column, count, stride, D::USE);
+        Grid::new(column, count, stride, together).part::<D>(range, memory, packed);
     }
-    let streams = most_lines(column.len * column.count);
-    let most = if D::PACKS { streams.min(MAX_TOGETHER) } else { MAX_TOGETHER };
-    index((ROW as u64 / apart).min(most))
-}
-
-/// The greatest number of lines, `apart` bytes from one another, that all stay in the cache.
-fn most_lines(apart: u64) -> u64 {
-    let shared =
-        1 << apart.trailing_zeros().clamp(LINE.trailing_zeros(), SAME_SET.trailing_zeros());
-    (WAYS * (SAME_SET / shared)) as u64
+    true
 }
 
 /// A number of bytes or blocks in memory.

@@ -9,64 +9,63 @@
 //! short store crosses the end of a cache line less often than a long one, so such blocks take 5 to 15 % less time than with
 //! moves that overlap.
 //!
-//! [`by_length!`] is the table from a length to its moves. A kernel whose blocks all have one length looks up the length once,
-//! and has a loop for each arm. [`any`] is for a kernel whose blocks differ in length. It has fewer arms, because the processor
+//! A kernel whose blocks all have one length is told the moves once, and has a loop for each in [`by_block!`]. [`any`] is for a kernel whose blocks differ in length. It has fewer arms, because the processor
 //! would mispredict more arms more often.
 
 use super::direction::Direction;
 use super::registers::Registers;
+use crate::plan::choose::LONG;
 
-/// The longest block that is copied by moves instead of a call, where registers are wider than 16 bytes.
-pub(super) const LONG: usize = 1024;
-
-/// The table from the length of a block to the moves that copy it, for registers of `$R`.
+/// The moves of a [`PerBlock`], for registers of `$R`.
 ///
-/// Expands to a `match` on the length. Each arm is `$with!` applied to the moves, as a [`PerBlock`], and to a closure that
-/// executes them. The closure is sound for blocks of that length that are valid for `$D`; the macro must be called in an
-/// `unsafe` block.
+/// Expands to a `match` on how each block of `$len` bytes is copied. Each arm is `$with!` applied to a closure that copies one
+/// block, or `$with_one!` where that is a single move. The closure is sound if `choose` returned `$per` for blocks of this length, and they are valid for `$D`; the macro
+/// must be called in an `unsafe` block.
 ///
-/// [`PerBlock`]: super::chosen::PerBlock
-macro_rules! by_length {
-    (@touching $D:ident, $with:ident, $first:literal, $second:literal) => {
-        $with!(PerBlock::Touching { first: $first, second: $second }, |m, p| {
-            touching::<$D, $first, $second>(m, p)
-        })
-    };
-    ($D:ident, $R:ident, $len:ident, $with:ident) => {
-        match $len {
-            0 => $with!(PerBlock::Moves { number: 1, width: 0 }, |m, p| { let _ = (m, p); }),
-            1 => $with!(PerBlock::Moves { number: 1, width: 1 }, |m, p| $D::copy(m, p, 1)),
-            2 => $with!(PerBlock::Moves { number: 1, width: 2 }, |m, p| $D::copy(m, p, 2)),
-            3 => by_length!(@touching $D, $with, 2, 1),
-            4 => $with!(PerBlock::Moves { number: 1, width: 4 }, |m, p| $D::copy(m, p, 4)),
-            6 => by_length!(@touching $D, $with, 4, 2),
-            5..8 => $with!(PerBlock::Moves { number: 2, width: 4 }, |m, p| two::<$D, 4>(m, p, $len)),
-            8 => $with!(PerBlock::Moves { number: 1, width: 8 }, |m, p| $D::copy(m, p, 8)),
-            10 => by_length!(@touching $D, $with, 8, 2),
-            12 => by_length!(@touching $D, $with, 8, 4),
-            9..16 => {
-                $with!(PerBlock::Moves { number: 2, width: 8 }, |m, p| two::<$D, 8>(m, p, $len))
+/// [`PerBlock`]: crate::plan::choose::PerBlock
+macro_rules! by_block {
+    ($D:ident, $R:ident, $per:expr, $len:ident, $with:ident, $with_one:ident) => {{
+        use $crate::plan::Width::{W1, W2, W4, W8, W16, W32};
+        use $crate::plan::choose::PerBlock::{self, Halves, One, Touching, Two};
+        match $per {
+            PerBlock::None => $with!(|m, p| { let _ = (m, p); }),
+            One(W1) => $with_one!(|m, p| $D::copy(m, p, 1)),
+            One(W2) => $with_one!(|m, p| $D::copy(m, p, 2)),
+            One(W4) => $with_one!(|m, p| $D::copy(m, p, 4)),
+            One(W8) => $with_one!(|m, p| $D::copy(m, p, 8)),
+            One(W16) => $with_one!(|m, p| $D::copy(m, p, 16)),
+            One(W32) => $with_one!(|m, p| $D::copy(m, p, 32)),
+            Touching(W2, _) => $with!(|m, p| touching::<$D, 2, 1>(m, p)),
+            Touching(W4, _) => $with!(|m, p| touching::<$D, 4, 2>(m, p)),
+            Touching(W8, W2) => $with!(|m, p| touching::<$D, 8, 2>(m, p)),
+            Touching(W8, _) => $with!(|m, p| touching::<$D, 8, 4>(m, p)),
+            Touching(W16, W4) => $with!(|m, p| touching::<$D, 16, 4>(m, p)),
+            Touching(W16, _) => $with!(|m, p| touching::<$D, 16, 8>(m, p)),
+            Touching(..) => $with!(|m, p| touching::<$D, 32, 8>(m, p)),
+            Two(W4) => $with!(|m, p| two::<$D, 4>(m, p, $len)),
+            Two(W8) => $with!(|m, p| two::<$D, 8>(m, p, $len)),
+            Two(W16) => $with!(|m, p| two::<$D, 16>(m, p, $len)),
+            Two(_) => $with!(|m, p| two::<$D, 32>(m, p, $len)),
+            PerBlock::Three if $R::WIDTH == 16 => $with!(|m, p| three::<$D, 16>(m, p, $len)),
+            // Hides the length from the compiler, which would otherwise merge the two stores into one.
+            Halves(W2) if !$D::PACKS => {
+                let opaque = core::hint::black_box($len);
+                $with!(|m, p| two::<$D, 2>(m, p, opaque))
             }
-            16 => $with!(PerBlock::Moves { number: 1, width: 16 }, |m, p| $D::copy(m, p, 16)),
-            20 => by_length!(@touching $D, $with, 16, 4),
-            24 => by_length!(@touching $D, $with, 16, 8),
-            17..32 => {
-                $with!(PerBlock::Moves { number: 2, width: 16 }, |m, p| two::<$D, 16>(m, p, $len))
+            Halves(W4) if !$D::PACKS => {
+                let opaque = core::hint::black_box($len);
+                $with!(|m, p| two::<$D, 4>(m, p, opaque))
             }
-            32 => $with!(PerBlock::Moves { number: 1, width: 32 }, |m, p| $D::copy(m, p, 32)),
-            40 => by_length!(@touching $D, $with, 32, 8),
-            33..48 if $R::WIDTH == 16 => {
-                $with!(PerBlock::Moves { number: 3, width: 16 }, |m, p| three::<$D, 16>(m, p, $len))
+            Halves(_) if !$D::PACKS => {
+                let opaque = core::hint::black_box($len);
+                $with!(|m, p| two::<$D, 8>(m, p, opaque))
             }
-            33..=64 => {
-                $with!(PerBlock::Moves { number: 2, width: 32 }, |m, p| two::<$D, 32>(m, p, $len))
-            }
-            _ => $with!(PerBlock::Long, |m, p| long::<$D, $R>(m, p, $len)),
+            _ => $with!(|m, p| long::<$D, $R>(m, p, $len)),
         }
-    };
+    }};
 }
 
-pub(super) use by_length;
+pub(super) use by_block;
 
 /// Copies `len` bytes by two moves.
 ///

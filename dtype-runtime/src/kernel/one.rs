@@ -5,11 +5,10 @@
 //!   instances, if the machine executes one.
 //! - Everything else is copied operation by operation.
 
-use super::chosen::Kernel;
 use super::direction::Direction;
 use super::registers::{Registers, compiled_for_selected};
 use super::{blocks, operations};
-use crate::plan::{Instances, One, Plan, Program, SHORT, TwoRuns};
+use crate::plan::{One, Plan, Program, SHORT, TwoRuns, choose};
 
 /// Executes a plan for one instance.
 ///
@@ -54,10 +53,8 @@ unsafe fn two<D: Direction>(runs: &TwoRuns, memory: *mut u8, packed: *mut u8) {
     let [len, rest] = lens.map(|len| usize::from(len).min(SHORT as usize));
     // SAFETY: the caller guarantees the two runs of the instance.
     unsafe {
-        if !D::chosen(|| Kernel::Copy, packed) {
-            blocks::run::<D>(first, packed, len);
-            blocks::run::<D>(second, packed.wrapping_add(D::advance(len)), rest);
-        }
+        blocks::run::<D>(first, packed, len);
+        blocks::run::<D>(second, packed.wrapping_add(D::advance(len)), rest);
     }
 }
 
@@ -83,18 +80,13 @@ unsafe fn small_by<D: Direction, R: Registers>(
     memory: *mut u8,
     packed: *mut u8,
 ) {
-    // SAFETY: the permutation is that of the instances, so the instance is one of its records, counted from its origin. `R`
-    // permutes, as just tested. Otherwise passed on to the caller.
+    // SAFETY: the permutation is that of the instances, so the instance is one of its records, counted from its origin. A
+    // permutation is chosen only for instructions that permute. Otherwise passed on to the caller.
     unsafe {
-        if R::PERMUTES
-            && let Some(Instances { permutation, are_records: true, .. }) = program.instances()
-        {
-            if !D::chosen(|| Kernel::Permutation { records: 1 }, packed) {
-                R::permute_one::<D>(permutation, memory, packed);
-            }
-            return;
+        match choose::one_permuted(program, R::ISA, D::USE) {
+            Some(permutation) => R::permute_one::<D>(permutation, memory, packed),
+            None => by_operations::<D>(program, memory, packed),
         }
-        by_operations::<D>(program, memory, packed);
     }
 }
 

@@ -12,11 +12,10 @@ mod tests;
 
 use core::ops::Range;
 
-use super::chosen::Kernel;
 use super::direction::{Direction, Transfer};
 use super::registers::{Registers, compiled_for_selected};
-use crate::kernels::{Isa, decided, selected};
-use crate::plan::{Blocks, MIN_BLOCKS, Permutation, Program};
+use crate::kernels::selected;
+use crate::plan::{Blocks, Permutation, Program, choose};
 
 /// Copies blocks, the first of them at `memory`, if the machine can execute their permutation. Returns the end of the packed
 /// bytes.
@@ -31,45 +30,9 @@ pub(crate) unsafe fn blocks<D: Direction>(
     memory: *mut u8,
     packed: *mut u8,
 ) -> Option<*mut u8> {
-    let permutation = of_blocks(all, all.len * all.count, program)?;
+    let permutation = choose::column(all, all.count, program, selected(), D::USE)?;
     // SAFETY: the permutation was computed for blocks of this length and stride, which the caller guarantees.
     unsafe { end::<D>(permutation, all.count, memory, packed) }
-}
-
-/// Whether the permutation of `count` records is worth a call, if the alternative is inlined code.
-#[inline(always)]
-pub(crate) fn is_worth_a_call(permutation: &Permutation, count: usize) -> bool {
-    // For few records, the selected instructions are not looked up. If none are selected yet, the call selects them.
-    (permutation.fewest()..=permutation.most()).contains(&count)
-        && decided().is_none_or(Isa::permutes)
-}
-
-/// Whether it is worth looking for a permutation of these blocks.
-#[inline]
-pub(super) fn may_be_for(blocks: &Blocks) -> bool {
-    /// Two blocks at a greater distance do not lie in one vector.
-    const MAX_DISTANCE: u64 = 64;
-    blocks.count >= MIN_BLOCKS && blocks.stride.unsigned_abs() < MAX_DISTANCE
-}
-
-/// The permutation by which the machine copies `bytes` packed bytes of these blocks, if it has one.
-pub(super) fn of_blocks<'a>(
-    blocks: &Blocks,
-    bytes: u64,
-    program: &'a Program,
-) -> Option<&'a Permutation> {
-    (may_be_for(blocks) && selected().permutes()).then(|| program.of_blocks(blocks, bytes))?
-}
-
-/// [`Direction::chosen`] for a permutation.
-///
-/// # Safety
-///
-/// As for [`Direction::chosen`].
-#[inline(always)]
-pub(super) unsafe fn chosen<D: Direction>(permutation: &Permutation, packed: *mut u8) -> bool {
-    // SAFETY: passed on to the caller.
-    unsafe { D::chosen(|| Kernel::Permutation { records: permutation.records() }, packed) }
 }
 
 /// Copies `count` records. Returns the end of the packed bytes, or `None` without an effect if the machine lacks the
@@ -149,13 +112,12 @@ pub(super) unsafe fn by_registers<D: Direction, R: Registers>(
     }
     // SAFETY: passed on to the caller.
     unsafe {
-        if chosen::<D>(permutation, packed) || range.is_empty() {
-            return true;
-        }
         if matches!(D::TRANSFER, Transfer::Zero) {
             return false;
         }
-        R::permute::<D>(permutation, range, memory, packed);
+        if !range.is_empty() {
+            R::permute::<D>(permutation, range, memory, packed);
+        }
         true
     }
 }

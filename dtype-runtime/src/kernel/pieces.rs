@@ -7,9 +7,7 @@
 
 use super::direction::Direction;
 use crate::kernels::{Isa, selected};
-
-/// The longest run that is cut into pieces on every machine.
-pub(super) const MAX_LEN: usize = 128;
+use crate::plan::choose::MAX_PIECES;
 
 /// The longest run that is cut into pieces where registers are narrower than 64 bytes. For 129 to 256 bytes, a call makes eight
 /// moves of 32, many of which cross a cache line: on a Zen 3, 9 pieces take half as long as the call, and 14 take three
@@ -40,7 +38,7 @@ pub(crate) unsafe fn copy<D: Direction>(memory: *mut u8, packed: *mut u8, len: u
             3 => head_and_tail::<D, 2>(memory, packed, len),
             5..8 => head_and_tail::<D, 4>(memory, packed, len),
             9..16 => head_and_tail::<D, 8>(memory, packed, len),
-            17..=MAX_LEN_NARROW if len <= MAX_LEN || are_cut(selected()) => {
+            17..=MAX_LEN_NARROW if len <= MAX_PIECES || are_cut(selected()) => {
                 let mut at = 0;
                 while at + 32 <= len {
                     D::copy(memory.add(at), packed.add(at), 16);

@@ -10,12 +10,11 @@
 //! record's second run and its third run. Then come 10 whole records, copied run by run, and then the first 6 bytes of the last
 //! record.
 
-use super::chosen::Kernel;
 use super::direction::{Direction, Steps};
 use super::moves::any;
 use super::registers::{Registers, compiled_for_selected};
 use super::rows::{ends_and_rows, strided};
-use crate::plan::{MAX_RECORD_DISTANCE, Op, Records, Run, RunList};
+use crate::plan::{Records, Run, choose};
 
 /// Repetitions of a few fields, a tile of records at a time.
 pub(super) struct Tiled {
@@ -28,22 +27,16 @@ pub(super) struct Tiled {
     tile: usize,
 }
 
-const _: () = assert!(Tiled::TILE as u64 == Tiled::MIN_RECORDS as u64 * MAX_RECORD_DISTANCE);
-
 impl Tiled {
-    /// Bytes of memory and packed stream together that a tile spans: a part of the first-level cache. The last tile may span up
-    /// to half as many more.
-    const TILE: usize = 8192;
-
-    /// Fewer repetitions than this are not worth the setup.
-    pub(super) const MIN_RECORDS: usize = 4;
-
-    /// `count` records of `size` packed bytes, `stride` bytes apart, if enough of them fit a tile.
+    /// `count` records of `size` packed bytes, `stride` bytes apart, if they are copied a tile at a time. The last tile may have
+    /// up to half as many records more.
     pub(super) fn new(size: usize, stride: i64, count: u64) -> Option<Self> {
+        if !choose::are_near(size as u64, stride, count) {
+            return None;
+        }
         let (stride, count) = (isize::try_from(stride).ok()?, usize::try_from(count).ok()?);
-        let tile = Self::TILE / stride.unsigned_abs().max(size).max(1);
-        let is_worth_it = count >= Self::MIN_RECORDS && tile >= Self::MIN_RECORDS;
-        is_worth_it.then_some(Self { size, stride, count, tile })
+        let tile = choose::TILE / stride.unsigned_abs().max(size).max(1);
+        Some(Self { size, stride, count, tile })
     }
 
     /// Packed bytes of all records.
@@ -76,46 +69,31 @@ impl Tiled {
     }
 }
 
-/// Records of a few runs.
-pub(super) struct Record {
-    runs: RunList,
-    tiled: Tiled,
-}
-
-impl Record {
-    /// `count` repetitions of operations that are a few runs close together; `None` for others.
-    pub(super) fn new(ops: &[Op], stride: i64, count: u64) -> Option<Self> {
-        // Checked first, because determining the runs takes longer.
-        Tiled::new(0, stride, count)?;
-        let runs = RunList::expand(ops)?;
-        let tiled = Tiled::new(runs.size()?, stride, count)?;
-        Some(Self { runs, tiled })
-    }
-
-    /// Copies all records. Returns the end of the packed bytes.
-    ///
-    /// # Safety
-    ///
-    /// As [`super::repeated`].
-    pub(super) unsafe fn execute<D: Direction>(&self, memory: *mut u8, packed: *mut u8) -> *mut u8 {
-        let runs = self.runs.all();
-        // SAFETY: passed on to the caller.
-        unsafe {
-            if D::chosen(|| Kernel::Records { runs: runs.len() }, packed) {
-                return packed;
-            }
-            run_by_run::<D>(runs, &self.tiled, memory, packed)
-        }
-    }
+/// Copies `count` records of a few runs, `stride` bytes apart. Returns the end of the packed bytes.
+///
+/// # Safety
+///
+/// As [`super::repeated`], for these runs.
+pub(super) unsafe fn run_by_run<D: Direction>(
+    runs: &[Run],
+    stride: i64,
+    count: u64,
+    memory: *mut u8,
+    packed: *mut u8,
+) -> *mut u8 {
+    let size = runs.iter().map(|run| run.len).sum();
+    let Some(tiled) = Tiled::new(size, stride, count) else { return packed };
+    // SAFETY: passed on to the caller.
+    unsafe { tiles::<D>(runs, &tiled, memory, packed) }
 }
 
 /// Copies records tile by tile: one run of all records of a tile, then the next. Returns the end of the packed bytes.
 ///
 /// # Safety
 ///
-/// As [`super::repeated`], for these runs.
+/// As [`run_by_run`], for these runs.
 #[inline(always)]
-unsafe fn run_by_run<D: Direction>(
+unsafe fn tiles<D: Direction>(
     runs: &[Run],
     tiled: &Tiled,
     memory: *mut u8,
@@ -179,11 +157,9 @@ unsafe fn part_by<D: Direction, R: Registers>(
             record = record.wrapping_offset(stride);
             left -= bytes;
         }
-        if left / Tiled::MIN_RECORDS >= size
-            && let count = left / size
-            && let Some(tiled) = Tiled::new(size, stride as i64, count as u64)
-        {
-            packed = run_by_run::<D>(runs, &tiled, record, packed);
+        let count = left / size;
+        if let Some(tiled) = Tiled::new(size, stride as i64, count as u64) {
+            packed = tiles::<D>(runs, &tiled, record, packed);
             record = record.wrapping_offset(stride.wrapping_mul(count.cast_signed()));
             left -= count * size;
         }

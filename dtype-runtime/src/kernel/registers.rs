@@ -3,6 +3,7 @@
 use core::ops::Range;
 
 use super::direction::{Direction, Way};
+use crate::kernels::Isa;
 use crate::plan::{Constant, MAX_COLUMNS, Permutation};
 
 /// The registers of a set of instructions.
@@ -10,14 +11,14 @@ use crate::plan::{Constant, MAX_COLUMNS, Permutation};
 /// A kernel is generic over them and compiled once for each set, by [`compiled_for_selected!`]. Where a set has no
 /// special instructions, the default here applies.
 pub(super) trait Registers {
+    /// The set, by which kernels are chosen.
+    const ISA: Isa;
+
     /// Bytes of the widest register.
-    const WIDTH: usize;
+    const WIDTH: usize = Self::ISA.width();
 
     /// Whether the set has instructions for [`permute`](Self::permute) and [`permute_one`](Self::permute_one).
-    const PERMUTES: bool = false;
-
-    /// Whether the set has instructions for [`masked`](Self::masked).
-    const MASKS: bool = false;
+    const PERMUTES: bool = Self::ISA.permutes();
 
     /// Copies `len` bytes by one load and one store of `W` bytes, 32 or 64, under a mask that leaves out the rest.
     ///
@@ -105,7 +106,7 @@ pub(super) trait Registers {
 pub(super) struct Portable;
 
 impl Registers for Portable {
-    const WIDTH: usize = 16;
+    const ISA: Isa = Isa::Portable;
 }
 
 /// Declares a function that is compiled for each instruction set, and calls the version of the selected set.

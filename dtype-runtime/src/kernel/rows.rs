@@ -3,34 +3,10 @@
 use core::hint;
 use core::ops::Range;
 
-use super::chosen::{Kernel, PerBlock};
 use super::direction::{Direction, Steps, Way};
-use super::moves::{self, any, by_length, long, three, touching, two};
-use super::pieces;
+use super::moves::{any, by_block, long, three, touching, two};
 use super::registers::{Portable, Registers, compiled_for_selected};
-use crate::kernels::{Isa, selected};
-use crate::plan::SHORT;
-
-/// Whether some registers make [`strided`] faster for blocks of `len` bytes than copying each in [`pieces`].
-pub(crate) const fn may_beat_pieces(len: usize) -> bool {
-    64 < len && len <= moves::LONG
-}
-
-/// Whether the selected registers do.
-#[inline(always)]
-pub(crate) fn beats_pieces(len: usize) -> bool {
-    may_beat_pieces(len) && beats_pieces_with(selected(), len)
-}
-
-#[inline(always)]
-fn beats_pieces_with(isa: Isa, len: usize) -> bool {
-    match isa {
-        // Cut into pieces, longer blocks take twice as many moves, or a call each.
-        Isa::Avx2 => len > pieces::MAX_LEN,
-        Isa::Avx512 => true,
-        _ => false,
-    }
-}
+use crate::plan::{Blocks, SHORT, choose};
 
 compiled_for_selected! {
     /// Copies `count` blocks of `len` bytes.
@@ -40,7 +16,7 @@ compiled_for_selected! {
     /// For each block, `len` bytes from `memory` and from `packed` on, advanced by the steps, must be valid for `D`.
     pub(crate) unsafe fn strided[D: Direction][D](
         len: usize, count: usize, steps: Steps, memory: *mut u8, packed: *mut u8,
-    ) = R => rows::<D, R>(Kernel::Strided, len, [(count, steps), (1, steps)], memory, packed);
+    ) = R => rows::<D, R>(len, [(count, steps), (1, steps)], memory, packed);
 }
 
 compiled_for_selected! {
@@ -51,7 +27,7 @@ compiled_for_selected! {
     /// As [`strided`], for each step of the outer dimension.
     pub(crate) unsafe fn grid[D: Direction][D](
         len: usize, dimensions: [(usize, Steps); 2], memory: *mut u8, packed: *mut u8,
-    ) = R => rows::<D, R>(Kernel::Grid, len, dimensions, memory, packed);
+    ) = R => rows::<D, R>(len, dimensions, memory, packed);
 }
 
 compiled_for_selected! {
@@ -137,14 +113,13 @@ pub(super) unsafe fn ends_and_rows<D: Direction, R: Registers>(
 
 /// [`grid`] with the registers `R`.
 ///
-/// If the compiler knows the length, a copy is one load and one store, so each arm of [`by_length!`] has a loop of its own.
+/// If the compiler knows the length, a copy is one load and one store, so each arm of [`by_block!`] has a loop of its own.
 ///
 /// # Safety
 ///
 /// As [`grid`].
 #[inline(always)]
 unsafe fn rows<D: Direction, R: Registers>(
-    kernel: impl FnOnce(PerBlock) -> Kernel,
     len: usize,
     [(count, steps), (number, apart)]: [(usize, Steps); 2],
     memory: *mut u8,
@@ -153,109 +128,64 @@ unsafe fn rows<D: Direction, R: Registers>(
     // Loops instead of calls of `each`: of so many closures, the compiler leaves some as separate functions, which are not
     // compiled for these registers.
     macro_rules! each_block {
-        ($moves:expr, |$m:ident, $p:ident| $copy:expr) => {
-            if !D::chosen(|| kernel($moves), packed) {
-                let (mut row, mut packed_row) = (memory, packed);
-                for _ in 0..number {
-                    let (mut $m, mut $p) = (row, packed_row);
-                    for _ in 0..count {
-                        $copy;
-                        $m = $m.wrapping_offset(steps.memory);
-                        $p = $p.wrapping_add(steps.packed);
-                    }
-                    row = row.wrapping_offset(apart.memory);
-                    packed_row = packed_row.wrapping_add(apart.packed);
+        (|$m:ident, $p:ident| $copy:expr) => {{
+            let (mut row, mut packed_row) = (memory, packed);
+            for _ in 0..number {
+                let (mut $m, mut $p) = (row, packed_row);
+                for _ in 0..count {
+                    $copy;
+                    $m = $m.wrapping_offset(steps.memory);
+                    $p = $p.wrapping_add(steps.packed);
                 }
+                row = row.wrapping_offset(apart.memory);
+                packed_row = packed_row.wrapping_add(apart.packed);
             }
-        };
+        }};
     }
-    // SAFETY: the caller guarantees every block, and the moves of `by_length` cover its length exactly.
-    unsafe {
-        if are_stored_in_halves::<D>(len, count, steps.memory, apart.memory) {
-            // Hides the length from the compiler, which would otherwise merge the two stores into one.
-            let opaque = hint::black_box(len);
-            if len == 4 {
-                let moves = PerBlock::Moves { number: 2, width: 2 };
-                each_block!(moves, |m, p| two::<D, 2>(m, p, opaque));
-            } else if len == 8 {
-                let moves = PerBlock::Moves { number: 2, width: 4 };
-                each_block!(moves, |m, p| two::<D, 4>(m, p, opaque));
-            } else {
-                let moves = PerBlock::Moves { number: 2, width: 8 };
-                each_block!(moves, |m, p| two::<D, 8>(m, p, opaque));
+    // Four blocks at a time, each at its distance from the first: a processor makes two moves in the time in which it steps to
+    // the next block. The compiler would step from one to the next if it knew that one distance is twice the other.
+    macro_rules! each_move {
+        (|$m:ident, $p:ident| $copy:expr) => {{
+            let (mut row, mut packed_row) = (memory, packed);
+            let double =
+                Steps { memory: steps.memory.wrapping_mul(2), packed: steps.packed.wrapping_mul(2) };
+            let two = hint::black_box(double);
+            for _ in 0..number {
+                let (mut first, mut packed_first, mut left) = (row, packed_row, count);
+                macro_rules! step {
+                    ($of:expr) => {
+                        let $m = first.wrapping_offset($of.memory);
+                        let $p = packed_first.wrapping_add($of.packed);
+                        $copy;
+                    };
+                }
+                let none = Steps { memory: 0, packed: 0 };
+                let three = Steps {
+                    memory: two.memory.wrapping_add(steps.memory),
+                    packed: two.packed.wrapping_add(steps.packed),
+                };
+                while left >= 4 {
+                    step!(none);
+                    step!(steps);
+                    step!(two);
+                    step!(three);
+                    first = first.wrapping_offset(two.memory.wrapping_mul(2));
+                    packed_first = packed_first.wrapping_add(two.packed.wrapping_mul(2));
+                    left -= 4;
+                }
+                while left > 0 {
+                    step!(none);
+                    first = first.wrapping_offset(steps.memory);
+                    packed_first = packed_first.wrapping_add(steps.packed);
+                    left -= 1;
+                }
+                row = row.wrapping_offset(apart.memory);
+                packed_row = packed_row.wrapping_add(apart.packed);
             }
-        } else {
-            by_length!(D, R, len, each_block);
-        }
+        }};
     }
-}
-
-/// Whether blocks of `len` bytes are stored by two moves each. There are `count` blocks in a row, `stride` bytes apart, and the
-/// rows are `apart` bytes apart.
-///
-/// Lines 512 bytes apart share an eighth of a cache's sets. A loop with one store in each line fills the store buffer of a Zen
-/// 5 before the first line arrives, and lines are evicted before their stores are done. With two stores in each line, half as
-/// many lines are in flight, and blocks of 8 bytes take a third of the time. At multiples of 1024 bytes, two stores do not
-/// help, but four do: two in each of two neighbouring blocks.
-const fn are_stored_in_halves<D: Direction>(
-    len: usize,
-    count: usize,
-    stride: isize,
-    apart: isize,
-) -> bool {
-    if D::PACKS || !D::IS_PACKED {
-        return false;
-    }
-    let (stride, apart) = (stride.unsigned_abs(), apart.unsigned_abs());
-    // Whether the blocks of a row share a line.
-    if stride < 64 {
-        matches!(len, 4 | 8 | 16) && apart > 0 && apart % 512 == 0 && count < 4
-    } else {
-        matches!(len, 8 | 16) && stride % 1024 == 512 && apart >= stride
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::kernel::{Move, Pack, Unpack};
-
-    #[test]
-    fn long_records_are_copied_in_rows() {
-        assert_eq!([64, 65, 1024, 1025].map(may_beat_pieces), [false, true, true, false]);
-        let with = |isa| [65, 128, 129].map(|len| beats_pieces_with(isa, len));
-        assert_eq!(with(Isa::Portable), [false; 3]);
-        assert_eq!(with(Isa::Avx2), [false, false, true]);
-        assert_eq!(with(Isa::Avx512), [true; 3]);
-        // The selected registers decide.
-        let isa = selected();
-        assert!(!beats_pieces(64));
-        assert_eq!([65, 129].map(beats_pieces), [65, 129].map(|len| beats_pieces_with(isa, len)));
-    }
-
-    #[test]
-    fn blocks_in_the_same_sets_are_stored_in_halves() {
-        /// The lengths of the blocks that are stored in halves.
-        fn lengths<D: Direction>(count: usize, stride: isize, apart: isize) -> Vec<usize> {
-            (1..40).filter(|len| are_stored_in_halves::<D>(*len, count, stride, apart)).collect()
-        }
-        // Rows of up to three blocks in one line.
-        for (stride, apart) in [(4, 512), (-16, 1024), (63, -1536)] {
-            assert_eq!(lengths::<Unpack>(3, stride, apart), [4, 8, 16]);
-            assert_eq!(lengths::<Unpack>(1, stride, apart), [4, 8, 16]);
-            assert!(lengths::<Unpack>(4, stride, apart).is_empty());
-        }
-        for apart in [0, 511, 256, 800] {
-            assert!(lengths::<Unpack>(3, 8, apart).is_empty(), "{apart}");
-        }
-        // Blocks each in a line of its own.
-        for (stride, apart) in [(512, 512), (-512, 4096), (1536, -2000)] {
-            assert_eq!(lengths::<Unpack>(10, stride, apart), [8, 16]);
-        }
-        for (stride, apart) in [(64, 512), (512, 511), (1024, 4096), (600, 4096)] {
-            assert!(lengths::<Unpack>(3, stride, apart).is_empty(), "{stride} {apart}");
-        }
-        // Packing stores no blocks to memory, and stores are not all that moving does.
-        assert!(lengths::<Pack>(3, 4, 512).is_empty() && lengths::<Move>(3, 4, 512).is_empty());
-    }
+    let row = Blocks { disp: 0, len: len as u64, count: count as u64, stride: steps.memory as i64 };
+    let per = choose::strided(&row, number as u64, apart.memory as i64, R::ISA, D::USE);
+    // SAFETY: the caller guarantees every block, and the moves are those for its length.
+    unsafe { by_block!(D, R, per, len, each_block, each_move) }
 }

@@ -4,19 +4,12 @@
 //! a table, those of seven registers take a third more time.
 
 use super::vector::{Vector, compiled_for_vectors};
-use crate::kernels::{Isa, decided};
 use crate::plan::{Half, Shuffle, ShuffledBy};
 
 /// Bytes ahead at which memory is prefetched, bytes of a cache line, and bytes of a register.
 const AHEAD: usize = 2048;
 const LINE: usize = 64;
 const REGISTER: usize = 32;
-
-/// Whether the machine shuffles records of values, so that a call may be worth it, if the alternative is inlined code.
-#[inline(always)]
-pub(crate) fn is_shuffling() -> bool {
-    decided().is_some_and(Isa::shuffles)
-}
 
 compiled_for_vectors! {
     /// Packs some of `count` records by shuffles, from the first on. Returns the number of these records, 0 if the machine

@@ -12,13 +12,14 @@ use core::ops::Range;
 
 use super::direction::{Direction, Transfer, Way};
 use super::registers::Registers;
+use crate::kernels::Isa;
 use crate::plan::{Constant, MAX_COLUMNS, Permutation};
 
 /// AVX2: registers of 32 bytes. MOVBE, which every processor with AVX2 has, reverses a value while loading or storing it.
 pub(super) struct Avx2;
 
 impl Registers for Avx2 {
-    const WIDTH: usize = 32;
+    const ISA: Isa = Isa::Avx2;
 }
 
 /// Bytes of a register of AVX-512.
@@ -98,11 +99,7 @@ unsafe fn prepare_and_permute<D: Direction>(
 }
 
 impl Registers for Avx512 {
-    const WIDTH: usize = 64;
-
-    const PERMUTES: bool = true;
-
-    const MASKS: bool = true;
+    const ISA: Isa = Isa::Avx512;
 
     #[inline(always)]
     unsafe fn masked<const W: usize>(from: *const u8, to: *mut u8, len: usize) {

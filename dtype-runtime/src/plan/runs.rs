@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use super::MAX_RECORD_DISTANCE;
+use super::choose::MAX_RECORD_DISTANCE;
 use super::op::{Blocks, Elements, Op, split_first};
 use crate::representation::Form;
 
@@ -142,6 +142,26 @@ impl RunList {
         let [first, .., last] = self.all() else { return None };
         let touches = last.disp.wrapping_add_unsigned(last.len) == first.disp.wrapping_add(stride);
         touches.then(|| Run { disp: last.disp, len: last.len + first.len })
+    }
+
+    /// The runs from behind the first one to the end of the first one of the next record, `stride` bytes further, if that run
+    /// touches the last one; `None` if it does not.
+    pub(crate) const fn linked(&self, stride: usize) -> Option<Self> {
+        if self.len < 2 {
+            return None;
+        }
+        let (first, last) = (self.runs[0], self.runs[self.len - 1]);
+        if last.disp + last.len.cast_signed() != first.disp + stride.cast_signed() {
+            return None;
+        }
+        let (mut list, mut index) = (Self::EMPTY, 1);
+        while index < self.len {
+            list.runs[index - 1] = self.runs[index];
+            index += 1;
+        }
+        list.len = self.len - 1;
+        list.runs[list.len - 1].len += first.len;
+        Some(list)
     }
 
     /// The run with this index. In a constant list, the run must be a constant too, or copying a few bytes takes ten times as

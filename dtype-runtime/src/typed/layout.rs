@@ -24,7 +24,9 @@ use super::moves::{Move, Moves};
 use crate::commit::ConstantOps;
 use crate::datatype::Datatype;
 use crate::kernel::{self, Direction, Steps, Unpack, Way, pieces};
-use crate::plan::{ByteMap, Op, Permutation, Run, RunList, Shuffle, ShuffledBy, costs};
+use crate::kernels::selected;
+use crate::plan::choose::{self, Kernel, Permuted, Slice, Use, Uses, Ways};
+use crate::plan::{ByteMap, Op, Permutation, Program, Run, RunList, Shuffle, ShuffledBy};
 use crate::typemap::TypeMap;
 use crate::types::Type;
 
@@ -42,9 +44,6 @@ enum Strategy {
     /// Too large for a constant: the type is committed at each call.
     Commit,
 }
-
-/// With fewer bytes than this, a call does not pay.
-const FEWEST_BYTES: usize = 800;
 
 /// Refuses, at compile time, a manually written map whose size differs from that of its type.
 pub(crate) const fn assert_stride<T: Datatype>() {
@@ -69,16 +68,22 @@ impl<T: Datatype> Layout<T> {
         _ => None,
     };
 
-    /// Small records as a permutation, if it is faster than the copies of `STRATEGY`.
-    pub(super) const PERMUTATION: &'static Option<Permutation> = &match Self::BYTES {
-        Some(map) => Permutation::new_if_faster_than_constants(&map, size_of::<T>() as i64),
+    /// Small records as a permutation, if that is faster than the copies of `STRATEGY` for some use.
+    const PERMUTED: &'static Option<Permuted> = &match Self::BYTES {
+        Some(map) => {
+            let time = Self::time_of_a_record();
+            match Permuted::new(&map, size_of::<T>() as i64, Self::NUMBER_OF_RUNS, time) {
+                Some(all) if !all.from.is_never() => Some(all),
+                _ => None,
+            }
+        }
         None => None,
     };
 
-    /// Whether the permutation is faster even for one record.
-    const PERMUTES_ONE: bool = match Self::PERMUTATION {
-        Some(all) => all.fewest() == 1,
-        None => false,
+    /// As [`PERMUTED`](Self::PERMUTED), for streams of values.
+    pub(super) const PERMUTATION: Option<&'static Permutation> = match Self::PERMUTED {
+        Some(all) => Some(&all.permutation),
+        None => None,
     };
 
     const STRATEGY: &'static Strategy = &{
@@ -92,22 +97,6 @@ impl<T: Datatype> Layout<T> {
         _ => &RunList::EMPTY,
     };
 
-    /// Whether each record is one run that some registers copy faster than pieces.
-    const IS_LONG_RUN: bool =
-        Self::NUMBER_OF_RUNS == 1 && kernel::may_beat_pieces(T::TYPE_MAP.size());
-
-    /// With fewer records than this, the call does not pay.
-    const FEWEST_LONG: usize = match T::TYPE_MAP.size() {
-        0 => 0,
-        size => FEWEST_BYTES.div_ceil(size),
-    };
-
-    /// Whether `count` records that are long runs are copied by those registers.
-    #[inline(always)]
-    fn are_worth_a_call(count: usize) -> bool {
-        count >= Self::FEWEST_LONG && kernel::beats_pieces(T::TYPE_MAP.size())
-    }
-
     /// The moves of a record on its own.
     const MOVES: &'static Moves = &Moves::from_runs(Self::RUNS);
     const NUMBER_OF_MOVES: usize = Self::MOVES.len();
@@ -115,24 +104,72 @@ impl<T: Datatype> Layout<T> {
     /// The number of runs in one record.
     const NUMBER_OF_RUNS: usize = Self::RUNS.all().len();
 
-    /// How the records are shuffled, if that is faster. If a type skips fields, it is not shuffled: its gaps are not padding,
-    /// and another thread may write to them even while the value is only borrowed for reading (a skipped atomic, for example).
-    const SHUFFLE: &'static Option<Shuffle> = &match Self::STRATEGY {
-        Strategy::Runs(list) if !T::TYPE_MAP.skips_fields() => {
-            let (size, time) = (T::TYPE_MAP.size(), Self::time_of_a_record());
-            Shuffle::new_if_faster(list, size, size_of::<T>(), time)
+    /// Where the last run of a record touches the first one of the next: the two as one run, the *link*, if copying it takes less
+    /// time than copying both. Then the records are copied from behind the first run of one to behind the first run of the next.
+    const LINKED: &'static Option<RunList> = &match Self::RUNS.linked(size_of::<T>()) {
+        Some(list) if choose::time_of(list.all()) < choose::time_of(Self::RUNS.all()) => {
+            Some(list)
         }
         _ => None,
     };
 
+    /// How the records are shuffled, if that is faster. If a type skips fields, it is not shuffled: its gaps are not padding,
+    /// and another thread may write to them even while the value is only borrowed for reading (a skipped atomic, for example).
+    const SHUFFLE: &'static Option<Shuffle> = &match Self::STRATEGY {
+        Strategy::Runs(list) if !T::TYPE_MAP.skips_fields() => {
+            match Shuffle::new(list, T::TYPE_MAP.size(), size_of::<T>()) {
+                Some(all) if Ways::shuffled(&all, Self::time_of_a_record()).is_some() => Some(all),
+                _ => None,
+            }
+        }
+        _ => None,
+    };
+
+    /// From how many records on there are faster ways than the copies of `STRATEGY`.
+    const WAYS: &'static Ways = &Ways {
+        permuted: match Self::PERMUTED {
+            Some(all) => all.from,
+            None => Uses::NEVER,
+        },
+        shuffled: match Self::SHUFFLE {
+            Some(all) => Ways::shuffled(all, Self::time_of_a_record()),
+            None => None,
+        },
+        len: if Self::NUMBER_OF_RUNS == 1 { T::TYPE_MAP.size() } else { 0 },
+    };
+
     /// The estimated time in which [`copy`](Self::copy) copies one of several records.
     const fn time_of_a_record() -> usize {
-        let (mut time, mut j) = (0, 0);
-        while j < Self::NUMBER_OF_RUNS {
-            time += costs::inlined(Self::RUNS.run(j).len);
-            j += 1;
+        match Self::LINKED {
+            Some(list) => choose::time_of(list.all()),
+            None => choose::time_of(Self::RUNS.all()),
         }
-        time
+    }
+
+    /// The kernel that copies the values of a slice. `room` is for what it refers to.
+    pub(crate) fn kernel(count: usize, room: &mut Option<RunList>) -> Kernel<'_> {
+        if count == 0 {
+            return Kernel::Nothing;
+        }
+        match (Self::STRATEGY, Self::WAYS.choose(Use::Pack, count, true)) {
+            (Strategy::Nothing, _) => Kernel::Nothing,
+            (Strategy::Runs(_), Slice::Shuffled) => {
+                Self::SHUFFLE.as_ref().map_or(Kernel::Copy, Kernel::Shuffle)
+            }
+            (Strategy::Runs(_), Slice::Permuted) => {
+                Self::PERMUTATION.map_or(Kernel::Copy, Kernel::Permutation)
+            }
+            (Strategy::Runs(_), Slice::Strided) => {
+                Kernel::Strided(choose::per_block(T::TYPE_MAP.size() as u64, selected()))
+            }
+            (Strategy::Whole | Strategy::Runs(_), _) => Kernel::Copy,
+            (Strategy::Program, _) => {
+                let (ops, count) = (Self::OPS.unwrap_or(&[]), count as u64);
+                let stride = size_of::<T>() as i64;
+                choose::repeated(ops, Program::empty(), count, stride, selected(), Use::Pack, room)
+            }
+            (Strategy::Commit, _) => Kernel::Walk,
+        }
     }
 
     /// As [`execute`](Self::execute), for values, whose padding nothing else accesses. Padding is unchanged.
@@ -145,10 +182,8 @@ impl<T: Datatype> Layout<T> {
     pub(super) unsafe fn values<D: Way>(memory: *mut u8, packed: *mut u8, count: usize) {
         // SAFETY: passed on to the caller.
         unsafe {
-            if count == 1 && const { !Self::PERMUTES_ONE } {
-                Self::copy::<D>(memory, packed, 1);
-            } else if const { Self::worth_shuffling::<D, true>() < usize::MAX }
-                && Self::are_shuffled::<D, true>(count)
+            if const { Self::WAYS.shuffles(D::USE) }
+                && Self::WAYS.choose(D::USE, count, true) == Slice::Shuffled
             {
                 Self::by_shuffles::<D, true>(memory, packed, count);
             } else {
@@ -166,8 +201,8 @@ impl<T: Datatype> Layout<T> {
     pub(super) unsafe fn new_values(memory: *mut u8, packed: *mut u8, count: usize) {
         // SAFETY: passed on to the caller.
         unsafe {
-            if const { Self::worth_shuffling::<Unpack, false>() < usize::MAX }
-                && Self::are_shuffled::<Unpack, false>(count)
+            if const { Self::WAYS.shuffles(Use::Unpack) }
+                && Self::WAYS.choose(Use::Unpack, count, true) == Slice::Shuffled
             {
                 Self::by_shuffles::<Unpack, false>(memory, packed, count);
             } else {
@@ -176,27 +211,12 @@ impl<T: Datatype> Layout<T> {
         }
     }
 
-    /// The least number of values for which shuffling is fastest; `usize::MAX` if there is none.
-    const fn worth_shuffling<D: Way, const KEEPS_GAPS: bool>() -> usize {
-        match Self::SHUFFLE {
-            Some(all) if D::PACKS => all.worth_packing(),
-            Some(all) => all.worth_unpacking(KEEPS_GAPS),
-            None => usize::MAX,
-        }
-    }
-
-    /// Whether `count` values are shuffled.
-    #[inline(always)]
-    fn are_shuffled<D: Way, const KEEPS_GAPS: bool>(count: usize) -> bool {
-        count >= const { Self::worth_shuffling::<D, KEEPS_GAPS>() } && kernel::is_shuffling()
-    }
-
     /// As [`values`](Self::values), with shuffles as far as possible. Not inlined, as [`kernel::permute_or`] is not: a caller
     /// that ends with this call saves no registers for it.
     ///
     /// # Safety
     ///
-    /// As [`values`](Self::values), and [`are_shuffled`](Self::are_shuffled) must be true for `count`.
+    /// As [`values`](Self::values). The records must be [shuffled](Self::SHUFFLE), and to pack, the shuffle must pack.
     #[inline(never)]
     unsafe fn by_shuffles<D: Way, const KEEPS_GAPS: bool>(
         memory: *mut u8,
@@ -234,15 +254,15 @@ impl<T: Datatype> Layout<T> {
         // the records, which are values of `T`, one after another, so they do not overlap. Its range is all of them, so it
         // starts in front of the first and ends after the last, as `all_by_runs` requires; its end is whole records, too.
         unsafe {
-            if count == 1 && const { !Self::PERMUTES_ONE } {
-                // With a constant count, no loop is left.
-                Self::copy::<D>(memory, packed, 1);
-            } else if const { Self::PERMUTATION.is_some() }
+            if const { Self::WAYS.permutes(D::USE) }
                 && let Some(all) = Self::PERMUTATION
-                && kernel::is_worth_a_call(all, count)
+                && Self::WAYS.choose(D::USE, count, false) == Slice::Permuted
             {
                 let bytes = 0..count * T::TYPE_MAP.size();
                 kernel::permute_or::<D>(all, Self::all_by_runs::<D>, memory, packed, bytes);
+            } else if count == 1 {
+                // With a constant count, no loop is left.
+                Self::copy::<D>(memory, packed, 1);
             } else {
                 // Inlined, because a call would take as long as two records.
                 Self::copy::<D>(memory, packed, count);
@@ -301,12 +321,17 @@ impl<T: Datatype> Layout<T> {
                     D::copy(memory, packed, count * size);
                 }
             } else if const { matches!(Self::STRATEGY, Strategy::Runs(_)) } {
-                if const { Self::IS_LONG_RUN } && Self::are_worth_a_call(count) {
+                if const { Self::WAYS.has_long_runs() }
+                    && Self::WAYS.choose(D::USE, count, false) == Slice::Strided
+                {
                     let memory = memory.offset(Self::RUNS.run(0).disp);
                     return Self::copy_long_runs::<D>(memory, packed, count);
                 }
+                if const { Self::LINKED.is_some() } && count > 1 {
+                    return Self::copy_linked::<D>(memory, packed, count);
+                }
                 for i in 0..count {
-                    Self::copy_record::<D>(memory.add(i * stride), packed.add(i * size));
+                    Self::copy_record::<D, false, 0>(memory.add(i * stride), packed.add(i * size));
                 }
             } else if const { matches!(Self::STRATEGY, Strategy::Program) } {
                 let ops = Self::OPS.unwrap_or(&[]);
@@ -317,7 +342,28 @@ impl<T: Datatype> Layout<T> {
         }
     }
 
-    /// Copies the runs of `count` records that are [long runs](Self::IS_LONG_RUN), the first at `memory`.
+    /// Copies `count` records, at least one, whose last run and the first of the next are [one](Self::LINKED).
+    ///
+    /// # Safety
+    ///
+    /// As [`execute`](Self::execute).
+    #[inline(always)]
+    unsafe fn copy_linked<D: Direction>(memory: *mut u8, packed: *mut u8, count: usize) {
+        let (stride, size, first) = (size_of::<T>(), T::TYPE_MAP.size(), Self::RUNS.run(0));
+        // SAFETY: the first run of the first record; for each record but the last, its other runs and the first one of the next
+        // record; the other runs of the last record. So each run is copied once, to where its packed bytes are.
+        unsafe {
+            pieces::copy::<D>(memory.offset(first.disp), packed, first.len);
+            let packed = packed.add(first.len);
+            for i in 0..count - 1 {
+                Self::copy_record::<D, true, 0>(memory.add(i * stride), packed.add(i * size));
+            }
+            let last = count - 1;
+            Self::copy_record::<D, false, 1>(memory.add(last * stride), packed.add(last * size));
+        }
+    }
+
+    /// Copies the runs of `count` records that are long runs, the first at `memory`.
     ///
     /// # Safety
     ///
@@ -346,9 +392,9 @@ impl<T: Datatype> Layout<T> {
     /// The range must start in the first record, or be empty.
     #[inline(always)]
     pub(super) unsafe fn part<D: Way>(memory: *mut u8, packed: *mut u8, range: Range<usize>) {
-        if const { Self::PERMUTATION.is_some() }
+        if const { Self::WAYS.permutes(D::USE) }
             && let Some(all) = Self::PERMUTATION
-            && !Self::are_shuffled::<D, true>(range.len() / T::TYPE_MAP.size())
+            && Self::WAYS.choose(D::USE, range.len() / T::TYPE_MAP.size(), true) != Slice::Shuffled
         {
             // SAFETY: the permutation was computed from the map of `T`, so it touches the data bytes of the range and
             // nothing else, or, where it reads memory, all data of the records in the range. For these the caller guarantees
@@ -396,8 +442,8 @@ impl<T: Datatype> Layout<T> {
                     left -= to;
                 }
                 let (whole, rest) = (left / size, left % size);
-                if const { Self::worth_shuffling::<D, true>() < usize::MAX }
-                    && Self::are_shuffled::<D, true>(whole)
+                if const { Self::WAYS.shuffles(D::USE) }
+                    && Self::WAYS.choose(D::USE, whole, true) == Slice::Shuffled
                 {
                     Self::by_shuffles::<D, true>(memory, packed, whole);
                 } else {
@@ -429,17 +475,23 @@ impl<T: Datatype> Layout<T> {
         }
     }
 
-    /// Copies one record, run by run.
+    /// Copies the runs of one record from run `FROM` on, or those up to the first run of the next record if `LINKED`.
     ///
     /// # Safety
     ///
-    /// As [`execute`](Self::execute), for one record.
+    /// As [`execute`](Self::execute), for these runs.
     #[inline(always)]
     #[expect(unused_assignments, reason = "after the last run")]
-    unsafe fn copy_record<D: Direction>(memory: *mut u8, mut packed: *mut u8) {
+    unsafe fn copy_record<D: Direction, const LINKED: bool, const FROM: usize>(
+        memory: *mut u8,
+        mut packed: *mut u8,
+    ) {
         macro_rules! one {
             ($j:expr) => {{
-                let Run { disp, len } = Self::RUNS.run($j);
+                let Run { disp, len } = match Self::LINKED {
+                    Some(list) if LINKED => list.run($j),
+                    _ => Self::RUNS.run($j),
+                };
                 // SAFETY: a run of the record, and within its packed bytes: `execute` guarantees both.
                 unsafe {
                     pieces::copy::<D>(memory.offset(disp), packed, len);
@@ -453,8 +505,9 @@ impl<T: Datatype> Layout<T> {
         // runs.
         macro_rules! written_out {
             ($($j:literal)+) => {
-                $( match Self::NUMBER_OF_RUNS {
+                $( match Self::NUMBER_OF_RUNS - LINKED as usize {
                     $j => return,
+                    _ if $j < FROM => {}
                     _ => one!($j),
                 } )+
             };
