@@ -9,7 +9,7 @@ use crate::convertor::Conversion;
 use crate::datatype::Datatype;
 use crate::kernels::selected;
 use crate::plan::choose::{self, Kernel, PerBlock, Use};
-use crate::plan::{Blocks, Elements, Op, Plan, Width, numbered_items};
+use crate::plan::{Blocks, Elements, Op, Plan, numbered_items};
 use crate::representation::Form;
 use crate::typed::Layout;
 
@@ -360,18 +360,38 @@ fn records(runs: usize) -> String {
 }
 
 /// The end of a kernel's name: how it copies a block.
-fn moves(each: PerBlock) -> String {
-    let bytes = |width: Width| width.bytes();
+const fn moves(each: PerBlock) -> &'static str {
     match each {
-        PerBlock::None => "0".to_string(),
-        PerBlock::One(width) => bytes(width).to_string(),
-        PerBlock::Two(width) | PerBlock::Halves(width) => format!("{}x2", bytes(width)),
-        PerBlock::Three => "16x3".to_string(),
-        PerBlock::Four(width) => format!("{}x4", bytes(width)),
-        PerBlock::Touching(first, second) => format!("{}+{}", bytes(first), bytes(second)),
-        PerBlock::Long => "_long".to_string(),
-        PerBlock::Masked32 => "_masked32".to_string(),
-        PerBlock::Masked64 => "_masked64".to_string(),
-        PerBlock::Varied => "_varied".to_string(),
+        PerBlock::None => "0",
+        PerBlock::One1 => "1",
+        PerBlock::One2 => "2",
+        PerBlock::One4 => "4",
+        PerBlock::One8 => "8",
+        PerBlock::One16 => "16",
+        PerBlock::One32 => "32",
+        PerBlock::Touching2_1 => "2+1",
+        PerBlock::Touching4_2 => "4+2",
+        PerBlock::Touching8_2 => "8+2",
+        PerBlock::Touching8_4 => "8+4",
+        PerBlock::Touching16_4 => "16+4",
+        PerBlock::Touching16_8 => "16+8",
+        PerBlock::Touching32_8 => "32+8",
+        PerBlock::Two1 => "1x2",
+        PerBlock::Two2 | PerBlock::Halves2 => "2x2",
+        PerBlock::Two4 | PerBlock::Halves4 => "4x2",
+        PerBlock::Two8 | PerBlock::Halves8 => "8x2",
+        PerBlock::Two16 => "16x2",
+        PerBlock::Two32 => "32x2",
+        PerBlock::Three16 => "16x3",
+        PerBlock::Four1 => "1x4",
+        PerBlock::Four2 => "2x4",
+        PerBlock::Four4 => "4x4",
+        PerBlock::Four8 => "8x4",
+        PerBlock::Four16 => "16x4",
+        PerBlock::Four32 => "32x4",
+        PerBlock::Masked32 => "_masked32",
+        PerBlock::Masked64 => "_masked64",
+        PerBlock::Long => "_long",
+        PerBlock::Varied => "_varied",
     }
 }

@@ -37,7 +37,7 @@ pub(crate) use gather::{Constant, Gather, MAX_COLUMNS, Place};
 pub(crate) use index::Index;
 pub(crate) use lanes::{Load, Ranged, RangedList, Tests};
 pub use list::List;
-pub(crate) use list::{Entries, EntryKind, Lists, Moves, Width};
+pub(crate) use list::{Entries, EntryKind, Lists, Moves};
 pub use op::{Blocks, Elements, Op, items};
 pub(crate) use op::{numbered_items, size, split_first};
 pub(crate) use permutation::Permutation;

@@ -4,7 +4,7 @@ use super::direction::Direction;
 use super::moves::{any, by_block, four, long, three, touching, two};
 use super::registers::{Registers, compiled_for_selected};
 use crate::plan::choose::{self, PerBlock};
-use crate::plan::{Entries, List, Lists, Width};
+use crate::plan::{Entries, List, Lists};
 
 /// A number in an entry as an offset in memory or in the packed stream. Offsets of data fit `isize`; others may wrap, and
 /// pointer arithmetic wraps back.
@@ -173,7 +173,6 @@ unsafe fn varied<D: Direction, R: Registers>(
     memory: *mut u8,
     packed: *mut u8,
 ) -> (usize, *mut u8) {
-    use PerBlock::{Four, Two};
     macro_rules! each_block {
         ($copy:expr) => {
             spans::<D, u32, true>(entries, limit, memory, packed, $copy)
@@ -182,24 +181,24 @@ unsafe fn varied<D: Direction, R: Registers>(
     // SAFETY: passed on to the caller.
     unsafe {
         match per {
-            Two(Width::W1) => each_block!(two::<D, 1>),
-            Two(Width::W2) => each_block!(two::<D, 2>),
-            Two(Width::W4) => each_block!(two::<D, 4>),
-            Two(Width::W8) => each_block!(two::<D, 8>),
-            Two(Width::W16) => each_block!(two::<D, 16>),
-            Two(Width::W32) => each_block!(two::<D, 32>),
+            PerBlock::Two1 => each_block!(two::<D, 1>),
+            PerBlock::Two2 => each_block!(two::<D, 2>),
+            PerBlock::Two4 => each_block!(two::<D, 4>),
+            PerBlock::Two8 => each_block!(two::<D, 8>),
+            PerBlock::Two16 => each_block!(two::<D, 16>),
+            PerBlock::Two32 => each_block!(two::<D, 32>),
             PerBlock::Masked32 if R::ISA.masks() && D::IS_PACKED => {
                 each_block!(masked::<D, R, 32>)
             }
             PerBlock::Masked64 if R::ISA.masks() && D::IS_PACKED => {
                 each_block!(masked::<D, R, 64>)
             }
-            Four(Width::W1) => each_block!(four::<D, 1>),
-            Four(Width::W2) => each_block!(four::<D, 2>),
-            Four(Width::W4) => each_block!(four::<D, 4>),
-            Four(Width::W8) => each_block!(four::<D, 8>),
-            Four(Width::W16) => each_block!(four::<D, 16>),
-            Four(Width::W32) => each_block!(four::<D, 32>),
+            PerBlock::Four1 => each_block!(four::<D, 1>),
+            PerBlock::Four2 => each_block!(four::<D, 2>),
+            PerBlock::Four4 => each_block!(four::<D, 4>),
+            PerBlock::Four8 => each_block!(four::<D, 8>),
+            PerBlock::Four16 => each_block!(four::<D, 16>),
+            PerBlock::Four32 => each_block!(four::<D, 32>),
             _ => spans::<D, u32, false>(entries, limit, memory, packed, any::<D, R>),
         }
     }

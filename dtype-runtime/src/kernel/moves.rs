@@ -24,45 +24,43 @@ use crate::plan::choose::LONG;
 ///
 /// [`PerBlock`]: crate::plan::choose::PerBlock
 macro_rules! by_block {
-    ($D:ident, $R:ident, $per:expr, $len:ident, $with:ident, $with_one:ident) => {{
-        use $crate::plan::Width::{W1, W2, W4, W8, W16, W32};
-        use $crate::plan::choose::PerBlock::{self, Halves, One, Touching, Two};
+    ($D:ident, $R:ident, $per:expr, $len:ident, $with:ident, $with_one:ident) => {
         match $per {
             PerBlock::None => $with!(|m, p| { let _ = (m, p); }),
-            One(W1) => $with_one!(|m, p| $D::copy(m, p, 1)),
-            One(W2) => $with_one!(|m, p| $D::copy(m, p, 2)),
-            One(W4) => $with_one!(|m, p| $D::copy(m, p, 4)),
-            One(W8) => $with_one!(|m, p| $D::copy(m, p, 8)),
-            One(W16) => $with_one!(|m, p| $D::copy(m, p, 16)),
-            One(W32) => $with_one!(|m, p| $D::copy(m, p, 32)),
-            Touching(W2, _) => $with!(|m, p| touching::<$D, 2, 1>(m, p)),
-            Touching(W4, _) => $with!(|m, p| touching::<$D, 4, 2>(m, p)),
-            Touching(W8, W2) => $with!(|m, p| touching::<$D, 8, 2>(m, p)),
-            Touching(W8, _) => $with!(|m, p| touching::<$D, 8, 4>(m, p)),
-            Touching(W16, W4) => $with!(|m, p| touching::<$D, 16, 4>(m, p)),
-            Touching(W16, _) => $with!(|m, p| touching::<$D, 16, 8>(m, p)),
-            Touching(..) => $with!(|m, p| touching::<$D, 32, 8>(m, p)),
-            Two(W4) => $with!(|m, p| two::<$D, 4>(m, p, $len)),
-            Two(W8) => $with!(|m, p| two::<$D, 8>(m, p, $len)),
-            Two(W16) => $with!(|m, p| two::<$D, 16>(m, p, $len)),
-            Two(_) => $with!(|m, p| two::<$D, 32>(m, p, $len)),
-            PerBlock::Three if $R::WIDTH == 16 => $with!(|m, p| three::<$D, 16>(m, p, $len)),
+            PerBlock::One1 => $with_one!(|m, p| $D::copy(m, p, 1)),
+            PerBlock::One2 => $with_one!(|m, p| $D::copy(m, p, 2)),
+            PerBlock::One4 => $with_one!(|m, p| $D::copy(m, p, 4)),
+            PerBlock::One8 => $with_one!(|m, p| $D::copy(m, p, 8)),
+            PerBlock::One16 => $with_one!(|m, p| $D::copy(m, p, 16)),
+            PerBlock::One32 => $with_one!(|m, p| $D::copy(m, p, 32)),
+            PerBlock::Touching2_1 => $with!(|m, p| touching::<$D, 2, 1>(m, p)),
+            PerBlock::Touching4_2 => $with!(|m, p| touching::<$D, 4, 2>(m, p)),
+            PerBlock::Touching8_2 => $with!(|m, p| touching::<$D, 8, 2>(m, p)),
+            PerBlock::Touching8_4 => $with!(|m, p| touching::<$D, 8, 4>(m, p)),
+            PerBlock::Touching16_4 => $with!(|m, p| touching::<$D, 16, 4>(m, p)),
+            PerBlock::Touching16_8 => $with!(|m, p| touching::<$D, 16, 8>(m, p)),
+            PerBlock::Touching32_8 => $with!(|m, p| touching::<$D, 32, 8>(m, p)),
+            PerBlock::Two4 => $with!(|m, p| two::<$D, 4>(m, p, $len)),
+            PerBlock::Two8 => $with!(|m, p| two::<$D, 8>(m, p, $len)),
+            PerBlock::Two16 => $with!(|m, p| two::<$D, 16>(m, p, $len)),
+            PerBlock::Two32 => $with!(|m, p| two::<$D, 32>(m, p, $len)),
+            PerBlock::Three16 if $R::WIDTH == 16 => $with!(|m, p| three::<$D, 16>(m, p, $len)),
             // Hides the length from the compiler, which would otherwise merge the two stores into one.
-            Halves(W2) if !$D::PACKS => {
+            PerBlock::Halves2 if !$D::PACKS => {
                 let opaque = core::hint::black_box($len);
                 $with!(|m, p| two::<$D, 2>(m, p, opaque))
             }
-            Halves(W4) if !$D::PACKS => {
+            PerBlock::Halves4 if !$D::PACKS => {
                 let opaque = core::hint::black_box($len);
                 $with!(|m, p| two::<$D, 4>(m, p, opaque))
             }
-            Halves(_) if !$D::PACKS => {
+            PerBlock::Halves8 if !$D::PACKS => {
                 let opaque = core::hint::black_box($len);
                 $with!(|m, p| two::<$D, 8>(m, p, opaque))
             }
             _ => $with!(|m, p| long::<$D, $R>(m, p, $len)),
         }
-    }};
+    };
 }
 
 pub(super) use by_block;

@@ -6,7 +6,8 @@ use core::ops::Range;
 use super::direction::{Direction, Steps, Way};
 use super::moves::{any, by_block, long, three, touching, two};
 use super::registers::{Portable, Registers, compiled_for_selected};
-use crate::plan::{Blocks, SHORT, choose};
+use crate::plan::choose::{self, PerBlock};
+use crate::plan::{Blocks, SHORT};
 
 compiled_for_selected! {
     /// Copies `count` blocks of `len` bytes.
@@ -149,7 +150,8 @@ unsafe fn rows<D: Direction, R: Registers>(
             let (mut row, mut packed_row) = (memory, packed);
             let double =
                 Steps { memory: steps.memory.wrapping_mul(2), packed: steps.packed.wrapping_mul(2) };
-            let two = hint::black_box(double);
+            // Fewer blocks are not worth the detour through memory that hides it.
+            let two = if count < 16 { double } else { hint::black_box(double) };
             for _ in 0..number {
                 let (mut first, mut packed_first, mut left) = (row, packed_row, count);
                 macro_rules! step {
@@ -164,7 +166,7 @@ unsafe fn rows<D: Direction, R: Registers>(
                     memory: two.memory.wrapping_add(steps.memory),
                     packed: two.packed.wrapping_add(steps.packed),
                 };
-                while left >= 4 {
+                while count >= 16 && left >= 4 {
                     step!(none);
                     step!(steps);
                     step!(two);

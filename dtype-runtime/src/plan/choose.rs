@@ -110,26 +110,48 @@ pub(crate) enum Kernel<'a> {
     Flat(&'a Flat),
 }
 
-/// How a kernel copies each of its blocks.
+/// How a kernel copies each of its blocks. A number is the width of a move in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PerBlock {
     /// Not at all: it has no bytes.
     None,
-    /// By one move of so many bytes.
-    One(Width),
-    /// By two moves of so many bytes. If together they are longer than the block, they overlap.
-    Two(Width),
+    /// By one move.
+    One1,
+    One2,
+    One4,
+    One8,
+    One16,
+    One32,
+    /// By two moves of different widths, which touch.
+    Touching2_1,
+    Touching4_2,
+    Touching8_2,
+    Touching8_4,
+    Touching16_4,
+    Touching16_8,
+    Touching32_8,
+    /// By two moves. If together they are longer than the block, they overlap.
+    Two1,
+    Two2,
+    Two4,
+    Two8,
+    Two16,
+    Two32,
     /// By two moves, each of half the block.
-    Halves(Width),
-    /// By three moves of 16 bytes, which overlap.
-    Three,
+    Halves2,
+    Halves4,
+    Halves8,
+    /// By three moves, which overlap.
+    Three16,
     /// By four moves, which overlap.
-    Four(Width),
-    /// By two moves of these lengths, which touch.
-    Touching(Width, Width),
-    /// By one move of 32 bytes under a mask that leaves out bytes beyond the block.
+    Four1,
+    Four2,
+    Four4,
+    Four8,
+    Four16,
+    Four32,
+    /// By one move under a mask that leaves out bytes beyond the block.
     Masked32,
-    /// As [`Masked32`](Self::Masked32), with 64 bytes.
     Masked64,
     /// In a loop or by a call.
     Long,
@@ -288,10 +310,13 @@ pub(crate) fn instances<'a>(
 ) -> Kernel<'a> {
     match count {
         0 => Kernel::Nothing,
-        1 => match one_permuted(plan.program(), isa, what) {
-            Some(permutation) => Kernel::Permutation(permutation),
-            None => Kernel::Walk,
-        },
+        1 => {
+            let one = match plan.program().one() {
+                One::Small => one_permuted(plan.program(), isa, what),
+                One::Two(_) | One::Operations => None,
+            };
+            one.map_or(Kernel::Walk, Kernel::Permutation)
+        }
         // Permutations win for any number of records.
         _ if !isa.permutes() && plan.program().is_few_runs(count) => Kernel::Copy,
         _ => match permuted_instances(plan, plan.size() * count, what) {
@@ -301,13 +326,10 @@ pub(crate) fn instances<'a>(
     }
 }
 
-/// The permutation that copies one instance, if that is faster than its operations.
+/// The permutation that copies one instance that is [small](One::Small), if there is one.
 #[inline(always)]
 pub(crate) fn one_permuted(program: &Program, isa: Isa, what: Use) -> Option<&Permutation> {
-    if !isa.permutes()
-        || !matches!(program.one(), One::Small)
-        || matches!(what, Use::Move | Use::Zero)
-    {
+    if !isa.permutes() || matches!(what, Use::Move | Use::Zero) {
         return None;
     }
     let all = program.instances()?;
@@ -462,8 +484,8 @@ pub(crate) fn column<'a>(
     if !may_be_column(all) || !isa.permutes() {
         return None;
     }
-    let permuted = program.of_blocks(all)?;
-    permuted.pays(what, all.len * count).then_some(&permuted.permutation)
+    let Permuted { permutation, from, .. } = program.of_blocks(all)?;
+    (what != Use::Zero && from.of(what) as u64 <= count).then_some(permutation)
 }
 
 /// Whether it is worth looking for a permutation of these blocks.
@@ -545,16 +567,14 @@ pub(crate) const fn strided(
     isa: Isa,
     what: Use,
 ) -> PerBlock {
-    match row.len {
-        len @ (4 | 8 | 16) if are_stored_in_halves(row, number, apart, what) => {
-            PerBlock::Halves(match len {
-                4 => Width::W2,
-                8 => Width::W4,
-                _ => Width::W8,
-            })
-        }
-        len => per_block(len, isa),
+    if are_stored_in_halves(row, number, apart, what) {
+        return match row.len {
+            4 => PerBlock::Halves2,
+            8 => PerBlock::Halves4,
+            _ => PerBlock::Halves8,
+        };
     }
+    per_block(row.len, isa)
 }
 
 /// Whether blocks are stored by two moves each. There are rows of such blocks, `apart` bytes apart.
@@ -564,7 +584,7 @@ pub(crate) const fn strided(
 /// many lines are in flight, and blocks of 8 bytes take a third of the time. At multiples of 1024 bytes, two stores do not
 /// help, but four do: two in each of two neighbouring blocks.
 const fn are_stored_in_halves(row: &Blocks, number: u64, apart: i64, what: Use) -> bool {
-    if !matches!(what, Use::Unpack | Use::Keep) {
+    if !matches!((row.len, what), (4 | 8 | 16, Use::Unpack | Use::Keep)) {
         return false;
     }
     let (stride, apart) = (row.stride.unsigned_abs(), apart.unsigned_abs());
@@ -577,33 +597,47 @@ const fn are_stored_in_halves(row: &Blocks, number: u64, apart: i64, what: Use) 
     }
 }
 
-/// How blocks of one length are copied. One or two moves cover any length from 1 to 64; registers of 16 bytes take three for
-/// most lengths from 33 to 48.
+/// How blocks of one length are copied.
 #[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "at most 64")]
 pub(crate) const fn per_block(len: u64, isa: Isa) -> PerBlock {
-    use PerBlock::{One, Touching, Two};
-    use Width::{W1, W2, W4, W8, W16, W32};
+    /// For each length up to 64, where registers have 16 bytes, and where they have more.
+    static MOVES: [[PerBlock; 65]; 2] = {
+        let mut all = [[PerBlock::None; 65]; 2];
+        let mut len = 0;
+        while len <= 64 {
+            all[0][len] = moves(len, true);
+            all[1][len] = moves(len, false);
+            len += 1;
+        }
+        all
+    };
+    if len > 64 { PerBlock::Long } else { MOVES[(isa.width() > 16) as usize][len as usize] }
+}
+
+/// The moves of a block. One or two cover any length from 1 to 64; registers of 16 bytes take three for most lengths from 33 to
+/// 48.
+const fn moves(len: usize, are_narrow: bool) -> PerBlock {
     match len {
         0 => PerBlock::None,
-        1 => One(W1),
-        2 => One(W2),
-        3 => Touching(W2, W1),
-        4 => One(W4),
-        6 => Touching(W4, W2),
-        5..8 => Two(W4),
-        8 => One(W8),
-        10 => Touching(W8, W2),
-        12 => Touching(W8, W4),
-        9..16 => Two(W8),
-        16 => One(W16),
-        20 => Touching(W16, W4),
-        24 => Touching(W16, W8),
-        17..32 => Two(W16),
-        32 => One(W32),
-        40 => Touching(W32, W8),
-        33..48 if isa.width() == 16 => PerBlock::Three,
-        33..=64 => Two(W32),
-        _ => PerBlock::Long,
+        1 => PerBlock::One1,
+        2 => PerBlock::One2,
+        3 => PerBlock::Touching2_1,
+        4 => PerBlock::One4,
+        6 => PerBlock::Touching4_2,
+        5..8 => PerBlock::Two4,
+        8 => PerBlock::One8,
+        10 => PerBlock::Touching8_2,
+        12 => PerBlock::Touching8_4,
+        9..16 => PerBlock::Two8,
+        16 => PerBlock::One16,
+        20 => PerBlock::Touching16_4,
+        24 => PerBlock::Touching16_8,
+        17..32 => PerBlock::Two16,
+        32 => PerBlock::One32,
+        40 => PerBlock::Touching32_8,
+        33..48 if are_narrow => PerBlock::Three16,
+        _ => PerBlock::Two32,
     }
 }
 
@@ -621,7 +655,14 @@ pub(crate) const fn list(entries: &Entries<'_>, moves: Moves, isa: Isa, what: Us
         // Blocks whose offsets need more than 32 bits: each is a cache miss, whatever the moves.
         (Entries::WideEven(..) | Entries::WideVaried(_), _) => PerBlock::Varied,
         (Entries::Even(_, len), _) => per_block(*len, isa),
-        (Entries::Varied(_), Moves::Two(width)) => PerBlock::Two(width),
+        (Entries::Varied(_), Moves::Two(width)) => match width {
+            Width::W1 => PerBlock::Two1,
+            Width::W2 => PerBlock::Two2,
+            Width::W4 => PerBlock::Two4,
+            Width::W8 => PerBlock::Two8,
+            Width::W16 => PerBlock::Two16,
+            Width::W32 => PerBlock::Two32,
+        },
         (Entries::Varied(_), Moves::Four(Width::W1 | Width::W2 | Width::W4 | Width::W8))
         | (Entries::Varied(_), Moves::UpTo32)
             if masks =>
@@ -629,7 +670,14 @@ pub(crate) const fn list(entries: &Entries<'_>, moves: Moves, isa: Isa, what: Us
             PerBlock::Masked32
         }
         (Entries::Varied(_), Moves::UpTo64) if masks => PerBlock::Masked64,
-        (Entries::Varied(_), Moves::Four(width)) => PerBlock::Four(width),
+        (Entries::Varied(_), Moves::Four(width)) => match width {
+            Width::W1 => PerBlock::Four1,
+            Width::W2 => PerBlock::Four2,
+            Width::W4 => PerBlock::Four4,
+            Width::W8 => PerBlock::Four8,
+            Width::W16 => PerBlock::Four16,
+            Width::W32 => PerBlock::Four32,
+        },
         (Entries::Varied(_), Moves::UpTo32 | Moves::UpTo64 | Moves::Any) => PerBlock::Varied,
     }
 }
@@ -682,13 +730,18 @@ impl Ways {
     /// selected instructions are not looked up. If none are selected yet, the kernel that permutes selects them.
     #[inline(always)]
     pub(crate) fn choose(&self, what: Use, count: usize, owns_gaps: bool) -> Slice {
-        let is_shuffled = |[avx2, neon]: &[Uses<usize>; 2]| match kernels::decided() {
-            Some(Isa::Avx2) => count >= avx2.of(what),
-            Some(Isa::Neon) => count >= neon.of(what),
-            _ => false,
-        };
-        if owns_gaps && kernels::ARE_SHUFFLED && self.shuffled.as_ref().is_some_and(is_shuffled) {
-            return Slice::Shuffled;
+        if owns_gaps
+            && let Some([avx2, neon]) = &self.shuffled
+            && count >= avx2.of(what).min(neon.of(what))
+        {
+            let from = match kernels::decided() {
+                Some(Isa::Avx2) => avx2.of(what),
+                Some(Isa::Neon) => neon.of(what),
+                _ => NEVER,
+            };
+            if kernels::ARE_SHUFFLED && count >= from {
+                return Slice::Shuffled;
+            }
         }
         if count >= self.permuted.of(what) && kernels::decided().is_none_or(Isa::permutes) {
             return Slice::Permuted;

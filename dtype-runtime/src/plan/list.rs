@@ -66,20 +66,6 @@ pub(crate) enum Width {
     W32,
 }
 
-impl Width {
-    /// The number of bytes.
-    pub(crate) const fn bytes(self) -> u8 {
-        match self {
-            Self::W1 => 1,
-            Self::W2 => 2,
-            Self::W4 => 4,
-            Self::W8 => 8,
-            Self::W16 => 16,
-            Self::W32 => 32,
-        }
-    }
-}
-
 impl Moves {
     /// The moves for lengths from `least` to `greatest`.
     pub(crate) fn for_lengths(least: u64, greatest: u64) -> Self {

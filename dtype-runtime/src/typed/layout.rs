@@ -183,6 +183,7 @@ impl<T: Datatype> Layout<T> {
         // SAFETY: passed on to the caller.
         unsafe {
             if const { Self::WAYS.shuffles(D::USE) }
+                && count > 1
                 && Self::WAYS.choose(D::USE, count, true) == Slice::Shuffled
             {
                 Self::by_shuffles::<D, true>(memory, packed, count);
@@ -254,15 +255,15 @@ impl<T: Datatype> Layout<T> {
         // the records, which are values of `T`, one after another, so they do not overlap. Its range is all of them, so it
         // starts in front of the first and ends after the last, as `all_by_runs` requires; its end is whole records, too.
         unsafe {
-            if const { Self::WAYS.permutes(D::USE) }
+            if count == 1 && const { Self::WAYS.permuted.of(D::USE) > 1 } {
+                // With a constant count, no loop is left.
+                Self::copy::<D>(memory, packed, 1);
+            } else if const { Self::WAYS.permutes(D::USE) }
                 && let Some(all) = Self::PERMUTATION
                 && Self::WAYS.choose(D::USE, count, false) == Slice::Permuted
             {
                 let bytes = 0..count * T::TYPE_MAP.size();
                 kernel::permute_or::<D>(all, Self::all_by_runs::<D>, memory, packed, bytes);
-            } else if count == 1 {
-                // With a constant count, no loop is left.
-                Self::copy::<D>(memory, packed, 1);
             } else {
                 // Inlined, because a call would take as long as two records.
                 Self::copy::<D>(memory, packed, count);
