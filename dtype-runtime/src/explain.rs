@@ -344,6 +344,10 @@ fn name(kernel: Kernel<'_>) -> String {
             records => format!(", kernel permute, {records} at once"),
         },
         Kernel::Records(all) => records(all.runs.len()),
+        Kernel::Steps(all) => {
+            let steps = all.steps.as_ref().map_or(0, |steps| steps.len());
+            format!(", kernel permute, in {}", number(steps as u64, "step"))
+        }
         Kernel::Runs(all) => records(all.len()),
         Kernel::List(each) => format!(", kernel list{}", moves(each)),
         Kernel::Flat(all) => {

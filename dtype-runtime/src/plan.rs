@@ -26,6 +26,7 @@ mod segments;
 )]
 mod shuffle;
 mod split;
+mod steps;
 mod tables;
 mod values;
 
@@ -46,6 +47,7 @@ pub(crate) use runs::{Records, Run, RunList};
 pub(crate) use segments::{Numbering, Segments};
 pub(crate) use shuffle::{Half, Shuffle, ShuffledBy};
 pub(crate) use split::{Part, Split, split};
+pub(crate) use steps::Step;
 pub(crate) use tables::Instances;
 pub(crate) use values::{Values, bytewise_size, values};
 

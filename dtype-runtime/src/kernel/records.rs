@@ -158,7 +158,13 @@ unsafe fn part_by<D: Direction, R: Registers>(
             left -= bytes;
         }
         let count = left / size;
-        if let Some(tiled) = Tiled::new(size, stride as i64, count as u64) {
+        if let Some(steps) = &records.steps
+            && R::steps::<D>(steps, (size, stride), count, record, packed)
+        {
+            packed = packed.wrapping_add(count * size);
+            record = record.wrapping_offset(stride.wrapping_mul(count.cast_signed()));
+            left -= count * size;
+        } else if let Some(tiled) = Tiled::new(size, stride as i64, count as u64) {
             packed = tiles::<D>(runs, &tiled, record, packed);
             record = record.wrapping_offset(stride.wrapping_mul(count.cast_signed()));
             left -= count * size;

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use super::direction::{Direction, Way};
 use crate::kernels::Isa;
-use crate::plan::{Constant, MAX_COLUMNS, Permutation};
+use crate::plan::{Constant, MAX_COLUMNS, Permutation, Step};
 
 /// The registers of a set of instructions.
 ///
@@ -67,6 +67,25 @@ pub(super) trait Registers {
         packed: *mut u8,
     ) {
         let _ = (permutation, range, memory, packed);
+    }
+
+    /// Copies `count` records of `size` packed bytes, `stride` bytes apart, each in these steps. Returns `false`, with nothing
+    /// copied, if no instruction can.
+    ///
+    /// # Safety
+    ///
+    /// `memory + displacement` must be valid for `D` on every data byte of the records, and `packed` on as many bytes. The two
+    /// must not overlap. `D` packs or unpacks, and the processor must have the instructions.
+    #[inline(always)]
+    unsafe fn steps<D: Direction>(
+        steps: &[Step],
+        (size, stride): (usize, isize),
+        count: usize,
+        memory: *mut u8,
+        packed: *mut u8,
+    ) -> bool {
+        let _ = (steps, size, stride, count, memory, packed);
+        false
     }
 
     /// Copies one record by its permutation.

@@ -151,7 +151,7 @@ unsafe fn rows<D: Direction, R: Registers>(
             let double =
                 Steps { memory: steps.memory.wrapping_mul(2), packed: steps.packed.wrapping_mul(2) };
             // Fewer blocks are not worth the detour through memory that hides it.
-            let two = if count < 16 { double } else { hint::black_box(double) };
+            let two = if count < 32 { double } else { hint::black_box(double) };
             for _ in 0..number {
                 let (mut first, mut packed_first, mut left) = (row, packed_row, count);
                 macro_rules! step {
@@ -166,7 +166,7 @@ unsafe fn rows<D: Direction, R: Registers>(
                     memory: two.memory.wrapping_add(steps.memory),
                     packed: two.packed.wrapping_add(steps.packed),
                 };
-                while count >= 16 && left >= 4 {
+                while count >= 32 && left >= 4 {
                     step!(none);
                     step!(steps);
                     step!(two);

@@ -6,6 +6,7 @@ mod masked;
 mod permute;
 mod prefetch;
 mod reverse;
+mod steps;
 
 use core::arch::x86_64::{__m512i, __mmask64, _bzhi_u64, _mm512_loadu_si512};
 use core::ops::Range;
@@ -13,7 +14,7 @@ use core::ops::Range;
 use super::direction::{Direction, Transfer, Way};
 use super::registers::Registers;
 use crate::kernels::Isa;
-use crate::plan::{Constant, MAX_COLUMNS, Permutation};
+use crate::plan::{Constant, MAX_COLUMNS, Permutation, Step};
 
 /// AVX2: registers of 32 bytes. MOVBE, which every processor with AVX2 has, reverses a value while loading or storing it.
 pub(super) struct Avx2;
@@ -71,7 +72,11 @@ unsafe fn permute_prepared<D: Direction>(
     // SAFETY: the caller guarantees the instructions, and both sides for the reads and writes of `D`.
     unsafe {
         match D::TRANSFER {
-            Transfer::Pack => by_vectors!(pack(permutation, range, memory, packed)),
+            Transfer::Pack => match (permutation.vectors(), permutation.period().1) {
+                (1, ..=32) => permute::pack::<1, 32>(permutation, range, memory, packed),
+                (1, _) => permute::pack::<1, 64>(permutation, range, memory, packed),
+                _ => permute::pack::<2, 64>(permutation, range, memory, packed),
+            },
             Transfer::Unpack => by_vectors!(unpack(permutation, range, memory, packed)),
             Transfer::Move => by_vectors!(copy(permutation, range, memory, packed)),
             Transfer::Zero => {}
@@ -128,6 +133,25 @@ impl Registers for Avx512 {
                 prepare_and_permute::<D>(all, range, memory, packed);
             }
         }
+    }
+
+    #[inline(always)]
+    unsafe fn steps<D: Direction>(
+        steps: &[Step],
+        record: (usize, isize),
+        count: usize,
+        memory: *mut u8,
+        packed: *mut u8,
+    ) -> bool {
+        // SAFETY: the caller guarantees the instructions, and both sides for the reads and writes of `D`.
+        unsafe {
+            match D::TRANSFER {
+                Transfer::Pack => steps::pack(steps, record, count, memory, packed),
+                Transfer::Unpack => steps::unpack(steps, record, count, memory, packed),
+                Transfer::Move | Transfer::Zero => return false,
+            }
+        }
+        true
     }
 
     #[inline(always)]

@@ -102,6 +102,8 @@ pub(crate) enum Kernel<'a> {
     PermutedRows(&'a Permutation),
     /// Many records: one run of all of them, then the next. A record may begin and end inside an instance.
     Records(&'a Records),
+    /// Many records, each in several steps that rearrange a register. As for `Records`, a record may begin inside an instance.
+    Steps(&'a Records),
     /// As `Records`, where a record is one repetition.
     Runs(&'a [Run]),
     /// Blocks at irregular displacements.
@@ -161,20 +163,20 @@ pub(crate) enum PerBlock {
 
 /// What a period of these records costs that is permuted.
 const fn permutation(all: &Permutation) -> Uses<Cost> {
-    const fn cost(all: &Permutation, one: Cost, crossing: usize) -> Cost {
+    const fn cost(all: &Permutation, one: Cost, narrow: usize, crossing: usize) -> Cost {
         let (memory, packed) = all.period();
-        let narrower = if packed <= WIDTH / 2 { costs::avx512::NARROW } else { 0 };
+        let narrower = if packed <= WIDTH / 2 { narrow } else { 0 };
         let apart = if memory.unsigned_abs() == WIDTH { 0 } else { crossing };
         Cost { call: one.call, step: one.step + apart - narrower }
     }
-    use costs::avx512::{CROSSING, PERMUTATION, WIDE_PERMUTATION};
+    use costs::avx512::{CROSSING, NARROW, PERMUTATION, WIDE_PERMUTATION};
     if all.vectors() > 1 {
         return WIDE_PERMUTATION;
     }
     Uses {
-        pack: cost(all, PERMUTATION.pack, CROSSING.pack),
-        unpack: cost(all, PERMUTATION.unpack, CROSSING.unpack),
-        keep: cost(all, PERMUTATION.keep, CROSSING.keep),
+        pack: cost(all, PERMUTATION.pack, NARROW.pack, CROSSING.pack),
+        unpack: cost(all, PERMUTATION.unpack, NARROW.unpack, CROSSING.unpack),
+        keep: cost(all, PERMUTATION.keep, NARROW.keep, CROSSING.keep),
     }
 }
 
@@ -277,7 +279,17 @@ impl Permuted {
     }
 }
 
-/// The time to copy a record by moves, run by run.
+/// Whether a record of these runs is copied in this number of steps, where the instructions permute, instead of run by run.
+pub(crate) fn are_steps(runs: &[Run], steps: usize) -> bool {
+    runs.len() > 1 && steps * costs::avx512::STEP.pack <= time_run_by_run(runs)
+}
+
+/// The time to copy a record by the kernel that copies one run of many records after another.
+pub(super) fn time_run_by_run(runs: &[Run]) -> usize {
+    runs.iter().map(|run| costs::strided(run.len)).sum()
+}
+
+/// The time to copy a record by inlined moves.
 pub(crate) const fn time_of(runs: &[Run]) -> usize {
     let (mut time, mut index) = (0, 0);
     while index < runs.len() {
@@ -355,7 +367,8 @@ fn several<'a>(
         return Kernel::Blocks(all);
     }
     if let Some(all) = records(program, count, what) {
-        return Kernel::Records(all);
+        let has_steps = isa.permutes() && all.steps.is_some();
+        return if has_steps { Kernel::Steps(all) } else { Kernel::Records(all) };
     }
     if are_walked(program, count) {
         return Kernel::Walk;

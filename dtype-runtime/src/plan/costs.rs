@@ -9,7 +9,7 @@ pub(crate) mod avx512;
 pub(crate) mod neon;
 pub(crate) mod portable;
 
-pub(crate) use portable::moves;
+pub(crate) use portable::{moves, strided};
 
 /// What a kernel costs that copies several records in each step.
 #[derive(Clone, Copy, Debug)]

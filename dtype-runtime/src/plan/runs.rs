@@ -3,7 +3,9 @@
 use alloc::boxed::Box;
 
 use super::choose::MAX_RECORD_DISTANCE;
+use super::steps::Step;
 use super::op::{Blocks, Elements, Op, split_first};
+use crate::kernels;
 use crate::representation::Form;
 
 /// A range of data.
@@ -40,6 +42,8 @@ pub(crate) struct Records {
     pub(crate) stride: isize,
     /// How many packed bytes at the start of the stream belong to the link before the first record; 0 if there is no link.
     before: usize,
+    /// The steps that copy a record, if they are faster than its runs.
+    pub(crate) steps: Option<Box<[Step]>>,
 }
 
 impl Records {
@@ -67,7 +71,8 @@ impl Records {
             }
             (_, all) => (all.into(), 0),
         };
-        Some(Self { runs, size, stride, before })
+        let steps = kernels::EXECUTES_PERMUTATIONS.then(|| Step::all(&runs)).flatten();
+        Some(Self { runs, size, stride, before, steps })
     }
 
     /// Whether whole records are copied run by run, several at a time.

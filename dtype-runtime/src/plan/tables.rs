@@ -11,7 +11,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::byte_map::ByteMap;
-use super::choose::{MIN_BLOCKS, Permuted, time_of};
+use super::choose::{MIN_BLOCKS, Permuted, time_run_by_run};
 use super::costs;
 use super::flat::{Flat, flat};
 use super::list::Lists;
@@ -214,8 +214,8 @@ fn permuted_records(ops: &[Op], stride: i64) -> Option<Permuted> {
     let map = ByteMap::from_ops(ops)?;
     // Values that are not copied as they are have no faster way.
     let (runs, time) = match (Records::new(ops, stride), RunList::expand(ops)) {
-        (Some(records), _) => (records.runs.len(), time_of(&records.runs)),
-        (None, Some(list)) => (list.all().len(), time_of(list.all())),
+        (Some(records), _) => (records.runs.len(), time_run_by_run(&records.runs)),
+        (None, Some(list)) => (list.all().len(), time_run_by_run(list.all())),
         (None, None) => (map.len, VALUE_BY_VALUE),
     };
     Permuted::new(&map, stride, runs, time)

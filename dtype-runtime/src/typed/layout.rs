@@ -69,16 +69,18 @@ impl<T: Datatype> Layout<T> {
     };
 
     /// Small records as a permutation, if that is faster than the copies of `STRATEGY` for some use.
-    const PERMUTED: &'static Option<Permuted> = &match Self::BYTES {
-        Some(map) => {
-            let time = Self::time_of_a_record();
-            match Permuted::new(&map, size_of::<T>() as i64, Self::NUMBER_OF_RUNS, time) {
-                Some(all) if !all.from.is_never() => Some(all),
-                _ => None,
-            }
-        }
-        None => None,
+    const PERMUTED: &'static Option<Permuted> = &match Self::permuted(Self::time_of_a_record()) {
+        Some(all) if !all.from.is_never() => Some(all),
+        _ => None,
     };
+
+    /// Small records as a permutation, the alternative to moves that take `time` for each.
+    const fn permuted(time: usize) -> Option<Permuted> {
+        match Self::BYTES {
+            Some(map) => Permuted::new(&map, size_of::<T>() as i64, Self::NUMBER_OF_RUNS, time),
+            None => None,
+        }
+    }
 
     /// As [`PERMUTED`](Self::PERMUTED), for streams of values.
     pub(super) const PERMUTATION: Option<&'static Permutation> = match Self::PERMUTED {
@@ -106,9 +108,13 @@ impl<T: Datatype> Layout<T> {
 
     /// Where the last run of a record touches the first one of the next: the two as one run, the *link*, if copying it takes less
     /// time than copying both. Then the records are copied from behind the first run of one to behind the first run of the next.
+    /// That is more code for a single record, so it is not done where many records are copied in another way.
     const LINKED: &'static Option<RunList> = &match Self::RUNS.linked(size_of::<T>()) {
         Some(list) if choose::time_of(list.all()) < choose::time_of(Self::RUNS.all()) => {
-            Some(list)
+            match Self::permuted(choose::time_of(list.all())) {
+                Some(all) if !all.from.is_never() => None,
+                _ => Some(list),
+            }
         }
         _ => None,
     };
@@ -257,7 +263,11 @@ impl<T: Datatype> Layout<T> {
         unsafe {
             if count == 1 && const { Self::WAYS.permuted.of(D::USE) > 1 } {
                 // With a constant count, no loop is left.
-                Self::copy::<D>(memory, packed, 1);
+                if const { matches!(Self::STRATEGY, Strategy::Runs(_)) } {
+                    Self::copy_record::<D, false, 0>(memory, packed);
+                } else {
+                    Self::copy::<D>(memory, packed, 1);
+                }
             } else if const { Self::WAYS.permutes(D::USE) }
                 && let Some(all) = Self::PERMUTATION
                 && Self::WAYS.choose(D::USE, count, false) == Slice::Permuted

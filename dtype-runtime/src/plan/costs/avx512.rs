@@ -10,12 +10,16 @@ pub(crate) const PERMUTATION: Uses<Cost> = Uses {
     keep: Cost { call: 88, step: 12 },
 };
 
-/// What a step takes less that packs at most 32 bytes: its store is half as wide, and crosses fewer cache lines.
-pub(crate) const NARROW: usize = 2;
+/// What a step takes less that copies at most 32 packed bytes: to pack, its store is half as wide, and crosses fewer cache
+/// lines.
+pub(crate) const NARROW: Uses<usize> = Uses { pack: 2, unpack: 0, keep: 0 };
+
+/// A step that is one of several for a record.
+pub(crate) const STEP: Uses<usize> = Uses { pack: 18, unpack: 20, keep: 20 };
 
 /// What a step takes more if windows are not adjacent, so that most of them cross a cache line. A masked store that does takes
 /// twice as long.
-pub(crate) const CROSSING: Uses<usize> = Uses { pack: 4, unpack: 8, keep: 8 };
+pub(crate) const CROSSING: Uses<usize> = Uses { pack: 4, unpack: 9, keep: 9 };
 
 /// A period whose window is two vectors, most of which cross a cache line.
 pub(crate) const WIDE_PERMUTATION: Uses<Cost> = Uses {

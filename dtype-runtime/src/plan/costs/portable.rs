@@ -25,6 +25,16 @@ pub(crate) const fn moves(len: usize) -> usize {
     }
 }
 
+/// The time to copy one of many runs of `len` bytes at equal distances, whose length is known at run time only.
+pub(crate) const fn strided(len: usize) -> usize {
+    match len {
+        0 => 0,
+        1 | 2 | 4 | 8 | 16 | 32 => 5,
+        3..=64 => 17,
+        _ => 20 * len / 64,
+    }
+}
+
 /// A call of the kernel that copies records run by run, beyond the moves. A step is a run of all records of a tile: its call,
 /// and the branch that ends it.
 pub(crate) const RECORDS: Cost = Cost { call: 150, step: 100 };
