@@ -17,6 +17,9 @@
 //! Derived and committed types share these functions. A derived type evaluates them at compile time; a plan does when it is
 //! prepared, or at the first call.
 
+#[cfg(test)]
+pub(crate) mod tests;
+
 use super::Plan;
 use super::byte_map::ByteMap;
 use super::costs::{self, Cost};
@@ -138,7 +141,7 @@ pub(crate) enum PerBlock {
 }
 
 /// What a period of these records costs that is permuted.
-const fn permutation(all: &Permutation) -> Uses<Cost> {
+pub(crate) const fn permutation(all: &Permutation) -> Uses<Cost> {
     const fn cost(all: &Permutation, one: Cost, crossing: usize) -> Cost {
         let (memory, packed) = all.period();
         let narrower = if packed <= WIDTH / 2 { costs::avx512::NARROW } else { 0 };
