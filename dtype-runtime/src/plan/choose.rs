@@ -623,6 +623,8 @@ pub(crate) const fn list(entries: &Entries<'_>, moves: Moves, isa: Isa, what: Us
     match (entries, moves) {
         // Blocks whose offsets need more than 32 bits: each is a cache miss, whatever the moves.
         (Entries::WideEven(..) | Entries::WideVaried(_), _) => PerBlock::Varied,
+        // The kernel is not compiled for AVX2.
+        (Entries::Even(_, len), _) if matches!(isa, Isa::Avx2) => per_block(*len, Isa::Portable),
         (Entries::Even(_, len), _) => per_block(*len, isa),
         (Entries::Varied(_), Moves::Two(width)) => PerBlock::Two(width),
         (Entries::Varied(_), Moves::Four(Width::W1 | Width::W2 | Width::W4 | Width::W8))
