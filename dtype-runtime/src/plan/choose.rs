@@ -400,12 +400,11 @@ pub(crate) fn repeated<'a>(
         return Kernel::Flat(list);
     }
     if may_be_near {
-        let runs = match body {
-            Some(body) => body.runs.as_deref(),
-            None => {
-                *room = RunList::expand(ops);
-                room.as_ref().map(RunList::all)
-            }
+        let runs = if let Some(body) = body {
+            body.runs.as_deref()
+        } else {
+            *room = RunList::expand(ops);
+            room.as_ref().map(RunList::all)
         };
         if let Some(runs) = runs
             && runs.iter().try_fold(0_u64, |sum, run| sum.checked_add(run.len as u64)).is_some_and(
@@ -621,21 +620,19 @@ pub(crate) const fn list(entries: &Entries<'_>, moves: Moves, isa: Isa, what: Us
     // One masked move replaces four moves, or branches that the processor mispredicts.
     let masks = isa.masks() && !matches!(what, Use::Move | Use::Zero);
     match (entries, moves) {
-        // Blocks whose offsets need more than 32 bits: each is a cache miss, whatever the moves.
-        (Entries::WideEven(..) | Entries::WideVaried(_), _) => PerBlock::Varied,
         // The kernel is not compiled for AVX2.
         (Entries::Even(_, len), _) if matches!(isa, Isa::Avx2) => per_block(*len, Isa::Portable),
         (Entries::Even(_, len), _) => per_block(*len, isa),
         (Entries::Varied(_), Moves::Two(width)) => PerBlock::Two(width),
-        (Entries::Varied(_), Moves::Four(Width::W1 | Width::W2 | Width::W4 | Width::W8))
-        | (Entries::Varied(_), Moves::UpTo32)
-            if masks =>
-        {
-            PerBlock::Masked32
-        }
+        (
+            Entries::Varied(_),
+            Moves::Four(Width::W1 | Width::W2 | Width::W4 | Width::W8) | Moves::UpTo32,
+        ) if masks => PerBlock::Masked32,
         (Entries::Varied(_), Moves::UpTo64) if masks => PerBlock::Masked64,
         (Entries::Varied(_), Moves::Four(width)) => PerBlock::Four(width),
-        (Entries::Varied(_), Moves::UpTo32 | Moves::UpTo64 | Moves::Any) => PerBlock::Varied,
+        // If offsets need more than 32 bits, each block is a cache miss, whatever the moves.
+        (Entries::Varied(_), Moves::UpTo32 | Moves::UpTo64 | Moves::Any)
+        | (Entries::WideEven(..) | Entries::WideVaried(_), _) => PerBlock::Varied,
     }
 }
 

@@ -507,7 +507,7 @@ impl<T: Datatype> Layout<T> {
         // runs.
         macro_rules! written_out {
             ($($j:literal)+) => {
-                $( match Self::NUMBER_OF_RUNS - LINKED as usize {
+                $( match Self::NUMBER_OF_RUNS - const { LINKED as usize } {
                     $j => return,
                     _ if $j < FROM => {}
                     _ => one!($j),
