@@ -53,6 +53,8 @@ mod rows;
     allow(dead_code, reason = "only some machines have vectors")
 )]
 mod shuffle;
+#[cfg(test)]
+mod tests;
 #[cfg_attr(
     not(any(target_arch = "x86_64", target_arch = "aarch64")),
     allow(dead_code, reason = "only some machines have vectors")

@@ -223,11 +223,10 @@ mod tests {
 
     #[test]
     fn each_set_has_kernels_of_its_own() {
-        let has = |isa: &Isa| (isa.permutes(), isa.shuffles());
-        let all: [_; 4] = [Isa::Portable, Isa::Avx2, Isa::Avx512, Isa::Neon].map(|isa| has(&isa));
-        let shuffles = cfg!(target_pointer_width = "64");
-        let expected = [(false, false), (false, shuffles), (true, false)];
-        assert_eq!((&all[..3], all[3]), (&expected[..], (false, shuffles)));
+        let has = |isa: Isa| (isa.width(), isa.permutes(), isa.masks());
+        assert_eq!([Isa::Portable, Isa::Neon].map(has), [(16, false, false); 2]);
+        assert_eq!(has(Isa::Avx2), (32, false, false));
+        assert_eq!(has(Isa::Avx512), (64, true, true));
         assert!(available(Isa::Portable) && available(selected()));
         assert!(available(Isa::Avx2) || !available(Isa::Avx512));
     }

@@ -295,6 +295,7 @@ fn index(number: u64) -> usize {
 mod tests {
     use super::*;
     use crate::kernel::{Pack, Unpack};
+    use crate::plan::choose::Use;
 
     /// Each part of the packed bytes of matrices, with tiles and without, compared with a copy byte by byte.
     #[test]
@@ -311,7 +312,8 @@ mod tests {
         ];
         for (len, rows, row, columns, column) in matrices {
             let blocks = Blocks { disp: 0, len, count: rows, stride: row };
-            let grid = Grid::new::<Pack>(&blocks, columns, column);
+            let together = choose::together(&blocks, columns, column, Use::Pack);
+            let grid = Grid::new(&blocks, columns, column, together);
             let (size, span) = (len * rows * columns, (rows + 1) * row.unsigned_abs() + 8192);
             // The first block's index in that memory.
             let origin = 4096;
@@ -347,28 +349,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn columns_are_copied_together_where_they_share_lines() {
-        fn of<D: Direction>(len: u64, rows: u64, row: i64, count: u64, apart: i64) -> usize {
-            together::<D>(&Blocks { disp: 0, len, count: rows, stride: row }, count, apart)
-        }
-        let pack = of::<Pack>;
-        assert_eq!((pack(8, 9, 4096, 100, 8), pack(8, 9, -4096, 2, -8)), (16, 16));
-        assert_eq!((pack(16, 9, 4096, 100, 16), pack(4, 9, 4096, 100, 4)), (8, 16));
-        // The lines of a column stay in the cache until the next column needs them.
-        assert_eq!((pack(8, 8, 4096, 100, 8), pack(8, 16, 2048, 100, 8)), (1, 1));
-        assert_eq!(pack(8, 17, 2048, 100, 8), 16);
-        // A single column, columns that join or overlap, and columns far apart.
-        assert_eq!(
-            [(1, 8), (100, 0), (100, 4)].map(|(n, apart)| pack(8, 9, 4096, n, apart)),
-            [1; 3]
-        );
-        assert_eq!([64, 65, 128, 200].map(|apart| pack(8, 9, 4096, 100, apart)), [2, 1, 1, 1]);
-        // Rows that share cache lines.
-        assert_eq!([127, 128].map(|row| pack(8, 600, row, 100, 8)), [1, 16]);
-        // Packed columns whose lines lie in one set.
-        assert_eq!((pack(8, 512, 8192, 100, 8), of::<Unpack>(8, 512, 8192, 100, 8)), (8, 16));
     }
 }

@@ -194,7 +194,7 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::*;
-    use crate::kernels::selected;
+    use crate::kernels::{Isa, selected};
     use crate::plan::{Blocks, Op, RunList, Shuffle};
 
     /// Runs in packed order: the displacement and the length of each.
@@ -309,10 +309,5 @@ mod tests {
             Sixteen: [(0, 200)], 256;
             Sparse: [(0, 1), (8, 4)], 64;
         }
-    }
-
-    #[test]
-    fn the_selected_kernels_shuffle_or_not() {
-        assert_eq!(crate::kernels::selected().shuffles(), is_shuffling());
     }
 }

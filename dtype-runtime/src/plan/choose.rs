@@ -17,6 +17,9 @@
 //! Derived and committed types share these functions. A derived type evaluates them at compile time; a plan does when it is
 //! prepared, or at the first call.
 
+#[cfg(test)]
+pub(crate) mod tests;
+
 use super::Plan;
 use super::byte_map::ByteMap;
 use super::costs::{self, Cost};
@@ -162,7 +165,7 @@ pub(crate) enum PerBlock {
 }
 
 /// What a period of these records costs that is permuted.
-const fn permutation(all: &Permutation) -> Uses<Cost> {
+pub(crate) const fn permutation(all: &Permutation) -> Uses<Cost> {
     const fn cost(all: &Permutation, one: Cost, narrow: usize, crossing: usize) -> Cost {
         let (memory, packed) = all.period();
         let narrower = if packed <= WIDTH / 2 { narrow } else { 0 };
@@ -432,12 +435,11 @@ pub(crate) fn repeated<'a>(
         return Kernel::Flat(list);
     }
     if may_be_near {
-        let runs = match body {
-            Some(body) => body.runs.as_deref(),
-            None => {
-                *room = RunList::expand(ops);
-                room.as_ref().map(RunList::all)
-            }
+        let runs = if let Some(body) = body {
+            body.runs.as_deref()
+        } else {
+            *room = RunList::expand(ops);
+            room.as_ref().map(RunList::all)
         };
         if let Some(runs) = runs
             && runs.iter().try_fold(0_u64, |sum, run| sum.checked_add(run.len as u64)).is_some_and(
@@ -665,8 +667,8 @@ pub(crate) const fn list(entries: &Entries<'_>, moves: Moves, isa: Isa, what: Us
     // One masked move replaces four moves, or branches that the processor mispredicts.
     let masks = isa.masks() && !matches!(what, Use::Move | Use::Zero);
     match (entries, moves) {
-        // Blocks whose offsets need more than 32 bits: each is a cache miss, whatever the moves.
-        (Entries::WideEven(..) | Entries::WideVaried(_), _) => PerBlock::Varied,
+        // The kernel is not compiled for AVX2.
+        (Entries::Even(_, len), _) if matches!(isa, Isa::Avx2) => per_block(*len, Isa::Portable),
         (Entries::Even(_, len), _) => per_block(*len, isa),
         (Entries::Varied(_), Moves::Two(width)) => match width {
             Width::W1 => PerBlock::Two1,
@@ -676,12 +678,10 @@ pub(crate) const fn list(entries: &Entries<'_>, moves: Moves, isa: Isa, what: Us
             Width::W16 => PerBlock::Two16,
             Width::W32 => PerBlock::Two32,
         },
-        (Entries::Varied(_), Moves::Four(Width::W1 | Width::W2 | Width::W4 | Width::W8))
-        | (Entries::Varied(_), Moves::UpTo32)
-            if masks =>
-        {
-            PerBlock::Masked32
-        }
+        (
+            Entries::Varied(_),
+            Moves::Four(Width::W1 | Width::W2 | Width::W4 | Width::W8) | Moves::UpTo32,
+        ) if masks => PerBlock::Masked32,
         (Entries::Varied(_), Moves::UpTo64) if masks => PerBlock::Masked64,
         (Entries::Varied(_), Moves::Four(width)) => match width {
             Width::W1 => PerBlock::Four1,
@@ -691,7 +691,9 @@ pub(crate) const fn list(entries: &Entries<'_>, moves: Moves, isa: Isa, what: Us
             Width::W16 => PerBlock::Four16,
             Width::W32 => PerBlock::Four32,
         },
-        (Entries::Varied(_), Moves::UpTo32 | Moves::UpTo64 | Moves::Any) => PerBlock::Varied,
+        // If offsets need more than 32 bits, each block is a cache miss, whatever the moves.
+        (Entries::Varied(_), Moves::UpTo32 | Moves::UpTo64 | Moves::Any)
+        | (Entries::WideEven(..) | Entries::WideVaried(_), _) => PerBlock::Varied,
     }
 }
 

@@ -244,12 +244,6 @@ impl core::fmt::Debug for Permutation {
 mod tests {
     use super::*;
 
-    /// The permutation of records with these runs (displacement and length), `stride` bytes apart, if it is faster than moves
-    /// of constant length.
-    fn instead_of_constants(runs: &[(i64, u64)], stride: i64) -> Option<Permutation> {
-        Permutation::new_if_faster_than_constants(&bytes(runs), stride)
-    }
-
     fn bytes(runs: &[(i64, u64)]) -> ByteMap {
         let mut map = ByteMap::new();
         for &(disp, len) in runs {
@@ -279,71 +273,6 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn few_moves_of_known_lengths_are_made_one_by_one() {
-        // One record lies in a window: 3 moves.
-        assert_eq!(instead_of_constants(&[(0, 8), (16, 4), (32, 1)], 40), None);
-        // Two records with 2 moves each, 32 of 64 bytes.
-        assert_eq!(instead_of_constants(&[(0, 8), (16, 8)], 32), None);
-        // Three records with 3 moves each.
-        assert!(instead_of_constants(&[(0, 1), (4, 12)], 24).is_some());
-        // Two vectors: 7 and 8 moves.
-        let runs: [(i64, u64); 8] = core::array::from_fn(|i| (12 * i as i64, 4));
-        assert_eq!(instead_of_constants(&runs[..7], 104), None);
-        assert!(instead_of_constants(&runs, 104).is_some());
-    }
-
-    #[test]
-    fn few_moves_of_many_bytes_are_made_one_by_one_beyond_the_caches() {
-        let all = instead_of_constants(&[(0, 53)], 56).unwrap();
-        assert_eq!((all.fewest(), all.most()), (9, (16 << 20) / 56));
-        // Four records with 2 moves each.
-        let all = instead_of_constants(&[(0, 13)], 16).unwrap();
-        assert_eq!((all.fewest(), all.most()), (18, usize::MAX));
-    }
-
-    #[test]
-    fn distant_records_are_not_permuted() {
-        let map = bytes(&[(0, 1), (2, 1), (4, 1), (6, 1), (8, 1)]);
-        let ways = [
-            Permutation::new_if_faster,
-            Permutation::new_if_faster_than_constants,
-            Permutation::new_if_faster_than_rows,
-            Permutation::new_if_near,
-        ];
-        for way in ways {
-            assert!([16, 1024, -1024].iter().all(|stride| way(&map, *stride).is_some()));
-            assert!([1025, -1025].iter().all(|stride| way(&map, *stride).is_none()));
-        }
-    }
-
-    #[test]
-    fn a_permutation_replaces_some_moves() {
-        let few = |runs: &[(i64, u64)]| {
-            let map = bytes(runs);
-            let ways = [Permutation::new_if_faster, Permutation::new_if_faster_than_rows];
-            ways.map(|way| way(&map, 200).is_some())
-        };
-        assert_eq!(few(&[(0, 1), (2, 1)]), [false, false]);
-        assert_eq!(few(&[(0, 1), (2, 1), (4, 1)]), [true, false]);
-        assert_eq!(few(&[(0, 1), (2, 1), (4, 1), (6, 1)]), [true, true]);
-        // With as many moves of 16 bytes, copying run by run is as fast.
-        assert_eq!(few(&[(0, 16), (17, 16), (34, 8)]), [true, false]);
-        assert_eq!(few(&[(0, 16), (17, 16), (34, 16)]), [false, false]);
-        // For two vectors, twice as many.
-        let wide: [(i64, u64); 8] = core::array::from_fn(|i| (16 * i as i64, 1));
-        assert_eq!(
-            [5, 6, 7, 8].map(|runs| few(&wide[..runs])),
-            [[false, false], [true, false], [true, false], [true, true]]
-        );
-        // Near records are permuted, however few moves that replaces.
-        assert!(Permutation::new_if_near(&bytes(&[(0, 1)]), 200).is_some());
-        // With four moves of constant length, a permutation of more than 48 bytes is faster.
-        assert!(instead_of_constants(&[(0, 16), (17, 16), (34, 8), (43, 8)], 100).is_none());
-        let full = instead_of_constants(&[(0, 16), (17, 16), (34, 16), (51, 1)], 100);
-        assert_eq!(full.map(|all| all.most()), Some((16 << 20) / 100));
     }
 
     #[test]

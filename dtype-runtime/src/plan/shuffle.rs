@@ -416,43 +416,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_faster_is_left() {
-        let worth = |runs: &Runs, stride, moves| {
-            let size = runs.iter().map(|(_, len)| len).sum();
-            let all = Shuffle::new_if_faster(&list(runs), size, stride, moves)?;
-            let [new, kept] = all.worth_unpacking;
-            Some(
-                [all.worth_packing, new, kept]
-                    .map(|worth| (worth < Shuffle::NEVER).then_some(worth)),
-            )
-        };
-        assert_eq!(worth(&[(0, 9)], 128, 8), None, "four registers, most of them gaps");
-        assert_eq!(worth(&[(0, 13)], 16, 10), Some([Some(14), Some(10), Some(14)]));
-        assert_eq!(
-            worth(&[(0, 30)], 32, 11),
-            Some([None, Some(19), None]),
-            "one record, two moves"
-        );
-        // Three registers for four records.
-        let three = |moves| worth(&[(0, 9), (12, 12)], 24, moves);
-        assert_eq!(three(10), Some([Some(32), Some(16), Some(32)]));
-        assert_eq!(three(9), Some([None, Some(20), None]));
-        assert_eq!((three(7), three(6)), (Some([None, Some(56), None]), None));
-        assert_eq!(worth(&[(0, 7), (9, 56)], 66, 30).map(|worth| worth[2]), Some(None), "overlap");
-        assert_eq!(worth(&[(0, 7), (24, 8), (7, 1)], 32, 30).map(|worth| worth[0]), Some(None));
-        assert!(
-            of(&[(0, 7), (9, 56)], 66).unwrap().packs(),
-            "the end of a run in a half of its own"
-        );
+    fn some_records_cannot_be_shuffled() {
         assert!(of(&[(0, 8), (24, 8), (8, 1)], 32).is_none(), "17 packed bytes in a half");
         assert!(of(&[(0, 9)], 520).is_none(), "17 registers");
         assert!(of(&[(0, 4), (12, 8)], 16).is_none(), "beyond the record");
-    }
-
-    #[test]
-    fn a_seventh_less_time_is_faster_anywhere() {
-        let pairs = [(6, 7), (12, 14), (0, 0), (7, 8), (13, 15), (1, 1)];
-        let faster = pairs.map(|(ours, theirs)| Shuffle::is_faster(ours, theirs));
-        assert_eq!(faster, [true, true, true, false, false, false]);
+        let packs = |runs: &Runs, stride| of(runs, stride).unwrap().packs();
+        assert!(packs(&[(0, 7), (9, 56)], 66), "the end of a run in a half of its own");
+        assert!(!packs(&[(0, 7), (24, 8), (7, 1)], 32), "a run behind the next half");
+        let keeps = |stride| of(&[(0, 7), (9, 50)], stride).unwrap().keeps_gaps();
+        assert_eq!([66, 64].map(keeps), [false, true]);
     }
 }

@@ -154,6 +154,8 @@ impl<T: Datatype> Layout<T> {
 
     /// The kernel that copies the values of a slice. `room` is for what it refers to.
     pub(crate) fn kernel(count: usize, room: &mut Option<RunList>) -> Kernel<'_> {
+        // Instructions that are not selected yet would count as those that permute.
+        let isa = selected();
         if count == 0 {
             return Kernel::Nothing;
         }
@@ -166,13 +168,13 @@ impl<T: Datatype> Layout<T> {
                 Self::PERMUTATION.map_or(Kernel::Copy, Kernel::Permutation)
             }
             (Strategy::Runs(_), Slice::Strided) => {
-                Kernel::Strided(choose::per_block(T::TYPE_MAP.size() as u64, selected()))
+                Kernel::Strided(choose::per_block(T::TYPE_MAP.size() as u64, isa))
             }
             (Strategy::Whole | Strategy::Runs(_), _) => Kernel::Copy,
             (Strategy::Program, _) => {
                 let (ops, count) = (Self::OPS.unwrap_or(&[]), count as u64);
                 let stride = size_of::<T>() as i64;
-                choose::repeated(ops, Program::empty(), count, stride, selected(), Use::Pack, room)
+                choose::repeated(ops, Program::empty(), count, stride, isa, Use::Pack, room)
             }
             (Strategy::Commit, _) => Kernel::Walk,
         }
@@ -516,7 +518,7 @@ impl<T: Datatype> Layout<T> {
         // runs.
         macro_rules! written_out {
             ($($j:literal)+) => {
-                $( match Self::NUMBER_OF_RUNS - LINKED as usize {
+                $( match Self::NUMBER_OF_RUNS - const { LINKED as usize } {
                     $j => return,
                     _ if $j < FROM => {}
                     _ => one!($j),

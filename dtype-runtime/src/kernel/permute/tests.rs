@@ -4,10 +4,10 @@ use core::ops::Range;
 
 use proptest::prelude::*;
 
-use super::{is_worth_a_call, may_be_for, permute};
+use super::permute;
 use crate::kernel::{Move, Pack, Unpack};
 use crate::kernels::{Isa, available, selected};
-use crate::plan::{Blocks, ByteMap, Permutation};
+use crate::plan::{ByteMap, Permutation};
 
 /// Bytes of a register.
 const WIDTH: usize = 64;
@@ -285,26 +285,4 @@ fn what_does_not_fit_is_refused() {
     assert!(map.run(i64::MAX - 3, 4) && !map.run(0, u64::MAX) && !map.swapped(i64::MIN, 1));
     assert!(Permutation::new(&map, i64::MIN).is_none_or(|all| all.records() == 1));
     assert!(Permutation::new(&map, i64::MAX).is_none_or(|all| all.records() == 1));
-}
-
-#[test]
-fn some_blocks_near_one_another_may_be_permuted() {
-    let may_be = |count, stride| may_be_for(&Blocks { disp: 0, len: 1, count, stride });
-    assert!(may_be(8, 63) && may_be(100, -63));
-    assert!(!may_be(7, 63) && !may_be(8, 64) && !may_be(8, -64));
-}
-
-/// A permutation is worth a call only if the machine has the instructions, and if it is faster than inlined moves.
-#[test]
-fn numbers_of_records_are_worth_a_call() {
-    let pairs = permutation(&vec![(0, 8, false), (8, 4, false)], 16);
-    // Beyond the caches, moves of constant length are as fast.
-    let mut map = ByteMap::new();
-    assert!(map.run(0, 53));
-    let full = Permutation::new_if_faster_than_constants(&map, 56).unwrap();
-    let permutes = selected().permutes();
-    let worth = |all, count| is_worth_a_call(all, count);
-    assert_eq!([17, 18, 1000].map(|count| worth(&pairs, count)), [false, permutes, permutes]);
-    let most = full.most();
-    assert_eq!([most, most + 1].map(|count| worth(&full, count)), [permutes, false]);
 }

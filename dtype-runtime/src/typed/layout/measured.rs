@@ -1,4 +1,4 @@
-//! Times of moves and kernels on this machine, beside the costs from which a plan decides (`plan/costs.rs`):
+//! Times of moves and kernels on this machine, beside the costs from which a plan decides (`plan/costs`):
 //!
 //! ```text
 //! cargo test --release -p dtype-runtime --lib measured -- --ignored --nocapture
@@ -14,8 +14,8 @@ use std::{println, vec};
 
 use super::*;
 use crate::kernel::Pack;
-use crate::kernels::selected;
-use crate::plan::costs::Cost;
+use crate::kernels::Isa;
+use crate::plan::costs::{self, Cost};
 
 /// Few and many records, both of which fit the first-level cache.
 const FEW: usize = 64;
@@ -54,43 +54,55 @@ fn costs_of<T: Datatype>(name: &str) {
             cost.call
         );
     };
+    let steps_of = |all: &Shuffle| all.number() as f64 / all.records() as f64;
     if let (true, Some(all)) = (selected().permutes(), Layout::<T>::PERMUTATION) {
         let size = T::TYPE_MAP.size();
+        let (costs, steps) = (choose::permutation(all), 1.0 / all.records() as f64);
         // SAFETY: as above; the permutation is made for the records.
-        let permutes = fit(|count| unsafe {
-            let bytes = 0..count * size;
-            kernel::permute_or::<Pack>(
-                all,
-                Layout::<T>::all_by_runs::<Pack>,
-                memory,
-                packed,
-                bytes,
-            );
+        let packs = fit(|count| unsafe {
+            kernel::permute_or::<Pack>(all, by_runs::<T, Pack>(), memory, packed, 0..count * size);
         });
-        line("permutation", costs::PERMUTATION, permutes, 1.0 / all.records() as f64);
+        line("permutation, to pack", costs.pack, packs, steps);
+        // SAFETY: as above.
+        let unpacks = fit(|count| unsafe {
+            let by_runs = by_runs::<T, Unpack>();
+            kernel::permute_or::<Unpack>(all, by_runs, memory, packed, 0..count * size);
+        });
+        line("permutation, to unpack", costs.keep, unpacks, steps);
     }
-    if let (true, Some(all)) = (kernel::is_shuffling(), Layout::<T>::SHUFFLE) {
-        let steps = all.number() as f64 / all.records() as f64;
-        if all.worth_packing() < usize::MAX {
-            // SAFETY: as above; the shuffle packs.
-            let packs = fit(|count| unsafe {
-                Layout::<T>::by_shuffles::<Pack, true>(memory, packed, count);
-            });
-            line("shuffle, to pack", costs::SHUFFLE_PACKS, packs, steps);
-        }
-        // SAFETY: as above; what shuffles can pack they can unpack.
+    let costs = match selected() {
+        Isa::Avx2 => costs::avx2::SHUFFLE,
+        Isa::Neon => costs::neon::SHUFFLE,
+        Isa::Portable | Isa::Avx512 => return,
+    };
+    let Some(all) = Layout::<T>::SHUFFLE else { return };
+    let ways = |what| Layout::<T>::WAYS.shuffles(what);
+    if ways(Use::Pack) {
+        // SAFETY: as above; the shuffle packs.
+        let packs = fit(|count| unsafe {
+            Layout::<T>::by_shuffles::<Pack, true>(memory, packed, count);
+        });
+        line("shuffle, to pack", costs.pack, packs, steps_of(all));
+    }
+    if ways(Use::Unpack) {
+        // SAFETY: as above; what is shuffled can be unpacked.
         let unpacks = fit(|count| unsafe {
             Layout::<T>::by_shuffles::<Unpack, false>(memory, packed, count);
         });
-        line("shuffle, to unpack", costs::SHUFFLE_UNPACKS, unpacks, steps);
-        if all.worth_unpacking(true) < usize::MAX {
-            // SAFETY: as above; registers that do not overlap keep the gaps.
-            let keeps = fit(|count| unsafe {
-                Layout::<T>::by_shuffles::<Unpack, true>(memory, packed, count);
-            });
-            line("shuffle, to keep gaps", costs::SHUFFLE_KEEPS, keeps, steps);
-        }
+        line("shuffle, to unpack", costs.unpack, unpacks, steps_of(all));
     }
+    if ways(Use::Keep) {
+        // SAFETY: as above; registers that do not overlap keep the gaps.
+        let keeps = fit(|count| unsafe {
+            Layout::<T>::by_shuffles::<Unpack, true>(memory, packed, count);
+        });
+        line("shuffle, to keep gaps", costs.keep, keeps, steps_of(all));
+    }
+}
+
+/// What copies the records if they are not permuted.
+fn by_runs<T: Datatype, D: Direction>() -> unsafe fn(*mut u8, *mut u8, Range<usize>) {
+    Layout::<T>::all_by_runs::<D>
 }
 
 #[test]
