@@ -223,9 +223,9 @@ impl Lines<'_, '_> {
                 let kernel = choose::blocks(&all, plan.program(), selected(), Use::Pack);
                 self.repeated(plan, ops, count, extent, kernel, 0)
             }
-            kernel @ Kernel::Permutation(_) if count == 1 => {
+            Kernel::Permutation(_) if count == 1 => {
                 if self.kernels {
-                    self.line(0, &format!("at once{}", name(kernel)))?;
+                    self.line(0, "at once, kernel permute")?;
                 }
                 self.ops(plan, ops, !self.kernels, usize::from(self.kernels))
             }
@@ -351,7 +351,15 @@ fn name(kernel: Kernel<'_>) -> String {
         Kernel::Runs(all) => records(all.len()),
         Kernel::List(each) => format!(", kernel list{}", moves(each)),
         Kernel::Flat(all) => {
-            format!(", kernel list{}", moves(choose::list(&all.lists.entries(&all.list), all.list.moves(), selected(), Use::Pack)))
+            format!(
+                ", kernel list{}",
+                moves(choose::list(
+                    &all.lists.entries(&all.list),
+                    all.list.moves(),
+                    selected(),
+                    Use::Pack
+                ))
+            )
         }
         Kernel::Shuffle(all) => format!(", kernel shuffle, {} at once", all.records()),
         Kernel::Nothing | Kernel::Walk | Kernel::Blocks(_) => String::new(),

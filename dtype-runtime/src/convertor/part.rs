@@ -160,7 +160,8 @@ pub(super) unsafe fn part_of_instances<D: Way>(
     }
     // SAFETY: passed on to the caller. The permutation is that of the instances, or of their iterations.
     unsafe {
-        if let Some(Instances { permuted, disp, .. }) = choose::permuted_instances(plan, bytes, D::USE)
+        if let Some(Instances { permuted, disp, .. }) =
+            choose::permuted_instances(plan, bytes, D::USE)
             && part_of_permutation::<D>(
                 &permuted.permutation,
                 range.clone(),
@@ -270,9 +271,7 @@ unsafe fn part_of_one<D: Way>(
     // SAFETY: passed on to the caller.
     unsafe {
         match cut {
-            Cut::Records(all) => {
-                part_of_permutation::<D>(&all.permutation, range, memory, packed)
-            }
+            Cut::Records(all) => part_of_permutation::<D>(&all.permutation, range, memory, packed),
             Cut::Blocks(all) => {
                 kernel::part_of_blocks::<D>(all, program, range, memory, packed);
                 true

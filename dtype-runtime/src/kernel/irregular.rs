@@ -105,7 +105,9 @@ unsafe fn even<D: Direction, R: Registers>(
     let mut next = packed;
     // Loops, for the reason given in `rows`.
     macro_rules! each_block {
-        (|$m:ident, $p:ident| $copy:expr) => { each_block!(offsets, |$m, $p| $copy) };
+        (|$m:ident, $p:ident| $copy:expr) => {
+            each_block!(offsets, |$m, $p| $copy)
+        };
         ($some:expr, |$m:ident, $p:ident| $copy:expr) => {
             for offset in $some {
                 let offset = self::offset(*offset);

@@ -148,8 +148,10 @@ unsafe fn rows<D: Direction, R: Registers>(
     macro_rules! each_move {
         (|$m:ident, $p:ident| $copy:expr) => {{
             let (mut row, mut packed_row) = (memory, packed);
-            let double =
-                Steps { memory: steps.memory.wrapping_mul(2), packed: steps.packed.wrapping_mul(2) };
+            let double = Steps {
+                memory: steps.memory.wrapping_mul(2),
+                packed: steps.packed.wrapping_mul(2),
+            };
             // Fewer blocks are not worth the detour through memory that hides it.
             let two = if count < 32 { double } else { hint::black_box(double) };
             for _ in 0..number {

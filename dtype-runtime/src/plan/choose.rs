@@ -20,65 +20,24 @@
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub(crate) mod records;
+
 use super::Plan;
-use super::byte_map::ByteMap;
-use super::costs::{self, Cost};
 use super::flat::Flat;
 use super::list::{Entries, List, Lists, Moves, Width};
+use super::one::One;
 use super::op::{Blocks, Op};
 use super::permutation::Permutation;
-use super::program::{One, Program, TwoRuns};
-use super::runs::{Records, Run, RunList};
+use super::program::Program;
+use super::records::Records;
+use super::runs::{Run, RunList};
 use super::shuffle::Shuffle;
 use super::tables::Instances;
-use crate::kernels::{self, Isa, WIDTH};
+use crate::kernels::{Isa, WIDTH};
 
-/// What a kernel does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Use {
-    /// Packs.
-    Pack,
-    /// Unpacks to memory without values, whose gaps may be written.
-    Unpack,
-    /// Unpacks, and keeps the gaps.
-    Keep,
-    /// Copies between two memories of the same layout.
-    Move,
-    /// Writes zeros to memory.
-    Zero,
-}
-
-/// One value for each use of a kernel that copies several records at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Uses<T> {
-    pub(crate) pack: T,
-    pub(crate) unpack: T,
-    pub(crate) keep: T,
-}
-
-impl<T: Copy> Uses<T> {
-    /// The value for a use. Moving is like packing: what a load costs, and a masked store.
-    pub(crate) const fn of(&self, what: Use) -> T {
-        match what {
-            Use::Pack | Use::Move => self.pack,
-            Use::Unpack => self.unpack,
-            Use::Keep | Use::Zero => self.keep,
-        }
-    }
-}
-
-/// More records than there can be: another way is faster for any number.
-pub(crate) const NEVER: usize = usize::MAX;
-
-impl Uses<usize> {
-    /// Never.
-    pub(crate) const NEVER: Self = Self { pack: NEVER, unpack: NEVER, keep: NEVER };
-
-    /// Whether no number of records is enough for any use.
-    pub(crate) const fn is_never(&self) -> bool {
-        self.pack == NEVER && self.unpack == NEVER && self.keep == NEVER
-    }
-}
+pub(crate) use super::costs::{Use, Uses};
+pub(crate) use records::{LONG, MAX_PIECES, Permuted, Slice, TILE, Ways, are_near, time_of};
+use records::{MIN_BLOCKS, MIN_RECORDS};
 
 /// The routine that copies all of something.
 #[derive(Clone, Copy, Debug)]
@@ -162,157 +121,6 @@ pub(crate) enum PerBlock {
     Long,
     /// By moves chosen by the length of each block.
     Varied,
-}
-
-/// What a period of these records costs that is permuted.
-pub(crate) const fn permutation(all: &Permutation) -> Uses<Cost> {
-    const fn cost(all: &Permutation, one: Cost, narrow: usize, crossing: usize) -> Cost {
-        let (memory, packed) = all.period();
-        let narrower = if packed <= WIDTH / 2 { narrow } else { 0 };
-        let apart = if memory.unsigned_abs() == WIDTH { 0 } else { crossing };
-        Cost { call: one.call, step: one.step + apart - narrower }
-    }
-    use costs::avx512::{CROSSING, NARROW, PERMUTATION, WIDE_PERMUTATION};
-    if all.vectors() > 1 {
-        return WIDE_PERMUTATION;
-    }
-    Uses {
-        pack: cost(all, PERMUTATION.pack, NARROW.pack, CROSSING.pack),
-        unpack: cost(all, PERMUTATION.unpack, NARROW.unpack, CROSSING.unpack),
-        keep: cost(all, PERMUTATION.keep, NARROW.keep, CROSSING.keep),
-    }
-}
-
-/// The least numbers of records from which permuting them is faster than inlined moves that take `time` for each of them.
-const fn permuted_from(all: &Permutation, time: usize) -> Uses<usize> {
-    const fn from(all: &Permutation, time: usize, cost: Cost) -> usize {
-        match cost.fewest_steps(time.saturating_mul(all.records())) {
-            Some(steps) => steps * all.records(),
-            None => NEVER,
-        }
-    }
-    let cost = permutation(all);
-    Uses {
-        pack: from(all, time, cost.pack),
-        unpack: from(all, time, cost.unpack),
-        keep: from(all, time, cost.keep),
-    }
-}
-
-/// The greatest numbers of packed bytes up to which permuting records is faster than a call of the kernel for records. That call takes
-/// longer, so a permutation whose steps are slower is faster for a few records.
-const fn permuted_to(all: &Permutation, runs: usize, time: usize) -> Uses<u64> {
-    const fn to(all: &Permutation, runs: usize, time: usize, cost: Cost) -> u64 {
-        use costs::portable::RECORDS;
-        let theirs = time.saturating_mul(all.records());
-        if cost.step <= theirs {
-            return u64::MAX;
-        }
-        let calls = (RECORDS.call + runs * RECORDS.step).saturating_sub(cost.call);
-        (calls * all.period().1 / (cost.step - theirs)) as u64
-    }
-    let cost = permutation(all);
-    Uses {
-        pack: to(all, runs, time, cost.pack),
-        unpack: to(all, runs, time, cost.unpack),
-        keep: to(all, runs, time, cost.keep),
-    }
-}
-
-/// As [`permuted_from`], for shuffling with the instructions of `isa`.
-pub(crate) const fn shuffled_from(all: &Shuffle, time: usize, isa: Isa) -> Uses<usize> {
-    const fn from(all: &Shuffle, time: usize, register: Cost) -> usize {
-        let period = Cost { step: register.step * all.number(), ..register };
-        let time = time * all.records();
-        match period.fewest_steps(time) {
-            // So much shorter that it is likely to be shorter for data anywhere in memory.
-            Some(periods) if 7 * period.step <= 6 * time => periods * all.records(),
-            _ => NEVER,
-        }
-    }
-    let costs = match isa {
-        Isa::Avx2 => costs::avx2::SHUFFLE,
-        Isa::Neon => costs::neon::SHUFFLE,
-        Isa::Portable | Isa::Avx512 => return Uses::NEVER,
-    };
-    // A register may not load what two stores have just written: it would stall.
-    let keeps = all.keeps_gaps();
-    Uses {
-        pack: if all.packs() { from(all, time, costs.pack) } else { NEVER },
-        unpack: from(all, time, costs.unpack),
-        keep: if keeps { from(all, time, costs.keep) } else { NEVER },
-    }
-}
-
-/// Records that can be permuted, and how much of them is copied faster in this way.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Permuted {
-    pub(crate) permutation: Permutation,
-    /// From how many records on, if the alternative is inlined moves.
-    pub(crate) from: Uses<usize>,
-    /// Up to how many packed bytes, if the alternative is a call of the kernel for records.
-    to: Uses<u64>,
-}
-
-impl Permuted {
-    /// The largest distance in bytes between two records. Beyond it, nearly every record lies in a page of its own, and the
-    /// kernel's prefetches would evict lines that are still needed.
-    const MAX_DISTANCE: u64 = 1024;
-
-    /// The permutation of records that are `stride` bytes apart, if it may be faster than moves. A record is so many runs, and
-    /// moving it takes `time`.
-    pub(crate) const fn new(map: &ByteMap, stride: i64, runs: usize, time: usize) -> Option<Self> {
-        if stride.unsigned_abs() > Self::MAX_DISTANCE {
-            return None;
-        }
-        match Permutation::new(map, stride) {
-            Some(permutation) => {
-                let from = permuted_from(&permutation, time);
-                let to = permuted_to(&permutation, runs, time);
-                Some(Self { permutation, from, to })
-            }
-            None => None,
-        }
-    }
-
-    /// Whether the permutation copies this many packed bytes faster than a call of another kernel.
-    #[inline(always)]
-    pub(crate) fn pays(&self, what: Use, bytes: u64) -> bool {
-        what != Use::Zero && bytes <= self.to.of(what)
-    }
-}
-
-/// Whether a record of these runs is copied in this number of steps, where the instructions permute, instead of run by run.
-pub(crate) fn are_steps(runs: &[Run], steps: usize) -> bool {
-    runs.len() > 1 && steps * costs::avx512::STEP.pack <= time_run_by_run(runs)
-}
-
-/// The time to copy a record by the kernel that copies one run of many records after another.
-pub(super) fn time_run_by_run(runs: &[Run]) -> usize {
-    runs.iter().map(|run| costs::strided(run.len)).sum()
-}
-
-/// The time to copy a record by inlined moves.
-pub(crate) const fn time_of(runs: &[Run]) -> usize {
-    let (mut time, mut index) = (0, 0);
-    while index < runs.len() {
-        time += costs::moves(runs[index].len);
-        index += 1;
-    }
-    time
-}
-
-/// How one instance of these operations, with `size` packed bytes, is copied.
-#[inline(always)]
-pub(super) fn one(ops: &[Op], size: u64) -> One {
-    /// With fewer operations, a benchmark loop shows no difference, but a program that has just written the values, or soon
-    /// reads them, stalls: processors forward a store to a later load of the same bytes only if neither is masked.
-    const MIN_PERMUTED: usize = 3;
-
-    if kernels::EXECUTES_PERMUTATIONS && ops.len() >= MIN_PERMUTED && size <= WIDTH as u64 {
-        return One::Small;
-    }
-    TwoRuns::from_ops(ops).map_or(One::Operations, One::Two)
 }
 
 /// The kernel for `count` instances of a plan.
@@ -420,7 +228,8 @@ pub(crate) fn repeated<'a>(
     }
     let body = if count > 1 { program.body(ops, stride, count) } else { None };
     if isa.permutes()
-        && let Some(all @ Permuted { permutation, .. }) = body.and_then(|body| body.permuted.as_ref())
+        && let Some(all @ Permuted { permutation, .. }) =
+            body.and_then(|body| body.permuted.as_ref())
         && all.pays(what, permutation.size() as u64 * count)
     {
         return Kernel::Permutation(permutation);
@@ -442,31 +251,15 @@ pub(crate) fn repeated<'a>(
             room.as_ref().map(RunList::all)
         };
         if let Some(runs) = runs
-            && runs.iter().try_fold(0_u64, |sum, run| sum.checked_add(run.len as u64)).is_some_and(
-                |size| are_near(size, stride, count),
-            )
+            && runs
+                .iter()
+                .try_fold(0_u64, |sum, run| sum.checked_add(run.len as u64))
+                .is_some_and(|size| are_near(size, stride, count))
         {
             return Kernel::Runs(runs);
         }
     }
     Kernel::Walk
-}
-
-/// Fewer repetitions than this are not worth the setup of copying them run by run.
-const MIN_RECORDS: u64 = 4;
-
-/// Bytes of memory or packed stream that a tile of records spans: a part of the first-level cache.
-pub(crate) const TILE: usize = 8192;
-
-/// The greatest distance in bytes between records that are copied run by run.
-pub(crate) const MAX_RECORD_DISTANCE: u64 = TILE as u64 / MIN_RECORDS;
-
-/// Whether `count` records of `size` packed bytes, `stride` bytes apart, are enough, and near enough to one another, to be
-/// copied run by run, a tile at a time.
-pub(crate) const fn are_near(size: u64, stride: i64, count: u64) -> bool {
-    count >= MIN_RECORDS
-        && stride.unsigned_abs() <= MAX_RECORD_DISTANCE
-        && size <= MAX_RECORD_DISTANCE
 }
 
 /// The kernel for blocks at equal distances.
@@ -509,9 +302,6 @@ pub(crate) const fn may_be_column(all: &Blocks) -> bool {
     // Two blocks at a greater distance do not lie in one vector.
     all.count >= MIN_BLOCKS && all.stride.unsigned_abs() < WIDTH as u64
 }
-
-/// Fewer blocks than this at equal distances are not worth a lookup.
-pub(crate) const MIN_BLOCKS: u64 = 8;
 
 /// The kernel for `count` rows of blocks, `apart` bytes apart.
 fn rows<'a>(
@@ -694,108 +484,5 @@ pub(crate) const fn list(entries: &Entries<'_>, moves: Moves, isa: Isa, what: Us
         // If offsets need more than 32 bits, each block is a cache miss, whatever the moves.
         (Entries::Varied(_), Moves::UpTo32 | Moves::UpTo64 | Moves::Any)
         | (Entries::WideEven(..) | Entries::WideVaried(_), _) => PerBlock::Varied,
-    }
-}
-
-/// How the values of a slice are copied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Slice {
-    /// By inlined moves.
-    Moved,
-    /// By their permutation.
-    Permuted,
-    /// By their shuffles.
-    Shuffled,
-    /// As long runs at equal distances.
-    Strided,
-}
-
-/// From how many values of a derived type on there are faster ways to copy a slice than inlined moves.
-pub(crate) struct Ways {
-    /// Permuting them.
-    pub(crate) permuted: Uses<usize>,
-    /// Shuffling them, with AVX2 and with NEON.
-    pub(crate) shuffled: Option<[Uses<usize>; 2]>,
-    /// Bytes of the run that a value is; 0 if it is several.
-    pub(crate) len: usize,
-}
-
-impl Ways {
-    /// From how many records on shuffling them is faster than moves that take `time` for each; `None` if never.
-    pub(crate) const fn shuffled(all: &Shuffle, time: usize) -> Option<[Uses<usize>; 2]> {
-        let [avx2, neon] =
-            [shuffled_from(all, time, Isa::Avx2), shuffled_from(all, time, Isa::Neon)];
-        if avx2.is_never() && neon.is_never() { None } else { Some([avx2, neon]) }
-    }
-
-    /// Whether some number of values is permuted.
-    pub(crate) const fn permutes(&self, what: Use) -> bool {
-        self.permuted.of(what) < NEVER
-    }
-
-    /// Whether some number of values is shuffled.
-    pub(crate) const fn shuffles(&self, what: Use) -> bool {
-        match &self.shuffled {
-            Some([avx2, neon]) => avx2.of(what) < NEVER || neon.of(what) < NEVER,
-            None => false,
-        }
-    }
-
-    /// How `count` values are copied. `owns_gaps` says that nothing else accesses the padding of the values. For few values, the
-    /// selected instructions are not looked up. If none are selected yet, the kernel that permutes selects them.
-    #[inline(always)]
-    pub(crate) fn choose(&self, what: Use, count: usize, owns_gaps: bool) -> Slice {
-        if owns_gaps
-            && let Some([avx2, neon]) = &self.shuffled
-            && count >= avx2.of(what).min(neon.of(what))
-        {
-            let from = match kernels::decided() {
-                Some(Isa::Avx2) => avx2.of(what),
-                Some(Isa::Neon) => neon.of(what),
-                _ => NEVER,
-            };
-            if kernels::ARE_SHUFFLED && count >= from {
-                return Slice::Shuffled;
-            }
-        }
-        if count >= self.permuted.of(what) && kernels::decided().is_none_or(Isa::permutes) {
-            return Slice::Permuted;
-        }
-        if self.has_long_runs() && self.are_strided(count) {
-            return Slice::Strided;
-        }
-        Slice::Moved
-    }
-
-    /// Whether a value is one run that the kernel for blocks copies faster than inlined pieces, with some instructions.
-    pub(crate) const fn has_long_runs(&self) -> bool {
-        LONGER_THAN_PIECES < self.len && self.len <= LONG
-    }
-
-    /// Whether `count` values are copied by the kernel for blocks.
-    #[inline(always)]
-    fn are_strided(&self, count: usize) -> bool {
-        /// With fewer bytes than this, the call does not pay.
-        const FEWEST_BYTES: usize = 800;
-        count.saturating_mul(self.len) >= FEWEST_BYTES && beats_pieces(kernels::selected(), self.len)
-    }
-}
-
-/// The longest run that is cut into pieces on every machine.
-pub(crate) const MAX_PIECES: usize = 128;
-
-/// The longest block that is copied by moves instead of a call, where registers are wider than 16 bytes.
-pub(crate) const LONG: usize = 1024;
-
-/// Runs of at most this length are copied in pieces.
-const LONGER_THAN_PIECES: usize = 64;
-
-/// Whether the kernel for blocks copies long runs faster than pieces do.
-const fn beats_pieces(isa: Isa, len: usize) -> bool {
-    match isa {
-        // Cut into pieces, longer blocks take twice as many moves, or a call each.
-        Isa::Avx2 => len > MAX_PIECES,
-        Isa::Avx512 => true,
-        Isa::Portable | Isa::Neon => false,
     }
 }

@@ -11,6 +11,53 @@ pub(crate) mod portable;
 
 pub(crate) use portable::{moves, strided};
 
+/// What a kernel does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// Packs.
+    Pack,
+    /// Unpacks to memory without values, whose gaps may be written.
+    Unpack,
+    /// Unpacks, and keeps the gaps.
+    Keep,
+    /// Copies between two memories of the same layout.
+    Move,
+    /// Writes zeros to memory.
+    Zero,
+}
+
+/// One value for each use of a kernel that copies several records at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Uses<T> {
+    pub(crate) pack: T,
+    pub(crate) unpack: T,
+    pub(crate) keep: T,
+}
+
+impl<T: Copy> Uses<T> {
+    /// The value for a use. Moving is like packing: what a load costs, and a masked store.
+    pub(crate) const fn of(&self, what: Use) -> T {
+        match what {
+            Use::Pack | Use::Move => self.pack,
+            Use::Unpack => self.unpack,
+            Use::Keep | Use::Zero => self.keep,
+        }
+    }
+}
+
+/// More records than there can be: another way is faster for any number.
+pub(crate) const NEVER: usize = usize::MAX;
+
+impl Uses<usize> {
+    /// Never.
+    pub(crate) const NEVER: Self = Self { pack: NEVER, unpack: NEVER, keep: NEVER };
+
+    /// Whether no number of records is enough for any use.
+    pub(crate) const fn is_never(&self) -> bool {
+        self.pack == NEVER && self.unpack == NEVER && self.keep == NEVER
+    }
+}
+
 /// What a kernel costs that copies several records in each step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cost {

@@ -2,12 +2,13 @@
 
 use alloc::boxed::Box;
 
+use super::choose::records::Permuted;
 use super::flat::{Flat, flat};
 use super::list::{Entries, List, Lists};
 use super::once::Once;
+use super::one::{One, SHORT, one};
 use super::op::{Blocks, Op};
-use super::choose::{self, Permuted};
-use super::runs::Records;
+use super::records::Records;
 use super::tables::{Body, Instances, Tables, is_worth_it};
 use crate::kernels::selected;
 
@@ -22,9 +23,6 @@ const MAX_FEW_RUNS: u64 = 24;
 /// A run of at most this many bytes takes two moves; a longer run takes as long as four narrow ones.
 const NARROW: u64 = 32;
 
-/// A run of at most this many bytes is copied by a few moves.
-pub(crate) const SHORT: u64 = 64;
-
 /// The operations of a plan, their lists, and the permutations among them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Program {
@@ -37,46 +35,6 @@ pub(crate) struct Program {
     extent: i64,
     lists: Option<Box<Lists>>,
     tables: Once<Tables>,
-}
-
-/// How one instance is copied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum One {
-    /// Operation by operation.
-    Operations,
-    /// As two short runs.
-    Two(TwoRuns),
-    /// By the permutation of the instances, if there is one. For instances of several operations and few bytes.
-    Small,
-}
-
-/// Two runs of at most [`SHORT`] bytes each: an instance's displacements and lengths, without the rest of the operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TwoRuns {
-    /// The displacements in bytes.
-    pub(crate) disps: [i32; 2],
-    /// The lengths in bytes.
-    pub(crate) lens: [u16; 2],
-}
-
-impl TwoRuns {
-    /// These operations as two short runs, if that is what they are.
-    #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "short runs")]
-    pub(super) fn from_ops(ops: &[Op]) -> Option<Self> {
-        let ((first, second), lens) = match ops {
-            [Op::Blocks(all)] if all.count == 2 => ((all.disp, all.block(1)), [all.len; 2]),
-            [Op::Blocks(one), Op::Blocks(other)] if one.count == 1 && other.count == 1 => {
-                ((one.disp, other.disp), [one.len, other.len])
-            }
-            _ => return None,
-        };
-        if lens.iter().any(|len| *len > SHORT) {
-            return None;
-        }
-        let disps = [i32::try_from(first).ok()?, i32::try_from(second).ok()?];
-        Some(Self { disps, lens: lens.map(|len| len as u16) })
-    }
 }
 
 /// An instance that is one level instead of several: where a part of it is found without walking the operations. It has the
@@ -172,7 +130,7 @@ impl Program {
         lists: Option<Box<Lists>>,
     ) -> Self {
         let instance = ops.as_ref();
-        let one = choose::one(instance, size);
+        let one = one(instance, size);
         let runs = runs_of(instance, extent);
         let (ops, tables) = (ops.into(), Once::new());
         let mut program = Self { ops, one, runs, extent, lists, tables };
@@ -304,6 +262,7 @@ impl Program {
 mod tests {
     use super::super::list::EntryKind::Even;
     use super::super::list::Moves;
+    use super::super::one::TwoRuns;
     use super::*;
 
     /// How a program copies one instance of these runs.

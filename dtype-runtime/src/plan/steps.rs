@@ -16,7 +16,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::choose;
+use super::choose::records::are_steps;
 use super::runs::Run;
 use crate::kernels::WIDTH;
 
@@ -62,7 +62,7 @@ impl Step {
             all.push(Self::new(least, position, &rest[..len]));
             (rest, position) = (&rest[len..], position + len);
         }
-        choose::are_steps(runs, all.len()).then(|| all.into())
+        are_steps(runs, all.len()).then(|| all.into())
     }
 
     /// The step for these displacements of packed bytes, all of which are less than [`WIDTH`] bytes after `window`.

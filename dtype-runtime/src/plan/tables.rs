@@ -11,13 +11,14 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::byte_map::ByteMap;
-use super::choose::{MIN_BLOCKS, Permuted, time_run_by_run};
+use super::choose::records::{MIN_BLOCKS, Permuted, time_run_by_run};
 use super::costs;
 use super::flat::{Flat, flat};
 use super::list::Lists;
 use super::once::Once;
 use super::op::{Blocks, Op, split_first};
-use super::runs::{Records, Run, RunList};
+use super::records::Records;
+use super::runs::{Run, RunList};
 use crate::kernels;
 
 /// Fewer operations than this, counted with all iterations, are not worth a lookup.

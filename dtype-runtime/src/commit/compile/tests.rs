@@ -4,7 +4,7 @@ use super::*;
 use crate::commit::builder::tests::bytes_of_ops;
 use crate::commit::irregular::REGULAR;
 use crate::numbers::Numbers;
-use crate::plan::choose::MAX_RECORD_DISTANCE;
+use crate::plan::choose::records::MAX_RECORD_DISTANCE;
 use crate::plan::{EntryKind, Plan};
 use crate::types::Order;
 use crate::{Basic, Committed};

@@ -27,9 +27,9 @@
 
 use core::arch::x86_64::{
     __m512i, __mmask64, _MM_HINT_T0, _bzhi_u64, _mm_prefetch, _mm256_storeu_si256,
-    _mm512_castsi512_si256, _mm512_cmple_epu8_mask, _mm512_loadu_si512, _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8, _mm512_permutex2var_epi8,
-    _mm512_permutexvar_epi8, _mm512_set1_epi8, _mm512_setzero_si512, _mm512_storeu_si512,
-    _mm512_sub_epi8,
+    _mm512_castsi512_si256, _mm512_cmple_epu8_mask, _mm512_loadu_si512, _mm512_mask_storeu_epi8,
+    _mm512_maskz_loadu_epi8, _mm512_permutex2var_epi8, _mm512_permutexvar_epi8, _mm512_set1_epi8,
+    _mm512_setzero_si512, _mm512_storeu_si512, _mm512_sub_epi8,
 };
 
 use core::ops::Range;

@@ -1,7 +1,6 @@
 //! What the kernels of AVX2 cost. Measured on a Zen 3.
 
-use super::Cost;
-use crate::plan::choose::Uses;
+use super::{Cost, Uses};
 
 /// A register of 32 bytes that is shuffled.
 pub(crate) const SHUFFLE: Uses<Cost> = Uses {

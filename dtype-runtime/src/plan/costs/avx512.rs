@@ -1,7 +1,6 @@
 //! What the kernels of AVX-512 cost. Measured on a Xeon (Granite Rapids) and a Zen 5; where the two differ, the greater time.
 
-use super::Cost;
-use crate::plan::choose::Uses;
+use super::{Cost, Uses};
 
 /// A period that is permuted, whose window is one vector.
 pub(crate) const PERMUTATION: Uses<Cost> = Uses {

@@ -57,7 +57,7 @@ fn costs_of<T: Datatype>(name: &str) {
     let steps_of = |all: &Shuffle| all.number() as f64 / all.records() as f64;
     if let (true, Some(all)) = (selected().permutes(), Layout::<T>::PERMUTATION) {
         let size = T::TYPE_MAP.size();
-        let (costs, steps) = (choose::permutation(all), 1.0 / all.records() as f64);
+        let (costs, steps) = (choose::records::permutation(all), 1.0 / all.records() as f64);
         // SAFETY: as above; the permutation is made for the records.
         let packs = fit(|count| unsafe {
             kernel::permute_or::<Pack>(all, by_runs::<T, Pack>(), memory, packed, 0..count * size);
