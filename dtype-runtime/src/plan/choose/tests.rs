@@ -313,15 +313,15 @@ mod blocks_at_equal_distances {
 
     #[test]
     fn rows_are_one_column_permuted_a_grid_or_tiles() {
-        let row = blocks_of(4, 36, 8);
+        let row = blocks_of(4, 48, 8);
         let plan = Plan::of_blocks(row, 1 << 20);
         let of = |row: &Blocks, count, apart, isa| {
             named(&rows(row, plan.program(), count, apart, isa, Use::Pack))
         };
         for isa in Isa::ALL {
             // A row continues the one before it.
-            let all = Blocks { count: 360, ..row };
-            assert_eq!(of(&row, 10, 288, *isa), format!("{:?}", Kernel::Blocks(all)));
+            let all = Blocks { count: 480, ..row };
+            assert_eq!(of(&row, 10, 384, *isa), format!("{:?}", Kernel::Blocks(all)));
             let is_permuted = ARE_EXECUTED && isa.permutes();
             let expected = if is_permuted { "rows, permute 8" } else { "Grid(One4)" };
             assert_eq!(of(&row, 10, 1000, *isa), expected, "{isa}");
