@@ -144,6 +144,16 @@ pub(crate) struct Steps {
     pub(crate) packed: usize,
 }
 
+impl Steps {
+    /// The distances over so many blocks.
+    pub(super) const fn times(self, number: usize) -> Self {
+        Self {
+            memory: self.memory.wrapping_mul(number.cast_signed()),
+            packed: self.packed.wrapping_mul(number),
+        }
+    }
+}
+
 /// Calls `copy` for each block.
 ///
 /// The pointers step over gaps without touching them, and past the end after the last block, which is why they wrap.

@@ -147,41 +147,38 @@ unsafe fn rows<D: Direction, R: Registers>(
     // the next block. The compiler would step from one to the next if it knew that one distance is twice the other.
     macro_rules! each_move {
         (|$m:ident, $p:ident| $copy:expr) => {{
-            let (mut row, mut packed_row) = (memory, packed);
-            let double = Steps {
-                memory: steps.memory.wrapping_mul(2),
-                packed: steps.packed.wrapping_mul(2),
-            };
             // Fewer blocks are not worth the detour through memory that hides it.
-            let two = if count < 32 { double } else { hint::black_box(double) };
+            if count < 32 {
+                each_block!(|$m, $p| $copy);
+                return;
+            }
+            let (mut row, mut packed_row) = (memory, packed);
+            let two = hint::black_box(steps.times(2));
+            let three = Steps {
+                memory: two.memory.wrapping_add(steps.memory),
+                packed: two.packed.wrapping_add(steps.packed),
+            };
             for _ in 0..number {
-                let (mut first, mut packed_first, mut left) = (row, packed_row, count);
+                let (mut $m, mut $p) = (row, packed_row);
                 macro_rules! step {
                     ($of:expr) => {
-                        let $m = first.wrapping_offset($of.memory);
-                        let $p = packed_first.wrapping_add($of.packed);
+                        let $m = $m.wrapping_offset($of.memory);
+                        let $p = $p.wrapping_add($of.packed);
                         $copy;
                     };
                 }
-                let none = Steps { memory: 0, packed: 0 };
-                let three = Steps {
-                    memory: two.memory.wrapping_add(steps.memory),
-                    packed: two.packed.wrapping_add(steps.packed),
-                };
-                while count >= 32 && left >= 4 {
-                    step!(none);
+                for _ in 0..count / 4 {
+                    $copy;
                     step!(steps);
                     step!(two);
                     step!(three);
-                    first = first.wrapping_offset(two.memory.wrapping_mul(2));
-                    packed_first = packed_first.wrapping_add(two.packed.wrapping_mul(2));
-                    left -= 4;
+                    $m = $m.wrapping_offset(two.memory.wrapping_mul(2));
+                    $p = $p.wrapping_add(two.packed.wrapping_mul(2));
                 }
-                while left > 0 {
-                    step!(none);
-                    first = first.wrapping_offset(steps.memory);
-                    packed_first = packed_first.wrapping_add(steps.packed);
-                    left -= 1;
+                for _ in 0..count % 4 {
+                    $copy;
+                    $m = $m.wrapping_offset(steps.memory);
+                    $p = $p.wrapping_add(steps.packed);
                 }
                 row = row.wrapping_offset(apart.memory);
                 packed_row = packed_row.wrapping_add(apart.packed);

@@ -30,8 +30,9 @@ pub(crate) const fn strided(len: usize) -> usize {
     match len {
         0 => 0,
         1 | 2 | 4 | 8 | 16 | 32 => 5,
-        3..=64 => 17,
-        _ => 20 * len / 64,
+        3..=31 => 17,
+        33..=64 => 14,
+        _ => 14 * len / 64,
     }
 }
 
