@@ -72,7 +72,7 @@ pub(crate) use lanes::test;
 pub(crate) use permute::{blocks as permuted_blocks, permute, permute_or};
 pub(crate) use records::part as part_of_records;
 pub(crate) use reverse::reverse;
-pub(crate) use rows::{grid, strided};
+pub(crate) use rows::{grid, shared as shared_strided, strided};
 pub(crate) use shuffle::{pack_values, unpack_values};
 
 use registers::compiled_for_selected;

@@ -3,7 +3,7 @@
 use core::hint;
 use core::ops::Range;
 
-use super::direction::{Direction, Steps, Way};
+use super::direction::{Direction, Pack, Steps, Transfer, Unpack, Way, each};
 use super::moves::{any, by_block, long, three, touching, two};
 use super::registers::{Portable, Registers, compiled_for_selected};
 use crate::plan::choose::{self, PerBlock};
@@ -17,7 +17,48 @@ compiled_for_selected! {
     /// For each block, `len` bytes from `memory` and from `packed` on, advanced by the steps, must be valid for `D`.
     pub(crate) unsafe fn strided[D: Direction][D](
         len: usize, count: usize, steps: Steps, memory: *mut u8, packed: *mut u8,
-    ) = R => rows::<D, R>(len, [(count, steps), (1, steps)], memory, packed);
+    ) = R => rows::<D, R, true>(len, [(count, steps), (1, steps)], memory, packed);
+}
+
+/// As [`strided`], for callers in other crates: without a type, so that these share the code.
+///
+/// # Safety
+///
+/// As [`strided`].
+#[inline]
+pub(crate) unsafe fn shared<D: Direction>(
+    len: usize,
+    count: usize,
+    steps: Steps,
+    memory: *mut u8,
+    packed: *mut u8,
+) {
+    /// # Safety
+    ///
+    /// As [`strided`].
+    #[inline(never)]
+    unsafe fn pack(len: usize, count: usize, steps: Steps, memory: *mut u8, packed: *mut u8) {
+        // SAFETY: passed on to the caller.
+        unsafe { strided::<Pack>(len, count, steps, memory, packed) };
+    }
+    /// # Safety
+    ///
+    /// As [`strided`].
+    #[inline(never)]
+    unsafe fn unpack(len: usize, count: usize, steps: Steps, memory: *mut u8, packed: *mut u8) {
+        // SAFETY: passed on to the caller.
+        unsafe { strided::<Unpack>(len, count, steps, memory, packed) };
+    }
+    // SAFETY: passed on to the caller; the function does what `D` does.
+    unsafe {
+        match D::TRANSFER {
+            Transfer::Pack => pack(len, count, steps, memory, packed),
+            Transfer::Unpack => unpack(len, count, steps, memory, packed),
+            Transfer::Move | Transfer::Zero => {
+                each(count, steps, memory, packed, |memory, packed| D::copy(memory, packed, len));
+            }
+        }
+    }
 }
 
 compiled_for_selected! {
@@ -28,7 +69,7 @@ compiled_for_selected! {
     /// As [`strided`], for each step of the outer dimension.
     pub(crate) unsafe fn grid[D: Direction][D](
         len: usize, dimensions: [(usize, Steps); 2], memory: *mut u8, packed: *mut u8,
-    ) = R => rows::<D, R>(len, dimensions, memory, packed);
+    ) = R => rows::<D, R, false>(len, dimensions, memory, packed);
 }
 
 compiled_for_selected! {
@@ -115,12 +156,13 @@ pub(super) unsafe fn ends_and_rows<D: Direction, R: Registers>(
 /// [`grid`] with the registers `R`.
 ///
 /// If the compiler knows the length, a copy is one load and one store, so each arm of [`by_block!`] has a loop of its own.
+/// `IS_ONE` says that there is one row, which may be long.
 ///
 /// # Safety
 ///
 /// As [`grid`].
 #[inline(always)]
-unsafe fn rows<D: Direction, R: Registers>(
+unsafe fn rows<D: Direction, R: Registers, const IS_ONE: bool>(
     len: usize,
     [(count, steps), (number, apart)]: [(usize, Steps); 2],
     memory: *mut u8,
@@ -148,7 +190,7 @@ unsafe fn rows<D: Direction, R: Registers>(
     macro_rules! each_move {
         (|$m:ident, $p:ident| $copy:expr) => {{
             // Fewer blocks are not worth the detour through memory that hides it.
-            if count < 32 {
+            if !IS_ONE || count < 32 || !D::IS_PACKED {
                 each_block!(|$m, $p| $copy);
                 return;
             }

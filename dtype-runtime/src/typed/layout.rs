@@ -387,7 +387,7 @@ impl<T: Datatype> Layout<T> {
         let len = T::TYPE_MAP.size();
         let steps = Steps { memory: size_of::<T>().cast_signed(), packed: D::advance(len) };
         // SAFETY: passed on to the caller.
-        unsafe { kernel::strided::<D>(len, count, steps, memory, packed) };
+        unsafe { kernel::shared_strided::<D>(len, count, steps, memory, packed) };
     }
 
     /// Whether [`part`](Self::part) copies parts of records.
