@@ -223,9 +223,10 @@ impl Lines<'_, '_> {
                 let kernel = choose::blocks(&all, plan.program(), selected(), Use::Pack);
                 self.repeated(plan, ops, count, extent, kernel, 0)
             }
-            kernel @ Kernel::Permutation(_) if count == 1 => {
+            // Of the records that it rearranges at once, there is only one.
+            Kernel::Permutation(_) if count == 1 => {
                 if self.kernels {
-                    self.line(0, &format!("at once{}", name(kernel)))?;
+                    self.line(0, "at once, kernel permute")?;
                 }
                 self.ops(plan, ops, !self.kernels, usize::from(self.kernels))
             }
