@@ -223,6 +223,7 @@ impl Lines<'_, '_> {
                 let kernel = choose::blocks(&all, plan.program(), selected(), Use::Pack);
                 self.repeated(plan, ops, count, extent, kernel, 0)
             }
+            // Of the records that it rearranges at once, there is only one.
             Kernel::Permutation(_) if count == 1 => {
                 if self.kernels {
                     self.line(0, "at once, kernel permute")?;

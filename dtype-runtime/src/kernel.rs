@@ -40,6 +40,8 @@ mod irregular;
     allow(dead_code, reason = "only some machines have vectors")
 )]
 mod lanes;
+#[cfg(test)]
+pub(crate) mod measured;
 mod moves;
 pub(crate) mod one;
 mod permute;
@@ -54,7 +56,7 @@ mod rows;
 )]
 mod shuffle;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 #[cfg_attr(
     not(any(target_arch = "x86_64", target_arch = "aarch64")),
     allow(dead_code, reason = "only some machines have vectors")

@@ -11,7 +11,7 @@ use crate::plan::choose::{PerBlock, Use};
 use crate::types::Type;
 
 /// Packs, and records the displacement and the length of each move. Permutations and masked moves are not among them.
-struct Trace;
+pub(crate) struct Trace;
 
 std::thread_local! {
     static MOVES: RefCell<Vec<(usize, u64)>> = const { RefCell::new(Vec::new()) };
@@ -32,17 +32,26 @@ impl Direction for Trace {
     }
 }
 
+impl Way for Trace {}
+
+/// The displacement from `first` and the length of each move.
+pub(crate) fn recorded(first: *const u8, copy: impl FnOnce()) -> Vec<(usize, u64)> {
+    MOVES.take();
+    copy();
+    MOVES.take().into_iter().map(|(at, len)| (at - first.addr(), len)).collect()
+}
+
 /// The moves for `count` instances. All bytes of their data must lie in this memory.
 fn traced(plan: &Plan, count: u64) -> Vec<(usize, u64)> {
     let bytes = usize::try_from(plan.size() * count).unwrap();
     let (mut memory, mut packed) = (vec![1_u8; 4 << 20], vec![0_u8; bytes]);
     let first = memory.as_mut_ptr();
-    MOVES.take();
-    // SAFETY: the types of these tests have their data in so many bytes from their origin on, and there is room for
-    // the packed bytes.
-    unsafe { execute::<Trace>(plan, count, first, packed.as_mut_ptr()) };
+    // SAFETY: the types of these tests have their data in so many bytes from their origin on, and there is room for the
+    // packed bytes.
+    let moves =
+        recorded(first, || unsafe { execute::<Trace>(plan, count, first, packed.as_mut_ptr()) });
     assert!(packed.iter().all(|byte| *byte == 1), "each byte is packed");
-    MOVES.take().into_iter().map(|(at, len)| (at - first.addr(), len)).collect()
+    moves
 }
 
 fn lengths(moves: &[(usize, u64)]) -> Vec<u64> {

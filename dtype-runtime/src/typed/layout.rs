@@ -16,6 +16,10 @@
 
 #[cfg(test)]
 mod measured;
+#[cfg(test)]
+mod random;
+#[cfg(test)]
+mod tests;
 
 use core::marker::PhantomData;
 use core::ops::Range;

@@ -1,15 +1,17 @@
-//! The kernels that the engine chooses for shapes and numbers of instances, with each instruction set. Every kernel copies the
-//! right bytes, so no other test notices another choice.
+//! The kernels that the engine chooses for shapes and numbers of instances or values, with each instruction set. Every kernel
+//! copies the right bytes, so no other test notices another choice.
+
+#![allow(dead_code, reason = "only the layout of the structs counts")]
 
 use std::fmt::Write;
 
 use crate::alone;
-use dtype_runtime::explain::ExplainStyle;
+use dtype_runtime::explain::{self, ExplainStyle};
 use dtype_runtime::kernels::{Isa, select};
-use dtype_runtime::{Basic, Error, Order, Type};
+use dtype_runtime::{Basic, Datatype, Error, Order, Type};
 
-/// The shape, the number of instances, and the kernels for them: portable, with AVX2, and with AVX-512. `=` repeats the column
-/// before. After `each:` come the kernels for the operations of one instance, or of one repetition of a loop. The number after
+/// The shape, the number of instances, and the kernels that pack them: portable, with AVX2, with AVX-512, and with NEON. `=`
+/// repeats the column before. After `each:` come the kernels for the operations of one instance, or of one repetition of a loop. The number after
 /// a name says how many records the kernel copies at once. If the test fails, it prints the new table.
 const DECISIONS: &str = "\
 4.2             |    1 | copy                              | =                                 | =
@@ -103,6 +105,179 @@ wide in rows    |    1 | grid32+8                          | =                  
 short loops     |    1 | list8                             | =                                 | =
 short loops     |    3 | each: list8                       | =                                 | =
 ";
+
+/// As [`DECISIONS`], for slices of derived types. `copy` is inlined moves.
+const SLICES: &str = "\
+0               | 1000
+8               |    1
+8               | 1000
+16.16           | 1000
+4.2             |    1
+4.2             |    2
+4.2             |    7
+4.2             |   16
+4.2             |   25
+4.2             | 1000
+8.1             |    1
+8.1             |    2
+8.1             |    7
+8.1             |   16
+8.1             |   25
+8.1             | 1000
+8.4.1           |    1
+8.4.1           |    7
+8.4.1           |   16
+8.4.1           |   25
+8.4.1           | 1000
+16.1            |    1
+16.1            |    7
+16.1            |   16
+16.1            |   25
+16.1            | 1000
+1 8             |    1
+1 8             |    7
+1 8             |   16
+1 8             |   25
+1 8             | 1000
+2 4             |    1
+2 4             |    7
+2 4             |   16
+2 4             |   25
+2 4             | 1000
+4 8             |    1
+4 8             |    7
+4 8             |   16
+4 8             |   25
+4 8             | 1000
+1 2 4           |    1
+1 2 4           |    7
+1 2 4           |   16
+1 2 4           |   25
+1 2 4           | 1000
+4 8 4 8         |    1
+4 8 4 8         |    7
+4 8 4 8         |   16
+4 8 4 8         |   25
+4 8 4 8         |  100
+4 8 4 8         | 1000
+1 2.4.8.1       |    1
+1 2.4.8.1       |    7
+1 2.4.8.1       |   16
+1 2.4.8.1       | 1000
+8.1 4 8         |    1
+8.1 4 8         |    7
+8.1 4 8         |   16
+8.1 4 8         | 1000
+8 (8) 8         |    1
+8 (8) 8         |    7
+8 (8) 8         |   16
+8 (8) 8         |   25
+8 (8) 8         |  100
+8 (8) 8         | 1000
+4 (1) 4         |    1
+4 (1) 4         |    7
+4 (1) 4         |   16
+4 (1) 4         |   25
+4 (1) 4         | 1000
+12.1 16.2       |    1
+12.1 16.2       |    7
+12.1 16.2       |   16
+12.1 16.2       |  100
+12.1 16.2       | 1000
+24.1 4          |    1
+24.1 4          |    7
+24.1 4          |   16
+24.1 4          |  100
+24.1 4          | 1000
+53              |    1
+53              |    7
+53              |   16
+53              | 1000
+63 4            |   16
+63 4            | 1000
+69              |    1
+69              |    7
+69              |   16
+69              | 1000
+129             |    1
+129             |    6
+129             |    7
+129             | 1000
+1041            | 1000
+2 196           |    1
+2 196           |   16
+2 196           | 1000
+1 2, 20 of      |    1
+1 2, 20 of      |   16
+1 2, 20 of      | 1000
+1 2, 80 of      |    1
+1 2, 80 of      |    3
+1 2, 80 of      |   16
+1 2, 80 of      | 1000
+";
+
+#[derive(Datatype)]
+#[repr(C)]
+struct Two<A, B>(A, B);
+
+#[derive(Datatype)]
+#[repr(C)]
+struct Three<A, B, C>(A, B, C);
+
+#[derive(Datatype)]
+#[repr(C)]
+struct Four<A, B, C, D>(A, B, C, D);
+
+#[derive(Datatype)]
+#[repr(C)]
+struct Skips<A, B> {
+    first: A,
+    #[dtype(skip)]
+    skipped: B,
+    last: A,
+}
+
+/// Defines a function that explains slices of the types with these names.
+macro_rules! slices {
+    ($($name:literal => $type:ty;)*) => {
+        fn explained_slice(name: &str, values: usize) -> String {
+            match name {
+                $($name => explain::slice::<$type>(values),)*
+                _ => panic!("there is no slice {name}"),
+            }
+        }
+    };
+}
+
+// Structs are named by the lengths of their fields, as in `shape`; a field in brackets is skipped.
+slices! {
+    "0" => ();
+    "8" => f64;
+    "16.16" => Two<u128, [u64; 2]>;
+    "4.2" => Two<u32, u16>;
+    "8.1" => Two<u64, u8>;
+    "8.4.1" => Three<f64, u32, u8>;
+    "16.1" => Two<i128, u8>;
+    "1 8" => Two<u8, f64>;
+    "2 4" => Two<u16, u32>;
+    "4 8" => Two<f32, f64>;
+    "1 2 4" => Three<u8, u16, u32>;
+    "4 8 4 8" => Four<f32, f64, f32, f64>;
+    "1 2.4.8.1" => Two<Two<u8, u16>, Three<u32, f64, u8>>;
+    "8.1 4 8" => Four<f64, u8, f32, f64>;
+    "8 (8) 8" => Skips<f64, u64>;
+    "4 (1) 4" => Skips<u32, u8>;
+    "12.1 16.2" => Four<[f32; 3], u8, [f32; 4], u16>;
+    "24.1 4" => Three<[f64; 3], u8, f32>;
+    "53" => Four<[f64; 3], [f64; 3], u32, u8>;
+    "63 4" => Two<[u8; 63], u32>;
+    "69" => Three<[f64; 8], u32, u8>;
+    "129" => Two<[f64; 16], u8>;
+    "1041" => Two<[f64; 130], u8>;
+    "2 196" => Two<u16, [u32; 49]>;
+    "1 2, 20 of" => [Two<u8, u16>; 20];
+    "1 2, 80 of" => [Two<u8, u16>; 80];
+}
 
 /// The type with this name in the table.
 fn shape(name: &str) -> Type {
@@ -229,32 +404,50 @@ fn decision(explanation: &str) -> String {
     words.join(" ")
 }
 
-/// A row of the table. If this machine lacks an instruction set, the pinned decision stays.
-fn row(pinned: &str) -> String {
+/// A row of a table. If this machine lacks an instruction set, the pinned decision stays.
+fn row(pinned: &str, explained: impl Fn(&str, usize) -> String) -> String {
     let mut cells = pinned.split('|').map(str::trim);
     let [name, count] = [(); 2].map(|()| cells.next().unwrap_or(""));
-    let committed = shape(name).commit();
-    let style = ExplainStyle::default().with_instances(count.parse().unwrap());
     let mut row = format!("{name:15} |{count:>5}");
-    let mut before = String::new();
-    for (isa, pinned) in Isa::ALL.iter().zip(cells) {
+    let [mut before, mut pinned_before] = [(); 2].map(|()| String::new());
+    for isa in Isa::ALL {
+        if let Some(cell) = cells.next().filter(|cell| *cell != "=") {
+            cell.clone_into(&mut pinned_before);
+        }
         let decision = match select(*isa) {
-            Ok(()) => decision(&committed.explain(&style).to_string()),
-            Err(_) => pinned.to_owned(),
+            Ok(()) => explained(name, count.parse().unwrap()),
+            Err(_) => pinned_before.clone(),
         };
         let cell = if decision == before { "=" } else { &decision };
-        let _ = write!(row, " | {cell:33}");
+        let _ = write!(row, " | {cell:21}");
         before = decision;
     }
     row.trim_end().to_owned()
 }
 
-#[test]
-fn kernels_are_chosen_by_shape_count_and_instructions() {
+/// Compares the decisions with a table.
+fn check(table: &str, explained: impl Fn(&str, usize) -> String) {
     let _alone = alone();
     for isa in Isa::ALL.iter().filter(|isa| select(**isa).is_err()) {
         println!("left out: no {isa} in this machine");
     }
-    let found: String = DECISIONS.lines().map(|line| row(line) + "\n").collect();
-    assert!(found == DECISIONS, "the decisions are\n{found}");
+    let found: String = table.lines().map(|line| row(line, &explained) + "\n").collect();
+    assert!(found == table, "the decisions are\n{found}");
+}
+
+#[test]
+fn kernels_are_chosen_by_shape_count_and_instructions() {
+    check(DECISIONS, |name, count| {
+        let style = ExplainStyle::default().with_instances(count as u64);
+        decision(&shape(name).commit().explain(&style).to_string())
+    });
+}
+
+#[test]
+fn slices_are_copied_by_what_is_known_when_they_are_compiled() {
+    check(SLICES, |name, count| {
+        let explanation = explained_slice(name, count);
+        let (_, kernel) = explanation.split_once(", kernel ").unwrap_or_default();
+        kernel.replace(" at once", "")
+    });
 }

@@ -11,7 +11,7 @@ mod tags;
 
 #[cfg(feature = "derive")]
 mod columns;
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", feature = "derive"))]
 mod decisions;
 #[cfg(feature = "derive")]
 mod explain;

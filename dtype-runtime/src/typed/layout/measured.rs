@@ -10,10 +10,13 @@
 
 use std::hint::black_box;
 use std::time::Instant;
-use std::{println, vec};
+use std::vec::Vec;
+use std::{format, println, vec};
 
+use super::random::for_random;
 use super::*;
 use crate::kernel::Pack;
+use crate::kernel::measured::{CopyBy, Measured, report};
 use crate::kernels::Isa;
 use crate::plan::costs::{self, Cost};
 
@@ -114,4 +117,69 @@ fn costs_beside_times() {
     costs_of::<(u32, u16)>("u32, u16");
     costs_of::<(f64, u8, u16, u32, u8)>("f64, u8, u16, u32, u8");
     costs_of::<([f64; 3], [f64; 3], u32, u8)>("3 f64, 3 f64, u32, u8");
+}
+
+/// Measures every way to copy `count` values.
+fn measured<T: Datatype, D: Way>(count: usize, use_: &str, rows: &mut Vec<Measured>) {
+    let size = T::TYPE_MAP.size();
+    let mut memory = vec![0_u128; (count * size_of::<T>()).div_ceil(16) + 4];
+    let mut packed = vec![0_u128; (count * size).div_ceil(16) + 4];
+    let (memory, packed) = (memory.as_mut_ptr().cast::<u8>(), packed.as_mut_ptr().cast::<u8>());
+    let what = if D::PACKS { Use::Pack } else { Use::Keep };
+    let permutation = Layout::<T>::BYTES
+        .filter(|_| selected().permutes())
+        .and_then(|map| Permutation::new(&map, size_of::<T>() as i64));
+    // SAFETY: here and below, the memory has the bytes of the values, and so do the packed bytes; nothing else uses them.
+    let chosen = || unsafe { Layout::<T>::values::<D>(memory, packed, black_box(count)) };
+    // SAFETY: as above.
+    let moves = || unsafe { Layout::<T>::copy::<D>(memory, packed, black_box(count)) };
+    let permutes = || {
+        if let Some(all) = &permutation {
+            // SAFETY: as above; the permutation is that of the values.
+            unsafe {
+                kernel::permute::<D>(black_box(all), 0..black_box(count * size), memory, packed)
+            };
+        }
+    };
+    // SAFETY: as above; the values are shuffled, and to pack, the shuffle packs.
+    let shuffles =
+        || unsafe { Layout::<T>::by_shuffles::<D, true>(memory, packed, black_box(count)) };
+    let mut ways: Vec<CopyBy<'_>> = vec![("chosen", &chosen), ("moves", &moves)];
+    if permutation.is_some() {
+        ways.push(("permutation", &permutes));
+    }
+    let has_shuffle = matches!(selected(), Isa::Avx2 | Isa::Neon)
+        && Layout::<T>::SHUFFLE
+            .as_ref()
+            .is_some_and(|all| if D::PACKS { all.packs() } else { all.keeps_gaps() });
+    if has_shuffle {
+        ways.push(("shuffle", &shuffles));
+    }
+    let name = match Layout::<T>::WAYS.choose(what, count, true) {
+        Slice::Moved => "moves",
+        Slice::Permuted => "permutation",
+        Slice::Shuffled => "shuffles",
+        Slice::Strided => "in rows",
+    };
+    let range = match count {
+        ..4 => "1 to 3",
+        4..16 => "4 to 15",
+        16..100 => "16 to 99",
+        _ => "100 and more",
+    };
+    let records = format!("{count} × {}", T::TYPE_MAP);
+    rows.push(Measured::new(format!("{use_}, {range} values, {name}"), records, &ways));
+}
+
+#[test]
+#[ignore = "measures, for those who change the costs"]
+fn chosen_slices_are_as_fast_as_others() {
+    let mut rows = Vec::new();
+    for count in [1, 3, 8, 20, 50, 100, 1000] {
+        for_random!(|T| {
+            measured::<T, Pack>(count, "pack", &mut rows);
+            measured::<T, Unpack>(count, "unpack", &mut rows);
+        });
+    }
+    report(&rows);
 }
