@@ -215,9 +215,6 @@ mod kernel;
 pub mod kernels;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
-#[cfg(test)]
-#[path = "../tests/numbers/mod.rs"]
-mod numbers;
 mod outline;
 pub mod plan;
 pub mod representation;

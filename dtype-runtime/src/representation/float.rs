@@ -191,7 +191,7 @@ pub(crate) fn same_float(bits: u128, from: usize, to: usize) -> Option<u128> {
 mod tests {
     use super::LongDouble::{Binary64, Binary128, X87In16};
     use super::*;
-    use crate::numbers::Numbers;
+    use dtype_test_support::numbers::Numbers;
 
     const ONE_X87: u128 = 0x3fff_8000_0000_0000_0000;
     const ONE_QUAD: u128 = 0x3fff << 112;

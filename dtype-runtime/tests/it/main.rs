@@ -1,33 +1,11 @@
 //! The tests, a module for each subject.
 
-#[path = "../case/mod.rs"]
-mod case;
-#[path = "../counting/mod.rs"]
-mod counting;
-#[path = "../extreme/mod.rs"]
-mod extreme;
-#[path = "../fragments/mod.rs"]
 mod fragments;
-#[cfg(feature = "derive")]
-#[path = "../fused/mod.rs"]
-mod fused;
-#[path = "../model/mod.rs"]
-mod model;
 #[cfg(all(feature = "arrow", feature = "half", feature = "num-complex", feature = "derive"))]
-#[path = "../number_pairs/mod.rs"]
+#[path = "../../../dtype-test-support/src/number_pairs.rs"]
+#[allow(unreachable_pub, reason = "for the tests of all features alone, a part of this program")]
 mod number_pairs;
-#[path = "../numbers/mod.rs"]
-mod numbers;
-#[cfg(feature = "derive")]
-#[path = "../odd_names/mod.rs"]
-mod odd_names;
-#[path = "../seeds/mod.rs"]
-mod seeds;
-#[path = "../sources/mod.rs"]
 mod sources;
-#[cfg(feature = "derive")]
-#[path = "../tags/mod.rs"]
-mod tags;
 
 #[cfg(all(feature = "arrow", feature = "derive"))]
 mod arrow;
@@ -103,3 +81,8 @@ mod ucp;
 mod vectors;
 #[cfg(feature = "derive")]
 mod views;
+
+use dtype_test_support::counting::Counting;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;

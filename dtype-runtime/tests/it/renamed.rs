@@ -1,7 +1,7 @@
 //! Fields with other names than in the source, wherever a name is written or looked up.
 
-use crate::odd_names::{NAMES, Step, steps};
 use dtype_runtime::{Columns, Datatype, Error, Packed, columns, pack, unpack};
+use dtype_test_support::odd_names::{NAMES, Step, steps};
 
 #[test]
 fn columns_are_found_by_the_names() {

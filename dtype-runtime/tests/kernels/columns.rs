@@ -9,10 +9,10 @@
 #![allow(clippy::float_cmp, reason = "values come back as they were")]
 #![allow(clippy::items_after_statements, reason = "structs beside the test that uses them")]
 
-use crate::model;
-use crate::tags::{Kind, Tag};
 use crate::{alone, each_isa};
 use dtype_runtime::{Basic, Columns, Datatype, Error, columns};
+use dtype_test_support::model;
+use dtype_test_support::tags::{Kind, Tag};
 use proptest::prelude::*;
 
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
