@@ -76,7 +76,7 @@
 //!
 //! Every step from the type to the code that is executed can be inspected: [`Type::type_map`], [`Type::signature`],
 //! [`Type::envelope`] and [`Type::contents`], [`Type::description`], [`Committed::optimized_description`], [`Committed::plan`],
-//! and [`Committed::explain`], which names the routine for each operation. The crate `dtype-show` draws layouts as text and as
+//! and [`Committed::explain`], which names the routine for each operation. [`outline`] walks a layout level by level. The crate `dtype-show` draws layouts as text and as
 //! SVG, and prints the calls that made a type, or a program that makes it again.
 //!
 //! # In fragments
@@ -215,7 +215,7 @@ mod kernel;
 pub mod kernels;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
-mod outline;
+pub mod outline;
 pub mod plan;
 pub mod representation;
 #[cfg(feature = "serde")]

@@ -7,7 +7,6 @@ pub use memoffset;
 
 pub use crate::basic::Basic;
 pub use crate::datatype::{Datatype, Describes};
-pub use crate::outline::{AT_ONCE, List, Names, Parts, Repetition, Source, structure_of_pair};
 use crate::representation::ByteOrder;
 use crate::typed::pack_as;
 pub use crate::typed::{RecordPacker, Records, call_check, pack_one_onto, unpack_onto};

@@ -56,6 +56,7 @@ mod marshal_memory;
 mod ndarray;
 #[cfg(all(feature = "ordered-float", feature = "uuid", feature = "zerocopy", feature = "derive"))]
 mod other_crates;
+mod outline;
 #[cfg(any(feature = "derive", feature = "std"))]
 mod polynomial;
 mod predefined;
