@@ -9,7 +9,9 @@ pub use crate::basic::Basic;
 pub use crate::datatype::{Datatype, Describes};
 use crate::representation::ByteOrder;
 use crate::typed::pack_as;
-pub use crate::typed::{RecordPacker, Records, call_check, pack_one_onto, unpack_onto};
+pub use crate::typed::{
+    RecordPacker, Records, call_check, pack_one_onto, unpack_after, unpack_onto,
+};
 use crate::typemap::assert_bound;
 pub use crate::typemap::{Field, Markers, TypeMap};
 

@@ -24,8 +24,7 @@ const FLOORS: &[&[&str]] = &[
     &["convertor"],
     &["typed"],
     &["columns", "fields"],
-    &["stored"],
-    &["arrow", "explain", "ndarray", "outline"],
+    &["explain", "ndarray", "outline"],
     &["serialize", "private", "lib"],
 ];
 

@@ -1,19 +1,9 @@
 //! The tests, a module for each subject.
 
 mod fragments;
-#[cfg(all(feature = "arrow", feature = "half", feature = "num-complex", feature = "derive"))]
-#[path = "../../../dtype-test-support/src/number_pairs.rs"]
-#[allow(unreachable_pub, reason = "for the tests of all features alone, a part of this program")]
-mod number_pairs;
 mod sources;
 
-#[cfg(all(feature = "arrow", feature = "derive"))]
-mod arrow;
 mod backend;
-#[cfg(all(feature = "arrow", feature = "derive"))]
-mod batch;
-#[cfg(all(feature = "arrow", feature = "half", feature = "num-complex", feature = "derive"))]
-mod batch_numbers;
 mod bounds;
 #[cfg(feature = "bytes")]
 mod buf_mut;
@@ -72,8 +62,6 @@ mod signatures;
 mod spare_bytes;
 mod stack;
 mod std_types;
-#[cfg(feature = "derive")]
-mod stored;
 #[cfg(feature = "derive")]
 mod streams;
 mod transposes;

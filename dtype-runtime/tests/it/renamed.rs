@@ -88,15 +88,3 @@ fn errors_have_the_names() {
     let column = Packed::<Step>::new(&packed).unwrap().column::<bool>(&path);
     assert!(column.unwrap().iter().eq([false; 2]));
 }
-
-#[cfg(feature = "arrow")]
-#[test]
-fn arrow_has_the_names() {
-    use dtype_runtime::arrow::{from_arrow, into_arrow, schema};
-
-    let names: Vec<_> =
-        schema::<Step>().fields().iter().map(|field| field.name().clone()).collect();
-    assert_eq!(names, NAMES);
-    let all = into_arrow(columns(&steps())).unwrap();
-    assert_eq!(from_arrow::<Step>(&all).unwrap().to_records().unwrap(), steps());
-}

@@ -2,27 +2,23 @@
 //!
 //! | Rust | Arrow |
 //! |---|---|
-//! | [`FixedStr`](crate::FixedStr) | `Utf8`; `LargeUtf8` and `Utf8View` are read, too |
-//! | [`FixedVec`](crate::FixedVec) | `List`; `LargeList` is read, too |
-//! | [`Maybe`](crate::Maybe) | the column of the value, with nulls |
-//! | [`Timestamp`](crate::Timestamp), [`TimeSpan`](crate::TimeSpan) | `Timestamp` in UTC, `Duration` |
+//! | [`FixedStr`](dtype_runtime::FixedStr) | `Utf8`; `LargeUtf8` and `Utf8View` are read, too |
+//! | [`FixedVec`](dtype_runtime::FixedVec) | `List`; `LargeList` is read, too |
+//! | [`Maybe`](dtype_runtime::Maybe) | the column of the value, with nulls |
+//! | [`Timestamp`](dtype_runtime::Timestamp), [`TimeSpan`](dtype_runtime::TimeSpan) | `Timestamp` in UTC, `Duration` |
 //! | a struct in a struct | columns with dots in their names, or with [`BatchOptions::with_structs`] a `Struct` |
 //! | a struct in a `Maybe` | a `Struct` |
-//! | anything else | as in [`arrow`](super) |
-
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
+//! | anything else | as in [the columns](crate) |
 
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;
 
-use super::ArrowError;
-use super::read::Table;
-use super::write::{Made, Writing};
-use crate::columns::columns;
-use crate::datatype::Datatype;
-use crate::stored::{ReadOptions, joined};
-use crate::typemap::{Node, TypeMap};
+use crate::ArrowError;
+use crate::read::Table;
+use crate::write::{Made, Writing};
+use dtype_runtime::typemap::{Node, TypeMap};
+use dtype_runtime::{Datatype, columns};
+use dtype_stored::{ReadOptions, joined};
 
 /// How records are converted to a `RecordBatch`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,7 +53,7 @@ impl BatchOptions {
 ///   counts.
 ///
 /// ```
-/// use dtype_runtime::arrow::{self, BatchOptions};
+/// use dtype_arrow::BatchOptions;
 /// use dtype_runtime::{Datatype, FixedStr, Maybe};
 ///
 /// #[derive(Datatype, Clone, Debug, PartialEq)]
@@ -70,16 +66,16 @@ impl BatchOptions {
 ///     Reading { station: "Ost".parse()?, value: Some(1.5).into() },
 ///     Reading { station: "Süd".parse()?, value: None.into() },
 /// ];
-/// let batch = arrow::to_batch(&readings, &BatchOptions::flat())?;
+/// let batch = dtype_arrow::to_batch(&readings, &BatchOptions::flat())?;
 /// assert_eq!(batch.column(1).null_count(), 1);
-/// assert_eq!(arrow::from_batch::<Reading>(&batch, &Default::default())?, readings);
+/// assert_eq!(dtype_arrow::from_batch::<Reading>(&batch, &Default::default())?, readings);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn to_batch<T: Datatype>(
     records: &[T],
     options: &BatchOptions,
 ) -> Result<RecordBatch, ArrowError> {
-    const { super::refuse_long_lists(T::TYPE_MAP, 0) }
+    const { crate::refuse_long_lists(T::TYPE_MAP, 0) }
     let mut writing = Writing::new(columns(records))?;
     let mut all = Vec::new();
     for (path, lengths, map) in parts(T::TYPE_MAP, options.structs) {
@@ -111,13 +107,13 @@ pub fn batch_schema<T: Datatype>(options: &BatchOptions) -> Result<Schema, Arrow
 /// # Errors
 ///
 /// - [`ArrowError::Column`] and [`ArrowError::Type`] if the columns are not those of `T`;
-/// - [`ArrowError::Null`] for a null where `T` has no [`Maybe`](crate::Maybe);
+/// - [`ArrowError::Null`] for a null where `T` has no [`Maybe`](dtype_runtime::Maybe);
 /// - [`ArrowError::Records`] for a value that `T` cannot have: a text that is too long, for example.
 pub fn from_batch<T: Datatype>(
     batch: &RecordBatch,
     options: &ReadOptions,
 ) -> Result<Vec<T>, ArrowError> {
-    const { super::refuse_long_lists(T::TYPE_MAP, 0) }
+    const { crate::refuse_long_lists(T::TYPE_MAP, 0) }
     let fields = batch.schema_ref().fields();
     let names = fields.iter().map(|field| field.name().as_str()).collect();
     let array = |index: usize| Ok(batch.column(index).clone());

@@ -13,10 +13,10 @@ use arrow_array::{
     TimestampNanosecondArray, UInt8Array, UInt32Array, UInt64Array,
 };
 use arrow_schema::{DataType, Field};
-use dtype_runtime::arrow::{ArrowError, BatchOptions, batch_schema, from_batch, to_batch};
-use dtype_runtime::stored::ReadOptions;
+use dtype_arrow::{ArrowError, BatchOptions, batch_schema, from_batch, to_batch};
 use dtype_runtime::time::{Microseconds, Nanoseconds};
 use dtype_runtime::{Datatype, FixedStr, FixedVec, Maybe, TimeSpan, Timestamp};
+use dtype_stored::ReadOptions;
 
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
 struct Header {

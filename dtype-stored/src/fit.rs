@@ -1,33 +1,28 @@
 //! Compares a stored datatype with a type map, field by field.
 
-use alloc::borrow::ToOwned;
-use alloc::string::String;
-use alloc::vec;
-use alloc::vec::Vec;
-
-use super::convert::{Axis, Conversion, Count, What};
-use super::number::Numbers;
-use super::{Access, Item, Misfit, ReadOptions, StoredField, joined};
-use crate::representation::ByteOrder;
-use crate::typemap::{Field, Meaning, Node, TypeMap};
-use crate::types::Type;
+use crate::convert::{Axis, Conversion, Count, What};
+use crate::number::Numbers;
+use crate::{Access, Item, Misfit, ReadOptions, StoredField, joined};
+use dtype_runtime::Type;
+use dtype_runtime::representation::ByteOrder;
+use dtype_runtime::typemap::{Field, Meaning, Node, TypeMap};
 
 /// The values that are copied without conversion: their places in an item, and in a packed record. Both have the same
 /// signature.
-pub(super) struct Moved {
-    pub(super) stored: Type,
-    pub(super) packed: Type,
+pub(crate) struct Moved {
+    pub(crate) stored: Type,
+    pub(crate) packed: Type,
 }
 
-pub(super) struct Walk {
+pub(crate) struct Walk {
     access: Access,
     options: ReadOptions,
     /// Whether the copied values of a structure are in the order of the item. Otherwise they are in the order of the record.
     by_item: bool,
     /// The byte order of the values so far.
-    pub(super) order: Option<ByteOrder>,
+    pub(crate) order: Option<ByteOrder>,
     /// Whether the values so far are packed.
-    pub(super) is_packed: bool,
+    pub(crate) is_packed: bool,
     /// Bytes from the start of the item to the value or structure; in arrays, to the first one.
     stored: u64,
     /// The same in a packed record.
@@ -36,14 +31,14 @@ pub(super) struct Walk {
     axes: Vec<Axis>,
     /// The structures around it that count their values, the outermost first.
     counts: Vec<Count>,
-    pub(super) conversions: Vec<Conversion>,
+    pub(crate) conversions: Vec<Conversion>,
     /// Fields that the item lacks.
-    pub(super) missing: Vec<Missing>,
-    pub(super) left_out: Vec<String>,
+    pub(crate) missing: Vec<Missing>,
+    pub(crate) left_out: Vec<String>,
 }
 
 /// A field of a record that an item lacks, and its place.
-pub(super) struct Missing {
+pub(crate) struct Missing {
     packed: usize,
     axes: Vec<Axis>,
     field: Field,
@@ -51,7 +46,7 @@ pub(super) struct Missing {
 
 impl Missing {
     /// Writes the default to its places in a packed record.
-    pub(super) fn fill(&self, order: ByteOrder, record: &mut [u8]) {
+    pub(crate) fn fill(&self, order: ByteOrder, record: &mut [u8]) {
         let value = self.field.default_in(order).unwrap_or_default();
         fill(&value, self.packed, &self.axes, record);
     }
@@ -69,7 +64,7 @@ fn fill(value: &[u8], at: usize, axes: &[Axis], record: &mut [u8]) {
 }
 
 impl Walk {
-    pub(super) fn new(access: Access, options: ReadOptions, order: Option<ByteOrder>) -> Self {
+    pub(crate) fn new(access: Access, options: ReadOptions, order: Option<ByteOrder>) -> Self {
         Self {
             access,
             options,
@@ -87,12 +82,12 @@ impl Walk {
     }
 
     /// The same with the copied values in the order of the item, so that they are one run if the item has no others.
-    pub(super) fn by_item(self) -> Self {
+    pub(crate) fn by_item(self) -> Self {
         Self { by_item: true, ..self }
     }
 
     /// Compares an item with a map. The result is `None` if all values are converted.
-    pub(super) fn item<I: Item>(
+    pub(crate) fn item<I: Item>(
         &mut self,
         stored: &I,
         map: &TypeMap,

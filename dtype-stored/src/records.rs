@@ -1,24 +1,18 @@
 //! Converts items to records and back.
 
-use alloc::string::String;
-use alloc::vec;
-use alloc::vec::Vec;
-use core::fmt;
-use core::marker::PhantomData;
-use core::ops::Range;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Range;
 
-use super::convert::{Conversion, Sides};
-use super::fit::{Moved, Walk};
-use super::{Access, Item, Misfit, ReadOptions, ValueError};
-use crate::commit::Committed;
-use crate::convertor::{Buffer, BufferMut};
-use crate::datatype::Datatype;
-use crate::error::Error;
-use crate::representation::ByteOrder;
-use crate::typed::{NOT_INITIALISED, pack_as, pack_onto, refuse_skipped_fields};
-use crate::typed::{unpack_after, unpack_as};
-use crate::typemap::TypeMap;
-use crate::types::{Flags, Type};
+use crate::convert::{Conversion, Sides};
+use crate::fit::{Moved, Walk};
+use crate::{Access, Item, Misfit, ReadOptions, ValueError};
+use dtype_runtime::__private::unpack_after;
+use dtype_runtime::representation::ByteOrder;
+use dtype_runtime::{
+    Buffer, BufferMut, Committed, Datatype, Error, Flags, Type, TypeMap, pack_as, pack_onto,
+    unpack_as,
+};
 
 /// A stored datatype whose items contain the fields of `T`, at any offsets.
 pub struct Fit<T> {
@@ -47,7 +41,7 @@ const AT_ONCE: usize = 1 << 12;
 /// Memory that is reused for the next items.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
-    /// The texts that are stored outside the items, with a zero after each: see [`Text::Index`](super::Text::Index).
+    /// The texts that are stored outside the items, with a zero after each: see [`Text::Index`](crate::Text::Index).
     pub texts: Vec<u8>,
     moved: Vec<u8>,
     packed: Vec<u8>,
@@ -228,7 +222,12 @@ impl<T: Datatype> Fit<T> {
         scratch: &mut Scratch,
         records: &mut Vec<T>,
     ) -> Result<(), ValueError> {
-        const { refuse_skipped_fields::<T>(NOT_INITIALISED) }
+        const {
+            assert!(
+                !T::TYPE_MAP.skips_fields(),
+                "this type skips fields, which records made of items could not initialise"
+            );
+        }
         let (first, count) = (numbers.start, numbers.len());
         let (expected, actual) = (self.size.saturating_mul(count) as u64, items.len() as u64);
         if expected != actual {

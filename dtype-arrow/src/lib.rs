@@ -1,6 +1,8 @@
-//! Columns of records as Arrow's fields and buffers.
+//! Records as a `RecordBatch` of Arrow and back, and columns of records as Arrow's fields and buffers.
 //!
-//! A column is a field of a schema and the buffer of its values, in Arrow's memory format and without a copy. Any Arrow
+//! [`to_batch`] and [`from_batch`] convert records, with strings, lists, nulls, times and structs: [`BatchOptions`] has the
+//! choices. [`into_arrow`] and [`from_arrow`] convert [`Columns`], of whose values nothing is copied but truth values. There, a
+//! column is a field of a schema and the buffer of its values, in Arrow's memory format and without a copy. Any Arrow
 //! implementation can make an array of these. The name of the field is the path of the column.
 //!
 //! | Rust | Arrow |
@@ -13,47 +15,43 @@
 //! | `[T; N]` | `FixedSizeList` of `N`; the buffer is that of the innermost elements |
 //! | 128-bit integers, `bf16`, other basic datatypes | `FixedSizeBinary` |
 //!
-//! Such columns have no nulls; [`from_arrow`] reads columns with nulls from other writers, as [`Maybe`](crate::Maybe).
-//! [`to_batch`] and [`from_batch`] convert records to a `RecordBatch` and back, with strings, lists, nulls, times and structs.
+//! Such columns have no nulls; [`from_arrow`] reads columns with nulls from other writers, as [`Maybe`](dtype_runtime::Maybe).
 //!
 //! A type with an array of more than `i32::MAX` elements does not compile here: Arrow's lists of fixed size
 //! are not longer.
 //!
 //! ```
-//! use dtype_runtime::{arrow, columns};
+//! use dtype_runtime::columns;
 //!
 //! let records = [(1_u32, [0.5_f64, 1.5], true), (2, [2.5, 3.5], false)];
-//! let all = arrow::into_arrow(columns(&records))?;
+//! let all = dtype_arrow::into_arrow(columns(&records))?;
 //! assert_eq!(all[0].field.to_string(), "Field { \"0\": UInt32 }");
 //! assert_eq!(all[1].buffer.typed_data::<f64>(), [0.5, 1.5, 2.5, 3.5]);
 //! assert_eq!(all[2].buffer.as_slice(), [0b01]);
-//! assert_eq!(arrow::from_arrow::<(u32, [f64; 2], bool)>(&all)?.to_records()?, records);
+//! assert_eq!(dtype_arrow::from_arrow::<(u32, [f64; 2], bool)>(&all)?.to_records()?, records);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+
+#![forbid(unsafe_code)]
 
 mod batch;
 mod read;
 mod write;
 
-use alloc::string::{String, ToString};
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-use core::fmt;
+use std::sync::Arc;
 
 use arrow_array::{ArrayRef, make_array};
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::{DataType, Field, FieldRef, Schema};
 
-use crate::basic::Basic;
-use crate::columns::{ColumnField, Columns};
-use crate::datatype::Datatype;
-use crate::error::Error;
-use crate::stored::ReadOptions;
-use crate::typemap::{Node, TypeMap};
+use dtype_runtime::typemap::{Node, TypeMap};
+use dtype_runtime::{Basic, ColumnField, Columns, Datatype, Error};
+
+use read::Table;
 
 pub use batch::{BatchOptions, batch_schema, from_batch, to_batch};
-use read::Table;
+pub use dtype_stored::ReadOptions;
 
 /// A column: a field of a schema, and the values.
 #[derive(Clone, Debug)]
@@ -125,10 +123,11 @@ fn data_of(
 }
 
 /// Why Arrow's columns do not fit a type.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArrowError {
     /// The number of columns with this name is not one.
+    #[error("field `{path}` is there {found} times, expected once")]
     Column {
         /// The path.
         path: String,
@@ -136,6 +135,7 @@ pub enum ArrowError {
         found: usize,
     },
     /// A column has another type.
+    #[error("field `{path}` is {actual}, expected {expected}")]
     Type {
         /// The path.
         path: String,
@@ -145,6 +145,7 @@ pub enum ArrowError {
         actual: String,
     },
     /// A column has another number of records than the first one.
+    #[error("field `{path}` has {actual} records, expected {expected} as in the first column")]
     Length {
         /// The path.
         path: String,
@@ -154,6 +155,7 @@ pub enum ArrowError {
         actual: usize,
     },
     /// A buffer is too short.
+    #[error("field `{path}` has a buffer of {actual} bytes, expected at least {expected}")]
     Buffer {
         /// The path.
         path: String,
@@ -163,65 +165,32 @@ pub enum ArrowError {
         actual: usize,
     },
     /// The number of records is unknown: they have no data and therefore no columns, and there is no other column.
+    #[error("there is no column that says how many records there are, expected one of any name")]
     NoColumn,
-    /// A null where the type has no [`Maybe`](crate::Maybe).
+    /// A null where the type has no [`Maybe`](dtype_runtime::Maybe).
+    #[error("record {record}, field `{path}`: null, expected a value")]
     Null {
         /// The path.
         path: String,
         /// The index of the record.
         record: usize,
     },
-    /// A [`Maybe`](crate::Maybe) inside another one, or a `Maybe` of a value without data: the nulls could not be told apart.
+    /// A [`Maybe`](dtype_runtime::Maybe) inside another one, or a `Maybe` of a value without data: the nulls could not be told apart.
+    #[error("field `{path}` has a `Maybe` that a null cannot stand for")]
     Nested {
         /// The path.
         path: String,
     },
     /// Arrow refused to make an array or a batch.
+    #[error("Arrow: {message}")]
     Array {
         /// Its reason.
         message: String,
     },
     /// The columns could not be made or read.
+    #[error("{0}")]
     Records(Error),
 }
-
-impl fmt::Display for ArrowError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Column { path, found } => {
-                write!(f, "field `{path}` is there {found} times, expected once")
-            }
-            Self::Type { path, expected, actual } => {
-                write!(f, "field `{path}` is {actual}, expected {expected}")
-            }
-            Self::Length { path, expected, actual } => {
-                write!(
-                    f,
-                    "field `{path}` has {actual} records, expected {expected} as in the first column"
-                )
-            }
-            Self::Buffer { path, expected, actual } => {
-                write!(
-                    f,
-                    "field `{path}` has a buffer of {actual} bytes, expected at least {expected}"
-                )
-            }
-            Self::NoColumn => f.write_str(
-                "there is no column that says how many records there are, expected one of any name",
-            ),
-            Self::Null { path, record } => {
-                write!(f, "record {record}, field `{path}`: null, expected a value")
-            }
-            Self::Nested { path } => {
-                write!(f, "field `{path}` has a `Maybe` that a null cannot stand for")
-            }
-            Self::Array { message } => write!(f, "Arrow: {message}"),
-            Self::Records(error) => write!(f, "{error}"),
-        }
-    }
-}
-
-impl core::error::Error for ArrowError {}
 
 impl ArrowError {
     /// The error of an item, with the number of the record that contains it.
@@ -246,14 +215,14 @@ impl From<Error> for ArrowError {
 /// The schema of the columns of a type.
 ///
 /// ```
-/// let schema = dtype_runtime::arrow::schema::<(u8, [f32; 3])>();
+/// let schema = dtype_arrow::schema::<(u8, [f32; 3])>();
 /// assert_eq!(schema.field(0).data_type(), &arrow_schema::DataType::UInt8);
 /// ```
 ///
 /// A list that is too long for Arrow:
 ///
 /// ```compile_fail
-/// dtype_runtime::arrow::schema::<[u8; 3_000_000_000]>();
+/// dtype_arrow::schema::<[u8; 3_000_000_000]>();
 /// ```
 pub fn schema<T: Datatype>() -> Schema {
     const { refuse_long_lists(T::TYPE_MAP, 0) }
@@ -304,23 +273,23 @@ fn take_column<T: Datatype>(
 ///
 /// - [`ArrowError::Column`] and [`ArrowError::Type`] if the columns are not those of `T`;
 /// - [`ArrowError::Length`] and [`ArrowError::Buffer`] if a column has another length, or its buffer is too short;
-/// - [`ArrowError::Null`] for a null where `T` has no [`Maybe`](crate::Maybe);
+/// - [`ArrowError::Null`] for a null where `T` has no [`Maybe`](dtype_runtime::Maybe);
 /// - [`ArrowError::NoColumn`] if there is no column at all for records without data.
 ///
 /// ```
-/// use dtype_runtime::arrow::{self, ArrowError};
+/// use dtype_arrow::ArrowError;
 /// use dtype_runtime::Maybe;
 /// // A column of another writer, with a null.
-/// let mut all = arrow::into_arrow(dtype_runtime::columns(&[(7_u8,), (0,)]))?;
+/// let mut all = dtype_arrow::into_arrow(dtype_runtime::columns(&[(7_u8,), (0,)]))?;
 /// all[0].nulls = Some(vec![true, false].into());
-/// let records = arrow::from_arrow::<(Maybe<u8>,)>(&all)?.to_records()?;
+/// let records = dtype_arrow::from_arrow::<(Maybe<u8>,)>(&all)?.to_records()?;
 /// assert_eq!(records, [(Maybe::some(7),), (Maybe::none(),)]);
 /// let null = ArrowError::Null { path: "0".into(), record: 1 };
-/// assert_eq!(arrow::from_arrow::<(u8,)>(&all).map(drop), Err(null));
+/// assert_eq!(dtype_arrow::from_arrow::<(u8,)>(&all).map(drop), Err(null));
 ///
 /// // Three records without data have no column that would have three values.
-/// let none = arrow::into_arrow(dtype_runtime::columns(&[(); 3]))?;
-/// assert_eq!(arrow::from_arrow::<()>(&none).map(drop), Err(ArrowError::NoColumn));
+/// let none = dtype_arrow::into_arrow(dtype_runtime::columns(&[(); 3]))?;
+/// assert_eq!(dtype_arrow::from_arrow::<()>(&none).map(drop), Err(ArrowError::NoColumn));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn from_arrow<T: Datatype>(columns: &[ArrowColumn]) -> Result<Columns<T>, ArrowError> {
@@ -391,3 +360,8 @@ fn value_type(basic: Basic) -> DataType {
         (_, size) => DataType::FixedSizeBinary(i32::try_from(size).unwrap_or(i32::MAX)),
     }
 }
+
+/// The code in the README is compiled and run with the documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow_buffer::Buffer;
 use arrow_schema::{DataType, Field};
-use dtype_runtime::arrow::{ArrowColumn, ArrowError, from_arrow, into_arrow, schema};
+use dtype_arrow::{ArrowColumn, ArrowError, from_arrow, into_arrow, schema};
 use dtype_runtime::{Datatype, Error, FixedVec, Maybe, columns, pack};
 use dtype_test_support::tags::Kind;
 

@@ -1,12 +1,9 @@
 //! The numbers that become other numbers: one table for all formats.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-
-use super::ReadOptions;
-use crate::basic::Basic;
-use crate::representation::{ByteOrder, same_float};
-use crate::typemap::{Node, TypeMap};
+use crate::ReadOptions;
+use dtype_runtime::Basic;
+use dtype_runtime::representation::{ByteOrder, same_float};
+use dtype_runtime::typemap::{Node, TypeMap};
 
 /// An integer or a float.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,9 +70,25 @@ impl Number {
     }
 }
 
-/// The conversion of stored numbers to the numbers of a leaf, and back. Each number keeps its value.
+/// The conversion of stored numbers to the numbers of a leaf, and back. Each number keeps its value:
+/// [`ReadOptions::with_number_conversion`] has the table.
+///
+/// ```
+/// use dtype_runtime::Datatype;
+/// use dtype_runtime::representation::ByteOrder::{Big, Little};
+/// use dtype_stored::{Number, NumberKind, Numbers, ReadOptions};
+///
+/// let stored = Number { kind: NumberKind::Signed, size: 4, order: Big };
+/// let options = ReadOptions::strict().with_number_conversion();
+/// let numbers = Numbers::new(Some(stored), u8::TYPE_MAP, options).unwrap();
+/// let mut value = [0];
+/// assert_eq!(numbers.load(&[0, 0, 0, 200], &mut value, Little), Ok(()));
+/// assert_eq!(value, [200]);
+/// let error = numbers.load(&[0, 0, 1, 44], &mut value, Little);
+/// assert_eq!(error.unwrap_err(), "300 is not one of its numbers");
+/// ```
 #[derive(Clone, Debug)]
-pub(crate) struct Numbers {
+pub struct Numbers {
     stored: Number,
     /// In any byte order.
     wanted: Number,
@@ -87,11 +100,7 @@ pub(crate) struct Numbers {
 
 impl Numbers {
     /// `None` if the options do not allow it, if one side is no number, or if one side is an integer and the other a float.
-    pub(crate) fn new(
-        stored: Option<Number>,
-        leaf: &TypeMap,
-        options: ReadOptions,
-    ) -> Option<Self> {
+    pub fn new(stored: Option<Number>, leaf: &TypeMap, options: ReadOptions) -> Option<Self> {
         let Node::Basic { basic, .. } = *leaf.node() else { return None };
         let (stored, wanted) = (stored?, Number::of(basic, ByteOrder::NATIVE)?);
         let is_float = |number: Number| number.kind == NumberKind::Float;
@@ -104,12 +113,13 @@ impl Numbers {
         is_convertible.then(|| Self { stored, wanted, widen, name: leaf.to_string() })
     }
 
-    pub(crate) fn name(&self) -> &str {
+    /// The name of the leaf's type.
+    pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Bytes of a stored number; `None` if no such number is known.
-    pub(crate) fn stored_size(&self) -> Option<usize> {
+    pub fn stored_size(&self) -> Option<usize> {
         let Number { kind, size, .. } = self.stored;
         let is_known = match kind {
             NumberKind::Float => matches!(size, 2 | 4 | 8),
@@ -119,18 +129,20 @@ impl Numbers {
     }
 
     /// Bytes of a number of the leaf.
-    #[cfg(feature = "arrow")]
-    pub(crate) fn size(&self) -> usize {
+    pub fn size(&self) -> usize {
         self.wanted.size
     }
 
-    /// Writes a stored number as a number of the leaf in this byte order. The error is the reason.
-    pub(crate) fn load(
-        &self,
-        stored: &[u8],
-        out: &mut [u8],
-        order: ByteOrder,
-    ) -> Result<(), String> {
+    /// Writes a stored number as a number of the leaf in this byte order.
+    ///
+    /// # Errors
+    ///
+    /// The reason, in words, if the leaf lacks the number.
+    ///
+    /// # Panics
+    ///
+    /// If a slice is shorter than its number: [`stored_size`](Self::stored_size) and [`size`](Self::size) bytes.
+    pub fn load(&self, stored: &[u8], out: &mut [u8], order: ByteOrder) -> Result<(), String> {
         if self.widen(stored, out, order) {
             return Ok(());
         }
@@ -139,12 +151,12 @@ impl Numbers {
 
     /// Whether this is a wider number in the byte order of the machine, and has been written.
     #[inline]
-    pub(super) fn widen(&self, stored: &[u8], out: &mut [u8], order: ByteOrder) -> bool {
+    pub(crate) fn widen(&self, stored: &[u8], out: &mut [u8], order: ByteOrder) -> bool {
         order == ByteOrder::NATIVE && self.widen.is_some_and(|widen| widen(stored, out).is_some())
     }
 
     /// Writes a number of the leaf, which is in this byte order, as a stored number. The error is the reason.
-    pub(super) fn store(
+    pub(crate) fn store(
         &self,
         bytes: &[u8],
         out: &mut [u8],
@@ -203,7 +215,7 @@ fn float_text(bits: u128, size: usize) -> String {
 }
 
 /// The number of at most 16 bytes, zero-extended.
-pub(super) fn number(bytes: &[u8], order: ByteOrder) -> u128 {
+pub(crate) fn number(bytes: &[u8], order: ByteOrder) -> u128 {
     let append = |number: u128, byte: &u8| number << 8 | u128::from(*byte);
     match order {
         ByteOrder::Big => bytes.iter().fold(0, append),
@@ -212,7 +224,7 @@ pub(super) fn number(bytes: &[u8], order: ByteOrder) -> u128 {
 }
 
 /// Writes the number into as many bytes as there are.
-pub(super) fn set_number(bytes: &mut [u8], order: ByteOrder, number: u128) {
+pub(crate) fn set_number(bytes: &mut [u8], order: ByteOrder, number: u128) {
     let mut rest = number.to_le_bytes().into_iter();
     let fill = |byte: &mut u8| *byte = rest.next().unwrap_or(0);
     match order {

@@ -1,10 +1,7 @@
 //! Makes arrays of Arrow from the leaves of columns.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-use core::str;
+use std::str;
+use std::sync::Arc;
 
 use arrow_array::{ArrayRef, make_array};
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
@@ -12,25 +9,23 @@ use arrow_data::ArrayData;
 use arrow_data::transform::MutableArrayData;
 use arrow_schema::{DataType, Field, Fields, TimeUnit as ArrowUnit};
 
-use super::{ArrowError, list_of, take_column, value_type};
-use crate::basic::Basic;
-use crate::columns::Columns;
-use crate::datatype::Datatype;
-use crate::typemap::{self, Meaning, Node, TimeUnit, TypeMap};
+use crate::{ArrowError, list_of, take_column, value_type};
+use dtype_runtime::typemap::{self, Meaning, Node, TimeUnit, TypeMap};
+use dtype_runtime::{Basic, Columns, Datatype};
 
 /// An array, and whether it may have nulls.
-pub(super) struct Made {
-    pub(super) array: ArrayRef,
-    pub(super) nullable: bool,
+pub(crate) struct Made {
+    pub(crate) array: ArrayRef,
+    pub(crate) nullable: bool,
 }
 
 /// The leaves of columns that are not in an array yet, in their order.
-pub(super) struct Writing {
-    leaves: alloc::vec::IntoIter<Buffer>,
+pub(crate) struct Writing {
+    leaves: std::vec::IntoIter<Buffer>,
 }
 
 impl Writing {
-    pub(super) fn new<T: Datatype>(mut columns: Columns<T>) -> Result<Self, ArrowError> {
+    pub(crate) fn new<T: Datatype>(mut columns: Columns<T>) -> Result<Self, ArrowError> {
         let leaves = Columns::<T>::all_fields()
             .enumerate()
             .map(|(index, field)| Ok(take_column(&mut columns, index, field.basic.align())?));
@@ -38,7 +33,7 @@ impl Writing {
     }
 
     /// The values of a map inside arrays of these lengths, for `records` records.
-    pub(super) fn lists(
+    pub(crate) fn lists(
         &mut self,
         map: &TypeMap,
         lengths: &[usize],
@@ -175,7 +170,7 @@ impl Writing {
 }
 
 /// The capacity and the element of a list of limited length; `None` for any other map, and for items without data.
-pub(super) fn list_parts(map: &TypeMap) -> Option<(usize, &'static TypeMap)> {
+pub(crate) fn list_parts(map: &TypeMap) -> Option<(usize, &'static TypeMap)> {
     let (Some(Meaning::List), Node::Structure { fields, .. }) = (map.meaning(), *map.node()) else {
         return None;
     };
@@ -199,7 +194,7 @@ fn list(made: &Made, length: usize, count: usize) -> Result<Made, ArrowError> {
 }
 
 /// The type of a time; `None` for any other leaf.
-pub(super) fn time_of(map: &TypeMap) -> Option<DataType> {
+pub(crate) fn time_of(map: &TypeMap) -> Option<DataType> {
     let unit = |unit| match unit {
         TimeUnit::Second => ArrowUnit::Second,
         TimeUnit::Millisecond => ArrowUnit::Millisecond,

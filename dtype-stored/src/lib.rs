@@ -1,5 +1,5 @@
-//! Converts fields that a file stores to fields of records, and back: the part that readers of NumPy's files, of HDF5 and of
-//! others share.
+//! Converts fields that a file stores to fields of records, and back: the part that readers of NumPy's files, of HDF5, of Arrow
+//! and of older messages share. [`ReadOptions`] says what they accept, [`Loaded`] what they return besides the records.
 //!
 //! A format implements [`Item`] for its own datatypes. [`Fit::new`] compares one with a Rust type, field by field and by name,
 //! and the [`Fit`] turns items into checked records and records into items.
@@ -7,7 +7,7 @@
 //! | stored | Rust | |
 //! |---|---|---|
 //! | the same number, at any offset | the number | moved by the kernels |
-//! | a string | [`FixedStr`](crate::FixedStr) | a longer one is an error |
+//! | a string | [`FixedStr`](dtype_runtime::FixedStr) | a longer one is an error |
 //! | an enumeration whose names have other numbers | an enum | by name |
 //! | another integer or float | the number | with [`ReadOptions::with_number_conversion`], if the value is the same |
 //! | a field that the type does not have | none | with [`ReadOptions::with_other_fields`]: left out |
@@ -15,26 +15,21 @@
 //!
 //! A [`Budget`] limits what a reader takes for one input, whatever that input repeats.
 
+#![forbid(unsafe_code)]
+
 mod budget;
 mod convert;
 mod fit;
 mod number;
 mod records;
 
-use alloc::borrow::ToOwned;
-use alloc::collections::BTreeMap;
-use alloc::string::String;
-use alloc::vec::Vec;
-use core::fmt;
+use std::collections::BTreeMap;
 
-use crate::error::Error;
-use crate::representation::ByteOrder;
-use crate::typemap::TypeMap;
+use dtype_runtime::representation::ByteOrder;
+use dtype_runtime::{Error, TypeMap};
 
 pub use budget::{Budget, Exceeded};
-#[cfg(feature = "arrow")]
-pub(crate) use number::Numbers;
-pub use number::{Number, NumberKind};
+pub use number::{Number, NumberKind, Numbers};
 pub use records::{Fit, Scratch};
 
 /// A datatype of a format, which describes one stored item.
@@ -145,7 +140,7 @@ pub enum TextEnd {
 /// Options for reading: what is accepted besides exactly the fields of a type.
 ///
 /// ```
-/// use dtype_runtime::stored::ReadOptions;
+/// use dtype_stored::ReadOptions;
 /// let options = ReadOptions::strict().with_other_fields();
 /// assert!(options.other_fields && !options.number_conversion);
 /// ```
@@ -265,9 +260,10 @@ pub enum Misfit {
 }
 
 /// Why an item cannot become a record, or a record cannot become an item.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ValueError {
     /// A value of an enumeration has no name.
+    #[error("record {record}, field {field}: no name has the number {value:#x}")]
     Unnamed {
         /// The index of the record.
         record: usize,
@@ -277,7 +273,14 @@ pub enum ValueError {
         value: u128,
     },
     /// The type, or the file, does not have this value: a text is too long, for example.
+    #[error("{0}")]
     Record(Error),
+}
+
+impl From<Error> for ValueError {
+    fn from(error: Error) -> Self {
+        Self::Record(error)
+    }
 }
 
 impl ValueError {
@@ -293,25 +296,6 @@ impl ValueError {
     }
 }
 
-impl From<Error> for ValueError {
-    fn from(error: Error) -> Self {
-        Self::Record(error)
-    }
-}
-
-impl fmt::Display for ValueError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unnamed { record, field, value } => {
-                write!(f, "record {record}, field {field}: no name has the number {value:#x}")
-            }
-            Self::Record(error) => write!(f, "{error}"),
-        }
-    }
-}
-
-impl core::error::Error for ValueError {}
-
 /// The path of a field: `header.flags`. The path of an item is empty.
 pub fn joined(path: &str, name: &str) -> String {
     if path.is_empty() {
@@ -323,3 +307,8 @@ pub fn joined(path: &str, name: &str) -> String {
         all
     }
 }
+
+/// The code in the README is compiled and run with the documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

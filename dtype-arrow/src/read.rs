@@ -1,39 +1,32 @@
 //! Reads columns from arrays of Arrow.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec;
-use alloc::vec::Vec;
-use core::ops::Range;
-use core::{iter, mem};
+use std::ops::Range;
+use std::{iter, mem};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, OffsetSizeTrait};
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use arrow_schema::DataType;
 
-use super::write::{list_parts, time_of};
-use super::{ArrowError, value_type};
-use crate::basic::Basic;
-use crate::columns::Columns;
-use crate::datatype::Datatype;
-use crate::error::Error;
-use crate::representation::ByteOrder;
-use crate::stored::{Number, NumberKind, Numbers, ReadOptions, joined};
-use crate::typemap::{Field, Meaning, Node, TypeMap};
+use crate::write::{list_parts, time_of};
+use crate::{ArrowError, value_type};
+use dtype_runtime::representation::ByteOrder;
+use dtype_runtime::typemap::{Field, Meaning, Node, TypeMap};
+use dtype_runtime::{Basic, Columns, Datatype, Error};
+use dtype_stored::{Number, NumberKind, Numbers, ReadOptions, joined};
 
 /// Arrays with names.
-pub(super) struct Table<'a> {
+pub(crate) struct Table<'a> {
     /// The number of values in each array.
-    pub(super) records: usize,
-    pub(super) names: Vec<&'a str>,
+    pub(crate) records: usize,
+    pub(crate) names: Vec<&'a str>,
     /// The array with a given index.
-    pub(super) array: &'a dyn Fn(usize) -> Result<ArrayRef, ArrowError>,
+    pub(crate) array: &'a dyn Fn(usize) -> Result<ArrayRef, ArrowError>,
 }
 
 impl Table<'_> {
     /// The columns of `T`.
-    pub(super) fn columns<T: Datatype>(
+    pub(crate) fn columns<T: Datatype>(
         &self,
         options: ReadOptions,
     ) -> Result<Columns<T>, ArrowError> {

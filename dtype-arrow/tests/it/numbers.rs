@@ -1,11 +1,11 @@
 //! Arrow's numbers, read as others.
 
 use arrow_array::RecordBatch;
+use dtype_arrow::{BatchOptions, from_batch, to_batch};
 use dtype_runtime::Datatype;
-use dtype_runtime::arrow::{BatchOptions, from_batch, to_batch};
-use dtype_runtime::stored::ReadOptions;
+use dtype_stored::ReadOptions;
 
-use crate::number_pairs::{Format, InArray, InList, InMaybe, Itself, check};
+use dtype_test_support::number_pairs::{Format, InArray, InList, InMaybe, Itself, check};
 
 struct Arrow;
 

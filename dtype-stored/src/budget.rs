@@ -1,8 +1,6 @@
 //! What reading an input may take.
 
-use alloc::vec::Vec;
-use core::fmt;
-use core::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What reading one input may take: bytes of memory, and steps of work.
 ///
@@ -11,7 +9,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 /// share a budget. Once it is used up, every call fails.
 ///
 /// ```
-/// use dtype_runtime::stored::{Budget, Exceeded};
+/// use dtype_stored::{Budget, Exceeded};
 /// let budget = Budget::new(1000, 10);
 /// let table: Vec<u64> = budget.vec(100)?;
 /// assert_eq!((table.capacity() >= 100, budget.bytes_left()), (true, 200));
@@ -140,36 +138,25 @@ impl Clone for Counter {
 }
 
 /// Why an input is not read to its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Exceeded {
     /// Reading the input takes more memory than its [`Budget`] has.
+    #[error("reading it takes more than {limit} bytes of memory")]
     Bytes {
         /// All bytes of the budget.
         limit: usize,
     },
     /// Reading the input takes more work than its [`Budget`] has.
+    #[error("reading it takes more than {limit} steps")]
     Steps {
         /// All steps of the budget.
         limit: usize,
     },
     /// The system has no memory of this size.
+    #[error("could not allocate {bytes} bytes")]
     Memory {
         /// The number of bytes.
         bytes: usize,
     },
 }
-
-impl fmt::Display for Exceeded {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Bytes { limit } => {
-                write!(f, "reading it takes more than {limit} bytes of memory")
-            }
-            Self::Steps { limit } => write!(f, "reading it takes more than {limit} steps"),
-            Self::Memory { bytes } => write!(f, "could not allocate {bytes} bytes"),
-        }
-    }
-}
-
-impl core::error::Error for Exceeded {}

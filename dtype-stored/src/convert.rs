@@ -1,65 +1,61 @@
 //! Converts, value by value, values that are stored in another form than a record has.
 
-use alloc::borrow::ToOwned;
-use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-use core::ffi::CStr;
-use core::fmt::Write;
-use core::str;
+use std::collections::BTreeMap;
+use std::ffi::CStr;
+use std::fmt::Write;
+use std::str;
 
-use super::number::{Numbers, number, set_number};
-use super::{Text, TextEnd, ValueError};
-use crate::error::Error;
-use crate::representation::ByteOrder;
+use crate::number::{Numbers, number, set_number};
+use crate::{Text, TextEnd, ValueError};
+use dtype_runtime::Error;
+use dtype_runtime::representation::ByteOrder;
 
 /// The number of bytes before a text in a packed record that hold its length.
 const LENGTH: usize = 4;
 
 /// The values of one field, and how they are converted.
 #[derive(Debug)]
-pub(super) struct Conversion {
+pub(crate) struct Conversion {
     /// The path of the field.
-    pub(super) path: String,
+    pub(crate) path: String,
     /// Bytes from the start of the item to the first value.
-    pub(super) stored: usize,
+    pub(crate) stored: usize,
     /// Bytes from the start of the packed record to the first value.
-    pub(super) packed: usize,
+    pub(crate) packed: usize,
     /// The arrays that the field is in, the outermost first.
-    pub(super) axes: Vec<Axis>,
+    pub(crate) axes: Vec<Axis>,
     /// The structures around the field that count their values, the outermost first.
-    pub(super) counts: Vec<Count>,
-    pub(super) what: What,
+    pub(crate) counts: Vec<Count>,
+    pub(crate) what: What,
 }
 
 /// The place of the number of values in an optional value or a list. Further values are unspecified.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Count {
+pub(crate) struct Count {
     /// Bytes from the start of the packed record to the first such number.
-    pub(super) packed: usize,
-    pub(super) size: usize,
+    pub(crate) packed: usize,
+    pub(crate) size: usize,
     /// The number of arrays around it.
-    pub(super) axes: usize,
+    pub(crate) axes: usize,
     /// Whether the number counts the elements of the next array. Otherwise it counts a single value.
-    pub(super) is_list: bool,
+    pub(crate) is_list: bool,
 }
 
 /// An axis of an array in an item.
 #[derive(Clone, Debug)]
-pub(super) struct Axis {
-    pub(super) length: usize,
+pub(crate) struct Axis {
+    pub(crate) length: usize,
     /// Bytes from one element to the next in the item.
-    pub(super) stored: usize,
+    pub(crate) stored: usize,
     /// Bytes from one element to the next in a packed record.
-    pub(super) packed: usize,
+    pub(crate) packed: usize,
     /// The length of the array's path, which is where an index is inserted.
-    pub(super) path: usize,
+    pub(crate) path: usize,
 }
 
 /// How values are converted.
 #[derive(Debug)]
-pub(super) enum What {
+pub(crate) enum What {
     /// The numbers of an enumeration, in this byte order where they are stored.
     Renumber {
         size: usize,
@@ -76,7 +72,7 @@ pub(super) enum What {
 
 impl What {
     /// Bytes of a value in an item; `None` if the value is not in the item.
-    pub(super) fn stored_size(&self) -> Option<usize> {
+    pub(crate) fn stored_size(&self) -> Option<usize> {
         match *self {
             Self::Renumber { size, .. } | Self::Text { text: Text::Bytes { size, .. }, .. } => {
                 Some(size)
@@ -105,19 +101,19 @@ impl Refusal {
 }
 
 /// The two sides of a conversion, and the texts that are stored outside the items.
-pub(super) struct Sides<'a> {
+pub(crate) struct Sides<'a> {
     /// Bytes of an item.
-    pub(super) item: usize,
+    pub(crate) item: usize,
     /// Bytes of a packed record.
-    pub(super) record: usize,
+    pub(crate) record: usize,
     /// The byte order of the numbers in packed records.
-    pub(super) order: ByteOrder,
-    pub(super) texts: &'a mut Vec<u8>,
+    pub(crate) order: ByteOrder,
+    pub(crate) texts: &'a mut Vec<u8>,
 }
 
 impl Conversion {
     /// Writes the values of the items into packed records.
-    pub(super) fn load(
+    pub(crate) fn load(
         &self,
         items: &[u8],
         packed: &mut [u8],
@@ -146,7 +142,7 @@ impl Conversion {
     }
 
     /// Writes the values of packed records into items.
-    pub(super) fn store(
+    pub(crate) fn store(
         &self,
         packed: &[u8],
         items: &mut [u8],

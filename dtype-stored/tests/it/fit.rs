@@ -1,12 +1,12 @@
 //! A format of this test's own, whose items become records, and a format that contradicts itself.
 
 use dtype_runtime::representation::ByteOrder;
-use dtype_runtime::stored::{
+use dtype_runtime::typemap::{Node, TypeMap};
+use dtype_runtime::{Datatype, Error, FixedStr};
+use dtype_stored::{
     Access, Fit, Item, Misfit, Number, NumberKind, ReadOptions, Scratch, StoredField, Text,
     TextEnd, Value, ValueError,
 };
-use dtype_runtime::typemap::{Node, TypeMap};
-use dtype_runtime::{Datatype, Error, FixedStr};
 
 /// A datatype, and the size that the format claims for it.
 #[derive(Clone)]
