@@ -149,9 +149,6 @@ mod library;
 mod memory;
 #[expect(unsafe_code, reason = "reads the library's constants")]
 mod names;
-#[cfg(test)]
-#[path = "../../dtype-runtime/tests/numbers/mod.rs"]
-mod numbers;
 mod operation;
 #[expect(unsafe_code, reason = "lends memory and a datatype to MPI")]
 mod packed;

@@ -215,8 +215,8 @@ impl<T: Datatype> Columns<T> {
         Self::all_fields()
     }
 
-    /// As [`fields`](Self::fields).
-    pub(crate) fn all_fields() -> impl ExactSizeIterator<Item = ColumnField> + use<T> {
+    /// As [`fields`](Self::fields), which are the same for all records of `T`.
+    pub fn all_fields() -> impl ExactSizeIterator<Item = ColumnField> + use<T> {
         (0..Leaves::<T>::COUNT).map(|index| {
             let Route { path, lengths, .. } = leaf::route(T::TYPE_MAP, index);
             let basic = Leaf::new(T::TYPE_MAP, index).basic();
@@ -290,10 +290,26 @@ impl<T: Datatype> Columns<T> {
     ///
     /// The errors of [`get`](Self::get), and [`Error::Allocation`]. In either case, the column stays.
     pub fn take<F: Datatype>(&mut self, path: &str) -> Result<Vec<F>, Error> {
+        self.take_raw(index_of::<T, F>(path)?)
+    }
+
+    /// As [`take`](Self::take), for the column with this index in [`all_fields`](Self::all_fields) and any type whose values the
+    /// bytes are: for a format that stores a `bool` in a bit, the bytes as `u8`.
+    ///
+    /// # Errors
+    ///
+    /// In each case, the column stays:
+    ///
+    /// - [`Error::NoField`] if the column was taken, or there are not so many;
+    /// - [`Error::PartialRecord`] if the bytes are not whole values of `F`;
+    /// - [`Error::InvalidValue`] if `F` does not accept a value;
+    /// - [`Error::Allocation`] if a copy does not fit in memory.
+    pub fn take_raw<F: Datatype>(&mut self, index: usize) -> Result<Vec<F>, Error> {
         const { refuse_skipped_fields::<F>(NOT_INITIALISED) }
-        let index = index_of::<T, F>(path)?;
-        let Some(place) = self.storages.get_mut(index) else { return Err(taken::<T>(path)) };
-        let Some(storage) = place.take() else { return Err(taken::<T>(path)) };
+        let place = self.storages.get_mut(index).and_then(|place| Some((place.take()?, place)));
+        let Some((storage, place)) = place else {
+            return Err(taken::<T>(&leaf::route(T::TYPE_MAP, index).path));
+        };
         if const { F::TYPE_MAP.is_packed() }
             && let Err(error) = typed::view_memory::<F>(storage.bytes())
             && !matches!(error, Error::Misaligned { .. })
@@ -302,8 +318,8 @@ impl<T: Datatype> Columns<T> {
             return Err(error);
         }
         let storage = if const { F::TYPE_MAP.is_packed() } {
-            // SAFETY: all bytes of `F` are data, in the order of the map; `index_of` has compared the signatures and the
-            // view has just accepted the bytes. If they are not aligned, the alignment is not that of `F` either.
+            // SAFETY: all bytes of `F` are data, in the order of the map, and the view has just accepted these bytes as whole
+            // values of it. If they are not aligned, the alignment is not that of `F` either.
             match unsafe { storage.into_vec::<F>() } {
                 Ok(mut values) => {
                     clear_spare(&mut values);
@@ -323,25 +339,13 @@ impl<T: Datatype> Columns<T> {
         }
     }
 
-    /// Removes column `index` and returns its bytes as numbers, without a copy if `U` has the alignment of the column's basic
-    /// datatype.
-    #[cfg(feature = "arrow")]
-    pub(crate) fn take_raw<U: Datatype>(&mut self, index: usize) -> Result<Vec<U>, Error> {
-        const { assert!(U::TYPE_MAP.is_packed() && !U::TYPE_MAP.is_restricted()) }
-        let Some(storage) = self.storages.get_mut(index).and_then(Option::take) else {
-            return Err(taken::<T>(&leaf::route(T::TYPE_MAP, index).path));
-        };
-        // SAFETY: any bytes are values of `U`, and there are only whole values, because the size of a basic datatype is a
-        // multiple of its alignment.
-        match unsafe { storage.into_vec::<U>() } {
-            Ok(values) => Ok(values),
-            Err(storage) => typed::unpack(storage.bytes()),
-        }
-    }
-
-    /// Copies bytes to column `index`.
-    #[cfg(feature = "arrow")]
-    pub(crate) fn set_raw(&mut self, index: usize, bytes: &[u8]) -> Result<(), Error> {
+    /// Copies bytes to the column with this index. They are checked when a column is viewed or records are made.
+    ///
+    /// # Errors
+    ///
+    /// - [`Error::NoField`] if the column was taken, or there are fewer;
+    /// - [`Error::PackedLength`] for another number of bytes than the column has.
+    pub fn set_raw(&mut self, index: usize, bytes: &[u8]) -> Result<(), Error> {
         let Some(Some(storage)) = self.storages.get_mut(index) else {
             return Err(taken::<T>(&leaf::route(T::TYPE_MAP, index).path));
         };

@@ -319,8 +319,10 @@ impl Error {
         Self::CountTooLarge { count, size }
     }
 
-    /// Adds `records` to the record's index in an error about a part of the records.
-    pub(crate) fn records_later(self, records: usize) -> Self {
+    /// The same error, for records that come after `records` others: an error's record is counted from the first of those that
+    /// the call had.
+    #[must_use]
+    pub fn records_later(self, records: usize) -> Self {
         match self {
             Self::InvalidValue { record, path, expected, value } => {
                 let record = record.saturating_add(records);

@@ -5,7 +5,7 @@ mod float;
 mod form;
 
 pub use architecture::{Architecture, ByteOrder};
-pub(crate) use float::same_float;
+pub use float::same_float;
 pub use form::Form;
 pub(crate) use form::{Misfit, WIDEST};
 

@@ -230,8 +230,12 @@ pub fn unpack_onto<T: Datatype>(
 }
 
 /// As [`unpack_onto`], but in an error, records are numbered from the first new one.
+///
+/// # Errors
+///
+/// As for [`unpack_onto`].
 #[inline]
-pub(crate) fn unpack_after<T: Datatype>(
+pub fn unpack_after<T: Datatype>(
     bytes: &[u8],
     count: usize,
     items: &mut Vec<T>,

@@ -174,13 +174,14 @@ impl Unit {
     }
 }
 
-/// One block of a `structure`.
-#[doc(hidden)]
-#[allow(missing_docs, reason = "hidden, and the names say it")]
+/// One block of a [`structure`](Type::structure).
 #[derive(Clone, Debug)]
 pub struct Member {
+    /// The number of instances, one extent apart.
     pub blocklength: u64,
+    /// The displacement of the first instance in bytes.
     pub displacement: i64,
+    /// The type of the instances.
     pub ty: Type,
 }
 

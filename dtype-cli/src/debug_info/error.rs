@@ -1,6 +1,6 @@
 //! Errors in reading layouts from debug information.
 
-use dtype_runtime::stored::Exceeded;
+use dtype_stored::Exceeded;
 use object::Architecture;
 
 use crate::problem::quoted;

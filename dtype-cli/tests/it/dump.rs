@@ -1,12 +1,12 @@
 //! `dtype dump`: values held against the type map, and files of every kind of nonsense.
 
-use crate::model;
 use std::fmt;
 use std::process::Output;
 
 use crate::command::{Folder, done, dtype, failed, fed, noise};
 use dtype_cli::notation::print;
 use dtype_runtime::{Basic, Buffer, Error, Representation, Type};
+use dtype_test_support::model;
 use proptest::prelude::*;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;

@@ -1,6 +1,5 @@
 //! Files packed and unpacked by the command, held against the runtime; and what is left when something goes wrong.
 
-use crate::model;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
@@ -8,6 +7,7 @@ use std::process::Stdio;
 
 use dtype_cli::notation::{parse, print};
 use dtype_runtime::{Buffer, BufferMut, Error, Representation};
+use dtype_test_support::model;
 use proptest::prelude::*;
 
 use crate::command::{Folder, done, dtype, failed, fed, noise};

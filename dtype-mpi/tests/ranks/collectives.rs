@@ -4,12 +4,12 @@ use std::fmt::Debug;
 
 use dtype_mpi::traits::*;
 use dtype_mpi::{Error, Gathered, Operation};
+use dtype_test_support::numbers::Numbers;
 use mpi::ffi;
 use mpi::raw::FromRaw;
 use mpi::topology::{Color, InterCommunicator, SimpleCommunicator};
 use mpi::traits::*;
 
-use crate::numbers::Numbers;
 use crate::shapes::{Flagged, Shape, assert_same, for_each_plain};
 
 /// The elements of a rank. Their number differs by rank, and some ranks have none.

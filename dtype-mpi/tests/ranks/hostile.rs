@@ -3,11 +3,11 @@
 use dtype_mpi::Error;
 use dtype_mpi::traits::*;
 use dtype_runtime::{Datatype, pack};
+use dtype_test_support::numbers::Numbers;
 use mpi::collective::SystemOperation;
 use mpi::topology::{Color, SimpleCommunicator};
 use mpi::traits::*;
 
-use crate::numbers::Numbers;
 use crate::packed::ring;
 use crate::shapes::{Flagged, Shape};
 

@@ -2,10 +2,10 @@
 
 use dtype_mpi::Error;
 use dtype_mpi::traits::*;
+use dtype_test_support::numbers::Numbers;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
 
-use crate::numbers::Numbers;
 use crate::packed::ring;
 use crate::shapes::{Flagged, Shape};
 

@@ -5,12 +5,12 @@ use std::os::raw::c_int;
 use dtype_mpi::traits::*;
 use dtype_mpi::{Datatype, Error, ReceiveBuffer, SendBuffer};
 use dtype_runtime::{Basic, Type, pack, packed_size};
+use dtype_test_support::numbers::Numbers;
 use mpi::ffi;
 use mpi::raw::AsRaw;
 use mpi::topology::{Process, SimpleCommunicator};
 use mpi::traits::*;
 
-use crate::numbers::Numbers;
 use crate::shapes::{Flagged, Plain, Shape, Skipping, assert_same, for_each_plain, noise};
 
 /// The next rank and the previous one in a ring.

@@ -3,11 +3,11 @@
 use dtype_mpi::traits::*;
 use dtype_mpi::{Error, Operation, flatten, flatten_mut};
 use dtype_runtime::Datatype;
+use dtype_test_support::numbers::Numbers;
 use mpi::collective::SystemOperation;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
 
-use crate::numbers::Numbers;
 use crate::shapes::{Flagged, Kind, Shape};
 
 /// The map x ↦ ax + b of numbers modulo 2³². Composition is associative, and its order matters.

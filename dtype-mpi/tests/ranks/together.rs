@@ -6,10 +6,10 @@ use std::thread;
 
 use dtype_mpi::Datatype;
 use dtype_mpi::traits::*;
+use dtype_test_support::numbers::Numbers;
 use mpi::raw::AsRaw;
 use mpi::topology::SimpleCommunicator;
 
-use crate::numbers::Numbers;
 use crate::packed::ring;
 use crate::shapes::{Flagged, Shape};
 

@@ -6,7 +6,7 @@
 use std::env;
 use std::path::Path;
 
-use crate::launch::Library;
+use dtype_test_support::mpi_library::Library;
 
 /// The test modules about datatypes and what depends on them.
 const TESTS: [&str; 5] =

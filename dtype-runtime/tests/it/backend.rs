@@ -3,11 +3,11 @@
 
 #![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
 
-use crate::case::Case;
 use crate::fragments::{fragments, lengths, shuffled};
-use crate::model::{config, trees, trees_with_lists};
 use dtype_runtime::convertor::{Backend, Checksum, Fragment, UnpackStream};
 use dtype_runtime::{Basic, Buffer, Error, Type};
+use dtype_test_support::case::Case;
+use dtype_test_support::model::{config, trees, trees_with_lists};
 use proptest::prelude::*;
 
 /// Memory that only copies can reach. All copies are made at the end of a call.

@@ -5,10 +5,10 @@
 #[cfg(feature = "std")]
 use std::io::{IoSlice, IoSliceMut, Read, Write};
 
-use crate::case::Case;
 use crate::fragments::{fragments, lengths, shuffled};
-use crate::model::{Map, config, trees, trees_with_lists};
 use dtype_runtime::{Buffer, BufferMut, Committed, Error, Type};
+use dtype_test_support::case::Case;
+use dtype_test_support::model::{Map, config, trees, trees_with_lists};
 use proptest::prelude::*;
 
 /// A random type with lists, and a number of instances.

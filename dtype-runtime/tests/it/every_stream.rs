@@ -5,14 +5,14 @@ use std::fmt::Debug;
 use std::io::{IoSlice, IoSliceMut, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 
-use crate::case::Case;
 use crate::fragments::{fragments, lengths, shuffled};
-use crate::model::{config, trees_with_lists};
 use crate::polynomial::Polynomial;
 use dtype_runtime::convertor::{
     Backend, Checksum, Checksummed, Fragment, PackStream, UnpackStream,
 };
 use dtype_runtime::{Buffer, BufferMut, Error, Representation};
+use dtype_test_support::case::Case;
+use dtype_test_support::model::{config, trees_with_lists};
 use proptest::prelude::*;
 
 /// Memory behind a backend.

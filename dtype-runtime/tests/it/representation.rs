@@ -2,9 +2,7 @@
 
 #![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
 
-use crate::case::Case;
 use crate::fragments::{fragments, lengths, shuffled};
-use crate::model::{Tree, config, trees, trees_of, trees_with_lists};
 use crate::polynomial::Polynomial;
 use dtype_runtime::basic::Kind;
 use dtype_runtime::convertor::{Checksum, Conversion, ConvertingPacker};
@@ -12,6 +10,8 @@ use dtype_runtime::representation::{Architecture, ByteOrder, LongDouble};
 use dtype_runtime::{
     Basic, Buffer, BufferMut, Datatype, Error, Packer, Representation, Type, Unpacker, pack,
 };
+use dtype_test_support::case::Case;
+use dtype_test_support::model::{Tree, config, trees, trees_of, trees_with_lists};
 use proptest::prelude::*;
 
 /// Machines that differ from this one in every property of an [`Architecture`].

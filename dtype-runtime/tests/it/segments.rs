@@ -5,10 +5,10 @@
 
 use std::ops::Range;
 
-use crate::case::Case;
-use crate::model::{Map, Tree, config, trees, trees_with_lists};
 use dtype_runtime::convertor::Segment;
 use dtype_runtime::{Basic, Buffer, Committed, Error, Packer, Type};
+use dtype_test_support::case::Case;
+use dtype_test_support::model::{Map, Tree, config, trees, trees_with_lists};
 use proptest::prelude::*;
 
 /// The maximal runs of a sequence of addresses.

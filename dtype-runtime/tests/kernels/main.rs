@@ -1,14 +1,5 @@
 //! Tests that select kernels. The selection applies to the whole process, so these tests have a process of their own.
 
-#[path = "../model/mod.rs"]
-mod model;
-#[cfg(feature = "derive")]
-#[path = "../seeds/mod.rs"]
-mod seeds;
-#[cfg(feature = "derive")]
-#[path = "../tags/mod.rs"]
-mod tags;
-
 #[cfg(feature = "derive")]
 mod columns;
 #[cfg(all(feature = "std", feature = "derive"))]

@@ -8,6 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use dtype_runtime::types::Order;
 use dtype_runtime::{Basic, Buffer, BufferMut, Committed, Datatype, Type, bytes_of, bytes_of_mut};
+use dtype_test_support::numbers::Numbers;
 use dtype_ucx::{
     Context, Elements, ElementsMut, Endpoint, Error, MemoryKey, Multi, Refusal, Registered, Single,
     Worker,
@@ -15,7 +16,6 @@ use dtype_ucx::{
 
 use crate::alone::alone;
 use crate::encoded::key_of;
-use crate::numbers::Numbers;
 
 /// Transports that do not map the memory of `register_in_place`. The first one maps no memory at all.
 const TRANSPORTS: [&[(&str, &str)]; 3] =

@@ -1,11 +1,11 @@
 //! Tests of what the compiler merges, and that the bytes stay the same.
 
 use super::*;
-use crate::numbers::Numbers;
 use crate::plan::items;
 use crate::{Basic, Type};
 use alloc::vec;
 use alloc::vec::Vec;
+use dtype_test_support::numbers::Numbers;
 
 fn program(write: impl FnOnce(&mut Builder<'_>)) -> Vec<Op> {
     let mut ops = vec![Op::NONE; 64];
