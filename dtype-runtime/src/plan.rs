@@ -42,7 +42,7 @@ pub(crate) use op::{numbered_items, size, split_first};
 pub(crate) use permutation::Permutation;
 pub(crate) use program::{Cut, One, Program, SHORT, TwoRuns};
 pub(crate) use runs::{Records, Run, RunList};
-pub(crate) use segments::{Numbering, Segments};
+pub(crate) use segments::Segments;
 pub(crate) use shuffle::{Half, Shuffle, ShuffledBy};
 pub(crate) use split::{Part, Split, split};
 pub(crate) use tables::{Body, Instances, MIN_BLOCKS};

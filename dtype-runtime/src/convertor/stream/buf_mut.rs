@@ -4,7 +4,7 @@ use bytes::buf::UninitSlice;
 use bytes::{Buf, BufMut};
 
 use super::unpacker::Unpacker;
-use crate::convertor::iov::{FirstSegments, Segment};
+use crate::convertor::iov::{Segment, first_segment};
 use crate::error::Error;
 
 /// The packed stream of an [`Unpacker`], to be written without a copy: each chunk is a segment of the destination
@@ -76,8 +76,9 @@ unsafe impl BufMut for UnpackerBuf<'_, '_> {
     #[expect(clippy::cast_possible_truncation, reason = "a segment of memory")]
     fn chunk_mut(&mut self) -> &mut UninitSlice {
         let Unpacker { mode, progress, .. } = &*self.unpacker;
-        let mut first = FirstSegments::<1>::in_range(&mode.instances(), progress.rest());
-        let Some(Segment { disp, len }) = first.next() else { return UninitSlice::new(&mut []) };
+        let Some(Segment { disp, len }) = first_segment(&mode.instances(), progress.rest()) else {
+            return UninitSlice::new(&mut []);
+        };
         let (start, len) = (mode.origin().wrapping_offset(disp as isize), len as usize);
         // SAFETY: these are `len` bytes of data at the position. They are writable, by the promise that the unpacker was made
         // with, and nothing else accesses them while the unpacker is borrowed exclusively. Nothing is checked, so any bytes

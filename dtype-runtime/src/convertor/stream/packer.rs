@@ -8,7 +8,7 @@ use super::progress::Progress;
 use super::{Mode, stream};
 use crate::commit::Committed;
 use crate::convertor::buffer::Buffer;
-use crate::convertor::iov::{FirstSegments, Iov, Segment};
+use crate::convertor::iov::{Iov, Segment, first_segment};
 use crate::convertor::native::Native;
 use crate::error::Error;
 
@@ -123,8 +123,8 @@ impl<'a> Packer<'a> {
     /// assert_eq!(Packer::new(&[1_u8, 2, 3]).chunk(), [1, 2, 3]);
     /// ```
     pub fn chunk(&self) -> &'a [u8] {
-        let mut first = FirstSegments::<1>::in_range(&self.mode.instances(), self.progress.rest());
-        first.next().map_or(&[], |segment| self.lend(segment))
+        let first = first_segment(&self.mode.instances(), self.progress.rest());
+        first.map_or(&[], |segment| self.lend(segment))
     }
 
     /// Lends the rest of the stream directly from memory, segment by segment, without a copy. The segments can be passed to
