@@ -10,7 +10,7 @@ pub use malformed::Malformed;
 use crate::basic::LongDouble;
 
 /// An operation was refused. Nothing was written then, except where a function's documentation says otherwise
-/// (`Packer::transfer_to`, and `par_pack` of a converting packer).
+/// (`par_pack` of a converted stream).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -190,13 +190,6 @@ pub enum Error {
         start: u64,
         /// The end of this unpacker's part.
         end: u64,
-    },
-    /// Sender and receiver are at different positions of the stream.
-    OtherPosition {
-        /// The sender's position in bytes.
-        sender: u64,
-        /// The receiver's position in bytes.
-        receiver: u64,
     },
     /// A position inside a record that must be checked as a whole, or inside a value that must be converted as a
     /// whole because its width changes.
@@ -437,10 +430,6 @@ impl fmt::Display for Error {
                     "position {position} is outside this part of the packed stream, {start} to {end}"
                 )
             }
-            Self::OtherPosition { sender, receiver } => write!(
-                f,
-                "the sender is at position {sender} of the packed stream, the receiver at {receiver}"
-            ),
             Self::InsideRecord { position, record } => {
                 write!(f, "position {position} is inside a record of {record} packed bytes")
             }

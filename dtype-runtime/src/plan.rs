@@ -48,7 +48,7 @@ pub(crate) use permutation::Permutation;
 pub(crate) use program::{Cut, Program};
 pub(crate) use records::Records;
 pub(crate) use runs::{Run, RunList};
-pub(crate) use segments::{Numbering, Segments};
+pub(crate) use segments::Segments;
 pub(crate) use shuffle::{Half, Shuffle, ShuffledBy};
 pub(crate) use split::{Part, Split, split};
 pub(crate) use steps::Step;

@@ -5,8 +5,9 @@ use alloc::vec::Vec;
 
 use super::buffer::{Buffer, BufferMut};
 use super::checks::{allocate, check_length, check_room, packed_size};
-use super::converting::{ConvertedStream, ConvertingPacker, ConvertingUnpacker, Partials, convert};
+use super::converting::{Partials, convert};
 use super::cursor::Instances;
+use super::stream::{Converted, Packer, Unpacker};
 use crate::commit::{Committed, Converting, How};
 use crate::error::Error;
 use crate::kernel::{Pack, Unpack, Way};
@@ -259,10 +260,8 @@ impl Conversion {
         &self,
         from: impl Into<Buffer<'a>>,
         count: usize,
-    ) -> Result<ConvertingPacker<'a>, Error> {
-        let packer = self.committed.packer(from, count)?;
-        let stream = ConvertedStream::new(packer.source().clone(), self.converting.clone())?;
-        Ok(ConvertingPacker::new(packer, stream))
+    ) -> Result<Packer<'a, Converted>, Error> {
+        self.committed.packer(from, count)?.converted(self.converting.clone())
     }
 
     /// An unpacker of `count` instances in memory, as [`Committed::unpacker`].
@@ -274,9 +273,8 @@ impl Conversion {
         &self,
         to: impl Into<BufferMut<'a>>,
         count: usize,
-    ) -> Result<ConvertingUnpacker<'a>, Error> {
+    ) -> Result<Unpacker<'a, Converted>, Error> {
         let unpacker = self.committed.unpacker(to, count)?;
-        let stream = ConvertedStream::new(unpacker.source().clone(), self.converting.clone())?;
-        ConvertingUnpacker::new(unpacker, stream, self.representation)
+        unpacker.converted(self.converting.clone(), self.representation)
     }
 }

@@ -4,7 +4,9 @@ use core::ops::Range;
 
 use super::layout::Layout;
 use super::validate::checked;
-use crate::convertor::{Compiled, Constant, Packer, PartOfRecords, Source, Unpacker, Validate};
+use crate::convertor::{
+    Compiled, Constant, Native as Source, Packer, PartOfRecords, Unpacker, Validate,
+};
 use crate::datatype::Datatype;
 use crate::kernel::{Pack, Unpack, Way};
 use crate::types::Type;

@@ -5,7 +5,7 @@
 use crate::fragments::{fragments, lengths, shuffled};
 use crate::polynomial::Polynomial;
 use dtype_runtime::basic::Kind;
-use dtype_runtime::convertor::{Checksum, Conversion, ConvertingPacker};
+use dtype_runtime::convertor::{self, Checksum, Conversion};
 use dtype_runtime::representation::{Architecture, ByteOrder, LongDouble};
 use dtype_runtime::{
     Basic, Buffer, BufferMut, Datatype, Error, Packer, Representation, Type, Unpacker, pack,
@@ -241,7 +241,7 @@ proptest! {
     }
 }
 
-fn packed(mut stream: ConvertingPacker<'_>) -> Vec<u8> {
+fn packed(mut stream: Packer<'_, convertor::Converted>) -> Vec<u8> {
     let mut bytes = vec![0; stream.remaining() as usize];
     stream.pack(&mut bytes).unwrap();
     bytes

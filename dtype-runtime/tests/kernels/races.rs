@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
 use dtype_runtime::commit::Committed;
-use dtype_runtime::convertor::ConvertingUnpacker;
+use dtype_runtime::convertor::Converted;
 use dtype_runtime::representation::{Architecture, LongDouble};
 use dtype_runtime::{
     Basic, Buffer, BufferMut, Datatype, Error, Flags, Packer, Representation, Type, Unpacker, pack,
@@ -451,7 +451,7 @@ fn foreign_parts<'a>(
     representation: Representation,
     memory: &'a mut [u8],
     cuts: &[usize; THREADS + 1],
-) -> Vec<ConvertingUnpacker<'a>> {
+) -> Vec<Unpacker<'a, Converted>> {
     let mut rest = case.unpacker(memory).with_representation(representation).unwrap();
     let mut parts = Vec::new();
     for &cut in &cuts[1..THREADS] {

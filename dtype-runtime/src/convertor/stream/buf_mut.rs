@@ -4,6 +4,7 @@ use bytes::buf::UninitSlice;
 use bytes::{Buf, BufMut};
 
 use super::unpacker::Unpacker;
+use crate::convertor::iov::{Segment, first_segment};
 use crate::error::Error;
 
 /// The packed stream of an [`Unpacker`], to be written without a copy: each chunk is a segment of the destination
@@ -48,8 +49,8 @@ impl<'a> Unpacker<'a> {
     /// assert_eq!(refused, Some(Error::Checked { record: 3 }));
     /// ```
     pub fn buf_mut(&mut self) -> Result<UnpackerBuf<'_, 'a>, Error> {
-        match self.checked_record() {
-            Some(record) => Err(Error::Checked { record }),
+        match &self.checks {
+            Some(checks) => Err(Error::Checked { record: checks.record() }),
             None => Ok(UnpackerBuf { unpacker: self }),
         }
     }
@@ -69,11 +70,16 @@ unsafe impl BufMut for UnpackerBuf<'_, '_> {
     unsafe fn advance_mut(&mut self, cnt: usize) {
         let remaining = self.remaining_mut();
         assert!(cnt <= remaining, "advance by {cnt} with {remaining} bytes remaining");
-        self.unpacker.advance(cnt);
+        self.unpacker.progress.advance(cnt);
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "a segment of memory")]
     fn chunk_mut(&mut self) -> &mut UninitSlice {
-        let (start, len) = self.unpacker.room();
+        let Unpacker { mode, progress, .. } = &*self.unpacker;
+        let Some(Segment { disp, len }) = first_segment(&mode.instances(), progress.rest()) else {
+            return UninitSlice::new(&mut []);
+        };
+        let (start, len) = (mode.origin().wrapping_offset(disp as isize), len as usize);
         // SAFETY: these are `len` bytes of data at the position. They are writable, by the promise that the unpacker was made
         // with, and nothing else accesses them while the unpacker is borrowed exclusively. Nothing is checked, so any bytes
         // make valid values, and the slice does not accept uninitialised bytes.

@@ -1,6 +1,8 @@
 //! A checksum over the packed stream, updated as the stream is converted.
 
-use super::stream::{PackStream, UnpackStream};
+use super::Mode;
+use super::packer::Packer;
+use super::unpacker::Unpacker;
 
 /// How many bytes are packed before they are summed: few enough that they are then still in the first-level cache.
 const CHUNK: usize = 16 * 1024;
@@ -57,11 +59,11 @@ impl Checksum for Crc32c {
     }
 }
 
-/// A packer or an unpacker of any kind with a checksum over the packed bytes of all fragments. If the stream converts, the
+/// A [`Packer`] or an [`Unpacker`] of any mode, with a checksum over the packed bytes of all fragments. If the stream converts, the
 /// checksum covers the converted bytes, because these are sent.
 ///
 /// Made by the `with_checksum` method of the stream. It has no `Seek`, because a checksum needs the bytes in order, and no
-/// [`chunk`](super::Packer::chunk), because bytes that it lends would not be summed.
+/// [`chunk`](Packer::chunk), because bytes that it lends would not be summed.
 #[derive(Clone, Debug)]
 pub struct Checksummed<S, C> {
     stream: S,
@@ -89,17 +91,17 @@ impl<S, C> Checksummed<S, C> {
     }
 }
 
-impl<S: PackStream, C: Checksum> Checksummed<S, C> {
+impl<M: Mode, C: Checksum> Checksummed<Packer<'_, M>, C> {
     /// As the packer's `pack`. If a value is refused, the bytes before it are packed and summed, and the call succeeds with
     /// their number; the next call fails.
     ///
     /// # Errors
     ///
-    /// The errors of the packer. [`Packer`](super::Packer) has none: `let Ok(bytes) = summed.pack(out);`.
-    pub fn pack(&mut self, out: &mut [u8]) -> Result<usize, S::Error> {
+    /// The errors of the packer's `pack`. A native one has none: `let Ok(bytes) = summed.pack(out);`.
+    pub fn pack(&mut self, out: &mut [u8]) -> Result<usize, M::PackError> {
         let mut all = 0;
         for out in out.chunks_mut(CHUNK) {
-            let bytes = match self.stream.pack(out) {
+            let bytes = match self.stream.pack_next(out) {
                 Ok(bytes) => bytes,
                 Err(error) if all == 0 => return Err(error),
                 Err(_) => break,
@@ -111,13 +113,13 @@ impl<S: PackStream, C: Checksum> Checksummed<S, C> {
     }
 }
 
-impl<S: UnpackStream, C: Checksum> Checksummed<S, C> {
+impl<M: Mode, C: Checksum> Checksummed<Unpacker<'_, M>, C> {
     /// As the unpacker's `unpack`. Refused bytes are not summed.
     ///
     /// # Errors
     ///
     /// The errors of the unpacker.
-    pub fn unpack(&mut self, bytes: &[u8]) -> Result<usize, S::Error> {
+    pub fn unpack(&mut self, bytes: &[u8]) -> Result<usize, M::Error> {
         let accepted = self.stream.unpack(bytes)?;
         self.checksum.update(&bytes[..accepted]);
         Ok(accepted)
@@ -128,7 +130,7 @@ impl<S: UnpackStream, C: Checksum> Checksummed<S, C> {
     /// # Errors
     ///
     /// The errors of the unpacker.
-    pub fn flush(&mut self) -> Result<(), S::Error> {
+    pub fn flush(&mut self) -> Result<(), M::Error> {
         self.stream.flush()
     }
 }

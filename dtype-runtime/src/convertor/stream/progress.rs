@@ -103,9 +103,4 @@ impl Progress {
         let end = core::mem::replace(&mut self.end, middle);
         Self { position: middle, start: middle, end, near: self.near }
     }
-
-    /// This part, rewound to its start.
-    pub(super) const fn rewound(&self) -> Self {
-        Self { position: self.start, ..*self }
-    }
 }

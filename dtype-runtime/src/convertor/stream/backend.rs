@@ -3,26 +3,29 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::cursor::Instances;
-use super::iov::Iov;
+use super::packer::Packer;
 use super::progress::Progress;
-use super::stack::StackFrame;
-use super::stream::{PackStream, UnpackStream, stream};
+use super::records::Checks;
+use super::sealed::{Described, Transfer};
+use super::unpacker::Unpacker;
 use crate::commit::Committed;
+use crate::convertor::cursor::Instances;
+use crate::convertor::iov::Iov;
+use crate::convertor::stack::StackFrame;
 use crate::error::Error;
 
 /// Memory that the engine does not touch itself. Open MPI's `opal_convertor_t` has `cbmemcpy` and `stream` for
 /// this purpose, with `CONVERTOR_CUDA`, `CONVERTOR_CUDA_ASYNC` and `CONVERTOR_CUDA_UNIFIED`.
 ///
-/// [`BackendPacker`] and [`BackendUnpacker`] keep the position and check the instances against the memory's size; the backend
-/// packs and unpacks one [`Fragment`] with each call. The fragment has the committed type and the range of packed bytes, so the
+/// A packer and an unpacker [`Through`] a backend keep the position and check the instances against the memory's size; the
+/// backend packs and unpacks one [`Fragment`] with each call. The fragment has the committed type and the range of packed bytes, so the
 /// backend can launch a kernel that was made for the type, as the crate `dtype-gpu` does, or copy the fragment's
 /// [blocks](Fragment::blocks) one by one. The backend manages addresses, contexts and streams.
 ///
 /// Memory that the CPU also reaches (`CONVERTOR_CUDA_UNIFIED`) needs no backend if it can be borrowed as a slice.
 ///
 /// The trait is safe to implement: no `unsafe` code of the engine relies on a backend. Nor may `unsafe` code of a backend rely
-/// on a fragment, because [`backend_mut`](BackendPacker::backend_mut) can replace the memory after the instances were checked.
+/// on a fragment, because [`backend_mut`](Packer::backend_mut) can replace the memory after the instances were checked.
 /// Such code must check them again with [`Committed::check_span`], which takes constant time.
 ///
 /// ```
@@ -190,27 +193,14 @@ impl<'a> Fragment<'a> {
     }
 }
 
-/// The packed stream of instances in the memory of a [`Backend`], to be read in fragments of any size, from any
-/// position: what [`Packer`](super::Packer) is for memory that can be borrowed.
+/// The [`Mode`](super::Mode) of a stream of instances in the memory of a [`Backend`]. Made by [`Committed::packer_with`] and
+/// [`Committed::unpacker_with`].
 ///
-/// Made by [`Committed::packer_with`].
+/// The memory consists of bytes, so any bytes are accepted. To fill one memory from several threads, give each thread its own
+/// backend and unpacker.
 #[derive(Clone, Debug)]
-pub struct BackendPacker<B> {
+pub struct Through<B> {
     instances: BackendInstances,
-    progress: Progress,
-    backend: B,
-}
-
-/// The packed stream of instances in the memory of a [`Backend`], to be written in fragments of any size, at any
-/// position: what [`Unpacker`](super::Unpacker) is for memory that can be borrowed. The memory consists of bytes,
-/// so any bytes are accepted. To fill one memory from several threads, give each thread its own backend and
-/// unpacker.
-///
-/// Made by [`Committed::unpacker_with`].
-#[derive(Debug)]
-pub struct BackendUnpacker<B> {
-    instances: BackendInstances,
-    progress: Progress,
     backend: B,
 }
 
@@ -224,20 +214,20 @@ struct BackendInstances {
 }
 
 impl BackendInstances {
-    /// Instances with the progress at the start of their stream.
+    /// Instances, and the packed bytes of all of them.
     fn new(
         committed: &Committed,
         memory: u64,
         origin: i128,
         count: usize,
-    ) -> Result<(Self, Progress), Error> {
+    ) -> Result<(Self, u64), Error> {
         let (one, instances) = (committed.size(), count as u64);
         let size =
             one.checked_mul(instances).ok_or_else(|| Error::count_too_large(instances, one))?;
         // No memory contains data at larger offsets.
         let origin = origin.clamp(-(1 << 65), 1 << 65);
         committed.check_span(memory, origin, count)?;
-        Ok((Self { committed: committed.clone(), origin, count }, Progress::new(size)))
+        Ok((Self { committed: committed.clone(), origin, count }, size))
     }
 
     fn fragment(&self, range: Range<u64>) -> Fragment<'_> {
@@ -245,7 +235,51 @@ impl BackendInstances {
     }
 }
 
-impl<B: Backend> BackendPacker<B> {
+impl<B: Backend> Transfer for Through<B> {
+    type PackError = B::Error;
+    type Error = B::Error;
+
+    fn signature_hash(&self) -> u64 {
+        let BackendInstances { committed, count, .. } = &self.instances;
+        committed.fingerprint().repeated(*count as u64).hash()
+    }
+
+    unsafe fn pack(
+        &mut self,
+        range: Range<u64>,
+        out: &mut [u8],
+        _near: &mut usize,
+    ) -> Result<(), B::Error> {
+        let fragment = self.instances.fragment(range);
+        if fragment.is_empty() { Ok(()) } else { self.backend.read(&fragment, out) }
+    }
+
+    unsafe fn unpack(
+        &mut self,
+        _checks: &mut Option<Checks>,
+        range: Range<u64>,
+        bytes: &[u8],
+        _near: &mut usize,
+    ) -> Result<(), B::Error> {
+        let fragment = self.instances.fragment(range);
+        if fragment.is_empty() { Ok(()) } else { self.backend.write(&fragment, bytes) }
+    }
+
+    fn flush(&mut self) -> Result<(), B::Error> {
+        self.backend.flush()
+    }
+}
+
+impl<B: Backend> Described for Through<B> {
+    fn stack(&self, position: u64) -> Vec<StackFrame> {
+        let BackendInstances { committed, count, .. } = &self.instances;
+        let description = committed.description().at(committed.plan().extent());
+        // The count and the position were checked earlier.
+        description.stack(*count as u64, position).unwrap_or_default()
+    }
+}
+
+impl<B: Backend> Packer<'_, Through<B>> {
     /// Calls the backend to pack up to `out.len()` bytes from the current position, and returns the number packed. At the end
     /// of the stream, or if `out` is empty, it returns 0 without calling the backend.
     ///
@@ -253,108 +287,45 @@ impl<B: Backend> BackendPacker<B> {
     ///
     /// The errors of the backend. The position is then unchanged.
     pub fn pack(&mut self, out: &mut [u8]) -> Result<usize, B::Error> {
-        let (bytes, range) = self.progress.next(out.len());
-        if bytes > 0 {
-            self.backend.read(&self.instances.fragment(range), &mut out[..bytes])?;
-        }
-        self.progress.advance(bytes);
-        Ok(bytes)
-    }
-}
-
-impl<B: Backend> PackStream for BackendPacker<B> {
-    fn pack(&mut self, out: &mut [u8]) -> Result<usize, B::Error> {
-        self.pack(out)
-    }
-}
-
-impl<B: Backend> BackendUnpacker<B> {
-    /// Calls the backend to unpack up to `bytes.len()` bytes at the current position, and returns the number unpacked. At the
-    /// end of the stream, or if `bytes` is empty, it returns 0 without calling the backend. The bytes may be written later,
-    /// until [`flush`](Self::flush) returns.
-    ///
-    /// # Errors
-    ///
-    /// The errors of the backend. The position is then unchanged; some of the bytes may have been written.
-    pub fn unpack(&mut self, bytes: &[u8]) -> Result<usize, B::Error> {
-        let (number, range) = self.progress.next(bytes.len());
-        if number > 0 {
-            self.backend.write(&self.instances.fragment(range), &bytes[..number])?;
-        }
-        self.progress.advance(number);
-        Ok(number)
-    }
-
-    /// Returns when all unpacked bytes are in the memory.
-    ///
-    /// # Errors
-    ///
-    /// The errors of the backend.
-    pub fn flush(&mut self) -> Result<(), B::Error> {
-        self.backend.flush()
-    }
-}
-
-impl<B: Backend> UnpackStream for BackendUnpacker<B> {
-    fn unpack(&mut self, bytes: &[u8]) -> Result<usize, B::Error> {
-        self.unpack(bytes)
-    }
-
-    fn flush(&mut self) -> Result<(), B::Error> {
-        self.flush()
+        self.pack_next(out)
     }
 }
 
 /// The methods of both the packer and the unpacker.
 macro_rules! through_a_backend {
     ($side:ident) => {
-        stream! { impl[B: Backend] $side<B>, error = B::Error, hash = Self::hash; }
-
-        impl<B> $side<B> {
+        impl<B> $side<'_, Through<B>> {
             /// The next bytes, at most `bytes` of them, without copying them: for packed bytes that are in device memory, too,
             /// and so are not a slice. `set_position` moves past them.
             pub fn fragment(&self, bytes: usize) -> Fragment<'_> {
                 let (_, range) = self.progress.next(bytes);
-                self.instances.fragment(range)
-            }
-
-            /// The stack of the convertor at the position, over the type's description, as for
-            /// [`Packer::stack`](super::Packer::stack).
-            pub fn stack(&self) -> Vec<StackFrame> {
-                let BackendInstances { committed, count, .. } = &self.instances;
-                let description = committed.description().at(committed.plan().extent());
-                // The count and the position were checked earlier.
-                description.stack(*count as u64, self.progress.position()).unwrap_or_default()
+                self.mode.instances.fragment(range)
             }
 
             /// The backend.
             pub fn backend(&self) -> &B {
-                &self.backend
+                &self.mode.backend
             }
 
             /// Mutable access to the backend. The instances are not checked again against its size.
             pub fn backend_mut(&mut self) -> &mut B {
-                &mut self.backend
+                &mut self.mode.backend
             }
 
             /// Returns the backend.
             pub fn into_backend(self) -> B {
-                self.backend
-            }
-
-            fn hash(&self) -> u64 {
-                self.instances.committed.fingerprint().repeated(self.instances.count as u64).hash()
+                self.mode.backend
             }
         }
     };
 }
 
-through_a_backend!(BackendPacker);
-through_a_backend!(BackendUnpacker);
+through_a_backend!(Packer);
+through_a_backend!(Unpacker);
 
 impl Committed {
     /// A packer of `count` instances in the memory of a backend. Displacement 0 of the first instance is `origin` bytes into
-    /// the memory. As in a [`Buffer`](super::Buffer), the origin may lie outside the memory; it has 128 bits, because the
+    /// the memory. As in a [`Buffer`](crate::Buffer), the origin may lie outside the memory; it has 128 bits, because the
     /// memory may have 2⁶⁴ bytes.
     ///
     /// # Errors
@@ -365,9 +336,10 @@ impl Committed {
         backend: B,
         origin: i128,
         count: usize,
-    ) -> Result<BackendPacker<B>, Error> {
-        let (instances, progress) = BackendInstances::new(self, backend.size(), origin, count)?;
-        Ok(BackendPacker { instances, progress, backend })
+    ) -> Result<Packer<'static, Through<B>>, Error> {
+        let (instances, size) = BackendInstances::new(self, backend.size(), origin, count)?;
+        // SAFETY: the instances have no address; the backend accesses them by safe code.
+        Ok(unsafe { Packer::from_mode(Through { instances, backend }, size) })
     }
 
     /// An unpacker of `count` instances in the memory of a backend, with the arguments of
@@ -382,9 +354,11 @@ impl Committed {
         backend: B,
         origin: i128,
         count: usize,
-    ) -> Result<BackendUnpacker<B>, Error> {
-        let (instances, progress) = BackendInstances::new(self, backend.size(), origin, count)?;
+    ) -> Result<Unpacker<'static, Through<B>>, Error> {
+        let (instances, size) = BackendInstances::new(self, backend.size(), origin, count)?;
         self.check_overlap(count)?;
-        Ok(BackendUnpacker { instances, progress, backend })
+        let mode = Through { instances, backend };
+        // SAFETY: the instances have no address; the backend accesses them by safe code.
+        Ok(unsafe { Unpacker::from_mode(mode, Progress::new(size), None) })
     }
 }

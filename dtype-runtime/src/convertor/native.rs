@@ -1,20 +1,22 @@
-//! The source of a convertor: instances in memory.
+//! Instances in memory whose bytes are copied.
 
 use core::ops::Range;
 
 use super::copier::copy_range;
 use super::cursor::Instances;
-use crate::commit::{Committed, Converting, Single};
+use crate::commit::{Committed, Single};
 use crate::error::Error;
-use crate::kernel::Way;
+use crate::kernel::{Pack, Unpack, Way};
 use crate::plan::{Op, Permutation, Segments};
-use crate::representation::Architecture;
 use crate::signature::Fingerprint;
-use crate::types::{Description, Type};
+use crate::types::Type;
 
-/// Instances in memory. Code that makes a `Source` must guarantee how the memory may be accessed, and for how long.
+/// The [`Mode`](super::Mode) of a stream that consists of this machine's bytes: they are copied between memory and the stream.
+///
+/// Only the packer or unpacker that contains it accesses the instances. Code that makes one of these promises how the memory may
+/// be accessed, and for how long.
 #[derive(Clone, Debug)]
-pub(crate) struct Source {
+pub struct Native {
     compiled: Compiled,
     /// The address of displacement 0 of the first instance.
     origin: *mut u8,
@@ -53,7 +55,15 @@ pub(crate) struct Constant {
 /// that lie in the range as a whole may be loaded and stored unchanged.
 pub(crate) type PartOfRecords = unsafe fn(*mut u8, *mut u8, Range<u64>);
 
-impl Source {
+// SAFETY: a packer only reads the data of the instances, and an unpacker has exclusive access to those that it may write. They
+// are borrowed for as long as the stream lives, or the caller of `from_raw` guarantees the same. They are plain bytes, whatever
+// thread accesses them. Padding and skipped fields, which are not accessed, may be of any kind.
+unsafe impl Send for Native {}
+// SAFETY: as above; through a shared reference, data are only read, except by `Shared::put_shared`, whose caller guarantees that
+// no other thread accesses the same bytes.
+unsafe impl Sync for Native {}
+
+impl Native {
     /// The instances of a type's constants; `None` if 64 bits cannot count the packed bytes.
     #[inline]
     pub(crate) fn new(compiled: Compiled, origin: *mut u8, count: u64) -> Option<Self> {
@@ -108,6 +118,22 @@ impl Source {
         }
     }
 
+    /// The type of an instance.
+    pub(super) fn ty(&self) -> Type {
+        match &self.compiled {
+            Compiled::Constant(constant) => (constant.ty)(),
+            Compiled::Committed(committed) => committed.as_type().clone(),
+        }
+    }
+
+    /// Bytes of memory from one instance to the next.
+    pub(super) fn stride(&self) -> i64 {
+        match &self.compiled {
+            Compiled::Constant(constant) => constant.stride,
+            Compiled::Committed(committed) => committed.plan().extent(),
+        }
+    }
+
     /// The hash of the type signature of all instances together.
     pub(super) fn signature_hash(&self) -> u64 {
         let one = match &self.compiled {
@@ -117,37 +143,10 @@ impl Source {
         one.repeated(self.count).hash()
     }
 
-    /// The conversion of the instances between memory and another machine's stream.
-    pub(super) fn converting(&self, remote: Architecture) -> Result<Converting, Error> {
-        match &self.compiled {
-            Compiled::Constant(constant) => {
-                Converting::of(&(constant.ty)(), constant.stride, remote)
-            }
-            Compiled::Committed(committed) => {
-                Converting::of(committed, committed.plan().extent(), remote)
-            }
-        }
-    }
-
-    /// The type of an instance.
-    pub(super) fn ty(&self) -> Type {
-        match &self.compiled {
-            Compiled::Constant(constant) => (constant.ty)(),
-            Compiled::Committed(committed) => committed.as_type().clone(),
-        }
-    }
-
-    pub(super) fn description(&self) -> Description {
-        match &self.compiled {
-            Compiled::Constant(constant) => (constant.ty)().description().at(constant.stride),
-            Compiled::Committed(committed) => committed.description().at(committed.plan().extent()),
-        }
-    }
-
-    /// What copies a range of the packed bytes as [`copy`](Self::copy) does, and the memory address, if nothing has to be
-    /// looked up: code compiled for the type, or a plain copy, if the instances are one run.
+    /// What copies a range of the packed bytes, and the memory address, if nothing has to be looked up: code compiled for the
+    /// type, or a plain copy, if the instances are one run.
     #[inline(always)]
-    pub(super) fn part<D: Way>(&self) -> Option<(PartOfRecords, *mut u8)> {
+    fn part<D: Way>(&self) -> Option<(PartOfRecords, *mut u8)> {
         match &self.compiled {
             Compiled::Constant(constant) => {
                 let part = if D::PACKS { constant.pack } else { constant.unpack };
@@ -161,23 +160,47 @@ impl Source {
         }
     }
 
-    /// Copies a range of the packed bytes.
+    /// Copies a range of the packed bytes. `near` is a guess at the list block in which the range starts, and is updated for the
+    /// next range.
     ///
     /// # Safety
     ///
-    /// The bytes that the range names must be valid for `D`, and so must as many bytes of `packed`; the two must not overlap.
-    /// If `D` reads memory, all data of the instances must be readable; if it writes memory, they must not overlap.
+    /// The range must lie in the stream. The bytes that it names must be valid for `D`, and so must as many bytes of `packed`;
+    /// the two must not overlap. If `D` reads memory, all data of the instances must be readable; if it writes memory, they must
+    /// not overlap.
     #[inline(always)]
     pub(super) unsafe fn copy<D: Way>(&self, range: Range<u64>, packed: *mut u8, near: &mut usize) {
-        // SAFETY: the caller guarantees the memory. The routine is a type's constant, made from the same type map as its
-        // operations (`typed/stream.rs`), so it does the same.
+        // SAFETY: the caller guarantees the memory. A type's routine was made from the same map as its operations
+        // (`typed/stream.rs`), so it copies the same bytes as they do.
         unsafe {
-            if let Some((part, memory)) = self.part::<D>() {
-                part(memory, packed, range);
-            } else {
-                copy_range::<D>(&self.instances(), range, self.origin, packed, near);
+            match self.part::<D>() {
+                Some((part, memory)) => part(memory, packed, range),
+                None if D::PACKS => self.pack_range(range, packed, near),
+                None => self.unpack_range(range, packed, near),
             }
         }
+    }
+
+    /// Neither inlined nor generic, so that crates that pack fragments do not compile the engine again.
+    ///
+    /// # Safety
+    ///
+    /// As [`copy`](Self::copy), to pack.
+    #[inline(never)]
+    unsafe fn pack_range(&self, range: Range<u64>, packed: *mut u8, near: &mut usize) {
+        // SAFETY: the bytes of the range and `packed`, which the caller guarantees.
+        unsafe { copy_range::<Pack>(&self.instances(), range, self.origin, packed, near) }
+    }
+
+    /// As [`pack_range`](Self::pack_range), to unpack.
+    ///
+    /// # Safety
+    ///
+    /// As [`copy`](Self::copy), to unpack.
+    #[inline(never)]
+    unsafe fn unpack_range(&self, range: Range<u64>, packed: *mut u8, near: &mut usize) {
+        // SAFETY: the bytes of the range and `packed`, which the caller guarantees.
+        unsafe { copy_range::<Unpack>(&self.instances(), range, self.origin, packed, near) }
     }
 }
 
@@ -185,7 +208,7 @@ impl Source {
 ///
 /// # Safety
 ///
-/// As [`Source::copy`].
+/// As [`Native::copy`].
 #[expect(clippy::cast_possible_truncation, reason = "bytes in memory")]
 unsafe fn part_of_run<D: Way>(memory: *mut u8, packed: *mut u8, range: Range<u64>) {
     let memory = memory.wrapping_add(range.start as usize);

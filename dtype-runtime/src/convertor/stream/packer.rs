@@ -1,25 +1,22 @@
 //! The packer, which turns memory into a packed stream, in fragments.
 
-use core::convert::Infallible;
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
-use core::ops::Range;
 use core::slice;
 
-use super::buffer::Buffer;
-use super::iov::{FirstSegments, Iov, Segment};
 use super::progress::Progress;
-use super::source::Source;
-use super::stack::StackFrame;
-use super::stream::{PackStream, stream};
+use super::{Mode, stream};
 use crate::commit::Committed;
+use crate::convertor::buffer::Buffer;
+use crate::convertor::iov::{Iov, Segment, first_segment};
+use crate::convertor::native::Native;
 use crate::error::Error;
-use crate::kernel::Pack;
 
 /// The packed stream of some instances, to be read in fragments of any size, from any position: the sending side of
 /// Open MPI's `opal_convertor_t`.
 ///
-/// The position is its only state, so a clone is an independent reader of the same stream, even on another thread. With the
+/// `M` says what happens to the bytes: they are copied ([`Native`]), [`Converted`](super::Converted) to another
+/// [`Representation`](crate::Representation), or packed [`Through`](super::Through) a backend. The position is the only state, so a clone is an independent reader of the same stream, even on another thread. With the
 /// standard library, a packer implements [`Read`](https://doc.rust-lang.org/std/io/trait.Read.html) and
 /// [`Seek`](https://doc.rust-lang.org/std/io/trait.Seek.html).
 ///
@@ -43,30 +40,48 @@ use crate::kernel::Pack;
 /// ```
 #[derive(Clone, Debug)]
 #[doc(alias = "MPI_Pack")]
-pub struct Packer<'a> {
-    source: Source,
-    progress: Progress,
+pub struct Packer<'a, M = Native> {
+    pub(super) mode: M,
+    pub(super) progress: Progress,
+    /// If `mode` has an address, its data are initialised and readable for `'a`, and nothing writes them.
     memory: PhantomData<&'a [u8]>,
 }
 
-// SAFETY: for its lifetime, a packer only reads the data of its instances, which are borrowed, or guaranteed by the caller of
-// `from_raw`. They are plain bytes that nothing writes meanwhile, whatever thread reads them. Bytes that it does not read,
-// padding and skipped fields, may be of any kind.
-unsafe impl Send for Packer<'_> {}
-// SAFETY: as above; a shared reference only allows reading the data.
-unsafe impl Sync for Packer<'_> {}
-
-impl<'a> Packer<'a> {
+impl<M: Mode> Packer<'_, M> {
+    /// A packer at the start of a stream of `size` bytes.
+    ///
     /// Inlined, like everything that makes a packer or an unpacker. Otherwise the fields are stored one by one and then loaded
     /// in pairs, and such a load stalls until the stores are in the cache.
     ///
     /// # Safety
     ///
+    /// If the mode has an address, the data of all instances must be initialised and readable, and not be written, for the
+    /// packer's lifetime.
+    #[inline]
+    pub(super) unsafe fn from_mode(mode: M, size: u64) -> Self {
+        Self { mode, progress: Progress::new(size), memory: PhantomData }
+    }
+
+    /// What `pack` of each mode does.
+    #[inline]
+    pub(super) fn pack_next(&mut self, out: &mut [u8]) -> Result<usize, M::PackError> {
+        let (bytes, range) = self.progress.next(out.len());
+        // SAFETY: the next bytes of the stream; their data are readable, by the promise that the packer was made with.
+        unsafe { self.mode.pack(range, &mut out[..bytes], self.progress.near())? };
+        self.progress.advance(bytes);
+        Ok(bytes)
+    }
+}
+
+impl<'a> Packer<'a> {
+    /// # Safety
+    ///
     /// The data of all instances must be initialised and readable, and not be written, for `'a`.
     #[inline]
-    pub(crate) unsafe fn from_source(source: Source) -> Self {
-        let progress = Progress::new(source.size());
-        Self { source, progress, memory: PhantomData }
+    pub(crate) unsafe fn from_source(source: Native) -> Self {
+        let size = source.size();
+        // SAFETY: the caller guarantees the data of these instances for `'a`.
+        unsafe { Self::from_mode(source, size) }
     }
 
     /// A packer of `count` instances; displacement 0 of the first one is at `origin`.
@@ -86,8 +101,8 @@ impl<'a> Packer<'a> {
         origin: *const u8,
         count: usize,
     ) -> Result<Self, Error> {
-        let source = Source::from_committed(committed, origin.cast_mut(), count)?;
-        // SAFETY: passed on to the caller.
+        let source = Native::from_committed(committed, origin.cast_mut(), count)?;
+        // SAFETY: the caller guarantees the data of `count` instances, which are those of `source`, for `'a`.
         Ok(unsafe { Self::from_source(source) })
     }
 
@@ -95,34 +110,8 @@ impl<'a> Packer<'a> {
     /// the stream or if `out` is empty.
     #[inline]
     pub fn pack(&mut self, out: &mut [u8]) -> usize {
-        let (bytes, range) = self.progress.next(out.len());
-        let packed = out.as_mut_ptr();
-        // SAFETY: the data are readable, by the promise that the packer was made with; `out` has room for that
-        // number of bytes, and is borrowed exclusively, so it does not overlap data that must not be written.
-        unsafe {
-            match self.source.part::<Pack>() {
-                Some((part, memory)) => part(memory, packed, range),
-                None => self.pack_range(range, packed),
-            }
-        }
-        self.progress.advance(bytes);
+        let Ok(bytes) = self.pack_next(out);
         bytes
-    }
-
-    /// Packs a range of the stream. It is neither inlined nor generic, so that callers do not compile the engine again.
-    ///
-    /// # Safety
-    ///
-    /// `packed` must be valid for writing the bytes of the range, and not overlap the data.
-    #[inline(never)]
-    unsafe fn pack_range(&mut self, range: Range<u64>, packed: *mut u8) {
-        // SAFETY: the data are readable, by the promise that the packer was made with; the caller guarantees `packed`.
-        unsafe { self.source.copy::<Pack>(range, packed, self.progress.near()) };
-    }
-
-    /// The instances that name the data.
-    pub(super) fn source(&self) -> &Source {
-        &self.source
     }
 
     /// Lends the next bytes directly from memory, without a copy: the longest contiguous segment. It is empty only at the end
@@ -134,9 +123,8 @@ impl<'a> Packer<'a> {
     /// assert_eq!(Packer::new(&[1_u8, 2, 3]).chunk(), [1, 2, 3]);
     /// ```
     pub fn chunk(&self) -> &'a [u8] {
-        let mut first =
-            FirstSegments::<1>::in_range(&self.source.instances(), self.progress.rest());
-        first.next().map_or(&[], |segment| self.lend(segment))
+        let first = first_segment(&self.mode.instances(), self.progress.rest());
+        first.map_or(&[], |segment| self.lend(segment))
     }
 
     /// Lends the rest of the stream directly from memory, segment by segment, without a copy. The segments can be passed to
@@ -156,7 +144,7 @@ impl<'a> Packer<'a> {
     /// ```
     pub fn chunks(&self) -> impl FusedIterator<Item = &'a [u8]> + use<'a, '_> {
         let rest = self.progress.rest();
-        let segments = Iov::new(self.source.instances(), self.source.segments(), rest);
+        let segments = Iov::new(self.mode.instances(), self.mode.segments(), rest);
         segments.map(|segment| self.lend(segment))
     }
 
@@ -166,19 +154,7 @@ impl<'a> Packer<'a> {
         let (disp, len) = (segment.disp as isize, segment.len as usize);
         // SAFETY: data of the instances, because all segments are; for `'a`, they are readable and initialised, and nothing
         // writes them.
-        unsafe { slice::from_raw_parts(self.source.origin().wrapping_offset(disp), len) }
-    }
-
-    fn hash(&self) -> u64 {
-        self.source.signature_hash()
-    }
-
-    /// The stack of the convertor at the position, over the type's description: what Open MPI's `opal_convertor_t`
-    /// keeps as `pStack`. For tools: it takes time linear in the length of the description.
-    pub fn stack(&self) -> alloc::vec::Vec<StackFrame> {
-        let description = self.source.description();
-        // The count and the position were checked earlier.
-        description.stack(self.source.count(), self.position()).unwrap_or_default()
+        unsafe { slice::from_raw_parts(self.mode.origin().wrapping_offset(disp), len) }
     }
 }
 
@@ -210,10 +186,4 @@ impl Committed {
     }
 }
 
-stream! { impl[] Packer<'_>, error = Infallible, hash = Self::hash; }
-
-impl PackStream for Packer<'_> {
-    fn pack(&mut self, out: &mut [u8]) -> Result<usize, Infallible> {
-        Ok(self.pack(out))
-    }
-}
+stream! { Packer, leave = |_, _| Ok(()); }
