@@ -13,6 +13,7 @@ use alloc::vec::Vec;
 use super::byte_map::ByteMap;
 use super::choose::records::{MIN_BLOCKS, Permuted, time_run_by_run};
 use super::costs;
+use super::costs::portable::RECORDS;
 use super::flat::{Flat, flat};
 use super::list::Lists;
 use super::once::Once;
@@ -213,13 +214,16 @@ impl Tables {
 /// The permutation of repetitions of operations, `stride` bytes apart, if using it pays for any use.
 fn permuted_records(ops: &[Op], stride: i64) -> Option<Permuted> {
     let map = ByteMap::from_ops(ops)?;
-    // Values that are not copied as they are have no faster way.
-    let (runs, time) = match (Records::new(ops, stride), RunList::expand(ops)) {
-        (Some(records), _) => (records.runs.len(), time_run_by_run(&records.runs)),
-        (None, Some(list)) => (list.all().len(), time_run_by_run(list.all())),
-        (None, None) => (map.len, VALUE_BY_VALUE),
+    let by_runs = |runs: &[Run]| (RECORDS.call + runs.len() * RECORDS.step, time_run_by_run(runs));
+    let (call, time) = match (ops, Records::new(ops, stride), RunList::expand(ops)) {
+        (_, Some(records), _) => by_runs(&records.runs),
+        // Rows have a kernel of their own.
+        ([_], None, Some(list)) => (0, time_run_by_run(list.all())),
+        (_, None, Some(list)) => by_runs(list.all()),
+        // Values that are not copied as they are have no faster way.
+        (_, None, None) => (0, VALUE_BY_VALUE),
     };
-    Permuted::new(&map, stride, runs, time)
+    Permuted::new(&map, stride, call, time)
 }
 
 /// As [`permuted_records`], for blocks, relative to the first one.
@@ -231,7 +235,7 @@ fn permuted_blocks(blocks: &Blocks) -> Option<Permuted> {
     }
     let time = costs::moves(usize::try_from(blocks.len).ok()?);
     // Windows of a single block are slower than a direct copy.
-    Permuted::new(&map, blocks.stride, 1, time).filter(|all| all.permutation.records() > 1)
+    Permuted::new(&map, blocks.stride, 0, time).filter(|all| all.permutation.records() > 1)
 }
 
 /// Whether `count` repetitions of operations are worth a lookup.

@@ -81,7 +81,7 @@ impl<T: Datatype> Layout<T> {
     /// Small records as a permutation, the alternative to moves that take `time` for each.
     const fn permuted(time: usize) -> Option<Permuted> {
         match Self::BYTES {
-            Some(map) => Permuted::new(&map, size_of::<T>() as i64, Self::NUMBER_OF_RUNS, time),
+            Some(map) => Permuted::new(&map, size_of::<T>() as i64, 0, time),
             None => None,
         }
     }

@@ -43,23 +43,22 @@ const fn permuted_from(all: &Permutation, time: usize) -> Uses<usize> {
     }
 }
 
-/// The greatest numbers of packed bytes up to which permuting records is faster than a call of the kernel for records. That call takes
-/// longer, so a permutation whose steps are slower is faster for a few records.
-const fn permuted_to(all: &Permutation, runs: usize, time: usize) -> Uses<u64> {
-    const fn to(all: &Permutation, runs: usize, time: usize, cost: Cost) -> u64 {
-        use costs::portable::RECORDS;
+/// The greatest numbers of packed bytes up to which permuting records is faster than another kernel, which takes `time` for each
+/// record. If the call of that kernel takes longer, a permutation whose steps are slower is faster for a few records.
+const fn permuted_to(all: &Permutation, call: usize, time: usize) -> Uses<u64> {
+    const fn to(all: &Permutation, call: usize, time: usize, cost: Cost) -> u64 {
         let theirs = time.saturating_mul(all.records());
         if cost.step <= theirs {
             return u64::MAX;
         }
-        let calls = (RECORDS.call + runs * RECORDS.step).saturating_sub(cost.call);
+        let calls = call.saturating_sub(cost.call);
         (calls * all.period().1 / (cost.step - theirs)) as u64
     }
     let cost = permutation(all);
     Uses {
-        pack: to(all, runs, time, cost.pack),
-        unpack: to(all, runs, time, cost.unpack),
-        keep: to(all, runs, time, cost.keep),
+        pack: to(all, call, time, cost.pack),
+        unpack: to(all, call, time, cost.unpack),
+        keep: to(all, call, time, cost.keep),
     }
 }
 
@@ -94,7 +93,7 @@ pub(crate) struct Permuted {
     pub(crate) permutation: Permutation,
     /// From how many records on, if the alternative is inlined moves.
     pub(crate) from: Uses<usize>,
-    /// Up to how many packed bytes, if the alternative is a call of the kernel for records.
+    /// Up to how many packed bytes, if the alternative is a call of another kernel.
     to: Uses<u64>,
 }
 
@@ -103,16 +102,16 @@ impl Permuted {
     /// kernel's prefetches would evict lines that are still needed.
     const MAX_DISTANCE: u64 = 1024;
 
-    /// The permutation of records that are `stride` bytes apart, if it may be faster than moves. A record is so many runs, and
-    /// moving it takes `time`.
-    pub(crate) const fn new(map: &ByteMap, stride: i64, runs: usize, time: usize) -> Option<Self> {
+    /// The permutation of records that are `stride` bytes apart, where moving a record takes `time`, and a kernel that does so
+    /// has a call that takes `call`.
+    pub(crate) const fn new(map: &ByteMap, stride: i64, call: usize, time: usize) -> Option<Self> {
         if stride.unsigned_abs() > Self::MAX_DISTANCE {
             return None;
         }
         match Permutation::new(map, stride) {
             Some(permutation) => {
                 let from = permuted_from(&permutation, time);
-                let to = permuted_to(&permutation, runs, time);
+                let to = permuted_to(&permutation, call, time);
                 Some(Self { permutation, from, to })
             }
             None => None,

@@ -23,7 +23,7 @@ fn bytes(runs: &[(i64, u64)]) -> ByteMap {
 }
 
 fn permuted(runs: &[(i64, u64)], stride: i64, time: usize) -> Permuted {
-    Permuted::new(&bytes(runs), stride, runs.len(), time).unwrap()
+    Permuted::new(&bytes(runs), stride, 0, time).unwrap()
 }
 
 fn blocks_of(len: u64, count: u64, stride: i64) -> Blocks {
@@ -85,15 +85,15 @@ mod permutations {
         assert!(fast.pays(Use::Pack, u64::MAX) && fast.pays(Use::Keep, u64::MAX));
         assert!(!fast.pays(Use::Zero, 1));
         // The greatest number of bytes, up to 64 KiB.
-        let most = |runs: usize, time, what| {
-            let all = Permuted::new(&bytes(&[(0, 1), (8, 8)]), 16, runs, time).unwrap();
+        let most = |call: usize, time, what| {
+            let all = Permuted::new(&bytes(&[(0, 1), (8, 8)]), 16, call, time).unwrap();
             (0..1 << 16).take_while(|bytes| all.pays(what, *bytes)).count()
         };
-        let [one, two, four] = [1, 2, 4].map(|runs| most(runs, 1, Use::Pack));
-        // A call for records with more runs takes longer.
-        assert!(0 < one && one < two && two < four && four < 1 << 16, "{one} {two} {four}");
-        assert!(most(2, 0, Use::Pack) < two && two < most(2, 2, Use::Pack));
-        assert_eq!(most(2, 1, Use::Move), two);
+        let [none, short, long] = [0, 200, 400].map(|call| most(call, 1, Use::Pack));
+        // No bytes, and as many as the longer call takes time for.
+        assert!(none == 1 && none < short && short < long && long < 1 << 16, "{short} {long}");
+        assert!(most(200, 0, Use::Pack) < short && short < most(200, 2, Use::Pack));
+        assert_eq!(most(200, 1, Use::Move), short);
     }
 
     #[test]
