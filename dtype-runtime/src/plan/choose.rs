@@ -203,6 +203,13 @@ pub(crate) fn records(program: &Program, count: u64, what: Use) -> Option<&Recor
     program.records().filter(|all| all.are_run_by_run())
 }
 
+/// Whether many instances are copied to another memory of the same layout through packed bytes, a few at a time: records of several
+/// runs that are not permuted. Otherwise each run would be copied in all records before the next.
+pub(crate) fn are_staged(plan: &Plan, isa: Isa) -> bool {
+    let is_permuted = isa.permutes() && permuted_instances(plan, u64::MAX, Use::Move).is_some();
+    !is_permuted && records(plan.program(), u64::MAX, Use::Pack).is_some()
+}
+
 /// Whether several instances, none of the above, are copied one after another.
 #[inline(always)]
 pub(crate) fn are_walked(program: &Program, count: u64) -> bool {
