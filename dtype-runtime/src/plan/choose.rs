@@ -465,7 +465,9 @@ pub(crate) fn column<'a>(
         return None;
     }
     let permuted = program.of_blocks(all)?;
-    permuted.pays(what, all.len * count).then_some(&permuted.permutation)
+    // The alternative is a loop of moves, as for slices, not a call of the kernel for records.
+    let is_faster = what != Use::Zero && count >= permuted.from.of(what) as u64;
+    is_faster.then_some(&permuted.permutation)
 }
 
 /// Whether it is worth looking for a permutation of these blocks.

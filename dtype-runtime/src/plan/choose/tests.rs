@@ -309,17 +309,17 @@ mod blocks_at_equal_distances {
 
     #[test]
     fn rows_are_one_column_permuted_a_grid_or_tiles() {
-        let row = blocks_of(4, 8, 12);
+        let row = blocks_of(4, 100, 8);
         let plan = Plan::of_blocks(row, 1 << 20);
         let of = |row: &Blocks, count, apart, isa| {
             named(&rows(row, plan.program(), count, apart, isa, Use::Pack))
         };
         for isa in Isa::ALL {
             // A row continues the one before it.
-            let all = Blocks { count: 80, ..row };
-            assert_eq!(of(&row, 10, 96, *isa), format!("{:?}", Kernel::Blocks(all)));
+            let all = Blocks { count: 1000, ..row };
+            assert_eq!(of(&row, 10, 800, *isa), format!("{:?}", Kernel::Blocks(all)));
             let is_permuted = ARE_EXECUTED && isa.permutes();
-            let expected = if is_permuted { "rows, permute 6" } else { "Grid(One(W4))" };
+            let expected = if is_permuted { "rows, permute 8" } else { "Grid(One(W4))" };
             assert_eq!(of(&row, 10, 1000, *isa), expected, "{isa}");
             let column = blocks_of(8, 100, 4096);
             assert_eq!(of(&column, 10, 8, *isa), "Tiles(16)", "{isa}");
@@ -339,7 +339,11 @@ mod blocks_at_equal_distances {
         let many = if ARE_EXECUTED { "permute 8" } else { "Strided(One(W4))" };
         assert_eq!(of(2, Isa::Avx512, Use::Pack), "Copy");
         assert_eq!(of(7, Isa::Avx512, Use::Pack), "Strided(One(W4))");
-        assert_eq!([8, 100].map(|count| of(count, Isa::Avx512, Use::Pack)), [many; 2]);
+        // From as many on as are faster than moves.
+        let from = permuted(&[(0, 4)], 8, costs::moves(4)).from.pack as u64;
+        assert!((8..100).contains(&from));
+        let around = [from - 1, from, 100].map(|count| of(count, Isa::Avx512, Use::Pack));
+        assert_eq!(around, ["Strided(One(W4))", many, many]);
         assert_eq!(of(100, Isa::Avx512, Use::Zero), "Strided(One(W4))");
         for isa in [Isa::Portable, Isa::Avx2, Isa::Neon] {
             assert_eq!(of(100, isa, Use::Pack), "Strided(One(W4))");
