@@ -299,8 +299,10 @@ pub(crate) fn column<'a>(
     if !may_be_column(all) || !isa.permutes() {
         return None;
     }
-    let Permuted { permutation, from, .. } = program.of_blocks(all)?;
-    (what != Use::Zero && from.of(what) as u64 <= count).then_some(permutation)
+    let permuted = program.of_blocks(all)?;
+    // The alternative is a loop of moves, as for slices, not a call of the kernel for records.
+    let is_faster = what != Use::Zero && count >= permuted.from.of(what) as u64;
+    is_faster.then_some(&permuted.permutation)
 }
 
 /// Whether it is worth looking for a permutation of these blocks.

@@ -313,15 +313,15 @@ mod blocks_at_equal_distances {
 
     #[test]
     fn rows_are_one_column_permuted_a_grid_or_tiles() {
-        let row = blocks_of(4, 48, 8);
+        let row = blocks_of(4, 100, 8);
         let plan = Plan::of_blocks(row, 1 << 20);
         let of = |row: &Blocks, count, apart, isa| {
             named(&rows(row, plan.program(), count, apart, isa, Use::Pack))
         };
         for isa in Isa::ALL {
             // A row continues the one before it.
-            let all = Blocks { count: 480, ..row };
-            assert_eq!(of(&row, 10, 384, *isa), format!("{:?}", Kernel::Blocks(all)));
+            let all = Blocks { count: 1000, ..row };
+            assert_eq!(of(&row, 10, 800, *isa), format!("{:?}", Kernel::Blocks(all)));
             let is_permuted = ARE_EXECUTED && isa.permutes();
             let expected = if is_permuted { "rows, permute 8" } else { "Grid(One4)" };
             assert_eq!(of(&row, 10, 1000, *isa), expected, "{isa}");
@@ -343,9 +343,11 @@ mod blocks_at_equal_distances {
         let many = if ARE_EXECUTED { "permute 8" } else { "Strided(One4)" };
         assert_eq!(of(2, Isa::Avx512, Use::Pack), "Copy");
         assert_eq!(of(7, Isa::Avx512, Use::Pack), "Strided(One4)");
-        // Enough for a permutation to exist, and to be faster.
-        assert_eq!(of(8, Isa::Avx512, Use::Pack), "Strided(One4)");
-        assert_eq!(of(100, Isa::Avx512, Use::Pack), many);
+        // From as many on as are faster than moves.
+        let from = permuted(&[(0, 4)], 8, costs::moves(4)).from.pack as u64;
+        assert!((8..100).contains(&from));
+        let around = [from - 1, from, 100].map(|count| of(count, Isa::Avx512, Use::Pack));
+        assert_eq!(around, ["Strided(One4)", many, many]);
         assert_eq!(of(100, Isa::Avx512, Use::Zero), "Strided(One4)");
         for isa in [Isa::Portable, Isa::Avx2, Isa::Neon] {
             assert_eq!(of(100, isa, Use::Pack), "Strided(One4)");

@@ -27,8 +27,10 @@ fn check<T: Datatype>(count: usize) -> &'static str {
         // By code that all types share.
         Kernel::Strided(PerBlock::Long) => return "strided",
         Kernel::Strided(per) => assert!(lengths().eq(moves_of(per).repeat(count)), "{map}"),
-        // By the kernels of the operations.
-        Kernel::Walk => return "walk",
+        Kernel::Walk => {
+            assert!(lengths().sum::<u64>() >= packed.len() as u64, "{map}");
+            return "walked";
+        }
         other => panic!("{map}: {other:?}"),
     }
     "checked"
@@ -42,5 +44,5 @@ fn slices_are_copied_as_chosen() {
     let long =
         if matches!(selected(), crate::kernels::Isa::Avx512) { "strided" } else { "checked" };
     assert_eq!(check::<([u64; 9], u8)>(100), long);
-    assert_eq!(check::<[(u8, u16); 80]>(100), "walk");
+    assert_eq!(check::<[(u8, u16); 80]>(100), "walked");
 }
