@@ -166,7 +166,7 @@ const SLICES: &str = "\
 1 2.4.8.1       | 1000 | copy                  | shuffle, 1            | permute, 2            | shuffle, 1
 8.1 4 8         |    1 | copy                  | =                     | =                     | =
 8.1 4 8         |    7 | copy                  | =                     | =                     | =
-8.1 4 8         |   16 | copy                  | shuffle, 4            | copy                  | shuffle, 4
+8.1 4 8         |   16 | copy                  | shuffle, 4            | permute, 2            | shuffle, 4
 8.1 4 8         | 1000 | copy                  | shuffle, 4            | permute, 2            | shuffle, 4
 8 (8) 8         |    1 | copy                  | =                     | =                     | =
 8 (8) 8         |    7 | copy                  | =                     | =                     | =
@@ -177,7 +177,7 @@ const SLICES: &str = "\
 4 (1) 4         |    1 | copy                  | =                     | =                     | =
 4 (1) 4         |    7 | copy                  | =                     | =                     | =
 4 (1) 4         |   16 | copy                  | =                     | =                     | =
-4 (1) 4         |   25 | copy                  | =                     | =                     | =
+4 (1) 4         |   25 | copy                  | =                     | permute, 5            | copy
 4 (1) 4         | 1000 | copy                  | =                     | permute, 5            | copy
 12.1 16.2       |    1 | copy                  | =                     | =                     | =
 12.1 16.2       |    7 | copy                  | =                     | =                     | =
@@ -186,7 +186,7 @@ const SLICES: &str = "\
 12.1 16.2       | 1000 | copy                  | shuffle, 8            | permute               | shuffle, 8
 24.1 4          |    1 | copy                  | =                     | =                     | =
 24.1 4          |    7 | copy                  | =                     | =                     | =
-24.1 4          |   16 | copy                  | =                     | permute, 2            | copy
+24.1 4          |   16 | copy                  | shuffle, 1            | permute, 2            | copy
 24.1 4          |  100 | copy                  | shuffle, 1            | permute, 2            | shuffle, 1
 24.1 4          | 1000 | copy                  | shuffle, 1            | permute, 2            | shuffle, 1
 53              |    1 | copy                  | =                     | =                     | =
