@@ -84,6 +84,14 @@ impl Committed {
     /// # Errors
     ///
     /// [`Error::Overlap`].
+    ///
+    /// ```
+    /// use dtype_runtime::{Basic, Error, Type};
+    /// let twice = Type::resized(&Type::basic(Basic::F64), 0, 4)?.commit();
+    /// assert_eq!(twice.check_overlap(1), Ok(()));
+    /// assert_eq!(twice.check_overlap(2), Err(Error::Overlap { count: 2 }));
+    /// # Ok::<(), Error>(())
+    /// ```
     #[inline(always)]
     pub fn check_overlap(&self, count: usize) -> Result<(), Error> {
         let overlap = || self.is_overlapping(count, || self.instances_overlap(count as u64));

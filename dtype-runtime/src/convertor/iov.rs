@@ -9,7 +9,7 @@ use core::ops::{ControlFlow, Range};
 use super::cursor::Instances;
 use crate::commit::Committed;
 use crate::error::Error;
-use crate::plan::{Op, Segments};
+use crate::plan::Op;
 
 use walk::{Taker, find, segments};
 
@@ -47,8 +47,6 @@ impl Segment {
 #[derive(Clone, Debug)]
 pub struct Iov<'a> {
     instances: Instances<'a>,
-    /// The segments of an instance, if they are known.
-    segments: Option<&'a Segments>,
     /// The range of packed bytes that have not been looked up yet.
     range: Range<u64>,
     /// The segments found by the last look-up, of which the first `taken` have been taken. Absent until the first look-up: a
@@ -67,17 +65,13 @@ pub(super) fn first_segment(instances: &Instances<'_>, range: Range<u64>) -> Opt
 
 impl<'a> Iov<'a> {
     #[inline]
-    pub(super) fn new(
-        instances: Instances<'a>,
-        segments: Option<&'a Segments>,
-        range: Range<u64>,
-    ) -> Self {
-        Self { instances, segments, range, found: None, taken: 0, len: 0 }
+    pub(super) fn new(instances: Instances<'a>, range: Range<u64>) -> Self {
+        Self { instances, range, found: None, taken: 0, len: 0 }
     }
 
     /// The segments of a constant program of `size` packed bytes, executed once.
     pub(crate) fn of_program(ops: &'a [Op], size: u64) -> Self {
-        Self::new(Instances::of_program(ops, None, size, 0, 1), None, 0..size)
+        Self::new(Instances::of_program(ops, None, size, 0, 1), 0..size)
     }
 
     /// The position of the next segment in the packed stream, to resume there later.
@@ -90,15 +84,10 @@ impl<'a> Iov<'a> {
     #[doc(alias = "MPIX_Type_iov_len")]
     pub fn segments(&self) -> u64 {
         let found = self.found().len() as u64;
-        let Range { start, end } = self.range;
-        if start >= end {
+        if self.range.is_empty() {
             return found;
         }
-        self.with_segments(|instances, segments| {
-            let [first, last] = [start, end - 1].map(|at| instances.number_of(segments, at));
-            // In this order to avoid overflow: there may be nearly 2⁶⁴ segments.
-            last - first + 1 + found
-        })
+        self.instances.segments(self.range.clone()) + found
     }
 
     /// Moves the next segments into `room`, as many as fit, and returns their number. It is less than the length of `room`
@@ -163,13 +152,6 @@ impl<'a> Iov<'a> {
         let found = find(self.instances, self.range.clone(), found);
         (self.taken, self.len) = (0, found.segments);
         self.range.start += found.bytes;
-    }
-
-    fn with_segments<R>(&self, look: impl FnOnce(&Instances<'a>, &Segments) -> R) -> R {
-        match self.segments {
-            Some(segments) => look(&self.instances, segments),
-            None => look(&self.instances, &self.instances.segments()),
-        }
     }
 }
 
@@ -298,7 +280,6 @@ impl Committed {
         if !self.displacements_fit(count) {
             return Err(Error::Overflow { call: "iov", quantity: "displacement" });
         }
-        let instances = Instances::of_plan(self.plan(), count as u64);
-        Ok(Iov::new(instances, self.plan().segments(), range))
+        Ok(Iov::new(Instances::of_plan(self.plan(), count as u64), range))
     }
 }

@@ -387,25 +387,6 @@ impl Committed {
         Ok(())
     }
 
-    /// Checks that `count` instances name no byte of memory more than once, as unpacking into them requires.
-    ///
-    /// The proof may take as long as unpacking; its result is cached.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Overlap`].
-    ///
-    /// ```
-    /// use dtype_runtime::{Basic, Error, Type};
-    /// let twice = Type::resized(&Type::basic(Basic::F64), 0, 4)?.commit();
-    /// assert_eq!(twice.check_disjoint(1), Ok(()));
-    /// assert_eq!(twice.check_disjoint(2), Err(Error::Overlap { count: 2 }));
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn check_disjoint(&self, count: usize) -> Result<(), Error> {
-        self.check_overlap(count)
-    }
-
     /// # Safety
     ///
     /// The range must lie in the packed bytes of `count` instances, and the memory be valid for `D`, as

@@ -7,7 +7,7 @@ use super::cursor::Instances;
 use crate::commit::{Committed, Single};
 use crate::error::Error;
 use crate::kernel::{Pack, Unpack, Way};
-use crate::plan::{Op, Permutation, Segments};
+use crate::plan::{Op, Permutation};
 use crate::signature::Fingerprint;
 use crate::types::Type;
 
@@ -107,14 +107,6 @@ impl Native {
                 Instances::of_program(ops, *permutation, *size, *stride, self.count)
             }
             Compiled::Committed(committed) => Instances::of_plan(committed.plan(), self.count),
-        }
-    }
-
-    /// The segments of an instance, if they are known.
-    pub(super) fn segments(&self) -> Option<&Segments> {
-        match &self.compiled {
-            Compiled::Constant(_) => None,
-            Compiled::Committed(committed) => committed.plan().segments(),
         }
     }
 

@@ -13,7 +13,7 @@ use std::thread;
 
 use dtype_runtime::commit::Committed;
 use dtype_runtime::convertor::Converted;
-use dtype_runtime::representation::{Architecture, LongDouble};
+use dtype_runtime::representation::{Architecture, ByteOrder, LongDouble, Widths};
 use dtype_runtime::{
     Basic, Buffer, BufferMut, Datatype, Error, Flags, Packer, Representation, Type, Unpacker, pack,
 };
@@ -473,9 +473,11 @@ fn parts_of_converted_streams_are_unpacked_side_by_side() {
     let mixed = Type::resized(&mixed.unwrap(), 0, 24).unwrap();
     let real =
         Type::structure(&[1; 2], &[0, 16], &[Basic::U16, Basic::LongDouble].map(basic)).unwrap();
-    let narrow = Architecture::HOST.with_long(4).unwrap();
-    let double = Architecture::HOST.with_long_double(LongDouble::Binary64);
-    let [narrow, double] = [narrow, double].map(Representation::Foreign);
+    let narrow = Widths { long: 4, ..Widths::HOST };
+    let double = Widths { long_double: LongDouble::Binary64, ..Widths::HOST };
+    let [narrow, double] = [narrow, double].map(|widths| {
+        Representation::Foreign(Architecture::from_widths(ByteOrder::NATIVE, widths).unwrap())
+    });
     let numbers = Case::new(Type::hvector(90, 1, 11, &basic(Basic::U32)), 2);
     let mut all: Vec<(Case, Representation, usize)> = Vec::new();
     for representation in [Representation::BigEndian, Representation::LittleEndian] {

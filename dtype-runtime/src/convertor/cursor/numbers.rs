@@ -17,25 +17,26 @@
 //! segment     0      1------1        2------2        3
 //! ```
 //!
-//! `number_of(17)` is 2: position 17 is in the first run of instance 2, whose first byte is in segment 2.
+//! The number of position 17 is 2: position 17 is in the first run of instance 2, whose first byte is in segment 2.
+
+use core::ops::Range;
 
 use super::instances::Instances;
 use super::{Body, Iterations};
 use crate::plan::{Op, Segments, numbered_items, size};
 
 impl Instances<'_> {
-    /// The segments of an instance.
-    pub(in crate::convertor) fn segments(&self) -> Segments {
-        let Body { ops, program, .. } = self.iterations().body;
-        Segments::from_ops(ops, program.lists())
-    }
-
-    /// The number of the segment that holds a position before the end. `segments` are those of an instance.
-    pub(in crate::convertor) fn number_of(&self, segments: &Segments, position: u64) -> u64 {
+    /// The number of segments of a range that is not empty.
+    pub(in crate::convertor) fn segments(&self, range: Range<u64>) -> u64 {
         let Iterations { body, stride, .. } = self.iterations();
-        let size = self.size_of_one();
-        let (instance, position) = (position / size, position % size);
-        instance * segments.step(stride) + body.number_of(position)
+        let known = self.plan().and_then(|(plan, _)| plan.segments());
+        let one =
+            known.copied().unwrap_or_else(|| Segments::from_ops(body.ops, body.program.lists()));
+        let (size, step) = (self.size_of_one(), one.step(stride));
+        // The number of the segment that holds a position.
+        let number = |position| position / size * step + body.number_of(position % size);
+        // In this order to avoid overflow: there may be nearly 2⁶⁴ segments.
+        number(range.end - 1) - number(range.start) + 1
     }
 }
 

@@ -184,8 +184,7 @@ impl<'a> Fragment<'a> {
     pub fn blocks(&self) -> impl Iterator<Item = (u64, Range<usize>)> + use<'a> {
         let BackendInstances { committed, origin, count } = self.instances;
         let instances = Instances::of_plan(committed.plan(), *count as u64);
-        let segments = Iov::new(instances, committed.plan().segments(), self.range());
-        segments.scan(0, move |next, segment| {
+        Iov::new(instances, self.range()).scan(0, move |next, segment| {
             let place = *next..*next + segment.len as usize;
             *next = place.end;
             Some(((*origin as u64).wrapping_add_signed(segment.disp), place))

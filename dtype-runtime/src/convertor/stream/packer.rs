@@ -143,8 +143,7 @@ impl<'a> Packer<'a> {
     /// assert_eq!(chunks, [&[1, 1, 2], &[3, 3, 4]]);
     /// ```
     pub fn chunks(&self) -> impl FusedIterator<Item = &'a [u8]> + use<'a, '_> {
-        let rest = self.progress.rest();
-        let segments = Iov::new(self.mode.instances(), self.mode.segments(), rest);
+        let segments = Iov::new(self.mode.instances(), self.progress.rest());
         segments.map(|segment| self.lend(segment))
     }
 
