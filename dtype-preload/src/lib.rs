@@ -39,9 +39,9 @@ mod boundary;
 mod compiled;
 #[expect(
     unsafe_code,
-    reason = "calls MPICH's and UCX's functions, and exports them; lends the program's memory to the engine"
+    reason = "calls MPI's and UCX's functions, and exports them; lends the program's memory to the engine"
 )]
-mod mpich;
+mod mpi;
 #[expect(
     unsafe_code,
     reason = "changes Open MPI's structures; exports and calls its functions; lends the program's memory to the engine"
@@ -58,6 +58,6 @@ mod stats;
 mod values;
 mod verify;
 
-pub use mpich::numbers;
+pub use mpi::abi;
 pub use openmpi::layout;
 pub use stats::dtype_preload_moved;

@@ -180,7 +180,9 @@ pub(crate) fn why_nothing() -> String {
             };
             format!("all messages with gaps were left to the MPI library: {left}{advice}")
         }
-        (None, Some(unseen)) => format!("no message had a datatype with gaps, except for {unseen}"),
+        (None, Some(unseen)) => {
+            format!("no message had a datatype with gaps; not seen are {unseen}")
+        }
         (None, None) => "no message had a datatype with gaps".to_owned(),
     }
 }

@@ -1,12 +1,13 @@
 //! The structures and numbers that Rust declares here equal those in the libraries' own headers.
 
+use std::env;
 use std::fmt::Write;
 use std::fs;
 use std::mem::offset_of;
 use std::process::Command;
 
+use dtype_preload::abi::{self, Abi};
 use dtype_preload::layout::{self, Convertor, Datatype, Elem, Loop};
-use dtype_preload::numbers;
 use dtype_runtime::types::Combiner;
 use dtype_test_support::mpi_library::Library;
 
@@ -18,6 +19,15 @@ impl Assertions {
     fn equal(&mut self, c: &str, rust: impl Into<i64>) {
         let rust: i64 = rust.into();
         writeln!(self.0, "_Static_assert(({c}) == {rust}, \"{c} is {rust}\");").unwrap();
+    }
+
+    /// A handle or an address of the program's header. Handles of integers may have their highest bit set.
+    fn handle(&mut self, c: &str, rust: usize) {
+        writeln!(
+            self.0,
+            "_Static_assert((size_t){c} << 32 == (size_t){rust} << 32, \"{c} is {rust}\");"
+        )
+        .unwrap();
     }
 
     fn size(&mut self, c: &str, rust: usize) {
@@ -107,38 +117,67 @@ fn open_mpi() {
     );
 }
 
+/// The numbers of an ABI; `number` is a datatype's in it.
+fn numbers(abi: &Abi, number: fn(&(&str, usize, usize)) -> usize) -> Assertions {
+    let mut all = Assertions::default();
+    all.size("MPI_Datatype", abi.handle);
+    all.size("MPI_Comm", abi.handle);
+    all.size("MPI_Request", abi.handle);
+    all.size("MPI_Aint", size_of::<isize>());
+    all.size("MPI_Count", size_of::<i64>());
+    all.size("MPI_Status", abi.status);
+    all.offset("MPI_Status", "MPI_ERROR", abi.status_error);
+    for &(name, number, _) in abi.combiners {
+        all.equal(name, number);
+    }
+    for combiner in Combiner::ALL {
+        let is_there = abi.combiners.iter().any(|(_, _, here)| here == combiner);
+        let is_left = matches!(combiner, Combiner::ValueIndex | Combiner::Named);
+        assert!(is_there != is_left, "{combiner:?}");
+    }
+    all.equal("MPI_COMBINER_NAMED", abi.combiner_named);
+    for &(name, number, _) in abi.arrays {
+        all.equal(name, number);
+    }
+    for row in &abi::PREDEFINED {
+        // MPICH 4 lacks some.
+        if number(row) != 0 && !["MPI_INTEGER16", "MPI_REAL2"].contains(&row.0) {
+            all.handle(row.0, number(row));
+        }
+    }
+    all.equal("MPI_DISTRIBUTE_DFLT_DARG", abi.default_argument);
+    all.handle("MPI_COMM_WORLD", abi.comm_world);
+    all.handle("MPI_PACKED", abi.packed);
+    all.handle("MPI_REQUEST_NULL", abi.request_null);
+    all.handle("MPI_STATUS_IGNORE", abi.status_ignore);
+    all.handle("MPI_STATUSES_IGNORE", abi.status_ignore);
+    all.equal("MPI_PROC_NULL", abi.proc_null);
+    all.equal("MPI_THREAD_MULTIPLE", abi.thread_multiple);
+    all.equal("MPI_ERR_IN_STATUS", abi.err_in_status);
+    all.equal("MPI_ERR_TRUNCATE", abi.err_truncate);
+    all.equal("MPI_ERR_PENDING", 18);
+    all.equal("MPI_ERR_COUNT", abi::ERR_COUNT);
+    let max = i64::try_from(abi::MAX_LIBRARY_VERSION_STRING).unwrap();
+    all.equal("MPI_MAX_LIBRARY_VERSION_STRING", max);
+    all
+}
+
 #[test]
 fn mpich() {
     if !Library::all().contains(&Library::Mpich) {
         return;
     }
-    let mut all = Assertions::default();
-    all.size("MPI_Datatype", size_of::<numbers::Handle>());
-    all.size("MPI_Aint", size_of::<isize>());
-    all.size("MPI_Count", size_of::<i64>());
-    for (name, number, _) in numbers::COMBINERS {
-        all.equal(name, number);
-    }
-    for combiner in Combiner::ALL {
-        let is_there = numbers::COMBINERS.iter().any(|(_, _, here)| here == combiner);
-        assert!(is_there != (*combiner == Combiner::ValueIndex), "{combiner:?}");
-    }
-    for (name, number, _) in numbers::ARRAYS {
-        all.equal(name, number);
-    }
-    for (name, number) in numbers::PAIRS.iter().chain(&numbers::PREDEFINED).copied() {
-        all.equal(name, number);
-    }
-    all.equal("MPI_DISTRIBUTE_DFLT_DARG", numbers::DISTRIBUTE_DFLT_DARG);
-    all.equal("MPI_COMM_WORLD", numbers::COMM_WORLD);
-    all.equal("MPI_COMM_SELF", numbers::COMM_SELF);
-    all.equal("MPI_THREAD_MULTIPLE", numbers::THREAD_MULTIPLE);
-    all.equal(
-        "MPI_MAX_LIBRARY_VERSION_STRING",
-        i64::try_from(numbers::MAX_LIBRARY_VERSION_STRING).unwrap(),
-    );
+    let mut all = numbers(&abi::MPICH, |&(_, number, _)| number);
     all.equal("MPI_ERR_INTERN", 16);
     all.hold(Library::Mpich, "#include <mpi.h>");
+}
+
+/// The header of the standard ABI is part of MPICH 5.
+#[test]
+fn standard() {
+    let Some(header) = env::var_os("DTYPE_PRELOAD_MPI_ABI_H") else { return };
+    let all = numbers(&abi::STANDARD, |&(_, _, number)| number);
+    all.hold(Library::Mpich, &format!("#include {header:?}"));
 }
 
 #[test]

@@ -604,14 +604,14 @@ static void copied(void) {
     expect_forgotten(9);
     MPI_Type_free(&one);
 
-    /* The last reference goes with a message. */
+    /* The last reference goes with a message, or earlier if the message has packed bytes. */
     one = next_type();
     MPI_Type_commit(&one);
     MPI_Type_set_attr(one, keyval, NULL);
     MPI_Request request;
     MPI_Irecv(&to->value, 1, one, 0, 0, MPI_COMM_SELF, &request);
-    MPI_Type_free(&one);
     deleted = MPI_DATATYPE_NULL;
+    MPI_Type_free(&one);
     MPI_Send(&from->value, 1, MPI_DOUBLE, 0, 0, MPI_COMM_SELF);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     expect_forgotten(6);

@@ -1,4 +1,4 @@
-//! Decodes an MPICH datatype to a [`Type`], by its envelope and contents.
+//! Decodes a datatype to a [`Type`], by its envelope and contents.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -7,19 +7,17 @@ use std::ffi::c_int;
 use dtype_runtime::types::{self, Combiner, Contents, Library, Named};
 use dtype_runtime::{Error, Type};
 
+use super::abi::{STANDARD, Word, abi};
 use super::library::{Count, FREE_PART, GET_CONTENTS, GET_ENVELOPE, GET_EXTENT};
-use super::numbers::{
-    COMBINER_NAMED, DEFAULT_ARGUMENT, DISTRIBUTE_DFLT_DARG, Handle, array, combiner, name,
-};
 
-/// The combiner of a datatype, as MPICH numbers it, and how many integers, addresses, large counts and datatypes its contents
+/// The combiner of a datatype, as the library numbers it, and how many integers, addresses, large counts and datatypes its contents
 /// have.
 type Envelope = (i32, [usize; 4]);
 
 /// # Safety
 ///
 /// The handle must belong to a live datatype, and MPI must be running.
-unsafe fn envelope(handle: Handle) -> Option<Envelope> {
+unsafe fn envelope(handle: Word) -> Option<Envelope> {
     let (mut numbers, mut combiner) = ([0; 4], 0);
     let [integers, addresses, large_counts, datatypes] = &mut numbers;
     let get = GET_ENVELOPE.get()?;
@@ -38,7 +36,7 @@ unsafe fn envelope(handle: Handle) -> Option<Envelope> {
 /// # Safety
 ///
 /// As for [`decode`].
-pub(super) unsafe fn parts(handle: Handle) -> Option<usize> {
+pub(super) unsafe fn parts(handle: Word) -> Option<usize> {
     // SAFETY: passed on to the caller.
     let (_, numbers) = unsafe { envelope(handle) }?;
     Some(numbers.into_iter().fold(0, usize::saturating_add))
@@ -47,7 +45,7 @@ pub(super) unsafe fn parts(handle: Handle) -> Option<usize> {
 /// A decoded type.
 #[derive(Debug)]
 pub(super) struct Decoded {
-    /// The type, with MPICH's bounds at every level.
+    /// The type, with the library's bounds at every level.
     pub(super) ty: Type,
     pub(super) parts: Parts,
 }
@@ -67,22 +65,22 @@ pub(super) struct Parts {
 /// # Safety
 ///
 /// The handle must belong to a live datatype, and MPI must be running.
-pub(super) unsafe fn decode(handle: Handle) -> Option<Decoded> {
-    let mut library = Mpich::default();
+pub(super) unsafe fn decode(handle: Word) -> Option<Decoded> {
+    let mut library = Reader::default();
     let ty = Type::decode(&mut library, &Alive(handle)).ok()?;
     Some(Decoded { ty, parts: library.parts })
 }
 
 /// The handle of a datatype that is alive while MPI is running: either the one that the caller of [`decode`] guarantees, or a
 /// part of it, to which the library has returned a reference.
-struct Alive(Handle);
+struct Alive(Word);
 
 /// The library, and what is known about the datatypes read so far.
 #[derive(Debug, Default)]
-struct Mpich {
+struct Reader {
     parts: Parts,
     /// Whether the library owns a datatype.
-    predefined: HashMap<Handle, bool>,
+    predefined: HashMap<Word, bool>,
     /// Whether the library refused a query and called the program's error handler. After that, it is not queried again.
     refused: bool,
 }
@@ -96,21 +94,21 @@ impl From<Error> for Unsupported {
     }
 }
 
-impl Library for Mpich {
+impl Library for Reader {
     type Datatype = Alive;
-    type Key = Handle;
+    type Key = Word;
     type Error = Unsupported;
 
     /// Types with more levels are left to the library.
     const MAX_DEPTH: u32 = 64;
 
-    fn key(&self, datatype: &Alive) -> Handle {
+    fn key(&self, datatype: &Alive) -> Word {
         datatype.0
     }
 
     fn read(&mut self, datatype: &Alive) -> Result<types::Decoded<Alive>, Unsupported> {
         let envelope = self.envelope(datatype).ok_or(Unsupported)?;
-        let made = if envelope.0 == COMBINER_NAMED {
+        let made = if envelope.0 == abi().combiner_named {
             self.named(datatype).map(types::Decoded::Named)
         } else {
             self.contents(datatype, envelope).map(types::Decoded::Made)
@@ -129,18 +127,23 @@ impl Library for Mpich {
 
     /// Gives the reference back. The library refuses to free predefined types, so if it is not known whether a part is
     /// predefined, the part keeps its reference.
-    fn free(&mut self, mut part: Alive) {
+    fn free(&mut self, part: Alive) {
         if !self.predefined.contains_key(&part.0) && !self.refused {
             self.envelope(&part);
         }
         if self.predefined.get(&part.0) == Some(&false) {
-            // SAFETY: the reference is given back once.
-            FREE_PART.get().map(|free| unsafe { free(&raw mut part.0) });
+            let mut handle: Word = 0;
+            let at = (&raw mut handle).cast();
+            // SAFETY: there is room for any handle. The reference is given back once.
+            FREE_PART.get().map(|free| unsafe {
+                abi().write(at, part.0);
+                free(at)
+            });
         }
     }
 }
 
-impl Mpich {
+impl Reader {
     /// `Some` if the library's function returned 0.
     fn answered(&mut self, code: c_int) -> Option<()> {
         self.refused |= code != 0;
@@ -153,7 +156,8 @@ impl Mpich {
         self.refused |= envelope.is_none();
         let envelope = envelope?;
         // The library also owns types of Fortran's kinds.
-        let is_predefined = matches!(envelope.0, COMBINER_NAMED | 15..=17);
+        let is_predefined =
+            envelope.0 == abi().combiner_named || is_kind(abi().combiner(envelope.0));
         self.predefined.insert(datatype.0, is_predefined);
         Some(envelope)
     }
@@ -172,11 +176,10 @@ impl Mpich {
         datatype: &Alive,
         (number, [integers, addresses, large_counts, datatypes]): Envelope,
     ) -> Option<Contents<Alive>> {
-        let combiner = combiner(number)?;
-        self.parts.has_kinds |=
-            matches!(combiner, Combiner::F90Real | Combiner::F90Complex | Combiner::F90Integer);
+        let combiner = abi().combiner(number)?;
+        self.parts.has_kinds |= is_kind(Some(combiner));
         let (mut integers, mut addresses) = (vec![0; integers], vec![0; addresses]);
-        let (mut large_counts, mut handles) = (vec![0; large_counts], vec![0; datatypes]);
+        let (mut large_counts, mut handles) = (vec![0; large_counts], vec![0_usize; datatypes]);
         // SAFETY: the datatype lives, and the vectors have the lengths that the envelope says.
         let code = unsafe {
             GET_CONTENTS.get()?(
@@ -184,16 +187,19 @@ impl Mpich {
                 Count::try_from(integers.len()).ok()?,
                 Count::try_from(addresses.len()).ok()?,
                 Count::try_from(large_counts.len()).ok()?,
-                Count::try_from(handles.len()).ok()?,
+                Count::try_from(datatypes).ok()?,
                 integers.as_mut_ptr(),
                 addresses.as_mut_ptr(),
                 large_counts.as_mut_ptr(),
-                handles.as_mut_ptr(),
+                handles.as_mut_ptr().cast(),
             )
         };
         self.answered(code)?;
         let addresses = addresses.into_iter().map(|address| address as i64).collect();
-        let datatypes: Vec<Alive> = handles.into_iter().map(Alive).collect();
+        let handles = handles.as_ptr().cast();
+        // SAFETY: the library has written so many handles to the vector, whose elements have the size of the longest.
+        let datatypes = (0..datatypes).map(|index| Alive(unsafe { abi().read(handles, index) }));
+        let datatypes: Vec<_> = datatypes.collect();
         if renumber(combiner, &mut integers).is_none() {
             for part in datatypes {
                 self.free(part);
@@ -217,19 +223,24 @@ impl Mpich {
     }
 
     fn look_up(&mut self, datatype: &Alive) -> Option<Type> {
-        let ty = Named::from_mpi_name(name(datatype.0)?)?.datatype();
+        let ty = Named::from_mpi_name(abi().name(datatype.0)?)?.datatype();
         (self.extent(datatype)? == (ty.lb(), ty.extent())).then_some(ty)
     }
 }
 
 thread_local! {
     /// Predefined types that this thread has looked up. Their handles are constants.
-    static NAMED: RefCell<HashMap<Handle, Option<Type>>> = RefCell::new(HashMap::new());
+    static NAMED: RefCell<HashMap<Word, Option<Type>>> = RefCell::new(HashMap::new());
 }
 
-/// Replaces MPICH's constants by those of the ABI. Their positions are those of the standard, MPI-4.1 section 5.1.13.
+/// Whether a type is one of Fortran's kinds, as `MPI_Type_create_f90_real` makes them.
+fn is_kind(combiner: Option<Combiner>) -> bool {
+    matches!(combiner, Some(Combiner::F90Real | Combiner::F90Complex | Combiner::F90Integer))
+}
+
+/// Replaces the library's constants by those of [`Contents`]. Their positions are those of the standard, MPI-4.1 section 5.1.13.
 fn renumber(combiner: Combiner, integers: &mut [i32]) -> Option<()> {
-    let replace = |one: &mut i32| array(*one).map(|abi| *one = abi);
+    let replace = |one: &mut i32| abi().array(*one).map(|number| *one = number);
     match combiner {
         Combiner::Subarray => replace(integers.last_mut()?),
         Combiner::Darray => {
@@ -237,11 +248,11 @@ fn renumber(combiner: Combiner, integers: &mut [i32]) -> Option<()> {
             let (from, to) = (3 + dimensions, 3 + 2 * dimensions);
             integers.get_mut(from..to)?.iter_mut().try_for_each(replace)?;
             for argument in integers.get_mut(to..to + dimensions)? {
-                match *argument {
-                    DISTRIBUTE_DFLT_DARG => *argument = DEFAULT_ARGUMENT,
-                    // In the ABI, this number has another meaning.
-                    DEFAULT_ARGUMENT => return None,
-                    _ => {}
+                if *argument == abi().default_argument {
+                    *argument = STANDARD.default_argument;
+                } else if *argument == STANDARD.default_argument {
+                    // Among the contents, this number has another meaning.
+                    return None;
                 }
             }
             replace(integers.last_mut()?)
@@ -252,24 +263,26 @@ fn renumber(combiner: Combiner, integers: &mut [i32]) -> Option<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::c_void;
     use std::sync::Mutex;
 
     use super::*;
-    use crate::mpich::library::Aint;
+    use crate::mpi::abi::MPICH;
+    use crate::mpi::library::Aint;
 
-    const INT: Handle = 0x4C00_0405;
-    const PLAIN: Handle = 0x8C00_0005_u32.cast_signed();
-    const REFUSED: Handle = 0x8C00_0006_u32.cast_signed();
-    const NESTED: Handle = 0x8C00_0007_u32.cast_signed();
-    const GOOD: Handle = 0x8C00_0008_u32.cast_signed();
-    const BAD: Handle = 0x8C00_0009_u32.cast_signed();
+    const INT: Word = 0x4C00_0405;
+    const PLAIN: Word = 0x8C00_0005;
+    const REFUSED: Word = 0x8C00_0006;
+    const NESTED: Word = 0x8C00_0007;
+    const GOOD: Word = 0x8C00_0008;
+    const BAD: Word = 0x8C00_0009;
 
-    /// Handles whose envelope was queried, and handles that were freed since.
-    static ASKED: Mutex<Vec<Handle>> = Mutex::new(Vec::new());
-    static FREED: Mutex<Vec<Handle>> = Mutex::new(Vec::new());
+    /// Words whose envelope was queried, and handles that were freed since.
+    static ASKED: Mutex<Vec<Word>> = Mutex::new(Vec::new());
+    static FREED: Mutex<Vec<Word>> = Mutex::new(Vec::new());
 
     /// The parts of structures of one `int` after another.
-    fn members(handle: Handle) -> &'static [Handle] {
+    fn members(handle: Word) -> &'static [Word] {
         match handle {
             PLAIN => &[INT],
             NESTED => &[REFUSED],
@@ -280,7 +293,7 @@ mod tests {
     }
 
     unsafe extern "C" fn envelope_of(
-        handle: Handle,
+        handle: Word,
         integers: *mut Count,
         addresses: *mut Count,
         large_counts: *mut Count,
@@ -296,13 +309,13 @@ mod tests {
         unsafe {
             *integers = if handle == INT { 0 } else { parts + 1 };
             (*addresses, *large_counts, *datatypes) = (parts, 0, parts);
-            *combiner = if handle == INT { COMBINER_NAMED } else { 12 };
+            *combiner = if handle == INT { MPICH.combiner_named } else { 12 };
         }
         0
     }
 
     unsafe extern "C" fn contents_of(
-        handle: Handle,
+        handle: Word,
         _: Count,
         _: Count,
         _: Count,
@@ -310,7 +323,7 @@ mod tests {
         integers: *mut c_int,
         addresses: *mut Aint,
         _: *mut Count,
-        datatypes: *mut Handle,
+        datatypes: *mut c_void,
     ) -> c_int {
         let members = members(handle);
         // SAFETY: the caller's arrays, of the lengths that the envelope says.
@@ -319,22 +332,22 @@ mod tests {
             for (index, member) in members.iter().enumerate() {
                 *integers.add(index + 1) = 1;
                 *addresses.add(index) = 4 * isize::try_from(index).unwrap();
-                *datatypes.add(index) = *member;
+                abi().write(datatypes.cast::<u32>().add(index).cast(), *member);
             }
         }
         0
     }
 
-    unsafe extern "C" fn extent_of(handle: Handle, lb: *mut Aint, extent: *mut Aint) -> c_int {
+    unsafe extern "C" fn extent_of(handle: Word, lb: *mut Aint, extent: *mut Aint) -> c_int {
         let parts = if handle == INT { 1 } else { members(handle).len() };
         // SAFETY: the caller's numbers.
         unsafe { (*lb, *extent) = (0, 4 * isize::try_from(parts).unwrap()) };
         0
     }
 
-    unsafe extern "C" fn free(handle: *mut Handle) -> c_int {
+    unsafe extern "C" fn free(handle: *mut c_void) -> c_int {
         // SAFETY: the caller's handle.
-        FREED.lock().unwrap().push(unsafe { *handle });
+        FREED.lock().unwrap().push(unsafe { abi().read(handle, 0) });
         0
     }
 
@@ -344,7 +357,7 @@ mod tests {
         GET_CONTENTS.replace(contents_of);
         GET_EXTENT.replace(extent_of);
         FREE_PART.replace(free);
-        let take = |handles: &Mutex<Vec<Handle>>| std::mem::take(&mut *handles.lock().unwrap());
+        let take = |handles: &Mutex<Vec<Word>>| std::mem::take(&mut *handles.lock().unwrap());
 
         // SAFETY: the functions above know the handle.
         let good = unsafe { decode(GOOD) }.unwrap();

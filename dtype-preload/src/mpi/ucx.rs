@@ -7,20 +7,20 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
 use dtype_ucp_generic::{Generic, Instances, Message, Operations, Status};
 
-use super::library::{has_threads, is_supported};
-use super::numbers::Handle;
+use super::abi::Word;
+use super::library::{has_threads, library};
 use super::types::{Source, compile, is_worth_it_at_once, read};
 use crate::boundary::contain;
 use crate::compiled::Compiled;
 use crate::mode::Mode;
 use crate::original::originals;
 use crate::policy::compiles_at_once;
-use crate::stats::{Left, does_not_see, left};
+use crate::stats::{Left, left};
 use crate::values::Values;
 use crate::verify::{self, Fragment};
 
@@ -34,22 +34,22 @@ originals! {
 }
 
 /// The handle of a type that has no handle yet.
-pub(super) const UNKNOWN: Handle = 0;
+pub(super) const UNKNOWN: Word = 0;
 
 thread_local! {
     /// The handle of the type that this thread is committing.
-    static MAKING: Cell<Option<Handle>> = const { Cell::new(None) };
+    static MAKING: Cell<Option<Word>> = const { Cell::new(None) };
     /// The datatype that [`ucp_dt_create_generic`] made for it.
     static MADE: Cell<*const Context> = const { Cell::new(ptr::null()) };
 }
 
 /// Marks the library's call that commits a type: [`begin`](Self::begin) before it, and [`made`](Self::made) after it.
 pub(super) struct Making {
-    before: Option<Handle>,
+    before: Option<Word>,
 }
 
 impl Making {
-    pub(super) fn begin(handle: Handle) -> Self {
+    pub(super) fn begin(handle: Word) -> Self {
         MADE.set(ptr::null());
         Self { before: MAKING.replace(Some(handle)) }
     }
@@ -62,7 +62,7 @@ impl Making {
     /// # Safety
     ///
     /// This thread must have made the type since [`begin`](Self::begin), and the type must be alive.
-    pub(super) unsafe fn made(handle: Handle) {
+    pub(super) unsafe fn made(handle: Word) {
         // SAFETY: made during the library's call, on this thread; the type lives.
         if let Some(context) = unsafe { MADE.get().as_ref() } {
             context.handle.store(handle, Ordering::Release);
@@ -88,7 +88,7 @@ struct Context {
     operations: Operations,
     /// The library's own context, for its callbacks.
     library: *mut c_void,
-    handle: AtomicI32,
+    handle: AtomicUsize,
     /// The decoded type. Only set here if several threads may call MPI.
     source: OnceLock<Option<Source>>,
     /// Whether there was a message of this type before.
@@ -425,7 +425,7 @@ unsafe fn context_of(datatype: UcpDatatype) -> Option<*mut Context> {
 ///
 /// As `ucp_dt_create_generic`.
 unsafe fn wrap(
-    handle: Handle,
+    handle: Word,
     operations: *const Operations,
     context: *mut c_void,
     datatype: *mut UcpDatatype,
@@ -436,7 +436,7 @@ unsafe fn wrap(
     let made = Box::into_raw(Box::new(Context {
         operations,
         library: context,
-        handle: AtomicI32::new(handle),
+        handle: AtomicUsize::new(handle),
         source: OnceLock::new(),
         seen: AtomicBool::new(false),
         compiling: Mutex::new(()),
@@ -448,9 +448,6 @@ unsafe fn wrap(
     let found = (status == Status::OK).then(|| unsafe { context_of(*datatype) }).flatten();
     if found == Some(made) {
         IS_KNOWN.store(true, Ordering::Release);
-        does_not_see(
-            "what a rank sends to itself, one-sided operations and files, which MPICH moves without UCX",
-        );
         MADE.set(made);
         // SAFETY: just written.
         let before = alive().insert(context.addr(), unsafe { *datatype });
@@ -485,7 +482,7 @@ pub(crate) unsafe extern "C" fn ucp_dt_create_generic(
     // Only the type that is being committed is wrapped: not a datatype that another library makes for itself, and not one of
     // Open MPI's.
     if let Some(handle) = MAKING.get()
-        && is_supported()
+        && library().is_some_and(|library| library.has_ucx_hook)
     {
         // SAFETY: the caller's arguments.
         let run = || unsafe { wrap(handle, operations, context, datatype) };

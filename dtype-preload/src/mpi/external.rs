@@ -1,4 +1,4 @@
-//! Packing in `external32`.
+//! Types that are converted to `external32`.
 //!
 //! MPICH 4.0 converts types whose values all have one basic type. For all others it ends the program, so they are left to it,
 //! as are the basic types that it does not convert as the standard says (MPI-4.0 section 14.5.2):

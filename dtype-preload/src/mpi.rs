@@ -1,0 +1,23 @@
+//! The part for libraries with the ABI of MPICH or of the standard: calls of MPI are taken over with packed bytes.
+
+pub mod abi;
+mod buffers;
+mod collectives;
+mod commit;
+mod completion;
+mod decode;
+mod exported;
+mod external;
+mod freed;
+mod get_status;
+mod library;
+mod messages;
+mod neighbours;
+mod pack;
+mod packing;
+mod part;
+mod requests;
+mod status;
+mod types;
+mod ucx;
+mod verified;

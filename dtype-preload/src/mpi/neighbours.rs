@@ -1,0 +1,55 @@
+//! The neighbours of a rank in a topology.
+
+use std::ffi::c_int;
+use std::ptr;
+
+use super::abi::Word;
+use super::collectives::ask;
+use crate::original::originals;
+
+originals! {
+    static TOPO_TEST = c"PMPI_Topo_test": unsafe extern "C" fn(Word, *mut c_int) -> c_int;
+    static CARTDIM = c"PMPI_Cartdim_get": unsafe extern "C" fn(Word, *mut c_int) -> c_int;
+    static GRAPH = c"PMPI_Graph_neighbors_count":
+        unsafe extern "C" fn(Word, c_int, *mut c_int) -> c_int;
+    static DIST_GRAPH = c"PMPI_Dist_graph_neighbors_count":
+        unsafe extern "C" fn(Word, *mut c_int, *mut c_int, *mut c_int) -> c_int;
+}
+
+/// How many neighbours a rank has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Neighbours {
+    pub(super) to: usize,
+    pub(super) from: usize,
+    /// Whether some of them may be `MPI_PROC_NULL`, from which nothing is received.
+    pub(super) some_are_absent: bool,
+}
+
+/// The neighbours of a rank in a communicator that exists; `None` if it has no topology that is known.
+pub(super) fn neighbours(communicator: Word, rank: c_int) -> Option<Neighbours> {
+    let (mut from, mut to, mut is_weighted) = (0, 0, 0);
+    // In MPICH's ABI and in the standard's.
+    let some_are_absent = match ask(&TOPO_TEST, communicator)? {
+        2 | 211 => {
+            from = 2 * ask(&CARTDIM, communicator)?;
+            to = from;
+            true
+        }
+        1 | 212 => {
+            // SAFETY: the number lives through the call.
+            let code = unsafe { GRAPH.get()?(communicator, rank, &raw mut from) };
+            to = from;
+            (code == 0).then_some(false)?
+        }
+        3 | 213 => {
+            let count = DIST_GRAPH.get()?;
+            // SAFETY: the numbers live through the call.
+            let code = unsafe {
+                count(communicator, &raw mut from, &raw mut to, ptr::from_mut(&mut is_weighted))
+            };
+            (code == 0).then_some(false)?
+        }
+        _ => return None,
+    };
+    Some(Neighbours { to: to.try_into().ok()?, from: from.try_into().ok()?, some_are_absent })
+}

@@ -1,0 +1,258 @@
+//! The types of the program, compiled on first use.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use super::abi::{Word, abi};
+use super::decode::{Decoded, decode, parts};
+use super::external::External;
+use super::library::{GET_SIZE, library};
+use super::verified::Reference;
+use crate::compiled::Compiled;
+use crate::mode::Mode;
+use crate::policy::{compiles_at_once, short_segments};
+use crate::registry::{Known, Registry};
+use crate::stats::{Left, left};
+
+/// The library copies segments of at least this length as fast as this engine. It copies shorter ones value by value.
+const LONG: u64 = 8192;
+
+/// Messages of fewer segments are left to the library: it has sent them by the time that this engine has packed them.
+const FEWEST_SEGMENTS: u64 = 8;
+
+/// A type that was decoded, but not compiled yet.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) decoded: Decoded,
+    /// The number of arguments of the call that made the type.
+    pub(super) parts: usize,
+}
+
+/// Reads a type; `None` if a part of it is not supported.
+///
+/// # Safety
+///
+/// The library must be supported, and MPI must be running. The handle must belong to a live datatype.
+pub(super) unsafe fn read(handle: Word) -> Option<Source> {
+    // SAFETY: guaranteed by the caller.
+    let (decoded, parts, size) = unsafe { (decode(handle)?, parts(handle)?, size(handle)?) };
+    (decoded.ty.size() == size).then_some(Source { decoded, parts })
+}
+
+/// Compiles a type; `None` if it is left to the library. The second part of the result says whether some of its values are
+/// pairs.
+pub(super) fn compile(source: &Source) -> Option<(Compiled, bool)> {
+    let Decoded { ty, parts } = &source.decoded;
+    let committed = ty.commit();
+    short_segments(&committed, LONG)?;
+    Some((Compiled::new(committed), parts.has_pairs))
+}
+
+/// Packed bytes of an element.
+///
+/// # Safety
+///
+/// As for [`read`].
+pub(super) unsafe fn size(handle: Word) -> Option<u64> {
+    let mut size = 0;
+    // SAFETY: the caller guarantees it, and the number lives through the call.
+    let code = unsafe { GET_SIZE.get()?(handle, &raw mut size) };
+    if code == 0 { u64::try_from(size).ok() } else { None }
+}
+
+/// Whether a type is worth compiling for its first message. `None` if the library refuses to return the envelope, and has
+/// called the program's error handler.
+///
+/// # Safety
+///
+/// As for [`read`].
+pub(super) unsafe fn is_worth_it_at_once(handle: Word, bytes: usize) -> Option<bool> {
+    if !compiles_at_once(bytes, 0) {
+        return Some(false);
+    }
+    // SAFETY: guaranteed by the caller.
+    Some(compiles_at_once(bytes, unsafe { parts(handle) }?))
+}
+
+/// A type of the program. Its forms are compiled on first use.
+#[derive(Debug)]
+pub(super) struct Entry {
+    /// `None` if a part of the type is not supported.
+    source: Option<Source>,
+    /// `None` inside if the type is left to the library.
+    native: OnceLock<Option<Compiled>>,
+    external: OnceLock<Option<External>>,
+    /// The library's own type, for comparisons.
+    pub(super) reference: Option<Reference>,
+}
+
+impl Entry {
+    fn new(source: Option<Source>, reference: Option<Reference>) -> Self {
+        Self { source, native: OnceLock::new(), external: OnceLock::new(), reference }
+    }
+
+    /// The type for packed bytes as they are in messages; `None` if it is left to the library.
+    pub(super) fn native(&self) -> Option<&Compiled> {
+        let compile = |source: &Source| compile(source).map(|(compiled, _)| compiled);
+        self.part(&self.native, compile, Left::Long)
+    }
+
+    /// The type for `MPI_Pack_external`; `None` if it is left to the library.
+    pub(super) fn external(&self) -> Option<&External> {
+        let converts = library().is_some_and(|library| library.converts);
+        let make = |source: &Source| External::new(source).filter(|_| converts);
+        self.part(&self.external, make, Left::Unknown)
+    }
+
+    /// Compiles one form of a type on its first use. Threads that come at the same time compile in vain, which is better than
+    /// blocking.
+    fn part<'a, T>(
+        &'a self,
+        known: &'a OnceLock<Option<T>>,
+        compile: impl Fn(&Source) -> Option<T>,
+        reason: Left,
+    ) -> Option<&'a T> {
+        let part = if let Some(part) = known.get() {
+            part
+        } else {
+            let _ = known.set(self.source.as_ref().and_then(compile));
+            known.get()?
+        };
+        if part.is_none() {
+            left(reason);
+        }
+        part.as_ref()
+    }
+}
+
+/// The types with a message, or a call of `MPI_Pack`.
+static TYPES: Registry<Entry> = Registry::new();
+
+/// The types that the program has committed, or copied from committed ones, and has not freed since.
+///
+/// The library refuses a type that was never committed, but no function tells which types are. Nor does a type that it accepts
+/// stay alive: the function that deletes an attribute of a freed type may use the type, in any call of MPI that gives up the
+/// last reference. After that, the library reuses the handle for another type without notice.
+static COMMITTED: [Mutex<Option<HashSet<Word>>>; SHARDS] = [const { Mutex::new(None) }; SHARDS];
+
+/// Threads that commit types at the same time seldom meet in one of so many.
+const SHARDS: usize = 16;
+
+fn with_committed<R>(handle: Word, run: impl FnOnce(&mut HashSet<Word>) -> R) -> R {
+    // MPICH's handles differ in their lowest bits, addresses of structures above them.
+    let shard = &COMMITTED[(handle ^ handle >> 6) % SHARDS];
+    run(shard.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default())
+}
+
+/// Records that a type is committed, until [`forget`].
+pub(super) fn committed(handle: Word) {
+    with_committed(handle, |set| set.insert(handle));
+}
+
+/// Whether a derived type is known to be committed. Predefined ones are.
+pub(super) fn is_committed(handle: Word) -> bool {
+    abi().name(handle).is_some() || with_committed(handle, |set| set.contains(&handle))
+}
+
+/// The type, if its elements may be packed here; `None` if `count` elements are left to the library.
+///
+/// # Safety
+///
+/// The library must be supported, and MPI must be running. If the handle is derived, it must belong to a live datatype.
+pub(super) unsafe fn find(handle: Word, count: usize) -> Option<Arc<Entry>> {
+    if count == 0 || !abi().is_derived(handle) {
+        return None;
+    }
+    match TYPES.get(handle) {
+        Known::Yes(entry) => Some(entry),
+        Known::Busy => None,
+        Known::No => {
+            if !is_committed(handle) {
+                left(Left::Unknown);
+                return None;
+            }
+            if !TYPES.saw_before(handle) {
+                // SAFETY: guaranteed by the caller.
+                let bytes = usize::try_from(unsafe { size(handle) }?).ok()?.checked_mul(count)?;
+                // SAFETY: as above.
+                match unsafe { is_worth_it_at_once(handle, bytes) } {
+                    Some(true) => {}
+                    Some(false) => {
+                        left(Left::First);
+                        return None;
+                    }
+                    // After a refusal, the library is not queried again.
+                    None => return Some(TYPES.enter(handle, Entry::new(None, None))),
+                }
+            }
+            // SAFETY: as above.
+            let source = unsafe { read(handle) };
+            // SAFETY: as above.
+            let reference = Mode::get().verify.then(|| unsafe { Reference::new(handle) }).flatten();
+            Some(TYPES.enter(handle, Entry::new(source, reference)))
+        }
+    }
+}
+
+/// The type, if a message of `count` elements of it is packed or unpacked here; `None` if it is left to the library, after a few
+/// loads where the message is short.
+///
+/// # Safety
+///
+/// As for [`find`].
+#[inline]
+pub(super) unsafe fn find_for_message(handle: Word, count: usize) -> Option<Arc<Entry>> {
+    if !abi().is_derived(handle) {
+        return None;
+    }
+    if TYPES.fewest(handle).is_some_and(|fewest| count < fewest) {
+        left(Left::Small);
+        return None;
+    }
+    // SAFETY: guaranteed by the caller.
+    unsafe { find_long(handle, count) }
+}
+
+/// # Safety
+///
+/// As for [`find`].
+#[inline(never)]
+unsafe fn find_long(handle: Word, count: usize) -> Option<Arc<Entry>> {
+    // SAFETY: guaranteed by the caller.
+    let entry = unsafe { find(handle, count) }?;
+    let fewest = entry.native().map_or(usize::MAX, |compiled| {
+        let segments = short_segments(&compiled.committed, LONG).unwrap_or(1);
+        if Mode::get().all {
+            1
+        } else {
+            usize::try_from(FEWEST_SEGMENTS.div_ceil(segments)).unwrap_or(1)
+        }
+    });
+    if TYPES.fewest(handle) != Some(fewest) {
+        TYPES.leave_below(handle, fewest);
+    }
+    (count >= fewest).then_some(entry)
+}
+
+/// Forgets the type with a handle. Called before the program gives up its last reference.
+pub(super) fn forget(handle: Word) {
+    with_committed(handle, |set| set.remove(&handle));
+    TYPES.forget(handle);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_type_is_committed_until_it_is_forgotten() {
+        let handles = [0x8C00_0005, 0xCC00_0005, 0xCC03_F3FF, 0x5555_5555_5000, 0x5555_5555_5040];
+        for one in handles {
+            committed(one);
+            assert!(handles.iter().all(|&other| is_committed(other) == (other == one)), "{one:x}");
+            forget(one);
+            assert!(!is_committed(one), "{one:x}");
+        }
+        assert!(is_committed(0x8C00_0000), "a pair");
+    }
+}

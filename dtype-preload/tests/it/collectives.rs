@@ -1,0 +1,28 @@
+//! Collective operations that move data, of ranks with and without the library under test in one job.
+
+use dtype_test_support::mpi_library::Library;
+
+#[test]
+fn each_rank_has_the_right_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    for library in Library::all() {
+        let program = library.compile("collectives.c", folder.path());
+        let all: &[(&str, &[bool])] = &[
+            ("on", &[false; 3]),
+            ("on", &[true; 2]),
+            ("on", &[true; 4]),
+            ("verify,all", &[true; 3]),
+            ("on", &[true, false]),
+            ("on", &[false, true]),
+            ("on", &[true, false, true]),
+            ("on", &[false, true, false, true]),
+        ];
+        for (mode, hooked) in all {
+            let (out, err) = library.run(&program, &["10", "300"], mode, hooked, &[]);
+            let what = format!("{library:?} {mode} {hooked:?}: {out} {err}");
+            let moved = out.trim().strip_prefix("right, ").unwrap_or_else(|| panic!("{what}"));
+            // The least of all ranks, some of which are left alone.
+            assert_eq!(moved == "0 moved", hooked.contains(&false), "{what}");
+        }
+    }
+}
