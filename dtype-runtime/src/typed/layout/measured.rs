@@ -16,7 +16,7 @@ use std::{format, println, vec};
 use super::random::for_random;
 use super::*;
 use crate::kernel::Pack;
-use crate::kernel::measured::{CopyBy, Measured, report};
+use crate::kernel::measured::{CopyBy, Measured, Runs, report};
 use crate::kernels::Isa;
 use crate::plan::costs::{self, Cost};
 
@@ -158,7 +158,7 @@ fn measured<T: Datatype, D: Way>(count: usize, use_: &str, rows: &mut Vec<Measur
     let name = match Layout::<T>::WAYS.choose(what, count, true) {
         Slice::Moved => "moves",
         Slice::Permuted => "permutation",
-        Slice::Shuffled => "shuffles",
+        Slice::Shuffled => "shuffle",
         Slice::Strided => "in rows",
     };
     let range = match count {
@@ -167,8 +167,9 @@ fn measured<T: Datatype, D: Way>(count: usize, use_: &str, rows: &mut Vec<Measur
         16..100 => "16 to 99",
         _ => "100 and more",
     };
-    let records = format!("{count} × {}", T::TYPE_MAP);
-    rows.push(Measured::new(format!("{use_}, {range} values, {name}"), records, &ways));
+    let runs = Runs(Layout::<T>::OPS.unwrap_or(&[]));
+    let records = format!("{count} × {runs} every {}", size_of::<T>());
+    rows.push(Measured::new(format!("{use_}, {range} values, {name}"), records, name, &ways));
 }
 
 #[test]

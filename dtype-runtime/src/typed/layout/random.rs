@@ -30,6 +30,7 @@ struct Fields {
 }
 
 /// A number less than `end`, for each seed and index.
+#[expect(clippy::cast_possible_truncation, reason = "less than `end`")]
 const fn draw(seed: u64, index: usize, end: usize) -> usize {
     let state = (seed << 8 | index as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let mixed = (state ^ state >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
