@@ -30,8 +30,8 @@ pub enum NumpyError {
         /// One past the last byte of data.
         true_ub: i64,
     },
-    /// A byte is named more than once.
-    #[error("no dtype: a byte is named more than once")]
+    /// Fields overlap: a byte is named more than once.
+    #[error("no dtype: fields overlap")]
     Overlap,
     /// An item is larger than memory can address.
     #[error("no dtype: an item of more than {} bytes", i64::MAX)]

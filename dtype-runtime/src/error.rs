@@ -457,11 +457,9 @@ impl fmt::Display for Error {
                 f,
                 "the layout touches bytes {start} to {end}, outside the memory of {len} bytes"
             ),
-            Self::Overlap { count } => write!(
-                f,
-                "{count} instances of this type name a byte of memory more than once and cannot be \
-                 unpacked"
-            ),
+            Self::Overlap { count } => {
+                write!(f, "instances overlap in memory; refusing to unpack {count} of them")
+            }
             Self::InvalidValue { record, path, expected, value } => {
                 write!(f, "record {record}")?;
                 if !path.is_empty() {

@@ -262,7 +262,7 @@ fn a_build_without_hdf5_says_so() {
 fn files_that_are_refused() {
     let folder = Folder::new();
     for (bytes, expected) in [
-        (npy("<i4", &[3], &[0; 8]), "the input has 2 of its 3 records"),
+        (npy("<i4", &[3], &[0; 8]), "the input ends after 2 of the 3 records in its header"),
         (npy("<i4", &[3], &[0; 9]), "1 byte remains at offset"),
         (
             npy("[('a', '<i4'), ('b', '>i4')]", &[1], &[0; 8]),

@@ -208,7 +208,7 @@ impl Share {
             let start = self.start + if self.whole > 0 { self.whole * self.step } else { 0 };
             add(Type::contiguous(self.rest, old)?, start)?;
         }
-        // Two different constructors made the parts, so no two of them are equal.
+        // One part is an hvector, the other contiguous, so comparing them is useless.
         let share = Type::structure_of(members.into(), |_| false)?;
         Type::resized(&share, 0, bytes(self.global)?)
     }

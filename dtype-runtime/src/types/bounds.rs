@@ -66,8 +66,8 @@ impl Hull {
         Self { call, data: None, marks, own: marks, span: None, align: 1 }
     }
 
-    /// Adds copies of a part, with the least and the greatest of their displacements. `rules` must be the strongest rule of all
-    /// parts.
+    /// Adds copies of a part; `displacements` are the least and the greatest displacement of these copies. `rules` must be the
+    /// strongest rule of all parts.
     pub(super) fn add(
         &mut self,
         part: &Type,

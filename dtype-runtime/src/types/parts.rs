@@ -170,10 +170,10 @@ impl Parts {
         Ok(())
     }
 
-    /// Includes the bounds of copies of `old`, with the least and the greatest of their displacements.
+    /// Includes the bounds of copies of `old`; `extremes` are the least and the greatest displacement of these copies.
     #[inline(always)]
-    fn bound(&mut self, old: &Type, places: (i64, i64)) -> Result<(), Error> {
-        self.bounds.add(old, places, self.rules)?;
+    fn bound(&mut self, old: &Type, extremes: (i64, i64)) -> Result<(), Error> {
+        self.bounds.add(old, extremes, self.rules)?;
         // A marker itself does not have the flag; the type that contains it does.
         self.user |= match old.constructor() {
             Constructor::LbMarker => Flags::USER_LB,
