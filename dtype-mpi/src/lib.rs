@@ -103,6 +103,11 @@
 //! `mpicc` by default. With two libraries on a machine, use a separate target folder for each (`cargo
 //! --target-dir`): the `mpi` crate is not recompiled when only `MPICC` changes.
 //!
+//! A program for the standard ABI of MPI 5 runs with any library that has it, without being compiled again: MPICH from 5.0 on,
+//! Intel MPI, and what follows. `MPICC` then names `abi/mpicc` in the folder of this crate, and `MPICC_ABI` the library's compiler
+//! wrapper for the ABI (`mpicc_abi` by default). That script adds to the library's header the few functions that the `mpi` crate
+//! calls and the ABI lacks.
+//!
 //! A program finds the library when it starts: in the folders of `LD_LIBRARY_PATH`, in its run path, and in the system's. A
 //! compiler wrapper of a library elsewhere sets the run path for C programs, but cargo lets no dependency set it for the
 //! programs of others. A build script of your crate can, with the folders that this crate hands on:

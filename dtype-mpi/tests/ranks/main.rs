@@ -70,6 +70,7 @@ const TESTS: &[Test] = &[
     ("requests that nobody waits for", immediate::dropped),
     ("a request for too short a message, and too long", immediate::lengths),
     ("a request for much too long a message", immediate::too_long),
+    ("errors of requests on other communicators", immediate::communicators),
     ("transfers in chunks", pipelines::all_lengths),
     ("transfers in chunks that do not fit", pipelines::misfits),
     ("transfers that are none", pipelines::headers),
