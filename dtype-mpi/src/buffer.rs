@@ -250,7 +250,7 @@ impl Layout {
 /// let buffer = SendBuffer::new(&flags)?;
 /// mpi::request::scope(|scope| {
 ///     let request = me.immediate_send(scope, &buffer);
-///     let (back, _) = me.recv_packed::<(u32, bool)>()?; // checks the flags
+///     let (back, _) = me.recv_packed::<(u32, bool)>(0)?; // checks the flags
 ///     assert_eq!(back, flags);
 ///     request.wait();
 ///     Ok::<_, dtype_mpi::Error>(())

@@ -209,14 +209,49 @@ impl<'c> Exchange<'c> {
     /// [`new`](Self::new), with [`Error::Elements`] for neighbours whose faces have other sizes.
     pub fn halo(
         cartesian: &'c CartesianCommunicator,
-        sizes: &[u64],
-        width: u64,
+        sizes: &[usize],
+        width: usize,
         element: &Type,
         neighbours: Neighbours,
     ) -> Result<Self, Error> {
         let parts = halo_parts(cartesian, sizes, width, element, neighbours);
         let (sends, receives) = agree_on(cartesian, parts)?;
         Self::new(cartesian, sends, receives)
+    }
+
+    /// The halo exchange of a grid of `T`s: as [`halo`](Self::halo), of whole elements. Any `#[derive(Datatype)]` type can be
+    /// exchanged: with padding, skipped fields, `bool`s, enums and checks. What arrives is checked before it is written.
+    ///
+    /// # Errors
+    ///
+    /// As [`halo`](Self::halo).
+    ///
+    /// ```
+    /// use dtype_mpi::{Exchange, Neighbours};
+    /// use mpi::traits::*;
+    ///
+    /// #[derive(dtype_runtime::Datatype, Clone, Debug, PartialEq)]
+    /// struct Cell {
+    ///     density: f64,
+    ///     is_wall: bool,
+    /// }
+    ///
+    /// let universe = mpi::initialize().expect("MPI runs once");
+    /// let world = universe.world();
+    /// let ring = world.create_cartesian_communicator(&[world.size()], &[true], false).unwrap();
+    /// let mut exchange = Exchange::halo_of::<Cell>(&ring, &[6], 1, Neighbours::Faces)?;
+    /// let mut cells = vec![Cell { density: f64::from(world.rank()), is_wall: true }; 6];
+    /// exchange.run(&mut cells)?;
+    /// assert_eq!(cells[5].density, f64::from((world.rank() + 1) % world.size()));
+    /// # Ok::<(), dtype_mpi::Error>(())
+    /// ```
+    pub fn halo_of<T: Described>(
+        cartesian: &'c CartesianCommunicator,
+        sizes: &[usize],
+        width: usize,
+        neighbours: Neighbours,
+    ) -> Result<Self, Error> {
+        Self::halo(cartesian, sizes, width, &Type::of_record::<T>(), neighbours)
     }
 
     fn checked<C: CommunicatorCollectives>(
@@ -594,8 +629,8 @@ fn agree_on<C: CommunicatorCollectives, R>(
 /// The sent parts and the received parts of a halo.
 fn halo_parts(
     cartesian: &CartesianCommunicator,
-    sizes: &[u64],
-    width: u64,
+    sizes: &[usize],
+    width: usize,
     element: &Type,
     neighbours: Neighbours,
 ) -> Result<(Vec<Part>, Vec<Part>), Error> {
@@ -604,10 +639,11 @@ fn halo_parts(
 
     let grid = cartesian.get_layout();
     let dimensions = grid.dims.len();
-    let is_wide = |size: &u64| width.checked_mul(3).is_some_and(|least| *size >= least);
+    let is_wide = |size: &usize| width.checked_mul(3).is_some_and(|least| *size >= least);
     if sizes.len() != dimensions || dimensions > MAX_DIMENSIONS || !sizes.iter().all(is_wide) {
         return Err(Error::Halo { sizes: sizes.to_vec(), width, dimensions });
     }
+    let all: Vec<u64> = sizes.iter().map(|&size| size as u64).collect();
     let (mut sends, mut receives) = (Vec::new(), Vec::new());
     let directions = sizes.iter().fold(1, |directions, _| 3 * directions);
     for direction in 0..directions {
@@ -629,16 +665,18 @@ fn halo_parts(
         let Some(rank) = neighbour(&grid.dims, &grid.periods, &grid.coords, &steps) else {
             continue;
         };
-        let along = |step: i32, size: u64, lower: u64, upper: u64| match step {
+        let along = |step: i32, size: usize, lower: usize, upper: usize| match step {
             0 => (size - 2 * width, width),
             -1 => (width, lower),
             _ => (width, size - upper - width),
         };
         let part = |tag, lower, upper| {
-            let along =
-                steps.iter().zip(sizes).map(|(&step, &size)| along(step, size, lower, upper));
+            let along = steps.iter().zip(sizes).map(|(&step, &size)| {
+                let (length, start) = along(step, size, lower, upper);
+                (length as u64, start as u64)
+            });
             let (lengths, starts): (Vec<u64>, Vec<u64>) = along.unzip();
-            let ty = Type::subarray(sizes, &lengths, &starts, Order::C, element)?;
+            let ty = Type::subarray(&all, &lengths, &starts, Order::C, element)?;
             Ok::<_, Error>(Part::new(rank, tag, &ty))
         };
         sends.push(part(direction, width, width)?);

@@ -25,7 +25,7 @@
 //! let particles = vec![Particle { position: [1.0, 2.0, 3.0], charge: -1 }; 100];
 //!
 //! let request = next.immediate_send_packed(&particles, 0)?;
-//! let (came, _) = before.recv_packed::<Particle>()?;
+//! let (came, _) = before.recv_packed::<Particle>(0)?;
 //! request.wait()?;
 //! assert_eq!(came, particles);
 //!
@@ -175,12 +175,12 @@ pub use collective::Gathered;
 pub use decode::decode;
 #[cfg(feature = "gpu")]
 pub use device::DeviceMessage;
-pub use error::Error;
+pub use error::{Difference, Error};
 pub use exchange::{Exchange, Neighbours, Part, Started};
 pub use flatten::{flatten, flatten_mut};
 pub use memory::Memory;
 pub use operation::Operation;
-pub use packed::{Incoming, PackedReceive, PackedSend, received_count};
+pub use packed::{Incoming, PackedReceive, PackedSend, any_tag, received_count};
 pub use pipeline::Pipeline;
 pub use raw::{Contents, Datatype};
 pub use received::Received;

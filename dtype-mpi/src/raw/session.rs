@@ -128,11 +128,11 @@ impl<'c> Later<'c> {
             let other = Later { handle, communicator: PhantomData };
             (is_receive && !is_open_mpi()).then(|| other.begin(call)).transpose()
         };
-        let _on = self.begin(call)?;
+        let on = self.begin(call)?;
         // SAFETY: constants of the library.
         let (world, own) = unsafe { (ffi::RSMPI_COMM_WORLD, ffi::RSMPI_COMM_SELF) };
-        let _world = if self.handle == world { None } else { also(world)? };
-        Ok(Completing { _own: also(own)?, _world, _on })
+        let world = if self.handle == world { None } else { also(world)? };
+        Ok(Completing { _own: also(own)?, _world: world, _on: on })
     }
 }
 

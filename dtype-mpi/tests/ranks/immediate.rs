@@ -53,7 +53,7 @@ pub(crate) fn dropped(world: &SimpleCommunicator) {
     drop(before.immediate_recv_packed_into(&mut elements, 7).unwrap());
     world.barrier();
     let send = next.immediate_send_packed(&own, 7).unwrap();
-    assert_eq!(before.recv_packed_with_tag::<Flagged>(7).unwrap().0, own);
+    assert_eq!(before.recv_packed::<Flagged>(7).unwrap().0, own);
     assert_eq!(elements, unchanged);
     drop(send);
     // A dropped send arrives, and so does a leaked one.
@@ -62,7 +62,7 @@ pub(crate) fn dropped(world: &SimpleCommunicator) {
     receive.wait().unwrap();
     assert_eq!(elements, own);
     std::mem::forget(next.immediate_send_packed(&own[..10], 7).unwrap());
-    assert_eq!(before.recv_packed_with_tag::<Flagged>(7).unwrap().0, own[..10]);
+    assert_eq!(before.recv_packed::<Flagged>(7).unwrap().0, own[..10]);
     // A leaked receive keeps its own memory, and the message is written there.
     let mut elements = unchanged.clone();
     std::mem::forget(before.immediate_recv_packed_into(&mut elements, 8).unwrap());
