@@ -13,6 +13,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use dtype_message::Schema;
 use dtype_runtime::Datatype as Described;
 use mpi::ffi::MPI_Comm;
+use mpi::raw::AsRaw;
 use mpi::traits::{Destination, Source};
 use mpi::{Rank, Tag};
 
@@ -36,7 +37,7 @@ pub trait CheckedDestination: Destination {
     fn send_checked<T: Described>(&self, elements: &[T], tag: Tag) -> Result<(), Error> {
         let to = self.destination_rank();
         let on = OnCommunicator::begin("MPI_Send", self.as_communicator())?;
-        if let Some(schema) = schema_to_send::<T>(&on, to, tag) {
+        if let Some(schema) = schema_to_send::<T>(self, tag) {
             on.send(&schema, to, tag)?;
         }
         let bytes = with_trailer(elements);
@@ -56,8 +57,7 @@ pub trait CheckedDestination: Destination {
         elements: &[T],
         tag: Tag,
     ) -> Result<PackedSend<'_>, Error> {
-        let on = OnCommunicator::begin("MPI_Isend", self.as_communicator())?;
-        let schema = schema_to_send::<T>(&on, self.destination_rank(), tag);
+        let schema = schema_to_send::<T>(self, tag);
         let first = schema.map(|schema| start_send(self, tag, || Ok(schema))).transpose()?;
         Ok(start_send(self, tag, || Ok(with_trailer(elements)))?.after(first))
     }
@@ -162,7 +162,8 @@ fn with_trailer<T: Described>(elements: &[T]) -> Vec<u8> {
 }
 
 /// A message with the schema of a type, if the thread has not sent one before.
-fn schema_to_send<T: Described>(on: &OnCommunicator<'_>, to: Rank, tag: Tag) -> Option<Vec<u8>> {
+#[inline]
+fn schema_to_send<T: Described>(to: &(impl Destination + ?Sized), tag: Tag) -> Option<Vec<u8>> {
     /// A communicator, a rank, a tag, and the address of a type map.
     type Sent = (MPI_Comm, Rank, Tag, usize);
     const KEPT: usize = 64;
@@ -174,9 +175,9 @@ fn schema_to_send<T: Described>(on: &OnCommunicator<'_>, to: Rank, tag: Tag) -> 
     if T::TYPE_MAP.size() < 2 {
         return None;
     }
-    let map = ptr::from_ref(T::TYPE_MAP).addr();
-    let sent = Some((on.handle(), to, tag, map));
-    let place = (to.cast_unsigned() as usize) ^ (tag.cast_unsigned() as usize) ^ (map >> 6);
+    let (map, rank) = (ptr::from_ref(T::TYPE_MAP).addr(), to.destination_rank());
+    let sent = Some((to.as_communicator().as_raw(), rank, tag, map));
+    let place = (rank.cast_unsigned() as usize) ^ (tag.cast_unsigned() as usize) ^ (map >> 6);
     let before = SENT.try_with(|all| all.borrow_mut().get_mut(place % KEPT)?.replace(sent?));
     if before.is_ok_and(|before| before == sent) { None } else { schema::<T>() }
 }

@@ -58,7 +58,7 @@
 //! | reduce structs of numbers with the library's operations | [`flatten`], [`flatten_mut`] |
 //! | count the elements that were received | [`Received`]; [`received_count`] for the status of the [`mpi`] crate |
 //! | send and receive types made at run time | [`Layout::packer`], [`Layout::unpacker`], [`send_stream`](traits::PackedDestination::send_stream), [`recv_stream`](traits::PackedSource::recv_stream) |
-//! | send and receive what is in the memory of a device | `DeviceMessage`, with the feature `gpu` |
+//! | send and receive what is in the memory of a device | `DeviceMessage`, with the feature `gpu`; for all parts of a grid at once `Exchange::on_device` |
 //! | call the library with your own datatype | [`Datatype::of`], [`Datatype::new`], [`Memory`] |
 //! | convert a library's datatype to a [`Type`](dtype_runtime::Type) | [`Datatype::to_type`], [`decode`] |
 //!
@@ -176,6 +176,8 @@ pub use decode::decode;
 #[cfg(feature = "gpu")]
 pub use device::DeviceMessage;
 pub use error::{Difference, Error};
+#[cfg(feature = "gpu")]
+pub use exchange::{DeviceExchange, DeviceStarted};
 pub use exchange::{Exchange, Neighbours, Part, Started};
 pub use flatten::{flatten, flatten_mut};
 pub use memory::Memory;

@@ -108,6 +108,8 @@ const TESTS: &[Test] = &[
     ("device memory", devices::exchanges),
     #[cfg(feature = "gpu")]
     ("device memory: messages that are refused", devices::refused),
+    #[cfg(feature = "gpu")]
+    ("device memory: halos", devices::halos),
     ("one datatype for each type, whichever thread asks", together::cache),
     ("threads that send at the same time", together::threads),
 ];
