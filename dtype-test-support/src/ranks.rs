@@ -48,11 +48,11 @@ pub fn run(wrapper: &str, ranks: usize, limit: Duration, environment: &[(&str, &
     }
 }
 
-/// The launcher with the suffix of the compiler wrapper: `mpirun.mpich` for `mpicc.mpich`.
+/// The launcher with the suffix of the compiler wrapper: `mpirun.mpich` for `mpicc.mpich`, and `mpirun` for `mpicc_abi`.
 fn launcher(wrapper: &str) -> PathBuf {
     let wrapper = Path::new(wrapper);
     let name = wrapper.file_name().and_then(|name| name.to_str()).unwrap_or("mpicc");
-    wrapper.with_file_name(name.replace("mpicc", "mpirun"))
+    wrapper.with_file_name(name.replace("mpicc", "mpirun").replace("_abi", ""))
 }
 
 fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {

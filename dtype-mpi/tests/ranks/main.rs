@@ -67,6 +67,7 @@ const TESTS: &[Test] = &[
     ("requests that nobody waits for", immediate::dropped),
     ("a request for too short a message, and too long", immediate::lengths),
     ("a request for much too long a message", immediate::too_long),
+    ("errors of requests on other communicators", immediate::communicators),
     ("transfers in chunks", pipelines::all_lengths),
     ("transfers in chunks that do not fit", pipelines::misfits),
     ("transfers that are none", pipelines::headers),
@@ -104,6 +105,8 @@ const TESTS: &[Test] = &[
     ("device memory", devices::exchanges),
     #[cfg(feature = "gpu")]
     ("device memory: messages that are refused", devices::refused),
+    #[cfg(feature = "gpu")]
+    ("device memory: halos", devices::halos),
     ("one datatype for each type, whichever thread asks", together::cache),
     ("threads that send at the same time", together::threads),
 ];

@@ -72,7 +72,7 @@ pub(crate) fn threads(_: &SimpleCommunicator) {
                     let own = Flagged::some(20, &mut Numbers(round * 8 + u64::from(tag)));
                     let tag = tag.into();
                     let request = next.immediate_send_packed(&own, tag).unwrap();
-                    assert_eq!(before.recv_packed_with_tag::<Flagged>(tag).unwrap().0, own);
+                    assert_eq!(before.recv_packed::<Flagged>(tag).unwrap().0, own);
                     request.wait().unwrap();
                 }
             });
