@@ -11,12 +11,12 @@
 //! | `registers` | what a set of instructions offers, and the dispatch to the one that is selected |
 //! | `vector` | registers whose bytes are rearranged, and the dispatch for the kernels that use them |
 //! | `x86_64`, `aarch64` | AVX2 and AVX-512, and NEON |
-//! | `moves`, `pieces` | one block: its length known at run time, or at compile time |
-//! | `rows`, `blocks`, `grid` | blocks at equal distances, in one and two dimensions |
+//! | `block` | one block: its length known at run time, or at compile time |
+//! | `strided` | blocks at equal distances |
+//! | `grid` | blocks in two dimensions that share cache lines: matrices |
 //! | `irregular` | lists of blocks |
-//! | `permute`, `records` | arrays of small structs |
+//! | `record` | records of a few runs: one instance, and arrays of small structs |
 //! | `shuffle` | slices of values, whose padding nobody else accesses |
-//! | `one` | one instance |
 //! | `gather` | arrays of small structs as columns, and back |
 //! | `lanes` | values in packed records that must lie in a range |
 //! | `reverse`, `integers`, `elements` | values that change on the way |
@@ -28,7 +28,7 @@
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
-pub(crate) mod blocks;
+pub(crate) mod block;
 pub(crate) mod direction;
 pub(crate) mod elements;
 mod gather;
@@ -42,19 +42,15 @@ mod irregular;
 mod lanes;
 #[cfg(test)]
 pub(crate) mod measured;
-mod moves;
-pub(crate) mod one;
-mod permute;
-pub(crate) mod pieces;
-mod records;
+mod record;
 mod registers;
 mod reverse;
-mod rows;
 #[cfg_attr(
     not(any(target_arch = "x86_64", target_arch = "aarch64")),
     allow(dead_code, reason = "only some machines have vectors")
 )]
 mod shuffle;
+mod strided;
 #[cfg(test)]
 pub(crate) mod tests;
 #[cfg_attr(
@@ -65,19 +61,21 @@ mod vector;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
-pub(crate) use blocks::{blocks, part as part_of_blocks, run};
+pub(crate) use block::{constant, run};
 pub(crate) use direction::{Direction, Move, Pack, Steps, Unpack, Way, Zero};
 pub(crate) use gather::{columns, is_gathering};
 pub(crate) use grid::part as part_of_grid;
 pub(crate) use irregular::{list, list_within};
 pub(crate) use lanes::test;
-pub(crate) use permute::{blocks as permuted_blocks, permute, permute_or};
-pub(crate) use records::part as part_of_records;
+pub(crate) use record::part as part_of_records;
+pub(crate) use record::{one, one_run, permute, permute_or, permuted_blocks};
 pub(crate) use reverse::reverse;
-pub(crate) use rows::{grid, shared as shared_strided, strided};
 pub(crate) use shuffle::{pack_values, unpack_values};
+pub(crate) use strided::part as part_of_blocks;
+pub(crate) use strided::{blocks, grid, strided, strided_shared};
 
-use registers::compiled_for_selected;
+use record::permuted;
+use registers::{Registers, compiled_for_selected};
 
 use crate::kernels::selected;
 use crate::plan::choose::{self, Kernel};
@@ -99,7 +97,7 @@ pub(crate) unsafe fn execute<D: Direction>(
     unsafe {
         match count {
             0 => {}
-            1 => one::one::<D>(plan, memory, packed),
+            1 => one::<D>(plan, memory, packed),
             _ if !selected().permutes() && plan.program().is_few_runs(count) => {
                 few::<D>(plan.program(), count, memory, packed);
             }
@@ -118,17 +116,17 @@ compiled_for_selected! {
     unsafe fn several[D: Direction][D](
         plan: &Plan, count: u64, memory: *mut u8, packed: *mut u8,
     ) = R => {
-        if <R as registers::Registers>::PERMUTES
-            && let Some(all) = choose::permuted_instances(plan, plan.size() * count, D::USE)
-        {
-            #[expect(clippy::cast_possible_truncation, reason = "bytes and a displacement in memory")]
-            let (bytes, disp) = ((plan.size() * count) as usize, all.disp as isize);
+        let bytes = plan.size() * count;
+        #[expect(clippy::cast_possible_truncation, reason = "bytes and a displacement in memory")]
+        if R::ISA.permutes()
+            && let Some(all) = choose::permuted_instances(plan, bytes, D::USE)
             // The permutation is that of the instances, counted from the displacement.
-            let first = memory.wrapping_offset(disp);
-            permute::by_registers::<D, R>(&all.permuted.permutation, 0..bytes, first, packed);
-        } else {
-            unpermuted::<D>(plan, count, memory, packed);
+            && let first = memory.wrapping_offset(all.disp as isize)
+            && R::permute::<D>(&all.permuted.permutation, 0..bytes as usize, first, packed)
+        {
+            return;
         }
+        unpermuted::<D>(plan, count, memory, packed);
     };
 }
 
@@ -148,7 +146,7 @@ unsafe fn unpermuted<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, pac
             let (disp, from) = all.find(0);
             #[expect(clippy::cast_possible_truncation, reason = "bytes in memory")]
             let len = (plan.size() * count) as usize;
-            records::part::<D>(all, from, len, memory.wrapping_offset(disp), packed);
+            part_of_records::<D>(all, from, len, memory.wrapping_offset(disp), packed);
         } else if choose::are_walked(program, count) {
             let of = Repeated { ops: program.instance(), count, stride: plan.extent() };
             walked::<D>(of, program, memory, packed);
@@ -176,7 +174,7 @@ unsafe fn few<D: Direction>(program: &Program, count: u64, memory: *mut u8, pack
     };
     // SAFETY: called below for the runs of each instance, which the caller guarantees, and for as many packed bytes.
     let run = |disp, len, memory: *mut u8, packed: *mut u8| unsafe {
-        blocks::run::<D>(memory.wrapping_offset(disp), packed, len);
+        self::run::<D>(memory.wrapping_offset(disp), packed, len);
     };
     // The runs of each instance: one and two are the most frequent, and are read only once.
     match instance {
@@ -258,18 +256,18 @@ pub(crate) unsafe fn repeated<D: Direction>(
         match kernel {
             Kernel::Nothing => packed,
             Kernel::Blocks(all) => blocks::<D>(&all, program, memory, packed),
-            Kernel::Permutation(all) => match permute::end::<D>(all, count, memory, packed) {
+            Kernel::Permutation(all) => match permuted::<D>(all, count, memory, packed) {
                 Some(end) => end,
                 // Another thread has selected other instructions meanwhile.
                 None => walked::<D>(of, program, memory, packed),
             },
             Kernel::PermutedRows(_) | Kernel::Grid(_) | Kernel::Tiles(_) => match ops {
                 [Op::Blocks(row)] => {
-                    blocks::rows::<D>(kernel, row, program, count, stride, memory, packed)
+                    strided::rows::<D>(kernel, row, program, count, stride, memory, packed)
                 }
                 _ => packed,
             },
-            Kernel::Runs(runs) => records::run_by_run::<D>(runs, stride, count, memory, packed),
+            Kernel::Runs(runs) => record::run_by_run::<D>(runs, stride, count, memory, packed),
             Kernel::Flat(Flat { list, lists, .. }) => {
                 let mut packed = packed;
                 for iteration in 0..count {
@@ -322,7 +320,7 @@ unsafe fn operations<D: Direction>(
         let (run, len) = (memory.wrapping_offset(*disp as isize), *len as usize);
         // SAFETY: one of the operations, which the caller guarantees.
         unsafe {
-            blocks::run::<D>(run, packed, len);
+            self::run::<D>(run, packed, len);
         }
         packed = packed.wrapping_add(D::advance(len));
         rest = after;

@@ -9,7 +9,7 @@ use super::copier::copy_range;
 use super::cursor::Instances;
 use crate::commit::{Committed, Single};
 use crate::error::Error;
-use crate::kernel::{self, Pack, Unpack, Way, one};
+use crate::kernel::{self, Pack, Unpack, Way};
 
 impl Committed {
     /// Packs `count` instances from memory to the front of `out`, and returns the number of bytes written.
@@ -68,10 +68,10 @@ impl Committed {
         match self.single() {
             &Single { run: Some(disp), touches_next, .. } if touches_next || count == 1 => {
                 // SAFETY: all bytes of the instances, which are one run, packed in the order of the addresses.
-                unsafe { one::run::<D>(memory.wrapping_offset(disp), packed, size) };
+                unsafe { kernel::one_run::<D>(memory.wrapping_offset(disp), packed, size) };
             }
             // SAFETY: passed on to the caller.
-            _ if count == 1 => unsafe { one::one::<D>(self.plan(), memory, packed) },
+            _ if count == 1 => unsafe { kernel::one::<D>(self.plan(), memory, packed) },
             // SAFETY: passed on to the caller.
             _ => unsafe { kernel::execute::<D>(self.plan(), count as u64, memory, packed) },
         }

@@ -2,11 +2,11 @@
 
 use alloc::borrow::Cow;
 
-use super::blocks::{blocks, run};
+use super::block::run;
 use super::direction::{Steps, Way};
-use super::records::Tiled;
+use super::record::Tiled;
 use super::reverse::{reverse, reverse_value};
-use super::rows::strided;
+use super::strided::{blocks, strided};
 use crate::plan::{Blocks, Elements, Op, Program, Values, bytewise_size, values};
 use crate::representation::Form;
 

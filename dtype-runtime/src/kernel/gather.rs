@@ -4,7 +4,7 @@
 
 use super::direction::{Steps, Way};
 use super::registers::{Registers, compiled_for_selected};
-use super::rows::strided;
+use super::strided::strided;
 use crate::kernels::selected;
 use crate::plan::{Constant, Gather, MAX_COLUMNS};
 

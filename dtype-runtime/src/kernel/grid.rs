@@ -28,10 +28,10 @@
 
 use core::ops::Range;
 
+use super::block::any;
 use super::direction::{Direction, Steps, Way};
-use super::moves::any;
 use super::registers::Portable;
-use super::rows::{self, column};
+use super::strided::{self, column};
 use crate::plan::{Blocks, Part, Split, choose, split};
 
 /// How many lines a set of the first-level cache has at least: the columns of a narrower tile.
@@ -192,7 +192,7 @@ impl Grid {
             let (memory, packed) = at(columns.start);
             // SAFETY: the caller guarantees the blocks.
             unsafe {
-                rows::grid::<D>(
+                strided::grid::<D>(
                     self.len,
                     [(rows.len(), down), (columns.len(), in_row)],
                     memory,
@@ -219,10 +219,10 @@ impl Grid {
                         self.tile::<D, 4, WAYS>(rows, memory, packed);
                     }
                     (len, 1) => {
-                        rows::grid::<D>(len, [(rows, down), (1, down)], memory, packed);
+                        strided::grid::<D>(len, [(rows, down), (1, down)], memory, packed);
                     }
                     (len, _) => {
-                        rows::grid::<D>(len, [(number, in_row), (rows, down)], memory, packed);
+                        strided::grid::<D>(len, [(number, in_row), (rows, down)], memory, packed);
                     }
                 }
             }

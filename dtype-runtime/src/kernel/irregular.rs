@@ -1,7 +1,7 @@
 //! Blocks at irregular displacements: the lists of a plan.
 
+use super::block::{any, by_block, four, long, three, touching, two};
 use super::direction::Direction;
-use super::moves::{any, by_block, four, long, three, touching, two};
 use super::registers::{Registers, compiled_for_selected};
 use crate::plan::choose::{self, PerBlock};
 use crate::plan::{Entries, List, Lists};
@@ -103,7 +103,7 @@ unsafe fn even<D: Direction, R: Registers>(
 ) -> (usize, *mut u8) {
     let offsets = within(offsets, len, limit);
     let mut next = packed;
-    // Loops, for the reason given in `rows`.
+    // Loops, for the reason given in `strided`.
     macro_rules! each_block {
         (|$m:ident, $p:ident| $copy:expr) => {
             each_block!(offsets, |$m, $p| $copy)

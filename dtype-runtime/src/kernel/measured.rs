@@ -198,7 +198,7 @@ fn measured<D: Way>(plan: &Plan, count: u64, use_: &str, rows: &mut Vec<Measured
     let permutes = || {
         if let Some(all) = &permutation {
             // SAFETY: as above; the permutation is that of the instances.
-            unsafe { permute::permute::<D>(black_box(all), 0..black_box(size), memory, packed) };
+            unsafe { permute::<D>(black_box(all), 0..black_box(size), memory, packed) };
         }
     };
     let by_runs = || {
@@ -206,7 +206,7 @@ fn measured<D: Way>(plan: &Plan, count: u64, use_: &str, rows: &mut Vec<Measured
             let (disp, from) = all.find(0);
             let first = memory.wrapping_offset(disp);
             // SAFETY: as above; the records are the instances.
-            unsafe { records::part::<D>(black_box(all), from, black_box(size), first, packed) };
+            unsafe { part_of_records::<D>(black_box(all), from, black_box(size), first, packed) };
         }
     };
     let joined = choose::joined(plan, count);

@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 use std::vec::Vec;
 
-use super::direction::Transfer;
 use super::*;
 use crate::basic::Basic;
 use crate::plan::choose::tests::{chosen, column, moves_of, record};
@@ -18,7 +17,7 @@ std::thread_local! {
 }
 
 impl Direction for Trace {
-    const TRANSFER: Transfer = Transfer::Pack;
+    const USE: Use = Use::Pack;
 
     unsafe fn copy(memory: *mut u8, packed: *mut u8, len: usize) {
         MOVES.with_borrow_mut(|moves| moves.push((memory.addr(), len as u64)));

@@ -11,9 +11,10 @@ mod steps;
 use core::arch::x86_64::{__m512i, __mmask64, _bzhi_u64, _mm512_loadu_si512};
 use core::ops::Range;
 
-use super::direction::{Direction, Transfer, Way};
+use super::direction::{Direction, Way};
 use super::registers::Registers;
 use crate::kernels::Isa;
+use crate::plan::choose::Use;
 use crate::plan::{Constant, MAX_COLUMNS, Permutation, Step};
 
 /// AVX2: registers of 32 bytes. MOVBE, which every processor with AVX2 has, reverses a value while loading or storing it.
@@ -71,15 +72,15 @@ unsafe fn permute_prepared<D: Direction>(
 ) {
     // SAFETY: the caller guarantees the instructions, and both sides for the reads and writes of `D`.
     unsafe {
-        match D::TRANSFER {
-            Transfer::Pack => match (permutation.vectors(), permutation.period().1) {
+        match D::USE {
+            Use::Pack => match (permutation.vectors(), permutation.period().1) {
                 (1, ..=32) => permute::pack::<1, 32>(permutation, range, memory, packed),
                 (1, _) => permute::pack::<1, 64>(permutation, range, memory, packed),
                 _ => permute::pack::<2, 64>(permutation, range, memory, packed),
             },
-            Transfer::Unpack => by_vectors!(unpack(permutation, range, memory, packed)),
-            Transfer::Move => by_vectors!(copy(permutation, range, memory, packed)),
-            Transfer::Zero => {}
+            Use::Unpack | Use::Keep => by_vectors!(unpack(permutation, range, memory, packed)),
+            Use::Move => by_vectors!(copy(permutation, range, memory, packed)),
+            Use::Zero => {}
         }
     }
 }
@@ -124,8 +125,15 @@ impl Registers for Avx512 {
         range: Range<usize>,
         memory: *mut u8,
         packed: *mut u8,
-    ) {
-        // SAFETY: passed on to the caller.
+    ) -> bool {
+        debug_assert!(range.is_empty() || range.start < all.size(), "{range:?} of {all:?}");
+        if matches!(D::USE, Use::Zero) {
+            return false;
+        }
+        if range.is_empty() {
+            return true;
+        }
+        // SAFETY: the range is not empty, so it starts in the first record. Both functions require what the caller guarantees.
         unsafe {
             if prefetch::FAR.is_known() {
                 permute_prepared::<D>(all, range, memory, packed);
@@ -133,6 +141,7 @@ impl Registers for Avx512 {
                 prepare_and_permute::<D>(all, range, memory, packed);
             }
         }
+        true
     }
 
     #[inline(always)]
@@ -145,10 +154,10 @@ impl Registers for Avx512 {
     ) -> bool {
         // SAFETY: the caller guarantees the instructions, and both sides for the reads and writes of `D`.
         unsafe {
-            match D::TRANSFER {
-                Transfer::Pack => steps::pack(steps, record, count, memory, packed),
-                Transfer::Unpack => steps::unpack(steps, record, count, memory, packed),
-                Transfer::Move | Transfer::Zero => return false,
+            match D::USE {
+                Use::Pack => steps::pack(steps, record, count, memory, packed),
+                Use::Unpack | Use::Keep => steps::unpack(steps, record, count, memory, packed),
+                Use::Move | Use::Zero => return false,
             }
         }
         true
@@ -159,15 +168,16 @@ impl Registers for Avx512 {
         permutation: &Permutation,
         memory: *mut u8,
         packed: *mut u8,
-    ) {
+    ) -> bool {
         // SAFETY: the caller guarantees the instructions, and both sides for the reads and writes of `D`.
         unsafe {
-            match D::TRANSFER {
-                Transfer::Pack => by_vectors!(pack_one(permutation, memory, packed)),
-                Transfer::Unpack => by_vectors!(unpack_one(permutation, memory, packed)),
-                Transfer::Move | Transfer::Zero => {}
+            match D::USE {
+                Use::Pack => by_vectors!(pack_one(permutation, memory, packed)),
+                Use::Unpack | Use::Keep => by_vectors!(unpack_one(permutation, memory, packed)),
+                Use::Move | Use::Zero => return false,
             }
         }
+        true
     }
 
     #[inline(always)]

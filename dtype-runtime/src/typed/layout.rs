@@ -27,7 +27,7 @@ use core::ops::Range;
 use super::moves::{Move, Moves};
 use crate::commit::ConstantOps;
 use crate::datatype::Datatype;
-use crate::kernel::{self, Direction, Steps, Unpack, Way, pieces};
+use crate::kernel::{self, Steps, Unpack, Way};
 use crate::kernels::selected;
 use crate::plan::choose::{self, Kernel, Permuted, Slice, Use, Uses, Ways};
 use crate::plan::{ByteMap, Op, Permutation, Program, Run, RunList, Shuffle, ShuffledBy};
@@ -262,7 +262,7 @@ impl<T: Datatype> Layout<T> {
     /// `memory` must be valid for what `D` does there (reading or writing) on the data bytes of `count`
     /// values of `T`, and `packed` on `count · TYPE_MAP.size()` bytes; the two must not overlap.
     #[inline]
-    pub(crate) unsafe fn execute<D: Direction>(memory: *mut u8, packed: *mut u8, count: usize) {
+    pub(crate) unsafe fn execute<D: Way>(memory: *mut u8, packed: *mut u8, count: usize) {
         // SAFETY: passed on to the caller. The permutation was computed from the map of `T`, so it touches the data bytes of
         // the records, which are values of `T`, one after another, so they do not overlap. Its range is all of them, so it
         // starts in front of the first and ends after the last, as `all_by_runs` requires; its end is whole records, too.
@@ -293,7 +293,7 @@ impl<T: Datatype> Layout<T> {
     ///
     /// As [`execute`](Self::execute).
     #[inline]
-    pub(super) unsafe fn execute_one<D: Direction>(memory: *mut u8, packed: *mut u8) {
+    pub(super) unsafe fn execute_one<D: Way>(memory: *mut u8, packed: *mut u8) {
         if const { Self::NUMBER_OF_MOVES == 0 } {
             // SAFETY: passed on to the caller.
             return unsafe { Self::execute::<D>(memory, packed, 1) };
@@ -320,7 +320,7 @@ impl<T: Datatype> Layout<T> {
     ///
     /// As [`execute`](Self::execute).
     #[inline]
-    unsafe fn copy<D: Direction>(memory: *mut u8, packed: *mut u8, count: usize) {
+    unsafe fn copy<D: Way>(memory: *mut u8, packed: *mut u8, count: usize) {
         let (stride, size) = (size_of::<T>(), T::TYPE_MAP.size());
         // SAFETY: the runs and operations were computed from the map of `T`, so they name its data bytes and have `size` bytes
         // in all. The offsets stay within `count · stride` and
@@ -333,7 +333,7 @@ impl<T: Datatype> Layout<T> {
                     // With `copy`, the optimizer would make one call for both this and several records.
                     D::copy_16(memory, packed);
                 } else if count == 1 {
-                    pieces::copy::<D>(memory, packed, size);
+                    kernel::constant::<D>(memory, packed, size);
                 } else {
                     D::copy(memory, packed, count * size);
                 }
@@ -365,12 +365,12 @@ impl<T: Datatype> Layout<T> {
     ///
     /// As [`execute`](Self::execute).
     #[inline(always)]
-    unsafe fn copy_linked<D: Direction>(memory: *mut u8, packed: *mut u8, count: usize) {
+    unsafe fn copy_linked<D: Way>(memory: *mut u8, packed: *mut u8, count: usize) {
         let (stride, size, first) = (size_of::<T>(), T::TYPE_MAP.size(), Self::RUNS.run(0));
         // SAFETY: the first run of the first record; for each record but the last, its other runs and the first one of the next
         // record; the other runs of the last record. So each run is copied once, to where its packed bytes are.
         unsafe {
-            pieces::copy::<D>(memory.offset(first.disp), packed, first.len);
+            kernel::constant::<D>(memory.offset(first.disp), packed, first.len);
             let packed = packed.add(first.len);
             for i in 0..count - 1 {
                 Self::copy_record::<D, true, 0>(memory.add(i * stride), packed.add(i * size));
@@ -386,12 +386,12 @@ impl<T: Datatype> Layout<T> {
     ///
     /// As [`execute`](Self::execute), for these runs.
     #[inline(always)]
-    unsafe fn copy_long_runs<D: Direction>(memory: *mut u8, packed: *mut u8, count: usize) {
+    unsafe fn copy_long_runs<D: Way>(memory: *mut u8, packed: *mut u8, count: usize) {
         // All bytes of a record are in its run.
         let len = T::TYPE_MAP.size();
         let steps = Steps { memory: size_of::<T>().cast_signed(), packed: D::advance(len) };
         // SAFETY: passed on to the caller.
-        unsafe { kernel::shared_strided::<D>(len, count, steps, memory, packed) };
+        unsafe { kernel::strided_shared::<D>(len, count, steps, memory, packed) };
     }
 
     /// Whether [`part`](Self::part) copies parts of records.
@@ -432,7 +432,7 @@ impl<T: Datatype> Layout<T> {
     /// # Safety
     ///
     /// As [`copy`](Self::copy). The range must start in front of the first record and end after one.
-    unsafe fn all_by_runs<D: Direction>(memory: *mut u8, packed: *mut u8, range: Range<usize>) {
+    unsafe fn all_by_runs<D: Way>(memory: *mut u8, packed: *mut u8, range: Range<usize>) {
         // SAFETY: passed on to the caller.
         unsafe { Self::copy::<D>(memory, packed, range.end / T::TYPE_MAP.size()) };
     }
@@ -479,7 +479,7 @@ impl<T: Datatype> Layout<T> {
     /// # Safety
     ///
     /// As [`part`](Self::part), for a range in one record.
-    unsafe fn part_of_one<D: Direction>(memory: *mut u8, packed: *mut u8, range: Range<usize>) {
+    unsafe fn part_of_one<D: Way>(memory: *mut u8, packed: *mut u8, range: Range<usize>) {
         let mut before = 0;
         for run in Self::RUNS.all() {
             let (from, to) = (range.start.max(before), range.end.min(before + run.len));
@@ -499,7 +499,7 @@ impl<T: Datatype> Layout<T> {
     /// As [`execute`](Self::execute), for these runs.
     #[inline(always)]
     #[expect(unused_assignments, reason = "after the last run")]
-    unsafe fn copy_record<D: Direction, const LINKED: bool, const FROM: usize>(
+    unsafe fn copy_record<D: Way, const LINKED: bool, const FROM: usize>(
         memory: *mut u8,
         mut packed: *mut u8,
     ) {
@@ -511,7 +511,7 @@ impl<T: Datatype> Layout<T> {
                 };
                 // SAFETY: a run of the record, and within its packed bytes: `execute` guarantees both.
                 unsafe {
-                    pieces::copy::<D>(memory.offset(disp), packed, len);
+                    kernel::constant::<D>(memory.offset(disp), packed, len);
                     packed = packed.add(len);
                 }
             }};
@@ -549,11 +549,7 @@ impl<T: Datatype> ShuffledBy for Layout<T> {
 ///
 /// As [`Layout::execute`].
 #[cold]
-unsafe fn commit_and_execute<T: Datatype, D: Direction>(
-    memory: *mut u8,
-    packed: *mut u8,
-    count: usize,
-) {
+unsafe fn commit_and_execute<T: Datatype, D: Way>(memory: *mut u8, packed: *mut u8, count: usize) {
     let committed = Type::of_record::<T>().commit();
     // SAFETY: instance `n` of the plan is value `n` of a slice, and the caller guarantees both pointers for
     // `count` of them.

@@ -104,7 +104,7 @@ fn costs_of<T: Datatype>(name: &str) {
 }
 
 /// What copies the records if they are not permuted.
-fn by_runs<T: Datatype, D: Direction>() -> unsafe fn(*mut u8, *mut u8, Range<usize>) {
+fn by_runs<T: Datatype, D: Way>() -> unsafe fn(*mut u8, *mut u8, Range<usize>) {
     Layout::<T>::all_by_runs::<D>
 }
 

@@ -1,10 +1,11 @@
-//! Permutations compared with a loop over single bytes.
+//! Permutations compared with a loop over single bytes, and tiles.
 
 use core::ops::Range;
+use core::ptr::null_mut;
 
 use proptest::prelude::*;
 
-use super::permute;
+use super::{Tiled, permute};
 use crate::kernel::{Move, Pack, Unpack};
 use crate::kernels::{Isa, available, selected};
 use crate::plan::{ByteMap, Permutation};
@@ -285,4 +286,33 @@ fn what_does_not_fit_is_refused() {
     assert!(map.run(i64::MAX - 3, 4) && !map.run(0, u64::MAX) && !map.swapped(i64::MIN, 1));
     assert!(Permutation::new(&map, i64::MIN).is_none_or(|all| all.records() == 1));
     assert!(Permutation::new(&map, i64::MAX).is_none_or(|all| all.records() == 1));
+}
+
+#[test]
+fn tiles_are_about_a_part_of_the_first_level_cache() {
+    // The records in each tile.
+    let tiles = |size, stride: i64, count| {
+        let all = Tiled::new(size, stride, count)?;
+        let mut tiles = Vec::new();
+        let end = all.each::<Pack>(null_mut(), null_mut(), |records, steps, memory, packed| {
+            let before = tiles.iter().sum::<usize>();
+            assert_eq!((steps.memory as i64, steps.packed), (stride, size));
+            let first = steps.memory.wrapping_mul(before.cast_signed());
+            assert_eq!((memory.addr().cast_signed(), packed.addr()), (first, size * before));
+            tiles.push(records);
+        });
+        let bytes = size * tiles.iter().sum::<usize>();
+        assert_eq!((end.addr(), all.packed_size()), (bytes, bytes));
+        Some(tiles)
+    };
+    assert_eq!(tiles(8, 16, 512), Some(vec![512]));
+    // Half a tile more is no tile of its own.
+    assert_eq!(tiles(8, 16, 768), Some(vec![768]));
+    assert_eq!(tiles(8, 16, 769), Some(vec![512, 257]));
+    assert_eq!(tiles(8, -16, 1400), Some(vec![512, 512, 376]));
+    // Packed records larger than those in memory.
+    assert_eq!(tiles(64, 16, 200), Some(vec![128, 72]));
+    // Too few records in total, or in a tile.
+    assert_eq!((tiles(8, 16, 3), tiles(8, 16, 4)), (None, Some(vec![4])));
+    assert_eq!((tiles(8, 2049, 9), tiles(8, 2048, 9)), (None, Some(vec![4, 5])));
 }

@@ -1,13 +1,164 @@
-//! Blocks of one length in one or two dimensions: the loops in which most time is spent.
+//! Blocks of one length at equal distances, in one or two dimensions: what most plans consist of, and the loops in which most
+//! time is spent.
 
 use core::hint;
 use core::ops::Range;
 
-use super::direction::{Direction, Pack, Steps, Transfer, Unpack, Way, each};
-use super::moves::{any, by_block, long, three, touching, two};
+use super::block::{any, by_block, long, three, touching, two};
+use super::direction::{Direction, Pack, Steps, Unpack, Way, each};
+use super::grid::Grid;
+use super::record;
 use super::registers::{Portable, Registers, compiled_for_selected};
-use crate::plan::choose::{self, PerBlock};
-use crate::plan::{Blocks, SHORT};
+use crate::kernels::selected;
+use crate::plan::choose::{self, Kernel, PerBlock};
+use crate::plan::{Blocks, Program, SHORT};
+
+/// The displacement, the length, the number and the stride of blocks in memory.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "they are in memory")]
+pub(super) const fn in_memory(all: &Blocks) -> (isize, usize, usize, isize) {
+    (all.disp as isize, all.len as usize, all.count as usize, all.stride as isize)
+}
+
+/// Executes one operation. Returns the end of the packed bytes.
+///
+/// # Safety
+///
+/// The bytes of all blocks, relative to `memory`, and as many from `packed` on must be valid for `D`.
+#[inline]
+pub(crate) unsafe fn blocks<D: Direction>(
+    all: &Blocks,
+    program: &Program,
+    memory: *mut u8,
+    packed: *mut u8,
+) -> *mut u8 {
+    let (disp, len, count, stride) = in_memory(all);
+    let memory = memory.wrapping_offset(disp);
+    let end = packed.wrapping_add(D::advance(len.wrapping_mul(count)));
+    // SAFETY: `memory` is the first block, and its `count` blocks are those that the caller guarantees.
+    unsafe {
+        if choose::are_few(all) {
+            any::<D, Portable>(memory, packed, len);
+            if count == 2 {
+                let next = packed.wrapping_add(D::advance(len));
+                any::<D, Portable>(memory.wrapping_offset(stride), next, len);
+            }
+        } else if !choose::may_be_column(all)
+            || record::permuted_blocks::<D>(all, program, memory, packed).is_none()
+        {
+            let steps = Steps { memory: stride, packed: D::advance(len) };
+            strided::<D>(len, count, steps, memory, packed);
+        }
+    }
+    end
+}
+
+/// Executes one operation `count` times, `apart` bytes apart, by a kernel for rows. Returns the end of the packed bytes.
+///
+/// # Safety
+///
+/// The bytes of all blocks in each repetition, relative to `memory`, and as many from `packed` on must be valid for `D`.
+#[expect(clippy::cast_possible_truncation, reason = "counts and distances of blocks in memory")]
+pub(super) unsafe fn rows<D: Direction>(
+    kernel: Kernel<'_>,
+    row: &Blocks,
+    program: &Program,
+    count: u64,
+    apart: i64,
+    memory: *mut u8,
+    packed: *mut u8,
+) -> *mut u8 {
+    let (disp, len, in_row, _) = in_memory(row);
+    let size = D::advance(len.wrapping_mul(in_row));
+    // SAFETY: a row is one repetition, and a grid is all of them, from its first block on; the caller guarantees these.
+    unsafe {
+        if let Kernel::PermutedRows(_) = kernel {
+            let apart = Steps { memory: apart as isize, packed: size };
+            each(count as usize, apart, memory, packed, |memory, packed| {
+                blocks::<D>(row, program, memory, packed);
+            });
+        } else {
+            let together = if let Kernel::Tiles(together) = kernel { together } else { 1 };
+            let memory = memory.wrapping_offset(disp);
+            Grid::new(row, count, apart, together).execute::<D>(memory, packed);
+        }
+    }
+    packed.wrapping_add(size.wrapping_mul(count as usize))
+}
+
+/// Copies the packed bytes `range` of blocks.
+///
+/// # Safety
+///
+/// The bytes of the range, relative to `memory`, and as many from `packed` on must be valid for `D`; if memory is read, all of
+/// the blocks must be readable; if it is written, they must not overlap.
+#[inline(always)]
+pub(crate) unsafe fn part<D: Way>(
+    blocks: &Blocks,
+    program: &Program,
+    range: Range<u64>,
+    memory: *mut u8,
+    packed: *mut u8,
+) {
+    // SAFETY: the same blocks and the same range. A long one is counted from the block in which it starts.
+    unsafe {
+        if blocks.len > SHORT {
+            let (range, first) = from_block(blocks, range.start / blocks.len, range, memory);
+            let (_, len, _, stride) = in_memory(blocks);
+            part_of_long::<D>(len, stride, range, first, packed);
+        } else if blocks.len > 0 {
+            part_of_short::<D>(blocks, program, range, memory, packed);
+        }
+    }
+}
+
+/// The range counted from the start of a block, and the address of that block.
+#[inline(always)]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "bytes of one fragment, and of blocks in memory"
+)]
+fn from_block(
+    blocks: &Blocks,
+    block: u64,
+    range: Range<u64>,
+    memory: *mut u8,
+) -> (Range<usize>, *mut u8) {
+    let before = block * blocks.len;
+    let range = (range.start - before) as usize..(range.end - before) as usize;
+    (range, memory.wrapping_offset(blocks.block(block) as isize))
+}
+
+/// As [`part`], for blocks of at most [`SHORT`] bytes. A permutation copies them if there is one; otherwise the end of the
+/// first block, the whole blocks after it, and the start of the last are copied.
+///
+/// # Safety
+///
+/// As [`part`] requires; the blocks must have bytes.
+#[inline(never)]
+unsafe fn part_of_short<D: Way>(
+    blocks: &Blocks,
+    program: &Program,
+    range: Range<u64>,
+    memory: *mut u8,
+    packed: *mut u8,
+) {
+    // SAFETY: what is copied are the bytes of the range, counted from the record or block in which it starts. The permutation is
+    // that of the blocks: what it reads beside the range is data of these, all of which the caller guarantees to be readable.
+    unsafe {
+        let count = (range.end - range.start) / blocks.len;
+        if let Some(all) = choose::column(blocks, count, program, selected(), D::USE) {
+            let (range, first) =
+                from_block(blocks, all.record_of(range.start), range.clone(), memory);
+            if record::permute::<D>(all, range, first, packed) {
+                return;
+            }
+        }
+        let (range, first) = from_block(blocks, range.start / blocks.len, range, memory);
+        let (_, len, _, stride) = in_memory(blocks);
+        ends_and_rows::<D, Portable>(len, stride, range, first, packed);
+    }
+}
 
 compiled_for_selected! {
     /// Copies `count` blocks of `len` bytes.
@@ -17,16 +168,16 @@ compiled_for_selected! {
     /// For each block, `len` bytes from `memory` and from `packed` on, advanced by the steps, must be valid for `D`.
     pub(crate) unsafe fn strided[D: Direction][D](
         len: usize, count: usize, steps: Steps, memory: *mut u8, packed: *mut u8,
-    ) = R => rows::<D, R, true>(len, [(count, steps), (1, steps)], memory, packed);
+    ) = R => by_moves::<D, R, true>(len, [(count, steps), (1, steps)], memory, packed);
 }
 
 /// As [`strided`], for callers in other crates: without a type, so that these share the code.
 ///
 /// # Safety
 ///
-/// As [`strided`].
+/// As [`strided`] requires of each block.
 #[inline]
-pub(crate) unsafe fn shared<D: Direction>(
+pub(crate) unsafe fn strided_shared<D: Way>(
     len: usize,
     count: usize,
     steps: Steps,
@@ -35,30 +186,23 @@ pub(crate) unsafe fn shared<D: Direction>(
 ) {
     /// # Safety
     ///
-    /// As [`strided`].
+    /// As [`strided`] requires of each block.
     #[inline(never)]
     unsafe fn pack(len: usize, count: usize, steps: Steps, memory: *mut u8, packed: *mut u8) {
-        // SAFETY: passed on to the caller.
+        // SAFETY: the same blocks.
         unsafe { strided::<Pack>(len, count, steps, memory, packed) };
     }
     /// # Safety
     ///
-    /// As [`strided`].
+    /// As [`strided`] requires of each block.
     #[inline(never)]
     unsafe fn unpack(len: usize, count: usize, steps: Steps, memory: *mut u8, packed: *mut u8) {
-        // SAFETY: passed on to the caller.
+        // SAFETY: the same blocks.
         unsafe { strided::<Unpack>(len, count, steps, memory, packed) };
     }
-    // SAFETY: passed on to the caller; the function does what `D` does.
-    unsafe {
-        match D::TRANSFER {
-            Transfer::Pack => pack(len, count, steps, memory, packed),
-            Transfer::Unpack => unpack(len, count, steps, memory, packed),
-            Transfer::Move | Transfer::Zero => {
-                each(count, steps, memory, packed, |memory, packed| D::copy(memory, packed, len));
-            }
-        }
-    }
+    let shared = if D::PACKS { pack } else { unpack };
+    // SAFETY: the same blocks, and the function does what `D` does.
+    unsafe { shared(len, count, steps, memory, packed) };
 }
 
 compiled_for_selected! {
@@ -66,10 +210,11 @@ compiled_for_selected! {
     ///
     /// # Safety
     ///
-    /// As [`strided`], for each step of the outer dimension.
+    /// For each block, `len` bytes from `memory` and from `packed` on, advanced by the steps of both dimensions, must be valid
+    /// for `D`.
     pub(crate) unsafe fn grid[D: Direction][D](
         len: usize, dimensions: [(usize, Steps); 2], memory: *mut u8, packed: *mut u8,
-    ) = R => rows::<D, R, false>(len, dimensions, memory, packed);
+    ) = R => by_moves::<D, R, false>(len, dimensions, memory, packed);
 }
 
 compiled_for_selected! {
@@ -100,7 +245,8 @@ compiled_for_selected! {
 ///
 /// # Safety
 ///
-/// As [`part_of_long`].
+/// The bytes of the range, relative to `memory`, and as many from `packed` on must be valid for `D`. The range must start in
+/// the first block, or be empty.
 pub(super) unsafe fn column<D: Way>(
     len: usize,
     stride: isize,
@@ -108,7 +254,7 @@ pub(super) unsafe fn column<D: Way>(
     memory: *mut u8,
     packed: *mut u8,
 ) {
-    // SAFETY: passed on to the caller.
+    // SAFETY: the same range of the same blocks.
     unsafe {
         if len as u64 > SHORT {
             part_of_long::<D>(len, stride, range, memory, packed);
@@ -123,7 +269,8 @@ pub(super) unsafe fn column<D: Way>(
 ///
 /// # Safety
 ///
-/// As [`part_of_long`], for `D`. The processor must have the instructions of `R`.
+/// The bytes of the range, relative to `memory`, and as many from `packed` on must be valid for `D`. The range must start in
+/// the first block, or be empty. The processor must have the instructions of `R`.
 #[inline(always)]
 pub(super) unsafe fn ends_and_rows<D: Direction, R: Registers>(
     len: usize,
@@ -160,9 +307,10 @@ pub(super) unsafe fn ends_and_rows<D: Direction, R: Registers>(
 ///
 /// # Safety
 ///
-/// As [`grid`].
+/// For each block, `len` bytes from `memory` and from `packed` on, advanced by the steps of both dimensions, must be valid for
+/// `D`. The processor must have the instructions of `R`.
 #[inline(always)]
-unsafe fn rows<D: Direction, R: Registers, const IS_ONE: bool>(
+unsafe fn by_moves<D: Direction, R: Registers, const IS_ONE: bool>(
     len: usize,
     [(count, steps), (number, apart)]: [(usize, Steps); 2],
     memory: *mut u8,
