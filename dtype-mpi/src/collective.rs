@@ -46,10 +46,11 @@ impl<T> Gathered<T> {
 /// Collective operations on any `#[derive(Datatype)]` type, with any number of elements from each rank
 /// (MPI-4.1 chapter 6).
 ///
-/// The arguments come in MPI's order, with the root last. All ranks of the communicator call the same function, with elements of the same type signature. One or two short collective
-/// operations compare the arguments and the signatures before the data are sent. If they do not match, or if a rank refuses its
-/// own arguments, every rank gets an error and nothing is sent. Received bytes are checked before they become values. If they
-/// are invalid, only the rank that received them gets an error; the other ranks continue.
+/// The arguments come in MPI's order, with the root last. All ranks of the communicator call the same function, with elements
+/// of the same type signature. One or two short collective operations compare the arguments and the signatures before the data
+/// are sent. If they do not match, or if a rank refuses its own arguments, every rank gets an error and nothing is sent.
+/// Received bytes are checked before they become values. If they are invalid, only the rank that received them gets an error;
+/// the other ranks continue.
 ///
 /// The comparison protects against mistakes. A rank that calls the library directly can announce less than it sends. Open MPI
 /// 4.1 and 5.0 may then overwrite whatever follows the memory for the message, and only then report the error.

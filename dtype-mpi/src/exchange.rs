@@ -7,11 +7,12 @@
 
 #[cfg(feature = "gpu")]
 mod device;
+mod halo;
+mod matching;
 
-use std::collections::BTreeMap;
 use std::fmt;
 
-use dtype_runtime::{Committed, Datatype as Described, Order, Type};
+use dtype_runtime::{Committed, Datatype as Described, Type};
 use mpi::topology::CartesianCommunicator;
 use mpi::traits::CommunicatorCollectives;
 use mpi::{Rank, Tag};
@@ -21,13 +22,12 @@ use crate::error::Error;
 use crate::instances::Instances;
 use crate::raw::point_to_point::{Pending, check_receivable, room_to_receive};
 use crate::raw::{Later, OnCommunicator};
-use crate::signature::{self, Text};
+
+use halo::halo_parts;
+use matching::{announce, check_matched};
 
 #[cfg(feature = "gpu")]
 pub use device::{DeviceExchange, DeviceStarted};
-
-/// The greatest tag that every library accepts (MPI-4.1 section 3.2.3).
-const MAX_TAG: Tag = 32767;
 
 /// Instances of a type in the memory of a grid, and the rank that they are sent to or received from.
 #[derive(Clone, Debug)]
@@ -64,12 +64,6 @@ impl Part {
 
     fn committed(&self) -> &Committed {
         self.instances.committed()
-    }
-
-    /// The type signature of all instances: its hash, and its text for an error.
-    fn signature(&self) -> Result<(u64, Text), Error> {
-        let signature = Type::contiguous(self.count as u64, self.committed())?.signature();
-        Ok((signature.hash(), signature::text(&signature)))
     }
 }
 
@@ -408,7 +402,8 @@ impl<'c> Exchange<'c> {
         let _ = self.complete(|_, _, _| Ok(()));
     }
 
-    /// Waits for all messages, and passes the received ones with their indices to `take`. If `take` panics, the other messages stay in transit.
+    /// Waits for all messages, and passes the received ones with their indices to `take`. If `take` panics, the other messages
+    /// stay in transit.
     fn complete(
         &mut self,
         mut take: impl FnMut(usize, &Prepared<'c>, Result<Rank, Error>) -> Result<(), Error>,
@@ -573,70 +568,6 @@ fn check_disjoint(sends: &[Part], receives: &[Part]) -> Result<(), Error> {
     Ok(())
 }
 
-/// A part as its sender describes it to the receiver.
-#[derive(dtype_runtime::Datatype, Clone, Copy)]
-struct Announced {
-    tag: Tag,
-    signature: u64,
-    text: Text,
-}
-
-/// What this rank tells the others: its parts in the order of the ranks, and the number of parts for each rank.
-fn announce<C: CommunicatorCollectives>(
-    communicator: &C,
-    sends: &[Part],
-) -> Result<(Vec<Announced>, Vec<usize>), Error> {
-    let last = communicator.size() - 1;
-    let mut counts = vec![0; usize::try_from(communicator.size()).unwrap_or(0)];
-    let mut sorted: Vec<&Part> = sends.iter().collect();
-    sorted.sort_by_key(|part| part.rank);
-    let mut announced = Vec::with_capacity(sends.len());
-    for part in sorted {
-        let index = usize::try_from(part.rank).ok();
-        let count = index.and_then(|index| counts.get_mut(index));
-        *count.ok_or(Error::Rank { rank: part.rank, last })? += 1;
-        // It is enough to check the tags of sent parts, because each received part must match one.
-        if !(0..=MAX_TAG).contains(&part.tag) {
-            return Err(Error::Tag { rank: part.rank, tag: part.tag });
-        }
-        let (signature, text) = part.signature()?;
-        announced.push(Announced { tag: part.tag, signature, text });
-    }
-    Ok((announced, counts))
-}
-
-/// Checks that this rank receives exactly the parts that other ranks send it, with the same type signatures.
-fn check_matched(arriving: &[&[Announced]], receives: &[Part]) -> Result<(), Error> {
-    #[derive(Default)]
-    struct Pair<'p> {
-        sent: Vec<&'p Announced>,
-        received: Vec<&'p Part>,
-    }
-    let mut pairs: BTreeMap<(Rank, Tag), Pair<'_>> = BTreeMap::new();
-    for (rank, parts) in (0..).zip(arriving) {
-        for part in *parts {
-            pairs.entry((rank, part.tag)).or_default().sent.push(part);
-        }
-    }
-    for part in receives {
-        pairs.entry((part.rank, part.tag)).or_default().received.push(part);
-    }
-    for ((rank, tag), Pair { sent, received }) in pairs {
-        if sent.len() != received.len() {
-            let (sent, received) = (sent.len(), received.len());
-            return Err(Error::Unmatched { rank, tag, sent, received });
-        }
-        for (sent, received) in sent.into_iter().zip(received) {
-            let (signature, text) = received.signature()?;
-            if sent.signature != signature {
-                let (ours, theirs) = (signature::read(&text), signature::read(&sent.text));
-                return Err(Error::Elements { rank, ours, theirs });
-            }
-        }
-    }
-    Ok(())
-}
-
 /// Whether all ranks are ready, as [`agree`].
 fn agree_on<C: CommunicatorCollectives, R>(
     communicator: &C,
@@ -645,77 +576,4 @@ fn agree_on<C: CommunicatorCollectives, R>(
     let on = OnCommunicator::begin("MPI_Allreduce", communicator)?;
     let (rank, _) = on.ranks()?;
     agree(&on, rank, own)
-}
-
-/// The sent parts and the received parts of a halo.
-fn halo_parts(
-    cartesian: &CartesianCommunicator,
-    sizes: &[usize],
-    width: usize,
-    element: &Type,
-    neighbours: Neighbours,
-) -> Result<(Vec<Part>, Vec<Part>), Error> {
-    /// With more dimensions, some neighbours would have tags that not every library accepts (MPI-4.1 section 3.2.3).
-    const MAX_DIMENSIONS: usize = 9;
-
-    let grid = cartesian.get_layout();
-    let dimensions = grid.dims.len();
-    let is_wide = |size: &usize| width.checked_mul(3).is_some_and(|least| *size >= least);
-    if sizes.len() != dimensions || dimensions > MAX_DIMENSIONS || !sizes.iter().all(is_wide) {
-        return Err(Error::Halo { sizes: sizes.to_vec(), width, dimensions });
-    }
-    let all: Vec<u64> = sizes.iter().map(|&size| size as u64).collect();
-    let (mut sends, mut receives) = (Vec::new(), Vec::new());
-    let directions = sizes.iter().fold(1, |directions, _| 3 * directions);
-    for direction in 0..directions {
-        // In base 3, each digit is the step along a dimension plus one, so the opposite direction has the complement of the
-        // digits.
-        let mut rest = direction;
-        let steps: Vec<i32> = sizes
-            .iter()
-            .map(|_| {
-                let step = rest % 3 - 1;
-                rest /= 3;
-                step
-            })
-            .collect();
-        let moves = steps.iter().filter(|&&step| step != 0).count();
-        if moves == 0 || (neighbours == Neighbours::Faces && moves > 1) {
-            continue;
-        }
-        let Some(rank) = neighbour(&grid.dims, &grid.periods, &grid.coords, &steps) else {
-            continue;
-        };
-        let along = |step: i32, size: usize, lower: usize, upper: usize| match step {
-            0 => (size - 2 * width, width),
-            -1 => (width, lower),
-            _ => (width, size - upper - width),
-        };
-        let part = |tag, lower, upper| {
-            let along = steps.iter().zip(sizes).map(|(&step, &size)| {
-                let (length, start) = along(step, size, lower, upper);
-                (length as u64, start as u64)
-            });
-            let (lengths, starts): (Vec<u64>, Vec<u64>) = along.unzip();
-            let ty = Type::subarray(&all, &lengths, &starts, Order::C, element)?;
-            Ok::<_, Error>(Part::new(rank, tag, &ty))
-        };
-        sends.push(part(direction, width, width)?);
-        receives.push(part(directions - 1 - direction, 0, 0)?);
-    }
-    Ok((sends, receives))
-}
-
-/// The rank some steps away in a Cartesian grid; `None` beyond the end of the grid. Ranks are numbered in row-major order
-/// (MPI-4.1 section 8.5).
-fn neighbour(lengths: &[i32], periods: &[bool], own: &[i32], steps: &[i32]) -> Option<Rank> {
-    let mut rank = 0;
-    for (at, &length) in lengths.iter().enumerate() {
-        let there = own[at] + steps[at];
-        if !periods[at] && !(0..length).contains(&there) {
-            return None;
-        }
-        rank = rank * length + there.rem_euclid(length);
-    }
-    Some(rank)
 }

@@ -82,9 +82,9 @@ pub(crate) fn messages(world: &SimpleCommunicator) {
         let request = next.immediate_send_checked(&heres, 20).unwrap();
         let mut few = [1_u16; 2];
         let error = before.recv_checked_into(&mut few[..room], 20).unwrap_err();
-        request.wait().unwrap();
         assert!(matches!(error, Error::Truncated { bytes: 48, .. }), "{error}");
         assert_eq!(before.recv_checked::<Here>(20).unwrap().0, heres);
+        request.wait().unwrap();
     }
     // Elements of one byte have no schema.
     let request = next.immediate_send_checked(&[1_u8; 5], 21).unwrap();
