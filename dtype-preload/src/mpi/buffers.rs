@@ -9,14 +9,15 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 const LEAST: u32 = 10;
 const GREATEST: u32 = 31;
 
-/// The number of buffers of a size that are kept.
+/// The greatest number of buffers of a size that are kept, and their bytes.
 const KEPT: usize = 16;
+const KEPT_BYTES: usize = 16 << 20;
 
-/// Bytes that are kept for later messages.
-const MOST_KEPT: usize = 64 << 20;
+/// Larger buffers are not kept.
+const LONGEST_KEPT: usize = 64 << 20;
 
-/// Bytes in use at a time. Beyond them, messages are left to the library.
-const MOST_USED: usize = 1 << 30;
+/// Bytes that are allocated at a time. Beyond them, messages are left to the library.
+const MOST: usize = 1 << 30;
 
 /// The alignment of the vector kernels' stores.
 const ALIGN: usize = 64;
@@ -24,9 +25,8 @@ const ALIGN: usize = 64;
 static SLOTS: [[AtomicPtr<u8>; KEPT]; (GREATEST - LEAST + 1) as usize] =
     [const { [const { AtomicPtr::new(ptr::null_mut()) }; KEPT] }; (GREATEST - LEAST + 1) as usize];
 
-/// Bytes in the slots, and bytes in use.
-static IN_SLOTS: AtomicUsize = AtomicUsize::new(0);
-static IN_USE: AtomicUsize = AtomicUsize::new(0);
+/// Bytes in use and in the slots.
+static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
 
 /// Memory for packed bytes. It is not initialised.
 #[derive(Debug)]
@@ -45,25 +45,22 @@ impl Buffer {
     /// At least `len` bytes; `None` if too much memory is in use.
     pub(super) fn new(len: usize) -> Option<Self> {
         let class = (usize::BITS - len.saturating_sub(1).leading_zeros()).saturating_sub(LEAST);
-        let slots = SLOTS.get(class as usize)?;
-        let size = size_of_class(class);
-        if IN_USE.fetch_add(size, Ordering::Relaxed) >= MOST_USED {
-            IN_USE.fetch_sub(size, Ordering::Relaxed);
-            return None;
-        }
-        for slot in slots {
-            if slot.load(Ordering::Relaxed).is_null() {
-                continue;
-            }
-            if let Some(start) = NonNull::new(slot.swap(ptr::null_mut(), Ordering::Acquire)) {
-                IN_SLOTS.fetch_sub(size, Ordering::Relaxed);
+        for slot in slots(class)? {
+            if !slot.load(Ordering::Relaxed).is_null()
+                && let Some(start) = NonNull::new(slot.swap(ptr::null_mut(), Ordering::Acquire))
+            {
                 return Some(Self { start, class });
             }
+        }
+        let size = size_of_class(class);
+        if ALLOCATED.fetch_add(size, Ordering::Relaxed) >= MOST {
+            ALLOCATED.fetch_sub(size, Ordering::Relaxed);
+            return None;
         }
         // SAFETY: the size is not zero.
         let start = NonNull::new(unsafe { alloc(layout(class)) });
         if start.is_none() {
-            IN_USE.fetch_sub(size, Ordering::Relaxed);
+            ALLOCATED.fetch_sub(size, Ordering::Relaxed);
         }
         Some(Self { start: start?, class })
     }
@@ -86,26 +83,27 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        let size = size_of_class(self.class);
-        IN_USE.fetch_sub(size, Ordering::Relaxed);
-        if IN_SLOTS.load(Ordering::Relaxed) + size <= MOST_KEPT {
-            for slot in &SLOTS[self.class as usize] {
-                let (empty, start) = (ptr::null_mut(), self.as_ptr());
-                // Counted before another thread can take it.
-                if slot.load(Ordering::Relaxed).is_null() {
-                    IN_SLOTS.fetch_add(size, Ordering::Relaxed);
-                    let put =
-                        slot.compare_exchange(empty, start, Ordering::Release, Ordering::Relaxed);
-                    if put.is_ok() {
-                        return;
-                    }
-                    IN_SLOTS.fetch_sub(size, Ordering::Relaxed);
-                }
+        let (empty, start) = (ptr::null_mut(), self.as_ptr());
+        for slot in slots(self.class).unwrap_or_default() {
+            let put = |slot: &AtomicPtr<u8>| {
+                slot.compare_exchange(empty, start, Ordering::Release, Ordering::Relaxed).is_ok()
+            };
+            if slot.load(Ordering::Relaxed).is_null() && put(slot) {
+                return;
             }
         }
         // SAFETY: made by `alloc` with this layout, and not in a slot.
-        unsafe { dealloc(self.as_ptr(), layout(self.class)) };
+        unsafe { dealloc(start, layout(self.class)) };
+        ALLOCATED.fetch_sub(size_of_class(self.class), Ordering::Relaxed);
     }
+}
+
+/// The places for buffers of a class that are kept; `None` if no buffer is so large.
+fn slots(class: u32) -> Option<&'static [AtomicPtr<u8>]> {
+    let slots = SLOTS.get(class as usize)?;
+    let size = size_of_class(class);
+    let len = if size > LONGEST_KEPT { 0 } else { (KEPT_BYTES / size).clamp(1, KEPT) };
+    Some(&slots[..len])
 }
 
 const fn size_of_class(class: u32) -> usize {

@@ -231,8 +231,10 @@ impl Call {
             }
             let ranks = self.ranks(direction, *elements)?;
             let all: i64 = (0..ranks).map(|rank| i64::from(*counts.add(rank))).sum();
-            let all = usize::try_from(all).ok()?;
-            let entry = types::find_for_message(abi().handle(*datatype), all)?;
+            if types::is_left(*datatype, all) {
+                return None;
+            }
+            let entry = types::find(*datatype, usize::try_from(all).ok()?)?;
             let extent = isize::try_from(entry.native()?.committed.extent()).ok()?;
             let part = |rank: usize| {
                 let count = usize::try_from(*counts.add(rank)).ok()?;
@@ -271,9 +273,10 @@ impl Call {
                 if count == 0 {
                     return Some(None);
                 }
-                let gaining = types::find_for_message(datatype, count);
+                let is_left = types::is_left(datatype, i64::try_from(count).ok()?);
+                let gaining = if is_left { None } else { types::find(datatype, count) };
                 gains |= gaining.is_some();
-                let entry = gaining.or_else(|| types::find(datatype, count))?;
+                let entry = gaining.or_else(|| types::find_any(datatype, count))?;
                 Part::of(entry, start, count, direction).map(Some)
             };
             let parts = (0..ranks).map(&mut part).collect::<Option<Vec<_>>>()?;

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_int, c_void};
 use std::mem;
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use super::abi::{ERR_COUNT, MPICH, Word};
 use super::library::is_supported;
@@ -19,10 +19,10 @@ pub(super) struct Target<F> {
     name: &'static CStr,
     /// The name with which tools call the library.
     profiled: &'static CStr,
-    here: F,
     /// A substitute for libraries without such a function.
     otherwise: Option<F>,
     found: AtomicPtr<c_void>,
+    is_here: AtomicBool,
 }
 
 impl<F: Copy> Target<F> {
@@ -33,36 +33,38 @@ impl<F: Copy> Target<F> {
     pub(super) const unsafe fn new(
         name: &'static CStr,
         profiled: &'static CStr,
-        here: F,
         otherwise: Option<F>,
     ) -> Self {
         assert!(size_of::<F>() == size_of::<*mut c_void>());
-        Self { name, profiled, here, otherwise, found: AtomicPtr::new(ptr::null_mut()) }
+        let (found, is_here) = (AtomicPtr::new(ptr::null_mut()), AtomicBool::new(false));
+        Self { name, profiled, otherwise, found, is_here }
     }
 
-    /// The function; `None` if no library has it.
+    /// A function, and whether it is the library's, for calls that are taken over here. Otherwise, the call goes to the function.
+    /// `None` if no library has it.
     #[inline]
-    pub(super) fn get(&self) -> Option<F> {
+    pub(super) fn get(&self) -> Option<(F, bool)> {
         let mut found = self.found.load(Ordering::Acquire);
         if found.is_null() {
             found = self.look_up();
         }
         // SAFETY: `F` is the type of a function pointer, by the promise of `new`, and both are pointers.
-        (!found.is_null()).then(|| unsafe { mem::transmute_copy::<*mut c_void, F>(&found) })
+        let function = (!found.is_null()).then(|| unsafe { mem::transmute_copy(&found) });
+        Some((function?, self.is_here.load(Ordering::Relaxed)))
     }
 
     #[cold]
+    #[inline(never)]
     fn look_up(&self) -> *mut c_void {
-        // SAFETY: as in `get`.
-        let address = |function: F| unsafe { mem::transmute_copy::<F, *mut c_void>(&function) };
-        let next_one = next(self.name);
-        let found = if next_one.is_null() {
-            self.otherwise.map_or(ptr::null_mut(), address)
-        } else if is_supported() && object_of(next_one) == object_of(next(self.profiled)) {
-            address(self.here)
-        } else {
-            next_one
-        };
+        let (mut found, profiled) = (next(self.name), next(self.profiled));
+        if found.is_null() {
+            // SAFETY: as in `get`.
+            let address = |function: F| unsafe { mem::transmute_copy::<F, *mut c_void>(&function) };
+            found = self.otherwise.map_or(ptr::null_mut(), address);
+        } else if !profiled.is_null() && is_supported() && object_of(found) == object_of(profiled) {
+            found = profiled;
+            self.is_here.store(true, Ordering::Relaxed);
+        }
         self.found.store(found, Ordering::Release);
         found
     }
@@ -140,35 +142,25 @@ macro_rules! exported {
         $($rest:tt)*
     ) => {
         const _: () = {
-            type Function<Count> = unsafe extern "C" fn($($type),*) -> ::std::ffi::c_int;
+            type Count = ::std::ffi::c_int;
+            $crate::mpi::exported::exported!(@both $name, "", ($($argument: $type),*) = $here, None);
+        };
+        const _: () = {
+            type Small<Count> = unsafe extern "C" fn($($type),*) -> ::std::ffi::c_int;
+            type Count = i64;
+            unsafe extern "C" fn narrowed($($argument: $type),*) -> ::std::ffi::c_int {
+                static SMALL: $crate::original::Original<Small<::std::ffi::c_int>> =
+                    // SAFETY: this is the function's type in the header of every library that has it.
+                    unsafe { $crate::original::Original::new(name(concat!("PMPI_", $name, "\0")), None) };
+                use $crate::mpi::exported::{Narrow, name, refuse_count};
+
+                let Some(small) = SMALL.get() else { return $crate::original::NO_ORIGINAL };
+                // SAFETY: the caller's arguments.
+                let code = (|| Some(unsafe { small($(Narrow::narrow($argument)?),*) }))();
+                code.unwrap_or_else(|| refuse_count($communicator))
+            }
             $crate::mpi::exported::exported!(
-                @original SMALL, concat!("PMPI_", $name, "\0"), Function<::std::ffi::c_int>
-            );
-            const _: () = {
-                type Count = ::std::ffi::c_int;
-                $crate::mpi::exported::exported!(@one
-                    [concat!("MPI_", $name)] [concat!("PMPI_", $name)]
-                    [concat!("MPI_", $name, "\0")] [concat!("PMPI_", $name, "\0")]
-                    ($($argument: $type),*) = $here, SMALL, None);
-            };
-            const _: () = {
-                type Count = i64;
-                unsafe extern "C" fn narrowed($($argument: $type),*) -> ::std::ffi::c_int {
-                    let Some(small) = SMALL.get() else { return $crate::original::NO_ORIGINAL };
-                    // SAFETY: the caller's arguments.
-                    let code = (|| Some(unsafe {
-                        small($($crate::mpi::exported::Narrow::narrow($argument)?),*)
-                    }))();
-                    code.unwrap_or_else(|| $crate::mpi::exported::refuse_count($communicator))
-                }
-                $crate::mpi::exported::exported!(
-                    @original LARGE, concat!("PMPI_", $name, "_c\0"), Function<i64>
-                );
-                $crate::mpi::exported::exported!(@one
-                    [concat!("MPI_", $name, "_c")] [concat!("PMPI_", $name, "_c")]
-                    [concat!("MPI_", $name, "_c\0")] [concat!("PMPI_", $name, "_c\0")]
-                    ($($argument: $type),*) = $here, LARGE, Some(narrowed));
-            };
+                @both $name, "_c", ($($argument: $type),*) = $here, Some(narrowed));
         };
         $crate::mpi::exported::exported!($($rest)*);
     };
@@ -178,50 +170,44 @@ macro_rules! exported {
     ) => {
         const _: () = {
             type Function = unsafe extern "C" fn($($type),*) -> ::std::ffi::c_int;
-            $crate::mpi::exported::exported!(@original ORIGINAL, concat!("PMPI_", $name, "\0"), Function);
             const OTHERWISE: &[Function] = &[$($otherwise as Function)?];
-            $crate::mpi::exported::exported!(@one
-                [concat!("MPI_", $name)] [concat!("PMPI_", $name)]
-                [concat!("MPI_", $name, "\0")] [concat!("PMPI_", $name, "\0")]
-                ($($argument: $type),*) = $here, ORIGINAL, OTHERWISE.first().copied());
+            $crate::mpi::exported::exported!(
+                @both $name, "", ($($argument: $type),*) = $here, OTHERWISE.first().copied());
         };
         $crate::mpi::exported::exported!($($rest)*);
     };
-    (@original $static:ident, $name:expr, $type:ty) => {
-        static $static: $crate::original::Original<$type> =
-            // SAFETY: this is the function's type in the header of every library that has it.
-            unsafe { $crate::original::Original::new($crate::mpi::exported::name($name), None) };
-    };
-    (@one [$name:expr] [$profiled:expr] [$text:expr] [$profiled_text:expr]
-        ($($argument:ident: $type:ty),*) = $here:path, $ORIGINAL:ident, $otherwise:expr) => {
-        unsafe extern "C" fn here($($argument: $type),*) -> ::std::ffi::c_int {
-            let Some(original) = $ORIGINAL.get() else { return $crate::original::NO_ORIGINAL };
-            // SAFETY: the caller's arguments.
-            unsafe { $here(original, $($argument),*) }
-        }
-        $crate::mpi::exported::exported!(@export [$name] [$text] [$profiled_text]
-            ($($argument: $type),*), $otherwise);
+    (@both $name:literal, $suffix:literal, $arguments:tt = $here:path, $otherwise:expr) => {
+        $crate::mpi::exported::exported!(
+            @one "MPI_", $name, $suffix, $arguments = $here, $otherwise);
         const _: () = {
-            $crate::mpi::exported::exported!(@export [$profiled] [$profiled_text] [$profiled_text]
-                ($($argument: $type),*), $otherwise);
+            $crate::mpi::exported::exported!(
+                @one "PMPI_", $name, $suffix, $arguments = $here, $otherwise);
         };
     };
-    (@export [$name:expr] [$text:expr] [$profiled:expr] ($($argument:ident: $type:ty),*), $otherwise:expr) => {
+    (@one $prefix:literal, $name:literal, $suffix:literal, ($($argument:ident: $type:ty),*) = $here:path,
+        $otherwise:expr) => {
         /// Replaces MPI's function of this name.
         ///
         /// # Safety
         ///
         /// As for the original.
-        #[unsafe(export_name = $name)]
+        #[unsafe(export_name = concat!($prefix, $name, $suffix))]
         pub(crate) unsafe extern "C" fn exported($($argument: $type),*) -> ::std::ffi::c_int {
             type Function = unsafe extern "C" fn($($type),*) -> ::std::ffi::c_int;
             use $crate::mpi::exported::{Target, name};
             // SAFETY: this is the function's type in the header of every library that has it.
-            static TARGET: Target<Function> =
-                unsafe { Target::new(name($text), name($profiled), here, $otherwise) };
+            static TARGET: Target<Function> = unsafe {
+                Target::new(
+                    name(concat!($prefix, $name, $suffix, "\0")),
+                    name(concat!("PMPI_", $name, $suffix, "\0")),
+                    $otherwise,
+                )
+            };
             match TARGET.get() {
                 // SAFETY: the caller's arguments.
-                Some(target) => unsafe { target($($argument),*) },
+                Some((library, true)) => unsafe { $here(library, $($argument),*) },
+                // SAFETY: the caller's arguments.
+                Some((function, false)) => unsafe { function($($argument),*) },
                 None => $crate::original::NO_ORIGINAL,
             }
         }

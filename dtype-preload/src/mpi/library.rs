@@ -46,6 +46,9 @@ pub(super) struct Library {
     name: String,
     /// The greatest number of packed bytes that are sent in the place of elements. Any number can be received.
     pub(super) longest_send: usize,
+    /// The least number of packed bytes that are packed here for [regular](super::types::is_regular) types, whose messages the
+    /// library sends well if they are short. `MPI_Pack` of such types is left to the library, unless the number is 0.
+    pub(super) least_regular: usize,
     /// Whether the library converts to `external32` as far as [known](super::external).
     pub(super) converts: bool,
     /// Whether the hook in UCX is known to serve the library.
@@ -210,7 +213,13 @@ fn check(
     } else {
         SHORT_SEND
     };
-    Some(Ok(Library { name, longest_send, converts: is_tested, has_ucx_hook: is_tested }))
+    let least_regular = match () {
+        () if is_tested => 0,
+        () if name.starts_with("Intel") => 512,
+        () => 12 << 10,
+    };
+    let (converts, has_ucx_hook) = (is_tested, is_tested);
+    Some(Ok(Library { name, longest_send, least_regular, converts, has_ucx_hook }))
 }
 
 #[cfg(test)]

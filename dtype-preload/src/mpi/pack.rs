@@ -3,12 +3,14 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::slice;
 
-use super::abi::{Word, abi};
+use super::abi::Word;
 use super::exported::Narrow;
 use super::exported::{exported, refuse_count, world};
+use super::library::library;
 use super::packing::{Form, Packing};
-use super::types::{Entry, find};
+use super::types::{Entry, find, is_left, is_regular};
 use crate::boundary::contain;
+use crate::mode::Mode;
 use crate::original::originals;
 
 /// The elements of a call, and the buffer for their packed bytes.
@@ -35,6 +37,9 @@ impl Call {
         original: impl Fn(N, *mut P) -> c_int,
         convert: impl FnOnce(&Entry, Packing<'_>, usize, *const u8, usize) -> Option<()>,
     ) -> c_int {
+        if is_left(self.datatype, count.into()) {
+            return original(count, position);
+        }
         let run = || {
             // Null pointers and a buffer that is too short are errors that the library reports.
             //
@@ -42,8 +47,11 @@ impl Call {
             let position = unsafe { position.as_mut() }?;
             let elements = usize::try_from(count.into()).ok().filter(|_| !self.buffer.is_null())?;
             // SAFETY: guaranteed by the caller.
-            let entry = unsafe { find(abi().handle(self.datatype), elements) }?;
+            let entry = unsafe { find(self.datatype, elements) }?;
             let packing = Packing::new(&entry, self.form)?;
+            if is_left_to_library(&packing) {
+                return None;
+            }
             let size = packing.size(self.elements, elements)?;
             let start = usize::try_from((*position).into()).ok()?;
             let end =
@@ -95,6 +103,12 @@ impl Call {
             })
         }
     }
+}
+
+/// Whether the library packs a type about as fast.
+fn is_left_to_library(packing: &Packing<'_>) -> bool {
+    let has_loops = library().is_some_and(|library| library.least_regular > 0);
+    has_loops && !Mode::get().all && is_regular(packing.committed())
 }
 
 /// A count of elements or bytes: `int`, or `MPI_Count`.

@@ -3,9 +3,9 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use super::abi::{Word, abi};
+use super::abi::Word;
 use super::packing::{Form, Packing};
-use super::types::{Entry, find_for_message};
+use super::types::{Entry, find, is_left};
 use crate::boundary::contain;
 
 /// Whether elements are packed or unpacked.
@@ -43,14 +43,30 @@ impl Part {
         datatype: Word,
         direction: Direction,
     ) -> Option<Self> {
+        if is_left(datatype, count) {
+            return None;
+        }
+        // SAFETY: guaranteed by the caller.
+        unsafe { Self::find(elements, count, datatype, direction) }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`new`](Self::new).
+    #[inline(never)]
+    unsafe fn find(
+        elements: *const c_void,
+        count: i64,
+        datatype: Word,
+        direction: Direction,
+    ) -> Option<Self> {
         let count = usize::try_from(count).ok()?;
         // SAFETY: guaranteed by the caller.
-        let entry =
-            contain(|| unsafe { find_for_message(abi().handle(datatype), count) }).flatten()?;
+        let entry = contain(|| unsafe { find(datatype, count) }).flatten()?;
         Self::of(entry, elements, count, direction)
     }
 
-    /// Elements of a type that is known; `None` as above.
+    /// Elements of a type that is known; `None` as for [`new`](Self::new).
     #[inline]
     pub(super) fn of(
         entry: Arc<Entry>,

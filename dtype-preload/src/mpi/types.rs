@@ -1,7 +1,10 @@
 //! The types of the program, compiled on first use.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use dtype_runtime::{Committed, types};
 
 use super::abi::{Word, abi};
 use super::decode::{Decoded, decode, parts};
@@ -14,11 +17,17 @@ use crate::policy::{compiles_at_once, short_segments};
 use crate::registry::{Known, Registry};
 use crate::stats::{Left, left};
 
-/// The library copies segments of at least this length as fast as this engine. It copies shorter ones value by value.
-const LONG: u64 = 8192;
+/// The library copies segments of at least this length as fast as this engine, and needs no buffer for packed bytes. MPICH 4.0
+/// copies shorter ones of any length value by value, and has no faster way for longer messages.
+fn long() -> u64 {
+    if library().is_some_and(|library| library.has_ucx_hook) { 8192 } else { 1024 }
+}
+
+/// An element with so many segments of one basic type is regular, as are vectors: the library has loops for it.
+const REGULAR_SEGMENTS: u64 = 16;
 
 /// Messages of fewer segments are left to the library: it has sent them by the time that this engine has packed them.
-const FEWEST_SEGMENTS: u64 = 8;
+const FEWEST_SEGMENTS: u64 = 12;
 
 /// A type that was decoded, but not compiled yet.
 #[derive(Debug)]
@@ -44,7 +53,7 @@ pub(super) unsafe fn read(handle: Word) -> Option<Source> {
 pub(super) fn compile(source: &Source) -> Option<(Compiled, bool)> {
     let Decoded { ty, parts } = &source.decoded;
     let committed = ty.commit();
-    short_segments(&committed, LONG)?;
+    short_segments(&committed, long())?;
     Some((Compiled::new(committed), parts.has_pairs))
 }
 
@@ -154,17 +163,45 @@ pub(super) fn is_committed(handle: Word) -> bool {
     abi().name(handle).is_some() || with_committed(handle, |set| set.contains(&handle))
 }
 
+thread_local! {
+    /// The type that this thread has found last, and the registry's generation before.
+    static LAST: Cell<Option<(Word, usize, Arc<Entry>)>> = const { Cell::new(None) };
+}
+
+/// The type with a handle, if this thread has found it last, and no type was forgotten since.
+#[inline]
+fn last(handle: Word) -> Option<Arc<Entry>> {
+    let get = |cell: &Cell<Option<(Word, usize, Arc<Entry>)>>| {
+        let last = cell.take();
+        let found = last
+            .as_ref()
+            .filter(|&&(known, generation, _)| known == handle && generation == TYPES.generation());
+        let found = found.map(|(_, _, entry)| Arc::clone(entry));
+        cell.set(last);
+        found
+    };
+    LAST.try_with(get).ok().flatten()
+}
+
 /// The type, if its elements may be packed here; `None` if `count` elements are left to the library.
 ///
 /// # Safety
 ///
 /// The library must be supported, and MPI must be running. If the handle is derived, it must belong to a live datatype.
-pub(super) unsafe fn find(handle: Word, count: usize) -> Option<Arc<Entry>> {
-    if count == 0 || !abi().is_derived(handle) {
+pub(super) unsafe fn find_any(handle: Word, count: usize) -> Option<Arc<Entry>> {
+    if count == 0 {
         return None;
     }
+    if let Some(entry) = last(handle) {
+        return Some(entry);
+    }
+    let generation = TYPES.generation();
     match TYPES.get(handle) {
-        Known::Yes(entry) => Some(entry),
+        Known::Yes(entry) => {
+            let last = Some((handle, generation, Arc::clone(&entry)));
+            let _ = LAST.try_with(|cell| cell.set(last));
+            Some(entry)
+        }
         Known::Busy => None,
         Known::No => {
             if !is_committed(handle) {
@@ -194,44 +231,60 @@ pub(super) unsafe fn find(handle: Word, count: usize) -> Option<Arc<Entry>> {
     }
 }
 
-/// The type, if a message of `count` elements of it is packed or unpacked here; `None` if it is left to the library, after a few
-/// loads where the message is short.
-///
-/// # Safety
-///
-/// As for [`find`].
+/// Whether `count` elements are left to the library. It takes only a few loads.
 #[inline]
-pub(super) unsafe fn find_for_message(handle: Word, count: usize) -> Option<Arc<Entry>> {
+pub(super) fn is_left(datatype: Word, count: i64) -> bool {
+    let handle = abi().handle(datatype);
     if !abi().is_derived(handle) {
-        return None;
+        return true;
     }
-    if TYPES.fewest(handle).is_some_and(|fewest| count < fewest) {
+    let is_few = TYPES.fewest(handle).is_some_and(|fewest| (count as u64) < fewest as u64);
+    if is_few {
         left(Left::Small);
-        return None;
     }
-    // SAFETY: guaranteed by the caller.
-    unsafe { find_long(handle, count) }
+    is_few
 }
 
+/// The type, if `count` elements are packed or unpacked here. The caller has asked [`is_left`] before.
+///
 /// # Safety
 ///
-/// As for [`find`].
-#[inline(never)]
-unsafe fn find_long(handle: Word, count: usize) -> Option<Arc<Entry>> {
+/// The library must be supported, and MPI must be running. If the handle is derived, it must belong to a live datatype.
+pub(super) unsafe fn find(datatype: Word, count: usize) -> Option<Arc<Entry>> {
+    let handle = abi().handle(datatype);
     // SAFETY: guaranteed by the caller.
-    let entry = unsafe { find(handle, count) }?;
-    let fewest = entry.native().map_or(usize::MAX, |compiled| {
-        let segments = short_segments(&compiled.committed, LONG).unwrap_or(1);
-        if Mode::get().all {
-            1
-        } else {
-            usize::try_from(FEWEST_SEGMENTS.div_ceil(segments)).unwrap_or(1)
-        }
-    });
+    let entry = unsafe { find_any(handle, count) }?;
+    let fewest = entry.native().map_or(usize::MAX, |compiled| fewest(&compiled.committed));
     if TYPES.fewest(handle) != Some(fewest) {
         TYPES.leave_below(handle, fewest);
     }
     (count >= fewest).then_some(entry)
+}
+
+/// The least number of elements that are packed here.
+fn fewest(committed: &Committed) -> usize {
+    if Mode::get().all {
+        return 1;
+    }
+    let segments = short_segments(committed, long()).unwrap_or(1);
+    let mut fewest = FEWEST_SEGMENTS.div_ceil(segments);
+    if is_regular(committed) {
+        let bytes = library().map_or(0, |library| library.least_regular);
+        fewest = fewest.max((bytes as u64).div_ceil(committed.size().max(1)));
+    }
+    usize::try_from(fewest).unwrap_or(usize::MAX).max(1)
+}
+
+/// Whether the library's own loops are about as fast as this engine for an element.
+pub(super) fn is_regular(committed: &Committed) -> bool {
+    let description = committed.as_type().description();
+    let mut basics = description.entries().iter().filter_map(|entry| match entry {
+        types::Entry::Elem(elem) => Some(elem.basic),
+        types::Entry::Loop(_) | types::Entry::EndLoop(_) => None,
+    });
+    let first = basics.next();
+    let segments = committed.iov(1, 0..committed.size()).map_or(0, |iov| iov.segments());
+    segments >= REGULAR_SEGMENTS && basics.all(|one| Some(one) == first)
 }
 
 /// Forgets the type with a handle. Called before the program gives up its last reference.
