@@ -19,7 +19,7 @@ static int me, peers, is_inter, in_place, operation, step, number;
 static enum way way;
 static MPI_Request request;
 
-/* How often an operation is done. Intel MPI starts a persistent one only once. */
+/* How often an operation is done. Intel MPI and MPICH 4.0 start a persistent one only once. */
 static int steps = 2;
 
 #if MPI_VERSION >= 4
@@ -386,7 +386,7 @@ int main(int argc, char **argv) {
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
     int length;
     MPI_Get_library_version(version, &length);
-    if (strstr(version, "Intel"))
+    if (strstr(version, "Intel") || strstr(version, "\t4.0.") || strstr(version, " 4.0."))
         steps = 1;
     for (int i = 1; i < argc; i++) {
         number = atoi(argv[i]) / 2 * 2;
