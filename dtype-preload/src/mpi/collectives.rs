@@ -389,7 +389,6 @@ macro_rules! collectives {
         $end:ident($($request:ident)?) $shape:ident($root:expr, $communicator:ident) ($($argument:ident: $type:ty),*)
         { $($side:ident $direction:ident($elements:ident, $($other:ident),*))+ }
     ) => {
-        #[expect(clippy::too_many_arguments, reason = "those of the standard")]
         unsafe fn $function $($generics)* (
             original: unsafe extern "C" fn($($type,)* $($last_type),*) -> c_int,
             $($argument: $type,)* $($last: $last_type),*

@@ -261,7 +261,9 @@ unsafe fn start_all(requests: *mut c_void, len: c_int, call: impl Fn() -> c_int)
     }
     let code = call();
     if code != 0 {
-        started.iter().for_each(|request| request.operation.fail());
+        for request in &started {
+            request.operation.fail();
+        }
     }
     code
 }

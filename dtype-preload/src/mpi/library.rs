@@ -175,14 +175,14 @@ fn check(
     let first = text.lines().next().unwrap_or_default().trim();
     let (name, is_complete, is_tested) = if let Some(version) = field("MPICH Version") {
         let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok());
-        if !(major >= Some(4)) {
+        if major.is_none_or(|major| major < 4) {
             return Some(Err(format!("MPICH {version}: only MPICH 4.0 and newer are known")));
         }
         (format!("MPICH {version}"), major >= Some(5), version.starts_with("4.0."))
     } else if let Some(version) = first.strip_prefix("Intel(R) MPI Library ") {
         let version = version.split(' ').next().unwrap_or_default();
         let year = version.split('.').next().and_then(|year| year.parse::<u32>().ok());
-        if !(year >= Some(2021)) {
+        if year.is_none_or(|year| year < 2021) {
             return Some(Err(format!("Intel MPI {version}: only 2021 and newer are known")));
         }
         // Older releases are built on MPICH 3 and 4.0, and were not tried.
