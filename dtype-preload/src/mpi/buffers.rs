@@ -136,17 +136,18 @@ mod tests {
         std::thread::scope(|scope| {
             for thread in 0..4_u8 {
                 scope.spawn(move || {
-                    for round in 0..if cfg!(miri) { 10 } else { 2000 } {
+                    for round in 0..if cfg!(miri) { 10 } else { 2000_usize } {
+                        let byte = thread ^ round.to_le_bytes()[0];
                         let all: Vec<_> = (0..5).filter_map(|_| Buffer::new(2000)).collect();
                         assert_eq!(all.len(), 5);
                         for one in &all {
                             // SAFETY: memory of this size.
-                            unsafe { one.as_ptr().write_bytes(thread ^ round as u8, 2000) };
+                            unsafe { one.as_ptr().write_bytes(byte, 2000) };
                         }
                         for one in &all {
                             // SAFETY: written above.
                             let bytes = unsafe { one.bytes(2000) };
-                            assert!(bytes.iter().all(|&byte| byte == thread ^ round as u8));
+                            assert!(bytes.iter().all(|&one| one == byte));
                         }
                     }
                 });

@@ -118,8 +118,9 @@ static TABLE: [Mutex<Option<Table>>; SHARDS] = [const { Mutex::new(None) }; SHAR
 /// load, without a lock.
 static COUNTS: [AtomicU32; 4096] = [const { AtomicU32::new(0) }; 4096];
 
+#[expect(clippy::cast_possible_truncation, reason = "24 bits")]
 fn mixed(handle: Word) -> usize {
-    (handle as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) as usize >> 40
+    ((handle as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as usize
 }
 
 #[inline]
