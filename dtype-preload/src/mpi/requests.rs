@@ -118,7 +118,6 @@ static TABLE: [Mutex<Option<Table>>; SHARDS] = [const { Mutex::new(None) }; SHAR
 /// load, without a lock.
 static COUNTS: [AtomicU32; 4096] = [const { AtomicU32::new(0) }; 4096];
 
-#[expect(clippy::cast_possible_truncation, reason = "24 bits")]
 fn mixed(handle: Word) -> usize {
     ((handle as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as usize
 }

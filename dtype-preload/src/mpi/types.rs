@@ -238,7 +238,7 @@ pub(super) fn is_left(datatype: Word, count: i64) -> bool {
     if !abi().is_derived(handle) {
         return true;
     }
-    let is_few = TYPES.fewest(handle).is_some_and(|fewest| (count as u64) < fewest as u64);
+    let is_few = TYPES.fewest(handle).is_some_and(|fewest| count.cast_unsigned() < fewest as u64);
     if is_few {
         left(Left::Small);
     }
