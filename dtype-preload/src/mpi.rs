@@ -18,6 +18,7 @@ mod neighbours;
 mod pack;
 mod packing;
 mod part;
+mod reference;
 mod requests;
 mod status;
 mod types;

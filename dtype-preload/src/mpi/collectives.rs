@@ -12,26 +12,17 @@ use super::exported::exported;
 use super::freed;
 use super::library::library;
 use super::messages::{self, bytes, is_complete};
-use super::neighbours::{Neighbours, neighbours};
+use super::neighbours::{Ask, Neighbours, ask, neighbours};
 use super::part::{Direction, Part};
 use super::requests::{self, Operation, Placed};
 use super::status::Statuses;
 use super::types;
-use crate::original::{Original, originals};
-
-type Ask = unsafe extern "C" fn(Word, *mut c_int) -> c_int;
+use crate::original::originals;
 
 originals! {
     static RANK = c"PMPI_Comm_rank": Ask;
     static SIZE = c"PMPI_Comm_size": Ask;
     static TEST_INTER = c"PMPI_Comm_test_inter": Ask;
-}
-
-/// The library's answer about a communicator, which must exist.
-pub(super) fn ask(original: &Original<Ask>, communicator: Word) -> Option<c_int> {
-    let mut answer = 0;
-    // SAFETY: the number lives through the call.
-    (unsafe { original.get()?(communicator, &raw mut answer) } == 0).then_some(answer)
 }
 
 /// Which ranks send, and which receive.
