@@ -93,7 +93,7 @@ pub(crate) unsafe fn execute<D: Direction>(
     memory: *mut u8,
     packed: *mut u8,
 ) {
-    // SAFETY: passed on to the caller.
+    // SAFETY: each arm copies these instances, and the last ones several.
     unsafe {
         match count {
             0 => {}
@@ -112,7 +112,7 @@ compiled_for_selected! {
     ///
     /// # Safety
     ///
-    /// As [`execute`]; there must be several instances.
+    /// There must be several instances. For these, the promise of [`execute`].
     unsafe fn several[D: Direction][D](
         plan: &Plan, count: u64, memory: *mut u8, packed: *mut u8,
     ) = R => {
@@ -134,11 +134,11 @@ compiled_for_selected! {
 ///
 /// # Safety
 ///
-/// As [`execute`].
+/// The promise of [`execute`].
 #[inline(never)]
 unsafe fn unpermuted<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed: *mut u8) {
     let program = plan.program();
-    // SAFETY: passed on to the caller: the blocks, records, or repetitions are what the instances are.
+    // SAFETY: the blocks, the records, or the repetitions are the instances: the same bytes.
     unsafe {
         if let Some(all) = choose::joined(plan, count) {
             blocks::<D>(&all, program, memory, packed);
@@ -148,11 +148,9 @@ unsafe fn unpermuted<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, pac
             let len = (plan.size() * count) as usize;
             part_of_records::<D>(all, from, len, memory.wrapping_offset(disp), packed);
         } else if choose::are_walked(program, count) {
-            let of = Repeated { ops: program.instance(), count, stride: plan.extent() };
-            walked::<D>(of, program, memory, packed);
+            walked::<D>(program.instance(), program, count, plan.extent(), memory, packed);
         } else {
-            let (ops, extent) = (program.instance(), plan.extent());
-            repeated::<D>(ops, program, count, extent, memory, packed);
+            repeated::<D>(program.instance(), program, count, plan.extent(), memory, packed);
         }
     }
 }
@@ -161,7 +159,7 @@ unsafe fn unpermuted<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, pac
 ///
 /// # Safety
 ///
-/// As [`execute`].
+/// The promise of [`execute`].
 #[inline(never)]
 #[expect(clippy::cast_possible_truncation, reason = "short runs in memory")]
 unsafe fn few<D: Direction>(program: &Program, count: u64, memory: *mut u8, packed: *mut u8) {
@@ -209,20 +207,12 @@ unsafe fn few<D: Direction>(program: &Program, count: u64, memory: *mut u8, pack
     }
 }
 
-/// Operations that are executed several times.
-#[derive(Clone, Copy)]
-struct Repeated<'a> {
-    ops: &'a [Op],
-    count: u64,
-    /// Bytes from one repetition to the next.
-    stride: i64,
-}
-
 /// Executes a constant program `count` times, at a stride of `stride` bytes.
 ///
 /// # Safety
 ///
-/// As [`execute`], for the bytes that the operations name in each repetition.
+/// The bytes that the operations name in each repetition, relative to `memory`, and as many from `packed` on must be valid for
+/// `D`.
 pub(crate) unsafe fn program<D: Direction>(
     ops: &[Op],
     count: u64,
@@ -230,7 +220,7 @@ pub(crate) unsafe fn program<D: Direction>(
     memory: *mut u8,
     packed: *mut u8,
 ) {
-    // SAFETY: passed on to the caller. Lists are made at run time only, so a constant program has none.
+    // SAFETY: the same repetitions. Lists are made at run time only, so a constant program has none.
     unsafe { repeated::<D>(ops, Program::empty(), count, stride, memory, packed) };
 }
 
@@ -238,8 +228,8 @@ pub(crate) unsafe fn program<D: Direction>(
 ///
 /// # Safety
 ///
-/// As [`execute`], for the bytes that the operations name in each repetition; the lists among them
-/// must be the program's.
+/// The bytes that the operations name in each repetition, relative to `memory`, and as many from `packed` on must be valid for
+/// `D`. The lists among the operations must be the program's.
 pub(crate) unsafe fn repeated<D: Direction>(
     ops: &[Op],
     program: &Program,
@@ -248,7 +238,6 @@ pub(crate) unsafe fn repeated<D: Direction>(
     memory: *mut u8,
     packed: *mut u8,
 ) -> *mut u8 {
-    let of = Repeated { ops, count, stride };
     let room = &mut None;
     let kernel = choose::repeated(ops, program, count, stride, selected(), D::USE, room);
     // SAFETY: the caller guarantees the bytes of the repetitions: they are what the kernel was chosen for.
@@ -259,7 +248,7 @@ pub(crate) unsafe fn repeated<D: Direction>(
             Kernel::Permutation(all) => match permuted::<D>(all, count, memory, packed) {
                 Some(end) => end,
                 // Another thread has selected other instructions meanwhile.
-                None => walked::<D>(of, program, memory, packed),
+                None => walked::<D>(ops, program, count, stride, memory, packed),
             },
             Kernel::PermutedRows(_) | Kernel::Grid(_) | Kernel::Tiles(_) => match ops {
                 [Op::Blocks(row)] => {
@@ -276,7 +265,7 @@ pub(crate) unsafe fn repeated<D: Direction>(
                 }
                 packed
             }
-            _ => walked::<D>(of, program, memory, packed),
+            _ => walked::<D>(ops, program, count, stride, memory, packed),
         }
     }
 }
@@ -285,18 +274,20 @@ pub(crate) unsafe fn repeated<D: Direction>(
 ///
 /// # Safety
 ///
-/// As [`repeated`].
+/// The promise of [`repeated`].
 unsafe fn walked<D: Direction>(
-    of: Repeated<'_>,
+    ops: &[Op],
     program: &Program,
+    count: u64,
+    stride: i64,
     memory: *mut u8,
     packed: *mut u8,
 ) -> *mut u8 {
     let mut packed = packed;
-    for iteration in 0..of.count {
-        let memory = memory.wrapping_offset(offset(of.stride, iteration));
+    for iteration in 0..count {
+        let memory = memory.wrapping_offset(offset(stride, iteration));
         // SAFETY: one of the repetitions, which the caller guarantees.
-        packed = unsafe { operations::<D>(of.ops, program, memory, packed) };
+        packed = unsafe { operations::<D>(ops, program, memory, packed) };
     }
     packed
 }
@@ -306,7 +297,8 @@ unsafe fn walked<D: Direction>(
 ///
 /// # Safety
 ///
-/// As [`repeated`], for the bytes that the operations name.
+/// The bytes that the operations name, relative to `memory`, and as many from `packed` on must be valid for `D`. The lists among
+/// the operations must be the program's.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "runs in memory")]
 unsafe fn operations<D: Direction>(
@@ -336,7 +328,7 @@ unsafe fn operations<D: Direction>(
 ///
 /// # Safety
 ///
-/// As there.
+/// The promise of [`operations`].
 #[inline(never)]
 unsafe fn any_operations<D: Direction>(
     ops: &[Op],

@@ -74,7 +74,7 @@ impl Grid {
     ///
     /// The bytes of all blocks, and as many bytes from `packed` on, must be valid for `D`.
     pub(super) unsafe fn execute<D: Direction>(&self, memory: *mut u8, packed: *mut u8) {
-        // SAFETY: passed on to the caller.
+        // SAFETY: this area is all blocks.
         unsafe { self.area::<D>(0..self.columns, 0..self.rows, memory, packed) };
     }
 
@@ -113,7 +113,7 @@ impl Grid {
     ///
     /// # Safety
     ///
-    /// As [`part`](Self::part).
+    /// The bytes of the range in memory, and its packed bytes, counted from `packed` on, must be valid for `D`.
     unsafe fn part_of_tiles<D: Way>(
         &self,
         whole: Range<usize>,
@@ -277,7 +277,7 @@ pub(crate) unsafe fn part<D: Way>(
     }
     #[expect(clippy::cast_possible_truncation, reason = "a displacement in memory")]
     let memory = memory.wrapping_offset(column.disp as isize);
-    // SAFETY: passed on to the caller.
+    // SAFETY: the grid has the blocks of these columns, the first of them at `memory`; the range is the same.
     unsafe {
         let together = choose::together(column, count, stride, D::USE);
         Grid::new(column, count, stride, together).part::<D>(range, memory, packed);

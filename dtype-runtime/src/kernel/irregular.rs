@@ -27,7 +27,7 @@ pub(crate) unsafe fn list<D: Direction>(
     memory: *mut u8,
     packed: *mut u8,
 ) -> *mut u8 {
-    // SAFETY: passed on to the caller.
+    // SAFETY: no limit: all of the blocks, which the caller guarantees.
     unsafe { list_within::<D>(all, lists, usize::MAX, memory, packed).1 }
 }
 
@@ -48,7 +48,7 @@ compiled_for_selected! {
 ///
 /// # Safety
 ///
-/// As [`list_within`].
+/// What [`list_within`] requires; the processor must have the instructions of `R`.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "displacements and lengths in memory")]
 unsafe fn entries<D: Direction, R: Registers>(
@@ -140,7 +140,7 @@ unsafe fn even<D: Direction, R: Registers>(
 ///
 /// # Safety
 ///
-/// As [`even`].
+/// `len` bytes from each offset from `memory` on, and as many from `packed` on as all blocks have, must be valid for `D`.
 #[inline(always)]
 unsafe fn wide_even<D: Direction, R: Registers>(
     offsets: &[u64],
@@ -180,7 +180,7 @@ unsafe fn varied<D: Direction, R: Registers>(
             spans::<D, u32, true>(entries, limit, memory, packed, $copy)
         };
     }
-    // SAFETY: passed on to the caller.
+    // SAFETY: the caller guarantees the blocks, and that the moves cover the length of each; `any` covers every length.
     unsafe {
         match per {
             PerBlock::Two1 => each_block!(two::<D, 1>),
@@ -210,8 +210,8 @@ unsafe fn varied<D: Direction, R: Registers>(
 ///
 /// # Safety
 ///
-/// As [`Direction::copy`]; `len` must be at most `W`. `D` must pack or unpack, or copy nothing, and the processor must have the
-/// instructions of `R`.
+/// `len` bytes must be valid for `D` on both sides, and `len` must be at most `W`. `D` must pack or unpack, and the processor
+/// must have the instructions of `R`.
 #[inline(always)]
 unsafe fn masked<D: Direction, R: Registers, const W: usize>(
     memory: *mut u8,
@@ -232,7 +232,7 @@ unsafe fn masked<D: Direction, R: Registers, const W: usize>(
 ///
 /// # Safety
 ///
-/// As [`varied`]; `copy` must be sound for the length of each block.
+/// The bytes of each block from `memory` and from `packed` on must be valid for `D`, and `copy` sound for the length of each.
 #[inline(always)]
 unsafe fn spans<D: Direction, O: Copy + Into<u64>, const SHORT: bool>(
     entries: &[[O; 2]],

@@ -190,8 +190,14 @@ fn measured<D: Way>(plan: &Plan, count: u64, use_: &str, rows: &mut Vec<Measured
     let chosen = || unsafe { execute::<D>(black_box(plan), black_box(count), memory, packed) };
     let walks = || unsafe {
         // SAFETY: as above.
-        let of = Repeated { ops: program.instance(), count: black_box(count), stride: extent };
-        walked::<D>(of, black_box(program), memory, packed);
+        walked::<D>(
+            program.instance(),
+            black_box(program),
+            black_box(count),
+            extent,
+            memory,
+            packed,
+        );
     };
     // SAFETY: as above; all operations are short runs.
     let few = || unsafe { few::<D>(black_box(program), black_box(count), memory, packed) };
@@ -212,17 +218,12 @@ fn measured<D: Way>(plan: &Plan, count: u64, use_: &str, rows: &mut Vec<Measured
     let joined = choose::joined(plan, count);
     let in_rows = || {
         if let Some(all) = &joined {
-            let steps = Steps { memory: all.stride as isize, packed: all.len as usize };
-            let first = memory.wrapping_offset(all.disp as isize);
+            let (disp, len, number, stride) = strided::in_memory(all);
+            let steps = Steps { memory: stride, packed: len };
+            let first = memory.wrapping_offset(disp);
             // SAFETY: as above; these blocks are the instances.
             unsafe {
-                strided::<D>(
-                    black_box(all.len as usize),
-                    black_box(all.count as usize),
-                    steps,
-                    first,
-                    packed,
-                );
+                strided::<D>(black_box(len), black_box(number), steps, first, packed);
             }
         }
     };

@@ -64,7 +64,7 @@ macro_rules! for_each_register {
 ///
 /// # Safety
 ///
-/// As [`pack_values`]; the processor must have the instructions.
+/// What [`pack_values`] requires; the processor must have the instructions.
 #[inline(always)]
 unsafe fn pack<V: Vector, K: ShuffledBy>(
     count: usize,
@@ -100,7 +100,7 @@ unsafe fn pack<V: Vector, K: ShuffledBy>(
 ///
 /// # Safety
 ///
-/// As [`unpack_values`]; the processor must have the instructions.
+/// What [`unpack_values`] requires; the processor must have the instructions.
 #[inline(always)]
 unsafe fn unpack<V: Vector, K: ShuffledBy, const KEEPS_GAPS: bool>(
     count: usize,

@@ -2,13 +2,15 @@
 
 mod avx2;
 mod gather;
-mod masked;
 mod permute;
 mod prefetch;
 mod reverse;
 mod steps;
 
-use core::arch::x86_64::{__m512i, __mmask64, _bzhi_u64, _mm512_loadu_si512};
+use core::arch::x86_64::{
+    __m512i, __mmask64, _bzhi_u32, _bzhi_u64, _mm256_mask_storeu_epi8, _mm256_maskz_loadu_epi8,
+    _mm512_loadu_si512, _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8,
+};
 use core::ops::Range;
 
 use super::direction::{Direction, Way};
@@ -45,6 +47,29 @@ fn first(bytes: usize) -> __mmask64 {
     _bzhi_u64(!0, bytes as u32)
 }
 
+/// Copies `len` bytes by one load and one store of `W` bytes, 32 or 64.
+///
+/// # Safety
+///
+/// `from` must be valid for reading `len` bytes and `to` for writing as many. `len` must be at most `W`.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi2")]
+#[expect(clippy::cast_possible_truncation, reason = "at most 32")]
+unsafe fn masked<const W: usize>(from: *const u8, to: *mut u8, len: usize) {
+    debug_assert!(len <= W, "{len} bytes of {W}");
+    // SAFETY: a masked load or store accesses the bytes that its mask selects and no others: the first `len`, which the caller
+    // guarantees.
+    unsafe {
+        if W == 32 {
+            let mask = _bzhi_u32(!0, len as u32);
+            _mm256_mask_storeu_epi8(to.cast(), mask, _mm256_maskz_loadu_epi8(mask, from.cast()));
+        } else {
+            let mask = first(len);
+            _mm512_mask_storeu_epi8(to.cast(), mask, _mm512_maskz_loadu_epi8(mask, from.cast()));
+        }
+    }
+}
+
 /// AVX-512 with F, BW, VL and VBMI, BMI2 and MOVBE: registers of 64 bytes, whose bytes one instruction permutes.
 pub(super) struct Avx512;
 
@@ -62,7 +87,7 @@ macro_rules! by_vectors {
 ///
 /// # Safety
 ///
-/// As for [`Registers::permute`].
+/// What [`Registers::permute`] requires, of a range that is not empty.
 #[inline(always)]
 unsafe fn permute_prepared<D: Direction>(
     permutation: &Permutation,
@@ -90,7 +115,7 @@ unsafe fn permute_prepared<D: Direction>(
 ///
 /// # Safety
 ///
-/// As for [`Registers::permute`].
+/// What [`Registers::permute`] requires, of a range that is not empty.
 #[cold]
 #[inline(never)]
 unsafe fn prepare_and_permute<D: Direction>(
@@ -100,7 +125,7 @@ unsafe fn prepare_and_permute<D: Direction>(
     packed: *mut u8,
 ) {
     prefetch::FAR.ask();
-    // SAFETY: passed on to the caller.
+    // SAFETY: the same range of the same records.
     unsafe { permute_prepared::<D>(permutation, range, memory, packed) };
 }
 
@@ -110,7 +135,7 @@ impl Registers for Avx512 {
     #[inline(always)]
     unsafe fn masked<const W: usize>(from: *const u8, to: *mut u8, len: usize) {
         // SAFETY: the caller guarantees the bytes and the instructions.
-        unsafe { masked::copy::<W>(from, to, len) }
+        unsafe { masked::<W>(from, to, len) }
     }
 
     #[inline(always)]
@@ -187,13 +212,7 @@ impl Registers for Avx512 {
         columns: &[*mut u8; MAX_COLUMNS],
     ) -> bool {
         // SAFETY: the caller guarantees the instructions, and both sides for the reads and writes of `D`.
-        unsafe {
-            if D::PACKS {
-                gather::gather::<G>(count, memory, columns);
-            } else {
-                gather::scatter::<G>(count, memory, columns);
-            }
-        }
+        unsafe { gather::columns::<D, G>(count, memory, columns) };
         true
     }
 }

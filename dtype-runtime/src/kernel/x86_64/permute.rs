@@ -236,8 +236,8 @@ fn data_of_one<const V: usize>(all: &Permutation) -> [__mmask64; V] {
 ///
 /// # Safety
 ///
-/// As [`Registers::permute_one`](super::Registers::permute_one) for `Pack`; `V` must be the vectors that the permutation
-/// has.
+/// The data of the record must be readable, and as many bytes from `packed` on writable. `V` must be the vectors that the
+/// permutation has.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
 pub(super) unsafe fn pack_one<const V: usize>(
@@ -257,7 +257,7 @@ pub(super) unsafe fn pack_one<const V: usize>(
 ///
 /// # Safety
 ///
-/// As [`Registers::permute_one`](super::Registers::permute_one) for `Unpack`; `V` must be the vectors that the
+/// The data of the record must be writable, and as many bytes from `packed` on readable. `V` must be the vectors that the
 /// permutation has.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
@@ -297,7 +297,7 @@ unsafe fn store<const W: usize>(to: *mut u8, bytes: __m512i) {
 ///
 /// # Safety
 ///
-/// As [`Registers::permute`](super::Registers::permute) for `Pack`; `V` must be the vectors that the permutation has, and a
+/// What [`Registers::permute`](super::Registers::permute) requires for `Pack`, of a range that is not empty; `V` must be the vectors that the permutation has, and a
 /// period must have at most `W` packed bytes.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
 pub(super) unsafe fn pack<const V: usize, const W: usize>(
@@ -361,7 +361,7 @@ pub(super) unsafe fn pack<const V: usize, const W: usize>(
 ///
 /// # Safety
 ///
-/// As [`Registers::permute`](super::Registers::permute) for `Unpack`; `V` must be the vectors that the permutation has.
+/// What [`Registers::permute`](super::Registers::permute) requires for `Unpack`, of a range that is not empty; `V` must be the vectors that the permutation has.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
 pub(super) unsafe fn unpack<const V: usize>(
     permutation: &Permutation,
@@ -424,7 +424,7 @@ pub(super) unsafe fn unpack<const V: usize>(
 ///
 /// # Safety
 ///
-/// As [`Registers::permute`](super::Registers::permute) for `Move`; `V` must be the vectors that the permutation has.
+/// What [`Registers::permute`](super::Registers::permute) requires for `Move`, of a range that is not empty; `V` must be the vectors that the permutation has.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
 pub(super) unsafe fn copy<const V: usize>(
     permutation: &Permutation,

@@ -19,7 +19,8 @@ fn whole(size: usize, count: usize) -> usize {
 ///
 /// # Safety
 ///
-/// As [`Registers::steps`](super::Registers::steps) for `Pack`.
+/// The data of the records, relative to `memory`, must be readable, and as many bytes from `packed` on writable. The two must not
+/// overlap. The steps must be those of a record of `size` packed bytes.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
 pub(super) unsafe fn pack(
     steps: &[Step],
@@ -58,7 +59,8 @@ pub(super) unsafe fn pack(
 ///
 /// # Safety
 ///
-/// As [`Registers::steps`](super::Registers::steps) for `Unpack`.
+/// The data of the records, relative to `memory`, must be writable, and as many bytes from `packed` on readable. The two must not
+/// overlap. The steps must be those of a record of `size` packed bytes.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
 pub(super) unsafe fn unpack(
     steps: &[Step],
