@@ -248,7 +248,7 @@ pub fn unpack_after<T: Datatype>(
     } else {
         items.try_reserve_exact(count).map_err(|_| Error::Allocation { count, stride })?;
     }
-    // SAFETY: as just reserved and checked, and a type that skips fields was refused.
+    // SAFETY: the vector has room for `count` more records, the bytes are as many, and a type that skips fields was refused.
     unsafe { append_checked(bytes, count, items) }
 }
 
@@ -429,7 +429,8 @@ unsafe fn pack_records<T: Datatype>(items: &[T], out: *mut u8) {
 /// valid for reading and writing `count` values, initialised or not, and not overlap `bytes`.
 #[inline]
 pub(crate) unsafe fn unpack_records<T: Datatype>(bytes: &[u8], items: *mut T, count: usize) {
-    // SAFETY: `bytes` has the length of `count` records, and the caller guarantees the memory of the items.
+    // SAFETY: `bytes` has the length of `count` records, and is only read. The caller guarantees that the memory of the items
+    // is valid for `count` values and does not overlap `bytes`.
     unsafe { Layout::<T>::values::<Unpack>(items.cast(), bytes.as_ptr().cast_mut(), count) }
 }
 
@@ -437,10 +438,12 @@ pub(crate) unsafe fn unpack_records<T: Datatype>(bytes: &[u8], items: *mut T, co
 ///
 /// # Safety
 ///
-/// As [`unpack_records`].
+/// `bytes` must be `count` packed records that [`validate`] accepts, and `items`
+/// valid for reading and writing `count` values, initialised or not, and not overlap `bytes`.
 #[inline]
 unsafe fn unpack_new<T: Datatype>(bytes: &[u8], items: *mut T, count: usize) {
-    // SAFETY: as in `unpack_records`.
+    // SAFETY: `bytes` has the length of `count` records, and is only read. The caller guarantees that the memory of the items
+    // may be written and does not overlap `bytes`.
     unsafe { Layout::<T>::new_values(items.cast(), bytes.as_ptr().cast_mut(), count) }
 }
 
@@ -471,17 +474,19 @@ pub(crate) fn clear_spare<T: Datatype>(items: &mut [T]) {
 unsafe fn unpack_valid<T: Datatype>(bytes: &[u8], items: *mut T, count: usize) -> bool {
     /// # Safety
     ///
-    /// As the function around it.
+    /// `bytes` must be `count` packed records, and `items` valid for reading and writing `count` values, initialised or not,
+    /// and not overlap `bytes`.
     #[inline(always)]
     unsafe fn of_count<T: Datatype>(bytes: &[u8], items: *mut T, count: usize) -> bool {
         let clean = are_clean::<T>(bytes, count);
         if clean {
-            // SAFETY: the records are valid, and the caller guarantees the rest.
+            // SAFETY: the records were just found to be valid. The caller guarantees that they are `count`, and the memory of
+            // the items.
             unsafe { unpack_records::<T>(bytes, items, count) };
         }
         clean
     }
-    // SAFETY: passed on to the caller.
+    // SAFETY: `of_count` requires of `count` records and items what the caller guarantees for them.
     unsafe {
         // With a constant count, no loop is left.
         if count == 1 { of_count::<T>(bytes, items, 1) } else { of_count::<T>(bytes, items, count) }

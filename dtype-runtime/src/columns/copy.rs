@@ -165,14 +165,16 @@ unsafe fn copy<D: Direction>(
 ///
 /// # Safety
 ///
-/// As [`copy`].
+/// `memory` must be valid for `D` on `block` bytes at each combination of the dimensions, and `column` on as many bytes as all
+/// these blocks have. The two must not overlap.
 unsafe fn nested<D: Direction>(
     block: usize,
     dimensions: &[Dimension],
     memory: *mut u8,
     column: *mut u8,
 ) -> *mut u8 {
-    // SAFETY: blocks that the caller guarantees.
+    // SAFETY: a block at `memory`, or the blocks of the inner dimensions at each step of the outermost: the caller guarantees
+    // all of them, and as many bytes of the column.
     unsafe {
         match *dimensions {
             [] => {

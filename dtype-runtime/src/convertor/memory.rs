@@ -56,7 +56,8 @@ impl Committed {
     ///
     /// # Safety
     ///
-    /// As for [`execute`](kernel::execute); `size` must be the number of packed bytes of the instances.
+    /// `memory` must be valid for `D` on every byte that the instances name, and `packed` on `size` bytes, which must be the
+    /// number of their packed bytes. The two must not overlap.
     #[inline(always)]
     unsafe fn execute_whole<D: Way>(
         &self,
@@ -70,9 +71,9 @@ impl Committed {
                 // SAFETY: all bytes of the instances, which are one run, packed in the order of the addresses.
                 unsafe { one::run::<D>(memory.wrapping_offset(disp), packed, size) };
             }
-            // SAFETY: passed on to the caller.
+            // SAFETY: the plan names the bytes of the only instance, for which the caller guarantees both pointers.
             _ if count == 1 => unsafe { one::one::<D>(self.plan(), memory, packed) },
-            // SAFETY: passed on to the caller.
+            // SAFETY: the plan names the bytes of each instance, for which the caller guarantees both pointers.
             _ => unsafe { kernel::execute::<D>(self.plan(), count as u64, memory, packed) },
         }
     }
@@ -99,7 +100,7 @@ impl Committed {
         packed: *mut u8,
         room: usize,
     ) -> Option<usize> {
-        // SAFETY: passed on to the caller.
+        // SAFETY: both functions check the same as this one promises, and the caller guarantees the two memories.
         unsafe {
             if count == 1 {
                 self.copy_one_if_within::<D>(memory, len, origin, packed, room)
@@ -113,7 +114,8 @@ impl Committed {
     ///
     /// # Safety
     ///
-    /// As [`copy_if_within`](Self::copy_if_within).
+    /// `memory` must be the origin in a memory of `len` bytes that is valid for `D`, and `packed` must be valid for `room`
+    /// bytes. The two must not overlap.
     #[inline(always)]
     unsafe fn copy_one_if_within<D: Way>(
         &self,
@@ -143,7 +145,8 @@ impl Committed {
     ///
     /// # Safety
     ///
-    /// As [`copy_if_within`](Self::copy_if_within).
+    /// `memory` must be the origin in a memory of `len` bytes that is valid for `D`, and `packed` must be valid for `room`
+    /// bytes. The two must not overlap.
     #[inline(never)]
     unsafe fn copy_several_if_within<D: Way>(
         &self,
@@ -292,7 +295,8 @@ impl Committed {
     ) -> Result<usize, Error> {
         let size = self.packed_size(count)?;
         check_room(size, out)?;
-        // SAFETY: the caller guarantees the memory; `out` has room, as just checked.
+        // SAFETY: the data of `count` instances are readable and do not overlap `out`: the caller guarantees that. `out` has
+        // room for `size` bytes, as just checked.
         unsafe { self.execute_whole::<Pack>(origin.cast_mut(), out.as_mut_ptr(), count, size) };
         Ok(size)
     }
@@ -319,7 +323,8 @@ impl Committed {
         let size = self.packed_size(count)?;
         check_length(size, packed)?;
         self.check_overlap(count)?;
-        // SAFETY: the caller guarantees the memory; `packed` is as long as needed, as just checked, and only read.
+        // SAFETY: the data of `count` instances are writable and do not overlap `packed`: the caller guarantees that. No byte
+        // is named twice and `packed` has `size` bytes, as just checked; it is only read.
         unsafe {
             self.execute_whole::<Unpack>(origin, packed.as_ptr().cast_mut(), count, size);
         }
@@ -382,7 +387,8 @@ impl Committed {
     ) -> Result<(), Error> {
         self.check_range(count, &range)?;
         self.check_overlap(count)?;
-        // SAFETY: as in `pack_range_raw`; no byte is named twice, as just checked.
+        // SAFETY: the caller guarantees the bytes that the range names, and `packed`, which is only read. The range lies in the
+        // packed bytes, and no byte is named twice, as just checked.
         unsafe { self.execute_range::<Unpack>(range, origin, count, packed.cast_mut()) };
         Ok(())
     }
@@ -408,8 +414,9 @@ impl Committed {
 
     /// # Safety
     ///
-    /// The range must lie in the packed bytes of `count` instances, and the memory be valid for `D`, as
-    /// [`copy_range`] requires.
+    /// The range must lie in the packed bytes of `count` instances. The bytes that it names must be valid for `D`, and so must
+    /// `packed` for its length; the two must not overlap. If `D` reads memory, all data of the instances must be readable; if
+    /// it writes memory, they must not overlap.
     unsafe fn execute_range<D: Way>(
         &self,
         range: Range<u64>,
@@ -418,7 +425,8 @@ impl Committed {
         packed: *mut u8,
     ) {
         let instances = Instances::of_plan(self.plan(), count as u64);
-        // SAFETY: passed on to the caller.
+        // SAFETY: the plan names the bytes of the instances, and displacements are relative to the origin: the range on both
+        // sides is what the caller guarantees.
         unsafe { copy_range::<D>(&instances, range, origin, packed, &mut 0) };
     }
 

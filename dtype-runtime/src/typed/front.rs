@@ -31,9 +31,11 @@ impl<'a> RecordPacker<'a> {
     pub fn new<T: Datatype>(items: &'a [T]) -> Self {
         /// # Safety
         ///
-        /// As `pack_records`, for `count` values of `T`, which must be readable.
+        /// `items` must be the first of `count` readable values of `T`. `out` must be valid for writing their packed bytes, and
+        /// not overlap them.
         unsafe fn pack<T: Datatype>(items: *const u8, count: usize, out: *mut u8) {
-            // SAFETY: passed on to the caller.
+            // SAFETY: the caller guarantees `count` readable values, and a destination for their packed bytes that does not
+            // overlap them.
             unsafe { pack_records::<T>(core::slice::from_raw_parts(items.cast(), count), out) }
         }
         let (stride, size) = (size_of::<T>(), T::TYPE_MAP.size());

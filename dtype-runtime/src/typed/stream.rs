@@ -5,7 +5,7 @@ use core::ops::Range;
 use super::layout::Layout;
 use super::validate::checked;
 use crate::convertor::{
-    Compiled, Constant, Native as Source, Packer, PartOfRecords, Unpacker, Validate,
+    Compiled, Constant, CopyRange, Native as Source, Packer, Unpacker, Validate,
 };
 use crate::datatype::Datatype;
 use crate::kernel::{Pack, Unpack, Way};
@@ -13,7 +13,7 @@ use crate::types::Type;
 
 impl<T: Datatype> Layout<T> {
     /// What a convertor needs to know about `T`, if the operations of `T` are a constant. `pack` and `unpack` copy exactly what
-    /// the operations name: all three were computed from the map of `T` (`convertor/source.rs` relies on this). They require
+    /// the operations name: all three were computed from the map of `T` (`convertor/native.rs` relies on this). They require
     /// that the memory holds values, as it does for every [`source`](Self::source).
     const CONSTANT: Option<&'static Constant> = match Self::OPS {
         None => None,
@@ -22,15 +22,15 @@ impl<T: Datatype> Layout<T> {
             permutation: Self::PERMUTATION,
             size: T::TYPE_MAP.size() as u64,
             stride: size_of::<T>() as i64,
-            pack: Self::compiled_part::<Pack>(),
-            unpack: Self::compiled_part::<Unpack>(),
+            pack: Self::compiled_copy::<Pack>(),
+            unpack: Self::compiled_copy::<Unpack>(),
             fingerprint: T::TYPE_MAP.fingerprint(),
             ty: Type::of::<T>,
         }),
     };
 
-    const fn compiled_part<D: Way>() -> Option<PartOfRecords> {
-        if Self::HAS_PARTS { Some(part::<T, D>) } else { None }
+    const fn compiled_copy<D: Way>() -> Option<CopyRange> {
+        if Self::COPIES_RANGES { Some(copy_range::<T, D>) } else { None }
     }
 
     #[inline]
@@ -52,16 +52,19 @@ impl<T: Datatype> Layout<T> {
 
 /// # Safety
 ///
-/// As [`Layout::part`], but the range may start after the first record.
+/// The values that lie in the range as a whole must be readable, and to unpack writable; of other values, the data of the range
+/// must be valid for what `D` does. `packed` must be valid for what `D` does on as many bytes as the range has; the two must
+/// not overlap. If `D` reads memory, all data of the records in the range must be readable.
 #[expect(clippy::cast_possible_truncation, reason = "bytes in memory")]
-unsafe fn part<T: Datatype, D: Way>(memory: *mut u8, packed: *mut u8, range: Range<u64>) {
+unsafe fn copy_range<T: Datatype, D: Way>(memory: *mut u8, packed: *mut u8, range: Range<u64>) {
     let (start, end) = (range.start as usize, range.end as usize);
     // The divisor is a constant.
     let first = start.checked_div(T::TYPE_MAP.size()).unwrap_or(0);
     let before = first * T::TYPE_MAP.size();
     let memory = memory.wrapping_add(first * size_of::<T>());
-    // SAFETY: the caller guarantees the bytes of the range. The first of them is in this record.
-    unsafe { Layout::<T>::part::<D>(memory, packed, start - before..end - before) }
+    // SAFETY: the caller guarantees both pointers on the range, which is now counted from the record that it starts in, at the
+    // address of that record.
+    unsafe { Layout::<T>::copy_range::<D>(memory, packed, start - before..end - before) }
 }
 
 impl<'a> Packer<'a> {

@@ -67,7 +67,7 @@ impl<M: Mode> Packer<'_, M> {
     pub(super) fn pack_next(&mut self, out: &mut [u8]) -> Result<usize, M::PackError> {
         let (bytes, range) = self.progress.next(out.len());
         // SAFETY: the next bytes of the stream; their data are readable, by the promise that the packer was made with.
-        unsafe { self.mode.pack(range, &mut out[..bytes], self.progress.near())? };
+        unsafe { self.mode.pack(range, &mut out[..bytes], self.progress.search_hint())? };
         self.progress.advance(bytes);
         Ok(bytes)
     }

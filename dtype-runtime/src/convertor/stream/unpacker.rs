@@ -77,10 +77,10 @@ impl<M: Mode> Unpacker<'_, M> {
     #[inline]
     pub fn unpack(&mut self, bytes: &[u8]) -> Result<usize, M::Error> {
         let (number, range) = self.progress.next(bytes.len());
-        let (bytes, near) = (&bytes[..number], self.progress.near());
+        let (bytes, search_hint) = (&bytes[..number], self.progress.search_hint());
         // SAFETY: the next bytes of this unpacker's part of the stream; the data there may be written, by the promise that the
         // unpacker was made with, which is borrowed exclusively.
-        unsafe { self.mode.unpack(&mut self.checks, range, bytes, near)? };
+        unsafe { self.mode.unpack(&mut self.checks, range, bytes, search_hint)? };
         self.progress.advance(number);
         Ok(number)
     }
