@@ -87,11 +87,11 @@ pub fn pack<T: Datatype>(items: &[T]) -> Vec<u8> {
 pub fn pack_onto<T: Datatype>(out: &mut impl AppendBytes, items: &[T]) -> usize {
     // No overflow: the items' data are part of their memory.
     let size = packed_size::<T>(items.len());
-    let room = out.room(size);
+    let start = out.reserve(size);
     // SAFETY: there is room for `size` bytes, which is what `pack_records` writes, all of them. What they are appended to is
     // borrowed exclusively, so its memory does not overlap the items.
     unsafe {
-        pack_records(items, room);
+        pack_records(items, start);
         out.grow(size);
     }
     size
@@ -105,14 +105,14 @@ pub fn pack_one_onto<T: Datatype, const BEFORE: usize>(
     record: &T,
 ) {
     let size = const { BEFORE + T::TYPE_MAP.size() };
-    let room = out.room(size);
+    let start = out.reserve(size);
     let memory = core::ptr::from_ref(record).cast::<u8>().cast_mut();
     // SAFETY: `Pack` only reads the memory. By the promise of `Datatype` the moves lie within the record and are
     // initialised. There is room for `size` bytes, which is what is written, all of them. What they are appended to is
     // borrowed exclusively, so its memory does not overlap the record.
     unsafe {
-        room.cast::<[u8; BEFORE]>().write(before);
-        Layout::<T>::execute_one::<Pack>(memory, room.add(BEFORE));
+        start.cast::<[u8; BEFORE]>().write(before);
+        Layout::<T>::execute_one::<Pack>(memory, start.add(BEFORE));
         out.grow(size);
     }
 }
@@ -289,7 +289,7 @@ unsafe fn append_checked<T: Datatype>(
     /// How many packed bytes are checked at a time.
     const BATCH_BYTES: usize = 8192;
     let size = T::TYPE_MAP.size();
-    let most = match BATCH_BYTES.checked_div(size) {
+    let batch = match BATCH_BYTES.checked_div(size) {
         _ if !const { T::TYPE_MAP.is_restricted() } => count,
         // Records without data are all the same: one of them is checked, whatever number a message announces.
         None => count,
@@ -297,7 +297,7 @@ unsafe fn append_checked<T: Datatype>(
     };
     let (mut done, len) = (0, items.len());
     while done < count {
-        let number = most.min(count - done);
+        let number = batch.min(count - done);
         let records = &bytes[done * size..(done + number) * size];
         let records = checked::<T>(records, number).map_err(|error| error.records_later(done))?;
         // SAFETY: there is room for `count` records after the vector's `len`, and `done + number` is no more than that.

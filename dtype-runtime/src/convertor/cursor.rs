@@ -114,7 +114,7 @@ pub(crate) enum Level<'a> {
 
 /// Operations that follow one another in a body.
 #[derive(Clone, Copy)]
-struct Body<'a> {
+struct Operations<'a> {
     ops: &'a [Op],
     program: &'a Program,
     index: Option<&'a Index>,
@@ -125,7 +125,7 @@ struct Body<'a> {
 /// A body and its repetitions.
 #[derive(Clone, Copy)]
 struct Iterations<'a> {
-    body: Body<'a>,
+    body: Operations<'a>,
     level: Level<'a>,
     count: u64,
     stride: i64,
@@ -215,7 +215,7 @@ impl Iterations<'_> {
     }
 }
 
-impl<'a> Body<'a> {
+impl<'a> Operations<'a> {
     /// All of these operations, with their index if they have one.
     fn new(ops: &'a [Op], program: &'a Program, index: Option<&'a Index>) -> Self {
         Self { ops, program, index, first: 0, end: ops.len() }
@@ -227,7 +227,7 @@ impl<'a> Body<'a> {
     }
 }
 
-impl Body<'_> {
+impl Operations<'_> {
     /// Packed bytes of the operation at an index; `body` is its body, if it is a loop.
     fn size(&self, at: usize, body: &[Op]) -> u64 {
         match self.index {
@@ -281,7 +281,7 @@ impl Body<'_> {
         items: usize,
         shift: i64,
     ) -> Iterations<'_> {
-        let body = Body { first: at + 1, end: at + 1 + items, ..*self };
+        let body = Operations { first: at + 1, end: at + 1 + items, ..*self };
         Iterations { body, level: Level::Loop, count, stride, shift }
     }
 

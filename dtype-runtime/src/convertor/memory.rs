@@ -43,10 +43,10 @@ impl Committed {
     ) -> Result<usize, Error> {
         let from = from.into();
         let (memory, len, origin) = (from.pointer().cast_mut(), from.len(), from.origin);
-        let (packed, room) = (out.as_mut_ptr(), out.len());
+        let (packed, capacity) = (out.as_mut_ptr(), out.len());
         // SAFETY: `len` is the length of the memory. The memory is borrowed, so nothing writes to it, and it does not overlap
         // `out`, which is borrowed exclusively.
-        match unsafe { self.copy_if_within::<Pack>(count, memory, len, origin, packed, room) } {
+        match unsafe { self.copy_if_within::<Pack>(count, memory, len, origin, packed, capacity) } {
             Some(size) => Ok(size),
             None => self.pack_buffer(from, count, out),
         }
@@ -80,7 +80,7 @@ impl Committed {
 
     /// Copies `count` instances, and returns the number of packed bytes. Copies nothing and returns `None` if the copy may have
     /// to be refused: if the data do not lie in a memory of `len` bytes with this origin, or 64 bits are not enough to tell; if
-    /// `room` is less than the packed bytes; or, to unpack, if it is not known that the instances name no byte twice.
+    /// `capacity` is less than the packed bytes; or, to unpack, if it is not known that the instances name no byte twice.
     ///
     /// Copies are often so short that a call of a function that finds out more takes longer than the copy. Arguments and result
     /// of this function are in registers, and it saves few of them; an error in memory would make copies of a few instances
@@ -88,7 +88,7 @@ impl Committed {
     ///
     /// # Safety
     ///
-    /// `memory` must be the origin in a memory of `len` bytes that is valid for `D`, and `packed` must be valid for `room`
+    /// `memory` must be the origin in a memory of `len` bytes that is valid for `D`, and `packed` must be valid for `capacity`
     /// bytes. The two must not overlap.
     #[inline(always)]
     unsafe fn copy_if_within<D: Way>(
@@ -98,14 +98,14 @@ impl Committed {
         len: usize,
         origin: i64,
         packed: *mut u8,
-        room: usize,
+        capacity: usize,
     ) -> Option<usize> {
         // SAFETY: both functions check the same as this one promises, and the caller guarantees the two memories.
         unsafe {
             if count == 1 {
-                self.copy_one_if_within::<D>(memory, len, origin, packed, room)
+                self.copy_one_if_within::<D>(memory, len, origin, packed, capacity)
             } else {
-                self.copy_several_if_within::<D>(count, memory, len, origin, packed, room)
+                self.copy_several_if_within::<D>(count, memory, len, origin, packed, capacity)
             }
         }
     }
@@ -114,7 +114,7 @@ impl Committed {
     ///
     /// # Safety
     ///
-    /// `memory` must be the origin in a memory of `len` bytes that is valid for `D`, and `packed` must be valid for `room`
+    /// `memory` must be the origin in a memory of `len` bytes that is valid for `D`, and `packed` must be valid for `capacity`
     /// bytes. The two must not overlap.
     #[inline(always)]
     unsafe fn copy_one_if_within<D: Way>(
@@ -123,7 +123,7 @@ impl Committed {
         len: usize,
         origin: i64,
         packed: *mut u8,
-        room: usize,
+        capacity: usize,
     ) -> Option<usize> {
         let &Single { reach, size, .. } = self.single();
         let within = if origin == 0 {
@@ -131,7 +131,7 @@ impl Committed {
         } else {
             lies_within(self.data()?, 0, origin, len as u64)?
         };
-        let fits = if D::PACKS { room >= size } else { room == size };
+        let fits = if D::PACKS { capacity >= size } else { capacity == size };
         if !within || !fits || !D::PACKS && !self.is_disjoint(1, || false) {
             return None;
         }
@@ -145,7 +145,7 @@ impl Committed {
     ///
     /// # Safety
     ///
-    /// `memory` must be the origin in a memory of `len` bytes that is valid for `D`, and `packed` must be valid for `room`
+    /// `memory` must be the origin in a memory of `len` bytes that is valid for `D`, and `packed` must be valid for `capacity`
     /// bytes. The two must not overlap.
     #[inline(never)]
     unsafe fn copy_several_if_within<D: Way>(
@@ -155,14 +155,14 @@ impl Committed {
         len: usize,
         origin: i64,
         packed: *mut u8,
-        room: usize,
+        capacity: usize,
     ) -> Option<usize> {
         let last = self.last(count)?;
         if lies_within(self.data()?, last, origin, len as u64) != Some(true) {
             return None;
         }
         let size = usize::try_from(self.size()).ok()?.checked_mul(count)?;
-        let fits = if D::PACKS { room >= size } else { room == size };
+        let fits = if D::PACKS { capacity >= size } else { capacity == size };
         if !fits || !D::PACKS && !self.is_disjoint(count, || false) {
             return None;
         }
@@ -248,10 +248,10 @@ impl Committed {
     ) -> Result<usize, Error> {
         let mut to = to.into();
         let (memory, len, origin) = (to.pointer(), to.len(), to.origin);
-        let (from, room) = (packed.as_ptr().cast_mut(), packed.len());
+        let (from, capacity) = (packed.as_ptr().cast_mut(), packed.len());
         // SAFETY: `len` is the length of the memory. The memory is borrowed exclusively, so nothing else accesses it, and it
         // does not overlap `packed`, which is only read. It holds bytes, any of which are valid.
-        match unsafe { self.copy_if_within::<Unpack>(count, memory, len, origin, from, room) } {
+        match unsafe { self.copy_if_within::<Unpack>(count, memory, len, origin, from, capacity) } {
             Some(size) => Ok(size),
             None => self.unpack_buffer(packed, to, count),
         }

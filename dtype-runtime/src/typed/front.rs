@@ -46,8 +46,8 @@ impl<'a> RecordPacker<'a> {
     /// Packs as many of the remaining records as `out` has room for, and returns the number of bytes. Records without data need
     /// no room.
     pub fn pack(&mut self, out: &mut [u8]) -> usize {
-        let room = out.len().checked_div(self.size).unwrap_or(usize::MAX);
-        let count = room.min(self.count);
+        let fitting = out.len().checked_div(self.size).unwrap_or(usize::MAX);
+        let count = fitting.min(self.count);
         // SAFETY: `count` more values of the type that `pack` was made for are borrowed for `'a`, from `next` on. `out` has room for
         // their packed bytes, and is borrowed exclusively, so it does not overlap them.
         unsafe {

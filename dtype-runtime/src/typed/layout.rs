@@ -156,8 +156,8 @@ impl<T: Datatype> Layout<T> {
         }
     }
 
-    /// The kernel that copies the values of a slice. `room` is for what it refers to.
-    pub(crate) fn kernel(count: usize, room: &mut Option<RunList>) -> Kernel<'_> {
+    /// The kernel that copies the values of a slice. `run_list` holds the runs that it refers to.
+    pub(crate) fn kernel(count: usize, run_list: &mut Option<RunList>) -> Kernel<'_> {
         // Instructions that are not selected yet would count as those that permute.
         let isa = selected();
         if count == 0 {
@@ -178,7 +178,7 @@ impl<T: Datatype> Layout<T> {
             (Strategy::Program, _) => {
                 let (ops, count) = (Self::OPS.unwrap_or(&[]), count as u64);
                 let stride = size_of::<T>() as i64;
-                choose::repeated(ops, Program::empty(), count, stride, isa, Use::Pack, room)
+                choose::repeated(ops, Program::empty(), count, stride, isa, Use::Pack, run_list)
             }
             (Strategy::Commit, _) => Kernel::Walk,
         }

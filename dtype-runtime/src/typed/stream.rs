@@ -4,9 +4,7 @@ use core::ops::Range;
 
 use super::layout::Layout;
 use super::validate::checked;
-use crate::convertor::{
-    Compiled, Constant, CopyRange, Native as Source, Packer, Unpacker, Validate,
-};
+use crate::convertor::{Compiled, Constant, CopyRange, Native, Packer, Unpacker, Validate};
 use crate::datatype::Datatype;
 use crate::kernel::{Pack, Unpack, Way};
 use crate::types::Type;
@@ -14,7 +12,7 @@ use crate::types::Type;
 impl<T: Datatype> Layout<T> {
     /// What a convertor needs to know about `T`, if the operations of `T` are a constant. `pack` and `unpack` copy exactly what
     /// the operations name: all three were computed from the map of `T` (`convertor/native.rs` relies on this). They require
-    /// that the memory holds values, as it does for every [`source`](Self::source).
+    /// that the memory holds values, as it does for every [`native`](Self::native).
     const CONSTANT: Option<&'static Constant> = match Self::OPS {
         None => None,
         Some(ops) => Some(&Constant {
@@ -41,10 +39,10 @@ impl<T: Datatype> Layout<T> {
         }
     }
 
-    /// The source of `count` values, which the caller borrows for it: shared to pack, exclusively to unpack.
+    /// The memory of `count` values, which the caller borrows for it: shared to pack, exclusively to unpack.
     #[inline]
-    fn source(items: *mut T, count: usize) -> Source {
-        Source::new(Self::compiled(), items.cast(), count as u64)
+    fn native(items: *mut T, count: usize) -> Native {
+        Native::new(Self::compiled(), items.cast(), count as u64)
             // This cannot fail, because the packed items are no larger than their memory.
             .unwrap_or_else(|| unreachable!("{count} items have more data than memory"))
     }
@@ -71,10 +69,10 @@ impl<'a> Packer<'a> {
     /// A packer of the items, whose stream is what [`pack`](crate::pack) returns. It allocates only if the
     /// type has more than 64 separate ranges of data.
     pub fn new<T: Datatype>(items: &'a [T]) -> Self {
-        let source = Layout::<T>::source(items.as_ptr().cast_mut(), items.len());
+        let native = Layout::<T>::native(items.as_ptr().cast_mut(), items.len());
         // SAFETY: by the promise of `Datatype` the data bytes lie in the items and are initialised. The items
         // are borrowed for `'a`, and neither data bytes nor padding change through a shared reference.
-        unsafe { Self::from_source(source) }
+        unsafe { Self::from_native(native) }
     }
 }
 
@@ -82,12 +80,12 @@ impl<'a> Unpacker<'a> {
     /// An unpacker into the items; padding and skipped fields are unchanged. It allocates only if the type
     /// has more than 64 separate ranges of data, or values that must be checked.
     pub fn new<T: Datatype>(items: &'a mut [T]) -> Self {
-        let source = Layout::<T>::source(items.as_mut_ptr(), items.len());
+        let native = Layout::<T>::native(items.as_mut_ptr(), items.len());
         let restricted = const { T::TYPE_MAP.is_restricted() };
         let checks: Option<Validate> = if restricted { Some(checked::<T>) } else { None };
         // SAFETY: by the promise of `Datatype` the data bytes lie in the items, no byte is named twice, and
         // bytes that `checked` returns make values; where the map is not restricted, all bytes do. The items
         // are borrowed exclusively for `'a`.
-        unsafe { Self::from_source(source, checks) }
+        unsafe { Self::from_native(native, checks) }
     }
 }

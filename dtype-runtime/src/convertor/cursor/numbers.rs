@@ -20,13 +20,13 @@
 //! `number_of(17)` is 2: position 17 is in the first run of instance 2, whose first byte is in segment 2.
 
 use super::instances::Instances;
-use super::{Body, Iterations};
+use super::{Iterations, Operations};
 use crate::plan::{Op, Segments, numbered_items, size};
 
 impl Instances<'_> {
     /// The segments of an instance.
     pub(in crate::convertor) fn segments(&self) -> Segments {
-        let Body { ops, program, .. } = self.iterations().body;
+        let Operations { ops, program, .. } = self.iterations().body;
         Segments::from_ops(ops, program.lists())
     }
 
@@ -39,7 +39,7 @@ impl Instances<'_> {
     }
 }
 
-impl Body<'_> {
+impl Operations<'_> {
     /// The operation that holds a position, the packed bytes before that operation, and the number of the segment that it
     /// starts in.
     fn find_position(&self, position: u64) -> (usize, u64, u64) {
