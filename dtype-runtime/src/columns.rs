@@ -185,9 +185,9 @@ impl<T: Datatype> Columns<T> {
         }
         let base = records.as_ptr().cast::<u8>().cast_mut();
         let leaves = Leaves::<T>::all();
-        let most = Leaves::<T>::at_a_time();
-        for first in (0..records.len()).step_by(most) {
-            let count = most.min(records.len() - first);
+        let batch = Leaves::<T>::at_a_time();
+        for first in (0..records.len()).step_by(batch) {
+            let count = batch.min(records.len() - first);
             let memory = base.wrapping_add(first * size_of::<T>());
             let starts =
                 self.storages.iter_mut().map(|storage| storage.as_mut().map(Storage::start));
@@ -431,11 +431,11 @@ impl<T: Datatype> Columns<T> {
             return is_clean::<T>(&[], self.len);
         }
         let mut all_clean = true;
-        let most = Leaves::<T>::TILE.min(self.len);
-        let mut records = with_room::<T>(most)?;
-        let mut packed = alloc::vec![0; packed_size::<T>(most)];
+        let batch = Leaves::<T>::TILE.min(self.len);
+        let mut records = with_room::<T>(batch)?;
+        let mut packed = alloc::vec![0; packed_size::<T>(batch)];
         for first in (0..self.len).step_by(Leaves::<T>::TILE) {
-            let count = most.min(self.len - first);
+            let count = batch.min(self.len - first);
             let packed = &mut packed[..packed_size::<T>(count)];
             // SAFETY: there is room for the records. Their data are written, and only these are read, so the records need not
             // be valid.
@@ -462,10 +462,11 @@ impl<T: Datatype> Columns<T> {
         if const { T::TYPE_MAP.size() == 0 } {
             return;
         }
-        let most = Leaves::<T>::at_a_time();
-        for first in (0..self.len).step_by(most) {
-            let count = most.min(self.len - first);
-            // SAFETY: some of the records that the caller guarantees.
+        let batch = Leaves::<T>::at_a_time();
+        for first in (0..self.len).step_by(batch) {
+            let count = batch.min(self.len - first);
+            // SAFETY: these are some of the records that `items` is valid for, and no column was taken: the caller guarantees
+            // both.
             unsafe { self.scatter(first, count, items.wrapping_add(first)) };
         }
     }
@@ -481,7 +482,7 @@ impl<T: Datatype> Columns<T> {
             .iter()
             .map(|storage| storage.as_ref().map(|storage| storage.bytes().as_ptr().cast_mut()));
         // SAFETY: the leaves name data of each record, inside of it; `Unpack` only reads the columns, which are long enough.
-        // The caller guarantees the records.
+        // The caller guarantees that `items` is valid for writing these records.
         unsafe { each::<T, Unpack>(&Leaves::<T>::all(), first, count, items.cast(), starts) };
     }
 }

@@ -28,7 +28,7 @@ mod iov;
 mod memory;
 mod mover;
 mod native;
-mod part;
+mod ranges;
 mod stack;
 mod stream;
 
@@ -38,7 +38,7 @@ pub use conversion::Conversion;
 pub(crate) use converting::RecordConversion;
 pub use iov::{Iov, Segment};
 pub use native::Native;
-pub(crate) use native::{Compiled, Constant, PartOfRecords};
+pub(crate) use native::{Compiled, Constant, CopyRange};
 pub use stack::{StackFrame, StackType};
 #[cfg(feature = "crc32c")]
 pub use stream::Crc32c;

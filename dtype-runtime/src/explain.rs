@@ -214,9 +214,9 @@ impl Lines<'_, '_> {
     }
 
     fn plan(&mut self, plan: &Plan, count: u64) -> fmt::Result {
-        let room = &mut None;
+        let runs = &mut None;
         let (ops, extent) = (plan.ops(), plan.extent());
-        match choose::instances(plan, count, selected(), Use::Pack, room) {
+        match choose::instances(plan, count, selected(), Use::Pack, runs) {
             Kernel::Nothing => self.line(0, "nothing"),
             // Blocks at equal distances are explained as they are copied: all together.
             Kernel::Blocks(all) => {
@@ -291,10 +291,10 @@ impl Lines<'_, '_> {
                 Op::Elements(all) => self.line(depth, &values(all))?,
                 Op::Loop { count, stride, .. } => {
                     if alone {
-                        let room = &mut None;
+                        let runs = &mut None;
                         let isa = selected();
                         let kernel =
-                            choose::repeated(body, program, *count, *stride, isa, Use::Pack, room);
+                            choose::repeated(body, program, *count, *stride, isa, Use::Pack, runs);
                         self.repeated(plan, body, *count, *stride, kernel, depth)?;
                     } else {
                         // The enclosing routine executes this loop.

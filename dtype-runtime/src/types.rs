@@ -375,7 +375,7 @@ impl Constructor {
         }
     }
 
-    /// Whether the type has no parts whose rule for the bounds it would follow.
+    /// Whether the type has no parts, and so no part whose rule for the bounds applies to the whole.
     fn has_no_parts(&self) -> bool {
         self.part(0).is_none()
     }

@@ -38,8 +38,9 @@ pub(super) unsafe fn convert<D: Way>(
     packed: *mut u8,
     partials: &mut Partials,
 ) -> Result<(), Error> {
-    // SAFETY: passed on to the caller. Values that are the same in both representations are copied; values that are reversed
-    // are those that the plan for bytes names; the others are those of the plan made for them.
+    // SAFETY: each converts just this range, for which the caller guarantees both pointers. Values that are the same in both
+    // representations are copied; values that are reversed are those that the plan for bytes names; the others are those of the
+    // plan made for them.
     unsafe {
         match &converting.how {
             How::Same => copy_range::<D>(instances, range, memory, packed, &mut 0),

@@ -49,24 +49,24 @@ pub struct Iov<'a> {
     instances: Instances<'a>,
     /// The range of packed bytes that have not been looked up yet.
     range: Range<u64>,
-    /// The segments found by the last look-up, of which the first `taken` have been taken. Absent until the first look-up: a
+    /// The segments found by the last look-up, of which the first `returned` were returned. Absent until the first look-up: a
     /// caller that takes all segments at once does not need them.
     found: Option<[Segment; BATCH]>,
-    taken: usize,
+    returned: usize,
     len: usize,
 }
 
 /// The first segment of a range.
 pub(super) fn first_segment(instances: &Instances<'_>, range: Range<u64>) -> Option<Segment> {
-    let mut room = [Segment::NONE];
-    let found = find(*instances, range, &mut room).segments;
-    room[..found].first().copied()
+    let mut first = [Segment::NONE];
+    let found = find(*instances, range, &mut first).segments;
+    first[..found].first().copied()
 }
 
 impl<'a> Iov<'a> {
     #[inline]
     pub(super) fn new(instances: Instances<'a>, range: Range<u64>) -> Self {
-        Self { instances, range, found: None, taken: 0, len: 0 }
+        Self { instances, range, found: None, returned: 0, len: 0 }
     }
 
     /// The segments of a constant program of `size` packed bytes, executed once.
@@ -90,8 +90,8 @@ impl<'a> Iov<'a> {
         self.instances.segments(self.range.clone()) + found
     }
 
-    /// Moves the next segments into `room`, as many as fit, and returns their number. It is less than the length of `room`
-    /// only at the end. The rest of `room` is unspecified.
+    /// Moves the next segments into `out`, as many as fit, and returns their number. It is less than the length of `out`
+    /// only at the end. The rest of `out` is unspecified.
     ///
     /// For windows of 64 segments, this takes half the time of [`next`](Iterator::next).
     ///
@@ -115,33 +115,33 @@ impl<'a> Iov<'a> {
     #[doc(alias = "MPIX_Type_iov")]
     #[doc(alias = "yaksa_iov")]
     #[inline]
-    pub fn fill(&mut self, room: &mut [Segment]) -> usize {
+    pub fn fill(&mut self, out: &mut [Segment]) -> usize {
         // Segments that were found before come first.
         let mut few = 0;
-        if self.taken < self.len {
-            few = self.found().len().min(room.len());
-            room[..few].copy_from_slice(&self.found()[..few]);
-            self.taken += few;
-            if few == room.len() {
+        if self.returned < self.len {
+            few = self.found().len().min(out.len());
+            out[..few].copy_from_slice(&self.found()[..few]);
+            self.returned += few;
+            if few == out.len() {
                 return few;
             }
         }
-        let found = find(self.instances, self.range.clone(), &mut room[few..]);
+        let found = find(self.instances, self.range.clone(), &mut out[few..]);
         self.range.start += found.bytes;
         few + found.segments
     }
 
-    /// The segments that were found but not taken yet.
+    /// The segments that were found but not returned yet.
     #[inline]
     fn found(&self) -> &[Segment] {
-        self.found.as_ref().map_or(&[], |found| &found[self.taken..self.len])
+        self.found.as_ref().map_or(&[], |found| &found[self.returned..self.len])
     }
 
     /// Takes the next of these segments.
     #[inline]
     fn next_found(&mut self) -> Option<Segment> {
-        let next = self.found.as_ref()?[..self.len].get(self.taken)?;
-        self.taken += 1;
+        let next = self.found.as_ref()?[..self.len].get(self.returned)?;
+        self.returned += 1;
         Some(*next)
     }
 
@@ -150,7 +150,7 @@ impl<'a> Iov<'a> {
     fn look_up(&mut self) {
         let found = self.found.get_or_insert([Segment::NONE; BATCH]);
         let found = find(self.instances, self.range.clone(), found);
-        (self.taken, self.len) = (0, found.segments);
+        (self.returned, self.len) = (0, found.segments);
         self.range.start += found.bytes;
     }
 }

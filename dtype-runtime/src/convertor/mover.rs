@@ -7,7 +7,7 @@ use super::buffer::{Buffer, BufferMut};
 use super::checks::allocate;
 use super::copier::copy_range;
 use super::cursor::{Instances, Repeated, Visitor};
-use super::part::{at, copy_permuted, length};
+use super::ranges::{at, copy_permuted, length};
 use crate::commit::Committed;
 use crate::error::Error;
 use crate::kernel::{self, Move, Pack, Unpack};
@@ -94,7 +94,7 @@ impl Committed {
     /// # Safety
     ///
     /// Every byte of data that `count` instances name must be initialised and readable at its displacement from `from`,
-    /// writable at its displacement from `to`, each in the same allocation as its origin, and not be accessed by anything else
+    /// writable at its displacement from `to`, each in the same allocation as its origin, and not be accessed by anything
     /// else during the call. If the memory holds Rust values, the bytes must make valid ones.
     pub unsafe fn copy_raw(&self, from: *const u8, to: *mut u8, count: usize) -> Result<(), Error> {
         let size = self.packed_size(count)?;
@@ -102,7 +102,8 @@ impl Committed {
         if self.spans_meet(from, to, count) {
             let mut packed = allocate(size, 1)?;
             packed.resize(size, 0);
-            // SAFETY: the caller guarantees the memory; the buffer was just allocated.
+            // SAFETY: the caller guarantees that the data are readable at one origin and writable at the other. The buffer was
+            // just allocated, so it overlaps neither.
             unsafe {
                 self.pack_raw(from, count, &mut packed)?;
                 self.unpack_raw(&packed, to, count)?;
@@ -193,7 +194,7 @@ impl Visitor for Mover<'_> {
 
     fn list(&mut self, list: &List, lists: &Lists, shift: i64) -> ControlFlow<()> {
         let (from, to) = (at(self.from, shift), at(self.to, shift.wrapping_add(list.disp())));
-        // SAFETY: as in `blocks`, and the list belongs to the tables.
+        // SAFETY: data of the instances, read from one memory and written to the other; the list belongs to the tables.
         unsafe { kernel::list::<Move>(list, lists, from, to) };
         ControlFlow::Continue(())
     }
@@ -203,7 +204,7 @@ impl Visitor for Mover<'_> {
     fn repeated(&mut self, repeated: &Repeated<'_>) -> Option<ControlFlow<()>> {
         let Repeated { ops, count, stride, shift, .. } = *repeated;
         let (from, to) = (at(self.from, shift), at(self.to, shift));
-        // SAFETY: as in `blocks`; the iterations do not overlap.
+        // SAFETY: data of the instances, read from one memory and written to the other; the iterations do not overlap.
         if unsafe { copy_permuted::<Move>(repeated, from, to) }.is_some() {
             return Some(ControlFlow::Continue(()));
         }

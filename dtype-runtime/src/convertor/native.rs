@@ -44,8 +44,8 @@ pub(crate) struct Constant {
     /// Bytes of memory from one value to the next.
     pub(crate) stride: i64,
     /// The code compiled for the type; `None` if a value has too many runs to unroll.
-    pub(crate) pack: Option<PartOfRecords>,
-    pub(crate) unpack: Option<PartOfRecords>,
+    pub(crate) pack: Option<CopyRange>,
+    pub(crate) unpack: Option<CopyRange>,
     pub(crate) fingerprint: Fingerprint,
     pub(crate) ty: fn() -> Type,
 }
@@ -53,7 +53,7 @@ pub(crate) struct Constant {
 /// Copies a range of the packed bytes of values of a Rust type, by code compiled for this type. The arguments are a pointer to
 /// the first value, a pointer to the first byte of the range, and the range, counted from the first value. Padding of values
 /// that lie in the range as a whole may be loaded and stored unchanged.
-pub(crate) type PartOfRecords = unsafe fn(*mut u8, *mut u8, Range<u64>);
+pub(crate) type CopyRange = unsafe fn(*mut u8, *mut u8, Range<u64>);
 
 // SAFETY: a packer only reads the data of the instances, and an unpacker has exclusive access to those that it may write. They
 // are borrowed for as long as the stream lives, or the caller of `from_raw` guarantees the same. They are plain bytes, whatever
@@ -138,22 +138,22 @@ impl Native {
     /// What copies a range of the packed bytes, and the memory address, if nothing has to be looked up: code compiled for the
     /// type, or a plain copy, if the instances are one run.
     #[inline(always)]
-    fn part<D: Way>(&self) -> Option<(PartOfRecords, *mut u8)> {
+    fn range_copier<D: Way>(&self) -> Option<(CopyRange, *mut u8)> {
         match &self.compiled {
             Compiled::Constant(constant) => {
-                let part = if D::PACKS { constant.pack } else { constant.unpack };
-                Some((part?, self.origin))
+                let copy = if D::PACKS { constant.pack } else { constant.unpack };
+                Some((copy?, self.origin))
             }
             Compiled::Committed(committed) => {
                 let &Single { run, touches_next, .. } = committed.single();
                 let disp = run.filter(|_| touches_next || self.count == 1)?;
-                Some((part_of_run::<D>, self.origin.wrapping_offset(disp)))
+                Some((copy_range_of_run::<D>, self.origin.wrapping_offset(disp)))
             }
         }
     }
 
-    /// Copies a range of the packed bytes. `near` is a guess at the list block in which the range starts, and is updated for the
-    /// next range.
+    /// Copies a range of the packed bytes. `search_hint` is a guess at the list block in which the range starts, and is updated
+    /// for the next range.
     ///
     /// # Safety
     ///
@@ -161,14 +161,19 @@ impl Native {
     /// the two must not overlap. If `D` reads memory, all data of the instances must be readable; if it writes memory, they must
     /// not overlap.
     #[inline(always)]
-    pub(super) unsafe fn copy<D: Way>(&self, range: Range<u64>, packed: *mut u8, near: &mut usize) {
-        // SAFETY: the caller guarantees the memory. A type's routine was made from the same map as its operations
-        // (`typed/stream.rs`), so it copies the same bytes as they do.
+    pub(super) unsafe fn copy<D: Way>(
+        &self,
+        range: Range<u64>,
+        packed: *mut u8,
+        search_hint: &mut usize,
+    ) {
+        // SAFETY: the caller guarantees the bytes of the range on both sides. A type's routine was made from the same map as
+        // its operations (`typed/stream.rs`), so it copies the same bytes as they do.
         unsafe {
-            match self.part::<D>() {
-                Some((part, memory)) => part(memory, packed, range),
-                None if D::PACKS => self.pack_range(range, packed, near),
-                None => self.unpack_range(range, packed, near),
+            match self.range_copier::<D>() {
+                Some((copy, memory)) => copy(memory, packed, range),
+                None if D::PACKS => self.pack_range(range, packed, search_hint),
+                None => self.unpack_range(range, packed, search_hint),
             }
         }
     }
@@ -177,22 +182,26 @@ impl Native {
     ///
     /// # Safety
     ///
-    /// As [`copy`](Self::copy), to pack.
+    /// The range must lie in the stream. All data of the instances must be readable, and `packed` be writable for the length of
+    /// the range and not overlap these data.
     #[inline(never)]
-    unsafe fn pack_range(&self, range: Range<u64>, packed: *mut u8, near: &mut usize) {
-        // SAFETY: the bytes of the range and `packed`, which the caller guarantees.
-        unsafe { copy_range::<Pack>(&self.instances(), range, self.origin, packed, near) }
+    unsafe fn pack_range(&self, range: Range<u64>, packed: *mut u8, search_hint: &mut usize) {
+        // SAFETY: displacements are relative to the origin. Packing reads the instances and writes `packed`: the caller
+        // guarantees both, and that nothing overlaps.
+        unsafe { copy_range::<Pack>(&self.instances(), range, self.origin, packed, search_hint) }
     }
 
     /// As [`pack_range`](Self::pack_range), to unpack.
     ///
     /// # Safety
     ///
-    /// As [`copy`](Self::copy), to unpack.
+    /// The range must lie in the stream. The bytes that it names must be writable, the data of the instances not overlap, and
+    /// `packed` be readable for the length of the range and not overlap these data.
     #[inline(never)]
-    unsafe fn unpack_range(&self, range: Range<u64>, packed: *mut u8, near: &mut usize) {
-        // SAFETY: the bytes of the range and `packed`, which the caller guarantees.
-        unsafe { copy_range::<Unpack>(&self.instances(), range, self.origin, packed, near) }
+    unsafe fn unpack_range(&self, range: Range<u64>, packed: *mut u8, search_hint: &mut usize) {
+        // SAFETY: displacements are relative to the origin. Unpacking reads `packed` and writes the bytes that the range names:
+        // the caller guarantees both, and that nothing overlaps.
+        unsafe { copy_range::<Unpack>(&self.instances(), range, self.origin, packed, search_hint) }
     }
 }
 
@@ -200,10 +209,11 @@ impl Native {
 ///
 /// # Safety
 ///
-/// As [`Native::copy`].
+/// `memory` must be the start of the run. From `range.start` on, it must be valid for `D` for the length of the range, and so
+/// must `packed` from its start; the two must not overlap.
 #[expect(clippy::cast_possible_truncation, reason = "bytes in memory")]
-unsafe fn part_of_run<D: Way>(memory: *mut u8, packed: *mut u8, range: Range<u64>) {
+unsafe fn copy_range_of_run<D: Way>(memory: *mut u8, packed: *mut u8, range: Range<u64>) {
     let memory = memory.wrapping_add(range.start as usize);
-    // SAFETY: the bytes of the range, which the caller guarantees.
+    // SAFETY: the caller guarantees so many bytes on both sides; the address just made is that of the first in memory.
     unsafe { D::copy(memory, packed, (range.end - range.start) as usize) }
 }

@@ -78,7 +78,7 @@ pub(in crate::convertor) mod sealed {
         /// The hash of the type signature of all instances together.
         fn signature_hash(&self) -> u64;
 
-        /// Packs a range of the stream, which is as long as `out`. `near` is what the last call left there.
+        /// Packs a range of the stream, which is as long as `out`. `search_hint` is what the last call left there.
         ///
         /// # Safety
         ///
@@ -87,7 +87,7 @@ pub(in crate::convertor) mod sealed {
             &mut self,
             range: Range<u64>,
             out: &mut [u8],
-            near: &mut usize,
+            search_hint: &mut usize,
         ) -> Result<(), Self::PackError>;
 
         /// Unpacks a range of the stream, which is as long as `bytes`. If there are `checks`, the records that the bytes
@@ -102,7 +102,7 @@ pub(in crate::convertor) mod sealed {
             checks: &mut Option<Checks>,
             range: Range<u64>,
             bytes: &[u8],
-            near: &mut usize,
+            search_hint: &mut usize,
         ) -> Result<(), Self::Error>;
 
         /// Returns when all unpacked bytes are in the memory.
@@ -145,7 +145,8 @@ pub(in crate::convertor) mod sealed {
         ///
         /// # Safety
         ///
-        /// As for [`Transfer::unpack`]; nothing else may access the data of these items meanwhile.
+        /// The range must lie in the unpacker's part of the stream. The data of these items must be writable and not overlap,
+        /// nothing else may access them meanwhile, and any bytes must be valid there.
         #[cfg(feature = "rayon")]
         unsafe fn put_shared(&self, range: Range<u64>, bytes: &[u8]) -> Result<(), Error>;
 

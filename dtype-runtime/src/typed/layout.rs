@@ -156,8 +156,8 @@ impl<T: Datatype> Layout<T> {
         }
     }
 
-    /// The kernel that copies the values of a slice. `room` is for what it refers to.
-    pub(crate) fn kernel(count: usize, room: &mut Option<RunList>) -> Kernel<'_> {
+    /// The kernel that copies the values of a slice. `run_list` holds the runs that it refers to.
+    pub(crate) fn kernel(count: usize, run_list: &mut Option<RunList>) -> Kernel<'_> {
         // Instructions that are not selected yet would count as those that permute.
         let isa = selected();
         if count == 0 {
@@ -178,7 +178,7 @@ impl<T: Datatype> Layout<T> {
             (Strategy::Program, _) => {
                 let (ops, count) = (Self::OPS.unwrap_or(&[]), count as u64);
                 let stride = size_of::<T>() as i64;
-                choose::repeated(ops, Program::empty(), count, stride, isa, Use::Pack, room)
+                choose::repeated(ops, Program::empty(), count, stride, isa, Use::Pack, run_list)
             }
             (Strategy::Commit, _) => Kernel::Walk,
         }
@@ -192,7 +192,8 @@ impl<T: Datatype> Layout<T> {
     /// `packed` for what `D` does on `count · TYPE_MAP.size()` bytes; the two must not overlap.
     #[inline]
     pub(super) unsafe fn values<D: Way>(memory: *mut u8, packed: *mut u8, count: usize) {
-        // SAFETY: passed on to the caller.
+        // SAFETY: the caller guarantees both pointers for `count` values, of which the data bytes are a part. `WAYS` has
+        // shuffles only of records that are shuffled, and chooses them to pack only if the shuffle packs.
         unsafe {
             if const { Self::WAYS.shuffles(D::USE) }
                 && count > 1
@@ -209,10 +210,12 @@ impl<T: Datatype> Layout<T> {
     ///
     /// # Safety
     ///
-    /// As [`values`](Self::values).
+    /// `memory` must be valid for reading and writing `count` values of `T`, initialised or not, and `packed` for reading
+    /// `count · TYPE_MAP.size()` bytes; the two must not overlap.
     #[inline]
     pub(super) unsafe fn new_values(memory: *mut u8, packed: *mut u8, count: usize) {
-        // SAFETY: passed on to the caller.
+        // SAFETY: the caller guarantees both pointers for `count` values, of which the data bytes are a part. `WAYS` has
+        // shuffles only of records that are shuffled. There are no values yet, so writing to gaps changes none.
         unsafe {
             if const { Self::WAYS.shuffles(Use::Unpack) }
                 && Self::WAYS.choose(Use::Unpack, count, true) == Slice::Shuffled
@@ -229,17 +232,19 @@ impl<T: Datatype> Layout<T> {
     ///
     /// # Safety
     ///
-    /// As [`values`](Self::values). The records must be [shuffled](Self::SHUFFLE), and to pack, the shuffle must pack.
+    /// `memory` must be valid for reading `count` values of `T`, and to unpack for writing them, initialised or not, and
+    /// `packed` for what `D` does on `count · TYPE_MAP.size()` bytes; the two must not overlap.
+    /// The records must be [shuffled](Self::SHUFFLE), and to pack, the shuffle must pack.
     #[inline(never)]
     unsafe fn by_shuffles<D: Way, const KEEPS_GAPS: bool>(
         memory: *mut u8,
         packed: *mut u8,
         count: usize,
     ) {
-        // SAFETY: passed on to the caller. The runs were computed from the map of `T`, which skips no field, and the stride is
-        // the size of `T`: the records are the values, and their gaps are padding, which by the promise of `Datatype` only the
-        // borrower of the values accesses. The remaining records are copied last, because the kernel may have written to their
-        // packed bytes.
+        // SAFETY: the caller guarantees both pointers. The runs were computed from the map of `T`, which skips no field, and
+        // the stride is the size of `T`: the records are the values, and their gaps are padding, which by the promise of
+        // `Datatype` only the borrower of the values accesses. The remaining records are copied last, because the kernel may
+        // have written to their packed bytes.
         unsafe {
             let done = if const { D::PACKS } {
                 kernel::pack_values::<Self>(count, memory, packed)
@@ -263,9 +268,9 @@ impl<T: Datatype> Layout<T> {
     /// values of `T`, and `packed` on `count · TYPE_MAP.size()` bytes; the two must not overlap.
     #[inline]
     pub(crate) unsafe fn execute<D: Way>(memory: *mut u8, packed: *mut u8, count: usize) {
-        // SAFETY: passed on to the caller. The permutation was computed from the map of `T`, so it touches the data bytes of
-        // the records, which are values of `T`, one after another, so they do not overlap. Its range is all of them, so it
-        // starts in front of the first and ends after the last, as `all_by_runs` requires; its end is whole records, too.
+        // SAFETY: the caller guarantees both pointers. The permutation was computed from the map of `T`, so it touches the data
+        // bytes of the records, which are values of `T`, one after another, so they do not overlap. Its range is all of them,
+        // so it starts in front of the first and ends after the last, as `all_by_runs` requires; its end is whole records, too.
         unsafe {
             if count == 1 && const { Self::WAYS.permuted.of(D::USE) > 1 } {
                 // With a constant count, no loop is left.
@@ -291,11 +296,12 @@ impl<T: Datatype> Layout<T> {
     ///
     /// # Safety
     ///
-    /// As [`execute`](Self::execute).
+    /// `memory` must be valid for what `D` does there on the data bytes of a value of `T`, and `packed` on `TYPE_MAP.size()`
+    /// bytes; the two must not overlap.
     #[inline]
     pub(super) unsafe fn execute_one<D: Way>(memory: *mut u8, packed: *mut u8) {
         if const { Self::NUMBER_OF_MOVES == 0 } {
-            // SAFETY: passed on to the caller.
+            // SAFETY: the same promise, with a count of 1.
             return unsafe { Self::execute::<D>(memory, packed, 1) };
         }
         // Unrolled by hand, for the reason given in `copy_record`.
@@ -318,13 +324,14 @@ impl<T: Datatype> Layout<T> {
     ///
     /// # Safety
     ///
-    /// As [`execute`](Self::execute).
+    /// `memory` must be valid for what `D` does there on the data bytes of `count` values of `T`, and `packed` on `count ·
+    /// TYPE_MAP.size()` bytes; the two must not overlap.
     #[inline]
     unsafe fn copy<D: Way>(memory: *mut u8, packed: *mut u8, count: usize) {
         let (stride, size) = (size_of::<T>(), T::TYPE_MAP.size());
         // SAFETY: the runs and operations were computed from the map of `T`, so they name its data bytes and have `size` bytes
-        // in all. The offsets stay within `count · stride` and
-        // `count · size` bytes, for which the caller guarantees both pointers.
+        // in all. The offsets stay within `count · stride` and `count · size` bytes, for which the caller guarantees both
+        // pointers.
         unsafe {
             if const { matches!(Self::STRATEGY, Strategy::Nothing) } {
             } else if const { matches!(Self::STRATEGY, Strategy::Whole) } {
@@ -363,7 +370,8 @@ impl<T: Datatype> Layout<T> {
     ///
     /// # Safety
     ///
-    /// As [`execute`](Self::execute).
+    /// `memory` must be valid for what `D` does there on the data bytes of `count` values of `T`, and `packed` on `count ·
+    /// TYPE_MAP.size()` bytes; the two must not overlap.
     #[inline(always)]
     unsafe fn copy_linked<D: Way>(memory: *mut u8, packed: *mut u8, count: usize) {
         let (stride, size, first) = (size_of::<T>(), T::TYPE_MAP.size(), Self::RUNS.run(0));
@@ -384,31 +392,34 @@ impl<T: Datatype> Layout<T> {
     ///
     /// # Safety
     ///
-    /// As [`execute`](Self::execute), for these runs.
+    /// `memory` must be valid for what `D` does on `count` runs, one every `size_of::<T>()` bytes, and `packed` on `count ·
+    /// TYPE_MAP.size()` bytes; the two must not overlap.
     #[inline(always)]
     unsafe fn copy_long_runs<D: Way>(memory: *mut u8, packed: *mut u8, count: usize) {
         // All bytes of a record are in its run.
         let len = T::TYPE_MAP.size();
         let steps = Steps { memory: size_of::<T>().cast_signed(), packed: D::advance(len) };
-        // SAFETY: passed on to the caller.
+        // SAFETY: a run has all bytes of a record, and the steps go from one run to the next on both sides, for which the
+        // caller guarantees both pointers.
         unsafe { kernel::strided_shared::<D>(len, count, steps, memory, packed) };
     }
 
-    /// Whether [`part`](Self::part) copies parts of records.
-    pub(super) const HAS_PARTS: bool =
+    /// Whether [`copy_range`](Self::copy_range) copies parts of records.
+    pub(super) const COPIES_RANGES: bool =
         !matches!(Self::STRATEGY, Strategy::Program | Strategy::Commit);
 
-    /// Copies the packed bytes `range` of records, counted from the start of the first, where [`HAS_PARTS`].
+    /// Copies the packed bytes `range` of records, counted from the start of the first, where [`COPIES_RANGES`].
     ///
-    /// [`HAS_PARTS`]: Self::HAS_PARTS
+    /// [`COPIES_RANGES`]: Self::COPIES_RANGES
     ///
     /// # Safety
     ///
-    /// As [`values`](Self::values), for the values that lie in the range as a whole, the data of the range in those that do
-    /// not, and as many bytes from `packed` on; if `D` reads memory, all data of the records in the range must be readable.
-    /// The range must start in the first record, or be empty.
+    /// The range must start in the first record, or be empty. `memory` must be valid for reading the values that lie in the
+    /// range as a whole, and to unpack for writing them; of other values, for what `D` does on the data of the range. `packed`
+    /// must be valid for what `D` does on as many bytes as the range has; the two must not overlap. If `D` reads memory, all
+    /// data of the records in the range must be readable.
     #[inline(always)]
-    pub(super) unsafe fn part<D: Way>(memory: *mut u8, packed: *mut u8, range: Range<usize>) {
+    pub(super) unsafe fn copy_range<D: Way>(memory: *mut u8, packed: *mut u8, range: Range<usize>) {
         if const { Self::WAYS.permutes(D::USE) }
             && let Some(all) = Self::PERMUTATION
             && Self::WAYS.choose(D::USE, range.len() / T::TYPE_MAP.size(), true) != Slice::Shuffled
@@ -416,35 +427,40 @@ impl<T: Datatype> Layout<T> {
             // SAFETY: the permutation was computed from the map of `T`, so it touches the data bytes of the range and
             // nothing else, or, where it reads memory, all data of the records in the range. For these the caller guarantees
             // both pointers. The records are values of `T`, one after another, so they do not overlap. The requirements of
-            // `part_by_runs` are the same.
+            // `copy_range_by_runs` are the same.
             unsafe {
-                kernel::permute_or::<D>(all, Self::part_by_runs::<D>, memory, packed, range);
+                kernel::permute_or::<D>(all, Self::copy_range_by_runs::<D>, memory, packed, range);
             }
             return;
         }
-        // SAFETY: passed on to the caller.
-        unsafe { Self::part_by_runs::<D>(memory, packed, range) }
+        // SAFETY: this function requires the same of the range and of both pointers.
+        unsafe { Self::copy_range_by_runs::<D>(memory, packed, range) }
     }
 
-    /// As [`copy`](Self::copy), for the records whose packed bytes are `range`. ([`part_by_runs`](Self::part_by_runs) would
-    /// do the same, but it computes more first and saves registers, which takes up to three nanoseconds.)
+    /// As [`copy`](Self::copy), for the records whose packed bytes are `range`.
+    /// ([`copy_range_by_runs`](Self::copy_range_by_runs) would do the same, but it computes more first and saves registers,
+    /// which takes up to three nanoseconds.)
     ///
     /// # Safety
     ///
-    /// As [`copy`](Self::copy). The range must start in front of the first record and end after one.
+    /// The range must be the packed bytes of some records, from the first on. `memory` must be valid for what `D` does there on
+    /// the data bytes of these records, and `packed` on the bytes of the range; the two must not overlap.
     unsafe fn all_by_runs<D: Way>(memory: *mut u8, packed: *mut u8, range: Range<usize>) {
-        // SAFETY: passed on to the caller.
+        // SAFETY: the range is the packed bytes of so many records, for which the caller guarantees both pointers.
         unsafe { Self::copy::<D>(memory, packed, range.end / T::TYPE_MAP.size()) };
     }
 
-    /// As [`part`](Self::part), without the permutation.
+    /// As [`copy_range`](Self::copy_range), without the permutation.
     ///
     /// # Safety
     ///
-    /// As [`part`](Self::part).
-    unsafe fn part_by_runs<D: Way>(memory: *mut u8, packed: *mut u8, range: Range<usize>) {
+    /// The range must start in the first record, or be empty. `memory` must be valid for reading the values that lie in the
+    /// range as a whole, and to unpack for writing them; of other values, for what `D` does on the data of the range. `packed`
+    /// must be valid for what `D` does on as many bytes as the range has; the two must not overlap.
+    unsafe fn copy_range_by_runs<D: Way>(memory: *mut u8, packed: *mut u8, range: Range<usize>) {
         let Range { start, end } = range;
-        // SAFETY: as in `copy`; `memory` steps to records that have data in the range, which the caller guarantees.
+        // SAFETY: the range is split into the end of the first record, whole records, and the start of the last. `memory` steps
+        // to these records and `packed` past their bytes, for which the caller guarantees both pointers.
         unsafe {
             if const { matches!(Self::STRATEGY, Strategy::Whole) } {
                 D::copy(memory.wrapping_add(start), packed, end - start);
@@ -453,7 +469,7 @@ impl<T: Datatype> Layout<T> {
                 let (mut memory, mut packed, mut left) = (memory, packed, end);
                 if start > 0 {
                     let to = end.min(size);
-                    Self::part_of_one::<D>(memory, packed, start..to);
+                    Self::copy_range_of_one::<D>(memory, packed, start..to);
                     memory = memory.wrapping_add(stride);
                     packed = packed.wrapping_add(to - start);
                     left -= to;
@@ -468,7 +484,11 @@ impl<T: Datatype> Layout<T> {
                 }
                 if rest > 0 {
                     let memory = memory.wrapping_add(whole * stride);
-                    Self::part_of_one::<D>(memory, packed.wrapping_add(whole * size), 0..rest);
+                    Self::copy_range_of_one::<D>(
+                        memory,
+                        packed.wrapping_add(whole * size),
+                        0..rest,
+                    );
                 }
             }
         }
@@ -478,14 +498,15 @@ impl<T: Datatype> Layout<T> {
     ///
     /// # Safety
     ///
-    /// As [`part`](Self::part), for a range in one record.
-    unsafe fn part_of_one<D: Way>(memory: *mut u8, packed: *mut u8, range: Range<usize>) {
+    /// The range must lie in the record. `memory`, the start of the record, must be valid for what `D` does on the data of the
+    /// range, and `packed` on as many bytes; the two must not overlap.
+    unsafe fn copy_range_of_one<D: Way>(memory: *mut u8, packed: *mut u8, range: Range<usize>) {
         let mut before = 0;
         for run in Self::RUNS.all() {
             let (from, to) = (range.start.max(before), range.end.min(before + run.len));
             if from < to {
                 let memory = memory.wrapping_offset(run.disp).wrapping_add(from - before);
-                // SAFETY: bytes of the range, as they are in one of the runs.
+                // SAFETY: the bytes of the range that are in this run, which starts with packed byte `before` of the record.
                 unsafe { D::copy(memory, packed.wrapping_add(from - range.start), to - from) };
             }
             before += run.len;
@@ -496,7 +517,7 @@ impl<T: Datatype> Layout<T> {
     ///
     /// # Safety
     ///
-    /// As [`execute`](Self::execute), for these runs.
+    /// `memory` must be valid for what `D` does there on these runs, and `packed` on as many bytes; the two must not overlap.
     #[inline(always)]
     #[expect(unused_assignments, reason = "after the last run")]
     unsafe fn copy_record<D: Way, const LINKED: bool, const FROM: usize>(
@@ -509,7 +530,7 @@ impl<T: Datatype> Layout<T> {
                     Some(list) if LINKED => list.run($j),
                     _ => Self::RUNS.run($j),
                 };
-                // SAFETY: a run of the record, and within its packed bytes: `execute` guarantees both.
+                // SAFETY: one of the runs, for which the caller guarantees both pointers; `packed` is past those before it.
                 unsafe {
                     kernel::constant::<D>(memory.offset(disp), packed, len);
                     packed = packed.add(len);
@@ -547,7 +568,8 @@ impl<T: Datatype> ShuffledBy for Layout<T> {
 
 /// # Safety
 ///
-/// As [`Layout::execute`].
+/// `memory` must be valid for what `D` does there on the data bytes of `count` values of `T`, and `packed` on `count ·
+/// TYPE_MAP.size()` bytes; the two must not overlap.
 #[cold]
 unsafe fn commit_and_execute<T: Datatype, D: Way>(memory: *mut u8, packed: *mut u8, count: usize) {
     let committed = Type::of_record::<T>().commit();

@@ -142,7 +142,7 @@ impl Share {
     /// The stride if there is at most one block: greater than any dimension.
     const NO_STEP: u64 = u64::MAX;
 
-    /// Whether the blocks are dealt out in turn, at a distance that the dimension has room for.
+    /// Whether there may be several blocks, dealt out in turn.
     fn is_cyclic(&self) -> bool {
         self.step != Self::NO_STEP
     }

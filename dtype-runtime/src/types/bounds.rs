@@ -160,7 +160,7 @@ impl Hull {
     #[inline(never)]
     fn mpich(&self, mixed: bool) -> Result<(i64, i64), Error> {
         let (lb, ub) = self.span.unwrap_or((0, 0));
-        // A marker may replace a bound, which then need not fit.
+        // A bound that a marker replaces need not fit 64 bits.
         let fits = |bound, quantity| i64::try_from(bound).map_err(|_| self.overflow(quantity));
         let ub = match self.own.ub {
             Some(ub) => ub,

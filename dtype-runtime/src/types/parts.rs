@@ -9,7 +9,7 @@ use super::blocks::BlockList;
 use super::bounds::{BoundsRule, Hull, last_step, overflow};
 use super::{Constructor, Flags, Inner, Lazy, Type};
 use crate::error::Error;
-use crate::shared::Room;
+use crate::shared::UninitShared;
 use crate::typemap::MAX_DEPTH;
 
 /// The maximum number of entries in a description, loops not expanded.
@@ -213,8 +213,8 @@ impl Parts {
             | Flags::DATA.when(self.size > 0);
         let Self { size, elements, bounds, depth, entries, rules, .. } = self;
         let Hull { data, marks: markers, align, .. } = bounds;
-        let room = Room::new();
-        Ok(Type(room.fill(Inner {
+        let memory = UninitShared::new();
+        Ok(Type(memory.fill(Inner {
             constructor: constructor(),
             size,
             elements,

@@ -9,7 +9,7 @@ use super::partial::Partials;
 use crate::commit::Each;
 use crate::convertor::copier::copy_range;
 use crate::convertor::cursor::{Instances, Level, Repeated, Splittable, Visitor};
-use crate::convertor::part::{at, copy_part, copy_permuted, length};
+use crate::convertor::ranges::{at, copy_permuted, length, try_copy_range};
 use crate::error::Error;
 use crate::kernel::elements::{Records, bytewise, reversed_blocks, value as bytewise_value};
 use crate::kernel::integers::{Task, integers};
@@ -51,11 +51,11 @@ pub(super) unsafe fn reversed<D: Way>(
     let Split { head, whole, tail } = split(range, value);
     let mut stage = [MaybeUninit::<u8>::uninit(); STAGE];
     let stage = stage.as_mut_ptr().cast::<u8>();
-    let mut near = 0;
+    let mut search_hint = 0;
     let mut copy = |range: Range<u64>| {
         // SAFETY: the range is one of the two below: whole values of the range, or bytes of one of its values; the caller
         // guarantees both. The stage has room for them, and if `D` unpacks, they were written there first.
-        unsafe { copy_range::<D>(instances, range, memory, stage, &mut near) };
+        unsafe { copy_range::<D>(instances, range, memory, stage, &mut search_hint) };
     };
     for Part { item, bytes } in [head, tail].into_iter().flatten() {
         let first = item * value;
@@ -118,7 +118,7 @@ unsafe fn reverse_bytes(from: *const u8, to: *mut u8, len: usize) {
 /// # Safety
 ///
 /// The bytes of the value, which starts at `memory`, and as many from `packed` on must be valid for `D`.
-unsafe fn part_of_bytes<D: Way>(form: Form, bytes: Range<usize>, memory: *mut u8, packed: *mut u8) {
+unsafe fn convert_bytes<D: Way>(form: Form, bytes: Range<usize>, memory: *mut u8, packed: *mut u8) {
     let start = bytes.start;
     for byte in bytes {
         let memory = memory.wrapping_add(form.byte(byte));
@@ -133,7 +133,9 @@ unsafe fn part_of_bytes<D: Way>(form: Form, bytes: Range<usize>, memory: *mut u8
 ///
 /// # Safety
 ///
-/// As [`reversed`]; for a check, the side that `D` writes need not be valid.
+/// The values that the range names must be valid for `D` at their displacements from `memory`, and so must `packed` for the
+/// length of the range; the two must not overlap. For a check, the side that `D` writes need not be valid. If `D` reads memory,
+/// all data of the instances must be readable; if it writes memory, they must not overlap.
 pub(super) unsafe fn each<D: Way>(
     task: Task,
     each: &Each,
@@ -197,7 +199,8 @@ impl<D: Way> Converter<'_, D> {
     ///
     /// # Safety
     ///
-    /// As [`value`]; for a check, only the side that `D` reads must be valid.
+    /// The bytes of the value at `memory` and at `packed` must be valid for `D`, and must not overlap. For a check, only the
+    /// side that `D` reads must be valid.
     unsafe fn value(
         &mut self,
         form: Form,
@@ -212,7 +215,8 @@ impl<D: Way> Converter<'_, D> {
             Task::Check if D::PACKS => (memory, scratch),
             Task::Check => (scratch, packed),
         };
-        // SAFETY: the caller guarantees both addresses, or only one; the other is then an array with room for any value.
+        // SAFETY: to convert, the caller guarantees both addresses. For a check, the caller guarantees the one that is read,
+        // and the other is an array with room for any value.
         let Err(misfit) = (unsafe { value::<D>(form, memory, packed) }) else {
             return ControlFlow::Continue(());
         };
@@ -225,7 +229,12 @@ impl<D: Way> Converter<'_, D> {
     /// # Safety
     ///
     /// The bytes must be the next ones of the range, and `values` those of the instance, whose origin is at `memory`.
-    unsafe fn part_of_instance(&mut self, values: &Values, range: Range<u64>, memory: *mut u8) {
+    unsafe fn convert_range_of_instance(
+        &mut self,
+        values: &Values,
+        range: Range<u64>,
+        memory: *mut u8,
+    ) {
         let (mut position, mut packed) = (0, self.packed);
         for op in values.ops() {
             let Op::Elements(all) = op else { continue };
@@ -241,7 +250,7 @@ impl<D: Way> Converter<'_, D> {
                             bytewise_value::<D>(all.form, memory, packed);
                         } else {
                             let bytes = length(start - position)..length(end - position);
-                            part_of_bytes::<D>(all.form, bytes, memory, packed);
+                            convert_bytes::<D>(all.form, bytes, memory, packed);
                         }
                     }
                     packed = packed.wrapping_add(length(end - start));
@@ -291,7 +300,7 @@ impl<D: Way> Visitor for Converter<'_, D> {
         if form.is_bytewise() {
             if self.converts() {
                 // SAFETY: bytes of a value of the range.
-                unsafe { part_of_bytes::<D>(form, from..from + there, memory, self.packed) };
+                unsafe { convert_bytes::<D>(form, from..from + there, memory, self.packed) };
             }
         } else if D::PACKS {
             let mut whole = [0; WIDEST];
@@ -304,8 +313,8 @@ impl<D: Way> Visitor for Converter<'_, D> {
             }
         } else {
             // SAFETY: the fragment has as many bytes left.
-            let came = unsafe { slice::from_raw_parts(self.packed, there) };
-            let mut partial = self.partials.with(start, from, came);
+            let arrived = unsafe { slice::from_raw_parts(self.packed, there) };
+            let mut partial = self.partials.with(start, from, arrived);
             let whole = partial.whole(form.packed_size()).map(<[u8]>::as_mut_ptr);
             if let Some(whole) = whole {
                 // SAFETY: a value of the range; the array has all bytes of it.
@@ -347,7 +356,7 @@ impl<D: Way> Visitor for Converter<'_, D> {
                 for instance in 0..count {
                     let memory = at(memory, stride.wrapping_mul(instance.cast_signed()));
                     // SAFETY: values of the range.
-                    unsafe { self.part_of_instance(values, 0..values.size(), memory) };
+                    unsafe { self.convert_range_of_instance(values, 0..values.size(), memory) };
                 }
                 Some(ControlFlow::Continue(()))
             }
@@ -356,13 +365,14 @@ impl<D: Way> Visitor for Converter<'_, D> {
     }
 
     /// Only if all values are converted byte by byte, so that no value is partial.
-    fn part(&mut self, of: &Splittable<'_>, bytes: &Range<u64>) -> Option<ControlFlow<()>> {
+    fn take_range(&mut self, of: &Splittable<'_>, bytes: &Range<u64>) -> Option<ControlFlow<()>> {
         if !self.converts() {
             return None;
         }
         // SAFETY: bytes of the range. All data of the instances are readable if memory is read, and do not overlap if it is
         // written, as the caller of `each` guarantees.
-        let done = unsafe { copy_part::<D>(of, bytes.clone(), self.memory, self.packed, &mut 0) };
+        let done =
+            unsafe { try_copy_range::<D>(of, bytes.clone(), self.memory, self.packed, &mut 0) };
         if done {
             return Some(self.advance_whole(bytes.end - bytes.start));
         }
@@ -374,7 +384,9 @@ impl<D: Way> Visitor for Converter<'_, D> {
                 Some(values),
             ) => {
                 // SAFETY: bytes of the range, in one instance.
-                unsafe { self.part_of_instance(values, bytes.clone(), at(self.memory, *shift)) };
+                unsafe {
+                    self.convert_range_of_instance(values, bytes.clone(), at(self.memory, *shift));
+                }
                 Some(ControlFlow::Continue(()))
             }
             _ => None,
@@ -400,7 +412,7 @@ unsafe fn value<D: Way>(form: Form, memory: *mut u8, packed: *mut u8) -> Result<
     } else {
         form.to_memory(before, after)?;
     }
-    // SAFETY: as above.
+    // SAFETY: the caller guarantees so many bytes there; the array has as many.
     unsafe { to.copy_from_nonoverlapping(after.as_ptr(), to_size) };
     Ok(())
 }

@@ -22,7 +22,7 @@
 use core::ops::Range;
 
 use super::instances::Instances;
-use super::{Body, Iterations};
+use super::{Iterations, Operations};
 use crate::plan::{Op, Segments, numbered_items, size};
 
 impl Instances<'_> {
@@ -40,7 +40,7 @@ impl Instances<'_> {
     }
 }
 
-impl Body<'_> {
+impl Operations<'_> {
     /// The operation that holds a position, the packed bytes before that operation, and the number of the segment that it
     /// starts in.
     fn find_position(&self, position: u64) -> (usize, u64, u64) {

@@ -247,7 +247,7 @@ impl<B: Backend> Transfer for Through<B> {
         &mut self,
         range: Range<u64>,
         out: &mut [u8],
-        _near: &mut usize,
+        _search_hint: &mut usize,
     ) -> Result<(), B::Error> {
         let fragment = self.instances.fragment(range);
         if fragment.is_empty() { Ok(()) } else { self.backend.read(&fragment, out) }
@@ -258,7 +258,7 @@ impl<B: Backend> Transfer for Through<B> {
         _checks: &mut Option<Checks>,
         range: Range<u64>,
         bytes: &[u8],
-        _near: &mut usize,
+        _search_hint: &mut usize,
     ) -> Result<(), B::Error> {
         let fragment = self.instances.fragment(range);
         if fragment.is_empty() { Ok(()) } else { self.backend.write(&fragment, bytes) }

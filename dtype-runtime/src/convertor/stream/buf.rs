@@ -45,8 +45,8 @@ impl Buf for Packer<'_> {
     ///
     /// If fewer bytes remain.
     fn copy_to_slice(&mut self, dst: &mut [u8]) {
-        let (wanted, remaining) = (dst.len(), Buf::remaining(self));
-        assert!(wanted <= remaining, "{wanted} bytes of {remaining}");
+        let (needed, remaining) = (dst.len(), Buf::remaining(self));
+        assert!(needed <= remaining, "{needed} bytes of {remaining}");
         self.pack(dst);
     }
 }

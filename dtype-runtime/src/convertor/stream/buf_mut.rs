@@ -90,8 +90,8 @@ unsafe impl BufMut for UnpackerBuf<'_, '_> {
     ///
     /// If fewer bytes remain.
     fn put<T: Buf>(&mut self, mut src: T) {
-        let (wanted, remaining) = (src.remaining(), self.remaining_mut());
-        assert!(wanted <= remaining, "{wanted} bytes to {remaining}");
+        let (needed, remaining) = (src.remaining(), self.remaining_mut());
+        assert!(needed <= remaining, "{needed} bytes to {remaining}");
         while src.has_remaining() {
             let chunk = src.chunk();
             let bytes = chunk.len();
@@ -104,9 +104,9 @@ unsafe impl BufMut for UnpackerBuf<'_, '_> {
     ///
     /// If fewer bytes remain.
     fn put_slice(&mut self, src: &[u8]) {
-        let (wanted, remaining) = (src.len(), self.remaining_mut());
-        assert!(wanted <= remaining, "{wanted} bytes to {remaining}");
+        let (needed, remaining) = (src.len(), self.remaining_mut());
+        assert!(needed <= remaining, "{needed} bytes to {remaining}");
         let unpacked = self.unpacker.unpack(src);
-        debug_assert_eq!(unpacked, Ok(wanted), "nothing is checked, and there is room");
+        debug_assert_eq!(unpacked, Ok(needed), "nothing is checked, and there is room");
     }
 }

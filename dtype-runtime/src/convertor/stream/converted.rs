@@ -68,7 +68,9 @@ impl Converted {
 ///
 /// # Safety
 ///
-/// As for [`convert`], for the memory of `native`; `converting` must be made for the type of its instances.
+/// `converting` must be made for the type of the instances. The values that the range names must be valid for `D`, and so must
+/// `packed` for the length of the range; the two must not overlap. If `D` reads memory, all data of the instances must be
+/// readable; if it writes memory, they must not overlap.
 unsafe fn transfer<D: Way>(
     native: &Native,
     converting: &Converting,
@@ -100,7 +102,7 @@ impl Transfer for Converted {
         &mut self,
         range: Range<u64>,
         out: &mut [u8],
-        _near: &mut usize,
+        _search_hint: &mut usize,
     ) -> Result<(), Error> {
         let Self { native, converting, partials } = self;
         // SAFETY: the caller guarantees the range and that the data are readable. `out` is as long as the range, and borrowed
@@ -113,7 +115,7 @@ impl Transfer for Converted {
         checks: &mut Option<Checks>,
         range: Range<u64>,
         bytes: &[u8],
-        near: &mut usize,
+        search_hint: &mut usize,
     ) -> Result<(), Error> {
         let Self { native, converting, partials } = self;
         // SAFETY: the caller guarantees the range, and that the data are writable and do not overlap; without checks, any bytes
@@ -121,7 +123,7 @@ impl Transfer for Converted {
         // accesses.
         unsafe {
             if let Some(checks) = checks {
-                return checks.unpack(native, range.start, bytes, near);
+                return checks.unpack(native, range.start, bytes, search_hint);
             }
             let packed = bytes.as_ptr().cast_mut();
             transfer::<Unpack>(native, converting, range, packed, partials)
@@ -156,7 +158,8 @@ impl Shared for Converted {
 
     #[cfg(feature = "rayon")]
     unsafe fn put_shared(&self, range: Range<u64>, bytes: &[u8]) -> Result<(), Error> {
-        // SAFETY: as for `unpack`; the caller guarantees that nothing else accesses the values of the range, which are whole.
+        // SAFETY: the caller guarantees that the values of the range, which are whole, are writable, do not overlap, and are
+        // accessed by nothing else. `bytes` is as long as the range and only read.
         unsafe {
             let (packed, mut none) = (bytes.as_ptr().cast_mut(), Partials::default());
             transfer::<Unpack>(&self.native, &self.converting, range, packed, &mut none)

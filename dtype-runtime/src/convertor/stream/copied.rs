@@ -24,11 +24,11 @@ impl Transfer for Native {
         &mut self,
         range: Range<u64>,
         out: &mut [u8],
-        near: &mut usize,
+        search_hint: &mut usize,
     ) -> Result<(), Infallible> {
         // SAFETY: the caller guarantees the range and that the data are readable. `out` is as long as the range, and borrowed
         // exclusively, so it does not overlap data that must not be written.
-        unsafe { self.copy::<Pack>(range, out.as_mut_ptr(), near) };
+        unsafe { self.copy::<Pack>(range, out.as_mut_ptr(), search_hint) };
         Ok(())
     }
 
@@ -38,16 +38,16 @@ impl Transfer for Native {
         checks: &mut Option<Checks>,
         range: Range<u64>,
         bytes: &[u8],
-        near: &mut usize,
+        search_hint: &mut usize,
     ) -> Result<(), Error> {
         // SAFETY: the caller guarantees the range, and that the data are writable and do not overlap; without checks, any bytes
         // may be written. `bytes` is as long as the range and only read, so it does not overlap the data, which nothing else
         // accesses.
         unsafe {
             if let Some(checks) = checks {
-                return checks.unpack(self, range.start, bytes, near);
+                return checks.unpack(self, range.start, bytes, search_hint);
             }
-            self.copy::<Unpack>(range, bytes.as_ptr().cast_mut(), near);
+            self.copy::<Unpack>(range, bytes.as_ptr().cast_mut(), search_hint);
         }
         Ok(())
     }
@@ -78,7 +78,9 @@ impl Shared for Native {
 
     #[cfg(feature = "rayon")]
     unsafe fn put_shared(&self, range: Range<u64>, bytes: &[u8]) -> Result<(), Error> {
-        // SAFETY: as for `unpack`; the caller guarantees that nothing else accesses the bytes of the range.
+        // SAFETY: the caller guarantees that the bytes of the range are writable, do not overlap, and are accessed by nothing
+        // else.
+        // `bytes` is as long as the range and only read.
         unsafe { self.copy::<Unpack>(range, bytes.as_ptr().cast_mut(), &mut 0) };
         Ok(())
     }

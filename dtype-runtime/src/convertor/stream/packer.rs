@@ -67,7 +67,7 @@ impl<M: Mode> Packer<'_, M> {
     pub(super) fn pack_next(&mut self, out: &mut [u8]) -> Result<usize, M::PackError> {
         let (bytes, range) = self.progress.next(out.len());
         // SAFETY: the next bytes of the stream; their data are readable, by the promise that the packer was made with.
-        unsafe { self.mode.pack(range, &mut out[..bytes], self.progress.near())? };
+        unsafe { self.mode.pack(range, &mut out[..bytes], self.progress.search_hint())? };
         self.progress.advance(bytes);
         Ok(bytes)
     }
@@ -78,10 +78,10 @@ impl<'a> Packer<'a> {
     ///
     /// The data of all instances must be initialised and readable, and not be written, for `'a`.
     #[inline]
-    pub(crate) unsafe fn from_source(source: Native) -> Self {
-        let size = source.size();
+    pub(crate) unsafe fn from_native(native: Native) -> Self {
+        let size = native.size();
         // SAFETY: the caller guarantees the data of these instances for `'a`.
-        unsafe { Self::from_mode(source, size) }
+        unsafe { Self::from_mode(native, size) }
     }
 
     /// A packer of `count` instances; displacement 0 of the first one is at `origin`.
@@ -101,9 +101,9 @@ impl<'a> Packer<'a> {
         origin: *const u8,
         count: usize,
     ) -> Result<Self, Error> {
-        let source = Native::from_committed(committed, origin.cast_mut(), count)?;
-        // SAFETY: the caller guarantees the data of `count` instances, which are those of `source`, for `'a`.
-        Ok(unsafe { Self::from_source(source) })
+        let native = Native::from_committed(committed, origin.cast_mut(), count)?;
+        // SAFETY: the caller guarantees the data of `count` instances, which are those of `native`, for `'a`.
+        Ok(unsafe { Self::from_native(native) })
     }
 
     /// Packs up to `out.len()` bytes from the current position and returns the number packed. Returns 0 at the end of

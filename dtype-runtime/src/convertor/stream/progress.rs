@@ -15,14 +15,14 @@ pub(super) struct Progress {
     start: u64,
     end: u64,
     /// A guess at the list block that holds the position.
-    near: usize,
+    search_hint: usize,
 }
 
 impl Progress {
     /// The start of a stream of `end` bytes.
     #[inline]
     pub(super) const fn new(end: u64) -> Self {
-        Self { position: 0, start: 0, end, near: 0 }
+        Self { position: 0, start: 0, end, search_hint: 0 }
     }
 
     #[inline]
@@ -54,8 +54,8 @@ impl Progress {
 
     /// State that copying a fragment reads, and updates for the next fragment.
     #[inline]
-    pub(super) fn near(&mut self) -> &mut usize {
-        &mut self.near
+    pub(super) fn search_hint(&mut self) -> &mut usize {
+        &mut self.search_hint
     }
 
     /// Moves past bytes that [`next`](Self::next) returned and that are now converted.
@@ -101,6 +101,6 @@ impl Progress {
     /// `middle` on.
     pub(super) fn split_off(&mut self, middle: u64) -> Self {
         let end = core::mem::replace(&mut self.end, middle);
-        Self { position: middle, start: middle, end, near: self.near }
+        Self { position: middle, start: middle, end, search_hint: self.search_hint }
     }
 }

@@ -114,7 +114,7 @@ impl Checks {
         native: &Native,
         position: u64,
         bytes: &[u8],
-        near: &mut usize,
+        search_hint: &mut usize,
     ) -> Result<(), Error> {
         if native.size() == 0 {
             // Records without data, or no records.
@@ -130,8 +130,8 @@ impl Checks {
         let (head, whole) = (self.check(first, &head)?, self.check(second, &whole)?);
         // SAFETY: the caller guarantees the data of these records, which were just checked.
         unsafe {
-            self.write(native, first, &head, near);
-            self.write(native, second, &whole, near);
+            self.write(native, first, &head, search_hint);
+            self.write(native, second, &whole, search_hint);
         }
         drop((head, whole));
         self.pending.keep(tail);
@@ -144,12 +144,12 @@ impl Checks {
     ///
     /// The data of these records must be writable and not overlap, nothing else may access them, and the bytes must be valid
     /// there.
-    unsafe fn write(&self, native: &Native, position: u64, bytes: &[u8], near: &mut usize) {
+    unsafe fn write(&self, native: &Native, position: u64, bytes: &[u8], search_hint: &mut usize) {
         let start = self.native_position(position);
         let range = start..start + bytes.len() as u64;
         // SAFETY: the caller guarantees the data. The bytes are borrowed and only read, so they do not overlap the data, which
         // nothing else accesses.
-        unsafe { native.copy::<Unpack>(range, bytes.as_ptr().cast_mut(), near) };
+        unsafe { native.copy::<Unpack>(range, bytes.as_ptr().cast_mut(), search_hint) };
     }
 
     /// Checks whole records at a position.
@@ -162,7 +162,8 @@ impl Checks {
     ///
     /// # Safety
     ///
-    /// As [`unpack`](Self::unpack).
+    /// The data of these records must be writable and not overlap, nothing else may access them, and bytes that `valid` returns
+    /// must be valid there.
     #[cfg(feature = "rayon")]
     pub(super) unsafe fn put_whole(
         &self,

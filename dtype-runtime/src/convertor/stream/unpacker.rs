@@ -77,10 +77,10 @@ impl<M: Mode> Unpacker<'_, M> {
     #[inline]
     pub fn unpack(&mut self, bytes: &[u8]) -> Result<usize, M::Error> {
         let (number, range) = self.progress.next(bytes.len());
-        let (bytes, near) = (&bytes[..number], self.progress.near());
+        let (bytes, search_hint) = (&bytes[..number], self.progress.search_hint());
         // SAFETY: the next bytes of this unpacker's part of the stream; the data there may be written, by the promise that the
         // unpacker was made with, which is borrowed exclusively.
-        unsafe { self.mode.unpack(&mut self.checks, range, bytes, near)? };
+        unsafe { self.mode.unpack(&mut self.checks, range, bytes, search_hint)? };
         self.progress.advance(number);
         Ok(number)
     }
@@ -110,11 +110,11 @@ impl Unpacker<'_> {
     /// The data of all instances must be writable, and not accessed by anything else, for `'a`, and no byte may
     /// be named twice. Bytes that `validate` returns must be as many as it was given, and make valid records.
     #[inline]
-    pub(crate) unsafe fn from_source(source: Native, validate: Option<Validate>) -> Self {
-        let checks = validate.map(|valid| Checks::new(valid, &source));
-        let progress = Progress::new(source.size());
+    pub(crate) unsafe fn from_native(native: Native, validate: Option<Validate>) -> Self {
+        let checks = validate.map(|valid| Checks::new(valid, &native));
+        let progress = Progress::new(native.size());
         // SAFETY: the caller guarantees the data of these instances, and that bytes that `validate` accepts are valid.
-        unsafe { Self::from_mode(source, progress, checks) }
+        unsafe { Self::from_mode(native, progress, checks) }
     }
 
     /// An unpacker of `count` instances; displacement 0 of the first one is at `origin`.
@@ -134,12 +134,12 @@ impl Unpacker<'_> {
         origin: *mut u8,
         count: usize,
     ) -> Result<Self, Error> {
-        let source = Native::from_committed(committed, origin, count)?;
+        let native = Native::from_committed(committed, origin, count)?;
         committed.check_overlap(count)?;
-        let progress = Progress::new(source.size());
-        // SAFETY: the caller guarantees the data of `count` instances, which are those of `source`, and that any bytes are valid
-        // there; no byte is named twice, as just checked.
-        Ok(unsafe { Self::from_mode(source, progress, None) })
+        let progress = Progress::new(native.size());
+        // SAFETY: the caller guarantees the data of `count` instances, which are those of `native`, and that any bytes are
+        // valid there; no byte is named twice, as just checked.
+        Ok(unsafe { Self::from_mode(native, progress, None) })
     }
 
     /// Checks that this unpacker may write all of the stream.

@@ -23,33 +23,34 @@ pub(super) fn length(bytes: u64) -> usize {
 }
 
 /// Copies the packed bytes `range` of `of`. Returns false if the caller must split the range; the caller then copies all of it
-/// again. `near` is a guess at the list block in which the range starts, and is updated for the next range.
+/// again. `search_hint` is a guess at the list block in which the range starts, and is updated for the next range.
 ///
 /// # Safety
 ///
-/// The bytes of the range, at their displacements from `memory`, and as many from `packed` on must be valid for `D`. If memory
-/// is read, all data of the instances must be readable; if it is written, they must not overlap. Lists must belong to their
-/// tables.
+/// `memory` and `packed` must be valid for `D` on the bytes of the range: at their displacements, and one after another. If `D`
+/// reads memory, all data of the instances must be readable; if it writes memory, they must not overlap. Lists must belong to
+/// their tables.
 #[inline]
-pub(super) unsafe fn copy_part<D: Way>(
+pub(super) unsafe fn try_copy_range<D: Way>(
     of: &Splittable<'_>,
     range: Range<u64>,
     memory: *mut u8,
     packed: *mut u8,
-    near: &mut usize,
+    search_hint: &mut usize,
 ) -> bool {
-    // SAFETY: passed on to the caller.
+    // SAFETY: each copies just this range, for which the caller guarantees both pointers; with the shift, displacements are
+    // relative to the address passed on.
     unsafe {
         match *of {
             Splittable::Repeated(all) => {
-                part_of_repeated::<D>(all, range, at(memory, all.shift), packed, near)
+                try_copy_repeated::<D>(all, range, at(memory, all.shift), packed, search_hint)
             }
             Splittable::Blocks(all, program) => {
                 kernel::part_of_blocks::<D>(all, program, range, memory, packed);
                 true
             }
             Splittable::List(list, lists, shift) => {
-                part_of_list::<D>(list, lists, range, at(memory, shift), packed, near);
+                copy_range_of_list::<D>(list, lists, range, at(memory, shift), packed, search_hint);
                 true
             }
         }
@@ -88,7 +89,8 @@ pub(super) fn permutation<'a>(
 ///
 /// # Safety
 ///
-/// As [`copy_part`], for all bytes.
+/// `memory` and `packed` must be valid for `D` on all packed bytes of these operations. If `D` writes memory, their data must
+/// not overlap.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -106,63 +108,75 @@ pub(super) unsafe fn copy_permuted<D: kernel::Direction>(
     };
     let bytes = one * repeated.count;
     let (memory, packed) = (at(memory, disp), D::counterpart(packed, disp as usize));
-    // SAFETY: passed on to the caller; the permutation is that of the iterations, or of the iterations inside them.
-    unsafe { part_of_permutation::<D>(permutation, 0..bytes, memory, packed) }.then_some(bytes)
+    // SAFETY: the range is all packed bytes of the operations, for which the caller guarantees both pointers. The permutation
+    // is that of the iterations, or of the iterations inside them.
+    unsafe { try_copy_permuted::<D>(permutation, 0..bytes, memory, packed) }.then_some(bytes)
 }
 
-/// [`copy_part`] of operations that are executed several times.
+/// [`try_copy_range`] of operations that are executed several times.
 ///
 /// # Safety
 ///
-/// As [`copy_part`].
-unsafe fn part_of_repeated<D: Way>(
+/// `memory` and `packed` must be valid for `D` on the bytes of the range, and displacements be relative to `memory`. If `D`
+/// reads memory, all data of the iterations must be readable; if it writes memory, they must not overlap.
+unsafe fn try_copy_repeated<D: Way>(
     repeated: &Repeated<'_>,
     range: Range<u64>,
     memory: *mut u8,
     packed: *mut u8,
-    near: &mut usize,
+    search_hint: &mut usize,
 ) -> bool {
-    // SAFETY: passed on to the caller. The permutation is that of the iterations.
+    // SAFETY: each copies just this range of the same iterations, for which the caller guarantees both pointers. The
+    // permutation is that of the iterations.
     unsafe {
         if let Level::Instances(plan) = repeated.level {
-            return part_of_instances::<D>(plan, repeated.count, range, memory, packed, near);
+            return try_copy_instances::<D>(
+                plan,
+                repeated.count,
+                range,
+                memory,
+                packed,
+                search_hint,
+            );
         }
         let Repeated { ops, count, stride, .. } = *repeated;
         match permutation(repeated, Some(range.end - range.start), D::USE) {
             Some((permutation, disp)) => {
-                part_of_permutation::<D>(permutation, range, at(memory, disp), packed)
+                try_copy_permuted::<D>(permutation, range, at(memory, disp), packed)
             }
-            None => part_of_columns::<D>(ops, count, stride, range, memory, packed),
+            None => try_copy_columns::<D>(ops, count, stride, range, memory, packed),
         }
     }
 }
 
-/// [`copy_part`] of `count` instances: by their permutation, as records of a few runs, as columns, or, for instances of a
+/// [`try_copy_range`] of `count` instances: by their permutation, as records of a few runs, as columns, or, for instances of a
 /// single level, instance by instance. The cursor splits all other fragments, which takes more steps.
 ///
 /// # Safety
 ///
-/// As [`copy_part`].
+/// `memory` and `packed` must be valid for `D` on the bytes of the range. If `D` reads memory, all data of the instances must
+/// be readable; if it writes memory, they must not overlap.
 #[inline(always)]
-pub(super) unsafe fn part_of_instances<D: Way>(
+pub(super) unsafe fn try_copy_instances<D: Way>(
     plan: &Plan,
     count: u64,
     range: Range<u64>,
     memory: *mut u8,
     packed: *mut u8,
-    near: &mut usize,
+    search_hint: &mut usize,
 ) -> bool {
     let (program, bytes) = (plan.program(), range.end - range.start);
     if count == 1 {
         let Some(cut) = program.part_of_one(bytes) else { return false };
-        // SAFETY: passed on to the caller.
-        return unsafe { part_of_one::<D>(cut, program, range, memory, packed, near) };
+        // SAFETY: the range is one of the only instance, whose origin is `memory`; `cut` is made for it.
+        return unsafe { try_copy_one::<D>(cut, program, range, memory, packed, search_hint) };
     }
-    // SAFETY: passed on to the caller. The permutation is that of the instances, or of their iterations.
+    // SAFETY: each copies just this range of the instances, for which the caller guarantees both pointers. The permutation and
+    // the records are those of the instances, or of their iterations, and start at the displacement that is added to `memory`.
     unsafe {
         if let Some(Instances { permuted, disp, .. }) =
             choose::permuted_instances(plan, bytes, D::USE)
-            && part_of_permutation::<D>(
+            && try_copy_permuted::<D>(
                 &permuted.permutation,
                 range.clone(),
                 at(memory, *disp),
@@ -178,20 +192,20 @@ pub(super) unsafe fn part_of_instances<D: Way>(
             return true;
         }
         let (ops, stride) = (program.instance(), plan.extent());
-        if part_of_columns::<D>(ops, count, stride, range.clone(), memory, packed) {
+        if try_copy_columns::<D>(ops, count, stride, range.clone(), memory, packed) {
             return true;
         }
-        part_of_several::<D>(plan, range, memory, packed, near)
+        try_copy_several::<D>(plan, range, memory, packed, search_hint)
     }
 }
 
-/// [`copy_part`] of repetitions of one operation that are columns of a matrix. Returns false without an effect for others.
+/// [`try_copy_range`] of repetitions of one operation that are columns of a matrix. Returns false without an effect for others.
 ///
 /// # Safety
 ///
-/// As there.
+/// `memory` and `packed` must be valid for `D` on the bytes of the range.
 #[inline]
-unsafe fn part_of_columns<D: Way>(
+unsafe fn try_copy_columns<D: Way>(
     ops: &[Op],
     count: u64,
     stride: i64,
@@ -200,23 +214,24 @@ unsafe fn part_of_columns<D: Way>(
     packed: *mut u8,
 ) -> bool {
     let [Op::Blocks(column)] = ops else { return false };
-    // SAFETY: passed on to the caller.
+    // SAFETY: the column, repeated, is these operations, for whose range the caller guarantees both pointers.
     unsafe { kernel::part_of_grid::<D>(column, count, stride, range, memory, packed) }
 }
 
-/// [`copy_part`] of instances of a single level: the end of the first, whole instances, and the start of the last. If it
+/// [`try_copy_range`] of instances of a single level: the end of the first, whole instances, and the start of the last. If it
 /// returns false, some bytes may be copied already.
 ///
 /// # Safety
 ///
-/// As [`copy_part`].
+/// `memory` and `packed` must be valid for `D` on the bytes of the range. If `D` reads memory, all data of the instances must
+/// be readable; if it writes memory, they must not overlap.
 #[inline(never)]
-unsafe fn part_of_several<D: Way>(
+unsafe fn try_copy_several<D: Way>(
     plan: &Plan,
     range: Range<u64>,
     memory: *mut u8,
     mut packed: *mut u8,
-    near: &mut usize,
+    search_hint: &mut usize,
 ) -> bool {
     let (program, size, extent) = (plan.program(), plan.size(), plan.extent());
     // The range may be less than one instance.
@@ -224,11 +239,12 @@ unsafe fn part_of_several<D: Way>(
     let Some(cut) = program.part_of_one(bytes) else { return false };
     let instance = |item: u64| at(memory, extent.wrapping_mul(item.cast_signed()));
     let Split { head, whole, tail } = split(range, size);
-    // SAFETY: bytes of the range, which the caller guarantees, instance by instance.
+    // SAFETY: the range, split at the instances: each copy gets the origin of its instance, and the packed bytes after those of
+    // the copy before it. `cut` is made for an instance, with which a permutation starts.
     unsafe {
         if let Some(head) = head {
             let (bytes, first) = (length(head.bytes.end - head.bytes.start), instance(head.item));
-            let done = part_of_one::<D>(cut, program, head.bytes, first, packed, near);
+            let done = try_copy_one::<D>(cut, program, head.bytes, first, packed, search_hint);
             if !done || (whole.is_empty() && tail.is_none()) {
                 return done;
             }
@@ -238,7 +254,7 @@ unsafe fn part_of_several<D: Way>(
         if let Cut::Records(all) = cut {
             // One by one, because values may be converted, and `execute` would skip those.
             for item in whole {
-                if !part_of_permutation::<D>(&all.permutation, 0..size, instance(item), packed) {
+                if !try_copy_permuted::<D>(&all.permutation, 0..size, instance(item), packed) {
                     return false;
                 }
                 packed = packed.wrapping_add(length(size));
@@ -248,54 +264,64 @@ unsafe fn part_of_several<D: Way>(
             packed = packed.wrapping_add(length(number * size));
         }
         if let Some(tail) = tail {
-            return part_of_one::<D>(cut, program, tail.bytes, instance(tail.item), packed, near);
+            return try_copy_one::<D>(
+                cut,
+                program,
+                tail.bytes,
+                instance(tail.item),
+                packed,
+                search_hint,
+            );
         }
     }
     true
 }
 
-/// [`copy_part`] of one instance. Returns false without an effect if the machine lacks the instructions.
+/// [`try_copy_range`] of one instance. Returns false without an effect if the machine lacks the instructions.
 ///
 /// # Safety
 ///
-/// As [`copy_part`]; `cut` must be made for the instance.
+/// `memory`, the instance's origin, and `packed` must be valid for `D` on the bytes of the range. If `D` reads memory, all data
+/// of the instance must be readable; if it writes memory, they must not overlap. `cut` must be made for the instance.
 #[inline(always)]
-unsafe fn part_of_one<D: Way>(
+unsafe fn try_copy_one<D: Way>(
     cut: Cut<'_>,
     program: &Program,
     range: Range<u64>,
     memory: *mut u8,
     packed: *mut u8,
-    near: &mut usize,
+    search_hint: &mut usize,
 ) -> bool {
-    // SAFETY: passed on to the caller.
+    // SAFETY: what `cut` was made of is the whole instance, for whose range the caller guarantees both pointers. A list belongs
+    // to the tables beside it.
     unsafe {
         match cut {
-            Cut::Records(all) => part_of_permutation::<D>(&all.permutation, range, memory, packed),
+            Cut::Records(all) => try_copy_permuted::<D>(&all.permutation, range, memory, packed),
             Cut::Blocks(all) => {
                 kernel::part_of_blocks::<D>(all, program, range, memory, packed);
                 true
             }
             Cut::List(list) => {
-                part_of_list::<D>(list, program.lists(), range, memory, packed, near);
+                copy_range_of_list::<D>(list, program.lists(), range, memory, packed, search_hint);
                 true
             }
             Cut::Flat(Flat { list, lists, .. }) => {
-                part_of_list::<D>(list, lists, range, memory, packed, near);
+                copy_range_of_list::<D>(list, lists, range, memory, packed, search_hint);
                 true
             }
         }
     }
 }
 
-/// [`copy_part`] of records that are a permutation. Returns false without an effect if the machine lacks the instructions.
+/// [`try_copy_range`] of records that are a permutation. Returns false without an effect if the machine lacks the instructions.
 ///
 /// # Safety
 ///
-/// As [`copy_part`]; the bytes must be those of records of this permutation, in packed order, and displacements in the first
-/// record must be relative to `memory`.
+/// The range must be one of records of this permutation, in packed order, and displacements in the first record be relative to
+/// `memory`. `memory` and `packed` must be valid for `D` on the bytes of the range. If `D` reads memory, all data of the
+/// records must be readable; if it writes memory, they must not overlap.
 #[inline]
-pub(super) unsafe fn part_of_permutation<D: kernel::Direction>(
+pub(super) unsafe fn try_copy_permuted<D: kernel::Direction>(
     permutation: &Permutation,
     range: Range<u64>,
     memory: *mut u8,
@@ -305,31 +331,32 @@ pub(super) unsafe fn part_of_permutation<D: kernel::Direction>(
     let before = first * permutation.size() as u64;
     let memory = at(memory, (permutation.stride() as i64).wrapping_mul(first.cast_signed()));
     let bytes = length(range.start - before)..length(range.end - before);
-    // SAFETY: the caller guarantees the bytes of the range, which starts in this record. If memory is read, the caller
-    // guarantees all data of the records; if it is written, that the records do not overlap.
+    // SAFETY: both pointers are valid on the bytes of the range, which starts in this record, at its address. If memory is
+    // read, all data of the records are readable; if it is written, the records do not overlap.
     unsafe { kernel::permute::<D>(permutation, bytes, memory, packed) }
 }
 
-/// [`copy_part`] of a list: the end of one block, whole blocks, and the start of one block.
+/// [`try_copy_range`] of a list: the end of one block, whole blocks, and the start of one block.
 ///
 /// # Safety
 ///
-/// As [`copy_part`]; the list must belong to these tables.
+/// `memory` and `packed` must be valid for `D` on the bytes of the range. The list must belong to these tables.
 #[inline(never)]
-unsafe fn part_of_list<D: Way>(
+unsafe fn copy_range_of_list<D: Way>(
     list: &List,
     lists: &Lists,
     range: Range<u64>,
     memory: *mut u8,
     packed: *mut u8,
-    near: &mut usize,
+    search_hint: &mut usize,
 ) {
     let (entries, first) = (lists.entries(list), at(memory, list.disp()));
     let block_at =
         |block| entries.get(block).map_or(first, |(offset, _)| first.wrapping_add(length(offset)));
-    let (mut block, start) = entries.find(range.start, *near);
+    let (mut block, start) = entries.find(range.start, *search_hint);
     let (into, mut left, mut packed) = (range.start - start, range.end - range.start, packed);
-    // SAFETY: bytes of the range, which the caller guarantees, block by block.
+    // SAFETY: the range, split at the blocks: each copy ends no later than the range, and gets the address of its block, and
+    // the packed bytes after those of the copy before it.
     unsafe {
         if into > 0 {
             let rest = entries.start(block + 1) - range.start;
@@ -350,5 +377,5 @@ unsafe fn part_of_list<D: Way>(
         }
     }
     // After the last block comes the first block of the next instance.
-    *near = if block < list.count as usize { block } else { 0 };
+    *search_hint = if block < list.count as usize { block } else { 0 };
 }
