@@ -15,7 +15,8 @@
 //! | `strided` | blocks at equal distances |
 //! | `grid` | blocks in two dimensions that share cache lines: matrices |
 //! | `irregular` | lists of blocks |
-//! | `record` | records of a few runs: one instance, and arrays of small structs |
+//! | `permute` | arrays of small structs, several at a time |
+//! | `record` | records of a few runs: one instance, and arrays of structs |
 //! | `shuffle` | slices of values, whose padding nobody else accesses |
 //! | `gather` | arrays of small structs as columns, and back |
 //! | `lanes` | values in packed records that must lie in a range |
@@ -42,6 +43,7 @@ mod irregular;
 mod lanes;
 #[cfg(test)]
 pub(crate) mod measured;
+mod permute;
 mod record;
 mod registers;
 mod reverse;
@@ -67,14 +69,15 @@ pub(crate) use gather::{columns, is_gathering};
 pub(crate) use grid::part as part_of_grid;
 pub(crate) use irregular::{list, list_within};
 pub(crate) use lanes::test;
+pub(crate) use permute::{permute, permute_or, permuted_blocks};
 pub(crate) use record::part as part_of_records;
-pub(crate) use record::{one, one_run, permute, permute_or, permuted_blocks};
+pub(crate) use record::{one, one_run};
 pub(crate) use reverse::reverse;
 pub(crate) use shuffle::{pack_values, unpack_values};
 pub(crate) use strided::part as part_of_blocks;
 pub(crate) use strided::{blocks, grid, strided, strided_shared};
 
-use record::permuted;
+use permute::permuted;
 use registers::{Registers, compiled_for_selected};
 
 use crate::kernels::selected;
@@ -252,7 +255,7 @@ pub(crate) unsafe fn repeated<D: Direction>(
             },
             Kernel::PermutedRows(_) | Kernel::Grid(_) | Kernel::Tiles(_) => match ops {
                 [Op::Blocks(row)] => {
-                    strided::rows::<D>(kernel, row, program, count, stride, memory, packed)
+                    grid::rows::<D>(kernel, row, program, count, stride, memory, packed)
                 }
                 _ => packed,
             },

@@ -29,10 +29,44 @@
 use core::ops::Range;
 
 use super::block::any;
-use super::direction::{Direction, Steps, Way};
+use super::direction::{Direction, Steps, Way, each};
 use super::registers::Portable;
 use super::strided::{self, column};
-use crate::plan::{Blocks, Part, Split, choose, split};
+use crate::plan::choose::{self, Kernel};
+use crate::plan::{Blocks, Part, Program, Split, split};
+
+/// Executes one operation `count` times, `apart` bytes apart, by a kernel for rows. Returns the end of the packed bytes.
+///
+/// # Safety
+///
+/// The bytes of all blocks in each repetition, relative to `memory`, and as many from `packed` on must be valid for `D`.
+#[expect(clippy::cast_possible_truncation, reason = "counts and distances of blocks in memory")]
+pub(super) unsafe fn rows<D: Direction>(
+    kernel: Kernel<'_>,
+    row: &Blocks,
+    program: &Program,
+    count: u64,
+    apart: i64,
+    memory: *mut u8,
+    packed: *mut u8,
+) -> *mut u8 {
+    let (disp, len, in_row, _) = strided::in_memory(row);
+    let size = D::advance(len.wrapping_mul(in_row));
+    // SAFETY: a row is one repetition, and a grid is all of them, from its first block on; the caller guarantees these.
+    unsafe {
+        if let Kernel::PermutedRows(_) = kernel {
+            let apart = Steps { memory: apart as isize, packed: size };
+            each(count as usize, apart, memory, packed, |memory, packed| {
+                strided::blocks::<D>(row, program, memory, packed);
+            });
+        } else {
+            let together = if let Kernel::Tiles(together) = kernel { together } else { 1 };
+            let memory = memory.wrapping_offset(disp);
+            Grid::new(row, count, apart, together).execute::<D>(memory, packed);
+        }
+    }
+    packed.wrapping_add(size.wrapping_mul(count as usize))
+}
 
 /// How many lines a set of the first-level cache has at least: the columns of a narrower tile.
 const WAYS: usize = 8;

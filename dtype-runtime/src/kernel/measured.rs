@@ -164,7 +164,6 @@ impl Random {
 }
 
 /// Measures every way to copy `count` instances.
-#[expect(clippy::cast_possible_truncation, reason = "lengths and distances in memory")]
 fn measured<D: Way>(plan: &Plan, count: u64, use_: &str, rows: &mut Vec<Measured>) {
     let size = usize::try_from(plan.size() * count).unwrap();
     let span = usize::try_from(plan.extent().cast_unsigned() * count).unwrap() + 128;

@@ -5,11 +5,7 @@
 //! register is copied by the permutation of the instances, if the machine executes one. Everything else is copied operation by
 //! operation.
 //!
-//! *Many small records* are permuted. Take records of 16 bytes with data in bytes 0 to 12: 13 packed bytes. Four of them lie in
-//! a window of 64 bytes. One load fetches the window, masked so that the gaps are not read; one instruction moves the 52 bytes
-//! of data to the front of the register; one store writes them. That is three instructions for four records; run by run, they
-//! take eight loads and eight stores. The [`Permutation`], computed once for each plan, says which byte goes where. Unpacking is
-//! the mirror image, with another index and a masked store.
+//! *Many small records* are [permuted](super::permute).
 //!
 //! *Many others* are copied run by run. Take records of 16 bytes with an `f64` at 0 and a `u32` at 8. Copied record by record,
 //! each run costs a branch on its length. So first the `f64` of 512 records is copied, by a loop that knows its length, then the
@@ -21,18 +17,12 @@
 //! record's second run and its third run. Then come 10 whole records, copied run by run, and then the first 6 bytes of the last
 //! record.
 
-#[cfg(test)]
-mod tests;
-
-use core::ops::Range;
-
 use super::block::{any, run};
 use super::direction::{Direction, Steps};
 use super::operations;
 use super::registers::{Registers, compiled_for_selected};
 use super::strided::{ends_and_rows, strided};
-use crate::kernels::selected;
-use crate::plan::{Blocks, One, Permutation, Plan, Program, Records, Run, SHORT, TwoRuns, choose};
+use crate::plan::{One, Plan, Program, Records, Run, SHORT, TwoRuns, choose};
 
 /// Executes a plan for one instance.
 ///
@@ -107,81 +97,6 @@ compiled_for_selected! {
 unsafe fn by_operations<D: Direction>(program: &Program, memory: *mut u8, packed: *mut u8) {
     // SAFETY: the caller guarantees the bytes of one instance; these are its operations.
     unsafe { operations::<D>(program.instance(), program, memory, packed) };
-}
-
-/// Copies blocks, the first of them at `memory`, if the machine can execute their permutation. Returns the end of the packed
-/// bytes.
-///
-/// # Safety
-///
-/// All of the blocks, counted from `memory` on whatever their displacement, and as many bytes from `packed` on must be valid for
-/// `D`. If `D` writes memory, the blocks must not overlap.
-#[inline(never)]
-pub(crate) unsafe fn permuted_blocks<D: Direction>(
-    all: &Blocks,
-    program: &Program,
-    memory: *mut u8,
-    packed: *mut u8,
-) -> Option<*mut u8> {
-    let permutation = choose::column(all, all.count, program, selected(), D::USE)?;
-    // SAFETY: the permutation was computed for blocks of this length and stride, which the caller guarantees.
-    unsafe { permuted::<D>(permutation, all.count, memory, packed) }
-}
-
-/// Copies `count` records by their permutation. Returns the end of the packed bytes, or `None` without an effect if the machine
-/// lacks the instructions.
-///
-/// # Safety
-///
-/// As [`permute`] requires of all bytes of these records.
-#[inline(always)]
-pub(super) unsafe fn permuted<D: Direction>(
-    permutation: &Permutation,
-    count: u64,
-    memory: *mut u8,
-    packed: *mut u8,
-) -> Option<*mut u8> {
-    let count = usize::try_from(count).ok()?;
-    let bytes = permutation.size().wrapping_mul(count);
-    // SAFETY: these are all bytes of the records, from the start of the first on.
-    let done = unsafe { permute::<D>(permutation, 0..bytes, memory, packed) };
-    done.then(|| packed.wrapping_add(D::advance(bytes)))
-}
-
-compiled_for_selected! {
-    /// Copies the packed bytes `range` of records, counted from the start of the first, by their permutation. Returns
-    /// false without an effect if the machine lacks the instructions; the records must be copied in another way then.
-    ///
-    /// # Safety
-    ///
-    /// `memory + displacement` must be valid for `D` on every data byte of the range, and `packed` on as many bytes as
-    /// these are. If memory is read, all data of the records in the range must be readable; if it is written, the
-    /// records must not overlap. The range must start in the first record, or be empty. The two sides must not overlap;
-    /// if `D` moves, no byte may be read after it was written.
-    pub(crate) unsafe fn permute[D: Direction][D](
-        all: &Permutation, range: Range<usize>, memory: *mut u8, packed: *mut u8,
-    ) -> bool = R => R::permute::<D>(all, range, memory, packed);
-}
-
-compiled_for_selected! {
-    /// Copies the packed bytes `range` of records by their permutation, or by `otherwise` if the machine lacks the
-    /// instructions.
-    ///
-    /// This function ends with the call of `otherwise`. So a caller that ends with a call of this function saves no registers,
-    /// which would take a nanosecond.
-    ///
-    /// # Safety
-    ///
-    /// What [`permute`] requires. This must also satisfy `otherwise`, whose arguments are the last three.
-    pub(crate) unsafe fn permute_or[D: Direction][D](
-        permutation: &Permutation,
-        otherwise: unsafe fn(*mut u8, *mut u8, Range<usize>),
-        memory: *mut u8,
-        packed: *mut u8,
-        range: Range<usize>,
-    ) = R => if !R::permute::<D>(permutation, range.clone(), memory, packed) {
-        otherwise(memory, packed, range);
-    };
 }
 
 /// Repetitions of a few fields, a tile of records at a time.

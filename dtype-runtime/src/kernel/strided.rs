@@ -5,12 +5,11 @@ use core::hint;
 use core::ops::Range;
 
 use super::block::{any, by_block, long, three, touching, two};
-use super::direction::{Direction, Pack, Steps, Unpack, Way, each};
-use super::grid::Grid;
-use super::record;
+use super::direction::{Direction, Pack, Steps, Unpack, Way};
+use super::permute::{permute, permuted_blocks};
 use super::registers::{Portable, Registers, compiled_for_selected};
 use crate::kernels::selected;
-use crate::plan::choose::{self, Kernel, PerBlock};
+use crate::plan::choose::{self, PerBlock};
 use crate::plan::{Blocks, Program, SHORT};
 
 /// The displacement, the length, the number and the stride of blocks in memory.
@@ -44,46 +43,13 @@ pub(crate) unsafe fn blocks<D: Direction>(
                 any::<D, Portable>(memory.wrapping_offset(stride), next, len);
             }
         } else if !choose::may_be_column(all)
-            || record::permuted_blocks::<D>(all, program, memory, packed).is_none()
+            || permuted_blocks::<D>(all, program, memory, packed).is_none()
         {
             let steps = Steps { memory: stride, packed: D::advance(len) };
             strided::<D>(len, count, steps, memory, packed);
         }
     }
     end
-}
-
-/// Executes one operation `count` times, `apart` bytes apart, by a kernel for rows. Returns the end of the packed bytes.
-///
-/// # Safety
-///
-/// The bytes of all blocks in each repetition, relative to `memory`, and as many from `packed` on must be valid for `D`.
-#[expect(clippy::cast_possible_truncation, reason = "counts and distances of blocks in memory")]
-pub(super) unsafe fn rows<D: Direction>(
-    kernel: Kernel<'_>,
-    row: &Blocks,
-    program: &Program,
-    count: u64,
-    apart: i64,
-    memory: *mut u8,
-    packed: *mut u8,
-) -> *mut u8 {
-    let (disp, len, in_row, _) = in_memory(row);
-    let size = D::advance(len.wrapping_mul(in_row));
-    // SAFETY: a row is one repetition, and a grid is all of them, from its first block on; the caller guarantees these.
-    unsafe {
-        if let Kernel::PermutedRows(_) = kernel {
-            let apart = Steps { memory: apart as isize, packed: size };
-            each(count as usize, apart, memory, packed, |memory, packed| {
-                blocks::<D>(row, program, memory, packed);
-            });
-        } else {
-            let together = if let Kernel::Tiles(together) = kernel { together } else { 1 };
-            let memory = memory.wrapping_offset(disp);
-            Grid::new(row, count, apart, together).execute::<D>(memory, packed);
-        }
-    }
-    packed.wrapping_add(size.wrapping_mul(count as usize))
 }
 
 /// Copies the packed bytes `range` of blocks.
@@ -150,7 +116,7 @@ unsafe fn part_of_short<D: Way>(
         if let Some(all) = choose::column(blocks, count, program, selected(), D::USE) {
             let (range, first) =
                 from_block(blocks, all.record_of(range.start), range.clone(), memory);
-            if record::permute::<D>(all, range, first, packed) {
+            if permute::<D>(all, range, first, packed) {
                 return;
             }
         }

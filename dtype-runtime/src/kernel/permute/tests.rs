@@ -6,7 +6,8 @@ use core::ptr::null_mut;
 
 use proptest::prelude::*;
 
-use super::{Tiled, permute};
+use super::permute;
+use crate::kernel::record::Tiled;
 use crate::kernel::registers::{Registers, compiled_for_selected};
 use crate::kernel::{Direction, Move, Pack, Unpack};
 use crate::kernels::{Isa, available, selected};
