@@ -8,7 +8,7 @@ use super::moves::any;
 use super::permute;
 use super::registers::Portable;
 use super::rows::{ends_and_rows, part_of_long, strided};
-use crate::kernels::selected;
+use crate::isa::selected;
 use crate::plan::choose::{self, Kernel};
 use crate::plan::{Blocks, Program, SHORT};
 

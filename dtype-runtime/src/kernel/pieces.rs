@@ -6,7 +6,7 @@
 //! whose length is known only at run time are in `moves`.)
 
 use super::direction::Direction;
-use crate::kernels::{Isa, selected};
+use crate::isa::{Isa, selected};
 use crate::plan::choose::MAX_PIECES;
 
 /// The longest run that is cut into pieces where registers are narrower than 64 bytes. For 129 to 256 bytes, a call makes eight

@@ -13,7 +13,7 @@ use core::ops::Range;
 
 use super::direction::{Direction, Transfer, Way};
 use super::registers::Registers;
-use crate::kernels::Isa;
+use crate::isa::Isa;
 use crate::plan::{Constant, MAX_COLUMNS, Permutation, Step};
 
 /// AVX2: registers of 32 bytes. MOVBE, which every processor with AVX2 has, reverses a value while loading or storing it.

@@ -5,8 +5,8 @@ use core::ops::Range;
 use proptest::prelude::*;
 
 use super::permute;
+use crate::isa::{Isa, available, selected};
 use crate::kernel::{Move, Pack, Unpack};
-use crate::kernels::{Isa, available, selected};
 use crate::plan::{ByteMap, Permutation};
 
 /// Bytes of a register.
