@@ -7,7 +7,7 @@ use core::fmt;
 use crate::commit::Committed;
 use crate::convertor::Conversion;
 use crate::datatype::Datatype;
-use crate::kernels::selected;
+use crate::isa::selected;
 use crate::plan::choose::{self, Kernel, PerBlock, Use};
 use crate::plan::{Blocks, Elements, Op, Plan, numbered_items};
 use crate::representation::Form;
@@ -67,7 +67,7 @@ impl Committed {
     /// the number of packed bytes, and of contiguous pieces in memory.
     ///
     /// If one routine copies all of an operation, the line ends with its name. The choice is made for this
-    /// machine, with the selected [instructions](crate::kernels):
+    /// machine, with the selected [instructions](crate::isa):
     ///
     /// | kernel | what it does |
     /// |---|---|
@@ -129,15 +129,15 @@ impl Conversion {
     }
 }
 
-/// Explains how [`pack`](crate::pack) copies a slice of so many values, with the selected [instructions](crate::kernels): in one
+/// Explains how [`pack`](crate::pack) copies a slice of so many values, with the selected [instructions](crate::isa): in one
 /// line, with the names that [`Committed::explain`] gives. The kernel `copy` here is inlined moves, whose lengths the compiler
 /// knows; `shuffle` rearranges the bytes of several values at once in registers.
 ///
 /// ```
 /// use dtype_runtime::explain::slice;
-/// # dtype_runtime::kernels::select(dtype_runtime::kernels::Isa::Portable)?;
+/// # dtype_runtime::isa::select(dtype_runtime::isa::Isa::Portable)?;
 /// assert_eq!(slice::<(f64, u8)>(1000), "1000 values: 9000 packed bytes, kernel copy");
-/// # Ok::<(), dtype_runtime::kernels::UnavailableError>(())
+/// # Ok::<(), dtype_runtime::isa::UnavailableError>(())
 /// ```
 pub fn slice<T: Datatype>(values: usize) -> String {
     let size = T::TYPE_MAP.size() as u128 * values as u128;

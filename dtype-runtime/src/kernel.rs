@@ -23,8 +23,8 @@
 //! | `reverse`, `integers`, `elements` | values that change on the way |
 //!
 //! Another instruction set needs a file that implements [`Vector`](vector::Vector), as `aarch64` does, an arm in
-//! `compiled_for_vectors!`, which dispatches, and a variant of [`Isa`](crate::kernels::Isa): the compiler then leads to the
-//! questions in `kernels` that each variant answers. One with masks or wide moves may implement `Registers`, too, with an arm
+//! `compiled_for_vectors!`, which dispatches, and a variant of [`Isa`](crate::isa::Isa): the compiler then leads to the
+//! questions in `isa` that each variant answers. One with masks or wide moves may implement `Registers`, too, with an arm
 //! in `compiled_for_selected!`: then all kernels are compiled for it.
 
 #[cfg(target_arch = "aarch64")]
@@ -80,7 +80,7 @@ pub(crate) use strided::{blocks, grid, strided, strided_shared};
 use permute::permuted;
 use registers::{Registers, compiled_for_selected};
 
-use crate::kernels::selected;
+use crate::isa::selected;
 use crate::plan::choose::{self, Kernel};
 use crate::plan::{Blocks, Flat, Op, Plan, Program, SHORT, items};
 

@@ -135,7 +135,7 @@
 //! # Vector instructions
 //!
 //! If the processor has the instructions for it, arrays of small records are packed several records at a time. The
-//! processor is queried once; the packed bytes are the same on every one. [`kernels`] reports the selected instruction
+//! processor is queried once; the packed bytes are the same on every one. [`isa`] reports the selected instruction
 //! set, and changes it.
 //!
 //! # Features
@@ -207,9 +207,9 @@ mod error;
 pub mod explain;
 #[allow(unsafe_code, reason = "implements the unsafe trait, and reads checked bytes as values")]
 mod fields;
+pub mod isa;
 #[allow(unsafe_code, reason = "copies through raw pointers, which its callers have checked")]
 mod kernel;
-pub mod kernels;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
 pub mod outline;

@@ -10,8 +10,8 @@ use super::cursor::{Instances, Repeated, Visitor};
 use super::ranges::{at, copy_permuted, length};
 use crate::commit::Committed;
 use crate::error::Error;
+use crate::isa::selected;
 use crate::kernel::{self, Move, Pack, Unpack};
-use crate::kernels::selected;
 use crate::plan::{Blocks, List, Lists, Op, Program, choose};
 
 /// Bytes of the stage between two memories: a part of the first-level cache.

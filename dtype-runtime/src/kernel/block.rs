@@ -15,7 +15,7 @@
 
 use super::direction::Direction;
 use super::registers::{Portable, Registers};
-use crate::kernels::{Isa, selected};
+use crate::isa::{Isa, selected};
 use crate::plan::choose::{LONG, MAX_PIECES};
 
 /// The moves of a [`PerBlock`], for registers of `$R`.

@@ -5,7 +5,7 @@
 use super::direction::{Steps, Way};
 use super::registers::{Registers, compiled_for_selected};
 use super::strided::strided;
-use crate::kernels::selected;
+use crate::isa::selected;
 use crate::plan::{Constant, Gather, MAX_COLUMNS};
 
 /// Whether the selected kernels copy several records at a time.

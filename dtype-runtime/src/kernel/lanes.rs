@@ -4,7 +4,7 @@
 //! left to the caller.
 
 use super::vector::{Vector, compiled_for_vectors};
-use crate::kernels::selected;
+use crate::isa::selected;
 use crate::plan::{Load, Tests};
 
 /// Tests the values of some of the packed records, from the first on. Returns the number of these records (0 if the machine
@@ -138,7 +138,7 @@ mod tests {
 
     use super::*;
     use crate::basic::{Discriminants, Validity};
-    use crate::kernels::Isa;
+    use crate::isa::Isa;
     use crate::plan::{Ranged, RangedList};
 
     /// A value's position, its number of bytes, and which of them it accepts.

@@ -13,7 +13,7 @@ use core::ops::Range;
 
 use super::direction::Direction;
 use super::registers::{Registers, compiled_for_selected};
-use crate::kernels::selected;
+use crate::isa::selected;
 use crate::plan::{Blocks, Permutation, Program, choose};
 
 /// Copies blocks, the first of them at `memory`, if the machine can execute their permutation. Returns the end of the packed

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::direction::{Direction, Way};
-use crate::kernels::Isa;
+use crate::isa::Isa;
 use crate::plan::{Constant, MAX_COLUMNS, Permutation, Step};
 
 /// The registers of a set of instructions.
@@ -177,22 +177,22 @@ macro_rules! compiled_for_selected {
             #[cold]
             #[inline(never)]
             unsafe fn undecided<$($declared)*>($($argument: $type),*) $(-> $result)? {
-                $crate::kernels::selected();
+                $crate::isa::selected();
                 // SAFETY: passed on to the caller of the function around it.
                 unsafe { $name::<$($used)*>($($argument),*) }
             }
 
             const HAS_AVX2: bool = stringify!($($without)?).is_empty();
             // SAFETY: the caller guarantees what the body requires. Only a set that the processor has is ever
-            // selected (`kernels::select`, `kernels::first`).
+            // selected (`isa::select`, `isa::first`).
             unsafe {
-                match $crate::kernels::decided() {
+                match $crate::isa::decided() {
                     #[cfg(target_arch = "x86_64")]
-                    Some($crate::kernels::Isa::Avx2) if HAS_AVX2 => {
+                    Some($crate::isa::Isa::Avx2) if HAS_AVX2 => {
                         avx2::<$($used)*>($($argument),*)
                     }
                     #[cfg(target_arch = "x86_64")]
-                    Some($crate::kernels::Isa::Avx512) => avx512::<$($used)*>($($argument),*),
+                    Some($crate::isa::Isa::Avx512) => avx512::<$($used)*>($($argument),*),
                     Some(_) => portable::<$($used)*>($($argument),*),
                     None => undecided::<$($used)*>($($argument),*),
                 }

@@ -194,7 +194,7 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::*;
-    use crate::kernels::{Isa, selected};
+    use crate::isa::{Isa, selected};
     use crate::plan::{Blocks, Op, RunList, Shuffle};
 
     /// Runs in packed order: the displacement and the length of each.

@@ -8,7 +8,7 @@ use super::block::{any, by_block, long, three, touching, two};
 use super::direction::{Direction, Pack, Steps, Unpack, Way};
 use super::permute::{permute, permuted_blocks};
 use super::registers::{Portable, Registers, compiled_for_selected};
-use crate::kernels::selected;
+use crate::isa::selected;
 use crate::plan::choose::{self, PerBlock};
 use crate::plan::{Blocks, Program, SHORT};
 

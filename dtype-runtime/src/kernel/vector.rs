@@ -113,16 +113,16 @@ macro_rules! compiled_for_vectors {
             }
 
             // SAFETY: the caller guarantees what the body requires beside the instructions. Only a set that the processor has is
-            // ever selected (`kernels::select`, `kernels::first`).
+            // ever selected (`isa::select`, `isa::first`).
             #[allow(unused_unsafe, reason = "some machines have no vector")]
             unsafe {
-                match $crate::kernels::decided() {
+                match $crate::isa::decided() {
                     #[cfg(all(target_arch = "x86_64", target_pointer_width = "64"))]
-                    Some($crate::kernels::Isa::Avx2 | $crate::kernels::Isa::Avx512) => {
+                    Some($crate::isa::Isa::Avx2 | $crate::isa::Isa::Avx512) => {
                         avx2::<$($used)*>($($argument),*)
                     }
                     #[cfg(target_arch = "aarch64")]
-                    Some($crate::kernels::Isa::Neon) => neon::<$($used)*>($($argument),*),
+                    Some($crate::isa::Isa::Neon) => neon::<$($used)*>($($argument),*),
                     _ => {
                         $(let _ = $argument;)*
                         $otherwise

@@ -15,7 +15,7 @@ use core::ops::Range;
 
 use super::direction::{Direction, Way};
 use super::registers::Registers;
-use crate::kernels::Isa;
+use crate::isa::Isa;
 use crate::plan::choose::Use;
 use crate::plan::{Constant, MAX_COLUMNS, Permutation, Step};
 

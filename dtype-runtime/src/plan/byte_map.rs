@@ -2,7 +2,7 @@
 
 use super::op::Op;
 use super::runs::RunList;
-use crate::kernels::WIDTH;
+use crate::isa::WIDTH;
 
 /// The displacement of each packed byte of a record with at most [`WIDTH`] packed bytes.
 #[derive(Clone, Copy, Debug)]

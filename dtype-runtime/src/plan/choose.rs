@@ -33,7 +33,7 @@ use super::records::Records;
 use super::runs::{Run, RunList};
 use super::shuffle::Shuffle;
 use super::tables::Instances;
-use crate::kernels::{Isa, WIDTH};
+use crate::isa::{Isa, WIDTH};
 
 pub(crate) use super::costs::{Use, Uses};
 pub(crate) use records::{LONG, MAX_PIECES, Permuted, Slice, TILE, Ways, are_near, time_of};

@@ -1,7 +1,7 @@
 //! How one instance is copied. Most calls copy a few bytes, so this is decided when a type is committed.
 
 use super::op::Op;
-use crate::kernels::{self, WIDTH};
+use crate::isa::{self, WIDTH};
 
 /// A run of at most this many bytes is copied by a few moves.
 pub(crate) const SHORT: u64 = 64;
@@ -53,7 +53,7 @@ pub(super) fn one(ops: &[Op], size: u64) -> One {
     /// reads them, stalls: processors forward a store to a later load of the same bytes only if neither is masked.
     const MIN_PERMUTED: usize = 3;
 
-    if kernels::EXECUTES_PERMUTATIONS && ops.len() >= MIN_PERMUTED && size <= WIDTH as u64 {
+    if isa::EXECUTES_PERMUTATIONS && ops.len() >= MIN_PERMUTED && size <= WIDTH as u64 {
         return One::Small;
     }
     TwoRuns::from_ops(ops).map_or(One::Operations, One::Two)

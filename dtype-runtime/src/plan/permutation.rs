@@ -17,7 +17,7 @@
 //! If a single record spans more than one vector, the window is two vectors.
 
 use super::byte_map::ByteMap;
-use crate::kernels::WIDTH;
+use crate::isa::WIDTH;
 
 /// The bytes of a register.
 type Vector = [u8; WIDTH];

@@ -10,7 +10,7 @@ use super::one::{One, SHORT, one};
 use super::op::{Blocks, Op};
 use super::records::Records;
 use super::tables::{Body, Instances, Tables, is_worth_it};
-use crate::kernels::selected;
+use crate::isa::selected;
 
 /// At most this many operations are stored inline, without an allocation. A larger inline array would cost more to move than
 /// the allocation costs.

@@ -6,7 +6,7 @@ use super::choose::records::MAX_RECORD_DISTANCE;
 use super::op::{Blocks, Op};
 use super::runs::{Run, RunList};
 use super::steps::Step;
-use crate::kernels;
+use crate::isa;
 
 /// With at least this many blocks, an instance that is blocks at equal distances is copied as such, even if its last block
 /// touches the first one of the next instance.
@@ -62,7 +62,7 @@ impl Records {
             }
             (_, all) => (all.into(), 0),
         };
-        let steps = kernels::EXECUTES_PERMUTATIONS.then(|| Step::all(&runs)).flatten();
+        let steps = isa::EXECUTES_PERMUTATIONS.then(|| Step::all(&runs)).flatten();
         Some(Self { runs, size, stride, before, steps })
     }
 

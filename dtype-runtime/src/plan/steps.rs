@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 
 use super::choose::records::are_steps;
 use super::runs::Run;
-use crate::kernels::WIDTH;
+use crate::isa::WIDTH;
 
 /// A step.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -20,7 +20,7 @@ use super::once::Once;
 use super::op::{Blocks, Op, split_first};
 use super::records::Records;
 use super::runs::{Run, RunList};
-use crate::kernels;
+use crate::isa;
 
 /// Fewer operations than this, counted with all iterations, are not worth a lookup.
 const MIN_OPERATIONS: u64 = 8;
@@ -32,7 +32,7 @@ const VALUE_BY_VALUE: usize = 1 << 10;
 const MAX_KEPT: usize = 8;
 
 /// Whether this target executes permutations, of all kinds or some.
-pub(super) const ARE_EXECUTED: bool = kernels::EXECUTES_PERMUTATIONS;
+pub(super) const ARE_EXECUTED: bool = isa::EXECUTES_PERMUTATIONS;
 
 /// The tables of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]

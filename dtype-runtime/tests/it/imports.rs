@@ -11,7 +11,7 @@ use crate::sources::{code, crates, rust_files, workspace};
 
 /// The floors of `dtype-runtime`, the lowest one first. Modules on one floor do not import each other.
 const FLOORS: &[&[&str]] = &[
-    &["shared", "kernels"],
+    &["shared", "isa"],
     &["basic"],
     &["error"],
     &["representation"],

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use crate::alone;
 use dtype_runtime::explain::{self, ExplainStyle};
-use dtype_runtime::kernels::{Isa, select};
+use dtype_runtime::isa::{Isa, select};
 use dtype_runtime::{Basic, Datatype, Error, Order, Type};
 
 /// The shape, the number of instances, and the kernels that pack them: portable, with AVX2, with AVX-512, and with NEON. `=`

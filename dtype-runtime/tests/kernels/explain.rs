@@ -4,7 +4,7 @@
 
 use crate::alone;
 use dtype_runtime::explain::ExplainStyle;
-use dtype_runtime::kernels::{Isa, select};
+use dtype_runtime::isa::{Isa, select};
 use dtype_runtime::{Basic, Datatype, Representation, Type};
 use dtype_test_support::seeds::{basic, seed_000};
 

@@ -16,7 +16,7 @@ mod padding;
 mod races;
 mod same_bytes;
 
-use dtype_runtime::kernels::{Isa, available, select};
+use dtype_runtime::isa::{Isa, available, select};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The lock of the tests that select kernels: only one of them runs at a time.

@@ -37,7 +37,7 @@ fn together<W: FnOnce() + Send>(work: impl IntoIterator<Item = W>) {
 /// After another instruction set was selected, a part of a message is copied with that set.
 #[test]
 fn fragments_while_instructions_are_selected() {
-    use dtype_runtime::kernels::{Isa, available, select, selected};
+    use dtype_runtime::isa::{Isa, available, select, selected};
 
     let _alone = crate::alone();
     let before = selected();

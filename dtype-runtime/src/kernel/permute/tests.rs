@@ -7,10 +7,10 @@ use core::ptr::null_mut;
 use proptest::prelude::*;
 
 use super::permute;
+use crate::isa::{Isa, available, selected};
 use crate::kernel::record::Tiled;
 use crate::kernel::registers::{Registers, compiled_for_selected};
 use crate::kernel::{Direction, Move, Pack, Unpack};
-use crate::kernels::{Isa, available, selected};
 use crate::plan::{ByteMap, Permutation, Run, Step};
 
 /// Bytes of a register.

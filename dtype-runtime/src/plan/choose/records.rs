@@ -1,7 +1,7 @@
 //! How records are copied: the times of permuting, shuffling and moving them, and the numbers of records from which one is faster
 //! than another.
 
-use crate::kernels::{self, Isa, WIDTH};
+use crate::isa::{self, Isa, WIDTH};
 use crate::plan::byte_map::ByteMap;
 use crate::plan::costs::{self, Cost, NEVER, Use, Uses};
 use crate::plan::permutation::Permutation;
@@ -217,16 +217,16 @@ impl Ways {
             && let Some([avx2, neon]) = &self.shuffled
             && count >= avx2.of(what).min(neon.of(what))
         {
-            let from = match kernels::decided() {
+            let from = match isa::decided() {
                 Some(Isa::Avx2) => avx2.of(what),
                 Some(Isa::Neon) => neon.of(what),
                 _ => NEVER,
             };
-            if kernels::ARE_SHUFFLED && count >= from {
+            if isa::ARE_SHUFFLED && count >= from {
                 return Slice::Shuffled;
             }
         }
-        if count >= self.permuted.of(what) && kernels::decided().is_none_or(Isa::permutes) {
+        if count >= self.permuted.of(what) && isa::decided().is_none_or(Isa::permutes) {
             return Slice::Permuted;
         }
         if self.has_long_runs() && self.are_strided(count) {
@@ -245,8 +245,7 @@ impl Ways {
     fn are_strided(&self, count: usize) -> bool {
         /// With fewer bytes than this, the call does not pay.
         const FEWEST_BYTES: usize = 800;
-        count.saturating_mul(self.len) >= FEWEST_BYTES
-            && beats_pieces(kernels::selected(), self.len)
+        count.saturating_mul(self.len) >= FEWEST_BYTES && beats_pieces(isa::selected(), self.len)
     }
 }
 

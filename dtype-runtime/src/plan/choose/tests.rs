@@ -6,7 +6,7 @@ use super::super::tables::ARE_EXECUTED;
 use super::records::*;
 use super::*;
 use crate::basic::Basic;
-use crate::kernels::selected;
+use crate::isa::selected;
 use crate::plan::byte_map::ByteMap;
 use crate::plan::costs::{self, Cost, NEVER};
 use crate::types::Type;

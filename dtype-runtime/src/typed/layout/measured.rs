@@ -15,9 +15,9 @@ use std::{format, println, vec};
 
 use super::random::for_random;
 use super::*;
+use crate::isa::Isa;
 use crate::kernel::Pack;
 use crate::kernel::measured::{CopyBy, Measured, Runs, report};
-use crate::kernels::Isa;
 use crate::plan::costs::{self, Cost};
 
 /// Few and many records, both of which fit the first-level cache.

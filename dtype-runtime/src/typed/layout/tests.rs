@@ -41,8 +41,7 @@ fn slices_are_copied_as_chosen() {
     for count in [0, 1, 2, 3, 7, 16, 40, 100, 1000] {
         for_random!(|T| _ = check::<T>(count));
     }
-    let long =
-        if matches!(selected(), crate::kernels::Isa::Avx512) { "strided" } else { "checked" };
+    let long = if matches!(selected(), crate::isa::Isa::Avx512) { "strided" } else { "checked" };
     assert_eq!(check::<([u64; 9], u8)>(100), long);
     assert_eq!(check::<[(u8, u16); 80]>(100), "walked");
 }

@@ -7,11 +7,11 @@
 //! one that the crate is compiled for.
 //!
 //! ```
-//! use dtype_runtime::kernels::{Isa, available, select, selected};
+//! use dtype_runtime::isa::{Isa, available, select, selected};
 //! assert!(available(Isa::Portable));
 //! select(Isa::Portable)?;
 //! assert_eq!(selected(), Isa::Portable);
-//! # Ok::<(), dtype_runtime::kernels::UnavailableError>(())
+//! # Ok::<(), dtype_runtime::isa::UnavailableError>(())
 //! ```
 
 use core::fmt;
