@@ -110,6 +110,12 @@ impl Library {
             }
             command.arg(format!("DTYPE_PRELOAD={mode}")).arg(program).args(arguments);
         }
+        Self::environment(&mut command).current_dir(folder).envs(variables.iter().copied());
+        command.output().expect("timeout can be started")
+    }
+
+    /// What the libraries need as root, with more ranks than cores, and without a network.
+    pub(crate) fn environment(command: &mut Command) -> &mut Command {
         command
             .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
             .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
@@ -119,10 +125,8 @@ impl Library {
             .env("OMPI_MCA_opal_common_ucx_tls", "any")
             .env("OMPI_MCA_opal_common_ucx_devices", "any")
             .env("UCX_TLS", "self,sm")
+            .env("FI_PROVIDER", "tcp")
             .env("OPENBLAS_NUM_THREADS", "1")
-            .current_dir(folder)
-            .envs(variables.iter().copied());
-        command.output().expect("timeout can be started")
     }
 
     /// As [`start`](Self::start), for a program that must succeed. Returns its standard output.

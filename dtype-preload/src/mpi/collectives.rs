@@ -226,7 +226,7 @@ impl Call {
                 return None;
             }
             let entry = types::find(*datatype, usize::try_from(all).ok()?)?;
-            let extent = isize::try_from(entry.native()?.committed.extent()).ok()?;
+            let extent = isize::try_from(entry.native()?.compiled.committed.extent()).ok()?;
             let part = |rank: usize| {
                 let count = usize::try_from(*counts.add(rank)).ok()?;
                 let start = elements.wrapping_byte_offset(extent * *places.add(rank) as isize);
@@ -264,10 +264,8 @@ impl Call {
                 if count == 0 {
                     return Some(None);
                 }
-                let is_left = types::is_left(datatype, i64::try_from(count).ok()?);
-                let gaining = if is_left { None } else { types::find(datatype, count) };
-                gains |= gaining.is_some();
-                let entry = gaining.or_else(|| types::find_any(datatype, count))?;
+                gains |= !types::is_left(datatype, count as i64);
+                let entry = types::find_any(datatype, count)?;
                 Part::of(entry, start, count, direction).map(Some)
             };
             let parts = (0..ranks).map(&mut part).collect::<Option<Vec<_>>>()?;

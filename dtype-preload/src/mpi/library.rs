@@ -46,7 +46,7 @@ pub(super) struct Library {
     name: String,
     /// The greatest number of packed bytes that are sent in the place of elements. Any number can be received.
     pub(super) longest_send: usize,
-    /// The least number of packed bytes that are packed here for [regular](super::types::is_regular) types, whose messages the
+    /// The least number of packed bytes that are packed here for regular types (see `types.rs`), whose messages the
     /// library sends well if they are short. `MPI_Pack` of such types is left to the library, unless the number is 0.
     pub(super) least_regular: usize,
     /// Whether the library converts to `external32` as far as [known](super::external).

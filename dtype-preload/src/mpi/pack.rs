@@ -6,11 +6,9 @@ use std::slice;
 use super::abi::Word;
 use super::exported::Narrow;
 use super::exported::{exported, refuse_count, world};
-use super::library::library;
 use super::packing::{Form, Packing};
-use super::types::{Entry, find, is_left, is_regular};
+use super::types::{Entry, find, is_left};
 use crate::boundary::contain;
-use crate::mode::Mode;
 use crate::original::originals;
 
 /// The elements of a call, and the buffer for their packed bytes.
@@ -49,7 +47,9 @@ impl Call {
             // SAFETY: guaranteed by the caller.
             let entry = unsafe { find(self.datatype, elements) }?;
             let packing = Packing::new(&entry, self.form)?;
-            if is_left_to_library(&packing) {
+            if let Packing::Native(native) = packing
+                && native.is_packed_well
+            {
                 return None;
             }
             let size = packing.size(self.elements, elements)?;
@@ -103,12 +103,6 @@ impl Call {
             })
         }
     }
-}
-
-/// Whether the library packs a type about as fast.
-fn is_left_to_library(packing: &Packing<'_>) -> bool {
-    let has_loops = library().is_some_and(|library| library.least_regular > 0);
-    has_loops && !Mode::get().all && is_regular(packing.committed())
 }
 
 /// A count of elements or bytes: `int`, or `MPI_Count`.

@@ -6,7 +6,7 @@ use std::slice;
 use dtype_runtime::{Committed, Error};
 
 use super::external::External;
-use super::types::Entry;
+use super::types::{Entry, Native};
 use crate::compiled::Compiled;
 use crate::mode::Mode;
 
@@ -22,7 +22,7 @@ pub(super) enum Form {
 /// A type, compiled for one kind of packed bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Packing<'e> {
-    Native(&'e Compiled),
+    Native(&'e Native),
     External(&'e External),
 }
 
@@ -45,7 +45,7 @@ impl<'e> Packing<'e> {
 
     pub(super) fn compiled(&self) -> &'e Compiled {
         match self {
-            Self::Native(compiled) => compiled,
+            Self::Native(native) => &native.compiled,
             Self::External(external) => &external.compiled,
         }
     }
@@ -64,7 +64,7 @@ impl<'e> Packing<'e> {
             return None;
         }
         match self {
-            Self::Native(compiled) => compiled.committed.packed_size(count).ok(),
+            Self::Native(native) => native.compiled.committed.packed_size(count).ok(),
             Self::External(external) => external.conversion.packed_size(count).ok(),
         }
     }
@@ -86,7 +86,7 @@ impl<'e> Packing<'e> {
         // SAFETY: guaranteed by the caller; the buffer has the length of all packed bytes.
         let run = || unsafe {
             match self {
-                Self::Native(Compiled { committed, .. }) => {
+                Self::Native(Native { compiled: Compiled { committed, .. }, .. }) => {
                     committed.pack_range_raw(elements.cast(), count, 0..len as u64, out)
                 }
                 Self::External(external) => {
@@ -139,7 +139,7 @@ impl<'e> Packing<'e> {
         // SAFETY: guaranteed by the caller.
         unsafe {
             match self {
-                Self::Native(Compiled { committed, .. }) => {
+                Self::Native(Native { compiled: Compiled { committed, .. }, .. }) => {
                     let range = 0..packed.len() as u64;
                     committed.unpack_range_raw(packed.as_ptr(), range, elements, count)
                 }

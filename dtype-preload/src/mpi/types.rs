@@ -24,7 +24,7 @@ fn long() -> u64 {
 }
 
 /// An element with so many segments of one basic type is regular, as are vectors: the library has loops for it.
-const REGULAR_SEGMENTS: u64 = 16;
+const REGULAR_SEGMENTS: u64 = 8;
 
 /// Messages of fewer segments are left to the library: it has sent them by the time that this engine has packed them.
 const FEWEST_SEGMENTS: u64 = 12;
@@ -83,13 +83,41 @@ pub(super) unsafe fn is_worth_it_at_once(handle: Word, bytes: usize) -> Option<b
     Some(compiles_at_once(bytes, unsafe { parts(handle) }?))
 }
 
+/// A type, compiled for packed bytes as they are in messages.
+#[derive(Debug)]
+pub(super) struct Native {
+    pub(super) compiled: Compiled,
+    /// The least number of elements that are packed here.
+    fewest: usize,
+    /// Whether `MPI_Pack` is left to the library.
+    pub(super) is_packed_well: bool,
+}
+
+impl Native {
+    fn new(source: &Source) -> Option<Self> {
+        let (compiled, _) = compile(source)?;
+        let committed = &compiled.committed;
+        let (fewest, is_packed_well) = if Mode::get().all {
+            (1, false)
+        } else {
+            let least =
+                library().filter(|_| is_regular(committed)).map_or(0, |one| one.least_regular);
+            let segments = short_segments(committed, long()).unwrap_or(1);
+            let elements = (least as u64).div_ceil(committed.size().max(1));
+            let fewest = FEWEST_SEGMENTS.div_ceil(segments).max(elements);
+            (usize::try_from(fewest).unwrap_or(usize::MAX), least > 0)
+        };
+        Some(Self { compiled, fewest, is_packed_well })
+    }
+}
+
 /// A type of the program. Its forms are compiled on first use.
 #[derive(Debug)]
 pub(super) struct Entry {
     /// `None` if a part of the type is not supported.
     source: Option<Source>,
     /// `None` inside if the type is left to the library.
-    native: OnceLock<Option<Compiled>>,
+    native: OnceLock<Option<Native>>,
     external: OnceLock<Option<External>>,
     /// The library's own type, for comparisons.
     pub(super) reference: Option<Reference>,
@@ -101,9 +129,8 @@ impl Entry {
     }
 
     /// The type for packed bytes as they are in messages; `None` if it is left to the library.
-    pub(super) fn native(&self) -> Option<&Compiled> {
-        let compile = |source: &Source| compile(source).map(|(compiled, _)| compiled);
-        self.part(&self.native, compile, Left::Long)
+    pub(super) fn native(&self) -> Option<&Native> {
+        self.part(&self.native, Native::new, Left::Long)
     }
 
     /// The type for `MPI_Pack_external`; `None` if it is left to the library.
@@ -254,29 +281,15 @@ pub(super) unsafe fn find(datatype: Word, count: usize) -> Option<Arc<Entry>> {
     let handle = abi().handle(datatype);
     // SAFETY: guaranteed by the caller.
     let entry = unsafe { find_any(handle, count) }?;
-    let fewest = entry.native().map_or(usize::MAX, |compiled| fewest(&compiled.committed));
+    let fewest = entry.native().map_or(usize::MAX, |native| native.fewest);
     if TYPES.fewest(handle) != Some(fewest) {
         TYPES.leave_below(handle, fewest);
     }
     (count >= fewest).then_some(entry)
 }
 
-/// The least number of elements that are packed here.
-fn fewest(committed: &Committed) -> usize {
-    if Mode::get().all {
-        return 1;
-    }
-    let segments = short_segments(committed, long()).unwrap_or(1);
-    let mut fewest = FEWEST_SEGMENTS.div_ceil(segments);
-    if is_regular(committed) {
-        let bytes = library().map_or(0, |library| library.least_regular);
-        fewest = fewest.max((bytes as u64).div_ceil(committed.size().max(1)));
-    }
-    usize::try_from(fewest).unwrap_or(usize::MAX).max(1)
-}
-
 /// Whether the library's own loops are about as fast as this engine for an element.
-pub(super) fn is_regular(committed: &Committed) -> bool {
+fn is_regular(committed: &Committed) -> bool {
     let description = committed.as_type().description();
     let mut basics = description.entries().iter().filter_map(|entry| match entry {
         types::Entry::Elem(elem) => Some(elem.basic),
