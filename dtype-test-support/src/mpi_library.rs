@@ -115,7 +115,7 @@ impl Library {
     }
 
     /// What the libraries need as root, with more ranks than cores, and without a network.
-    pub(crate) fn environment(command: &mut Command) -> &mut Command {
+    pub fn environment(command: &mut Command) -> &mut Command {
         command
             .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
             .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
