@@ -187,7 +187,9 @@ fn pieces(name: &str, committed: &Committed, pairs: usize) {
             let Ok(mut iov) = committed.iov(1, 0..size) else { return };
             let mut window = [Segment::default(); 64];
             while iov.fill(black_box(&mut window)) > 0 {
-                window.iter().for_each(|segment| _ = black_box(segment));
+                for segment in window {
+                    _ = black_box(segment);
+                }
             }
         },
     );
