@@ -177,8 +177,8 @@ const SLICES: &str = "\
 4 (1) 4         |    1 | copy                  | =                     | =                     | =
 4 (1) 4         |    7 | copy                  | =                     | =                     | =
 4 (1) 4         |   16 | copy                  | =                     | =                     | =
-4 (1) 4         |   25 | copy                  | =                     | permute, 5            | copy
-4 (1) 4         | 1000 | copy                  | =                     | permute, 5            | copy
+4 (1) 4         |   25 | copy                  | =                     | =                     | =
+4 (1) 4         | 1000 | copy                  | =                     | =                     | =
 12.1 16.2       |    1 | copy                  | =                     | =                     | =
 12.1 16.2       |    7 | copy                  | =                     | =                     | =
 12.1 16.2       |   16 | copy                  | shuffle, 8            | copy                  | shuffle, 8

@@ -10,20 +10,23 @@ use crate::plan::shuffle::Shuffle;
 
 /// What a period of these records costs that is permuted.
 pub(crate) const fn permutation(all: &Permutation) -> Uses<Cost> {
-    const fn cost(all: &Permutation, one: Cost, narrow: usize, crossing: usize) -> Cost {
-        let (memory, packed) = all.period();
-        let narrower = if packed <= WIDTH / 2 { narrow } else { 0 };
-        let apart = if memory.unsigned_abs() == WIDTH { 0 } else { crossing };
+    const fn cost(all: &Permutation, one: Cost, narrow: usize, apart: usize) -> Cost {
+        let narrower = if all.period().1 <= WIDTH / 2 { narrow } else { 0 };
         Cost { call: one.call, step: one.step + apart - narrower }
     }
     use costs::avx512::{CROSSING, NARROW, PERMUTATION, WIDE_PERMUTATION};
     if all.vectors() > 1 {
         return WIDE_PERMUTATION;
     }
+    let are_adjacent = all.period().0.unsigned_abs() == WIDTH;
+    // Allocators align memory to 16 bytes. From there on, records of a greater stride may not reach the start of a line, with
+    // which unpacking begins.
+    let reach_lines = are_adjacent && all.stride().unsigned_abs() <= 16;
+    let (loads, stores) = (!are_adjacent as usize, !reach_lines as usize);
     Uses {
-        pack: cost(all, PERMUTATION.pack, NARROW.pack, CROSSING.pack),
-        unpack: cost(all, PERMUTATION.unpack, NARROW.unpack, CROSSING.unpack),
-        keep: cost(all, PERMUTATION.keep, NARROW.keep, CROSSING.keep),
+        pack: cost(all, PERMUTATION.pack, NARROW.pack, loads * CROSSING.pack),
+        unpack: cost(all, PERMUTATION.unpack, NARROW.unpack, stores * CROSSING.unpack),
+        keep: cost(all, PERMUTATION.keep, NARROW.keep, stores * CROSSING.keep),
     }
 }
 
@@ -137,6 +140,12 @@ pub(crate) fn time_run_by_run(runs: &[Run]) -> usize {
 
 /// The time to copy a record by inlined moves.
 pub(crate) const fn time_of(runs: &[Run]) -> usize {
+    if let [Run { len, .. }] = runs
+        && len.is_power_of_two()
+        && *len <= 8
+    {
+        return costs::portable::LONE_MOVE;
+    }
     let (mut time, mut index) = (0, 0);
     while index < runs.len() {
         time += costs::moves(runs[index].len);

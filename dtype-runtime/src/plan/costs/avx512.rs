@@ -5,8 +5,8 @@ use super::{Cost, Uses};
 /// A period that is permuted, whose window is one vector.
 pub(crate) const PERMUTATION: Uses<Cost> = Uses {
     pack: Cost { call: 88, step: 14 },
-    unpack: Cost { call: 88, step: 12 },
-    keep: Cost { call: 88, step: 12 },
+    unpack: Cost { call: 120, step: 12 },
+    keep: Cost { call: 120, step: 12 },
 };
 
 /// What a step takes less that copies at most 32 packed bytes: to pack, its store is half as wide, and crosses fewer cache
@@ -16,7 +16,7 @@ pub(crate) const NARROW: Uses<usize> = Uses { pack: 2, unpack: 0, keep: 0 };
 /// A step that is one of several for a record.
 pub(crate) const STEP: Uses<usize> = Uses { pack: 18, unpack: 20, keep: 20 };
 
-/// What a step takes more if windows are not adjacent, so that most of them cross a cache line. A masked store that does takes
+/// What a step takes more if most windows cross a cache line. A masked store that does takes
 /// twice as long.
 pub(crate) const CROSSING: Uses<usize> = Uses { pack: 4, unpack: 9, keep: 9 };
 

@@ -5,6 +5,10 @@ use super::Cost;
 /// An inlined move of up to 16 bytes, one of several that copy a record.
 const MOVE: usize = 4;
 
+/// The move of a record that is a single one. Processors make two in each cycle, and the compiler joins the packed bytes of
+/// several.
+pub(crate) const LONE_MOVE: usize = 2;
+
 /// The time to copy a run of `len` bytes by inlined moves, where the compiler knows the length. Moves that overlap take longer,
 /// because more of them cross a cache line.
 pub(crate) const fn moves(len: usize) -> usize {
