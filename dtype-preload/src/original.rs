@@ -143,6 +143,7 @@ pub(crate) use originals;
 
 originals! {
     static IS_INITIALIZED = c"PMPI_Initialized": unsafe extern "C" fn(*mut c_int) -> c_int;
+    static IS_FINALIZED = c"PMPI_Finalized": unsafe extern "C" fn(*mut c_int) -> c_int;
 }
 
 /// Whether the program has called `MPI_Init`.
@@ -150,5 +151,13 @@ pub(crate) fn is_initialized() -> bool {
     let mut answer = 0;
     // SAFETY: callable at any time; the number lives through the call.
     IS_INITIALIZED.get().map(|ask| unsafe { ask(&raw mut answer) });
+    answer != 0
+}
+
+/// Whether the program has called `MPI_Finalize`. A thread that ends after that must not call MPI any more.
+pub(crate) fn is_finalized() -> bool {
+    let mut answer = 0;
+    // SAFETY: callable at any time; the number lives through the call.
+    IS_FINALIZED.get().map(|ask| unsafe { ask(&raw mut answer) });
     answer != 0
 }

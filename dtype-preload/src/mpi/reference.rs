@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 
 use super::abi::{Word, abi};
 use super::library::FREE_PART;
-use crate::original::originals;
+use crate::original::{is_finalized, originals};
 
 originals! {
     static CONTIGUOUS = c"PMPI_Type_contiguous": unsafe extern "C" fn(c_int, Word, *mut c_void) -> c_int;
@@ -34,6 +34,10 @@ impl Reference {
 
 impl Drop for Reference {
     fn drop(&mut self) {
+        // A thread may keep the last type that it has found until the process ends.
+        if is_finalized() {
+            return;
+        }
         let mut copy: Word = 0;
         let at = (&raw mut copy).cast();
         // SAFETY: there is room for a handle, and the type was made by `new`.
