@@ -3,7 +3,7 @@
 use std::io::{IoSlice, Write};
 
 use arbitrary::Arbitrary;
-use dtype_runtime::{Buffer, BufferMut, Error, Unpacker};
+use dtype_runtime::{BufferMut, Error, Unpacker};
 
 use super::layout::Layout;
 use super::lending;
