@@ -75,19 +75,23 @@ impl Checks {
 
     /// Whole records at a position of the stream as this machine's packed bytes.
     fn convert<'b>(&self, position: u64, records: &'b [u8]) -> Result<Cow<'b, [u8]>, Error> {
-        let Some(conversion) = self.conversion.as_ref().filter(|_| !records.is_empty()) else {
-            return Ok(Cow::Borrowed(records));
-        };
+        let Some(conversion) = &self.conversion else { return Ok(Cow::Borrowed(records)) };
         let mut native = Vec::new();
-        conversion
-            .convert(records, &mut native, self.number(records.len() as u64))
-            .map_err(|error| later(error, position))?;
+        if !records.is_empty() {
+            let count = self.number(records.len() as u64);
+            let converted = conversion.convert(records, &mut native, count);
+            converted.map_err(|error| later(error, position))?;
+        }
         Ok(Cow::Owned(native))
     }
 
     /// Checks whole records that start at a position of the stream, of which `native` has this machine's packed bytes. Returns
     /// them as they are to be written.
     fn check<'b>(&self, position: u64, native: &'b [u8]) -> Result<Cow<'b, [u8]>, Error> {
+        // Of the pending record and the ones after it, a short fragment often completes only one part.
+        if native.is_empty() {
+            return Ok(Cow::Borrowed(native));
+        }
         let one = self.conversion.as_ref().map_or(self.pending.record, RecordConversion::native);
         let count = usize::try_from(native.len() as u64 / one.max(1)).unwrap_or(usize::MAX);
         (self.valid)(native, count).map_err(|error| error.records_later(self.number(position)))
@@ -126,15 +130,39 @@ impl Checks {
         };
         let head = &self.pending.bytes;
         let second = first + head.len() as u64;
-        let (head, whole) = (self.convert(first, head)?, self.convert(second, whole)?);
-        let (head, whole) = (self.check(first, &head)?, self.check(second, &whole)?);
+        // SAFETY: the caller guarantees the data of these records.
+        unsafe {
+            if self.conversion.is_some() {
+                let (head, whole) = (self.convert(first, head)?, self.convert(second, whole)?);
+                self.put(native, (first, &head), (second, &whole), search_hint)?;
+            } else {
+                self.put(native, (first, head), (second, whole), search_hint)?;
+            }
+        }
+        self.pending.keep(tail);
+        Ok(())
+    }
+
+    /// Writes two sequences of records of this machine, whose positions in the stream are given, once both are known to be
+    /// valid.
+    ///
+    /// # Safety
+    ///
+    /// As [`unpack`](Self::unpack).
+    #[inline]
+    unsafe fn put(
+        &self,
+        native: &Native,
+        (first, head): (u64, &[u8]),
+        (second, whole): (u64, &[u8]),
+        search_hint: &mut usize,
+    ) -> Result<(), Error> {
+        let (head, whole) = (self.check(first, head)?, self.check(second, whole)?);
         // SAFETY: the caller guarantees the data of these records, which were just checked.
         unsafe {
             self.write(native, first, &head, search_hint);
             self.write(native, second, &whole, search_hint);
         }
-        drop((head, whole));
-        self.pending.keep(tail);
         Ok(())
     }
 
@@ -145,6 +173,9 @@ impl Checks {
     /// The data of these records must be writable and not overlap, nothing else may access them, and the bytes must be valid
     /// there.
     unsafe fn write(&self, native: &Native, position: u64, bytes: &[u8], search_hint: &mut usize) {
+        if bytes.is_empty() {
+            return;
+        }
         let start = self.native_position(position);
         let range = start..start + bytes.len() as u64;
         // SAFETY: the caller guarantees the data. The bytes are borrowed and only read, so they do not overlap the data, which
