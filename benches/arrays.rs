@@ -22,7 +22,7 @@ fn main() {
     let quick = std::env::args().any(|argument| argument == "--test");
     let pairs = if quick { 1 } else { PAIRS };
     println!("time over that of ndarray; GB/s of packed bytes in brackets");
-    println!("kernels: {}", dtype_runtime::kernels::selected());
+    println!("kernels: {}", dtype_runtime::isa::selected());
     println!(
         "{:<42} {:>15} {:>15} {:>15} {:>15} {:>15}",
         "view", "pack / collect", "pack / standard", "pack again", "into / assign", "back / assign"

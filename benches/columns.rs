@@ -165,7 +165,7 @@ fn main() {
     // `cargo test --benches` and `cargo bench -- --test` only check that the bench runs.
     let quick = std::env::args().any(|argument| argument == "--test");
     println!("time over that of the hand-written loop");
-    println!("kernels: {}", dtype_runtime::kernels::selected());
+    println!("kernels: {}", dtype_runtime::isa::selected());
     println!(
         "{:<28} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}",
         "struct", "records", "push", "collect", "again", "back", "copy"

@@ -4,14 +4,14 @@
 //!
 //! Times are medians. The allocator counts the memory, which includes the arguments kept for decoding.
 
-#[path = "../dtype-runtime/tests/counting/mod.rs"]
-mod counting;
-
 use core::hint::black_box;
 use std::time::{Duration, Instant};
 
-use counting::in_use;
 use dtype_runtime::{Basic, Error, Type};
+use dtype_test_support::counting::{Counting, in_use};
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
 
 /// Blocks of each type.
 const BLOCKS: u32 = 100_000;

@@ -21,7 +21,7 @@ fn main() {
     // `cargo test --benches` and `cargo bench -- --test` only check that the bench runs.
     let quick = std::env::args().any(|argument| argument == "--test");
     println!("time over that of the hand-written loop; GB/s of packed bytes in brackets");
-    println!("kernels: {}", dtype_runtime::kernels::selected());
+    println!("kernels: {}", dtype_runtime::isa::selected());
     println!("{:<36} {:<31} of a type built at run time", "", "compiled for the struct");
     println!(
         "{:<28} {:>7} {:>15} {:>15} {:>15} {:>15}",

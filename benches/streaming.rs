@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use dtype_benches::turns::versus;
 use dtype_benches::{Hole, Mixed, Shape, Tail};
+use dtype_runtime::convertor::Segment;
 use dtype_runtime::plan::Op;
 use dtype_runtime::{Basic, Committed, Packer, Type, Unpacker, pack_into, unpack_into};
 
@@ -175,7 +176,7 @@ fn pieces(name: &str, committed: &Committed, pairs: usize) {
             }
         },
     );
-    let numbered = versus(
+    let filled = versus(
         pairs,
         || {
             if let Ok(iov) = committed.iov(1, 0..size) {
@@ -183,14 +184,12 @@ fn pieces(name: &str, committed: &Committed, pairs: usize) {
             }
         },
         || {
-            let mut number = 0;
-            loop {
-                let Ok(mut iov) = committed.iov(1, 0..size) else { return };
-                if iov.skip_segments(black_box(number)) < number {
-                    return;
+            let Ok(mut iov) = committed.iov(1, 0..size) else { return };
+            let mut window = [Segment::default(); 64];
+            while iov.fill(black_box(&mut window)) > 0 {
+                for segment in window {
+                    _ = black_box(segment);
                 }
-                iov.by_ref().take(64).for_each(|segment| _ = black_box(segment));
-                number += 64;
             }
         },
     );
@@ -208,8 +207,8 @@ fn pieces(name: &str, committed: &Committed, pairs: usize) {
     assert_eq!(target, again);
     let lists = committed.plan().ops().iter().filter(|op| matches!(op, Op::List(_))).count();
     println!(
-        "{name:<34} windows {:>5.2} by number {:>5.2} copy {:>5.2} (lists: {lists})",
-        windows.ratio, numbered.ratio, copy.ratio
+        "{name:<34} windows {:>5.2} filled {:>5.2} copy {:>5.2} (lists: {lists})",
+        windows.ratio, filled.ratio, copy.ratio
     );
 }
 

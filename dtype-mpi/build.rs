@@ -7,10 +7,9 @@ use std::process::{Command, exit};
 fn main() {
     println!("cargo:rerun-if-changed=src/names.c");
     println!("cargo:rerun-if-env-changed=MPICC");
-    println!("cargo:rustc-check-cfg=cfg(large_counts, open_mpi)");
-    // The tests start the launcher that belongs to the compiler wrapper.
-    let wrapper = env::var("MPICC").unwrap_or_else(|_| "mpicc".to_owned());
-    println!("cargo:rustc-env=DTYPE_MPI_WRAPPER={wrapper}");
+    println!("cargo:rerun-if-env-changed=MPICC_ABI");
+    println!("cargo:rerun-if-changed=abi");
+    println!("cargo:rustc-check-cfg=cfg(large_counts)");
 
     // The `mpi` crate runs the same probe, and links to the library found.
     let library = match build_probe_mpi::probe() {
@@ -44,9 +43,20 @@ fn main() {
     if version(&header) >= (4, 0) {
         println!("cargo:rustc-cfg=large_counts");
     }
-    if header.lines().any(|line| line.trim() == "dtype_mpi_open_mpi") {
-        println!("cargo:rustc-cfg=open_mpi");
+    let has_wrapper = header.lines().any(|line| line.trim() == "dtype_mpi_abi");
+    if library.libs.iter().any(|name| name == "mpi_abi") && !has_wrapper {
+        let wrapper = env::var("MPICC").unwrap_or_else(|_| "mpicc".to_owned());
+        let folder = env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
+        eprintln!(
+            "{wrapper} is for the standard ABI, which lacks functions that the `mpi` crate calls. Set MPICC_ABI={wrapper} MPICC={folder}/abi/mpicc for the ABI, or MPICC to a wrapper of the library's own interface."
+        );
+        exit(1);
     }
+    // The tests start the launcher that belongs to the library's compiler wrapper.
+    let (variable, usual) =
+        if has_wrapper { ("MPICC_ABI", "mpicc_abi") } else { ("MPICC", "mpicc") };
+    let wrapper = env::var(variable).unwrap_or_else(|_| usual.to_owned());
+    println!("cargo:rustc-env=DTYPE_MPI_WRAPPER={wrapper}");
     compiler.compile("dtype_mpi_names");
 }
 

@@ -15,6 +15,7 @@ pub mod noise;
 pub mod peer;
 pub mod placed;
 pub mod shape;
+pub mod tables;
 pub mod turns;
 
 pub use shape::Shape;

@@ -24,7 +24,7 @@ mod unit;
 
 use std::collections::HashMap;
 
-use dtype_runtime::stored::Budget;
+use dtype_stored::Budget;
 use gimli::constants as dw;
 use object::read::ReadRef;
 

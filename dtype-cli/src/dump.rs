@@ -181,7 +181,8 @@ impl Records<'_> {
         }
         match (self.places.remaining(record, len), self.items) {
             (0, Some(items)) => {
-                let message = format!("the input has {record} of its {items} records");
+                let message =
+                    format!("the input ends after {record} of the {items} records in its header");
                 Err(Failure::Usage(message))
             }
             (0, None) => Ok(()),

@@ -42,7 +42,7 @@ impl Places {
         let data = (i128::from(ty.true_lb()), i128::from(ty.true_ub()));
         if stride <= 0 {
             return Err(Failure::Usage(format!(
-                "the records do not follow one another: the extent is {stride}; `resized(type, lb, extent)` sets it"
+                "records need a positive extent, found {stride}; `resized(type, lb, extent)` sets it"
             )));
         }
         let start = origin + data.0;

@@ -121,7 +121,7 @@ fn format_of(basic: Basic) -> float::Format {
     match (basic.canonical(), basic.size() / parts) {
         (Basic::Bf16, _) => float::Format::Bf16,
         (Basic::LongDouble | Basic::LongDoubleComplex, _) => {
-            float::Format::LongDouble(Architecture::HOST.long_double())
+            float::Format::LongDouble(Architecture::HOST.widths().long_double)
         }
         (_, 2) => float::Format::Binary16,
         (_, 4) => float::Format::Binary32,

@@ -4,7 +4,8 @@ use core::fmt;
 use core::ops::Range;
 use std::io;
 
-use dtype_runtime::convertor::{Backend, BackendPacker, BackendUnpacker, Fragment};
+use dtype_runtime::convertor::{Backend, Fragment, Through};
+use dtype_runtime::{Packer, Unpacker};
 
 use crate::device::{Buffer, Queue};
 use crate::driver::Driver;
@@ -141,14 +142,14 @@ impl<D: Driver> Packing<D> {
         queue: &'a Queue<D>,
         from: (&'a Buffer<D>, i64),
         count: usize,
-    ) -> Result<BackendPacker<DeviceMemory<'a, D>>, Error> {
+    ) -> Result<Packer<'static, Through<DeviceMemory<'a, D>>>, Error> {
         let memory = DeviceMemory::new(self, queue, from.0, count)?;
         Ok(self.committed().packer_with(memory, from.1.into(), count)?)
     }
 
     /// The engine's unpacker over device memory: the mirror image of [`packer`](Self::packer). Any bytes are accepted, as by
     /// [`unpack`](Self::unpack). Calls return before the bytes are in the buffer;
-    /// [`flush`](BackendUnpacker::flush) returns when they are.
+    /// [`flush`](Unpacker::flush) returns when they are.
     ///
     /// # Errors
     ///
@@ -158,7 +159,7 @@ impl<D: Driver> Packing<D> {
         queue: &'a Queue<D>,
         to: (&'a Buffer<D>, i64),
         count: usize,
-    ) -> Result<BackendUnpacker<DeviceMemory<'a, D>>, Error> {
+    ) -> Result<Unpacker<'static, Through<DeviceMemory<'a, D>>>, Error> {
         let memory = DeviceMemory::new(self, queue, to.0, count)?;
         Ok(self.committed().unpacker_with(memory, to.1.into(), count)?)
     }

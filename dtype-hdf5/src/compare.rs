@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 
 use dtype_runtime::Validity;
-use dtype_runtime::stored::{
-    Access, Item, Misfit, Number, NumberKind, StoredField as Member, Text, Value,
-};
 use dtype_runtime::typemap::{Node, TypeMap};
+use dtype_stored::{Access, Item, Misfit, Number, NumberKind, StoredField as Member, Text, Value};
 
 use crate::error::Error;
 use crate::leaf::Leaf;
@@ -154,7 +152,7 @@ fn names(validity: Validity) -> Option<BTreeMap<&'static str, u128>> {
 mod tests {
     use dtype_runtime::Datatype;
     use dtype_runtime::representation::ByteOrder;
-    use dtype_runtime::stored::{Fit, ReadOptions};
+    use dtype_stored::{Fit, ReadOptions};
 
     use super::*;
 

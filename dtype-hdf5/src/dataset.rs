@@ -3,8 +3,8 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use dtype_runtime::stored::{Access, Budget, Fit, Loaded, ReadOptions};
 use dtype_runtime::{Datatype, Error as RecordError};
+use dtype_stored::{Access, Budget, Fit, Loaded, ReadOptions};
 use hdf5_metno::{Dataset, Group, LocationType};
 use hdf5_metno_sys::LOCK;
 

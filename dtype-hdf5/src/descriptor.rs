@@ -1,8 +1,8 @@
 //! Datatypes of HDF5 for Rust types.
 
 use dtype_runtime::Datatype;
-use dtype_runtime::stored::joined;
 use dtype_runtime::typemap::{Meaning, Node, TypeMap};
+use dtype_stored::joined;
 use hdf5_metno::types::{CompoundField, CompoundType, TypeDescriptor};
 
 use crate::error::Error;

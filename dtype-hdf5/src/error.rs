@@ -3,7 +3,7 @@
 use std::fmt;
 
 use dtype_runtime::Basic;
-use dtype_runtime::stored::{Exceeded, ValueError};
+use dtype_stored::{Exceeded, ValueError};
 
 /// Why records could not be written to a dataset, or read from it. A field is named by its path, such as `header.flags`; the
 /// path of the item itself is empty.
@@ -127,7 +127,7 @@ pub enum Error {
     },
     /// The file does not have the bytes of the items. Either a dataset without chunks has less space than its items need; or a
     /// read would return more bytes of items or records, or look at more chunks, than the file's
-    /// [`Budget`](dtype_runtime::stored::Budget) has memory for, nearly all of which were never written.
+    /// [`Budget`](dtype_stored::Budget) has memory for, nearly all of which were never written.
     /// [`read_range`](crate::read_range) reads a part.
     #[error("the file has {stored} of the {} bytes of {items} items", *items as u128 * *size as u128)]
     NotStored {
@@ -147,7 +147,7 @@ pub enum Error {
         /// The greatest number of bytes for their strings.
         limit: usize,
     },
-    /// Reading takes more memory than the file's [`Budget`](dtype_runtime::stored::Budget) has: for a chunk, or for an item, in
+    /// Reading takes more memory than the file's [`Budget`](dtype_stored::Budget) has: for a chunk, or for an item, in
     /// which each string of variable length has room for the longest one.
     #[error(transparent)]
     Exceeded(#[from] Exceeded),

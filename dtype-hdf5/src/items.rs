@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use dtype_npy::{Dtype, DtypeField};
 use dtype_runtime::representation::ByteOrder;
-use dtype_runtime::stored::{Budget, ReadOptions, TextEnd, joined};
+use dtype_stored::{Budget, ReadOptions, TextEnd, joined};
 use hdf5_metno::{Dataset, Datatype};
 
 use crate::error::Error;

@@ -88,7 +88,7 @@ pub use dataset::{
     write_at,
 };
 pub use descriptor::{datatype, descriptor, packed_datatype, packed_descriptor};
-pub use dtype_runtime::stored::{Budget, Exceeded, Loaded, ReadOptions};
+pub use dtype_stored::{Budget, Exceeded, Loaded, ReadOptions};
 pub use error::Error;
 pub use items::{ItemReader, items, items_with};
 

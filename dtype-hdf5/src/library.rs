@@ -12,8 +12,8 @@ use std::ptr;
 
 use dtype_runtime::Error as RecordError;
 use dtype_runtime::representation::ByteOrder;
-use dtype_runtime::stored::{Scratch, TextEnd, joined};
 use dtype_runtime::typemap::{Meaning, Node, TypeMap};
+use dtype_stored::{Scratch, TextEnd, joined};
 use hdf5_metno::datatype::ByteOrder as StoredOrder;
 use hdf5_metno::globals::{H5P_DATASET_ACCESS, H5P_DATASET_XFER};
 use hdf5_metno::plist::{DatasetCreate, LinkCreate, PropertyList};

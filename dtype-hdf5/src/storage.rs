@@ -1,6 +1,6 @@
 //! How a dataset stores its items, and how many bytes of them the file has.
 
-use dtype_runtime::stored::Budget;
+use dtype_stored::Budget;
 use hdf5_metno::dataset::Layout;
 use hdf5_metno::{Dataset, Datatype};
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Range;
 
 use dtype_runtime::representation::ByteOrder;
-use dtype_runtime::stored::TextEnd;
+use dtype_stored::TextEnd;
 
 /// The place of a string of variable length in an item: a pointer, or the index of its text.
 pub(crate) type Place = [u8; size_of::<usize>()];

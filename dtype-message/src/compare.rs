@@ -80,6 +80,9 @@ impl fmt::Display for Difference {
             Self::Name { here, there } => {
                 write!(f, "the type is `{there}` there and `{here}` here")
             }
+            Self::Type { path, here, there } if path.is_empty() => {
+                write!(f, "the values are {there} there and {here} here")
+            }
             Self::Type { path, here, there } => {
                 write!(f, "`{path}` is {there} there and {here} here")
             }

@@ -198,7 +198,7 @@ pub(crate) fn append_frame<H: Datatype, T: Datatype>(
 ) -> Result<(), Error> {
     let payload = header.in_memory()?.payload;
     let bytes = header.to_bytes();
-    out.room(bytes.len() + payload + CHECKSUM_LEN);
+    out.reserve(bytes.len() + payload + CHECKSUM_LEN);
     let start = out.bytes().len();
     out.append(&bytes);
     if const { H::TYPE_MAP.size() > 0 } {

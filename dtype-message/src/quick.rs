@@ -91,7 +91,7 @@ pub(crate) fn put<T: Datatype>(record: &T, out: &mut impl AppendBytes, framing: 
     }
     let start = out.bytes().len();
     if !framing.is_compact() {
-        out.room(const { Header::FULL_LEN + T::TYPE_MAP.size() + CHECKSUM_LEN });
+        out.reserve(const { Header::FULL_LEN + T::TYPE_MAP.size() + CHECKSUM_LEN });
         let (first, checksum) = const { full_header::<T>() };
         let tag = [tag, 0, 0, 0];
         let own = crc32c::crc32c_append(checksum, &tag);
@@ -106,7 +106,7 @@ pub(crate) fn put<T: Datatype>(record: &T, out: &mut impl AppendBytes, framing: 
         return true;
     }
     let [full, _, size, a, b, c, d] = const { header::<T>() };
-    out.room(const { WITH_SIGNATURE + T::TYPE_MAP.size() + CHECKSUM_LEN });
+    out.reserve(const { WITH_SIGNATURE + T::TYPE_MAP.size() + CHECKSUM_LEN });
     let flags = if framing.has_checksum() { full } else { full & !HAS_CHECKSUM };
     if framing.has_signature() {
         pack_one_onto(out, [flags, tag, size, a, b, c, d], record);

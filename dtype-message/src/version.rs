@@ -5,15 +5,15 @@
 //! ```
 //!
 //! The sender's packed records become packed records of this side's type before anything else sees them, by
-//! [`stored::Fit`](dtype_runtime::stored::Fit), as the items of a file do.
+//! [`Fit`](dtype_stored::Fit), as the items of a file do.
 
 mod layout;
 
 use core::fmt;
 
 use dtype_runtime::representation::ByteOrder;
-use dtype_runtime::stored::{Access, Fit, Misfit, ReadOptions, Scratch, ValueError};
 use dtype_runtime::{Type, TypeMap};
+use dtype_stored::{Access, Fit, Misfit, ReadOptions, Scratch, ValueError};
 
 use self::layout::Layout;
 use crate::CHUNK;

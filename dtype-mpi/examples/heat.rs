@@ -87,9 +87,8 @@ fn heat(world: &SimpleCommunicator, arguments: &Arguments) -> Result<Option<Tabl
 
     let progress = job::progress(world, arguments.steps.into())?;
     let mut block = Block::new(plate, cells(rank));
-    let rim = block.shape().map(|length| length as u64 + 2);
-    let f64s = Type::basic(Basic::F64);
-    let mut halo = Exchange::halo(&cartesian, &rim, 1, &f64s, Neighbours::Faces)?;
+    let rim = block.shape().map(|length| length + 2);
+    let mut halo = Exchange::halo_of::<f64>(&cartesian, &rim, 1, Neighbours::Faces)?;
     let start = Instant::now();
     let (steps, change) = until_steady(arguments, |look| {
         step(&mut halo, &mut block)?;

@@ -179,7 +179,7 @@ fn migrate(world: &SimpleCommunicator, arguments: &Arguments) -> Result<Option<T
     world.all_reduce_into(&(own.len() as u64), &mut least, SystemOperation::min());
     world.all_reduce_into(&(own.len() as u64), &mut most, SystemOperation::max());
     let numbers: Vec<u64> = own.iter().map(|particle| particle.number).collect();
-    let Some(numbers) = world.gather_packed(0, &numbers)? else { return Ok(None) };
+    let Some(numbers) = world.gather_packed(&numbers, 0)? else { return Ok(None) };
     let mut numbers = numbers.elements;
     numbers.sort_unstable();
     ensure!(

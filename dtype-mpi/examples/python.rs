@@ -124,9 +124,9 @@ fn exchange(world: &SimpleCommunicator, arguments: &Arguments) -> Result<Option<
         if step % 4 < 2 {
             python.send_with_tag(&SendBuffer::new(&own)?, PARTICLES);
         } else {
-            python.send_packed_with_tag(&own, PARTICLES)?;
+            python.send_packed(&own, PARTICLES)?;
         }
-        python.recv_packed_into_with_tag(&mut own, MOVED)?;
+        python.recv_packed_into(&mut own, MOVED)?;
         exchanging += start.elapsed();
         expected.iter_mut().for_each(Particle::advance);
         if let Some((found, expected)) = own.iter().zip(&expected).find(|(a, b)| a != b) {
@@ -136,7 +136,7 @@ fn exchange(world: &SimpleCommunicator, arguments: &Arguments) -> Result<Option<
     }
     progress.finish_and_clear();
 
-    let error = python.recv_packed_into_with_tag(&mut own, DAMAGED);
+    let error = python.recv_packed_into(&mut own, DAMAGED);
     let error = error.err().context("a bool of 2 was received")?.to_string();
     ensure!(error.contains("field history.reflected: 0x2 is not a valid bool"), "{error}");
     ensure!(own == expected, "a damaged message was written");

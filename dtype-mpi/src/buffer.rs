@@ -14,6 +14,7 @@ use mpi::traits::{AsDatatype, Buffer, BufferMut, Collection, Pointer, PointerMut
 use crate::agreement::{self, Agreement};
 use crate::error::Error;
 use crate::instances::{Instances, assert_unrestricted};
+use crate::library::is_open_mpi;
 use crate::raw::point_to_point::is_countable;
 use crate::raw::{Datatype, Session, receiving, sending};
 
@@ -74,7 +75,9 @@ const PAGE: u64 = 4096;
 
 /// Whether the library can receive every packed message with a datatype that has gaps. MPICH 4.0 over the shared memory of
 /// UCX 1.13 refuses some.
-const RECEIVES_PACKED: bool = cfg!(open_mpi);
+fn receives_packed() -> bool {
+    is_open_mpi()
+}
 
 impl Layout {
     /// Commits a type here and in the library.
@@ -105,7 +108,7 @@ impl Layout {
         let bytes = size.saturating_mul(count);
         let is_long = bytes >= LONG_MESSAGE && is_countable(bytes);
         let is_coarse = size / self.pieces >= LONG_PIECE;
-        let is_scattered = RECEIVES_PACKED && self.pages(count) >= MANY_PAGES;
+        let is_scattered = receives_packed() && self.pages(count) >= MANY_PAGES;
         is_long && self.agreement.is_sure() && (is_coarse || is_scattered)
     }
 
@@ -118,7 +121,7 @@ impl Layout {
 
     /// Whether the library should receive a message into all of `count` instances, which are not contiguous.
     pub(crate) fn is_received_by_library(&self, count: usize) -> bool {
-        RECEIVES_PACKED && self.is_sent_by_library(count)
+        receives_packed() && self.is_sent_by_library(count)
     }
 
     /// The type as committed here, for packing and unpacking.
@@ -247,7 +250,7 @@ impl Layout {
 /// let buffer = SendBuffer::new(&flags)?;
 /// mpi::request::scope(|scope| {
 ///     let request = me.immediate_send(scope, &buffer);
-///     let (back, _) = me.recv_packed::<(u32, bool)>()?; // checks the flags
+///     let (back, _) = me.recv_packed::<(u32, bool)>(0)?; // checks the flags
 ///     assert_eq!(back, flags);
 ///     request.wait();
 ///     Ok::<_, dtype_mpi::Error>(())

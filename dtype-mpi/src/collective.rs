@@ -46,10 +46,11 @@ impl<T> Gathered<T> {
 /// Collective operations on any `#[derive(Datatype)]` type, with any number of elements from each rank
 /// (MPI-4.1 chapter 6).
 ///
-/// All ranks of the communicator call the same function, with elements of the same type signature. One or two short collective
-/// operations compare the arguments and the signatures before the data are sent. If they do not match, or if a rank refuses its
-/// own arguments, every rank gets an error and nothing is sent. Received bytes are checked before they become values. If they
-/// are invalid, only the rank that received them gets an error; the other ranks continue.
+/// The arguments come in MPI's order, with the root last. All ranks of the communicator call the same function, with elements
+/// of the same type signature. One or two short collective operations compare the arguments and the signatures before the data
+/// are sent. If they do not match, or if a rank refuses its own arguments, every rank gets an error and nothing is sent.
+/// Received bytes are checked before they become values. If they are invalid, only the rank that received them gets an error;
+/// the other ranks continue.
 ///
 /// The comparison protects against mistakes. A rank that calls the library directly can announce less than it sends. Open MPI
 /// 4.1 and 5.0 may then overwrite whatever follows the memory for the message, and only then report the error.
@@ -85,8 +86,8 @@ pub trait PackedCollectives: CommunicatorCollectives {
     /// [`Error::NotRunning`], [`Error::Thread`], [`Error::Call`]. The elements are unchanged.
     fn broadcast_packed<T: Described>(
         &self,
-        root: Rank,
         elements: &mut Vec<T>,
+        root: Rank,
     ) -> Result<(), Error> {
         let on = OnCommunicator::begin("MPI_Bcast", self)?;
         let meeting = Meeting::new::<T>(&on, Some(root), elements.len())?;
@@ -107,8 +108,8 @@ pub trait PackedCollectives: CommunicatorCollectives {
     /// As [`broadcast_packed`](Self::broadcast_packed), and [`Error::Mismatch`] for different numbers of elements.
     fn broadcast_packed_into<T: Described>(
         &self,
-        root: Rank,
         elements: &mut [T],
+        root: Rank,
     ) -> Result<(), Error> {
         let on = OnCommunicator::begin("MPI_Bcast", self)?;
         let meeting = Meeting::new::<T>(&on, Some(root), elements.len())?;
@@ -135,8 +136,8 @@ pub trait PackedCollectives: CommunicatorCollectives {
     /// can count, 2³¹ − 1 before MPI-4.
     fn gather_packed<T: Described>(
         &self,
-        root: Rank,
         elements: &[T],
+        root: Rank,
     ) -> Result<Option<Gathered<T>>, Error> {
         let call = "MPI_Gatherv";
         let on = OnCommunicator::begin(call, self)?;
@@ -184,9 +185,9 @@ pub trait PackedCollectives: CommunicatorCollectives {
     /// for each rank, or their sum is not the number of elements.
     fn scatter_packed<T: Described>(
         &self,
-        root: Rank,
         elements: &[T],
         counts: &[usize],
+        root: Rank,
     ) -> Result<Vec<T>, Error> {
         let call = "MPI_Scatterv";
         let on = OnCommunicator::begin(call, self)?;
@@ -244,9 +245,9 @@ pub trait PackedCollectives: CommunicatorCollectives {
     /// [`Error::Peer`] when it did at another.
     fn reduce_packed<T: Described>(
         &self,
-        root: Rank,
         elements: &[T],
         operation: &Operation<'_, T>,
+        root: Rank,
     ) -> Result<Option<Vec<T>>, Error> {
         let on = OnCommunicator::begin("MPI_Reduce", self)?;
         let meeting = Meeting::new::<T>(&on, Some(root), elements.len())?;

@@ -241,7 +241,7 @@ mod tests {
     use dtype_runtime::Datatype;
 
     use super::*;
-    use crate::numbers::Numbers;
+    use dtype_test_support::numbers::Numbers;
 
     #[derive(Datatype)]
     #[repr(C)]

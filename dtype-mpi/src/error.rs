@@ -1,5 +1,6 @@
 //! Errors of conversions and of calls. Every variant says what was expected and what was found.
 
+pub use dtype_message::Difference;
 use mpi::ffi;
 use thiserror::Error;
 
@@ -239,21 +240,23 @@ pub enum Error {
     },
     /// A [checked](crate::traits::CheckedDestination::send_checked) message with elements of another type.
     #[error(
-        "the message from rank {source_rank} with tag {tag} has elements {theirs}, expected {ours}"
+        "the message from rank {source_rank} with tag {tag} has other elements than `{expected}`{}",
+        listed(differences)
     )]
     Signature {
         /// The rank that sent the message.
         source_rank: i32,
         /// The tag of the message.
         tag: i32,
-        /// The type signature of its elements, or its beginning: `"{f64, i32, …}"`.
-        theirs: String,
-        /// The type signature of the elements that were expected, or its beginning.
-        ours: String,
+        /// The name of the type that was expected.
+        expected: String,
+        /// What differs, "there" at the sender and "here" at this rank. Empty for elements of one byte, and if the message that
+        /// described the type went to another receive call.
+        differences: Vec<Difference>,
     },
     /// A message for [`recv_checked`](crate::traits::CheckedSource::recv_checked) without a type signature.
     #[error(
-        "the message from rank {source_rank} with tag {tag} was not sent by `send_checked`: receive it with `recv_packed_with_tag`"
+        "the message from rank {source_rank} with tag {tag} was not sent by `send_checked`: receive it with `recv_packed`"
     )]
     NotChecked {
         /// The rank that sent the message.
@@ -335,9 +338,9 @@ pub enum Error {
     )]
     Halo {
         /// The sizes that were given.
-        sizes: Vec<u64>,
+        sizes: Vec<usize>,
         /// The width of the border on each side, in elements.
-        width: u64,
+        width: usize,
         /// The number of dimensions of the communicator.
         dimensions: usize,
     },
@@ -398,6 +401,17 @@ pub enum Error {
     /// `dtype-runtime` refuses to build or decode the datatype, or the bytes are not valid values.
     #[error(transparent)]
     Type(#[from] dtype_runtime::Error),
+}
+
+/// The first differences, after a colon.
+fn listed(differences: &[Difference]) -> String {
+    const LISTED: usize = 5;
+    let mut parts: Vec<_> = differences.iter().take(LISTED).map(ToString::to_string).collect();
+    if let Some(more @ 1..) = differences.len().checked_sub(LISTED) {
+        parts.push(format!("and {more} more"));
+    }
+    let colon = if parts.is_empty() { "" } else { ": " };
+    format!("{colon}{}", parts.join("; "))
 }
 
 /// The greatest length of a message that the library has for a return code.

@@ -5,10 +5,14 @@
 //! faster with six messages to and from each rank in shared memory: persistent requests take 0.87 to 1.6 times as long, and the
 //! same time from 4 KiB on; `MPI_Neighbor_alltoallw` takes 1.0 to 1.3 times as long.
 
-use std::collections::BTreeMap;
+#[cfg(feature = "gpu")]
+mod device;
+mod halo;
+mod matching;
+
 use std::fmt;
 
-use dtype_runtime::{Committed, Datatype as Described, Order, Type};
+use dtype_runtime::{Committed, Datatype as Described, Type};
 use mpi::topology::CartesianCommunicator;
 use mpi::traits::CommunicatorCollectives;
 use mpi::{Rank, Tag};
@@ -18,10 +22,12 @@ use crate::error::Error;
 use crate::instances::Instances;
 use crate::raw::point_to_point::{Pending, check_receivable, room_to_receive};
 use crate::raw::{Later, OnCommunicator};
-use crate::signature::{self, Text};
 
-/// The greatest tag that every library accepts (MPI-4.1 section 3.2.3).
-const MAX_TAG: Tag = 32767;
+use halo::halo_parts;
+use matching::{announce, check_matched};
+
+#[cfg(feature = "gpu")]
+pub use device::{DeviceExchange, DeviceStarted};
 
 /// Instances of a type in the memory of a grid, and the rank that they are sent to or received from.
 #[derive(Clone, Debug)]
@@ -58,12 +64,6 @@ impl Part {
 
     fn committed(&self) -> &Committed {
         self.instances.committed()
-    }
-
-    /// The type signature of all instances: its hash, and its text for an error.
-    fn signature(&self) -> Result<(u64, Text), Error> {
-        let signature = Type::contiguous(self.count as u64, self.committed())?.signature();
-        Ok((signature.hash(), signature::text(&signature)))
     }
 }
 
@@ -209,14 +209,49 @@ impl<'c> Exchange<'c> {
     /// [`new`](Self::new), with [`Error::Elements`] for neighbours whose faces have other sizes.
     pub fn halo(
         cartesian: &'c CartesianCommunicator,
-        sizes: &[u64],
-        width: u64,
+        sizes: &[usize],
+        width: usize,
         element: &Type,
         neighbours: Neighbours,
     ) -> Result<Self, Error> {
         let parts = halo_parts(cartesian, sizes, width, element, neighbours);
         let (sends, receives) = agree_on(cartesian, parts)?;
         Self::new(cartesian, sends, receives)
+    }
+
+    /// The halo exchange of a grid of `T`s: as [`halo`](Self::halo), of whole elements. Any `#[derive(Datatype)]` type can be
+    /// exchanged: with padding, skipped fields, `bool`s, enums and checks. What arrives is checked before it is written.
+    ///
+    /// # Errors
+    ///
+    /// As [`halo`](Self::halo).
+    ///
+    /// ```
+    /// use dtype_mpi::{Exchange, Neighbours};
+    /// use mpi::traits::*;
+    ///
+    /// #[derive(dtype_runtime::Datatype, Clone, Debug, PartialEq)]
+    /// struct Cell {
+    ///     density: f64,
+    ///     is_wall: bool,
+    /// }
+    ///
+    /// let universe = mpi::initialize().expect("MPI runs once");
+    /// let world = universe.world();
+    /// let ring = world.create_cartesian_communicator(&[world.size()], &[true], false).unwrap();
+    /// let mut exchange = Exchange::halo_of::<Cell>(&ring, &[6], 1, Neighbours::Faces)?;
+    /// let mut cells = vec![Cell { density: f64::from(world.rank()), is_wall: true }; 6];
+    /// exchange.run(&mut cells)?;
+    /// assert_eq!(cells[5].density, f64::from((world.rank() + 1) % world.size()));
+    /// # Ok::<(), dtype_mpi::Error>(())
+    /// ```
+    pub fn halo_of<T: Described>(
+        cartesian: &'c CartesianCommunicator,
+        sizes: &[usize],
+        width: usize,
+        neighbours: Neighbours,
+    ) -> Result<Self, Error> {
+        Self::halo(cartesian, sizes, width, &Type::of_record::<T>(), neighbours)
     }
 
     fn checked<C: CommunicatorCollectives>(
@@ -253,7 +288,7 @@ impl<'c> Exchange<'c> {
     /// As [`start`](Self::start) and [`finish`](Started::finish). What is wrong with the grid is found before anything is sent.
     pub fn run<T: Described>(&mut self, grid: &mut [T]) -> Result<(), Error> {
         let ready = self.check_receives(grid).and_then(|()| self.check_sends(grid));
-        self.begin(ready, grid)?.finish(grid)
+        self.begin_in(ready, grid)?.finish(grid)
     }
 
     /// Exchanges the parts from one memory into another.
@@ -267,7 +302,7 @@ impl<'c> Exchange<'c> {
         into: &mut [U],
     ) -> Result<(), Error> {
         let ready = self.check_receives(into).and_then(|()| self.check_sends(from));
-        self.begin(ready, from)?.finish(into)
+        self.begin_in(ready, from)?.finish(into)
     }
 
     /// Starts to receive all parts, packs the ones to be sent, and starts to send them.
@@ -284,13 +319,25 @@ impl<'c> Exchange<'c> {
     /// [`Error::Thread`], [`Error::Call`].
     pub fn start<T: Described>(&mut self, grid: &[T]) -> Result<Started<'_, 'c>, Error> {
         let ready = self.check_sends(grid);
-        self.begin(ready, grid)
+        self.begin_in(ready, grid)
     }
 
-    fn begin<T: Described>(
+    fn begin_in<T: Described>(
         &mut self,
         ready: Result<(), Error>,
         grid: &[T],
+    ) -> Result<Started<'_, 'c>, Error> {
+        self.begin(ready, |_, part, packed| {
+            part.instances.packer(grid, part.origin, part.count)?.pack(packed);
+            Ok(())
+        })
+    }
+
+    /// Begins a round, if this rank is ready. `pack` gets the index of each part to be sent, and memory for its packed bytes.
+    fn begin(
+        &mut self,
+        ready: Result<(), Error>,
+        mut pack: impl FnMut(usize, &Part, &mut [u8]) -> Result<(), Error>,
     ) -> Result<Started<'_, 'c>, Error> {
         let on = self.on.begin("MPI_Isend")?;
         self.discard();
@@ -303,11 +350,11 @@ impl<'c> Exchange<'c> {
             let Prepared { part, bytes, pending, .. } = receive;
             *pending = Some(on.start_receive(buffer, *bytes, part.rank, part.tag)?);
         }
-        for send in &mut self.sends {
+        for (index, send) in self.sends.iter_mut().enumerate() {
             let mut packed = std::mem::take(&mut send.buffer);
             let Prepared { part, bytes, pending, .. } = send;
             packed.resize(*bytes, 0);
-            part.instances.packer(grid, part.origin, part.count)?.pack(&mut packed);
+            pack(index, part, &mut packed)?;
             *pending = Some(on.start_send(packed, part.rank, part.tag)?);
         }
         Ok(Started { exchange: self })
@@ -352,22 +399,23 @@ impl<'c> Exchange<'c> {
 
     /// Waits for the messages in transit, and discards the received ones.
     fn discard(&mut self) {
-        let _ = self.complete(|_, _| Ok(()));
+        let _ = self.complete(|_, _, _| Ok(()));
     }
 
-    /// Waits for all messages, and passes the received ones to `take`. If `take` panics, the other messages stay in transit.
+    /// Waits for all messages, and passes the received ones with their indices to `take`. If `take` panics, the other messages
+    /// stay in transit.
     fn complete(
         &mut self,
-        mut take: impl FnMut(&Prepared<'c>, Result<Rank, Error>) -> Result<(), Error>,
+        mut take: impl FnMut(usize, &Prepared<'c>, Result<Rank, Error>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut result = Ok(());
-        for receive in &mut self.receives {
+        for (index, receive) in self.receives.iter_mut().enumerate() {
             let Some(pending) = receive.pending.take() else { continue };
             let came = pending.wait().map(|(bytes, message)| {
                 receive.buffer = bytes;
                 message.source
             });
-            result = result.and(take(receive, came));
+            result = result.and(take(index, receive, came));
         }
         for send in &mut self.sends {
             let Some(pending) = send.pending.take() else { continue };
@@ -414,7 +462,10 @@ impl Started<'_, '_> {
     /// [`Error::Short`] for a message of another length that was sent with the tag of a part; [`Error::NotRunning`],
     /// [`Error::Thread`], [`Error::Call`]. In all cases, all messages have completed, and the other parts are written.
     pub fn finish<T: Described>(self, grid: &mut [T]) -> Result<(), Error> {
-        self.exchange.complete(|receive, came| receive.write(came, grid))
+        self.exchange.complete(|_, receive, came| {
+            let (packed, part) = (receive.arrived(came)?, &receive.part);
+            part.instances.write(packed, grid, part.origin, part.count)
+        })
     }
 }
 
@@ -427,9 +478,9 @@ impl Drop for Started<'_, '_> {
 }
 
 impl Prepared<'_> {
-    /// Writes a message that was received.
-    fn write<T: Described>(&self, came: Result<Rank, Error>, grid: &mut [T]) -> Result<(), Error> {
-        let (Part { instances, tag, origin, count, .. }, packed) = (&self.part, &self.buffer);
+    /// The packed bytes of a message that was received, if it is the part.
+    fn arrived(&self, came: Result<Rank, Error>) -> Result<&[u8], Error> {
+        let (tag, packed) = (self.part.tag, &self.buffer);
         let source_rank = match came {
             Ok(source) => source,
             Err(Error::Truncated { source_rank, bytes, capacity: 0, .. })
@@ -440,13 +491,13 @@ impl Prepared<'_> {
             Err(error) => return Err(error),
         };
         if packed.len() == self.bytes {
-            return instances.write(packed, grid, *origin, *count);
+            return Ok(packed);
         }
         if packed.len() == refusal_bytes(self.bytes) {
             return Err(Error::Peer { rank: source_rank });
         }
         let (bytes, expected) = (packed.len() as u64, self.bytes as u64);
-        Err(Error::Short { source_rank, tag: *tag, bytes, expected })
+        Err(Error::Short { source_rank, tag, bytes, expected })
     }
 }
 
@@ -517,70 +568,6 @@ fn check_disjoint(sends: &[Part], receives: &[Part]) -> Result<(), Error> {
     Ok(())
 }
 
-/// A part as its sender describes it to the receiver.
-#[derive(dtype_runtime::Datatype, Clone, Copy)]
-struct Announced {
-    tag: Tag,
-    signature: u64,
-    text: Text,
-}
-
-/// What this rank tells the others: its parts in the order of the ranks, and the number of parts for each rank.
-fn announce<C: CommunicatorCollectives>(
-    communicator: &C,
-    sends: &[Part],
-) -> Result<(Vec<Announced>, Vec<usize>), Error> {
-    let last = communicator.size() - 1;
-    let mut counts = vec![0; usize::try_from(communicator.size()).unwrap_or(0)];
-    let mut sorted: Vec<&Part> = sends.iter().collect();
-    sorted.sort_by_key(|part| part.rank);
-    let mut announced = Vec::with_capacity(sends.len());
-    for part in sorted {
-        let index = usize::try_from(part.rank).ok();
-        let count = index.and_then(|index| counts.get_mut(index));
-        *count.ok_or(Error::Rank { rank: part.rank, last })? += 1;
-        // It is enough to check the tags of sent parts, because each received part must match one.
-        if !(0..=MAX_TAG).contains(&part.tag) {
-            return Err(Error::Tag { rank: part.rank, tag: part.tag });
-        }
-        let (signature, text) = part.signature()?;
-        announced.push(Announced { tag: part.tag, signature, text });
-    }
-    Ok((announced, counts))
-}
-
-/// Checks that this rank receives exactly the parts that other ranks send it, with the same type signatures.
-fn check_matched(arriving: &[&[Announced]], receives: &[Part]) -> Result<(), Error> {
-    #[derive(Default)]
-    struct Pair<'p> {
-        sent: Vec<&'p Announced>,
-        received: Vec<&'p Part>,
-    }
-    let mut pairs: BTreeMap<(Rank, Tag), Pair<'_>> = BTreeMap::new();
-    for (rank, parts) in (0..).zip(arriving) {
-        for part in *parts {
-            pairs.entry((rank, part.tag)).or_default().sent.push(part);
-        }
-    }
-    for part in receives {
-        pairs.entry((part.rank, part.tag)).or_default().received.push(part);
-    }
-    for ((rank, tag), Pair { sent, received }) in pairs {
-        if sent.len() != received.len() {
-            let (sent, received) = (sent.len(), received.len());
-            return Err(Error::Unmatched { rank, tag, sent, received });
-        }
-        for (sent, received) in sent.into_iter().zip(received) {
-            let (signature, text) = received.signature()?;
-            if sent.signature != signature {
-                let (ours, theirs) = (signature::read(&text), signature::read(&sent.text));
-                return Err(Error::Elements { rank, ours, theirs });
-            }
-        }
-    }
-    Ok(())
-}
-
 /// Whether all ranks are ready, as [`agree`].
 fn agree_on<C: CommunicatorCollectives, R>(
     communicator: &C,
@@ -589,74 +576,4 @@ fn agree_on<C: CommunicatorCollectives, R>(
     let on = OnCommunicator::begin("MPI_Allreduce", communicator)?;
     let (rank, _) = on.ranks()?;
     agree(&on, rank, own)
-}
-
-/// The sent parts and the received parts of a halo.
-fn halo_parts(
-    cartesian: &CartesianCommunicator,
-    sizes: &[u64],
-    width: u64,
-    element: &Type,
-    neighbours: Neighbours,
-) -> Result<(Vec<Part>, Vec<Part>), Error> {
-    /// With more dimensions, some neighbours would have tags that not every library accepts (MPI-4.1 section 3.2.3).
-    const MAX_DIMENSIONS: usize = 9;
-
-    let grid = cartesian.get_layout();
-    let dimensions = grid.dims.len();
-    let is_wide = |size: &u64| width.checked_mul(3).is_some_and(|least| *size >= least);
-    if sizes.len() != dimensions || dimensions > MAX_DIMENSIONS || !sizes.iter().all(is_wide) {
-        return Err(Error::Halo { sizes: sizes.to_vec(), width, dimensions });
-    }
-    let (mut sends, mut receives) = (Vec::new(), Vec::new());
-    let directions = sizes.iter().fold(1, |directions, _| 3 * directions);
-    for direction in 0..directions {
-        // In base 3, each digit is the step along a dimension plus one, so the opposite direction has the complement of the
-        // digits.
-        let mut rest = direction;
-        let steps: Vec<i32> = sizes
-            .iter()
-            .map(|_| {
-                let step = rest % 3 - 1;
-                rest /= 3;
-                step
-            })
-            .collect();
-        let moves = steps.iter().filter(|&&step| step != 0).count();
-        if moves == 0 || (neighbours == Neighbours::Faces && moves > 1) {
-            continue;
-        }
-        let Some(rank) = neighbour(&grid.dims, &grid.periods, &grid.coords, &steps) else {
-            continue;
-        };
-        let along = |step: i32, size: u64, lower: u64, upper: u64| match step {
-            0 => (size - 2 * width, width),
-            -1 => (width, lower),
-            _ => (width, size - upper - width),
-        };
-        let part = |tag, lower, upper| {
-            let along =
-                steps.iter().zip(sizes).map(|(&step, &size)| along(step, size, lower, upper));
-            let (lengths, starts): (Vec<u64>, Vec<u64>) = along.unzip();
-            let ty = Type::subarray(sizes, &lengths, &starts, Order::C, element)?;
-            Ok::<_, Error>(Part::new(rank, tag, &ty))
-        };
-        sends.push(part(direction, width, width)?);
-        receives.push(part(directions - 1 - direction, 0, 0)?);
-    }
-    Ok((sends, receives))
-}
-
-/// The rank some steps away in a Cartesian grid; `None` beyond the end of the grid. Ranks are numbered in row-major order
-/// (MPI-4.1 section 8.5).
-fn neighbour(lengths: &[i32], periods: &[bool], own: &[i32], steps: &[i32]) -> Option<Rank> {
-    let mut rank = 0;
-    for (at, &length) in lengths.iter().enumerate() {
-        let there = own[at] + steps[at];
-        if !periods[at] && !(0..length).contains(&there) {
-            return None;
-        }
-        rank = rank * length + there.rem_euclid(length);
-    }
-    Some(rank)
 }

@@ -25,7 +25,7 @@
 //! let particles = vec![Particle { position: [1.0, 2.0, 3.0], charge: -1 }; 100];
 //!
 //! let request = next.immediate_send_packed(&particles, 0)?;
-//! let (came, _) = before.recv_packed::<Particle>()?;
+//! let (came, _) = before.recv_packed::<Particle>(0)?;
 //! request.wait()?;
 //! assert_eq!(came, particles);
 //!
@@ -58,7 +58,7 @@
 //! | reduce structs of numbers with the library's operations | [`flatten`], [`flatten_mut`] |
 //! | count the elements that were received | [`Received`]; [`received_count`] for the status of the [`mpi`] crate |
 //! | send and receive types made at run time | [`Layout::packer`], [`Layout::unpacker`], [`send_stream`](traits::PackedDestination::send_stream), [`recv_stream`](traits::PackedSource::recv_stream) |
-//! | send and receive what is in the memory of a device | `DeviceMessage`, with the feature `gpu` |
+//! | send and receive what is in the memory of a device | `DeviceMessage`, with the feature `gpu`; for all parts of a grid at once `Exchange::on_device` |
 //! | call the library with your own datatype | [`Datatype::of`], [`Datatype::new`], [`Memory`] |
 //! | convert a library's datatype to a [`Type`](dtype_runtime::Type) | [`Datatype::to_type`], [`decode`] |
 //!
@@ -102,6 +102,11 @@
 //! The library is the one that the `mpi` crate finds: the environment variable `MPICC` names its compiler wrapper,
 //! `mpicc` by default. With two libraries on a machine, use a separate target folder for each (`cargo
 //! --target-dir`): the `mpi` crate is not recompiled when only `MPICC` changes.
+//!
+//! A program for the standard ABI of MPI 5 runs with any library that has it, without being compiled again: MPICH from 5.0 on,
+//! Intel MPI, and what follows. `MPICC` then names `abi/mpicc` in the folder of this crate, and `MPICC_ABI` the library's compiler
+//! wrapper for the ABI (`mpicc_abi` by default). That script adds to the library's header the few functions that the `mpi` crate
+//! calls and the ABI lacks.
 //!
 //! A program finds the library when it starts: in the folders of `LD_LIBRARY_PATH`, in its run path, and in the system's. A
 //! compiler wrapper of a library elsewhere sets the run path for C programs, but cargo lets no dependency set it for the
@@ -149,9 +154,6 @@ mod library;
 mod memory;
 #[expect(unsafe_code, reason = "reads the library's constants")]
 mod names;
-#[cfg(test)]
-#[path = "../../dtype-runtime/tests/numbers/mod.rs"]
-mod numbers;
 mod operation;
 #[expect(unsafe_code, reason = "lends memory and a datatype to MPI")]
 mod packed;
@@ -170,12 +172,14 @@ pub use collective::Gathered;
 pub use decode::decode;
 #[cfg(feature = "gpu")]
 pub use device::DeviceMessage;
-pub use error::Error;
+pub use error::{Difference, Error};
+#[cfg(feature = "gpu")]
+pub use exchange::{DeviceExchange, DeviceStarted};
 pub use exchange::{Exchange, Neighbours, Part, Started};
 pub use flatten::{flatten, flatten_mut};
 pub use memory::Memory;
 pub use operation::Operation;
-pub use packed::{Incoming, PackedReceive, PackedSend, received_count};
+pub use packed::{Incoming, PackedReceive, PackedSend, any_tag, received_count};
 pub use pipeline::Pipeline;
 pub use raw::{Contents, Datatype};
 pub use received::Received;

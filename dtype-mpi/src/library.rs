@@ -5,7 +5,7 @@
 
 use std::ffi::CStr;
 use std::os::raw::{c_char, c_int};
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 use crate::error::Error;
 
@@ -35,6 +35,17 @@ pub(crate) fn check() -> Result<(), Error> {
         .clone()
 }
 
+/// Whether the library is Open MPI. Its own header would say so, but the header of the standard ABI belongs to no library.
+pub(crate) fn is_open_mpi() -> bool {
+    static ANSWER: LazyLock<bool> = LazyLock::new(|| {
+        mpi::environment::library_version().is_ok_and(|library| library.starts_with(OPEN_MPI))
+    });
+    *ANSWER
+}
+
+/// What the version of the library begins with.
+const OPEN_MPI: &str = "Open MPI";
+
 /// A version of a library, and of the standard.
 #[derive(Clone, Copy)]
 struct Version<'a> {
@@ -45,7 +56,7 @@ struct Version<'a> {
 /// Libraries promise programs that were compiled for an older version that they run. All of MPICH's family promise this to each
 /// other.
 fn compare(compiled: Version<'_>, running: Version<'_>) -> Result<(), Error> {
-    let is_open_mpi = |version: Version<'_>| version.library.starts_with("Open MPI");
+    let is_open_mpi = |version: Version<'_>| version.library.starts_with(OPEN_MPI);
     let is_same = compiled.library.is_empty() || is_open_mpi(compiled) == is_open_mpi(running);
     let is_older = match (numbers(compiled.library), numbers(running.library)) {
         (Some(compiled), Some(running)) => running < compiled,
@@ -57,7 +68,11 @@ fn compare(compiled: Version<'_>, running: Version<'_>) -> Result<(), Error> {
     let first_line = running.library.lines().next().unwrap_or_default();
     // After the version, Open MPI's has the name of the package.
     let running = first_line.split(", ").next().unwrap_or_default().to_owned();
-    Err(Error::Library { compiled: compiled.library.to_owned(), running, folders: FOLDERS })
+    let compiled = match compiled.library {
+        "" => format!("a library of MPI {}.{}", compiled.standard / 1000, compiled.standard % 1000),
+        library => library.to_owned(),
+    };
+    Err(Error::Library { compiled, running, folders: FOLDERS })
 }
 
 /// The first two numbers of a version of Open MPI or MPICH; `None` for other libraries.

@@ -6,11 +6,12 @@
 
 #include <mpi.h>
 #include <stddef.h>
+#include <string.h>
 
 #ifdef DTYPE_MPI_ASK_LIBRARY
 dtype_mpi_standard MPI_VERSION MPI_SUBVERSION
-#ifdef OPEN_MPI
-dtype_mpi_open_mpi
+#ifdef DTYPE_MPI_ABI
+dtype_mpi_abi
 #endif
 #else
 
@@ -218,6 +219,29 @@ const char *dtype_mpi_header_library(void)
 int dtype_mpi_header_standard(void)
 {
     return MPI_VERSION * 1000 + MPI_SUBVERSION;
+}
+
+static void ignore(MPI_Comm *communicator, int *code, ...)
+{
+    (void)communicator;
+    (void)code;
+}
+
+/* The error handler with which calls return their errors. In Intel MPI 2021.18's library of the standard ABI,
+ * MPI_ERRORS_RETURN ends the program, as MPI_ERRORS_ABORT should, so there it is a function that does nothing. */
+MPI_Errhandler dtype_mpi_returning(void)
+{
+    MPI_Errhandler returning = MPI_ERRORS_RETURN;
+#ifdef DTYPE_MPI_ABI
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length;
+    MPI_Get_library_version(version, &length);
+    if (strncmp(version, "Intel", 5) == 0)
+        MPI_Comm_create_errhandler(ignore, &returning);
+#else
+    (void)ignore;
+#endif
+    return returning;
 }
 
 /* The size of a handle in bytes, which shows whether both halves were compiled for the same library. */

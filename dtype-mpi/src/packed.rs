@@ -58,7 +58,7 @@ pub fn received_count<T: Described>(status: &Status) -> Result<usize, Error> {
 /// memory of UCX 1.13 refuses more than 8 KiB of dense bytes, whatever sends them, if they are received with a datatype that
 /// has gaps: for such a peer use a [`SendBuffer`](crate::SendBuffer).)
 ///
-/// The default tag is 0, as in the [`mpi`] crate. The communicator returns its errors during the call, whatever its
+/// The tag comes last in all functions. The communicator returns its errors during the call, whatever its
 /// error handler. Other threads that call MPI on the same communicator during that time also get errors returned.
 ///
 /// ```
@@ -70,7 +70,7 @@ pub fn received_count<T: Described>(status: &Status) -> Result<usize, Error> {
 /// let me = world.process_at_rank(world.rank());
 /// let samples = [(1.5_f32, true), (2.5, false)];
 /// let request = me.immediate_send_packed(&samples, 0)?;
-/// let (back, received) = me.recv_packed::<(f32, bool)>()?;
+/// let (back, received) = me.recv_packed::<(f32, bool)>(0)?;
 /// request.wait()?;
 /// assert_eq!(back, samples);
 /// assert_eq!((received.bytes, received.count), (10, 2));
@@ -83,16 +83,7 @@ pub trait PackedDestination: Destination {
     ///
     /// [`Error::NotRunning`], [`Error::Thread`]; [`Error::Count`] for more bytes than the library can count in
     /// one message, 2³¹ − 1 before MPI-4; [`Error::Call`] when the library refuses.
-    fn send_packed<T: Described>(&self, elements: &[T]) -> Result<(), Error> {
-        self.send_packed_with_tag(elements, Tag::default())
-    }
-
-    /// As [`send_packed`](Self::send_packed).
-    ///
-    /// # Errors
-    ///
-    /// As [`send_packed`](Self::send_packed).
-    fn send_packed_with_tag<T: Described>(&self, elements: &[T], tag: Tag) -> Result<(), Error> {
+    fn send_packed<T: Described>(&self, elements: &[T], tag: Tag) -> Result<(), Error> {
         let to = self.destination_rank();
         let on = OnCommunicator::begin("MPI_Send", self.as_communicator())?;
         values::with_packed(elements, |bytes| on.send(bytes, to, tag))
@@ -203,7 +194,8 @@ pub(crate) fn start_send<D: Destination + ?Sized>(
     pack: impl FnOnce() -> Result<Vec<u8>, Error>,
 ) -> Result<PackedSend<'_>, Error> {
     let on = OnCommunicator::begin("MPI_Isend", to.as_communicator())?;
-    Ok(PackedSend(on.start_send(pack()?, to.destination_rank(), tag)?))
+    let message = on.start_send(pack()?, to.destination_rank(), tag)?;
+    Ok(PackedSend { first: None, message })
 }
 
 /// Calls `send` with the rest of a packed stream, which is not copied if it is contiguous in memory.
@@ -238,7 +230,7 @@ fn packed_rest(mut packer: Packer<'_>, remaining: usize) -> Result<Vec<u8>, Erro
 /// the same time, one of them may receive a message after another has checked its length. If that message does not fit, it is
 /// lost.)
 ///
-/// The functions without a tag accept any tag, as the functions of the [`mpi`] crate do.
+/// The tag comes last in all functions; [`any_tag`] accepts any.
 pub trait PackedSource: Source {
     /// Receives a message with any number of elements.
     ///
@@ -255,7 +247,7 @@ pub trait PackedSource: Source {
     ///     kept: u8,
     /// }
     /// let world = mpi::topology::SimpleCommunicator::world();
-    /// let _ = world.any_process().recv_packed::<Skipping>();
+    /// let _ = world.any_process().recv_packed::<Skipping>(0);
     /// ```
     ///
     /// # Errors
@@ -264,16 +256,7 @@ pub trait PackedSource: Source {
     /// [`Error::Type`] with [`InvalidValue`](dtype_runtime::Error::InvalidValue) for bytes that are not valid values;
     /// [`Error::Count`] for more bytes than the library can count, 2³¹ − 1 before MPI-4; [`Error::Allocation`];
     /// [`Error::NotRunning`], [`Error::Thread`], [`Error::Call`].
-    fn recv_packed<T: Described>(&self) -> Result<(Vec<T>, Received), Error> {
-        self.recv_packed_with_tag(any_tag())
-    }
-
-    /// As [`recv_packed`](Self::recv_packed).
-    ///
-    /// # Errors
-    ///
-    /// As [`recv_packed`](Self::recv_packed).
-    fn recv_packed_with_tag<T: Described>(&self, tag: Tag) -> Result<(Vec<T>, Received), Error> {
+    fn recv_packed<T: Described>(&self, tag: Tag) -> Result<(Vec<T>, Received), Error> {
         let fits = |found: Envelope| values::whole::<T>(found.bytes).map(drop);
         receive(self, tag, fits, new_elements)
     }
@@ -285,16 +268,7 @@ pub trait PackedSource: Source {
     ///
     /// As [`recv_packed`](Self::recv_packed), and [`Error::Truncated`] for a message of more elements, which can
     /// still be received. No element is written in case of an error.
-    fn recv_packed_into<T: Described>(&self, elements: &mut [T]) -> Result<Received, Error> {
-        self.recv_packed_into_with_tag(elements, any_tag())
-    }
-
-    /// As [`recv_packed_into`](Self::recv_packed_into).
-    ///
-    /// # Errors
-    ///
-    /// As [`recv_packed_into`](Self::recv_packed_into).
-    fn recv_packed_into_with_tag<T: Described>(
+    fn recv_packed_into<T: Described>(
         &self,
         elements: &mut [T],
         tag: Tag,
@@ -411,7 +385,8 @@ pub(crate) fn receive<S: Source + ?Sized, R>(
     on.take(found, receive)
 }
 
-pub(crate) fn any_tag() -> Tag {
+/// The tag with which a receive accepts messages with any tag (`MPI_ANY_TAG`, MPI-4.1 section 3.2.4).
+pub fn any_tag() -> Tag {
     // SAFETY: a constant of the library.
     unsafe { ffi::RSMPI_ANY_TAG }
 }
@@ -517,9 +492,18 @@ impl fmt::Debug for Incoming<'_> {
 /// Dropping it waits, unless the thread is panicking: then its memory is leaked. Forgetting it also leaks the
 /// memory.
 #[must_use = "dropping it waits"]
-pub struct PackedSend<'c>(Pending<'c>);
+pub struct PackedSend<'c> {
+    /// The message before this one, which describes the elements of a checked message.
+    first: Option<Pending<'c>>,
+    message: Pending<'c>,
+}
 
 impl PackedSend<'_> {
+    /// This send, which is complete when `first` is, too.
+    pub(crate) fn after(self, first: Option<Self>) -> Self {
+        Self { first: first.map(|first| first.message), ..self }
+    }
+
     /// Waits until the send is complete and its memory is free (`MPI_Wait`).
     ///
     /// # Errors
@@ -527,7 +511,8 @@ impl PackedSend<'_> {
     /// [`Error::Received`] if [`test`](Self::test) has returned `true`; [`Error::NotRunning`], [`Error::Thread`],
     /// [`Error::Call`].
     pub fn wait(self) -> Result<(), Error> {
-        self.0.wait().map(|(bytes, _)| spare::keep(bytes))
+        let first = self.first.map_or(Ok(()), |first| first.wait().map(drop));
+        first.and(self.message.wait().map(|(bytes, _)| spare::keep(bytes)))
     }
 
     /// Whether the send is complete, without waiting (`MPI_Test`).
@@ -536,7 +521,13 @@ impl PackedSend<'_> {
     ///
     /// As [`wait`](Self::wait); [`Error::Received`] if it has returned `true` before.
     pub fn test(&mut self) -> Result<bool, Error> {
-        let done = self.0.test()?.map(|(bytes, _)| spare::keep(bytes));
+        if let Some(first) = &mut self.first {
+            if first.test()?.is_none() {
+                return Ok(false);
+            }
+            self.first = None;
+        }
+        let done = self.message.test()?.map(|(bytes, _)| spare::keep(bytes));
         Ok(done.is_some())
     }
 }

@@ -216,7 +216,13 @@ fn nineteen() {
     };
     let what = "a distribution argument";
     let expected = Error::Constant { combiner: "darray", what, value: 19 };
-    assert_eq!(unsafe_decode(&user).unwrap_err(), expected);
+    let decoded = unsafe_decode(&user).map(|ty| ty.size());
+    if i64::from(ffi::MPI_DISTRIBUTE_DFLT_DARG) == 19 {
+        // A library with the ABI's numbers takes it for the default argument.
+        assert_eq!(decoded, Ok(15));
+    } else {
+        assert_eq!(decoded, Err(expected));
+    }
 }
 
 fn borrowed() {

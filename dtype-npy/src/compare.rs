@@ -4,12 +4,12 @@ use crate::dtype::{Dtype, DtypeField, Kind};
 use crate::error::{DtypeError, NpyError};
 use crate::options::NumpyLayout;
 use dtype_runtime::representation::ByteOrder;
-use dtype_runtime::stored::{
+use dtype_runtime::typemap::{Node, TypeMap};
+use dtype_runtime::{Datatype, Type};
+use dtype_stored::{
     Access, Fit, Item, Loaded, Misfit, Number, NumberKind, ReadOptions, Scratch, StoredField, Text,
     TextEnd, Value, joined,
 };
-use dtype_runtime::typemap::{Node, TypeMap};
-use dtype_runtime::{Datatype, Type};
 
 impl Dtype {
     /// Whether an item has the memory layout of `T`: the same fields by name, of the same format and shape, at the same

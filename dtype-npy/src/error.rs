@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::repr::Tuple;
 use dtype_runtime::Error;
 use dtype_runtime::representation::ByteOrder;
-use dtype_runtime::stored::ValueError;
+use dtype_stored::ValueError;
 
 /// The reason why a `.npy` file could not be read or written.
 #[derive(Debug, thiserror::Error)]

@@ -62,7 +62,7 @@ mod view;
 mod write;
 
 pub use dtype::{Dtype, DtypeField, Kind};
-pub use dtype_runtime::stored::{Loaded, ReadOptions};
+pub use dtype_stored::{Loaded, ReadOptions};
 pub use error::{DtypeError, GrammarError, NpyError};
 pub use header::Header;
 pub use notation::{NumpyDtype, NumpyError, numpy_dtype};

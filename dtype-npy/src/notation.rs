@@ -7,8 +7,8 @@ use core::fmt;
 use crate::dtype::Dtype;
 use crate::options::{NumpyLayout, NumpyOptions};
 use builder::Builder;
-use dtype_runtime::__private::Source;
 use dtype_runtime::Datatype;
+use dtype_runtime::outline::Outline;
 use dtype_runtime::{Flags, Type};
 
 /// Why NumPy has no dtype for a layout.
@@ -30,8 +30,8 @@ pub enum NumpyError {
         /// One past the last byte of data.
         true_ub: i64,
     },
-    /// A byte is named more than once.
-    #[error("no dtype: a byte is named more than once")]
+    /// Fields overlap: a byte is named more than once.
+    #[error("no dtype: fields overlap")]
     Overlap,
     /// An item is larger than memory can address.
     #[error("no dtype: an item of more than {} bytes", i64::MAX)]
@@ -99,7 +99,7 @@ impl NumpyDtype {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn of_type(ty: &Type, options: &NumpyOptions) -> Result<Self, NumpyError> {
-        dtype(ty, Source::Type(ty), *options, (&|_, _| None, &|_| None))
+        dtype(ty, Outline::Type(ty), *options, (&|_, _| None, &|_| None))
     }
 
     /// As [`of_type`](Self::of_type), with names for the members of structures: `name` is called with a structure and the index
@@ -137,7 +137,7 @@ impl NumpyDtype {
         name: impl Fn(&Type, usize) -> Option<String>,
         own: impl Fn(&Type) -> Option<Dtype>,
     ) -> Result<Self, NumpyError> {
-        dtype(ty, Source::Type(ty), *options, (&name, &own))
+        dtype(ty, Outline::Type(ty), *options, (&name, &own))
     }
 }
 
@@ -169,7 +169,7 @@ impl NumpyDtype {
 /// # Ok::<(), dtype_npy::NumpyError>(())
 /// ```
 pub fn numpy_dtype<T: Datatype>(options: &NumpyOptions) -> Result<NumpyDtype, NumpyError> {
-    dtype(&Type::of_record::<T>(), Source::Map(T::TYPE_MAP), *options, (&|_, _| None, &|_| None))
+    dtype(&Type::of_record::<T>(), Outline::Map(T::TYPE_MAP), *options, (&|_, _| None, &|_| None))
 }
 
 /// The name of a structure's member, and the dtype of a part, where a caller has them.
@@ -177,13 +177,13 @@ type Own<'a> = (&'a dyn Fn(&Type, usize) -> Option<String>, &'a dyn Fn(&Type) ->
 
 fn dtype(
     ty: &Type,
-    source: Source<'_>,
+    outline: Outline<'_>,
     options: NumpyOptions,
     (name, own): Own<'_>,
 ) -> Result<NumpyDtype, NumpyError> {
     let mut builder = Builder { options, names: 0, name, own };
     let (dtype, start) = match options.layout {
-        NumpyLayout::Packed => (builder.packed(source)?, 0),
+        NumpyLayout::Packed => (builder.packed(outline)?, 0),
         NumpyLayout::Memory => {
             let (lb, extent) = (ty.lb(), ty.extent());
             let (true_lb, true_ub) = (ty.true_lb(), ty.true_ub());
@@ -198,7 +198,7 @@ fn dtype(
             if ty.flags().contains(Flags::OVERLAP) {
                 return Err(NumpyError::Overlap);
             }
-            (builder.memory(source, start.into(), extent.into())?, start)
+            (builder.memory(outline, start.into(), extent.into())?, start)
         }
     };
     let expression = format!("np.dtype({})", dtype.expression());

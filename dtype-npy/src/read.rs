@@ -3,9 +3,9 @@
 use std::fmt;
 use std::io::Read;
 
-use dtype_runtime::stored::{Access, Fit, Loaded, ReadOptions, Scratch};
 use dtype_runtime::typemap::Node;
 use dtype_runtime::{Datatype, Error};
+use dtype_stored::{Access, Fit, Loaded, ReadOptions, Scratch};
 
 use crate::dtype::Dtype;
 use crate::error::NpyError;

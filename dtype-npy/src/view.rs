@@ -7,7 +7,7 @@ use crate::error::NpyError;
 use crate::header::Header;
 use crate::options::NumpyLayout;
 use crate::read::Items;
-use dtype_runtime::stored::ReadOptions;
+use dtype_stored::ReadOptions;
 
 /// The records of a `.npy` file in memory, in place: of a mapped file, for instance.
 ///

@@ -3,7 +3,7 @@
 use std::io::{Seek, SeekFrom, Write};
 
 use dtype_runtime::Datatype;
-use dtype_runtime::stored::{Access, Fit, ReadOptions, Scratch};
+use dtype_stored::{Access, Fit, ReadOptions, Scratch};
 
 use crate::dtype::Dtype;
 use crate::error::NpyError;

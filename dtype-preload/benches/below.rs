@@ -8,16 +8,13 @@
 //! of a large message. The programs compare what arrives before they measure.
 
 #[allow(dead_code, reason = "this uses a part")]
-#[path = "../tests/launch/mod.rs"]
-mod launch;
-
 use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use dtype_benches::machine::Machine;
-use launch::Library;
+use dtype_test_support::mpi_library::Library;
 
 /// A row of the program: operation, name and packed bytes.
 type Row = (String, String, u64);

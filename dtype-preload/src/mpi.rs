@@ -1,5 +1,7 @@
 //! The part for libraries with the ABI of MPICH or of the standard: calls of MPI are taken over with packed bytes.
 
+#![allow(clippy::too_many_arguments, reason = "those of MPI's functions")]
+
 pub mod abi;
 mod buffers;
 mod collectives;
@@ -16,6 +18,7 @@ mod neighbours;
 mod pack;
 mod packing;
 mod part;
+mod reference;
 mod requests;
 mod status;
 mod types;

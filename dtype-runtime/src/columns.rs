@@ -185,9 +185,9 @@ impl<T: Datatype> Columns<T> {
         }
         let base = records.as_ptr().cast::<u8>().cast_mut();
         let leaves = Leaves::<T>::all();
-        let most = Leaves::<T>::at_a_time();
-        for first in (0..records.len()).step_by(most) {
-            let count = most.min(records.len() - first);
+        let batch = Leaves::<T>::at_a_time();
+        for first in (0..records.len()).step_by(batch) {
+            let count = batch.min(records.len() - first);
             let memory = base.wrapping_add(first * size_of::<T>());
             let starts =
                 self.storages.iter_mut().map(|storage| storage.as_mut().map(Storage::start));
@@ -215,8 +215,8 @@ impl<T: Datatype> Columns<T> {
         Self::all_fields()
     }
 
-    /// As [`fields`](Self::fields).
-    pub(crate) fn all_fields() -> impl ExactSizeIterator<Item = ColumnField> + use<T> {
+    /// As [`fields`](Self::fields), which are the same for all records of `T`.
+    pub fn all_fields() -> impl ExactSizeIterator<Item = ColumnField> + use<T> {
         (0..Leaves::<T>::COUNT).map(|index| {
             let Route { path, lengths, .. } = leaf::route(T::TYPE_MAP, index);
             let basic = Leaf::new(T::TYPE_MAP, index).basic();
@@ -290,10 +290,26 @@ impl<T: Datatype> Columns<T> {
     ///
     /// The errors of [`get`](Self::get), and [`Error::Allocation`]. In either case, the column stays.
     pub fn take<F: Datatype>(&mut self, path: &str) -> Result<Vec<F>, Error> {
+        self.take_raw(index_of::<T, F>(path)?)
+    }
+
+    /// As [`take`](Self::take), for the column with this index in [`all_fields`](Self::all_fields) and any type whose values the
+    /// bytes are: for a format that stores a `bool` in a bit, the bytes as `u8`.
+    ///
+    /// # Errors
+    ///
+    /// In each case, the column stays:
+    ///
+    /// - [`Error::NoField`] if the column was taken, or there are not so many;
+    /// - [`Error::PartialRecord`] if the bytes are not whole values of `F`;
+    /// - [`Error::InvalidValue`] if `F` does not accept a value;
+    /// - [`Error::Allocation`] if a copy does not fit in memory.
+    pub fn take_raw<F: Datatype>(&mut self, index: usize) -> Result<Vec<F>, Error> {
         const { refuse_skipped_fields::<F>(NOT_INITIALISED) }
-        let index = index_of::<T, F>(path)?;
-        let Some(place) = self.storages.get_mut(index) else { return Err(taken::<T>(path)) };
-        let Some(storage) = place.take() else { return Err(taken::<T>(path)) };
+        let place = self.storages.get_mut(index).and_then(|place| Some((place.take()?, place)));
+        let Some((storage, place)) = place else {
+            return Err(taken::<T>(&leaf::route(T::TYPE_MAP, index).path));
+        };
         if const { F::TYPE_MAP.is_packed() }
             && let Err(error) = typed::view_memory::<F>(storage.bytes())
             && !matches!(error, Error::Misaligned { .. })
@@ -302,8 +318,8 @@ impl<T: Datatype> Columns<T> {
             return Err(error);
         }
         let storage = if const { F::TYPE_MAP.is_packed() } {
-            // SAFETY: all bytes of `F` are data, in the order of the map; `index_of` has compared the signatures and the
-            // view has just accepted the bytes. If they are not aligned, the alignment is not that of `F` either.
+            // SAFETY: all bytes of `F` are data, in the order of the map, and the view has just accepted these bytes as whole
+            // values of it. If they are not aligned, the alignment is not that of `F` either.
             match unsafe { storage.into_vec::<F>() } {
                 Ok(mut values) => {
                     clear_spare(&mut values);
@@ -323,25 +339,13 @@ impl<T: Datatype> Columns<T> {
         }
     }
 
-    /// Removes column `index` and returns its bytes as numbers, without a copy if `U` has the alignment of the column's basic
-    /// datatype.
-    #[cfg(feature = "arrow")]
-    pub(crate) fn take_raw<U: Datatype>(&mut self, index: usize) -> Result<Vec<U>, Error> {
-        const { assert!(U::TYPE_MAP.is_packed() && !U::TYPE_MAP.is_restricted()) }
-        let Some(storage) = self.storages.get_mut(index).and_then(Option::take) else {
-            return Err(taken::<T>(&leaf::route(T::TYPE_MAP, index).path));
-        };
-        // SAFETY: any bytes are values of `U`, and there are only whole values, because the size of a basic datatype is a
-        // multiple of its alignment.
-        match unsafe { storage.into_vec::<U>() } {
-            Ok(values) => Ok(values),
-            Err(storage) => typed::unpack(storage.bytes()),
-        }
-    }
-
-    /// Copies bytes to column `index`.
-    #[cfg(feature = "arrow")]
-    pub(crate) fn set_raw(&mut self, index: usize, bytes: &[u8]) -> Result<(), Error> {
+    /// Copies bytes to the column with this index. They are checked when a column is viewed or records are made.
+    ///
+    /// # Errors
+    ///
+    /// - [`Error::NoField`] if the column was taken, or there are fewer;
+    /// - [`Error::PackedLength`] for another number of bytes than the column has.
+    pub fn set_raw(&mut self, index: usize, bytes: &[u8]) -> Result<(), Error> {
         let Some(Some(storage)) = self.storages.get_mut(index) else {
             return Err(taken::<T>(&leaf::route(T::TYPE_MAP, index).path));
         };
@@ -427,11 +431,11 @@ impl<T: Datatype> Columns<T> {
             return is_clean::<T>(&[], self.len);
         }
         let mut all_clean = true;
-        let most = Leaves::<T>::TILE.min(self.len);
-        let mut records = with_room::<T>(most)?;
-        let mut packed = alloc::vec![0; packed_size::<T>(most)];
+        let batch = Leaves::<T>::TILE.min(self.len);
+        let mut records = with_room::<T>(batch)?;
+        let mut packed = alloc::vec![0; packed_size::<T>(batch)];
         for first in (0..self.len).step_by(Leaves::<T>::TILE) {
-            let count = most.min(self.len - first);
+            let count = batch.min(self.len - first);
             let packed = &mut packed[..packed_size::<T>(count)];
             // SAFETY: there is room for the records. Their data are written, and only these are read, so the records need not
             // be valid.
@@ -458,10 +462,11 @@ impl<T: Datatype> Columns<T> {
         if const { T::TYPE_MAP.size() == 0 } {
             return;
         }
-        let most = Leaves::<T>::at_a_time();
-        for first in (0..self.len).step_by(most) {
-            let count = most.min(self.len - first);
-            // SAFETY: some of the records that the caller guarantees.
+        let batch = Leaves::<T>::at_a_time();
+        for first in (0..self.len).step_by(batch) {
+            let count = batch.min(self.len - first);
+            // SAFETY: these are some of the records that `items` is valid for, and no column was taken: the caller guarantees
+            // both.
             unsafe { self.scatter(first, count, items.wrapping_add(first)) };
         }
     }
@@ -477,7 +482,7 @@ impl<T: Datatype> Columns<T> {
             .iter()
             .map(|storage| storage.as_ref().map(|storage| storage.bytes().as_ptr().cast_mut()));
         // SAFETY: the leaves name data of each record, inside of it; `Unpack` only reads the columns, which are long enough.
-        // The caller guarantees the records.
+        // The caller guarantees that `items` is valid for writing these records.
         unsafe { each::<T, Unpack>(&Leaves::<T>::all(), first, count, items.cast(), starts) };
     }
 }

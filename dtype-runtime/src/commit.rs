@@ -20,7 +20,7 @@ pub(crate) use convert::{Converting, Each, How};
 
 use self::compile::{Compiler, SCRATCH};
 use crate::plan::{Blocks, Op, Plan};
-use crate::shared::{Room, Shared};
+use crate::shared::{Shared, UninitShared};
 use crate::types::{Description, Flags, Interval, Type};
 
 /// A datatype that is ready for packing: immutable, cheap to clone, and shared among threads.
@@ -33,18 +33,18 @@ struct Inner {
     ty: Type,
     plan: Plan,
     single: Single,
-    /// The largest number of instances that is known to name no byte twice. It only grows, and never beyond the
-    /// truth, so threads need not agree on it.
+    /// The largest number of instances that is known to name no byte twice. Threads may race to store it: each stores a
+    /// number for which this was proved.
     disjoint: AtomicUsize,
-    /// Any more instances than this many are known to name a byte twice. It only shrinks, likewise.
+    /// More instances than this are known to name a byte twice. Threads may race to store it, too.
     overlapping: AtomicUsize,
 }
 
-/// What is asked of a single instance before it is copied. It is a few bytes as a rule, so that each step to find out would
-/// show.
+/// What a copy of a single instance has to know. Most instances are a few bytes, so every look-up would show in the time of the
+/// copy.
 pub(crate) struct Single {
-    /// How many bytes from the origin on have all of its data; `usize::MAX`, more than any memory has, if some lie in front of
-    /// the origin or too far behind it, or there are none.
+    /// Bytes from the origin to the end of the data; `usize::MAX`, more than any memory has, if there are no data, or some lie
+    /// in front of the origin or too far behind it.
     pub(crate) reach: usize,
     /// Its packed bytes; `usize::MAX` if they cannot be addressed.
     pub(crate) size: usize,
@@ -87,24 +87,24 @@ impl Type {
         let (ty, extent) = (self.clone(), self.extent());
         if let Some(level) = self.as_level() {
             let all = Blocks::of_level(&level);
-            let room = Room::new();
-            return Committed::new(room, ty, Plan::of_blocks(all, extent));
+            let memory = UninitShared::new();
+            return Committed::new(memory, ty, Plan::of_blocks(all, extent));
         }
         let mut few = [Op::NONE; SCRATCH];
         let mut compiler = Compiler::new(&mut few);
         let written = compiler.compile(self, extent);
         let size = self.size();
-        let room = Room::new();
-        Committed::new(room, ty, Plan::of_program(written, size))
+        let memory = UninitShared::new();
+        Committed::new(memory, ty, Plan::of_program(written, size))
     }
 }
 
 impl Committed {
     #[inline(always)]
-    fn new(room: Room<Inner>, ty: Type, plan: Plan) -> Self {
+    fn new(memory: UninitShared<Inner>, ty: Type, plan: Plan) -> Self {
         let single = Single::of(&ty);
         let (disjoint, overlapping) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
-        Self(room.fill(Inner { ty, plan, single, disjoint, overlapping }))
+        Self(memory.fill(Inner { ty, plan, single, disjoint, overlapping }))
     }
 
     /// The type that was committed.
@@ -149,7 +149,7 @@ impl Committed {
         disjoint
     }
 
-    /// Whether `count` instances name a byte twice, as any more do then. Calls `prove` if this is not known yet.
+    /// Whether `count` instances name a byte twice; then any greater number does, too. Calls `prove` if this is not known yet.
     pub(crate) fn is_overlapping(&self, count: usize, prove: impl FnOnce() -> bool) -> bool {
         if count > self.0.overlapping.load(Ordering::Relaxed) {
             return true;
@@ -161,15 +161,15 @@ impl Committed {
         overlapping
     }
 
-    /// What is asked of a single instance before it is copied.
+    /// What a copy of a single instance has to know.
     #[inline(always)]
     pub(crate) fn single(&self) -> &Single {
         &self.0.single
     }
 
-    /// Computes what the engine needs to pack and unpack instances fast, such as the permutation of a struct's bytes. Without
-    /// this, the first call that needs it does, and takes a microsecond or two longer for that; some tens of microseconds for a
-    /// nest of loops over thousands of runs.
+    /// Computes what the engine needs to pack and unpack instances fast, such as the permutation of a struct's bytes. Otherwise
+    /// the first call that needs it computes it, which takes a microsecond or two, and some tens of microseconds for a nest of
+    /// loops over thousands of runs.
     ///
     /// ```
     /// use dtype_runtime::{Basic, Type};

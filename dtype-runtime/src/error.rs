@@ -10,7 +10,7 @@ pub use malformed::Malformed;
 use crate::basic::LongDouble;
 
 /// An operation was refused. Nothing was written then, except where a function's documentation says otherwise
-/// (`Packer::transfer_to`, and `par_pack` of a converting packer).
+/// (`par_pack` of a converted stream).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -191,13 +191,6 @@ pub enum Error {
         /// The end of this unpacker's part.
         end: u64,
     },
-    /// Sender and receiver are at different positions of the stream.
-    OtherPosition {
-        /// The sender's position in bytes.
-        sender: u64,
-        /// The receiver's position in bytes.
-        receiver: u64,
-    },
     /// A position inside a record that must be checked as a whole, or inside a value that must be converted as a
     /// whole because its width changes.
     InsideRecord {
@@ -319,8 +312,10 @@ impl Error {
         Self::CountTooLarge { count, size }
     }
 
-    /// Adds `records` to the record's index in an error about a part of the records.
-    pub(crate) fn records_later(self, records: usize) -> Self {
+    /// The same error, for records that come after `records` others: an error's record is counted from the first of those that
+    /// the call had.
+    #[must_use]
+    pub fn records_later(self, records: usize) -> Self {
         match self {
             Self::InvalidValue { record, path, expected, value } => {
                 let record = record.saturating_add(records);
@@ -435,10 +430,6 @@ impl fmt::Display for Error {
                     "position {position} is outside this part of the packed stream, {start} to {end}"
                 )
             }
-            Self::OtherPosition { sender, receiver } => write!(
-                f,
-                "the sender is at position {sender} of the packed stream, the receiver at {receiver}"
-            ),
             Self::InsideRecord { position, record } => {
                 write!(f, "position {position} is inside a record of {record} packed bytes")
             }
@@ -466,11 +457,9 @@ impl fmt::Display for Error {
                 f,
                 "the layout touches bytes {start} to {end}, outside the memory of {len} bytes"
             ),
-            Self::Overlap { count } => write!(
-                f,
-                "{count} instances of this type name a byte of memory more than once and cannot be \
-                 unpacked"
-            ),
+            Self::Overlap { count } => {
+                write!(f, "instances overlap in memory; refusing to unpack {count} of them")
+            }
             Self::InvalidValue { record, path, expected, value } => {
                 write!(f, "record {record}")?;
                 if !path.is_empty() {

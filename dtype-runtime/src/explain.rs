@@ -6,9 +6,12 @@ use core::fmt;
 
 use crate::commit::Committed;
 use crate::convertor::Conversion;
-use crate::kernel::explain::{self, Kernel, PerBlock};
+use crate::datatype::Datatype;
+use crate::isa::selected;
+use crate::plan::choose::{self, Kernel, PerBlock, Use};
 use crate::plan::{Blocks, Elements, Op, Plan, numbered_items};
 use crate::representation::Form;
+use crate::typed::Layout;
 
 /// How [`Committed::explain`] explains a plan: for how many instances, and in how many lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +67,7 @@ impl Committed {
     /// the number of packed bytes, and of contiguous pieces in memory.
     ///
     /// If one routine copies all of an operation, the line ends with its name. The choice is made for this
-    /// machine, with the selected [instructions](crate::kernels):
+    /// machine, with the selected [instructions](crate::isa):
     ///
     /// | kernel | what it does |
     /// |---|---|
@@ -124,6 +127,22 @@ impl Conversion {
     pub fn explain(&self, style: &ExplainStyle) -> Explanation<'_> {
         Explanation { plan: self.plan(), of: Of::Conversion(self), style: style.clone() }
     }
+}
+
+/// Explains how [`pack`](crate::pack) copies a slice of so many values, with the selected [instructions](crate::isa): in one
+/// line, with the names that [`Committed::explain`] gives. The kernel `copy` here is inlined moves, whose lengths the compiler
+/// knows; `shuffle` rearranges the bytes of several values at once in registers.
+///
+/// ```
+/// use dtype_runtime::explain::slice;
+/// # dtype_runtime::isa::select(dtype_runtime::isa::Isa::Portable)?;
+/// assert_eq!(slice::<(f64, u8)>(1000), "1000 values: 9000 packed bytes, kernel copy");
+/// # Ok::<(), dtype_runtime::isa::UnavailableError>(())
+/// ```
+pub fn slice<T: Datatype>(values: usize) -> String {
+    let size = T::TYPE_MAP.size() as u128 * values as u128;
+    let kernel = name(Layout::<T>::kernel(values, &mut None));
+    format!("{}: {size} packed bytes{kernel}", number(values as u64, "value"))
 }
 
 impl fmt::Display for Explanation<'_> {
@@ -189,32 +208,30 @@ impl Lines<'_, '_> {
         writeln!(self.f, "{:1$}{text}", "", 2 * depth)
     }
 
-    /// The name of a routine, if kernels are named.
-    fn kernel(&self, kernel: Kernel) -> String {
+    /// The name of a kernel, if kernels are named.
+    fn kernel(&self, kernel: Kernel<'_>) -> String {
         if self.kernels { name(kernel) } else { String::new() }
     }
 
     fn plan(&mut self, plan: &Plan, count: u64) -> fmt::Result {
-        if let Some((all, kernel)) = explain::single(plan, count) {
-            let ops = [Op::Blocks(all)];
-            return self.repeated(plan, &ops, count, plan.extent(), kernel, 0);
-        }
-        let all = plan.ops();
-        match count {
-            0 => self.line(0, "nothing"),
-            1 => match self.kernels.then(|| explain::one(plan)).flatten() {
-                Some(kernel) => {
-                    self.line(0, &format!("at once{}", name(kernel)))?;
-                    self.ops(plan, all, false, 1)
-                }
-                None => self.ops(plan, all, true, 0),
-            },
-            _ => {
-                let kernel = explain::instances(plan, count).unwrap_or_else(|| {
-                    explain::repeated(all, plan.program(), count, plan.extent())
-                });
-                self.repeated(plan, all, count, plan.extent(), kernel, 0)
+        let runs = &mut None;
+        let (ops, extent) = (plan.ops(), plan.extent());
+        match choose::instances(plan, count, selected(), Use::Pack, runs) {
+            Kernel::Nothing => self.line(0, "nothing"),
+            // Blocks at equal distances are explained as they are copied: all together.
+            Kernel::Blocks(all) => {
+                let kernel = choose::blocks(&all, plan.program(), selected(), Use::Pack);
+                self.repeated(plan, ops, count, extent, kernel, 0)
             }
+            // Of the records that it rearranges at once, there is only one.
+            Kernel::Permutation(_) if count == 1 => {
+                if self.kernels {
+                    self.line(0, "at once, kernel permute")?;
+                }
+                self.ops(plan, ops, !self.kernels, usize::from(self.kernels))
+            }
+            _ if count == 1 => self.ops(plan, ops, true, 0),
+            kernel => self.repeated(plan, ops, count, extent, kernel, 0),
         }
     }
 
@@ -225,7 +242,7 @@ impl Lines<'_, '_> {
         ops: &[Op],
         count: u64,
         stride: i64,
-        kernel: Kernel,
+        kernel: Kernel<'_>,
         depth: usize,
     ) -> fmt::Result {
         let named = self.kernel(kernel);
@@ -240,7 +257,8 @@ impl Lines<'_, '_> {
             }
             _ => {
                 self.line(depth, &format!("loop of {count}, stride {stride}{named}"))?;
-                self.ops(plan, ops, kernel == Kernel::Walk, depth + 1)
+                let alone = matches!(kernel, Kernel::Walk | Kernel::Copy);
+                self.ops(plan, ops, alone, depth + 1)
             }
         }
     }
@@ -254,10 +272,10 @@ impl Lines<'_, '_> {
                 return Ok(());
             }
             let kernels = alone && self.kernels;
-            let named = |kernel: Kernel| if kernels { name(kernel) } else { String::new() };
+            let named = |kernel: Kernel<'_>| if kernels { name(kernel) } else { String::new() };
             match op {
                 Op::Blocks(blocks) => {
-                    let kernel = named(explain::blocks(*blocks, program));
+                    let kernel = named(choose::blocks(blocks, program, selected(), Use::Pack));
                     self.line(depth, &format!("{}{kernel}", copies(blocks)))?;
                 }
                 Op::List(list) => {
@@ -265,14 +283,18 @@ impl Lines<'_, '_> {
                         Some(len) => format!("{len} bytes each"),
                         None => "different lengths".to_string(),
                     };
-                    let kernel = named(explain::list(list, program));
+                    let kernel =
+                        named(choose::of_list(list, program.lists(), selected(), Use::Pack));
                     let count = list.count();
                     self.line(depth, &format!("list of {count} blocks of {length}{kernel}"))?;
                 }
                 Op::Elements(all) => self.line(depth, &values(all))?,
                 Op::Loop { count, stride, .. } => {
                     if alone {
-                        let kernel = explain::repeated(body, program, *count, *stride);
+                        let runs = &mut None;
+                        let isa = selected();
+                        let kernel =
+                            choose::repeated(body, program, *count, *stride, isa, Use::Pack, runs);
                         self.repeated(plan, body, *count, *stride, kernel, depth)?;
                     } else {
                         // The enclosing routine executes this loop.
@@ -311,25 +333,78 @@ fn values(elements: &Elements) -> String {
     }
 }
 
-/// The name of a routine, appended to the operation that it copies.
-fn name(kernel: Kernel) -> String {
-    let moves = |each| match each {
-        PerBlock::Moves { number: 1, width } => width.to_string(),
-        PerBlock::Moves { number, width } => format!("{width}x{number}"),
-        PerBlock::Touching { first, second } => format!("{first}+{second}"),
-        PerBlock::Long => "_long".to_string(),
-        PerBlock::Masked { width } => format!("_masked{width}"),
-        PerBlock::Varied => "_varied".to_string(),
-    };
+/// The name of a kernel, appended to the operation that it copies.
+fn name(kernel: Kernel<'_>) -> String {
     match kernel {
         Kernel::Copy => ", kernel copy".to_string(),
         Kernel::Strided(each) => format!(", kernel strided{}", moves(each)),
         Kernel::Grid(each) => format!(", kernel grid{}", moves(each)),
-        Kernel::Tiles => ", kernel tiles".to_string(),
-        Kernel::Permutation { records: 1 } => ", kernel permute".to_string(),
-        Kernel::Permutation { records } => format!(", kernel permute, {records} at once"),
-        Kernel::Records { runs } => format!(", kernel records, {}", number(runs as u64, "run")),
+        Kernel::Tiles(_) => ", kernel tiles".to_string(),
+        Kernel::Permutation(all) | Kernel::PermutedRows(all) => match all.records() {
+            1 => ", kernel permute".to_string(),
+            records => format!(", kernel permute, {records} at once"),
+        },
+        Kernel::Records(all) => records(all.runs.len()),
+        Kernel::Steps(all) => {
+            let steps = all.steps.as_ref().map_or(0, |steps| steps.len());
+            format!(", kernel permute, in {}", number(steps as u64, "step"))
+        }
+        Kernel::Runs(all) => records(all.len()),
         Kernel::List(each) => format!(", kernel list{}", moves(each)),
-        Kernel::Walk => String::new(),
+        Kernel::Flat(all) => {
+            format!(
+                ", kernel list{}",
+                moves(choose::list(
+                    &all.lists.entries(&all.list),
+                    all.list.moves(),
+                    selected(),
+                    Use::Pack
+                ))
+            )
+        }
+        Kernel::Shuffle(all) => format!(", kernel shuffle, {} at once", all.records()),
+        Kernel::Nothing | Kernel::Walk | Kernel::Blocks(_) => String::new(),
+    }
+}
+
+/// The name of the kernel that copies records run by run.
+fn records(runs: usize) -> String {
+    format!(", kernel records, {}", number(runs as u64, "run"))
+}
+
+/// The end of a kernel's name: how it copies a block.
+const fn moves(each: PerBlock) -> &'static str {
+    match each {
+        PerBlock::None => "0",
+        PerBlock::One1 => "1",
+        PerBlock::One2 => "2",
+        PerBlock::One4 => "4",
+        PerBlock::One8 => "8",
+        PerBlock::One16 => "16",
+        PerBlock::One32 => "32",
+        PerBlock::Touching2_1 => "2+1",
+        PerBlock::Touching4_2 => "4+2",
+        PerBlock::Touching8_2 => "8+2",
+        PerBlock::Touching8_4 => "8+4",
+        PerBlock::Touching16_4 => "16+4",
+        PerBlock::Touching16_8 => "16+8",
+        PerBlock::Touching32_8 => "32+8",
+        PerBlock::Two1 => "1x2",
+        PerBlock::Two2 | PerBlock::Halves2 => "2x2",
+        PerBlock::Two4 | PerBlock::Halves4 => "4x2",
+        PerBlock::Two8 | PerBlock::Halves8 => "8x2",
+        PerBlock::Two16 => "16x2",
+        PerBlock::Two32 => "32x2",
+        PerBlock::Three16 => "16x3",
+        PerBlock::Four1 => "1x4",
+        PerBlock::Four2 => "2x4",
+        PerBlock::Four4 => "4x4",
+        PerBlock::Four8 => "8x4",
+        PerBlock::Four16 => "16x4",
+        PerBlock::Four32 => "32x4",
+        PerBlock::Masked32 => "_masked32",
+        PerBlock::Masked64 => "_masked64",
+        PerBlock::Long => "_long",
+        PerBlock::Varied => "_varied",
     }
 }

@@ -1,6 +1,6 @@
 //! The copy routines: what executes a plan.
 //!
-//! [`execute`] walks the operations of a plan and hands each to a kernel. A kernel is generic over a
+//! [`execute`] walks the operations of a plan and hands each to the kernel that [`choose`] names. A kernel is generic over a
 //! [`Direction`](direction::Direction), so that packing, unpacking, moving and zeroing are the same code, and over the
 //! [`Registers`](registers::Registers) of a set of instructions. It trusts its pointers: the caller has checked the
 //! memory that the plan spans.
@@ -11,29 +11,27 @@
 //! | `registers` | what a set of instructions offers, and the dispatch to the one that is selected |
 //! | `vector` | registers whose bytes are rearranged, and the dispatch for the kernels that use them |
 //! | `x86_64`, `aarch64` | AVX2 and AVX-512, and NEON |
-//! | `moves`, `pieces` | one block: its length known at run time, or at compile time |
-//! | `rows`, `blocks`, `grid` | blocks at equal distances, in one and two dimensions |
+//! | `block` | one block: its length known at run time, or at compile time |
+//! | `strided` | blocks at equal distances |
+//! | `grid` | blocks in two dimensions that share cache lines: matrices |
 //! | `irregular` | lists of blocks |
-//! | `permute`, `records` | arrays of small structs |
+//! | `permute` | arrays of small structs, several at a time |
+//! | `record` | records of a few runs: one instance, and arrays of structs |
 //! | `shuffle` | slices of values, whose padding nobody else accesses |
-//! | `one` | one instance |
 //! | `gather` | arrays of small structs as columns, and back |
 //! | `lanes` | values in packed records that must lie in a range |
 //! | `reverse`, `integers`, `elements` | values that change on the way |
-//! | `chosen`, `explain` | which kernel copies what |
 //!
 //! Another instruction set needs a file that implements [`Vector`](vector::Vector), as `aarch64` does, an arm in
-//! `compiled_for_vectors!`, which dispatches, and a variant of [`Isa`](crate::kernels::Isa): the compiler then leads to the
-//! questions in `kernels` that each variant answers. One with masks or wide moves may implement `Registers`, too, with an arm
+//! `compiled_for_vectors!`, which dispatches, and a variant of [`Isa`](crate::isa::Isa): the compiler then leads to the
+//! questions in `isa` that each variant answers. One with masks or wide moves may implement `Registers`, too, with an arm
 //! in `compiled_for_selected!`: then all kernels are compiled for it.
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
-pub(crate) mod blocks;
-mod chosen;
+pub(crate) mod block;
 pub(crate) mod direction;
 pub(crate) mod elements;
-pub(crate) mod explain;
 mod gather;
 mod grid;
 pub(crate) mod integers;
@@ -43,19 +41,20 @@ mod irregular;
     allow(dead_code, reason = "only some machines have vectors")
 )]
 mod lanes;
-mod moves;
-pub(crate) mod one;
+#[cfg(test)]
+pub(crate) mod measured;
 mod permute;
-pub(crate) mod pieces;
-mod records;
+mod record;
 mod registers;
 mod reverse;
-mod rows;
 #[cfg_attr(
     not(any(target_arch = "x86_64", target_arch = "aarch64")),
     allow(dead_code, reason = "only some machines have vectors")
 )]
 mod shuffle;
+mod strided;
+#[cfg(test)]
+pub(crate) mod tests;
 #[cfg_attr(
     not(any(target_arch = "x86_64", target_arch = "aarch64")),
     allow(dead_code, reason = "only some machines have vectors")
@@ -64,23 +63,26 @@ mod vector;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
-pub(crate) use blocks::{blocks, part as part_of_blocks, run};
+pub(crate) use block::{constant, run};
 pub(crate) use direction::{Direction, Move, Pack, Steps, Unpack, Way, Zero};
 pub(crate) use gather::{columns, is_gathering};
 pub(crate) use grid::part as part_of_grid;
 pub(crate) use irregular::{list, list_within};
 pub(crate) use lanes::test;
-pub(crate) use permute::{blocks as permuted_blocks, is_worth_a_call, permute, permute_or};
-pub(crate) use records::part as part_of_records;
+pub(crate) use permute::{permute, permute_or, permuted_blocks};
+pub(crate) use record::part as part_of_records;
+pub(crate) use record::{one, one_run};
 pub(crate) use reverse::reverse;
-pub(crate) use rows::{beats_pieces, grid, may_beat_pieces, strided};
-pub(crate) use shuffle::{is_shuffling, pack_values, unpack_values};
+pub(crate) use shuffle::{pack_values, unpack_values};
+pub(crate) use strided::part as part_of_blocks;
+pub(crate) use strided::{blocks, grid, strided, strided_shared};
 
-use chosen::Kernel;
-use registers::compiled_for_selected;
+use permute::permuted;
+use registers::{Registers, compiled_for_selected};
 
-use crate::kernels::selected;
-use crate::plan::{Blocks, Body, Flat, Op, Plan, Program, SHORT, items};
+use crate::isa::selected;
+use crate::plan::choose::{self, Kernel};
+use crate::plan::{Blocks, Flat, Op, Plan, Program, SHORT, items};
 
 /// Executes a plan for `count` instances.
 ///
@@ -94,90 +96,64 @@ pub(crate) unsafe fn execute<D: Direction>(
     memory: *mut u8,
     packed: *mut u8,
 ) {
-    // SAFETY: passed on to the caller.
+    // SAFETY: each arm copies these instances, and the last ones several.
     unsafe {
         match count {
             0 => {}
-            1 => one::one::<D>(plan, memory, packed),
+            1 => one::<D>(plan, memory, packed),
+            _ if !selected().permutes() && plan.program().is_few_runs(count) => {
+                few::<D>(plan.program(), count, memory, packed);
+            }
             _ => several::<D>(plan, count, memory, packed),
         }
     }
 }
 
-/// Executes a plan for several instances. Every call is the last thing that it does, so that it has no registers to save.
-///
-/// # Safety
-///
-/// As [`execute`]; there must be at least one instance.
-#[inline]
-unsafe fn several<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed: *mut u8) {
-    let program = plan.program();
-    // SAFETY: passed on to the caller.
-    unsafe {
-        if !selected().permutes() && program.is_few_runs(count) {
-            few::<D>(program, count, memory, packed);
-        } else {
-            permuted_or_not::<D>(plan, count, memory, packed);
-        }
-    }
-}
-
 compiled_for_selected! {
-    /// Executes a plan for several instances by their permutation, if there is one and the machine executes it, or otherwise as
-    /// [`unpermuted`] does.
+    /// Executes a plan for several instances. If they are permuted, that is the last thing that it does, so that it has no
+    /// registers to save.
     ///
     /// # Safety
     ///
-    /// As [`several`].
-    unsafe fn permuted_or_not[D: Direction][D](
+    /// There must be several instances. For these, the promise of [`execute`].
+    unsafe fn several[D: Direction][D](
         plan: &Plan, count: u64, memory: *mut u8, packed: *mut u8,
     ) = R => {
-        if let Some(all) = plan.program().instances() {
-            #[expect(clippy::cast_possible_truncation, reason = "bytes and a displacement in memory")]
-            let (bytes, disp) = ((plan.size() * count) as usize, all.disp as isize);
-            let first = memory.wrapping_offset(disp);
+        let bytes = plan.size() * count;
+        #[expect(clippy::cast_possible_truncation, reason = "bytes and a displacement in memory")]
+        if R::ISA.permutes()
+            && let Some(all) = choose::permuted_instances(plan, bytes, D::USE)
             // The permutation is that of the instances, counted from the displacement.
-            if permute::by_registers::<D, R>(&all.permutation, 0..bytes, first, packed) {
-                return;
-            }
+            && let first = memory.wrapping_offset(all.disp as isize)
+            && R::permute::<D>(&all.permuted.permutation, 0..bytes as usize, first, packed)
+        {
+            return;
         }
         unpermuted::<D>(plan, count, memory, packed);
     };
 }
 
-/// Executes a plan block by block if an instance is a [`single`] operation, by its records if they are a few runs, or otherwise
-/// by its operations.
+/// Executes a plan for several instances that are not permuted.
 ///
 /// # Safety
 ///
-/// As [`several`].
+/// The promise of [`execute`].
 #[inline(never)]
 unsafe fn unpermuted<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed: *mut u8) {
-    let (program, extent) = (plan.program(), plan.extent());
-    if let Some(all) = single(plan, count) {
-        // SAFETY: passed on to the caller; the blocks are all that an instance is.
-        unsafe { blocks::repeated::<D>(&all, program, count, extent, memory, packed) };
-        return;
-    }
-    // Moving and zeroing have no packed bytes that a record would be found by.
-    if count > 2
-        && D::IS_PACKED
-        && let Some(all) = program.records()
-        && all.are_run_by_run()
-    {
-        let (disp, from) = all.find(0);
-        #[expect(clippy::cast_possible_truncation, reason = "bytes in memory")]
-        let len = (plan.size() * count) as usize;
-        // SAFETY: all bytes of the instances, which the caller guarantees.
-        return unsafe { records::part::<D>(all, from, len, memory.wrapping_offset(disp), packed) };
-    }
-    let instance = program.instance();
-    // SAFETY: passed on to the caller.
+    let program = plan.program();
+    // SAFETY: the blocks, the records, or the repetitions are the instances: the same bytes.
     unsafe {
-        if count < records::Tiled::MIN_RECORDS as u64 {
-            walked::<D>(instance, program, count, extent, memory, packed);
+        if let Some(all) = choose::joined(plan, count) {
+            blocks::<D>(&all, program, memory, packed);
+        } else if let Some(all) = choose::records(program, count, D::USE) {
+            let (disp, from) = all.find(0);
+            #[expect(clippy::cast_possible_truncation, reason = "bytes in memory")]
+            let len = (plan.size() * count) as usize;
+            part_of_records::<D>(all, from, len, memory.wrapping_offset(disp), packed);
+        } else if choose::are_walked(program, count) {
+            walked::<D>(program.instance(), program, count, plan.extent(), memory, packed);
         } else {
-            repeated::<D>(instance, program, count, extent, memory, packed);
+            repeated::<D>(program.instance(), program, count, plan.extent(), memory, packed);
         }
     }
 }
@@ -186,7 +162,7 @@ unsafe fn unpermuted<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, pac
 ///
 /// # Safety
 ///
-/// As [`execute`].
+/// The promise of [`execute`].
 #[inline(never)]
 #[expect(clippy::cast_possible_truncation, reason = "short runs in memory")]
 unsafe fn few<D: Direction>(program: &Program, count: u64, memory: *mut u8, packed: *mut u8) {
@@ -199,9 +175,7 @@ unsafe fn few<D: Direction>(program: &Program, count: u64, memory: *mut u8, pack
     };
     // SAFETY: called below for the runs of each instance, which the caller guarantees, and for as many packed bytes.
     let run = |disp, len, memory: *mut u8, packed: *mut u8| unsafe {
-        if !D::chosen(|| Kernel::Copy, packed) {
-            blocks::run::<D>(memory.wrapping_offset(disp), packed, len);
-        }
+        self::run::<D>(memory.wrapping_offset(disp), packed, len);
     };
     // The runs of each instance: one and two are the most frequent, and are read only once.
     match instance {
@@ -236,26 +210,12 @@ unsafe fn few<D: Direction>(program: &Program, count: u64, memory: *mut u8, pack
     }
 }
 
-/// What an instance is, if that is blocks at equal distances, which are executed as such unless a permutation copies `count`
-/// instances, or they are records.
-#[inline(always)]
-fn single(plan: &Plan, count: u64) -> Option<Blocks> {
-    let program = plan.program();
-    let is_single = |all: &Blocks| is_joined(all, plan, count) || program.records().is_none();
-    program.single().copied().filter(is_single)
-}
-
-/// Whether `count` instances are blocks at equal distances, as one instance is.
-#[inline(always)]
-fn is_joined(blocks: &Blocks, plan: &Plan, count: u64) -> bool {
-    blocks.repeated(count, plan.extent()).is_some()
-}
-
 /// Executes a constant program `count` times, at a stride of `stride` bytes.
 ///
 /// # Safety
 ///
-/// As [`execute`], for the bytes that the operations name in each repetition.
+/// The bytes that the operations name in each repetition, relative to `memory`, and as many from `packed` on must be valid for
+/// `D`.
 pub(crate) unsafe fn program<D: Direction>(
     ops: &[Op],
     count: u64,
@@ -263,7 +223,7 @@ pub(crate) unsafe fn program<D: Direction>(
     memory: *mut u8,
     packed: *mut u8,
 ) {
-    // SAFETY: passed on to the caller. Lists are made at run time only, so a constant program has none.
+    // SAFETY: the same repetitions. Lists are made at run time only, so a constant program has none.
     unsafe { repeated::<D>(ops, Program::empty(), count, stride, memory, packed) };
 }
 
@@ -271,8 +231,8 @@ pub(crate) unsafe fn program<D: Direction>(
 ///
 /// # Safety
 ///
-/// As [`execute`], for the bytes that the operations name in each repetition; the lists among them
-/// must be the program's.
+/// The bytes that the operations name in each repetition, relative to `memory`, and as many from `packed` on must be valid for
+/// `D`. The lists among the operations must be the program's.
 pub(crate) unsafe fn repeated<D: Direction>(
     ops: &[Op],
     program: &Program,
@@ -281,67 +241,43 @@ pub(crate) unsafe fn repeated<D: Direction>(
     memory: *mut u8,
     packed: *mut u8,
 ) -> *mut u8 {
-    if ops.is_empty() {
-        // Nothing, whatever the count.
-        return packed;
+    let room = &mut None;
+    let kernel = choose::repeated(ops, program, count, stride, selected(), D::USE, room);
+    // SAFETY: the caller guarantees the bytes of the repetitions: they are what the kernel was chosen for.
+    unsafe {
+        match kernel {
+            Kernel::Nothing => packed,
+            Kernel::Blocks(all) => blocks::<D>(&all, program, memory, packed),
+            Kernel::Permutation(all) => match permuted::<D>(all, count, memory, packed) {
+                Some(end) => end,
+                // Another thread has selected other instructions meanwhile.
+                None => walked::<D>(ops, program, count, stride, memory, packed),
+            },
+            Kernel::PermutedRows(_) | Kernel::Grid(_) | Kernel::Tiles(_) => match ops {
+                [Op::Blocks(row)] => {
+                    grid::rows::<D>(kernel, row, program, count, stride, memory, packed)
+                }
+                _ => packed,
+            },
+            Kernel::Runs(runs) => record::run_by_run::<D>(runs, stride, count, memory, packed),
+            Kernel::Flat(Flat { list, lists, .. }) => {
+                let mut packed = packed;
+                for iteration in 0..count {
+                    let memory = memory.wrapping_offset(offset(stride, iteration));
+                    packed = self::list::<D>(list, lists, memory, packed);
+                }
+                packed
+            }
+            _ => walked::<D>(ops, program, count, stride, memory, packed),
+        }
     }
-    if count > 1
-        && let Some(body) = program.body(ops, stride, count)
-        // SAFETY: the same bytes.
-        && let Some(end) = unsafe { by_table::<D>(body, count, stride, memory, packed) }
-    {
-        return end;
-    }
-    if let [Op::Blocks(only)] = ops {
-        // SAFETY: the same bytes.
-        return unsafe { blocks::repeated::<D>(only, program, count, stride, memory, packed) };
-    }
-    if let Some(record) = records::Record::new(ops, stride, count) {
-        // SAFETY: the same bytes in another order.
-        return unsafe { record.execute::<D>(memory, packed) };
-    }
-    // SAFETY: passed on to the caller.
-    unsafe { walked::<D>(ops, program, count, stride, memory, packed) }
-}
-
-/// So many repetitions that are close together are copied run by run faster than one after another.
-const MIN_RUN_BY_RUN: u64 = 8;
-
-/// As [`repeated`], by the table of the operations: by their permutation, if the machine executes it, or as a list, if the
-/// repetitions are too few or too far apart to be copied run by run. Returns `None` without an effect otherwise.
-///
-/// # Safety
-///
-/// As [`repeated`]; the body must be these operations.
-unsafe fn by_table<D: Direction>(
-    body: &Body,
-    count: u64,
-    stride: i64,
-    memory: *mut u8,
-    packed: *mut u8,
-) -> Option<*mut u8> {
-    if let Some(permutation) = &body.permutation {
-        // SAFETY: the permutation is computed from the operations, whose bytes the caller guarantees.
-        return unsafe { permute::end::<D>(permutation, count, memory, packed) };
-    }
-    if count >= MIN_RUN_BY_RUN && records::Tiled::new(0, stride, count).is_some() {
-        return None;
-    }
-    let Flat { list, lists, .. } = body.list.as_ref()?;
-    let mut packed = packed;
-    for iteration in 0..count {
-        let memory = memory.wrapping_offset(offset(stride, iteration));
-        // SAFETY: the runs of one repetition, which the caller guarantees; the list is of these tables.
-        packed = unsafe { self::list::<D>(list, lists, memory, packed) };
-    }
-    Some(packed)
 }
 
 /// As [`repeated`], one repetition after another.
 ///
 /// # Safety
 ///
-/// As [`repeated`].
+/// The promise of [`repeated`].
 unsafe fn walked<D: Direction>(
     ops: &[Op],
     program: &Program,
@@ -350,10 +286,6 @@ unsafe fn walked<D: Direction>(
     memory: *mut u8,
     packed: *mut u8,
 ) -> *mut u8 {
-    // SAFETY: passed on to the caller.
-    if unsafe { D::chosen(|| Kernel::Walk, packed) } {
-        return packed;
-    }
     let mut packed = packed;
     for iteration in 0..count {
         let memory = memory.wrapping_offset(offset(stride, iteration));
@@ -368,7 +300,8 @@ unsafe fn walked<D: Direction>(
 ///
 /// # Safety
 ///
-/// As [`repeated`], for the bytes that the operations name.
+/// The bytes that the operations name, relative to `memory`, and as many from `packed` on must be valid for `D`. The lists among
+/// the operations must be the program's.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "runs in memory")]
 unsafe fn operations<D: Direction>(
@@ -382,9 +315,7 @@ unsafe fn operations<D: Direction>(
         let (run, len) = (memory.wrapping_offset(*disp as isize), *len as usize);
         // SAFETY: one of the operations, which the caller guarantees.
         unsafe {
-            if !D::chosen(|| Kernel::Copy, packed) {
-                blocks::run::<D>(run, packed, len);
-            }
+            self::run::<D>(run, packed, len);
         }
         packed = packed.wrapping_add(D::advance(len));
         rest = after;
@@ -400,7 +331,7 @@ unsafe fn operations<D: Direction>(
 ///
 /// # Safety
 ///
-/// As there.
+/// The promise of [`operations`].
 #[inline(never)]
 unsafe fn any_operations<D: Direction>(
     ops: &[Op],
@@ -431,20 +362,4 @@ unsafe fn any_operations<D: Direction>(
 #[expect(clippy::cast_possible_truncation, reason = "wraps by design, see above")]
 fn offset(stride: i64, iteration: u64) -> isize {
     stride.wrapping_mul(iteration.cast_signed()) as isize
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn blocks_that_are_records_are_not_single() {
-        // Two blocks that the next instance continues, that touch its first block, and that do neither.
-        let blocks = Blocks { disp: 0, len: 4, count: 2, stride: 12 };
-        let is_single = [24, 16, 40].map(|extent| {
-            let plan = Plan::of_blocks(blocks, extent);
-            [1, 2].map(|count| single(&plan, count).is_some())
-        });
-        assert_eq!(is_single, [[true, true], [true, false], [true, true]]);
-    }
 }

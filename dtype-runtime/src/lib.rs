@@ -76,7 +76,7 @@
 //!
 //! Every step from the type to the code that is executed can be inspected: [`Type::type_map`], [`Type::signature`],
 //! [`Type::envelope`] and [`Type::contents`], [`Type::description`], [`Committed::optimized_description`], [`Committed::plan`],
-//! and [`Committed::explain`], which names the routine for each operation. The crate `dtype-show` draws layouts as text and as
+//! and [`Committed::explain`], which names the routine for each operation. [`outline`] walks a layout level by level. The crate `dtype-show` draws layouts as text and as
 //! SVG, and prints the calls that made a type, or a program that makes it again.
 //!
 //! # In fragments
@@ -135,7 +135,7 @@
 //! # Vector instructions
 //!
 //! If the processor has the instructions for it, arrays of small records are packed several records at a time. The
-//! processor is queried once; the packed bytes are the same on every one. [`kernels`] reports the selected instruction
+//! processor is queried once; the packed bytes are the same on every one. [`isa`] reports the selected instruction
 //! set, and changes it.
 //!
 //! # Features
@@ -144,7 +144,6 @@
 //! |---|---|---|
 //! | `derive` | yes | `#[derive(Datatype)]` |
 //! | `std` | yes | `Read`, `Write` and `Seek` for the convertor; without it the crate is `no_std` with `alloc` |
-//! | `arrow` | no | the module `arrow`: records as a `RecordBatch` of Arrow and back; columns as its buffers |
 //! | `crc32c` | no | `convertor::Crc32c`, a checksum over the packed stream |
 //! | `rayon` | no | `Packer::par_pack` and `Unpacker::par_unpack`: large messages on all cores |
 //! | `bytes` | no | `Packer` is a `bytes::Buf`, `Unpacker::buf_mut` lends a `bytes::BufMut` |
@@ -190,8 +189,6 @@ extern crate alloc;
 #[path = "private.rs"]
 #[allow(unsafe_code, reason = "reads the bits of an enum in constants")]
 pub mod __private;
-#[cfg(feature = "arrow")]
-pub mod arrow;
 pub mod basic;
 #[allow(unsafe_code, reason = "copies between records and columns, and owns a column's memory")]
 mod columns;
@@ -210,15 +207,12 @@ mod error;
 pub mod explain;
 #[allow(unsafe_code, reason = "implements the unsafe trait, and reads checked bytes as values")]
 mod fields;
+pub mod isa;
 #[allow(unsafe_code, reason = "copies through raw pointers, which its callers have checked")]
 mod kernel;
-pub mod kernels;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
-#[cfg(test)]
-#[path = "../tests/numbers/mod.rs"]
-mod numbers;
-mod outline;
+pub mod outline;
 pub mod plan;
 pub mod representation;
 #[cfg(feature = "serde")]
@@ -226,7 +220,6 @@ mod serialize;
 #[allow(unsafe_code, reason = "a counted pointer")]
 mod shared;
 mod signature;
-pub mod stored;
 #[allow(unsafe_code, reason = "calls the kernels, and makes records of checked bytes")]
 mod typed;
 #[allow(unsafe_code, reason = "the check of a record takes its bytes")]

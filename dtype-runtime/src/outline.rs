@@ -1,9 +1,42 @@
-//! A datatype and its parts, one level at a time, for `dtype-show` and `dtype-npy`.
+//! A datatype and its parts, one level at a time: what programs walk that draw a layout or write it in another notation, as the
+//! crates `dtype-show` and `dtype-npy` do.
 //!
-//! Each level says where the data of its parts can be. So a picture of a part of a layout visits only that part, and skips
-//! everything else, however large.
-
-#![allow(missing_docs, reason = "hidden, and the names say it")]
+//! An [`Outline`] is a [`Type`] or the map of a Rust type. [`Outline::parts`] is its outermost level: a list of blocks, the
+//! members of a structure, the fields of a struct. Each level says where the data of its parts can be, so a program that looks
+//! at a part of a layout visits only that part, and skips everything else, however large.
+//!
+//! [`Type::type_map`] instead lists every basic datatype, and [`Type::contents`] the arguments of the call that made a type.
+//!
+//! ```
+//! use dtype_runtime::outline::{Outline, Parts};
+//! use dtype_runtime::{Basic, Type};
+//!
+//! /// The names of the levels around the first data.
+//! fn levels(outline: Outline<'_>) -> Vec<String> {
+//!     let (level, inner) = match outline.parts() {
+//!         Parts::Nothing => return Vec::new(),
+//!         Parts::Leaf(basic) => return vec![outline.leaf_name(basic).to_owned()],
+//!         Parts::Same(of) => return levels(of),
+//!         Parts::Array { old, .. } => ("array".to_owned(), Outline::Type(old)),
+//!         Parts::Grid { blocks, block, of } => (format!("{} × {}", blocks.count, block.count), of),
+//!         Parts::List(list) => (format!("{} blocks", list.len()), Outline::Type(list.old)),
+//!         Parts::Fields(fields) => match fields.iter().find_map(|field| Some((field, field.map()?))) {
+//!             Some((field, map)) => (field.name().to_owned(), Outline::Map(map)),
+//!             None => return Vec::new(),
+//!         },
+//!         Parts::Members(members, names) => match members.first() {
+//!             Some(member) => (names.name(0).into_owned(), Outline::Type(&member.ty)),
+//!             None => return Vec::new(),
+//!         },
+//!     };
+//!     [vec![level], levels(inner)].concat()
+//! }
+//!
+//! let column = Type::vector(3, 1, 4, &Type::basic(Basic::F64))?;
+//! let all = Type::structure(&[2], &[8], &[column])?;
+//! assert_eq!(levels(Outline::Type(&all)), ["0", "3 × 1", "f64"]);
+//! # Ok::<(), dtype_runtime::Error>(())
+//! ```
 
 use alloc::borrow::Cow;
 use alloc::format;
@@ -14,48 +47,63 @@ use crate::basic::Basic;
 use crate::typemap::{self, Node, TypeMap};
 use crate::types::{Constructor, Lengths, Member, Order, Type};
 
-/// A datatype: a type that constructors made, or the map that the derive made, which has the names of fields.
+/// A datatype whose parts are looked at.
 #[derive(Clone, Copy, Debug)]
-pub enum Source<'a> {
+pub enum Outline<'a> {
+    /// A type that constructors made. Its parts have numbers.
     Type(&'a Type),
+    /// The map of a Rust type, [`Datatype::TYPE_MAP`](crate::Datatype::TYPE_MAP). Its fields have names.
     Map(&'static TypeMap),
 }
 
-/// `count` instances with a stride of `stride` bytes.
-#[derive(Clone, Copy, Debug)]
+/// Instances at equal distances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repetition {
+    /// The number of instances.
     pub count: u64,
+    /// Bytes from one instance to the next, which may be negative.
     pub stride: i64,
 }
 
-/// The parts of a datatype.
-#[derive(Debug)]
+/// The parts of a datatype: one level. Displacements are in bytes.
+#[derive(Clone, Debug)]
 pub enum Parts<'a> {
+    /// A marker, without data.
     Nothing,
+    /// A basic datatype.
     Leaf(Basic),
-    /// A type with the same data but another name or other bounds.
-    Same(Source<'a>),
-    /// A part of an array: `built` consists of elements of type `old`, in internal structures.
+    /// A type with the same data in the same places, but other bounds: of a `dup`, a `resized` or a pair.
+    Same(Outline<'a>),
+    /// A part of an array: a `subarray` or a `darray`.
     Array {
+        /// The same data as blocks of blocks, one level for each dimension.
         built: &'a Type,
+        /// The type of the array's elements.
         old: &'a Type,
     },
-    /// Blocks at equal distances, and the contents of each.
+    /// Blocks at equal distances, the first one at displacement 0: of a `contiguous`, a `vector`, or an array in a struct.
     Grid {
+        /// The blocks.
         blocks: Repetition,
+        /// The instances in each block.
         block: Repetition,
-        of: Source<'a>,
+        /// What each instance is.
+        of: Outline<'a>,
     },
+    /// Blocks at irregular displacements: of an `indexed` and its relatives.
     List(List<'a>),
-    /// The fields of a struct.
+    /// The fields of a struct. One without a [map](typemap::Field::map) is not part of the datatype.
     Fields(&'static [typemap::Field]),
+    /// The members of a `structure`, and how they are called.
     Members(&'a [Member], Names),
 }
 
-/// The names of a structure's members.
-#[derive(Clone, Copy, Debug)]
+/// What the members of a structure are called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Names {
+    /// By their numbers.
     Numbers,
+    /// The two members of a pair: `value` and `index`.
     ValueIndex,
 }
 
@@ -66,33 +114,39 @@ pub struct List<'a> {
     displacements: &'a [i64],
     /// The unit of the displacements, in bytes.
     unit: i64,
+    /// The type of the instances in each block. They are one extent apart.
     pub old: &'a Type,
 }
 
-/// The number of blocks of a list that [`List::read`] returns.
-pub const AT_ONCE: usize = 64;
-
-#[expect(clippy::len_without_is_empty, reason = "a list has blocks")]
 impl<'a> List<'a> {
-    pub fn len(&self) -> usize {
+    /// The number of blocks.
+    pub const fn len(&self) -> usize {
         self.displacements.len()
     }
 
-    /// The length of up to [`AT_ONCE`] blocks, the first at index `from`, and the displacement of each in bytes.
-    pub fn read(self, from: usize) -> impl DoubleEndedIterator<Item = (u64, i128)> + use<'a> {
-        let unit = i128::from(self.unit);
-        (from..self.len().min(from + AT_ONCE)).map(move |i| {
-            let length = match self.lengths {
-                Lengths::Each(lengths) => lengths[i],
-                Lengths::Same(length) => length,
-            };
-            (length, i128::from(self.displacements[i]) * unit)
-        })
+    /// Whether there are no blocks.
+    pub const fn is_empty(&self) -> bool {
+        self.displacements.is_empty()
+    }
+
+    /// The length in instances of the block with this index, and its displacement in bytes. `None` past the last block.
+    pub fn get(&self, index: usize) -> Option<(u64, i128)> {
+        let displacement = i128::from(*self.displacements.get(index)?);
+        let length = match self.lengths {
+            Lengths::Each(lengths) => *lengths.get(index)?,
+            Lengths::Same(length) => length,
+        };
+        Some((length, displacement * i128::from(self.unit)))
+    }
+
+    /// All blocks, as [`get`](Self::get) returns them.
+    pub fn blocks(self) -> impl DoubleEndedIterator<Item = (u64, i128)> + use<'a> {
+        (0..self.len()).filter_map(move |index| self.get(index))
     }
 }
 
-impl<'a> Source<'a> {
-    /// Packed bytes.
+impl<'a> Outline<'a> {
+    /// Bytes of data in an instance: its packed size.
     pub fn size(self) -> u64 {
         match self {
             Self::Type(ty) => ty.size(),
@@ -116,7 +170,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The name of a leaf's type.
+    /// The name of the type of a [leaf](Parts::Leaf): of the Rust type in a map, otherwise of the basic datatype.
     pub fn leaf_name(self, basic: Basic) -> &'static str {
         match self {
             Self::Map(map) => match map.node() {
@@ -127,6 +181,7 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// The outermost level.
     pub fn parts(self) -> Parts<'a> {
         match self {
             Self::Type(ty) => of_type(ty),
@@ -142,8 +197,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The strides in bytes of the rows of an array that this type is a part of, the outermost first. There are none for other
-    /// types.
+    /// The strides in bytes of the rows of an array that this type is a part of, the outermost first: where a picture may break
+    /// its lines. There are none for other types.
     pub fn strides(self) -> Vec<u64> {
         let mut strides = Vec::new();
         self.add_strides(&mut strides);
@@ -161,7 +216,7 @@ impl<'a> Source<'a> {
             }
             match at.parts() {
                 Parts::Same(inner) => at = inner,
-                Parts::Array { built, .. } => at = Source::Type(built),
+                Parts::Array { built, .. } => at = Outline::Type(built),
                 Parts::Grid { blocks, block, of } => {
                     for Repetition { count, stride } in [blocks, block] {
                         if count > 1 {
@@ -215,16 +270,17 @@ fn of_type(ty: &Type) -> Parts<'_> {
         Constructor::Structure { members } => Parts::Members(members, Names::Numbers),
         Constructor::Pair { built, .. } => match built.constructor() {
             Constructor::Structure { members } => Parts::Members(members, Names::ValueIndex),
-            _ => Parts::Same(Source::Type(built)),
+            _ => Parts::Same(Outline::Type(built)),
         },
         Constructor::Subarray { built, old, .. } | Constructor::Darray { built, old, .. } => {
             Parts::Array { built, old }
         }
-        Constructor::Dup { old } | Constructor::Resized { old } => Parts::Same(Source::Type(old)),
+        Constructor::Dup { old } | Constructor::Resized { old } => Parts::Same(Outline::Type(old)),
     }
 }
 
-/// The structure that represents a [`Type::value_index`] without a name.
+/// The structure with the same data as a [`Type::value_index`] that is no named pair, such as `MPI_DOUBLE_INT`; `None` for any
+/// other type. MPI before 4.1 has only the named pairs.
 pub fn structure_of_pair(ty: &Type) -> Option<&Type> {
     match ty.constructor() {
         Constructor::Pair { name: None, built, .. } => Some(built),
@@ -236,12 +292,12 @@ fn grid(count: u64, stride: i64, blocklength: u64, old: &Type) -> Parts<'_> {
     Parts::Grid {
         blocks: Repetition { count, stride },
         block: Repetition { count: blocklength, stride: old.extent() },
-        of: Source::Type(old),
+        of: Outline::Type(old),
     }
 }
 
 impl Names {
-    /// The name of a member with this number.
+    /// The name of the member with this index.
     pub fn name(self, index: usize) -> Cow<'static, str> {
         match (self, index) {
             (Self::ValueIndex, 0) => "value".into(),
@@ -250,8 +306,8 @@ impl Names {
         }
     }
 
-    /// The field's name as an identifier, which does not start with a digit.
-    pub fn of_field(self, index: usize) -> String {
+    /// The same as an identifier, which does not start with a digit: `f0`.
+    pub fn identifier(self, index: usize) -> String {
         match self {
             Self::Numbers => format!("f{index}"),
             Self::ValueIndex => self.name(index).into(),

@@ -3,6 +3,7 @@
 //! A plan is data. [`commit`](crate::commit) writes it; the kernels and the convertors execute it.
 
 mod byte_map;
+pub(crate) mod choose;
 pub(crate) mod costs;
 mod flat;
 mod gather;
@@ -14,9 +15,11 @@ mod index;
 mod lanes;
 mod list;
 mod once;
+mod one;
 mod op;
 mod permutation;
 mod program;
+mod records;
 mod runs;
 mod segments;
 #[cfg_attr(
@@ -25,6 +28,7 @@ mod segments;
 )]
 mod shuffle;
 mod split;
+mod steps;
 mod tables;
 mod values;
 
@@ -36,21 +40,20 @@ pub(crate) use gather::{Constant, Gather, MAX_COLUMNS, Place};
 pub(crate) use index::Index;
 pub(crate) use lanes::{Load, Ranged, RangedList, Tests};
 pub use list::List;
-pub(crate) use list::{Entries, EntryKind, Lists, Moves, Width};
+pub(crate) use list::{Entries, EntryKind, Lists, Moves};
+pub(crate) use one::{One, SHORT, TwoRuns};
 pub use op::{Blocks, Elements, Op, items};
 pub(crate) use op::{numbered_items, size, split_first};
 pub(crate) use permutation::Permutation;
-pub(crate) use program::{Cut, One, Program, SHORT, TwoRuns};
-pub(crate) use runs::{Records, Run, RunList};
-pub(crate) use segments::{Numbering, Segments};
+pub(crate) use program::{Cut, Program};
+pub(crate) use records::Records;
+pub(crate) use runs::{Run, RunList};
+pub(crate) use segments::Segments;
 pub(crate) use shuffle::{Half, Shuffle, ShuffledBy};
 pub(crate) use split::{Part, Split, split};
-pub(crate) use tables::{Body, Instances, MIN_BLOCKS};
+pub(crate) use steps::Step;
+pub(crate) use tables::Instances;
 pub(crate) use values::{Values, bytewise_size, values};
-
-/// The greatest distance in bytes between records that are copied field by field, several records at a time
-/// (`kernel/records.rs`).
-pub(crate) const MAX_RECORD_DISTANCE: u64 = 2048;
 
 /// The operations that pack or unpack instances of a type.
 ///

@@ -7,10 +7,11 @@ pub use memoffset;
 
 pub use crate::basic::Basic;
 pub use crate::datatype::{Datatype, Describes};
-pub use crate::outline::{AT_ONCE, List, Names, Parts, Repetition, Source, structure_of_pair};
 use crate::representation::ByteOrder;
 use crate::typed::pack_as;
-pub use crate::typed::{RecordPacker, Records, call_check, pack_one_onto, unpack_onto};
+pub use crate::typed::{
+    RecordPacker, Records, call_check, pack_one_onto, unpack_after, unpack_onto,
+};
 use crate::typemap::assert_bound;
 pub use crate::typemap::{Field, Markers, TypeMap};
 

@@ -4,8 +4,8 @@ mod architecture;
 mod float;
 mod form;
 
-pub use architecture::{Architecture, ByteOrder};
-pub(crate) use float::same_float;
+pub use architecture::{Architecture, ByteOrder, Widths};
+pub use float::same_float;
 pub use form::Form;
 pub(crate) use form::{Misfit, WIDEST};
 

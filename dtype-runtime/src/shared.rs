@@ -22,7 +22,7 @@ pub(crate) struct Shared<T> {
 ///
 /// It is allocated before the value exists, so that the compiler can write each field directly to it, instead of
 /// building the value elsewhere and copying it.
-pub(crate) struct Room<T>(Box<MaybeUninit<Counted<T>>>);
+pub(crate) struct UninitShared<T>(Box<MaybeUninit<Counted<T>>>);
 
 /// A value in a static, which is never dropped.
 pub(crate) struct Static<T>(Counted<T>);
@@ -42,7 +42,7 @@ unsafe impl<T: Send + Sync> Send for Shared<T> {}
 // SAFETY: as above: a shared reference is enough to make another owner.
 unsafe impl<T: Send + Sync> Sync for Shared<T> {}
 
-impl<T> Room<T> {
+impl<T> UninitShared<T> {
     #[inline(always)]
     pub(crate) fn new() -> Self {
         Self(Box::new_uninit())
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn the_last_owner_drops_the_value() {
         let drops = Arc::new(AtomicUsize::new(0));
-        let first = Room::new().fill(Witness(drops.clone()));
+        let first = UninitShared::new().fill(Witness(drops.clone()));
         let second = first.clone();
         assert_eq!(first.address(), second.address());
         assert!(Arc::ptr_eq(&second.0, &drops));
@@ -214,7 +214,7 @@ mod tests {
         for _ in 0..if cfg!(miri) { 5 } else { 200 } {
             let drops = Arc::new(AtomicUsize::new(0));
             let all: alloc::vec::Vec<_> = {
-                let shared = Room::new().fill(Witness(drops.clone()));
+                let shared = UninitShared::new().fill(Witness(drops.clone()));
                 (0..4).map(|_| shared.clone()).collect()
             };
             std::thread::scope(|scope| {

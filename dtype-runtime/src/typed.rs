@@ -87,11 +87,11 @@ pub fn pack<T: Datatype>(items: &[T]) -> Vec<u8> {
 pub fn pack_onto<T: Datatype>(out: &mut impl AppendBytes, items: &[T]) -> usize {
     // No overflow: the items' data are part of their memory.
     let size = packed_size::<T>(items.len());
-    let room = out.room(size);
+    let start = out.reserve(size);
     // SAFETY: there is room for `size` bytes, which is what `pack_records` writes, all of them. What they are appended to is
     // borrowed exclusively, so its memory does not overlap the items.
     unsafe {
-        pack_records(items, room);
+        pack_records(items, start);
         out.grow(size);
     }
     size
@@ -105,14 +105,14 @@ pub fn pack_one_onto<T: Datatype, const BEFORE: usize>(
     record: &T,
 ) {
     let size = const { BEFORE + T::TYPE_MAP.size() };
-    let room = out.room(size);
+    let start = out.reserve(size);
     let memory = core::ptr::from_ref(record).cast::<u8>().cast_mut();
     // SAFETY: `Pack` only reads the memory. By the promise of `Datatype` the moves lie within the record and are
     // initialised. There is room for `size` bytes, which is what is written, all of them. What they are appended to is
     // borrowed exclusively, so its memory does not overlap the record.
     unsafe {
-        room.cast::<[u8; BEFORE]>().write(before);
-        Layout::<T>::execute_one::<Pack>(memory, room.add(BEFORE));
+        start.cast::<[u8; BEFORE]>().write(before);
+        Layout::<T>::execute_one::<Pack>(memory, start.add(BEFORE));
         out.grow(size);
     }
 }
@@ -230,8 +230,12 @@ pub fn unpack_onto<T: Datatype>(
 }
 
 /// As [`unpack_onto`], but in an error, records are numbered from the first new one.
+///
+/// # Errors
+///
+/// As for [`unpack_onto`].
 #[inline]
-pub(crate) fn unpack_after<T: Datatype>(
+pub fn unpack_after<T: Datatype>(
     bytes: &[u8],
     count: usize,
     items: &mut Vec<T>,
@@ -244,7 +248,7 @@ pub(crate) fn unpack_after<T: Datatype>(
     } else {
         items.try_reserve_exact(count).map_err(|_| Error::Allocation { count, stride })?;
     }
-    // SAFETY: as just reserved and checked, and a type that skips fields was refused.
+    // SAFETY: the vector has room for `count` more records, the bytes are as many, and a type that skips fields was refused.
     unsafe { append_checked(bytes, count, items) }
 }
 
@@ -285,7 +289,7 @@ unsafe fn append_checked<T: Datatype>(
     /// How many packed bytes are checked at a time.
     const BATCH_BYTES: usize = 8192;
     let size = T::TYPE_MAP.size();
-    let most = match BATCH_BYTES.checked_div(size) {
+    let batch = match BATCH_BYTES.checked_div(size) {
         _ if !const { T::TYPE_MAP.is_restricted() } => count,
         // Records without data are all the same: one of them is checked, whatever number a message announces.
         None => count,
@@ -293,7 +297,7 @@ unsafe fn append_checked<T: Datatype>(
     };
     let (mut done, len) = (0, items.len());
     while done < count {
-        let number = most.min(count - done);
+        let number = batch.min(count - done);
         let records = &bytes[done * size..(done + number) * size];
         let records = checked::<T>(records, number).map_err(|error| error.records_later(done))?;
         // SAFETY: there is room for `count` records after the vector's `len`, and `done + number` is no more than that.
@@ -425,7 +429,8 @@ unsafe fn pack_records<T: Datatype>(items: &[T], out: *mut u8) {
 /// valid for reading and writing `count` values, initialised or not, and not overlap `bytes`.
 #[inline]
 pub(crate) unsafe fn unpack_records<T: Datatype>(bytes: &[u8], items: *mut T, count: usize) {
-    // SAFETY: `bytes` has the length of `count` records, and the caller guarantees the memory of the items.
+    // SAFETY: `bytes` has the length of `count` records, and is only read. The caller guarantees that the memory of the items
+    // is valid for `count` values and does not overlap `bytes`.
     unsafe { Layout::<T>::values::<Unpack>(items.cast(), bytes.as_ptr().cast_mut(), count) }
 }
 
@@ -433,10 +438,12 @@ pub(crate) unsafe fn unpack_records<T: Datatype>(bytes: &[u8], items: *mut T, co
 ///
 /// # Safety
 ///
-/// As [`unpack_records`].
+/// `bytes` must be `count` packed records that [`validate`] accepts, and `items`
+/// valid for reading and writing `count` values, initialised or not, and not overlap `bytes`.
 #[inline]
 unsafe fn unpack_new<T: Datatype>(bytes: &[u8], items: *mut T, count: usize) {
-    // SAFETY: as in `unpack_records`.
+    // SAFETY: `bytes` has the length of `count` records, and is only read. The caller guarantees that the memory of the items
+    // may be written and does not overlap `bytes`.
     unsafe { Layout::<T>::new_values(items.cast(), bytes.as_ptr().cast_mut(), count) }
 }
 
@@ -467,17 +474,19 @@ pub(crate) fn clear_spare<T: Datatype>(items: &mut [T]) {
 unsafe fn unpack_valid<T: Datatype>(bytes: &[u8], items: *mut T, count: usize) -> bool {
     /// # Safety
     ///
-    /// As the function around it.
+    /// `bytes` must be `count` packed records, and `items` valid for reading and writing `count` values, initialised or not,
+    /// and not overlap `bytes`.
     #[inline(always)]
     unsafe fn of_count<T: Datatype>(bytes: &[u8], items: *mut T, count: usize) -> bool {
         let clean = are_clean::<T>(bytes, count);
         if clean {
-            // SAFETY: the records are valid, and the caller guarantees the rest.
+            // SAFETY: the records were just found to be valid. The caller guarantees that they are `count`, and the memory of
+            // the items.
             unsafe { unpack_records::<T>(bytes, items, count) };
         }
         clean
     }
-    // SAFETY: passed on to the caller.
+    // SAFETY: `of_count` requires of `count` records and items what the caller guarantees for them.
     unsafe {
         // With a constant count, no loop is left.
         if count == 1 { of_count::<T>(bytes, items, 1) } else { of_count::<T>(bytes, items, count) }

@@ -174,13 +174,14 @@ impl Unit {
     }
 }
 
-/// One block of a `structure`.
-#[doc(hidden)]
-#[allow(missing_docs, reason = "hidden, and the names say it")]
+/// One block of a [`structure`](Type::structure).
 #[derive(Clone, Debug)]
 pub struct Member {
+    /// The number of instances, one extent apart.
     pub blocklength: u64,
+    /// The displacement of the first instance in bytes.
     pub displacement: i64,
+    /// The type of the instances.
     pub ty: Type,
 }
 
@@ -374,7 +375,7 @@ impl Constructor {
         }
     }
 
-    /// Whether the type has no parts whose rule for the bounds it would follow.
+    /// Whether the type has no parts, and so no part whose rule for the bounds applies to the whole.
     fn has_no_parts(&self) -> bool {
         self.part(0).is_none()
     }

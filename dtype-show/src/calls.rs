@@ -7,9 +7,9 @@ mod rust;
 use core::fmt;
 use std::collections::BTreeMap;
 
-use dtype_runtime::__private::structure_of_pair;
 use dtype_runtime::Basic;
 use dtype_runtime::Type;
+use dtype_runtime::outline::structure_of_pair;
 use dtype_runtime::types::{Call, Named};
 use fill::Fill;
 

@@ -12,10 +12,10 @@ use core::ops::Range;
 
 use crate::fields::{DiagramField, Fields};
 pub use cell::{Cell, Sign};
-use dtype_runtime::__private::{Repetition, Source};
 use dtype_runtime::Datatype;
 use dtype_runtime::Type;
 use dtype_runtime::TypeMap;
+use dtype_runtime::outline::{Outline, Repetition};
 use paint::{Painter, Stretch};
 use range::Ranges;
 pub use range::{Bracket, BracketPart};
@@ -182,7 +182,7 @@ impl Diagram {
     /// ```
     pub fn of<T: Datatype>(view: &View) -> Self {
         let map: &'static TypeMap = T::TYPE_MAP;
-        Self::new(&Type::of::<T>(), Source::Map(map), map.to_string(), view)
+        Self::new(&Type::of::<T>(), Outline::Map(map), map.to_string(), view)
     }
 
     /// A picture of instances of a type, in address order, from the least bound to the greatest. Long layouts are shortened.
@@ -218,14 +218,14 @@ impl Diagram {
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
     pub fn of_type(ty: &Type, view: &View) -> Self {
-        Self::new(ty, Source::Type(ty), String::new(), view)
+        Self::new(ty, Outline::Type(ty), String::new(), view)
     }
 
-    fn new(ty: &Type, source: Source<'_>, name: String, view: &View) -> Self {
-        let Fields { all: fields, more: more_fields, slot } = Fields::new(source);
+    fn new(ty: &Type, outline: Outline<'_>, name: String, view: &View) -> Self {
+        let Fields { all: fields, more: more_fields, slot } = Fields::new(outline);
         // If some fields are unknown, their elements may have another size.
         let known = if more_fields { &[] } else { &*fields };
-        let rows = Rows::new(ty, source, known, view);
+        let rows = Rows::new(ty, outline, known, view);
         let mut stretches = stretches(&rows);
         // Each drawn byte may be an element of its own, several levels of types deep, and each level is visited.
         let bytes: i128 = stretches.iter().map(|stretch| stretch.end - stretch.start).sum();
@@ -235,8 +235,8 @@ impl Diagram {
             let share = left / 2 + 1;
             let mut painter = Painter::new(stretch, rows.unit, share);
             let all = Repetition { count: rows.instances, stride: ty.extent() };
-            if source.size() > 0 {
-                painter.block(source, 0, all, &slot);
+            if outline.size() > 0 {
+                painter.block(outline, 0, all, &slot);
             }
             let unused = painter.left;
             stretch.complete = unused > 0;

@@ -1,7 +1,7 @@
 //! The fields of a datatype: what a legend lists.
 
-use dtype_runtime::__private::{Parts, Repetition, Source};
 use dtype_runtime::Basic;
+use dtype_runtime::outline::{Outline, Parts, Repetition};
 
 /// The maximum number of fields with a name; further fields are drawn without one.
 pub const MAX_FIELDS: usize = 1024;
@@ -83,7 +83,7 @@ pub(crate) struct Fields {
 }
 
 impl Fields {
-    pub(crate) fn new(source: Source<'_>) -> Self {
+    pub(crate) fn new(outline: Outline<'_>) -> Self {
         let mut walk = Walk {
             all: Vec::new(),
             looked: 0,
@@ -93,7 +93,7 @@ impl Fields {
             skipped: Vec::new(),
             nameless_until: None,
         };
-        let slot = walk.source(source, 0, false);
+        let slot = walk.outline(outline, 0, false);
         walk.all.append(&mut walk.skipped);
         Self { all: walk.all, more: walk.more, slot }
     }
@@ -114,25 +114,25 @@ struct Walk {
 
 impl Walk {
     /// Adds the fields of an instance at `base`. `repeated` says whether something has repeated it since the last name.
-    fn source(&mut self, source: Source<'_>, base: i128, repeated: bool) -> Slot {
-        if source.size() == 0 && matches!(source, Source::Type(_)) {
+    fn outline(&mut self, outline: Outline<'_>, base: i128, repeated: bool) -> Slot {
+        if outline.size() == 0 && matches!(outline, Outline::Type(_)) {
             return Slot::Other;
         }
-        if let (Some(old), Source::Type(ty)) = (self.nameless_until, source)
+        if let (Some(old), Outline::Type(ty)) = (self.nameless_until, outline)
             && old == ty.as_ptr()
         {
             self.nameless_until = None;
-            let slot = self.source(source, base, repeated);
+            let slot = self.outline(outline, base, repeated);
             self.nameless_until = Some(old);
             return slot;
         }
-        match source.parts() {
+        match outline.parts() {
             Parts::Nothing => Slot::Other,
-            Parts::Leaf(basic) => self.leaf(basic, source.leaf_name(basic), base),
-            Parts::Same(inner) => self.source(inner, base, repeated),
+            Parts::Leaf(basic) => self.leaf(basic, outline.leaf_name(basic), base),
+            Parts::Same(inner) => self.outline(inner, base, repeated),
             Parts::Array { built, old } => {
                 let outside = self.nameless_until.replace(old.as_ptr());
-                let slot = self.source(Source::Type(built), base, repeated);
+                let slot = self.outline(Outline::Type(built), base, repeated);
                 self.nameless_until = outside;
                 slot
             }
@@ -144,35 +144,30 @@ impl Walk {
                 let slot = if blocks.count == 0 || block.count == 0 {
                     Slot::Other
                 } else {
-                    self.source(of, base, repeated)
+                    self.outline(of, base, repeated)
                 };
                 self.levels.truncate(depth);
                 slot
             }
             Parts::List(list) => {
                 let depth = self.levels.len();
-                let old = Source::Type(list.old);
+                let old = Outline::Type(list.old);
                 // The type has data, so its part has data, too.
-                let count = source.size().checked_div(old.size()).unwrap_or(0);
+                let count = outline.size().checked_div(old.size()).unwrap_or(0);
                 if count > 1 {
                     self.levels.push(Repeat { count, stride: None });
                 }
-                let mut first = list.read(0).find(|(length, _)| *length > 0);
-                let mut from = dtype_runtime::__private::AT_ONCE;
-                while first.is_none() && from < list.len().min(MAX_MEMBERS) {
-                    first = list.read(from).find(|(length, _)| *length > 0);
-                    from += dtype_runtime::__private::AT_ONCE;
-                }
+                let first = list.blocks().take(MAX_MEMBERS).find(|(length, _)| *length > 0);
                 // If all visited blocks are empty, use the displacement of the list.
                 let first = first.map_or(0, |(_, displacement)| displacement);
-                let slot = self.source(old, base + first, repeated || count > 1);
+                let slot = self.outline(old, base + first, repeated || count > 1);
                 self.levels.truncate(depth);
                 slot
             }
             Parts::Members(members, names) => self.members(members.len(), repeated, |walk, i| {
                 let member = &members[i];
                 let base = base + i128::from(member.displacement);
-                let of = Source::Type(&member.ty);
+                let of = Outline::Type(&member.ty);
                 if member.blocklength == 0 || of.size() == 0 {
                     return Slot::Other;
                 }
@@ -181,7 +176,7 @@ impl Walk {
                     walk.enter(Repetition { count: member.blocklength, stride: of.extent() });
                     // Repeating a structure without a name repeats its contents.
                     let outside = repeated && walk.nameless_until.is_some();
-                    let slot = walk.source(of, base, outside || member.blocklength > 1);
+                    let slot = walk.outline(of, base, outside || member.blocklength > 1);
                     walk.levels.truncate(depth);
                     slot
                 })
@@ -191,7 +186,7 @@ impl Walk {
                 let base = base + field.offset() as i128;
                 walk.named(field.name(), |walk| {
                     if let Some(map) = field.map() {
-                        return walk.source(Source::Map(map), base, false);
+                        return walk.outline(Outline::Map(map), base, false);
                     }
                     walk.skipped(field.size(), base);
                     Slot::Other

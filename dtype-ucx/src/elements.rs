@@ -279,7 +279,7 @@ impl<'a> ElementsMut<'a> {
         let (memory, origin) = memory.into().into_parts();
         let size = committed.packed_size(count)?;
         let run = contiguous(committed, memory.len(), origin, count)?;
-        committed.check_disjoint(count)?;
+        committed.check_overlap(count)?;
         let form = if let Some(run) = run {
             let start = memory[run].as_mut_ptr();
             FormMut::Bytes { start, len: size, memory: PhantomData }

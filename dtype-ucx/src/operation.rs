@@ -217,7 +217,7 @@ impl<D> Operation<D> {
         match started {
             Started::Pending(request) => (operation, Some(request)),
             Started::Completed(status) => {
-                // SAFETY: the share of `into_raw`. UCX has completed the operation at once, so no callback takes the share.
+                // SAFETY: the share of `into_raw`. UCX reported immediate completion, so no callback will consume this share.
                 drop(unsafe { Arc::from_raw(share) });
                 operation.complete(Outcome::without_message(status));
                 (operation, None)

@@ -105,8 +105,7 @@ impl<M: ThreadMode> Worker<M> {
         self.wait_for(Some(left), || self.take(tags)).ok_or(Error::TimedOut { timeout })
     }
 
-    /// Takes a message, if there is one. Before that, resumes the panic of a handler if there was one: UCX has borrowed nothing
-    /// yet.
+    /// Takes a message, if there is one. Resumes a handler's pending panic first; UCX holds no borrow yet.
     fn take(&self, Tags { tag, mask }: Tags) -> Option<ProbedMessage> {
         self.resume_panic();
         let mut info = TagInfo { sender_tag: 0, length: 0 };

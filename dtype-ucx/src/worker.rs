@@ -383,7 +383,8 @@ impl<M: ThreadMode> Worker<M> {
         check("ucp_worker_flush_nbx", status)
     }
 
-    /// Starts a flush, and waits until it has completed. A flush borrows nothing, so the panic of a handler resumes at once.
+    /// Starts a flush, and waits until it has completed. If a handler panics meanwhile, the panic resumes at once, because a
+    /// flush borrows nothing.
     ///
     /// # Safety
     ///

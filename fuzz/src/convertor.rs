@@ -20,8 +20,8 @@ mod stack;
 
 use arbitrary::{Arbitrary, Unstructured};
 
-use crate::counting::max_in_use;
 use behind::Behind;
+use dtype_test_support::counting::max_in_use;
 use layout::Layout;
 use receiving::Receiver;
 use sending::Sender;

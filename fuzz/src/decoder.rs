@@ -9,9 +9,10 @@ use std::fmt::Debug;
 use dtype_message::{Decoder, Error, Framing, Header, Incoming, Limits, Messages};
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::{Datatype, Packed, pack, unpack, view};
+use dtype_test_support::counting::{in_use, max_in_use};
+use dtype_test_support::frames::{FRAME, announce, seal};
 
-use crate::counting::{in_use, max_in_use};
-use crate::frames::{by_hand, describe, written_in};
+use crate::frames::{describe, written_in};
 
 /// The last byte is a `bool`, so that damaged records are often refused.
 type Record = (u16, bool);
@@ -158,12 +159,12 @@ fn change(stream: &mut Vec<u8>, start: usize, is_full: bool, [what, at, value]: 
         2 => {
             frame[place] ^= value;
             if is_full {
-                by_hand::seal(frame);
+                seal(frame);
             }
         }
-        _ if is_full && len >= by_hand::FRAME => {
-            by_hand::announce(frame, u64::from(value) << (at % 57));
-            by_hand::seal(frame);
+        _ if is_full && len >= FRAME => {
+            announce(frame, u64::from(value) << (at % 57));
+            seal(frame);
         }
         _ => frame[place] = value,
     }

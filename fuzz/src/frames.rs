@@ -9,13 +9,8 @@ use arbitrary::{Arbitrary, Unstructured};
 use dtype_message::{Error, Framing, Header, Incoming, Limits};
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::{Basic, Committed, Datatype, Error as DatatypeError, Type, pack};
-
-use crate::counting::max_in_use;
-
-#[path = "../../dtype-message/tests/frames/mod.rs"]
-pub(crate) mod by_hand;
-
-use by_hand::{Drops, FRAME, Fails, announce, seal};
+use dtype_test_support::counting::max_in_use;
+use dtype_test_support::frames::{Drops, FRAME, Fails, announce, seal};
 
 /// The number of bytes of payload that are read at a time.
 const CHUNK: usize = 64 * 1024;

@@ -10,11 +10,7 @@ pub mod frames;
 pub mod npy;
 pub mod types;
 
-/// Counts allocations, as in the tests of memory.
-#[path = "../../dtype-runtime/tests/counting/mod.rs"]
-mod counting;
+use dtype_test_support::counting::Counting;
 
-/// The naive reference of the property tests.
-#[path = "../../dtype-runtime/tests/model/tree.rs"]
-#[allow(dead_code, reason = "no target uses all of it")]
-mod model;
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;

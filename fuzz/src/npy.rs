@@ -8,8 +8,7 @@ use std::collections::HashMap;
 use dtype_npy::{Dtype, Header, Kind};
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::{Datatype, pack};
-
-use crate::counting::max_in_use;
+use dtype_test_support::counting::max_in_use;
 
 /// The words of headers.
 const WORDS: &[&str] = &[

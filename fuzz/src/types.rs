@@ -13,8 +13,7 @@ use dtype_runtime::{Buffer, BufferMut, Error, Flags, Type};
 use dtype_show::{
     CallingSequence, DescriptionTable, Diagram, EnvelopeTree, Language, SvgStyle, TextStyle, View,
 };
-
-use crate::counting::max_in_use;
+use dtype_test_support::counting::max_in_use;
 
 /// The maximum number of description entries. A few bytes can describe millions of entries. Committing them takes time and
 /// memory in proportion, as documented, and is not tested here.

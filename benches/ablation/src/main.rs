@@ -50,7 +50,7 @@ fn main() -> Result<()> {
         Some(commit) => Build::of_commit(commit)?,
         None => new.clone(),
     };
-    let kernels = dtype_runtime::kernels::selected();
+    let kernels = dtype_runtime::isa::selected();
     println!("{}", Machine::here(Vec::new()).processor);
     println!("time of {} over {}, kernels {kernels}, seed {}", new.name, old.name, arguments.seed);
     let load = |number| Ok([Loaded::new(&new, 2 * number)?, Loaded::new(&old, 2 * number + 1)?]);

@@ -11,7 +11,7 @@ use std::env;
 use std::hint::black_box;
 use std::process::exit;
 
-use dtype_runtime::kernels::{Isa, select};
+use dtype_runtime::isa::{Isa, select};
 use dtype_runtime::{Datatype, pack_into, packed_size, unpack_into};
 
 /// Does the work on `count` records of zeros, `repetitions` times.

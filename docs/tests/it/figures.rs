@@ -1,4 +1,4 @@
-//! The chapter *Figures* agrees with the printed results of the benches, and other pages agree with that chapter.
+//! What the pages quote of the recorded runs agrees with the tables made of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -39,10 +39,11 @@ fn figures(page: &str) -> BTreeMap<BTreeSet<String>, BTreeSet<String>> {
 
 #[test]
 fn figures_agree_on_all_pages() {
-    let known = figures("docs/src/figures.md");
+    let known = figures("benches/results/tables.md");
     assert!(known.len() >= 100, "{}", known.len());
     for (page, least) in [
         ("README.md", 10),
+        ("docs/src/figures.md", 30),
         ("docs/src/how-it-works.md", 20),
         ("docs/src/on-mpi.md", 10),
         ("docs/src/coming-from-other-crates.md", 18),
@@ -53,4 +54,12 @@ fn figures_agree_on_all_pages() {
             assert_eq!(known.get(&labels), Some(&figure), "{page}: {labels:?}");
         }
     }
+}
+
+#[test]
+fn the_picture_is_that_of_the_recorded_run() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let [recorded, shown] = ["../benches/results/versus.svg", "src/images/versus.svg"]
+        .map(|path| fs::read(root.join(path)).unwrap());
+    assert!(recorded == shown, "run `benches/record tables`");
 }

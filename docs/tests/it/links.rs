@@ -56,8 +56,15 @@ fn chapters() -> BTreeMap<PathBuf, Page> {
 
 /// The pages of the book, and those beside it.
 fn pages() -> BTreeMap<PathBuf, Page> {
-    let others = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"]
-        .map(|name| root().join(name));
+    let others = [
+        "README.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "SECURITY.md",
+        "benches/results/README.md",
+        "benches/program-size/limits.md",
+    ]
+    .map(|name| root().join(name));
     chapters().into_iter().chain(others.map(|path| (path.clone(), read(&path)))).collect()
 }
 

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use dtype_runtime::stored::{Budget, Exceeded};
+use dtype_stored::{Budget, Exceeded};
 use gimli::{Abbreviation, Abbreviations, AttributeSpecification, DebugAbbrev, DebugAbbrevOffset};
 use gimli::{Reader as _, constants as dw};
 

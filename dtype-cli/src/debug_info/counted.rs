@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use dtype_runtime::stored::Budget;
+use dtype_stored::Budget;
 use object::read::ReadRef;
 
 /// The greatest length of a section's name in bytes.

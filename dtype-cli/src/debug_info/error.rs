@@ -1,6 +1,6 @@
 //! Errors in reading layouts from debug information.
 
-use dtype_runtime::stored::Exceeded;
+use dtype_stored::Exceeded;
 use object::Architecture;
 
 use crate::problem::quoted;
@@ -52,7 +52,7 @@ pub enum Error {
         found: String,
     },
     /// Files of this kind cannot be read.
-    #[error("{what} is not read\nhelp: {help}")]
+    #[error("{what} is not supported\nhelp: {help}")]
     Unsupported {
         /// The kind of file.
         what: &'static str,

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use dtype_runtime::stored::Exceeded;
+use dtype_stored::Exceeded;
 use gimli::{DwLang, DwTag, constants as dw};
 
 use super::scopes::{self, Scopes, is_same};

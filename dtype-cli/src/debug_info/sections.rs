@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use dtype_runtime::stored::{Budget, Exceeded};
+use dtype_stored::{Budget, Exceeded};
 use gimli::{DwarfFileType, EndianSlice, RunTimeEndian};
 use object::read::archive::ArchiveFile;
 use object::read::{ReadRef, RelocationTarget};

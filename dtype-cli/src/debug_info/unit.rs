@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::Arc;
 
-use dtype_runtime::stored::Budget;
+use dtype_stored::Budget;
 use gimli::{
     Abbreviations, Attribute, AttributeSpecification, AttributeValue, DebugAbbrevOffset, DebugInfo,
     DebugStrOffsets, DebugStrOffsetsBase, DebugTypes, DwAt, DwLang, DwTag, EndianSlice, EntriesRaw,

@@ -1,8 +1,8 @@
 //! Reads declarations of structs in Rust.
 //!
-//! Only `#[repr(C)]` fixes the offsets of fields: without it, the compiler may place the fields in any order, so a struct
-//! without it is a mistake, except for packed bytes, which have the fields in the order of their declaration. Items are found
-//! by name, in any order, even in inline modules; paths to them are not checked. Functions, traits and macros are skipped.
+//! In memory, only `#[repr(C)]` fixes the offsets of fields, so a struct without it is a mistake. Packed bytes do not need it:
+//! they have the fields in the order of their declaration. Items are found by name, in any order, even in inline modules; paths
+//! to them are not checked. Functions, traits and macros are skipped.
 
 mod attributes;
 mod constants;

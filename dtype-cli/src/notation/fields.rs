@@ -60,9 +60,9 @@ impl Meaning {
 pub struct FieldNames {
     /// Keyed by the address of the structure. The structure is stored as well, so that no other type gets its address.
     structures: HashMap<usize, (Type, Vec<Option<String>>)>,
-    /// The names of the structs themselves, by the address of the type.
+    /// The names of the structs themselves, keyed by the address of the type.
     types: HashMap<usize, (Type, String)>,
-    /// What the values of some types mean, by the address of the type.
+    /// How to print a type's values, keyed by the address of the type.
     meanings: HashMap<usize, (Type, Meaning)>,
     /// Which values the members of some structures have, by the address of the structure and the number of the member.
     restrictions: HashMap<(usize, usize), (Type, Arc<Restriction>)>,

@@ -1,12 +1,12 @@
 //! `dtype dump`: values held against the type map, and files of every kind of nonsense.
 
-use crate::model;
 use std::fmt;
 use std::process::Output;
 
 use crate::command::{Folder, done, dtype, failed, fed, noise};
 use dtype_cli::notation::print;
 use dtype_runtime::{Basic, Buffer, Error, Representation, Type};
+use dtype_test_support::model;
 use proptest::prelude::*;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
@@ -298,8 +298,8 @@ fn ranges() {
 fn types_without_records() {
     for (ty, message) in [
         ("struct{}", "the type has no data"),
-        ("resized(u8, 0, 0)", "the extent is 0"),
-        ("resized(u8, 0, -4)", "the extent is -4"),
+        ("resized(u8, 0, 0)", "a positive extent, found 0"),
+        ("resized(u8, 0, -4)", "a positive extent, found -4"),
         ("struct{u8@-2, u8}", "`--origin 2` makes room"),
     ] {
         for form in ["table", "csv", "json", "hex"] {

@@ -1,12 +1,12 @@
 //! Every type is printed and read back, and no text does harm.
 
 use crate::linear::{self, TIMES};
-use crate::model;
 
 use dtype_cli::notation::{GRAMMAR, MAX_LENGTH, MAX_NESTING, parse, print};
 use dtype_cli::problem::{Problem, render};
 use dtype_runtime::types::{Combiner, Distribution, Order};
 use dtype_runtime::{Basic, BoundsRule, Type};
+use dtype_test_support::model;
 use proptest::prelude::*;
 
 fn read(text: &str) -> Type {

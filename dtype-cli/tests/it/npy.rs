@@ -1,10 +1,11 @@
 //! `dtype dump FILE.npy`: the dtype is the file's own.
 
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use crate::command::{Folder, done, dtype, failed, fed};
 use dtype_npy::{Dtype, Header};
 use dtype_runtime::{Datatype, FixedStr, pack};
+use dtype_test_support::python;
 
 #[derive(Datatype, Clone, Copy)]
 struct Record {
@@ -150,12 +151,7 @@ np.save(sys.argv[1], a)
 for record in a:
     print(','.join(str(value) for value in [record[unit] for unit in units]))
 ";
-    let python = ["python3", "/usr/bin/python3"].into_iter().find(|python| {
-        let probe =
-            Command::new(python).args(["-c", "import numpy"]).stderr(Stdio::null()).status();
-        probe.is_ok_and(|status| status.success())
-    });
-    let Some(python) = python else { return eprintln!("left out: no python3 with numpy here") };
+    let Some(python) = python::with("numpy") else { return };
     let folder = Folder::new();
     let path = folder.path("dates.npy");
     let expected = done(Command::new(python).args(["-c", PROGRAM]).arg(&path));
@@ -266,7 +262,7 @@ fn a_build_without_hdf5_says_so() {
 fn files_that_are_refused() {
     let folder = Folder::new();
     for (bytes, expected) in [
-        (npy("<i4", &[3], &[0; 8]), "the input has 2 of its 3 records"),
+        (npy("<i4", &[3], &[0; 8]), "the input ends after 2 of the 3 records in its header"),
         (npy("<i4", &[3], &[0; 9]), "1 byte remains at offset"),
         (
             npy("[('a', '<i4'), ('b', '>i4')]", &[1], &[0; 8]),

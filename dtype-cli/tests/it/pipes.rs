@@ -70,7 +70,7 @@ fn mistakes_in_pipes() {
         (&["unpack", "[f64; 2]"], 24, "24 bytes is not a multiple of the packed record size (16)"),
         (&["unpack", "f64", "--count=2"], 24, "found 17 packed bytes, expected 16"),
         (&["unpack", "f64", "--count=4"], 24, "found 24 packed bytes, expected 32"),
-        (&["unpack", "struct{f64@0, f64@4, f64@8}"], 48, "name a byte of memory more than once"),
+        (&["unpack", "struct{f64@0, f64@4, f64@8}"], 48, "instances overlap in memory"),
         (&["unpack", "struct{u8@-4, u8}"], 24, "`--origin 4` makes room"),
     ] {
         let folder = Folder::new();

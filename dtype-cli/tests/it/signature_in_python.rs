@@ -6,9 +6,7 @@ use std::process::Command;
 
 use dtype_cli::declaration::{Language, parse};
 use dtype_message::Header;
-
-#[path = "../../../dtype-npy/tests/python/mod.rs"]
-mod python;
+use dtype_test_support::python;
 
 #[test]
 fn the_functions_of_the_book_and_the_command_agree() {
@@ -43,7 +41,7 @@ fn the_functions_of_the_book_and_the_command_agree() {
         let _ = writeln!(expected, "{:#018x}", Header::combined_hash(hash(head), hash(record)));
     }
     assert!(chapter.contains(expected.lines().nth(10).unwrap()));
-    let Some(python) = python::with_numpy() else { return };
+    let Some(python) = python::with("numpy") else { return };
     let call = |dtype: &&str| format!("print('0x%016x' % signature_hash({dtype}))\n");
     let mut calls: String = dtypes.iter().map(call).collect();
     for (head, record) in heads {

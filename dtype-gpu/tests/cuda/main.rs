@@ -8,23 +8,9 @@
     reason = "everything here is small, and some lists of ranges have one"
 )]
 
-#[path = "../it/calls.rs"]
-mod calls;
-#[path = "../../../dtype-runtime/tests/case/mod.rs"]
-mod case;
-#[path = "../it/checked.rs"]
-mod checked;
-#[path = "../it/ddtbench.rs"]
-mod ddtbench;
-#[path = "../it/devices.rs"]
-mod devices;
-#[path = "../it/layouts.rs"]
-mod layouts;
-#[path = "../../../dtype-runtime/tests/model/mod.rs"]
-mod model;
+#[path = "../it/any_device/mod.rs"]
+mod any_device;
 mod nvrtc;
-#[path = "../it/random.rs"]
-mod random;
 
 use dtype_gpu::Error;
 use dtype_gpu::cuda::Cuda as Tested;

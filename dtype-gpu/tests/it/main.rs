@@ -8,17 +8,8 @@
     reason = "everything here is small, and some lists of ranges have one"
 )]
 
-mod calls;
-#[path = "../../../dtype-runtime/tests/case/mod.rs"]
-mod case;
-mod checked;
-mod ddtbench;
-mod devices;
+mod any_device;
 mod golden;
-mod layouts;
-#[path = "../../../dtype-runtime/tests/model/mod.rs"]
-mod model;
-mod random;
 mod streams;
 
 use dtype_gpu::Error;

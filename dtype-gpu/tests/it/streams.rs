@@ -5,8 +5,8 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use dtype_gpu::{Error, PrepareOn};
 use dtype_runtime::{Basic, Buffer, BufferMut, Type};
 
-use crate::devices::{Guarded, queue};
-use crate::layouts::noise;
+use crate::any_device::devices::{Guarded, queue};
+use crate::any_device::layouts::noise;
 
 /// Ends of fragments: of one byte, inside values, and of more bytes than pass through the pinned memory at once.
 const ENDS: [usize; 7] = [0, 1, 1_000_000, 1_000_003, 1_500_000, 1_500_001, 3_200_000];

@@ -5,9 +5,10 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::python::{alone, python};
+use crate::alone;
 use dtype_hdf5::{Error, ReadOptions};
 use dtype_runtime::{Datatype, FixedStr, Maybe};
+use dtype_test_support::python;
 use hdf5_metno::File;
 
 fn run(python: &str, file: &Path, program: &str) {
@@ -53,7 +54,7 @@ fn strings_both_ways() {
     assert_eq!(dtype_hdf5::read::<Sample>(&memory).unwrap(), samples);
     drop((dataset, memory));
     file.close().unwrap();
-    let Some(python) = python() else { return };
+    let Some(python) = python::with("h5py") else { return };
     run(python, &path, MORE);
     let file = File::open_rw(&path).unwrap();
     for name in ["variable", "ascii", "wide"] {
@@ -120,7 +121,7 @@ with h5py.File(sys.argv[1], 'r') as file:
 #[test]
 fn strings_end_as_their_padding_says() {
     let _alone = alone();
-    let Some(python) = python() else { return };
+    let Some(python) = python::with("h5py") else { return };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("padded.h5");
     run(python, &path, PADDINGS);
@@ -172,7 +173,7 @@ struct Inner {
 #[test]
 fn some_of_the_fields_in_other_widths() {
     let _alone = alone();
-    let Some(python) = python() else { return };
+    let Some(python) = python::with("h5py") else { return };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("columns.h5");
     run(python, &path, COLUMNS);

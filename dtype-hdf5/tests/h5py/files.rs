@@ -5,9 +5,10 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::python::{alone, python};
-use crate::records::{Particle, Wall};
+use crate::alone;
 use dtype_runtime::Datatype;
+use dtype_test_support::particles::{Particle, Wall};
+use dtype_test_support::python;
 use hdf5_metno::File;
 
 /// Runs a program whose argument is the file's path.
@@ -52,7 +53,7 @@ def particles(count, dtype=packed):
 #[test]
 fn h5py_reads_what_rust_writes() {
     let _alone = alone();
-    let Some(python) = python() else { return };
+    let Some(python) = python::with("h5py") else { return };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("particles.h5");
     let records = Particle::several(100);
@@ -124,7 +125,7 @@ enum Level {
 #[test]
 fn rust_reads_what_h5py_writes() {
     let _alone = alone();
-    let Some(python) = python() else { return };
+    let Some(python) = python::with("h5py") else { return };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("particles.h5");
     run(python, &path, WRITES);
@@ -282,7 +283,7 @@ struct Step<K> {
 #[test]
 fn enumerations_are_converted_as_the_library_converts_them() {
     let _alone = alone();
-    let Some(python) = python() else { return };
+    let Some(python) = python::with("h5py") else { return };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("kinds.h5");
     run(python, &path, KINDS);
@@ -342,7 +343,7 @@ with h5py.File(path, 'r') as file:
 #[test]
 fn rust_writes_into_what_h5py_made() {
     let _alone = alone();
-    let Some(python) = python() else { return };
+    let Some(python) = python::with("h5py") else { return };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("particles.h5");
     run(python, &path, MAKES);
@@ -389,7 +390,7 @@ with h5py.File(path, 'r') as file:
 #[test]
 fn virtual_datasets_are_read_on_request() {
     let _alone = alone();
-    let Some(python) = python() else { return };
+    let Some(python) = python::with("h5py") else { return };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("virtual.h5");
     let program = r"

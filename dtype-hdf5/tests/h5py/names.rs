@@ -5,9 +5,10 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::python::{alone, python};
+use crate::alone;
 use dtype_hdf5::Error;
 use dtype_runtime::Datatype;
+use dtype_test_support::python;
 use hdf5_metno::File;
 
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
@@ -65,7 +66,7 @@ fn h5py_writes_and_reads_the_names() {
         assert_eq!(dtype_hdf5::read::<Outer>(&dataset).unwrap(), outers());
     }
     let _alone = alone();
-    let Some(python) = python() else { return };
+    let Some(python) = python::with("h5py") else { return };
     run(
         python,
         &path,
@@ -104,7 +105,7 @@ struct Coffee {
 #[test]
 fn names_that_are_not_utf_8_stay_different() {
     let _alone = alone();
-    let Some(python) = python() else { return };
+    let Some(python) = python::with("h5py") else { return };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("latin.h5");
     run(

@@ -4,9 +4,9 @@ use std::ffi::{c_uint, c_void};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::records::{Particle, Spin};
 use dtype_hdf5::Error;
 use dtype_runtime::Datatype;
+use dtype_test_support::particles::{Particle, Spin};
 use hdf5_metno::plist::DatasetCreate;
 use hdf5_metno::plist::file_access::FileCloseDegree;
 use hdf5_metno::types::TypeDescriptor;

@@ -4,10 +4,9 @@ use std::fs;
 
 use dtype_hdf5::{Error, Exceeded, ReadOptions};
 use dtype_runtime::FixedStr;
+use dtype_test_support::counting::max_in_use;
 use hdf5_metno::File;
 use hdf5_metno::types::{FixedAscii, VarLenUnicode};
-
-use crate::counting::max_in_use;
 
 /// What `dtype-hdf5` says of the dataset.
 fn refused(result: Result<(), Error>) -> String {

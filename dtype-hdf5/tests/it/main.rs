@@ -1,15 +1,13 @@
 //! The tests, a module for each subject.
 
-#[path = "../../../dtype-runtime/tests/counting/mod.rs"]
-mod counting;
-#[path = "../../../dtype-runtime/tests/number_pairs/mod.rs"]
-mod number_pairs;
-#[path = "../records/mod.rs"]
-mod records;
-
 mod claims;
 mod datasets;
 mod elsewhere;
 mod enumerations;
 mod numbers;
 mod texts;
+
+use dtype_test_support::counting::Counting;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;

@@ -4,9 +4,8 @@ use std::cell::Cell;
 
 use dtype_hdf5::ReadOptions;
 use dtype_runtime::Datatype;
+use dtype_test_support::number_pairs::{Format, InArray, InList, InMaybe, Itself, check};
 use hdf5_metno::{Dataset, File};
-
-use crate::number_pairs::{Format, InArray, InList, InMaybe, Itself, check};
 
 /// A file in memory, and the number of its datasets.
 struct Hdf5(File, Cell<usize>);

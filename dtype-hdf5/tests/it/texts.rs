@@ -4,10 +4,9 @@ use std::path::Path;
 
 use dtype_hdf5::{Budget, Error, ReadOptions};
 use dtype_runtime::FixedStr;
+use dtype_test_support::counting::max_in_use;
 use hdf5_metno::types::{EnumMember, EnumType, IntSize, TypeDescriptor, VarLenUnicode};
 use hdf5_metno::{Dataset, Datatype, File};
-
-use crate::counting::max_in_use;
 
 /// A dataset whose items all refer to one string.
 pub(crate) fn shared(path: &Path, text: &str, items: usize) -> Dataset {

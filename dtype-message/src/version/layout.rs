@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dtype_runtime::representation::ByteOrder;
-use dtype_runtime::stored::{Access, Item, Misfit, Number, NumberKind, StoredField, Text, Value};
 use dtype_runtime::typemap::MAX_DEPTH;
 use dtype_runtime::{Basic, Type, TypeMap};
+use dtype_stored::{Access, Item, Misfit, Number, NumberKind, StoredField, Text, Value};
 
 use crate::compare::{Enumeration, shown};
 use crate::schema::{type_of, without_values};

@@ -2,11 +2,11 @@
 
 #![allow(clippy::trivially_copy_pass_by_ref, reason = "a check takes a reference")]
 
-use crate::frames;
 use std::cell::Cell;
 
 use dtype_message::{Decoder, Error as MessageError, Framing, Incoming, Limits, Receiver};
 use dtype_runtime::{Datatype, Error};
+use dtype_test_support::frames;
 
 /// `start` is not after `end`.
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]

@@ -1,10 +1,10 @@
 //! Messages that were damaged on the way or forged: each is refused with nothing changed, or is a valid message.
 
-use crate::frames::{Drops, announce, changed, seal};
-use crate::numbers::Numbers;
 use dtype_message::{Header, Incoming, Limits};
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::{Basic, Type, pack, unpack};
+use dtype_test_support::frames::{Drops, announce, changed, seal};
+use dtype_test_support::numbers::Numbers;
 use proptest::prelude::*;
 
 /// The last byte is a `bool`, so that damaged records are often refused.

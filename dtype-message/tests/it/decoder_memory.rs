@@ -1,8 +1,8 @@
 //! The memory that a decoder takes: one message within the limits, whatever a header announces.
 
-use crate::counting::max_in_use;
-use crate::frames::{announce, changed};
 use dtype_message::{Decoder, Framing, Limits, Messages};
+use dtype_test_support::counting::max_in_use;
+use dtype_test_support::frames::{announce, changed};
 
 /// The maximum of the memory that a decoder takes while a stream is fed to it in pieces of this many bytes.
 fn most_of_decoder<M: Messages>(stream: &[u8], piece: usize, limits: Limits) -> usize {

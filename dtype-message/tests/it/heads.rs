@@ -1,12 +1,12 @@
 //! Messages of a head and a list.
 
-use crate::counting::max_in_use;
-use crate::frames::changed;
 use dtype_message::{
     Decoder, Encoder, Error, Framing, Header, Incoming, Limits, Messages, Protocol, Receiver,
 };
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::{Datatype, Representation, pack, pack_as};
+use dtype_test_support::counting::max_in_use;
+use dtype_test_support::frames::changed;
 
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
 struct Head {

@@ -1,16 +1,16 @@
 //! Compact frames, tags, schemas, and messages of several kinds. The decoder and the encoder, which work without a stream.
 
-use crate::frames;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::frames::{Drops, Fails, Lies};
-use crate::fused::{Fused, PANICS};
 use dtype_message::{
     Decoded, Decoder, Encoder, Error, Framing, Header, Incoming, Limits, Messages, Part,
     Protection, Receiver, Schema,
 };
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::{Basic, Datatype, Packer, Representation, Type, pack};
+use dtype_test_support::frames;
+use dtype_test_support::frames::{Drops, Fails, Lies};
+use dtype_test_support::fused::{Fused, PANICS};
 use proptest::prelude::*;
 
 #[derive(Datatype, Clone, Debug, PartialEq)]

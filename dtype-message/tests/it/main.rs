@@ -1,18 +1,5 @@
 //! The tests, a module for each subject.
 
-#[path = "../../../dtype-runtime/tests/counting/mod.rs"]
-mod counting;
-#[path = "../frames/mod.rs"]
-mod frames;
-#[cfg(feature = "derive")]
-#[path = "../../../dtype-runtime/tests/fused/mod.rs"]
-mod fused;
-#[path = "../../../dtype-runtime/tests/numbers/mod.rs"]
-mod numbers;
-#[cfg(feature = "derive")]
-#[path = "../../../dtype-runtime/tests/odd_names/mod.rs"]
-mod odd_names;
-
 #[cfg(feature = "derive")]
 mod checked;
 mod damage;
@@ -38,3 +25,8 @@ mod short_records;
 mod tokio;
 #[cfg(feature = "derive")]
 mod versions;
+
+use dtype_test_support::counting::Counting;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;

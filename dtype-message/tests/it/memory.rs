@@ -1,10 +1,10 @@
 //! The memory that reading a message takes: a small multiple of the bytes that have arrived, whatever the header
 //! says.
 
-use crate::counting::max_in_use;
-use crate::frames::{announce, changed};
 use dtype_message::{Incoming, Limits};
 use dtype_runtime::{Basic, Type};
+use dtype_test_support::counting::max_in_use;
+use dtype_test_support::frames::{announce, changed};
 
 /// The maximum of the memory in use during the work, beyond the memory before.
 fn most<T>(work: impl FnOnce() -> T) -> usize {

@@ -1,15 +1,15 @@
 //! Messages: records are read as they were written, whatever the stream, and errors name what is wrong.
 
-use crate::frames;
 use std::error::Error as _;
 use std::io::ErrorKind;
 
-use crate::frames::{Counts, Drops, FRAME, Fails, Lies, announce, changed};
 use dtype_message::{Error, Header, Incoming, Limits, Part, Protocol};
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::{
     Basic, Buffer, BufferMut, Datatype, Packer, Representation, Type, pack, unpack,
 };
+use dtype_test_support::frames;
+use dtype_test_support::frames::{Counts, Drops, FRAME, Fails, Lies, announce, changed};
 
 #[derive(Datatype, Clone, Debug, Default, PartialEq)]
 struct Sample {

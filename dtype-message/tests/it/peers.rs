@@ -5,12 +5,12 @@ use std::io::Read;
 use std::net::{TcpListener, TcpStream};
 use std::ops::Range;
 
-use crate::counting::{in_use, max_in_use};
 use dtype_message::{
     Decoder, Difference, Error, Framing, Header, Limits, Messages, Protocol, Receiver, Schema,
     exchange,
 };
 use dtype_runtime::Datatype;
+use dtype_test_support::counting::{in_use, max_in_use};
 
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
 #[repr(u8)]

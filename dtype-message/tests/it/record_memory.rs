@@ -2,10 +2,10 @@
 
 use std::fmt::Debug;
 
-use crate::counting::max_in_use;
-use crate::frames::changed;
 use dtype_message::{Decoder, Error, Framing, Incoming, Limits, Messages, Receiver};
 use dtype_runtime::Datatype;
+use dtype_test_support::counting::max_in_use;
+use dtype_test_support::frames::changed;
 
 /// One byte of data.
 #[derive(Datatype, Clone, Copy, Debug, Default)]

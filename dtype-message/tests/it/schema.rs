@@ -1,9 +1,9 @@
 //! The names of a schema: those that `rename` gives, with their brackets and control characters escaped.
 
-use crate::odd_names::{Flags, Step};
 use dtype_message::{Error, Framing, Header, Limits, Schema};
 use dtype_runtime::time::{Nanoseconds, Seconds, Unit};
 use dtype_runtime::{Datatype, Maybe, TimeSpan, Timestamp};
+use dtype_test_support::odd_names::{Flags, Step};
 
 #[test]
 fn a_schema_has_the_names() {

@@ -1,10 +1,10 @@
 //! Records of another version, read by the names of their fields.
 
-use crate::counting::max_in_use;
-use crate::frames::changed;
 use dtype_message::{Decoder, Error, Framing, Limits, Messages, Protocol, Receiver};
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::{Datatype, FixedStr, Maybe, Representation, pack_as};
+use dtype_test_support::counting::max_in_use;
+use dtype_test_support::frames::changed;
 
 mod old {
     use super::{Datatype, FixedStr, Maybe, Messages};

@@ -11,9 +11,6 @@ mod records;
 mod report;
 mod rounds;
 
-#[path = "../../tests/launch/mod.rs"]
-mod launch;
-
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -21,6 +18,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use dtype_benches::machine::Machine;
+use dtype_test_support::ranks;
 use mpi::traits::Communicator;
 
 use rounds::{Bench, Link};
@@ -60,8 +58,8 @@ const ENVIRONMENT: [(&str, &str); 2] =
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    if std::env::var_os(launch::RANKS).is_none() {
-        let good = launch::run(2, LIMIT, &ENVIRONMENT);
+    if std::env::var_os(ranks::RANKS).is_none() {
+        let good = ranks::run(env!("DTYPE_MPI_WRAPPER"), 2, LIMIT, &ENVIRONMENT);
         return if good { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
     let Some(universe) = mpi::initialize() else { return ExitCode::FAILURE };

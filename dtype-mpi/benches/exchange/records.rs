@@ -73,15 +73,15 @@ impl<T: Shape> Records<T> {
     fn here(&mut self, link: &Link<'_>, times: u64) -> Result<()> {
         link.rally(
             times,
-            || Ok(link.peer().send_packed(&self.source)?),
-            || Ok(link.peer().recv_packed_into(&mut self.arrived).map(drop)?),
+            || Ok(link.peer().send_packed(&self.source, 0)?),
+            || Ok(link.peer().recv_packed_into(&mut self.arrived, 0).map(drop)?),
         )
     }
 
     fn posted(&mut self, link: &Link<'_>, times: u64) -> Result<()> {
         link.rally(
             times,
-            || Ok(link.peer().send_packed(&self.source)?),
+            || Ok(link.peer().send_packed(&self.source, 0)?),
             || {
                 let request = link.peer().immediate_recv_packed_into(&mut self.arrived, 0)?;
                 Ok(request.wait().map(drop)?)

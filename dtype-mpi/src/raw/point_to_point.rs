@@ -16,9 +16,10 @@ use mpi::{Rank, Tag};
 
 use super::code::{check, wide};
 use super::cut::Cut;
-use super::session::{Later, not_running};
+use super::session::{Completing, Later, not_running};
 use super::{Datatype, OnCommunicator, receiving, sending};
 use crate::error::Error;
+use crate::library::is_open_mpi;
 use crate::{names, spare};
 
 /// The library's type for numbers of elements.
@@ -55,7 +56,7 @@ pub(crate) fn check_receivable(bytes: usize) -> Result<(), Error> {
 /// The bytes of memory that [`OnCommunicator::start_receive`] needs.
 pub(crate) fn room_to_receive(capacity: usize) -> usize {
     let with_extra = capacity.saturating_add(1);
-    if cfg!(open_mpi) { Cut::room(with_extra) } else { with_extra }
+    if is_open_mpi() { Cut::room(with_extra) } else { with_extra }
 }
 
 /// A message's source, tag and number of bytes.
@@ -202,7 +203,7 @@ impl<'c> OnCommunicator<'c> {
         check_receivable(capacity)?;
         // One extra byte detects a message that is too long, because Open MPI truncates some messages to the same rank without
         // an error.
-        let cut = if cfg!(open_mpi) { Some(Cut::after(capacity + 1)?) } else { None };
+        let cut = if is_open_mpi() { Some(Cut::after(capacity + 1)?) } else { None };
         let (count, datatype) = match &cut {
             Some(cut) => (1, cut.datatype.handle()),
             None => (number(call, capacity + 1)?, names::packed()?),
@@ -367,7 +368,7 @@ impl<'c> Matched<'c> {
             Message::Received => return Err(Error::Received),
             Message::Taken(message) => {
                 let call = "MPI_Mrecv";
-                let _on = self.on.begin(call)?;
+                let _completing = self.on.begin_completion(call, true)?;
                 let count = number(call, count)?;
                 // SAFETY: the message was matched and not received; the caller guarantees the memory.
                 let code =
@@ -458,12 +459,16 @@ impl<'c> Pending<'c> {
         self.request == no_request()
     }
 
+    fn begin(&self, call: &'static str) -> Result<Completing<'c>, Error> {
+        self.on.begin_completion(call, matches!(self.kind, Kind::Receive { .. }))
+    }
+
     /// Waits until the request is complete, and returns its memory with the received bytes.
     pub(crate) fn wait(mut self) -> Result<(Vec<u8>, Envelope), Error> {
         if self.is_complete() {
             return Err(Error::Received);
         }
-        let _on = self.on.begin("MPI_Wait")?;
+        let _on = self.begin("MPI_Wait")?;
         let mut status = blank();
         // SAFETY: the request is alive and `status` lives through the call.
         let code = unsafe { ffi::MPI_Wait(&raw mut self.request, &raw mut status) };
@@ -475,7 +480,7 @@ impl<'c> Pending<'c> {
         if self.is_complete() {
             return Err(Error::Received);
         }
-        let _on = self.on.begin("MPI_Test")?;
+        let _on = self.begin("MPI_Test")?;
         let (mut status, mut done) = (blank(), 0);
         // SAFETY: the request is alive and the others live through the call.
         let code = unsafe { ffi::MPI_Test(&raw mut self.request, &raw mut done, &raw mut status) };
@@ -540,7 +545,7 @@ impl Drop for Pending<'_> {
         if std::thread::panicking() && matches!(self.kind, Kind::Send) {
             return;
         }
-        let Ok(_on) = self.on.begin("MPI_Wait") else { return };
+        let Ok(_on) = self.begin("MPI_Wait") else { return };
         let mut status = blank();
         // SAFETY: the request is alive and `status` lives through the calls. A cancelled receive completes without
         // a message, or with one that had already arrived.

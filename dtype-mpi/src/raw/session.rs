@@ -4,14 +4,15 @@ use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::os::raw::c_int;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use mpi::ffi::{self, MPI_Comm, MPI_Errhandler};
 use mpi::traits::Communicator;
 
 use super::code::check;
 use crate::error::Error;
-use crate::library;
+use crate::handle::Handle;
+use crate::library::{self, is_open_mpi};
 
 /// The right to make and query datatypes and operations, for as long as the value lives.
 ///
@@ -104,6 +105,34 @@ impl<'c> Later<'c> {
         // SAFETY: MPI is running, and the communicator is borrowed.
         let returning = unsafe { Returning::errors(handle, level) };
         Ok(OnCommunicator { handle, level, _returning: returning, communicator: PhantomData })
+    }
+}
+
+/// The right to complete a request. The fields are dropped in the reverse order of their beginning.
+pub(crate) struct Completing<'c> {
+    _own: Option<OnCommunicator<'static>>,
+    _world: Option<OnCommunicator<'static>>,
+    _on: OnCommunicator<'c>,
+}
+
+impl<'c> Later<'c> {
+    /// As [`begin`](Self::begin), for a call that completes a request. For the errors of a receive, MPICH 4.0 and Intel MPI call
+    /// the error handler of `MPI_COMM_WORLD`; MPICH from 4.2 on calls that of `MPI_COMM_SELF` if a rank has sent the message to
+    /// itself.
+    pub(crate) fn begin_completion(
+        self,
+        call: &'static str,
+        is_receive: bool,
+    ) -> Result<Completing<'c>, Error> {
+        let also = |handle| {
+            let other = Later { handle, communicator: PhantomData };
+            (is_receive && !is_open_mpi()).then(|| other.begin(call)).transpose()
+        };
+        let on = self.begin(call)?;
+        // SAFETY: constants of the library.
+        let (world, own) = unsafe { (ffi::RSMPI_COMM_WORLD, ffi::RSMPI_COMM_SELF) };
+        let world = if self.handle == world { None } else { also(world)? };
+        Ok(Completing { _own: also(own)?, _world: world, _on: on })
     }
 }
 
@@ -268,6 +297,16 @@ impl Drop for Returning {
     }
 }
 
+unsafe extern "C" {
+    fn dtype_mpi_returning() -> MPI_Errhandler;
+}
+
+/// The error handler with which calls return their errors.
+static RETURNING: LazyLock<Handle<MPI_Errhandler>> = LazyLock::new(|| {
+    // SAFETY: only `replace` asks for it, while MPI is running.
+    Handle(unsafe { dtype_mpi_returning() })
+});
+
 /// Makes a communicator return errors; returns its handler, for [`restore`].
 ///
 /// # Safety
@@ -277,9 +316,9 @@ unsafe fn replace(communicator: MPI_Comm) -> MPI_Errhandler {
     // SAFETY: the caller guarantees that the communicator is alive; `handler` lives through the call. The calls can
     // only fail for invalid arguments.
     unsafe {
-        let mut handler = ffi::RSMPI_ERRORS_RETURN;
+        let mut handler = RETURNING.0;
         ffi::MPI_Comm_get_errhandler(communicator, &raw mut handler);
-        ffi::MPI_Comm_set_errhandler(communicator, ffi::RSMPI_ERRORS_RETURN);
+        ffi::MPI_Comm_set_errhandler(communicator, RETURNING.0);
         handler
     }
 }

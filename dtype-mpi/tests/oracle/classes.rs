@@ -4,10 +4,10 @@
 use Quantity::{Bounds, Made, Packed, Padding, TrueBounds, Unpacked};
 use dtype_runtime::Basic;
 use dtype_runtime::types::{Distribution, Order, Pair};
+use dtype_test_support::model::Tree;
 
 use crate::compare::{Quantity, model};
 use crate::library::Library;
-use crate::model::Tree;
 use crate::mpich::{self, Quirk};
 
 /// A peer's defect, or a deliberate difference.

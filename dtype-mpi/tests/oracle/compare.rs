@@ -5,9 +5,9 @@ use std::fmt::Debug;
 use dtype_mpi::{Contents, Datatype, Layout as Sent, SendBuffer};
 use dtype_runtime::Type;
 use dtype_runtime::types::{BoundsRule, Combiner};
+use dtype_test_support::model::Tree;
 
 use crate::library::Library;
-use crate::model::Tree;
 use crate::packing::Job;
 use crate::{mpich, openmpi};
 

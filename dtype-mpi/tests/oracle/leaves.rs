@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use dtype_mpi::Datatype;
 use dtype_runtime::types::Pair;
 use dtype_runtime::{Basic, Type};
+use dtype_test_support::model::Tree;
 use proptest::prelude::*;
 use proptest::sample::select;
 
 use crate::classes::parts;
-use crate::model::Tree;
 
 /// Precisions and ranges. There are few, because a library may keep only a few dozen requests, and all ask for 4 or 8 bytes,
 /// because some Fortran compilers have no other sizes.

@@ -19,8 +19,6 @@ mod classes;
 mod compare;
 mod leaves;
 mod library;
-#[path = "../../../dtype-runtime/tests/model/mod.rs"]
-mod model;
 mod mpich;
 mod openmpi;
 mod packing;
@@ -29,9 +27,9 @@ mod tally;
 use std::process::ExitCode;
 use std::str::FromStr;
 
+use dtype_test_support::model::trees_of;
 use leaves::Leaves;
 use library::Library;
-use model::trees_of;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use tally::Tally;

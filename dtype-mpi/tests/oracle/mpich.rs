@@ -5,9 +5,9 @@ use std::cell::Cell;
 
 use dtype_runtime::Basic;
 use dtype_runtime::types::{Distribution, Order};
+use dtype_test_support::model::Tree;
 
 use crate::array::{Share, fastest_first};
-use crate::model::Tree;
 
 /// The properties of a type in MPICH. MPICH takes types of one object for the same type, so each object has a number here.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,9 +2,9 @@
 //! the bounds.
 
 use dtype_runtime::types::{Distribution, Order};
+use dtype_test_support::model::Tree;
 
 use crate::array::{Share, fastest_first};
-use crate::model::Tree;
 
 /// The properties of a type in Open MPI.
 #[derive(Clone, Copy, Debug, PartialEq)]

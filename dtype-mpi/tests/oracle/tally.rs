@@ -5,7 +5,7 @@ use std::time::Instant;
 use crate::classes::{CLASSES, Class, classes};
 use crate::compare::{Quantity, compare, is_trusted, model, ours};
 use crate::library::Library;
-use crate::model::Tree;
+use dtype_test_support::model::Tree;
 
 /// If a class has this many types and none differs, the class no longer explains anything. For a rarer class, only the example
 /// is checked.

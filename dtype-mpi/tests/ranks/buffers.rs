@@ -5,11 +5,11 @@ use std::mem::MaybeUninit;
 use dtype_mpi::traits::*;
 use dtype_mpi::{Error, ReceiveBuffer, SendBuffer, received_count};
 use dtype_runtime::{gaps, pack};
+use dtype_test_support::numbers::Numbers;
 use mpi::datatype::{Partition, PartitionMut};
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
 
-use crate::numbers::Numbers;
 use crate::packed::ring;
 use crate::shapes::{Plain, Skipping, assert_same, for_each_plain};
 

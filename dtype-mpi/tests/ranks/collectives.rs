@@ -3,13 +3,13 @@
 use std::fmt::Debug;
 
 use dtype_mpi::traits::*;
-use dtype_mpi::{Error, Gathered, Operation};
+use dtype_mpi::{Error, Gathered, Operation, any_tag};
+use dtype_test_support::numbers::Numbers;
 use mpi::ffi;
 use mpi::raw::FromRaw;
 use mpi::topology::{Color, InterCommunicator, SimpleCommunicator};
 use mpi::traits::*;
 
-use crate::numbers::Numbers;
 use crate::shapes::{Flagged, Shape, assert_same, for_each_plain};
 
 /// The elements of a rank. Their number differs by rank, and some ranks have none.
@@ -43,7 +43,7 @@ fn gather_of<T: Shape>(world: &SimpleCommunicator) {
     let own = of_rank::<T>(rank);
     assert_all(&world.all_gather_packed(&own).unwrap(), size);
     for root in 0..world.size() {
-        let gathered = world.gather_packed(root, &own).unwrap();
+        let gathered = world.gather_packed(&own, root).unwrap();
         assert_eq!(gathered.is_some(), rank == index(root));
         if let Some(gathered) = gathered {
             assert_all(&gathered, size);
@@ -60,20 +60,20 @@ fn from_root_of<T: Shape>(world: &SimpleCommunicator) {
     let (rank, size) = (index(world.rank()), index(world.size()));
     for root in 0..world.size() {
         let mut elements = of_rank::<T>(rank);
-        world.broadcast_packed(root, &mut elements).unwrap();
+        world.broadcast_packed(&mut elements, root).unwrap();
         assert_same(&elements, &of_rank::<T>(index(root)));
 
         let theirs = |rank: usize| T::some(6, &mut Numbers(rank as u64 + 50));
         let mut elements = theirs(rank);
-        world.broadcast_packed_into(root, &mut elements).unwrap();
+        world.broadcast_packed_into(&mut elements, root).unwrap();
         assert_same(&elements, &theirs(index(root)));
 
         let all: Vec<T> = (0..size).flat_map(of_rank).collect();
         let counts: Vec<usize> = (0..size).map(|rank| of_rank::<T>(rank).len()).collect();
         let own = if rank == index(root) {
-            world.scatter_packed(root, &all, &counts).unwrap()
+            world.scatter_packed(&all, &counts, root).unwrap()
         } else {
-            world.scatter_packed::<T>(root, &[], &[]).unwrap()
+            world.scatter_packed::<T>(&[], &[], root).unwrap()
         };
         assert_same(&own, &of_rank::<T>(rank));
     }
@@ -111,9 +111,9 @@ pub(crate) fn refused(world: &SimpleCommunicator) {
     // Roots that are not ranks.
     for root in [-1, size] {
         let error = Error::Root { root, last: size - 1 };
-        assert_eq!(world.broadcast_packed(root, &mut elements.clone()).unwrap_err(), error);
-        assert_eq!(world.gather_packed(root, &elements).unwrap_err(), error);
-        assert_eq!(world.scatter_packed(root, &elements, &[]).unwrap_err(), error);
+        assert_eq!(world.broadcast_packed(&mut elements.clone(), root).unwrap_err(), error);
+        assert_eq!(world.gather_packed(&elements, root).unwrap_err(), error);
+        assert_eq!(world.scatter_packed(&elements, &[], root).unwrap_err(), error);
     }
     // Invalid counts, at one rank.
     let last = size - 1;
@@ -122,7 +122,7 @@ pub(crate) fn refused(world: &SimpleCommunicator) {
     let wrong = |counts: usize, sum| Error::Counts { counts, sum, elements: 4, ranks: size };
     let result = world.all_to_all_packed(&elements, &counts);
     assert_refused(result, rank == last, last, &wrong(ranks, 5));
-    let result = world.scatter_packed(last, &elements, &counts);
+    let result = world.scatter_packed(&elements, &counts, last);
     assert_refused(result, rank == last, last, &wrong(ranks, 5));
     let counts = vec![usize::MAX; if rank == last { ranks + 1 } else { ranks }];
     let result = world.all_to_all_packed(&elements, &counts);
@@ -130,12 +130,12 @@ pub(crate) fn refused(world: &SimpleCommunicator) {
     assert_eq!(result.unwrap_err(), wrong(counts.len(), sum));
     if size > 1 {
         // The ranks disagree on the root, on the number of elements, and on the elements.
-        let error = world.gather_packed(i32::from(rank == last), &elements).unwrap_err();
+        let error = world.gather_packed(&elements, i32::from(rank == last)).unwrap_err();
         let (other, ours, theirs) = if rank == last { (0, 1, 0) } else { (last, 0, 1) };
         let argument = "the root";
         assert_eq!(error, Error::Mismatch { rank: other, argument, ours, theirs });
         let mut some = elements[..if rank == last { 3 } else { 4 }].to_vec();
-        let error = world.broadcast_packed_into(0, &mut some).unwrap_err();
+        let error = world.broadcast_packed_into(&mut some, 0).unwrap_err();
         assert!(matches!(error, Error::Mismatch { argument: "the number of elements", .. }));
         let error = if rank == last {
             world.all_gather_packed(&[1_u8]).map(drop).unwrap_err()
@@ -157,7 +157,7 @@ pub(crate) fn empty(world: &SimpleCommunicator) {
     assert_eq!(all.counts, (0..size).map(|rank| rank + 3).collect::<Vec<_>>());
     assert_eq!(all.elements.len(), all.counts.iter().sum());
     let mut nothing = vec![(); rank];
-    world.broadcast_packed(world.size() - 1, &mut nothing).unwrap();
+    world.broadcast_packed(&mut nothing, world.size() - 1).unwrap();
     assert_eq!(nothing.len(), size - 1);
     let counts = vec![1; size];
     assert_eq!(world.all_to_all_packed(&vec![(); size], &counts).unwrap().counts, counts);
@@ -168,7 +168,7 @@ pub(crate) fn empty(world: &SimpleCommunicator) {
     // The largest number of elements.
     for many in [usize::MAX, usize::MAX / 2 + 1, usize::MAX - 5] {
         let mut nothing = if world.rank() == 0 { vec![(); many] } else { vec![] };
-        world.broadcast_packed(0, &mut nothing).unwrap();
+        world.broadcast_packed(&mut nothing, 0).unwrap();
         assert_eq!(nothing.len(), many);
         // More elements than can be counted.
         let error = world.all_gather_packed(&nothing).unwrap_err();
@@ -197,13 +197,13 @@ pub(crate) fn between_groups(world: &SimpleCommunicator) {
     let first_of = |a: &Flagged, b: &mut Flagged| *b = a.clone();
     let operation = Operation::associative(first_of).unwrap();
     let refusals = [
-        inter.broadcast_packed(0, &mut elements).unwrap_err(),
-        inter.broadcast_packed_into(0, &mut elements).unwrap_err(),
-        inter.gather_packed(0, &own).unwrap_err(),
+        inter.broadcast_packed(&mut elements, 0).unwrap_err(),
+        inter.broadcast_packed_into(&mut elements, 0).unwrap_err(),
+        inter.gather_packed(&own, 0).unwrap_err(),
         inter.all_gather_packed(&own).unwrap_err(),
-        inter.scatter_packed(0, &own, &counts).unwrap_err(),
+        inter.scatter_packed(&own, &counts, 0).unwrap_err(),
         inter.all_to_all_packed(&own, &counts).unwrap_err(),
-        inter.reduce_packed(0, &own, &operation).unwrap_err(),
+        inter.reduce_packed(&own, &operation, 0).unwrap_err(),
         inter.all_reduce_packed(&own, &operation).unwrap_err(),
     ];
     let (local, remote) = (inter.size(), inter.remote_size());
@@ -216,10 +216,13 @@ pub(crate) fn between_groups(world: &SimpleCommunicator) {
     let request = process.immediate_send_packed(&own, 8).unwrap();
     if first {
         for rank in 0..remote {
-            assert_eq!(inter.process_at_rank(rank).recv_packed::<Flagged>().unwrap().0, own);
+            assert_eq!(
+                inter.process_at_rank(rank).recv_packed::<Flagged>(any_tag()).unwrap().0,
+                own
+            );
         }
     } else if inter.rank() == 0 {
-        assert_eq!(process.recv_packed::<Flagged>().unwrap().0, own);
+        assert_eq!(process.recv_packed::<Flagged>(any_tag()).unwrap().0, own);
     }
     request.wait().unwrap();
 }

@@ -41,9 +41,8 @@ fn cell(
 
 /// Afterwards each cell of the border has the value of the rank that owns the cell.
 fn halo(cartesian: &CartesianCommunicator, width: usize, neighbours: Neighbours) {
-    let sizes = SIZES.map(|size| size as u64);
     let f64s = Type::basic(Basic::F64);
-    let mut exchange = Exchange::halo(cartesian, &sizes, width as u64, &f64s, neighbours).unwrap();
+    let mut exchange = Exchange::halo(cartesian, &SIZES, width, &f64s, neighbours).unwrap();
     let places =
         || (0..CELLS).map(|i| [i / SIZES[2] / SIZES[1], i / SIZES[2] % SIZES[1], i % SIZES[2]]);
     let borders = |place: [usize; 3]| {
@@ -202,9 +201,7 @@ pub(crate) fn refused(world: &SimpleCommunicator) {
     }
 
     let cartesian = world.create_cartesian_communicator(&[size, 1], &[true; 2], false).unwrap();
-    for (sizes, width) in
-        [(&[6_u64, 5][..], 2_u64), (&[6], 1), (&[6, 6, 6], 1), (&[6, 6], u64::MAX)]
-    {
+    for (sizes, width) in [(&[6, 5][..], 2), (&[6], 1), (&[6, 6, 6], 1), (&[6, 6], usize::MAX)] {
         let error = Exchange::halo(&cartesian, sizes, width, &f64s, Neighbours::All).unwrap_err();
         assert_eq!(error, Error::Halo { sizes: sizes.to_vec(), width, dimensions: 2 });
     }
@@ -234,7 +231,7 @@ pub(crate) fn misfits(world: &SimpleCommunicator) {
         let request = process.immediate_send_packed(other, 4).unwrap();
         let started = exchange.start(&grid).unwrap();
         // The part itself: the exchange has received the other message.
-        world.process_at_rank(before).recv_packed_with_tag::<f64>(4).unwrap();
+        world.process_at_rank(before).recv_packed::<f64>(4).unwrap();
         let error = started.finish(&mut grid).unwrap_err();
         request.wait().unwrap();
         match error {

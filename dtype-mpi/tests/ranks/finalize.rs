@@ -4,7 +4,7 @@ use std::os::raw::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dtype_mpi::traits::*;
-use dtype_mpi::{Datatype, Error, Layout, Operation};
+use dtype_mpi::{Datatype, Error, Layout, Operation, any_tag};
 use dtype_runtime::{Basic, Type};
 use mpi::environment::Universe;
 use mpi::ffi::{self, MPI_Comm, MPI_Datatype};
@@ -99,5 +99,5 @@ pub(crate) fn around(universe: Universe) {
     assert_eq!(state(Datatype::of::<Last>()), "finalized");
     assert_eq!(state(Datatype::of::<f64>()), "finalized");
     assert_eq!(state(world.all_gather_packed(&[1_u8])), "finalized");
-    assert_eq!(state(world.any_process().recv_packed::<u8>()), "finalized");
+    assert_eq!(state(world.any_process().recv_packed::<u8>(any_tag())), "finalized");
 }

@@ -1,13 +1,13 @@
 //! Peers that send bytes that are not valid values.
 
-use dtype_mpi::Error;
 use dtype_mpi::traits::*;
+use dtype_mpi::{Error, any_tag};
 use dtype_runtime::{Datatype, pack};
+use dtype_test_support::numbers::Numbers;
 use mpi::collective::SystemOperation;
 use mpi::topology::{Color, SimpleCommunicator};
 use mpi::traits::*;
 
-use crate::numbers::Numbers;
 use crate::packed::ring;
 use crate::shapes::{Flagged, Shape};
 
@@ -36,10 +36,10 @@ pub(crate) fn messages(world: &SimpleCommunicator) {
         // The bytes are sent as plain bytes.
         let send = || next.immediate_send_with_tag(scope, &bytes[..], 1);
         let request = send();
-        assert_invalid(&before.recv_packed::<Flagged>().unwrap_err(), EXPECTED);
+        assert_invalid(&before.recv_packed::<Flagged>(any_tag()).unwrap_err(), EXPECTED);
         request.wait();
         let request = send();
-        let error = before.recv_packed_into(&mut elements).unwrap_err();
+        let error = before.recv_packed_into(&mut elements, any_tag()).unwrap_err();
         assert_invalid(&error, EXPECTED);
         request.wait();
         let receive = before.immediate_recv_packed_into(&mut elements, 1).unwrap();
@@ -50,7 +50,7 @@ pub(crate) fn messages(world: &SimpleCommunicator) {
     assert_eq!(elements, unchanged);
     // Received as plain bytes, they are valid, and no other message is pending.
     let request = next.immediate_send_packed(&bytes, 1).unwrap();
-    assert_eq!(before.recv_packed::<u8>().unwrap().0, bytes);
+    assert_eq!(before.recv_packed::<u8>(any_tag()).unwrap().0, bytes);
     request.wait().unwrap();
 }
 
@@ -78,15 +78,15 @@ pub(crate) fn collectives(world: &SimpleCommunicator) {
         if hostile {
             let mut bad = bad.clone();
             if into {
-                world.broadcast_packed_into(root, &mut bad).unwrap();
+                world.broadcast_packed_into(&mut bad, root).unwrap();
             } else {
-                world.broadcast_packed(root, &mut bad).unwrap();
+                world.broadcast_packed(&mut bad, root).unwrap();
             }
         } else {
             let result = if into {
-                world.broadcast_packed_into(root, &mut elements)
+                world.broadcast_packed_into(&mut elements, root)
             } else {
-                world.broadcast_packed(root, &mut elements)
+                world.broadcast_packed(&mut elements, root)
             };
             assert_invalid(&result.unwrap_err(), (1, "kind"));
         }
@@ -103,9 +103,9 @@ pub(crate) fn collectives(world: &SimpleCommunicator) {
     }
     // The same with a well-behaved root: rank 0, if there is another rank.
     if hostile && root > 0 {
-        assert_eq!(world.gather_packed(0, &bad).unwrap(), None);
+        assert_eq!(world.gather_packed(&bad, 0).unwrap(), None);
     } else {
-        let result = world.gather_packed(0, &good);
+        let result = world.gather_packed(&good, 0);
         match (rank, root) {
             (0, 0) => assert_eq!(result.unwrap().unwrap().elements, good),
             (0, _) => assert_invalid(&result.unwrap_err(), (before + 1, "kind")),
@@ -116,10 +116,10 @@ pub(crate) fn collectives(world: &SimpleCommunicator) {
     let counts = vec![2; usize::try_from(size).unwrap()];
     let for_all = |record: Raw| vec![record; counts.len() * 2];
     if hostile {
-        world.scatter_packed::<Raw>(root, &for_all(bad[1]), &counts).unwrap();
+        world.scatter_packed::<Raw>(&for_all(bad[1]), &counts, root).unwrap();
         world.all_to_all_packed::<Raw>(&for_all(bad[1]), &counts).unwrap();
     } else {
-        let error = world.scatter_packed::<Flagged>(root, &[], &[]).unwrap_err();
+        let error = world.scatter_packed::<Flagged>(&[], &[], root).unwrap_err();
         assert_invalid(&error, (0, "kind"));
         let out = Flagged::some(counts.len() * 2, &mut Numbers(3));
         let error = world.all_to_all_packed(&out, &counts).unwrap_err();
@@ -144,16 +144,16 @@ pub(crate) fn without_data(world: &SimpleCommunicator) {
     }
     let counts = vec![1; ranks];
     if rank == 0 {
-        world.broadcast_packed(0, &mut vec![(); 1 << 40]).unwrap();
-        world.scatter_packed(0, &vec![(); ranks], &counts).unwrap();
+        world.broadcast_packed(&mut vec![(); 1 << 40], 0).unwrap();
+        world.scatter_packed(&vec![(); ranks], &counts, 0).unwrap();
         assert_eq!(world.all_gather_packed(&[(); 3]).unwrap().elements.len(), 3);
         world.all_to_all_packed(&vec![(); ranks], &counts).unwrap();
         return;
     }
     let mut elements = Vec::<Never>::new();
     let errors = [
-        world.broadcast_packed(0, &mut elements).unwrap_err(),
-        world.scatter_packed::<Never>(0, &[], &[]).unwrap_err(),
+        world.broadcast_packed(&mut elements, 0).unwrap_err(),
+        world.scatter_packed::<Never>(&[], &[], 0).unwrap_err(),
         world.all_gather_packed::<Never>(&[]).unwrap_err(),
         world.all_to_all_packed::<Never>(&[], &vec![0; ranks]).unwrap_err(),
     ];
@@ -186,7 +186,7 @@ pub(crate) fn short_broadcast(world: &SimpleCommunicator) {
     // Leaves memory with other contents for the allocator to hand out again.
     drop(std::hint::black_box([(); 8].map(|()| vec![0xabcd_u64; SAID])));
     let mut elements = vec![1_u64];
-    match pair.broadcast_packed(0, &mut elements) {
+    match pair.broadcast_packed(&mut elements, 0) {
         Ok(()) => {
             let expected: Vec<u64> = (0..SAID).map(|i| if i == 0 { 7 } else { 0 }).collect();
             assert!(elements == expected, "{:x?}", &elements[..4]);

@@ -2,10 +2,10 @@
 
 use dtype_mpi::Error;
 use dtype_mpi::traits::*;
-use mpi::topology::SimpleCommunicator;
+use dtype_test_support::numbers::Numbers;
+use mpi::topology::{Color, SimpleCommunicator};
 use mpi::traits::*;
 
-use crate::numbers::Numbers;
 use crate::packed::ring;
 use crate::shapes::{Flagged, Shape};
 
@@ -53,7 +53,7 @@ pub(crate) fn dropped(world: &SimpleCommunicator) {
     drop(before.immediate_recv_packed_into(&mut elements, 7).unwrap());
     world.barrier();
     let send = next.immediate_send_packed(&own, 7).unwrap();
-    assert_eq!(before.recv_packed_with_tag::<Flagged>(7).unwrap().0, own);
+    assert_eq!(before.recv_packed::<Flagged>(7).unwrap().0, own);
     assert_eq!(elements, unchanged);
     drop(send);
     // A dropped send arrives, and so does a leaked one.
@@ -62,7 +62,7 @@ pub(crate) fn dropped(world: &SimpleCommunicator) {
     receive.wait().unwrap();
     assert_eq!(elements, own);
     std::mem::forget(next.immediate_send_packed(&own[..10], 7).unwrap());
-    assert_eq!(before.recv_packed_with_tag::<Flagged>(7).unwrap().0, own[..10]);
+    assert_eq!(before.recv_packed::<Flagged>(7).unwrap().0, own[..10]);
     // A leaked receive keeps its own memory, and the message is written there.
     let mut elements = unchanged.clone();
     std::mem::forget(before.immediate_recv_packed_into(&mut elements, 8).unwrap());
@@ -89,6 +89,25 @@ pub(crate) fn lengths(world: &SimpleCommunicator) {
     assert_eq!(receive.wait().unwrap_err(), partial);
     send.wait().unwrap();
     assert_eq!(few, unchanged);
+}
+
+/// The error of a request comes back on each communicator, whether the message or the receive comes first.
+pub(crate) fn communicators(world: &SimpleCommunicator) {
+    let own = world.split_by_color(Color::with_value(world.rank())).unwrap();
+    for (communicator, is_sent_first) in
+        [(&world.duplicate(), false), (&world.duplicate(), true), (&own, false), (&own, true)]
+    {
+        let (next, before) = ring(communicator);
+        let mut few = [2_u8; 5];
+        let send = || next.immediate_send_packed(&[1_u8; 6000], 11).unwrap();
+        let first = is_sent_first.then(send);
+        let receive = before.immediate_recv_packed_into(&mut few, 11).unwrap();
+        let send = first.unwrap_or_else(send);
+        let error = receive.wait().unwrap_err();
+        assert!(matches!(error, Error::Truncated { tag: 11, capacity: 5, .. }), "{error}");
+        send.wait().unwrap();
+        assert_eq!(few, [2; 5]);
+    }
 }
 
 /// Open MPI copies a long message from the sender's memory at once, even beyond the receiver's room.

@@ -118,7 +118,9 @@ pub(crate) fn outside(world: &SimpleCommunicator) {
     let hidden = Layout::new(&Type::structure(&[1, 1], &[0, 8], &[one_back, bytes]).unwrap());
     match hidden.map(|hidden| SendBuffer::from_layout(&hidden, &memory, 32, 1).map(drop)) {
         // MPICH knows this stride.
-        Ok(Ok(())) => assert!(mpi::environment::library_version().unwrap().starts_with("MPICH")),
+        Ok(Ok(())) => {
+            assert!(!mpi::environment::library_version().unwrap().starts_with("Open MPI"));
+        }
         Ok(Err(error)) | Err(error) => assert!(matches!(error, Error::Bounds { .. }), "{error}"),
     }
     let nothing = Layout::new(&nothing).unwrap();
@@ -236,7 +238,7 @@ pub(crate) fn messages(world: &SimpleCommunicator) {
                 assert!(came == expected, "nothing is written");
             }
             // The message is still there.
-            let (whole, _) = peer.recv_packed_with_tag::<u8>(3).unwrap();
+            let (whole, _) = peer.recv_packed::<u8>(3).unwrap();
             assert!(whole == packed(0, 2));
             // A message shorter than the receiver's room.
             let received = peer.recv_layout(into, &mut came, ORIGIN, 2, 3).unwrap();

@@ -19,11 +19,7 @@ mod finalize;
 mod handles;
 mod hostile;
 mod immediate;
-#[path = "../launch/mod.rs"]
-mod launch;
 mod layouts;
-#[path = "../../../dtype-runtime/tests/numbers/mod.rs"]
-mod numbers;
 mod packed;
 mod pipelines;
 mod reductions;
@@ -35,6 +31,7 @@ mod together;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
+use dtype_test_support::ranks;
 use mpi::Threading;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, CommunicatorCollectives};
@@ -70,6 +67,7 @@ const TESTS: &[Test] = &[
     ("requests that nobody waits for", immediate::dropped),
     ("a request for too short a message, and too long", immediate::lengths),
     ("a request for much too long a message", immediate::too_long),
+    ("errors of requests on other communicators", immediate::communicators),
     ("transfers in chunks", pipelines::all_lengths),
     ("transfers in chunks that do not fit", pipelines::misfits),
     ("transfers that are none", pipelines::headers),
@@ -107,6 +105,8 @@ const TESTS: &[Test] = &[
     ("device memory", devices::exchanges),
     #[cfg(feature = "gpu")]
     ("device memory: messages that are refused", devices::refused),
+    #[cfg(feature = "gpu")]
+    ("device memory: halos", devices::halos),
     ("one datatype for each type, whichever thread asks", together::cache),
     ("threads that send at the same time", together::threads),
 ];
@@ -127,9 +127,11 @@ const ONE_THREAD: &str = "DTYPE_MPI_ONE_THREAD";
 const LIMIT: Duration = Duration::from_secs(480);
 
 fn main() {
-    if std::env::var_os(launch::RANKS).is_none() {
-        let good = [1, 2, 4].into_iter().all(|ranks| launch::run(ranks, LIMIT, &[]))
-            && launch::run(2, LIMIT, &[(ONE_THREAD, "1")]);
+    if std::env::var_os(ranks::RANKS).is_none() {
+        let good = [1, 2, 4]
+            .into_iter()
+            .all(|ranks| ranks::run(env!("DTYPE_MPI_WRAPPER"), ranks, LIMIT, &[]))
+            && ranks::run(env!("DTYPE_MPI_WRAPPER"), 2, LIMIT, &[(ONE_THREAD, "1")]);
         std::process::exit(i32::from(!good));
     }
     finalize::before();
@@ -141,7 +143,7 @@ fn main() {
     finalize::call_at_end();
     let world = universe.world();
     let rank = world.rank();
-    let expected = std::env::var(launch::RANKS).expect("the launcher hands the variables on");
+    let expected = std::env::var(ranks::RANKS).expect("the launcher hands the variables on");
     assert_eq!(world.size().to_string(), expected, "the launcher is that of another library");
 
     let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));

@@ -3,14 +3,14 @@
 use std::os::raw::c_int;
 
 use dtype_mpi::traits::*;
-use dtype_mpi::{Datatype, Error, ReceiveBuffer, SendBuffer};
+use dtype_mpi::{Datatype, Error, ReceiveBuffer, SendBuffer, any_tag};
 use dtype_runtime::{Basic, Type, pack, packed_size};
+use dtype_test_support::numbers::Numbers;
 use mpi::ffi;
 use mpi::raw::AsRaw;
 use mpi::topology::{Process, SimpleCommunicator};
 use mpi::traits::*;
 
-use crate::numbers::Numbers;
 use crate::shapes::{Flagged, Plain, Shape, Skipping, assert_same, for_each_plain, noise};
 
 /// The next rank and the previous one in a ring.
@@ -40,7 +40,7 @@ fn to_library_of<T: Plain>(world: &SimpleCommunicator) {
         assert_same(&came, &own);
         // Blocking calls, which need two ranks.
         if world.size() > 1 && world.rank() == 0 {
-            world.process_at_rank(1).send_packed(&own).unwrap();
+            world.process_at_rank(1).send_packed(&own, 0).unwrap();
         } else if world.rank() == 1 {
             let mut came = T::some(count, &mut Numbers(5));
             let first = world.process_at_rank(0);
@@ -64,7 +64,7 @@ fn from_library_of<T: Shape>(world: &SimpleCommunicator) {
         let buffer = SendBuffer::new(&own).unwrap();
         mpi::request::scope(|scope| {
             let request = next.immediate_send_with_tag(scope, &buffer, 2);
-            let received = before.recv_packed_into_with_tag(&mut came, 2).unwrap();
+            let received = before.recv_packed_into(&mut came, 2).unwrap();
             request.wait();
             assert_eq!((received.source, received.tag), (before.rank(), 2));
             assert_eq!(received.count, count);
@@ -104,11 +104,11 @@ pub(crate) fn lengths(world: &SimpleCommunicator) {
     let request = next.immediate_send_packed(&own, 4).unwrap();
     let mut few = Flagged::some(9, &mut Numbers(10));
     let unchanged = few.clone();
-    let error = before.recv_packed_into_with_tag(&mut few, 4).unwrap_err();
+    let error = before.recv_packed_into(&mut few, 4).unwrap_err();
     let (source_rank, tag, bytes, capacity) = (before.rank(), 4, 10 * element, 9 * element);
     assert_eq!(error, Error::Truncated { source_rank, tag, bytes, capacity });
     assert_eq!(few, unchanged);
-    let (all, received) = before.recv_packed_with_tag::<Flagged>(4).unwrap();
+    let (all, received) = before.recv_packed::<Flagged>(4).unwrap();
     assert_eq!((all, received.count), (own.clone(), 10));
     request.wait().unwrap();
 
@@ -117,23 +117,23 @@ pub(crate) fn lengths(world: &SimpleCommunicator) {
     let cut = bytes.len() - 1;
     let request = next.immediate_send_packed(&bytes[..cut], 4).unwrap();
     let partial = Error::Partial { bytes: cut as u64, elements: 9, element };
-    assert_eq!(before.recv_packed_with_tag::<Flagged>(4).unwrap_err(), partial);
+    assert_eq!(before.recv_packed::<Flagged>(4).unwrap_err(), partial);
     let mut many = Flagged::some(20, &mut Numbers(10));
-    assert_eq!(before.recv_packed_into_with_tag(&mut many, 4).unwrap_err(), partial);
-    assert_eq!(before.recv_packed_with_tag::<u8>(4).unwrap().0, bytes[..cut]);
+    assert_eq!(before.recv_packed_into(&mut many, 4).unwrap_err(), partial);
+    assert_eq!(before.recv_packed::<u8>(4).unwrap().0, bytes[..cut]);
     request.wait().unwrap();
 
     // The receiver's skipped fields are unchanged.
     let out = [Skipping { sent: 1, kept: 2, also: [3; 3] }];
     let mut into = [Skipping { sent: 0, kept: 4, also: [0; 3] }];
     let request = next.immediate_send_packed(&out, 4).unwrap();
-    before.recv_packed_into(&mut into).unwrap();
+    before.recv_packed_into(&mut into, any_tag()).unwrap();
     request.wait().unwrap();
     assert_eq!(into, [Skipping { sent: 1, kept: 4, also: [3; 3] }]);
 
     // An empty message, also of elements without data.
     let request = next.immediate_send_packed::<f64>(&[], 4).unwrap();
-    assert_eq!(before.recv_packed_into::<f64>(&mut []).unwrap().count, 0);
+    assert_eq!(before.recv_packed_into::<f64>(&mut [], any_tag()).unwrap().count, 0);
     request.wait().unwrap();
 }
 
@@ -146,10 +146,10 @@ pub(crate) fn communicator_errors(world: &SimpleCommunicator) {
         assert!(errhandler(communicator) == handler, "the error handler is another one");
         let me = communicator.process_at_rank(communicator.rank());
         // A negative tag is invalid, and the library reports it to the error handler, which ends the program.
-        let error = me.send_packed_with_tag(&[1_u8], -7).unwrap_err();
+        let error = me.send_packed(&[1_u8], -7).unwrap_err();
         assert_tag(&error, "MPI_Send");
         assert_tag(&me.immediate_send_packed(&[1_u8], -7).unwrap_err(), "MPI_Isend");
-        assert_tag(&me.recv_packed_with_tag::<u8>(-7).unwrap_err(), "MPI_Probe");
+        assert_tag(&me.recv_packed::<u8>(-7).unwrap_err(), "MPI_Probe");
         assert_tag(&me.incoming(-7).unwrap_err(), "MPI_Mprobe");
         let error = me.immediate_recv_packed_into(&mut [0_u8], -7).unwrap_err();
         assert_tag(&error, "MPI_Irecv");
@@ -165,7 +165,7 @@ pub(crate) fn uncountable(world: &SimpleCommunicator) {
     // The memory is never touched, so it takes addresses only.
     let many = vec![0_u8; 1 << 31];
     let expected = |call| Error::Count { call, count: 1 << 31, limit: (1 << 31) - 1 };
-    assert_eq!(me.send_packed(&many).unwrap_err(), expected("MPI_Send"));
+    assert_eq!(me.send_packed(&many, 0).unwrap_err(), expected("MPI_Send"));
     assert_eq!(world.all_gather_packed(&many).unwrap_err(), expected("MPI_Allgatherv"));
     let mut room = many;
     // For a receive the library has to count one more.
@@ -223,7 +223,7 @@ pub(crate) fn streams(world: &SimpleCommunicator) {
     assert!(unpacker.is_complete());
     let error = before.recv_stream(&mut unpacker, 5).unwrap_err();
     assert!(matches!(error, Error::Truncated { bytes: 1, capacity: 0, .. }), "{error}");
-    assert_eq!(before.recv_packed_with_tag::<u8>(5).unwrap().0, matrix[..1]);
+    assert_eq!(before.recv_packed::<u8>(5).unwrap().0, matrix[..1]);
     for request in requests {
         request.wait().unwrap();
     }

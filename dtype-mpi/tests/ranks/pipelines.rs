@@ -6,10 +6,10 @@ use std::thread;
 use dtype_mpi::traits::*;
 use dtype_mpi::{Error, Pipeline};
 use dtype_runtime::{Basic, Type, pack};
+use dtype_test_support::numbers::Numbers;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
 
-use crate::numbers::Numbers;
 use crate::packed::ring;
 use crate::shapes::{Flagged, Padded, Shape, assert_same, noise};
 

@@ -1,13 +1,13 @@
 //! Reductions with functions of the program.
 
 use dtype_mpi::traits::*;
-use dtype_mpi::{Error, Operation, flatten, flatten_mut};
+use dtype_mpi::{Error, Operation, any_tag, flatten, flatten_mut};
 use dtype_runtime::Datatype;
+use dtype_test_support::numbers::Numbers;
 use mpi::collective::SystemOperation;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
 
-use crate::numbers::Numbers;
 use crate::shapes::{Flagged, Kind, Shape};
 
 /// The map x ↦ ax + b of numbers modulo 2³². Composition is associative, and its order matters.
@@ -57,7 +57,7 @@ pub(crate) fn results(world: &SimpleCommunicator) {
         }
         assert_eq!(world.all_reduce_packed(&own, &in_order).unwrap(), expected);
         for root in 0..size {
-            let reduced = world.reduce_packed(root, &own, &in_order).unwrap();
+            let reduced = world.reduce_packed(&own, &in_order, root).unwrap();
             assert_eq!(reduced, (rank == root).then(|| expected.clone()));
         }
         let own = |rank: i32| Flagged::some(count, &mut Numbers(rank.unsigned_abs().into()));
@@ -105,7 +105,7 @@ pub(crate) fn panics(world: &SimpleCommunicator) {
     for root in [None, Some(0), Some(size - 1)] {
         let result = match root {
             None => world.all_reduce_packed(&own, &sulks).map(Some),
-            Some(root) => world.reduce_packed(root, &own, &sulks),
+            Some(root) => world.reduce_packed(&own, &sulks, root),
         };
         match result {
             Err(Error::Panic { message }) => assert_eq!(message, "not a word"),
@@ -127,7 +127,7 @@ pub(crate) fn calls(world: &SimpleCommunicator) {
         let world = SimpleCommunicator::world();
         let asked = [
             dtype_mpi::Datatype::of::<[(u8, u64); 9]>().map(drop),
-            world.any_process().recv_packed::<u8>().map(drop),
+            world.any_process().recv_packed::<u8>(any_tag()).map(drop),
         ];
         seen.lock().unwrap().extend(asked);
     })

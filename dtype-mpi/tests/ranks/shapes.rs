@@ -1,7 +1,7 @@
 //! Structs of many shapes, with random values.
 
-use crate::numbers::Numbers;
 use dtype_runtime::{Datatype, packed_size, unpack};
+use dtype_test_support::numbers::Numbers;
 
 /// Bytes that are the same in every run.
 pub(crate) fn noise(seed: u64, number: usize) -> Vec<u8> {

@@ -3,10 +3,10 @@
 use dtype_mpi::traits::*;
 use dtype_mpi::{Error, Operation};
 use dtype_runtime::Datatype;
+use dtype_test_support::numbers::Numbers;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
 
-use crate::numbers::Numbers;
 use crate::packed::ring;
 use crate::shapes::{Flagged, Shape};
 
@@ -48,10 +48,12 @@ pub(crate) fn messages(world: &SimpleCommunicator) {
             }
             2 => {
                 let error = before.recv_checked::<There>(tag).unwrap_err();
-                let text = str::to_owned;
-                let (theirs, ours) = (text("{f64, i32}"), text("{i64, f32}"));
-                let expected = Error::Signature { source_rank, tag, theirs, ours };
-                assert_eq!(error, expected);
+                let text = format!(
+                    "the message from rank {source_rank} with tag 2 has other elements than `There`: the type is `Here` there \
+                     and `There` here; `channel` is i32 there and i64 here; `time` is f64 there and f32 here; the fields have \
+                     another order: `time` comes there where `channel` comes here"
+                );
+                assert_eq!(error.to_string(), text);
             }
             _ => {
                 let mut came = [There { channel: 1, time: 2.0 }; 4];
@@ -67,17 +69,37 @@ pub(crate) fn messages(world: &SimpleCommunicator) {
     let request = next.immediate_send_checked(&flags, 9).unwrap();
     assert_eq!(before.recv_checked::<Flagged>(9).unwrap().0, flags);
     request.wait().unwrap();
-    // The same types in another number.
-    let request = next.immediate_send_checked(&[[0.5_f64; 3]], 9).unwrap();
-    let error = before.recv_checked::<f64>(9).unwrap_err();
-    assert!(error.to_string().ends_with("has elements {3×f64}, expected {f64}"), "{error}");
+    // The same types in another number, twice: the type is sent with the first message alone.
+    for _ in 0..2 {
+        let request = next.immediate_send_checked(&[[0.5_f64; 3]], 9).unwrap();
+        let error = before.recv_checked::<f64>(9).unwrap_err();
+        let both = "than `f64`: the type is `[f64; 3]` there and `f64` here; the values are [f64; 3] there and f64 here";
+        assert!(error.to_string().ends_with(both), "{error}");
+        request.wait().unwrap();
+    }
+    // A schema is not taken for elements, whatever the length of these and the room.
+    for room in 0..3 {
+        let request = next.immediate_send_checked(&heres, 20).unwrap();
+        let mut few = [1_u16; 2];
+        let error = before.recv_checked_into(&mut few[..room], 20).unwrap_err();
+        assert!(matches!(error, Error::Truncated { bytes: 48, .. }), "{error}");
+        assert_eq!(before.recv_checked::<Here>(20).unwrap().0, heres);
+        request.wait().unwrap();
+    }
+    // Elements of one byte have no schema.
+    let request = next.immediate_send_checked(&[1_u8; 5], 21).unwrap();
+    let error = before.recv_checked_into(&mut [true; 4], 21).unwrap_err();
+    assert_eq!(error, Error::Truncated { source_rank, tag: 21, bytes: 5, capacity: 4 });
+    let error = before.recv_checked::<bool>(21).unwrap_err();
+    let expected = "bool".to_owned();
+    let differences = Vec::new();
+    assert_eq!(error, Error::Signature { source_rank, tag: 21, expected, differences });
     request.wait().unwrap();
-    // Of many fields, the first.
-    let request = next.immediate_send_checked(&[[(1_u8, 2_u16); 20]], 9).unwrap();
-    let error = before.recv_checked::<[(u8, i16); 2]>(9).unwrap_err();
-    let both = "has elements {u8, u16, u8, u16, u8, u16, u8, …}, expected {u8, i16, u8, i16}";
-    assert!(error.to_string().ends_with(both), "{error}");
-    request.wait().unwrap();
+    // A request that is tested, with its schema.
+    let mut request = next.immediate_send_checked(&heres, 22).unwrap();
+    assert_eq!(before.recv_checked::<Here>(22).unwrap().1.count, 4);
+    while !request.test().unwrap() {}
+    assert_eq!(request.wait().unwrap_err(), Error::Received);
     // Messages without a signature are refused, whatever their bytes.
     let not_checked = Error::NotChecked { source_rank, tag: 9 };
     let request = next.immediate_send_packed(&heres, 9).unwrap();
@@ -91,7 +113,7 @@ pub(crate) fn messages(world: &SimpleCommunicator) {
     let request = next.immediate_send_packed(&[0_u8; 15], 9).unwrap();
     assert_eq!(before.recv_checked::<u8>(9).unwrap_err(), not_checked);
     // The refused message is still there.
-    assert_eq!(before.recv_packed_with_tag::<u8>(9).unwrap().0, [0; 15]);
+    assert_eq!(before.recv_packed::<u8>(9).unwrap().0, [0; 15]);
     request.wait().unwrap();
     if world.size() > 1 {
         match world.rank() {
@@ -131,13 +153,13 @@ fn refusals<T: Datatype + Copy>(
 ) -> [Error; 8] {
     let first = Operation::commutative(|a: &T, b: &mut T| *b = *a).unwrap();
     [
-        world.broadcast_packed(0, &mut elements.to_vec()).unwrap_err(),
-        world.broadcast_packed_into(0, &mut elements.clone()).unwrap_err(),
-        world.gather_packed(0, elements).map(drop).unwrap_err(),
+        world.broadcast_packed(&mut elements.to_vec(), 0).unwrap_err(),
+        world.broadcast_packed_into(&mut elements.clone(), 0).unwrap_err(),
+        world.gather_packed(elements, 0).map(drop).unwrap_err(),
         world.all_gather_packed(elements).map(drop).unwrap_err(),
-        world.scatter_packed(0, elements, counts).map(drop).unwrap_err(),
+        world.scatter_packed(elements, counts, 0).map(drop).unwrap_err(),
         world.all_to_all_packed(elements, counts).map(drop).unwrap_err(),
-        world.reduce_packed(0, elements, &first).map(drop).unwrap_err(),
+        world.reduce_packed(elements, &first, 0).map(drop).unwrap_err(),
         world.all_reduce_packed(elements, &first).map(drop).unwrap_err(),
     ]
 }

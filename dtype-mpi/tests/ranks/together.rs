@@ -6,10 +6,10 @@ use std::thread;
 
 use dtype_mpi::Datatype;
 use dtype_mpi::traits::*;
+use dtype_test_support::numbers::Numbers;
 use mpi::raw::AsRaw;
 use mpi::topology::SimpleCommunicator;
 
-use crate::numbers::Numbers;
 use crate::packed::ring;
 use crate::shapes::{Flagged, Shape};
 
@@ -72,7 +72,7 @@ pub(crate) fn threads(_: &SimpleCommunicator) {
                     let own = Flagged::some(20, &mut Numbers(round * 8 + u64::from(tag)));
                     let tag = tag.into();
                     let request = next.immediate_send_packed(&own, tag).unwrap();
-                    assert_eq!(before.recv_packed_with_tag::<Flagged>(tag).unwrap().0, own);
+                    assert_eq!(before.recv_packed::<Flagged>(tag).unwrap().0, own);
                     request.wait().unwrap();
                 }
             });

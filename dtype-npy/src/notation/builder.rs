@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::{MAX_NAMES, NumpyError};
 use crate::dtype::{Dtype, DtypeField, Kind};
 use crate::options::NumpyOptions;
-use dtype_runtime::__private::{AT_ONCE, Names, Parts, Repetition, Source};
 use dtype_runtime::Type;
+use dtype_runtime::outline::{Names, Outline, Parts, Repetition};
 use dtype_runtime::typemap::TypeMap;
 
 /// Makes dtypes.
@@ -47,8 +47,8 @@ impl Fields {
 }
 
 /// `count` consecutive items. One instance of a [`Type`] gets no axis; Rust's arrays keep all of theirs.
-fn subarray(of: Source<'_>, one: Dtype, count: u64) -> Result<Dtype, NumpyError> {
-    if count == 1 && matches!(of, Source::Type(_)) {
+fn subarray(of: Outline<'_>, one: Dtype, count: u64) -> Result<Dtype, NumpyError> {
+    if count == 1 && matches!(of, Outline::Type(_)) {
         return Ok(one);
     }
     Dtype::array(&[count], one).ok_or(NumpyError::TooLarge)
@@ -70,11 +70,11 @@ impl Builder<'_> {
         Ok(dtype)
     }
 
-    /// The dtype that the caller has for a source, if it has this number of bytes.
-    fn own(&self, source: Source<'_>, size: i128) -> Option<Dtype> {
-        match source {
-            Source::Type(ty) => (self.own)(ty).filter(|own| i128::from(own.itemsize()) == size),
-            Source::Map(_) => None,
+    /// The dtype that the caller has for an outline, if it has this number of bytes.
+    fn own(&self, outline: Outline<'_>, size: i128) -> Option<Dtype> {
+        match outline {
+            Outline::Type(ty) => (self.own)(ty).filter(|own| i128::from(own.itemsize()) == size),
+            Outline::Map(_) => None,
         }
     }
 
@@ -87,36 +87,36 @@ impl Builder<'_> {
     }
 
     /// The name of a structure's member. It differs from earlier names.
-    fn member(&self, fields: &mut Fields, source: Source<'_>, names: Names, i: usize) -> String {
-        let own = match source {
-            Source::Type(ty) => (self.name)(ty, i).filter(|name| !name.is_empty()),
-            Source::Map(_) => None,
+    fn member(&self, fields: &mut Fields, outline: Outline<'_>, names: Names, i: usize) -> String {
+        let own = match outline {
+            Outline::Type(ty) => (self.name)(ty, i).filter(|name| !name.is_empty()),
+            Outline::Map(_) => None,
         };
-        fields.unique(&own.unwrap_or_else(|| names.of_field(i)))
+        fields.unique(&own.unwrap_or_else(|| names.identifier(i)))
     }
 
     /// The dtype for packed bytes, in which everything is consecutive.
-    pub(super) fn packed(&mut self, source: Source<'_>) -> Result<Dtype, NumpyError> {
-        if let Some(own) = self.own(source, source.size().into()) {
+    pub(super) fn packed(&mut self, outline: Outline<'_>) -> Result<Dtype, NumpyError> {
+        if let Some(own) = self.own(outline, outline.size().into()) {
             return Ok(own);
         }
-        match (source, source.parts()) {
-            _ if source.size() == 0 => Fields::default().finish(0),
-            (Source::Map(map), _) => self.map(map),
+        match (outline, outline.parts()) {
+            _ if outline.size() == 0 => Fields::default().finish(0),
+            (Outline::Map(map), _) => self.map(map),
             // Only a map has fields.
             (_, Parts::Nothing | Parts::Fields(_)) => Fields::default().finish(0),
             (_, Parts::Leaf(basic)) => Ok(Dtype::of_basic(basic, self.options.order)),
             (_, Parts::Same(inner)) => self.packed(inner),
-            (_, Parts::Array { old, .. }) => self.repeated(Source::Type(old), source.size()),
-            (_, Parts::Grid { of, .. }) => self.repeated(of, source.size()),
-            (_, Parts::List(list)) => self.repeated(Source::Type(list.old), source.size()),
+            (_, Parts::Array { old, .. }) => self.repeated(Outline::Type(old), outline.size()),
+            (_, Parts::Grid { of, .. }) => self.repeated(of, outline.size()),
+            (_, Parts::List(list)) => self.repeated(Outline::Type(list.old), outline.size()),
             (_, Parts::Members(members, names)) => {
                 let (mut fields, mut at) = (Fields::default(), 0);
                 for (i, member) in members.iter().enumerate() {
-                    let of = Source::Type(&member.ty);
+                    let of = Outline::Type(&member.ty);
                     let size = of.size() * member.blocklength;
                     if size > 0 {
-                        let name = self.member(&mut fields, source, names, i);
+                        let name = self.member(&mut fields, outline, names, i);
                         let dtype = self.repeated(of, size)?;
                         let size = dtype.itemsize();
                         self.add(&mut fields, &name, dtype, at)?;
@@ -129,7 +129,7 @@ impl Builder<'_> {
     }
 
     /// The instances of a part that together have `size` packed bytes.
-    fn repeated(&mut self, of: Source<'_>, size: u64) -> Result<Dtype, NumpyError> {
+    fn repeated(&mut self, of: Outline<'_>, size: u64) -> Result<Dtype, NumpyError> {
         let one = self.packed(of)?;
         subarray(of, one, size.checked_div(of.size()).unwrap_or(0))
     }
@@ -137,19 +137,19 @@ impl Builder<'_> {
     /// An instance in memory as an item of `itemsize` bytes. The first byte of the item is at displacement `origin`.
     pub(super) fn memory(
         &mut self,
-        source: Source<'_>,
+        outline: Outline<'_>,
         origin: i128,
         itemsize: i128,
     ) -> Result<Dtype, NumpyError> {
         let mut fields = Fields::default();
-        if source.size() == 0 {
+        if outline.size() == 0 {
             return fields.finish(itemsize);
         }
-        if let Some(own) = self.own(source, itemsize).filter(|_| origin == 0) {
+        if let Some(own) = self.own(outline, itemsize).filter(|_| origin == 0) {
             return Ok(own);
         }
-        match (source, source.parts()) {
-            (Source::Map(map), _) if origin == 0 && itemsize == map.stride() as i128 => {
+        match (outline, outline.parts()) {
+            (Outline::Map(map), _) if origin == 0 && itemsize == map.stride() as i128 => {
                 return self.map(map);
             }
             (_, Parts::Nothing) => {}
@@ -162,7 +162,7 @@ impl Builder<'_> {
             }
             (_, Parts::Same(inner)) => return self.memory(inner, origin, itemsize),
             (_, Parts::Array { built, .. }) => {
-                return self.memory(Source::Type(built), origin, itemsize);
+                return self.memory(Outline::Type(built), origin, itemsize);
             }
             (_, Parts::Grid { blocks, block, of }) => {
                 // A single subarray, if that is enough.
@@ -183,22 +183,20 @@ impl Builder<'_> {
                 }
             }
             (_, Parts::List(list)) => {
-                let of = Source::Type(list.old);
+                let of = Outline::Type(list.old);
                 let stride = of.extent();
-                for from in (0..list.len()).step_by(AT_ONCE) {
-                    for (i, (count, place)) in list.read(from).enumerate() {
-                        let block = Repetition { count, stride };
-                        let name = format!("b{}", from + i);
-                        self.block(&mut fields, &name, of, block, place - origin, itemsize)?;
-                    }
+                for (i, (count, place)) in list.blocks().enumerate() {
+                    let block = Repetition { count, stride };
+                    let name = format!("b{i}");
+                    self.block(&mut fields, &name, of, block, place - origin, itemsize)?;
                 }
             }
             (_, Parts::Members(members, names)) => {
                 for (i, member) in members.iter().enumerate() {
-                    let of = Source::Type(&member.ty);
+                    let of = Outline::Type(&member.ty);
                     let block = Repetition { count: member.blocklength, stride: of.extent() };
                     let at = i128::from(member.displacement) - origin;
-                    let name = self.member(&mut fields, source, names, i);
+                    let name = self.member(&mut fields, outline, names, i);
                     self.block(&mut fields, &name, of, block, at, itemsize)?;
                 }
             }
@@ -234,7 +232,7 @@ impl Builder<'_> {
         &mut self,
         fields: &mut Fields,
         name: &str,
-        of: Source<'_>,
+        of: Outline<'_>,
         block: Repetition,
         at: i128,
         itemsize: i128,
@@ -268,7 +266,7 @@ impl Builder<'_> {
     /// Several instances as a subarray, if their stride is large enough and the item has room for them.
     fn array(
         &mut self,
-        of: Source<'_>,
+        of: Outline<'_>,
         Repetition { count, stride }: Repetition,
         room: i128,
     ) -> Result<Option<Dtype>, NumpyError> {

@@ -5,7 +5,6 @@
 #![allow(clippy::items_after_statements, reason = "structs beside the test that uses them")]
 #![allow(clippy::trivially_copy_pass_by_ref, reason = "as the crate takes them")]
 
-use crate::python;
 use std::fs;
 use std::io::{self, Cursor, Read};
 use std::path::PathBuf;
@@ -15,6 +14,7 @@ use dtype_npy::{Dtype, Header, NpyError, NumpyOptions, NumpyText, ReadOptions, R
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::time::{Milliseconds, Nanoseconds};
 use dtype_runtime::{Datatype, FixedStr, FixedVec, Maybe, TimeSpan, Timestamp};
+use dtype_test_support::python;
 
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
 struct Sample {
@@ -48,7 +48,7 @@ fn file_of<T: Datatype>(records: &[T], options: &NumpyOptions) -> Vec<u8> {
 
 /// Runs a program with the path of a file; false without NumPy.
 fn run(program: &str, path: &PathBuf) -> bool {
-    let Some(python) = python::with_numpy() else { return false };
+    let Some(python) = python::with("numpy") else { return false };
     let output = Command::new(python).args(["-c", program]).arg(path).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     true

@@ -11,17 +11,17 @@
 #![allow(clippy::items_after_statements, reason = "structs beside the test that uses them")]
 #![allow(clippy::trivially_copy_pass_by_ref, reason = "as the crate takes them")]
 
-use crate::model;
-use crate::python;
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 use std::process::Command;
 
-use crate::tags::{Kind, Tag};
 use dtype_npy::{Dtype, DtypeError, DtypeField, Header, NpyError, NumpyOptions};
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::{Datatype, Error, pack};
+use dtype_test_support::model;
+use dtype_test_support::python;
+use dtype_test_support::tags::{Kind, Tag};
 use proptest::prelude::*;
 
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
@@ -74,7 +74,7 @@ fn with_header(version: (u8, u8), text: &[u8], data: &[u8]) -> Vec<u8> {
 
 /// Runs a program in a folder; false without NumPy.
 fn run(program: &str, folder: &Path) -> bool {
-    let Some(python) = python::with_numpy() else { return false };
+    let Some(python) = python::with("numpy") else { return false };
     let output = Command::new(python).args(["-c", program]).current_dir(folder).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     true

@@ -2,11 +2,11 @@
 //!
 //! Without `python3` and NumPy 2, the test prints a note, and passes.
 
-use crate::python;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
 use dtype_npy::{Dtype, DtypeField, Kind};
+use dtype_test_support::python;
 
 /// An expression on each line.
 const EXPRESSIONS: &str = r"{'x': ('f4', 0), '': ('u1', 4)}
@@ -115,7 +115,7 @@ fn outline(dtype: &Dtype) -> String {
 #[test]
 #[cfg_attr(miri, ignore = "Miri starts no Python")]
 fn numpy_takes_the_same_expressions() {
-    let Some(python) = python::with_numpy() else { return };
+    let Some(python) = python::with("numpy") else { return };
     let program = "
 import sys, warnings
 import numpy as np

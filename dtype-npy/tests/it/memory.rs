@@ -1,7 +1,7 @@
 //! The memory that the header of a `.npy` file takes: a small multiple of its length.
 
-use crate::counting::max_in_use;
 use dtype_npy::{Header, NpyError};
+use dtype_test_support::counting::max_in_use;
 
 /// The names of the fields are not put together for each level, only for an error.
 #[test]

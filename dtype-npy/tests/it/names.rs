@@ -1,11 +1,11 @@
 //! Fields whose names have quotation marks, control characters and more, in NumPy.
 
-use crate::python;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use crate::odd_names::{Step, steps};
 use dtype_npy::{Header, NumpyOptions, numpy_dtype};
+use dtype_test_support::odd_names::{Step, steps};
+use dtype_test_support::python;
 
 #[test]
 fn notations_have_the_names() {
@@ -21,7 +21,7 @@ fn numpy_has_the_names() {
     dtype_npy::write(&mut file, &steps()).unwrap();
     assert_eq!(Header::read(&file[..]).unwrap().version, (3, 0));
     assert_eq!(dtype_npy::read::<Step>(&file[..]).unwrap(), steps());
-    let Some(python) = python::with_numpy() else { return };
+    let Some(python) = python::with("numpy") else { return };
     let program = "
 import io, sys, numpy as np
 array = np.load(io.BytesIO(sys.stdin.buffer.read()))

@@ -5,9 +5,7 @@
 
 use std::fmt::Write as _;
 
-use crate::model::trees_with_lists;
 use crate::program::{hex, output};
-use crate::tags::{Kind, Tag};
 use dtype_npy::{Dtype, NumpyDtype, NumpyError, NumpyOptions, numpy_dtype};
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::time::Nanoseconds;
@@ -15,6 +13,8 @@ use dtype_runtime::types::{Order, Pair};
 use dtype_runtime::{
     Basic, Buffer, Datatype, FixedStr, Flags, Packer, Representation, Timestamp, Type, pack,
 };
+use dtype_test_support::model::trees_with_lists;
+use dtype_test_support::tags::{Kind, Tag};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 

@@ -3,8 +3,7 @@
 use dtype_npy::{NumpyOptions, ReadOptions};
 use dtype_runtime::Datatype;
 use dtype_runtime::representation::ByteOrder;
-
-use crate::number_pairs::{Format, InArray, InList, InMaybe, Itself, check};
+use dtype_test_support::number_pairs::{Format, InArray, InList, InMaybe, Itself, check};
 
 struct Npy(ByteOrder);
 

@@ -13,26 +13,17 @@ use super::exported::exported;
 use super::freed;
 use super::library::library;
 use super::messages::{self, bytes, is_complete};
-use super::neighbours::neighbours;
+use super::neighbours::{Ask, Role, ask, neighbours};
 use super::part::{Direction, Part};
 use super::requests::{self, Operation, Placed};
 use super::status::Statuses;
 use super::types::{self, Entry};
-use crate::original::{Original, originals};
-
-type Ask = unsafe extern "C" fn(Word, *mut c_int) -> c_int;
+use crate::original::originals;
 
 originals! {
     static RANK = c"PMPI_Comm_rank": Ask;
     static SIZE = c"PMPI_Comm_size": Ask;
     static TEST_INTER = c"PMPI_Comm_test_inter": Ask;
-}
-
-/// The library's answer about a communicator, which must exist.
-pub(super) fn ask(original: &Original<Ask>, communicator: Word) -> Option<c_int> {
-    let mut answer = 0;
-    // SAFETY: the number lives through the call.
-    (unsafe { original.get()?(communicator, &raw mut answer) } == 0).then_some(answer)
 }
 
 /// Which ranks send, and which receive. In a broadcast, each does one of the two.
@@ -43,15 +34,6 @@ enum Shape {
     FromRoot,
     Broadcast,
     Neighbours,
-}
-
-/// The numbers of ranks that this one sends to and receives from; 0 where its arguments are not used.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Role {
-    pub(super) to: usize,
-    pub(super) from: usize,
-    /// Whether elements that are received may be left as they are.
-    pub(super) keeps: bool,
 }
 
 /// A displacement: `int`, or `MPI_Aint`.

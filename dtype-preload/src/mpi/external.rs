@@ -15,7 +15,6 @@ use dtype_runtime::types::Entry;
 use dtype_runtime::{Basic, Representation, Type};
 
 use super::decode::Decoded;
-use super::types::Source;
 use crate::compiled::Compiled;
 
 /// A type that this engine converts.
@@ -27,8 +26,8 @@ pub(super) struct External {
 
 impl External {
     /// `None` if the type is left to the library.
-    pub(super) fn new(source: &Source) -> Option<Self> {
-        let Decoded { ty, parts } = &source.decoded;
+    pub(super) fn new(decoded: &Decoded) -> Option<Self> {
+        let Decoded { ty, parts } = decoded;
         if parts.has_pairs || parts.has_kinds || !is_converted_alike(ty) {
             return None;
         }

@@ -1,19 +1,36 @@
-//! The neighbours of a rank in a topology.
+//! What the library tells of communicators: the neighbours of a rank in a topology.
 
 use std::ffi::c_int;
 use std::ptr;
 
 use super::abi::Word;
-use super::collectives::{Role, ask};
-use crate::original::originals;
+use crate::original::{Original, originals};
 
 originals! {
-    static TOPO_TEST = c"PMPI_Topo_test": unsafe extern "C" fn(Word, *mut c_int) -> c_int;
-    static CARTDIM = c"PMPI_Cartdim_get": unsafe extern "C" fn(Word, *mut c_int) -> c_int;
+    static TOPO_TEST = c"PMPI_Topo_test": Ask;
+    static CARTDIM = c"PMPI_Cartdim_get": Ask;
     static GRAPH = c"PMPI_Graph_neighbors_count":
         unsafe extern "C" fn(Word, c_int, *mut c_int) -> c_int;
     static DIST_GRAPH = c"PMPI_Dist_graph_neighbors_count":
         unsafe extern "C" fn(Word, *mut c_int, *mut c_int, *mut c_int) -> c_int;
+}
+
+pub(super) type Ask = unsafe extern "C" fn(Word, *mut c_int) -> c_int;
+
+/// The library's answer about a communicator, which must exist.
+pub(super) fn ask(original: &Original<Ask>, communicator: Word) -> Option<c_int> {
+    let mut answer = 0;
+    // SAFETY: the number lives through the call.
+    (unsafe { original.get()?(communicator, &raw mut answer) } == 0).then_some(answer)
+}
+
+/// The numbers of ranks that this one sends to and receives from; 0 where its arguments are not used.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Role {
+    pub(super) to: usize,
+    pub(super) from: usize,
+    /// Whether elements that are received may be left as they are.
+    pub(super) keeps: bool,
 }
 
 /// The neighbours of a rank in a communicator that exists; `None` if it has no topology that is known.

@@ -66,7 +66,7 @@ impl Part {
         Self::of(entry, elements, count, direction)
     }
 
-    /// Elements of a type that is known; `None` as above.
+    /// Elements of a type that is known; `None` as for [`new`](Self::new).
     #[inline]
     pub(super) fn of(
         entry: Arc<Entry>,
@@ -76,7 +76,7 @@ impl Part {
     ) -> Option<Self> {
         let packing = Packing::new(&entry, Form::Native)?;
         let size = packing.size(elements, count)?;
-        if direction == Direction::Receive && packing.committed().check_disjoint(count).is_err() {
+        if direction == Direction::Receive && packing.committed().check_overlap(count).is_err() {
             return None;
         }
         // `size` also counts for the library, whose functions here have `int` counts.

@@ -122,7 +122,7 @@ static TABLE: [Mutex<Option<Table>>; SHARDS] = [const { Mutex::new(None) }; SHAR
 static COUNTS: [AtomicU32; 4096] = [const { AtomicU32::new(0) }; 4096];
 
 fn mixed(handle: Word) -> usize {
-    handle.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40
+    ((handle as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as usize
 }
 
 #[inline]

@@ -11,7 +11,7 @@ use super::abi::{Word, abi};
 use super::decode::{Decoded, decode, parts};
 use super::external::External;
 use super::library::{GET_SIZE, library};
-use super::verified::Reference;
+use super::reference::Reference;
 use crate::compiled::Compiled;
 use crate::mode::Mode;
 use crate::original::{is_running, originals};
@@ -138,7 +138,7 @@ impl Entry {
     /// The type for `MPI_Pack_external`; `None` if it is left to the library.
     pub(super) fn external(&self) -> Option<&External> {
         let converts = library().is_some_and(|library| library.converts);
-        let make = |source: &Source| External::new(source).filter(|_| converts);
+        let make = |source: &Source| External::new(&source.decoded).filter(|_| converts);
         self.part(&self.external, make, Left::Unknown)
     }
 

@@ -3,15 +3,13 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 use super::abi::{Word, abi};
-use super::library::FREE_PART;
 use super::packing::{Form, Packing};
+use super::reference::Reference;
 use super::types::Entry;
 use crate::original::{is_running, originals};
 use crate::verify::{self, Fragment};
 
 originals! {
-    static CONTIGUOUS = c"PMPI_Type_contiguous": unsafe extern "C" fn(c_int, Word, *mut c_void) -> c_int;
-    static COMMIT = c"PMPI_Type_commit": unsafe extern "C" fn(*mut c_void) -> c_int;
     static PACK = c"PMPI_Pack":
         unsafe extern "C" fn(*const c_void, c_int, Word, *mut c_void, c_int, *mut c_int, Word) -> c_int;
     static UNPACK = c"PMPI_Unpack":
@@ -26,43 +24,6 @@ originals! {
 
 /// The representation of `MPI_Pack_external`.
 const NAME: &CStr = c"external32";
-
-/// A type of the library that is alive as long as this. The program may free its own before a message ends.
-#[derive(Debug)]
-pub(super) struct Reference(Word);
-
-impl Reference {
-    /// # Safety
-    ///
-    /// MPI must be running, and the datatype must be alive.
-    pub(super) unsafe fn new(datatype: Word) -> Option<Self> {
-        let mut copy: Word = 0;
-        let at = (&raw mut copy).cast();
-        // Not a duplicate, for which the library would call the functions that copy the program's attributes.
-        //
-        // SAFETY: there is room for a handle.
-        unsafe {
-            (CONTIGUOUS.get()?(1, datatype, at) == 0 && COMMIT.get()?(at) == 0)
-                .then(|| Self(abi().read(at, 0)))
-        }
-    }
-}
-
-impl Drop for Reference {
-    fn drop(&mut self) {
-        // A thread may drop the type that it used last after MPI has ended.
-        if !is_running() {
-            return;
-        }
-        let mut copy: Word = 0;
-        let at = (&raw mut copy).cast();
-        // SAFETY: there is room for a handle, and the type was made by `new`.
-        FREE_PART.get().map(|free| unsafe {
-            abi().write(at, self.0);
-            free(at)
-        });
-    }
-}
 
 impl Packing<'_> {
     /// Compares packed bytes with the library's packed bytes of the same elements.

@@ -36,8 +36,7 @@ pub(super) unsafe fn copy(
     // Memories that overlap, and types that name a byte twice, are left to the library.
     let span = u128::from(committed.true_extent().unsigned_abs())
         + (count as u128 - 1) * u128::from(committed.extent().unsigned_abs());
-    if (to.addr().abs_diff(from.addr()) as u128) < span || committed.check_disjoint(count).is_err()
-    {
+    if (to.addr().abs_diff(from.addr()) as u128) < span || committed.check_overlap(count).is_err() {
         return false;
     }
     if Mode::get().verify {

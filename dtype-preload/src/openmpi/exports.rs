@@ -90,7 +90,7 @@ unsafe fn exchange(
     let Some(entry) = (unsafe { find(datatype, count, supported) }) else { return };
     if convertor.flags & SEND == 0 {
         let disjoint =
-            || entry.compiled().is_some_and(|one| one.committed.check_disjoint(count).is_ok());
+            || entry.compiled().is_some_and(|one| one.committed.check_overlap(count).is_ok());
         if contain(disjoint) != Some(true) {
             return;
         }

@@ -1,6 +1,6 @@
 //! Collective operations that move data, of ranks with and without the library under test in one job.
 
-use crate::launch::Library;
+use dtype_test_support::mpi_library::Library;
 
 #[test]
 fn each_rank_has_the_right_bytes() {

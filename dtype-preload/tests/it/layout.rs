@@ -6,10 +6,10 @@ use std::fs;
 use std::mem::offset_of;
 use std::process::Command;
 
-use crate::launch::Library;
 use dtype_preload::abi::{self, Abi};
 use dtype_preload::layout::{self, Convertor, Datatype, Elem, Loop};
 use dtype_runtime::types::Combiner;
+use dtype_test_support::mpi_library::Library;
 
 /// Static assertions in C.
 #[derive(Default)]

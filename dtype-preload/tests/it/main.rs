@@ -1,8 +1,5 @@
 //! The tests, a module for each subject.
 
-#[path = "../launch/mod.rs"]
-mod launch;
-
 mod collectives;
 mod examples;
 mod layout;

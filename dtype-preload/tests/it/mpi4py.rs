@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
-use crate::launch::{Library, preload};
+use dtype_test_support::mpi_library::{Library, preload};
 
 /// Other processes are started by other tests; Intel MPI cannot start any with `tcp`.
 const EXCEPT: &str = "spawn|dynproc";

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::launch::Library;
+use dtype_test_support::mpi_library::Library;
 
 /// A line of the program's output: the bytes moved for an operation on each of the two ranks.
 type Moved = BTreeMap<String, [u64; 2]>;

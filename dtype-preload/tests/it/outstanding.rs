@@ -1,6 +1,6 @@
 //! Requests: thousands outstanding, completed in random order, by all functions, and by several threads.
 
-use crate::launch::Library;
+use dtype_test_support::mpi_library::Library;
 
 #[test]
 fn outstanding_requests_end_with_the_right_bytes() {

@@ -2,7 +2,7 @@
 
 use std::env;
 
-use crate::launch::Library;
+use dtype_test_support::mpi_library::Library;
 
 fn variable(name: &str, default: &str) -> String {
     env::var(name).unwrap_or_else(|_| default.to_owned())

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::launch::{Library, preload};
+use dtype_test_support::mpi_library::{Library, preload};
 
 fn lines(text: &str) -> Vec<&str> {
     text.lines().filter(|line| line.contains("dtype-preload")).collect()

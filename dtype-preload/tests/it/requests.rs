@@ -1,6 +1,6 @@
 //! Requests, statuses and errors are the same with and without this engine.
 
-use crate::launch::Library;
+use dtype_test_support::mpi_library::Library;
 
 /// What the program says, and the bytes that were moved.
 fn run(library: Library, mode: &str, hooked: [bool; 2]) -> (Vec<String>, u64) {

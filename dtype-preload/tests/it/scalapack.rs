@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use crate::launch::Library;
+use dtype_test_support::mpi_library::Library;
 
 /// MPICH's ranks spin while they are idle, so on two cores more ranks would mostly delay one another.
 fn ranks(library: Library) -> usize {

@@ -1,6 +1,6 @@
 //! One-sided operations and files, for which Open MPI requests segments of memory: `verify` finds no wrong segment.
 
-use crate::launch::Library;
+use dtype_test_support::mpi_library::Library;
 
 #[test]
 fn segments_are_the_same_here_and_there() {

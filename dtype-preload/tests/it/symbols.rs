@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::launch::{Library, preload};
+use dtype_test_support::mpi_library::{Library, preload};
 
 /// The functions and data that the library exports.
 fn exported() -> Vec<String> {

@@ -1,6 +1,6 @@
 //! With `MPI_THREAD_MULTIPLE`, threads make, use and free types at the same time.
 
-use crate::launch::Library;
+use dtype_test_support::mpi_library::Library;
 
 #[test]
 fn threads_make_and_free_types_while_others_send() {

@@ -77,8 +77,8 @@ impl<T: Datatype> Leaves<T> {
 
     /// As many records as stay in the first-level cache together with their columns.
     pub(super) const TILE: usize = {
-        let most = 16_384 / if size_of::<T>() == 0 { 1 } else { size_of::<T>() };
-        if most < 64 { 64 } else { most / 64 * 64 }
+        let fitting = 16_384 / if size_of::<T>() == 0 { 1 } else { size_of::<T>() };
+        if fitting < 64 { 64 } else { fitting / 64 * 64 }
     };
 }
 
@@ -89,8 +89,8 @@ impl<T: Datatype> Constant for Leaves<T> {
     };
 }
 
-/// Copies `count` records, the first at `memory`, to the columns or back. In the columns, it is record `first`. `starts` are
-/// the first bytes of the columns.
+/// Copies `count` records, the first at `memory`, to the columns or back. The first is record `first` of the columns, which
+/// begin at `starts`.
 ///
 /// # Safety
 ///
@@ -113,12 +113,12 @@ pub(super) unsafe fn each<T: Datatype, D: Way>(
             columns[number] = column;
             number += 1;
         } else {
-            // SAFETY: this leaf in the records, which the caller guarantees.
+            // SAFETY: the caller guarantees this leaf's data in the records, and the bytes of its column.
             unsafe { copy::<D>(leaf, stride, count, memory, column) };
         }
     }
     if const { Leaves::<T>::TOGETHER.is_some() } {
-        // SAFETY: the other leaves, which the caller guarantees.
+        // SAFETY: the caller guarantees the data of the other leaves in the records, and the bytes of their columns.
         unsafe { kernel::columns::<D, Leaves<T>>(count, memory, &columns) };
     }
 }
@@ -165,14 +165,16 @@ unsafe fn copy<D: Direction>(
 ///
 /// # Safety
 ///
-/// As [`copy`].
+/// `memory` must be valid for `D` on `block` bytes at each combination of the dimensions, and `column` on as many bytes as all
+/// these blocks have. The two must not overlap.
 unsafe fn nested<D: Direction>(
     block: usize,
     dimensions: &[Dimension],
     memory: *mut u8,
     column: *mut u8,
 ) -> *mut u8 {
-    // SAFETY: blocks that the caller guarantees.
+    // SAFETY: a block at `memory`, or the blocks of the inner dimensions at each step of the outermost: the caller guarantees
+    // all of them, and as many bytes of the column.
     unsafe {
         match *dimensions {
             [] => {

@@ -1,9 +1,9 @@
-//! The compiler: from a stream of runs and loops to the operations of a plan.
+//! The builder: appends runs and loops to the operations of a plan, and merges them.
 //!
 //! It merges as it goes and looks back at one operation only, so it takes linear time. It consists of `const fn`s over a slice
 //! that the caller provides, so the `const` evaluation of derived types and the compiler of types built at run time share it.
-//! Only at run time does `compile` also add several runs at once, which gives the same operations as adding them one by one,
-//! and make lists of irregular blocks.
+//! At run time, `compile` also adds several runs at once, which gives the same operations as adding them one by one, and it
+//! makes lists of irregular blocks.
 //!
 //! Beyond the rules of the optimized description, it merges:
 //!
@@ -26,7 +26,7 @@ pub(super) const MAX_ROTATED: usize = 16;
 #[derive(Debug)]
 pub(super) struct Builder<'a> {
     ops: &'a mut [Op],
-    /// The position. It is a reference because a value that each call receives and returns takes more time.
+    /// The position. A reference, because passing the position by value to and from each call would take more time.
     at: &'a mut Position,
     overflow: bool,
 }

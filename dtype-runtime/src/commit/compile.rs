@@ -19,11 +19,11 @@ const BLOCKS_EACH: u64 = 8;
 /// A list with fewer blocks than this is written as operations.
 const MIN_BLOCKS_OF_LIST: u64 = 4;
 
-/// Room for the operations that one run or one counted operation adds: it may be split in two, and joined.
+/// Capacity for the operations that one run or one counted operation adds: it may be split in two, and joined.
 const ROOM_FOR_BLOCKS: usize = 4;
 
-/// Room for what rotation adds to a copy of a loop's body: a loop around the first copy, and a run before, between and after
-/// the copies, each of at most one operation. Only an operation that is joined to another is split in two.
+/// Capacity for what rotation adds to a copy of a loop's body: a loop around the first copy, and a run before, between and
+/// after the copies, each of at most one operation. Only an operation that is joined to another is split in two.
 const ROOM_FOR_ENDS: usize = 2 * ROOM_FOR_BLOCKS;
 
 /// The number of operations that are written without an allocation.
@@ -171,9 +171,9 @@ impl<'a> Compiler<'a> {
         self.many.resize(number, Op::NONE);
     }
 
-    /// Calls `write` with a builder that has room for at least `room` operations.
-    fn build<R>(&mut self, room: usize, write: impl FnOnce(&mut Builder<'_>) -> R) -> R {
-        let needed = self.at.len + room;
+    /// Calls `write` with a builder that has room for at least `capacity` operations.
+    fn build<R>(&mut self, capacity: usize, write: impl FnOnce(&mut Builder<'_>) -> R) -> R {
+        let needed = self.at.len + capacity;
         if self.ops().len() < needed {
             self.grow(needed);
         }

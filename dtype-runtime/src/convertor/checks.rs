@@ -84,6 +84,14 @@ impl Committed {
     /// # Errors
     ///
     /// [`Error::Overlap`].
+    ///
+    /// ```
+    /// use dtype_runtime::{Basic, Error, Type};
+    /// let twice = Type::resized(&Type::basic(Basic::F64), 0, 4)?.commit();
+    /// assert_eq!(twice.check_overlap(1), Ok(()));
+    /// assert_eq!(twice.check_overlap(2), Err(Error::Overlap { count: 2 }));
+    /// # Ok::<(), Error>(())
+    /// ```
     #[inline(always)]
     pub fn check_overlap(&self, count: usize) -> Result<(), Error> {
         let overlap = || self.is_overlapping(count, || self.instances_overlap(count as u64));
@@ -104,8 +112,8 @@ impl Committed {
         }
         // More bytes than fit between the first and the last: at least one is named twice.
         let steps = i128::from(count) - 1;
-        let room = i128::from(self.true_extent()) + steps * i128::from(self.extent()).abs();
-        i128::from(count) * i128::from(self.size()) > room
+        let span = i128::from(self.true_extent()) + steps * i128::from(self.extent()).abs();
+        i128::from(count) * i128::from(self.size()) > span
             || overlaps(self.description().entries(), count, self.extent())
     }
 }
@@ -152,8 +160,9 @@ pub(crate) fn check_length(size: usize, packed: &[u8]) -> Result<(), Error> {
 
 /// An empty vector with room for `count` records of `stride` bytes.
 pub(crate) fn allocate(count: usize, stride: usize) -> Result<Vec<u8>, Error> {
-    let mut room = Vec::new();
-    room.try_reserve_exact(count.saturating_mul(stride))
+    let mut bytes = Vec::new();
+    bytes
+        .try_reserve_exact(count.saturating_mul(stride))
         .map_err(|_| Error::Allocation { count, stride })?;
-    Ok(room)
+    Ok(bytes)
 }

@@ -5,8 +5,9 @@ use alloc::vec::Vec;
 
 use super::buffer::{Buffer, BufferMut};
 use super::checks::{allocate, check_length, check_room, packed_size};
-use super::converting::{ConvertedStream, ConvertingPacker, ConvertingUnpacker, Partials, convert};
+use super::converting::{Partials, convert};
 use super::cursor::Instances;
+use super::stream::{Converted, Packer, Unpacker};
 use crate::commit::{Committed, Converting, How};
 use crate::error::Error;
 use crate::kernel::{Pack, Unpack, Way};
@@ -136,7 +137,8 @@ impl Conversion {
     ///
     /// # Safety
     ///
-    /// As for [`Committed::pack_raw`].
+    /// Every byte of data that `count` instances name, at its displacement from `origin`, must be initialised, readable and in
+    /// the same allocation as `origin`, and must not be written during the call; `out` must not overlap them.
     ///
     /// ```
     /// use dtype_runtime::{Basic, Representation, Type};
@@ -156,7 +158,8 @@ impl Conversion {
     ) -> Result<usize, Error> {
         let size = self.packed_size(count)?;
         check_room(size, out)?;
-        // SAFETY: the caller guarantees the memory; `out` has room, as just checked.
+        // SAFETY: the data of `count` instances are readable and do not overlap `out`: the caller guarantees that. `out` has
+        // room for `size` bytes, as just checked.
         unsafe { self.convert_all::<Pack>(size, origin.cast_mut(), out.as_mut_ptr(), count) }
     }
 
@@ -215,7 +218,9 @@ impl Conversion {
     ///
     /// # Safety
     ///
-    /// As for [`Committed::unpack_raw`].
+    /// Every byte of data that `count` instances name, at its displacement from `origin`, must be writable and in the same
+    /// allocation as `origin`, and must not be accessed by anything else during the call; `packed` must not overlap them. If
+    /// the memory holds Rust values, the bytes must make valid ones.
     pub unsafe fn unpack_raw(
         &self,
         packed: &[u8],
@@ -225,8 +230,8 @@ impl Conversion {
         let size = self.packed_size(count)?;
         check_length(size, packed)?;
         self.committed.check_overlap(count)?;
-        // SAFETY: the caller guarantees the memory, and no byte of it is named twice, as just checked; `packed` has the
-        // required length and is only read.
+        // SAFETY: the data of `count` instances are writable and do not overlap `packed`: the caller guarantees that. No byte
+        // is named twice and `packed` has `size` bytes, as just checked; it is only read.
         unsafe { self.convert_all::<Unpack>(size, origin, packed.as_ptr().cast_mut(), count) }
     }
 
@@ -234,7 +239,8 @@ impl Conversion {
     ///
     /// # Safety
     ///
-    /// As for [`convert`].
+    /// `memory` must be valid for `D` on every byte that the instances name, and `packed` on `size` bytes; the two must not
+    /// overlap. If `D` writes memory, the data of the instances must not overlap.
     unsafe fn convert_all<D: Way>(
         &self,
         size: usize,
@@ -245,7 +251,8 @@ impl Conversion {
         let instances = Instances::of_plan(self.committed.plan(), count as u64);
         // All values are whole.
         let (all, mut none) = (0..size as u64, Partials::default());
-        // SAFETY: passed on to the caller.
+        // SAFETY: the plan is that of the instances, and the range is all of their packed bytes, for which the caller
+        // guarantees both pointers.
         unsafe { convert::<D>(&self.converting, &instances, all, memory, packed, &mut none)? };
         Ok(size)
     }
@@ -259,10 +266,8 @@ impl Conversion {
         &self,
         from: impl Into<Buffer<'a>>,
         count: usize,
-    ) -> Result<ConvertingPacker<'a>, Error> {
-        let packer = self.committed.packer(from, count)?;
-        let stream = ConvertedStream::new(packer.source().clone(), self.converting.clone())?;
-        Ok(ConvertingPacker::new(packer, stream))
+    ) -> Result<Packer<'a, Converted>, Error> {
+        self.committed.packer(from, count)?.converted(self.converting.clone())
     }
 
     /// An unpacker of `count` instances in memory, as [`Committed::unpacker`].
@@ -274,9 +279,8 @@ impl Conversion {
         &self,
         to: impl Into<BufferMut<'a>>,
         count: usize,
-    ) -> Result<ConvertingUnpacker<'a>, Error> {
+    ) -> Result<Unpacker<'a, Converted>, Error> {
         let unpacker = self.committed.unpacker(to, count)?;
-        let stream = ConvertedStream::new(unpacker.source().clone(), self.converting.clone())?;
-        ConvertingUnpacker::new(unpacker, stream, self.representation)
+        unpacker.converted(self.converting.clone(), self.representation)
     }
 }

@@ -4,102 +4,23 @@
 //! or from a stage, where the bytes are reversed. Otherwise a plan goes value by value. Either way a fragment may begin and end
 //! inside a value.
 
-mod convert;
-mod packer;
 mod partial;
-mod staged;
-mod unpacker;
+mod records;
+mod values;
 
-use alloc::sync::Arc;
 use core::ops::Range;
 
-pub use packer::ConvertingPacker;
-pub(super) use partial::Partials;
-pub(crate) use staged::RecordConversion;
-pub use unpacker::ConvertingUnpacker;
-
-use self::convert::{check_boundary, each, reversed};
+use self::values::{each, reversed};
 use super::copier::copy_range;
 use super::cursor::Instances;
-use super::source::Source;
 use crate::commit::{Converting, How};
 use crate::error::Error;
+#[cfg(feature = "rayon")]
+use crate::kernel::Unpack;
 use crate::kernel::Way;
 use crate::kernel::integers::Task;
-use crate::representation::Representation;
-
-/// What a stream in another representation consists of.
-#[derive(Clone, Debug)]
-pub(super) struct ConvertedStream {
-    source: Source,
-    converting: Arc<Converting>,
-    /// Packed bytes of all instances.
-    size: u64,
-}
-
-impl ConvertedStream {
-    pub(super) fn new(source: Source, converting: Arc<Converting>) -> Result<Self, Error> {
-        let (count, one) = (source.count(), converting.size);
-        let size = one.checked_mul(count).ok_or_else(|| Error::count_too_large(count, one))?;
-        Ok(Self { source, converting, size })
-    }
-
-    fn with_representation(source: &Source, representation: Representation) -> Result<Self, Error> {
-        let converting = source.converting(representation.architecture())?;
-        Self::new(source.clone(), Arc::new(converting))
-    }
-
-    /// Refuses a position inside a value that can only be converted as a whole.
-    fn check_boundary(&self, position: u64) -> Result<(), Error> {
-        match &self.converting.how {
-            How::Each(each) if self.converting.widest > 0 => {
-                check_boundary(&Instances::of_plan(&each.plan, self.source.count()), position)
-            }
-            How::Each(_) | How::Same | How::Reversed(_) => Ok(()),
-        }
-    }
-
-    /// Checks that the values of a range can be converted. The range must not contain only a part of a value.
-    ///
-    /// # Safety
-    ///
-    /// The source that `D` reads must be readable: the memory of the values, or `packed` for the length of the
-    /// range.
-    #[cfg(feature = "rayon")]
-    unsafe fn check<D: Way>(&self, range: Range<u64>, packed: *mut u8) -> Result<(), Error> {
-        let How::Each(all) = &self.converting.how else { return Ok(()) };
-        if self.converting.widest == 0 {
-            return Ok(());
-        }
-        let (count, memory) = (self.source.count(), self.source.origin());
-        // All values are whole.
-        let mut none = Partials::default();
-        // SAFETY: passed on to the caller.
-        unsafe { each::<D>(Task::Check, all, count, range, memory, packed, &mut none) }
-    }
-
-    /// Converts a range of the stream, as [`convert`].
-    ///
-    /// # Safety
-    ///
-    /// As for [`convert`], for the memory of the source.
-    unsafe fn convert<D: Way>(
-        &self,
-        range: Range<u64>,
-        packed: *mut u8,
-        partials: &mut Partials,
-    ) -> Result<(), Error> {
-        // SAFETY: passed on to the caller.
-        unsafe {
-            if let How::Same = self.converting.how {
-                self.source.copy::<D>(range, packed, &mut 0);
-                return Ok(());
-            }
-            let (memory, instances) = (self.source.origin(), self.source.instances());
-            convert::<D>(&self.converting, &instances, range, memory, packed, partials)
-        }
-    }
-}
+pub(super) use partial::Partials;
+pub(crate) use records::RecordConversion;
 
 /// Converts a range of the stream of instances, to or from `packed`. Where the range has only a part of a value, `partials` may
 /// hold the value's other bytes. Nothing is written if a value cannot be converted.
@@ -117,8 +38,9 @@ pub(super) unsafe fn convert<D: Way>(
     packed: *mut u8,
     partials: &mut Partials,
 ) -> Result<(), Error> {
-    // SAFETY: passed on to the caller. Values that are the same in both representations are copied; values that are reversed
-    // are those that the plan for bytes names; the others are those of the plan made for them.
+    // SAFETY: each converts just this range, for which the caller guarantees both pointers. Values that are the same in both
+    // representations are copied; values that are reversed are those that the plan for bytes names; the others are those of the
+    // plan made for them.
     unsafe {
         match &converting.how {
             How::Same => copy_range::<D>(instances, range, memory, packed, &mut 0),
@@ -134,4 +56,39 @@ pub(super) unsafe fn convert<D: Way>(
         }
     }
     Ok(())
+}
+
+/// Refuses a position inside a value that can only be converted as a whole, in the stream of `count` instances.
+pub(super) fn check_boundary(
+    converting: &Converting,
+    count: u64,
+    position: u64,
+) -> Result<(), Error> {
+    match &converting.how {
+        How::Each(each) if converting.widest > 0 => {
+            values::check_boundary(&Instances::of_plan(&each.plan, count), position)
+        }
+        How::Each(_) | How::Same | How::Reversed(_) => Ok(()),
+    }
+}
+
+/// Checks that the packed bytes of whole values, at a range of the stream of `count` instances, can be converted to this
+/// machine's values.
+#[cfg(feature = "rayon")]
+pub(super) fn check(
+    converting: &Converting,
+    count: u64,
+    range: Range<u64>,
+    packed: &[u8],
+) -> Result<(), Error> {
+    let How::Each(all) = &converting.how else { return Ok(()) };
+    if converting.widest == 0 {
+        return Ok(());
+    }
+    let (memory, packed) = (core::ptr::null_mut(), packed.as_ptr().cast_mut());
+    // SAFETY: a check reads only the packed bytes, which are borrowed, and accesses no memory.
+    unsafe {
+        let mut none = Partials::default();
+        each::<Unpack>(Task::Check, all, count, range, memory, packed, &mut none)
+    }
 }

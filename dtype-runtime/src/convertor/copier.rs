@@ -4,12 +4,12 @@ use core::marker::PhantomData;
 use core::ops::{ControlFlow, Range};
 
 use super::cursor::{Instances, Level, Repeated, Splittable, Visitor};
-use super::part::{at, copy_part, length, part_of_instances};
+use super::ranges::{at, length, try_copy_instances, try_copy_range};
 use crate::kernel::{self, Way};
 use crate::plan::{Blocks, List, Lists, Program};
 
-/// Copies a range of the packed stream of instances, to or from `packed`. `near` is a guess at the list block in which the
-/// range starts; the caller passes it on to the next range of the stream.
+/// Copies a range of the packed stream of instances, to or from `packed`. `search_hint` is a guess at the list block in which
+/// the range starts; the caller passes it on to the next range of the stream.
 ///
 /// # Safety
 ///
@@ -22,7 +22,7 @@ pub(super) unsafe fn copy_range<D: Way>(
     range: Range<u64>,
     memory: *mut u8,
     packed: *mut u8,
-    near: &mut usize,
+    search_hint: &mut usize,
 ) {
     if range.is_empty() {
         return;
@@ -34,13 +34,13 @@ pub(super) unsafe fn copy_range<D: Way>(
             if range == (0..instances.size()) {
                 return kernel::execute::<D>(plan, count, memory, packed);
             }
-            if part_of_instances::<D>(plan, count, range.clone(), memory, packed, near) {
+            if try_copy_instances::<D>(plan, count, range.clone(), memory, packed, search_hint) {
                 return;
             }
         }
     }
     let program = instances.program();
-    let mut copier = Copier::<D> { program, memory, packed, near, direction: PhantomData };
+    let mut copier = Copier::<D> { program, memory, packed, search_hint, direction: PhantomData };
     let _ = instances.visit(range, &mut copier);
 }
 
@@ -57,7 +57,7 @@ struct Copier<'a, D> {
     memory: *mut u8,
     /// The address of the next packed byte of the range.
     packed: *mut u8,
-    near: &'a mut usize,
+    search_hint: &'a mut usize,
     direction: PhantomData<D>,
 }
 
@@ -99,15 +99,16 @@ impl<D: Way> Visitor for Copier<'_, D> {
     }
 
     #[inline]
-    fn part(&mut self, of: &Splittable<'_>, bytes: &Range<u64>) -> Option<ControlFlow<()>> {
-        // `copy_range` has tried `part_of_instances` already.
+    fn take_range(&mut self, of: &Splittable<'_>, bytes: &Range<u64>) -> Option<ControlFlow<()>> {
+        // `copy_range` has tried `try_copy_instances` already.
         if matches!(of, Splittable::Repeated(Repeated { level: Level::Instances(_), .. })) {
             return None;
         }
         // SAFETY: bytes of the range. All data of the instances are readable if memory is read, and do not overlap if it is
         // written, as the caller of `copy_range` guarantees.
-        let done =
-            unsafe { copy_part::<D>(of, bytes.clone(), self.memory, self.packed, self.near) };
+        let done = unsafe {
+            try_copy_range::<D>(of, bytes.clone(), self.memory, self.packed, self.search_hint)
+        };
         self.packed =
             self.packed.wrapping_add(if done { length(bytes.end - bytes.start) } else { 0 });
         done.then_some(ControlFlow::Continue(()))

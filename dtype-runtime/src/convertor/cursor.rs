@@ -8,7 +8,7 @@
 //! At each level the range is [split]: less than one item at the start, whole items, less than one item at the end. The visitor
 //! gets the whole items in a single call; the cursor descends only into the two ends. An item is an instance, an iteration of a
 //! loop, an operation, a block, or a value, from the outermost level to the innermost. Before the cursor splits a range, the
-//! visitor may [take](Visitor::part) it as it is, if it can copy any part of the operation's packed bytes.
+//! visitor may [take](Visitor::take_range) it as it is, if it can copy any part of the operation's packed bytes.
 //!
 //! An example: an instance is two blocks of 4 bytes with a stride of 8, the extent is 20, and there are 4
 //! instances; the range is `6..21` of the 32 packed bytes.
@@ -72,7 +72,7 @@ pub(crate) trait Visitor {
     }
 
     /// A range of the packed bytes of `of`. If the visitor returns `None`, the cursor splits the range.
-    fn part(&mut self, of: &Splittable<'_>, bytes: &Range<u64>) -> Option<ControlFlow<()>> {
+    fn take_range(&mut self, of: &Splittable<'_>, bytes: &Range<u64>) -> Option<ControlFlow<()>> {
         let _ = (of, bytes);
         None
     }
@@ -114,7 +114,7 @@ pub(crate) enum Level<'a> {
 
 /// Operations that follow one another in a body.
 #[derive(Clone, Copy)]
-struct Body<'a> {
+struct Operations<'a> {
     ops: &'a [Op],
     program: &'a Program,
     index: Option<&'a Index>,
@@ -125,7 +125,7 @@ struct Body<'a> {
 /// A body and its repetitions.
 #[derive(Clone, Copy)]
 struct Iterations<'a> {
-    body: Body<'a>,
+    body: Operations<'a>,
     level: Level<'a>,
     count: u64,
     stride: i64,
@@ -150,10 +150,10 @@ impl Iterations<'_> {
         if range == (0..size * self.count) {
             return self.whole(0..self.count, visitor);
         }
-        if let Some(taken) =
-            visitor.part(&Splittable::Repeated(&self.repeated(0, self.count)), &range)
+        if let Some(flow) =
+            visitor.take_range(&Splittable::Repeated(&self.repeated(0, self.count)), &range)
         {
-            return taken;
+            return flow;
         }
         let Split { head, whole, tail } = split(range, size);
         if let Some(head) = head {
@@ -182,9 +182,10 @@ impl Iterations<'_> {
         // For a single operation, the visitor may take the part itself.
         if !matches!(self.level, Level::Loop)
             && self.body.all().len() > 1
-            && let Some(taken) = visitor.part(&Splittable::Repeated(&self.repeated(at, 1)), &bytes)
+            && let Some(flow) =
+                visitor.take_range(&Splittable::Repeated(&self.repeated(at, 1)), &bytes)
         {
-            return taken;
+            return flow;
         }
         self.body.visit(bytes, self.shift_of(at), visitor)
     }
@@ -207,14 +208,14 @@ impl Iterations<'_> {
         {
             return visitor.elements(&all);
         }
-        if let Some(taken) = visitor.repeated(&repeated) {
-            return taken;
+        if let Some(flow) = visitor.repeated(&repeated) {
+            return flow;
         }
         items.try_for_each(|item| self.body.whole(self.shift_of(item), visitor))
     }
 }
 
-impl<'a> Body<'a> {
+impl<'a> Operations<'a> {
     /// All of these operations, with their index if they have one.
     fn new(ops: &'a [Op], program: &'a Program, index: Option<&'a Index>) -> Self {
         Self { ops, program, index, first: 0, end: ops.len() }
@@ -226,7 +227,7 @@ impl<'a> Body<'a> {
     }
 }
 
-impl Body<'_> {
+impl Operations<'_> {
     /// Packed bytes of the operation at an index; `body` is its body, if it is a loop.
     fn size(&self, at: usize, body: &[Op]) -> u64 {
         match self.index {
@@ -280,7 +281,7 @@ impl Body<'_> {
         items: usize,
         shift: i64,
     ) -> Iterations<'_> {
-        let body = Body { first: at + 1, end: at + 1 + items, ..*self };
+        let body = Operations { first: at + 1, end: at + 1 + items, ..*self };
         Iterations { body, level: Level::Loop, count, stride, shift }
     }
 
@@ -322,8 +323,8 @@ impl Body<'_> {
         if range == (0..blocks.len * blocks.count) {
             return visitor.blocks(blocks);
         }
-        if let Some(taken) = visitor.part(&Splittable::Blocks(blocks, self.program), &range) {
-            return taken;
+        if let Some(flow) = visitor.take_range(&Splittable::Blocks(blocks, self.program), &range) {
+            return flow;
         }
         let Split { head, whole, tail } = split(range, blocks.len);
         if let Some(head) = head {
@@ -374,8 +375,8 @@ fn of_list<V: Visitor>(
     if range == (0..entries.size()) {
         return visitor.list(list, lists, shift);
     }
-    if let Some(taken) = visitor.part(&Splittable::List(list, lists, shift), &range) {
-        return taken;
+    if let Some(flow) = visitor.take_range(&Splittable::List(list, lists, shift), &range) {
+        return flow;
     }
     let disp = |block| {
         let (offset, _) = entries.get(block).unwrap_or((0, 0));

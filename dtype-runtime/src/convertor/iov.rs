@@ -1,21 +1,17 @@
 //! The segments of memory that hold packed bytes, for `writev` and for network cards that read memory themselves.
 
-mod first;
-mod fold;
 mod walk;
 
 use core::iter::FusedIterator;
-use core::ops::Range;
+use core::mem::replace;
+use core::ops::{ControlFlow, Range};
 
 use super::cursor::Instances;
 use crate::commit::Committed;
 use crate::error::Error;
-use crate::plan::{Op, Segments};
+use crate::plan::Op;
 
-pub(super) use first::FirstSegments;
-use first::fill;
-use fold::fold;
-use walk::segments;
+use walk::{Taker, find, segments};
 
 /// The number of segments that are looked up at a time.
 const BATCH: usize = 32;
@@ -45,111 +41,57 @@ impl Segment {
 /// The segments of memory of a range of the packed stream, in the order of the stream. Segments that touch are
 /// joined, even where one instance ends and the next begins.
 ///
-/// Counting and skipping segments takes time logarithmic in the number of blocks. Methods that consume all of them,
+/// Counting segments takes time logarithmic in the number of blocks. Methods that consume all of them,
 /// such as [`for_each`](Iterator::for_each) and [`sum`](Iterator::sum), take a quarter of the time that calling
 /// [`next`](Iterator::next) for each takes.
 #[derive(Clone, Debug)]
 pub struct Iov<'a> {
     instances: Instances<'a>,
-    /// The segments of an instance, if they are known.
-    segments: Option<&'a Segments>,
     /// The range of packed bytes that have not been looked up yet.
     range: Range<u64>,
-    /// The segments found by the last look-up. Allocated late, because a caller that takes all segments at once does not need
-    /// them.
-    first: Option<FirstSegments<BATCH>>,
+    /// The segments found by the last look-up, of which the first `returned` were returned. Absent until the first look-up: a
+    /// caller that takes all segments at once does not need them.
+    found: Option<[Segment; BATCH]>,
+    returned: usize,
+    len: usize,
 }
+
+/// The first segment of a range.
+pub(super) fn first_segment(instances: &Instances<'_>, range: Range<u64>) -> Option<Segment> {
+    let mut first = [Segment::NONE];
+    let found = find(*instances, range, &mut first).segments;
+    first[..found].first().copied()
+}
+
 impl<'a> Iov<'a> {
     #[inline]
-    pub(super) fn new(
-        instances: Instances<'a>,
-        segments: Option<&'a Segments>,
-        range: Range<u64>,
-    ) -> Self {
-        Self { instances, segments, range, first: None }
+    pub(super) fn new(instances: Instances<'a>, range: Range<u64>) -> Self {
+        Self { instances, range, found: None, returned: 0, len: 0 }
     }
 
     /// The segments of a constant program of `size` packed bytes, executed once.
     pub(crate) fn of_program(ops: &'a [Op], size: u64) -> Self {
-        Self::new(Instances::of_program(ops, None, size, 0, 1), None, 0..size)
+        Self::new(Instances::of_program(ops, None, size, 0, 1), 0..size)
     }
 
     /// The position of the next segment in the packed stream, to resume there later.
     #[inline]
     pub fn position(&self) -> u64 {
-        // By value, for the same reason as in `fill`.
-        let buffered = self.first.clone().map_or(0, FirstSegments::bytes);
-        self.range.start - buffered
+        self.range.start - self.found().iter().map(|segment| segment.len).sum::<u64>()
     }
 
     /// The number of remaining segments, like [`count`](Iterator::count) without consuming the iterator.
     #[doc(alias = "MPIX_Type_iov_len")]
     pub fn segments(&self) -> u64 {
-        let buffered = self.buffered().len() as u64;
-        let Range { start, end } = self.range;
-        if start >= end {
-            return buffered;
+        let found = self.found().len() as u64;
+        if self.range.is_empty() {
+            return found;
         }
-        self.with_segments(|instances, segments| {
-            let [first, last] = [start, end - 1].map(|at| instances.number_of(segments, at));
-            // In this order to avoid overflow: there may be nearly 2⁶⁴ segments.
-            last - first + 1 + buffered
-        })
+        self.instances.segments(self.range.clone()) + found
     }
 
-    /// Skips up to `segments` segments and returns the number skipped, in time logarithmic in the number of
-    /// blocks. Use it to resume at a known segment number.
-    ///
-    /// ```
-    /// use dtype_runtime::convertor::Segment;
-    /// use dtype_runtime::{Basic, Type};
-    /// let column = Type::vector(1000, 1, 4, &Type::basic(Basic::U16))?.commit();
-    /// assert_eq!(column.iov(1, 0..2000)?.segments(), 1000);
-    /// // In windows of 64.
-    /// let mut number = 0;
-    /// for first in (0..1000).step_by(64) {
-    ///     let mut iov = column.iov(1, 0..2000)?;
-    ///     assert_eq!(iov.skip_segments(first), first);
-    ///     for segment in iov.take(64) {
-    ///         assert_eq!(segment, Segment { disp: 8 * number, len: 2 });
-    ///         number += 1;
-    ///     }
-    /// }
-    /// assert_eq!(number, 1000);
-    /// # Ok::<(), dtype_runtime::Error>(())
-    /// ```
-    #[inline]
-    pub fn skip_segments(&mut self, segments: u64) -> u64 {
-        let buffered = self.buffered().len();
-        if let Ok(few) = usize::try_from(segments)
-            && few <= buffered
-        {
-            if let Some(first) = &mut self.first {
-                first.skip(few);
-            }
-            return segments;
-        }
-        let rest = segments - buffered as u64;
-        let Range { start, end } = self.range;
-        let (to, skipped) = if start >= end {
-            (end, 0)
-        } else {
-            self.with_segments(|instances, segments| {
-                let number = if start == 0 { 0 } else { instances.number_of(segments, start) };
-                let to = instances.start_of(segments, number.saturating_add(rest));
-                if to < end {
-                    return (to, rest);
-                }
-                (end, instances.number_of(segments, end - 1) - number + 1)
-            })
-        };
-        self.first = None;
-        self.range.start = to;
-        buffered as u64 + skipped
-    }
-
-    /// Moves the next segments into `room`, as many as fit, and returns their number. It is less than the length of `room`
-    /// only at the end. The rest of `room` is unspecified.
+    /// Moves the next segments into `out`, as many as fit, and returns their number. It is less than the length of `out`
+    /// only at the end. The rest of `out` is unspecified.
     ///
     /// For windows of 64 segments, this takes half the time of [`next`](Iterator::next).
     ///
@@ -163,49 +105,53 @@ impl<'a> Iov<'a> {
     /// assert_eq!(window[63], Segment { disp: 8 * 63, len: 2 });
     /// assert_eq!(iov.position(), 2 * 64);
     ///
-    /// iov.skip_segments(930);
-    /// assert_eq!(iov.fill(&mut window), 6);
-    /// assert_eq!(window[5], Segment { disp: 8 * 999, len: 2 });
-    /// assert_eq!(iov.fill(&mut window), 0);
+    /// // To resume there, or anywhere else.
+    /// let mut late = column.iov(1, iov.position() + 1866..2000)?;
+    /// assert_eq!(late.fill(&mut window), 3);
+    /// assert_eq!(window[2], Segment { disp: 8 * 999, len: 2 });
+    /// assert_eq!(late.fill(&mut window), 0);
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
     #[doc(alias = "MPIX_Type_iov")]
     #[doc(alias = "yaksa_iov")]
     #[inline]
-    pub fn fill(&mut self, room: &mut [Segment]) -> usize {
-        // By value: an iterator that nothing points to stays in registers, as long as it has no buffer.
-        let (few, rest) = match self.first.take() {
-            None => (0, None),
-            Some(first) => first.moved(room),
-        };
-        self.first = rest;
-        // Segments that remain in the buffer come first in the next call.
-        if few == room.len() {
-            return few;
+    pub fn fill(&mut self, out: &mut [Segment]) -> usize {
+        // Segments that were found before come first.
+        let mut few = 0;
+        if self.returned < self.len {
+            few = self.found().len().min(out.len());
+            out[..few].copy_from_slice(&self.found()[..few]);
+            self.returned += few;
+            if few == out.len() {
+                return few;
+            }
         }
-        let found = fill(&self.instances, self.range.clone(), &mut room[few..]);
+        let found = find(self.instances, self.range.clone(), &mut out[few..]);
         self.range.start += found.bytes;
         few + found.segments
     }
 
-    /// The segments that were found but not taken yet.
+    /// The segments that were found but not returned yet.
     #[inline]
-    fn buffered(&self) -> &[Segment] {
-        self.first.as_ref().map_or(&[], FirstSegments::rest)
+    fn found(&self) -> &[Segment] {
+        self.found.as_ref().map_or(&[], |found| &found[self.returned..self.len])
+    }
+
+    /// Takes the next of these segments.
+    #[inline]
+    fn next_found(&mut self) -> Option<Segment> {
+        let next = self.found.as_ref()?[..self.len].get(self.returned)?;
+        self.returned += 1;
+        Some(*next)
     }
 
     /// Looks up the next segments.
     #[inline(never)]
     fn look_up(&mut self) {
-        let first = self.first.get_or_insert_with(FirstSegments::new);
-        self.range.start += first.look_up(&self.instances, self.range.clone());
-    }
-
-    fn with_segments<R>(&self, look: impl FnOnce(&Instances<'a>, &Segments) -> R) -> R {
-        match self.segments {
-            Some(segments) => look(&self.instances, segments),
-            None => look(&self.instances, &self.instances.segments()),
-        }
+        let found = self.found.get_or_insert([Segment::NONE; BATCH]);
+        let found = find(self.instances, self.range.clone(), found);
+        (self.returned, self.len) = (0, found.segments);
+        self.range.start += found.bytes;
     }
 }
 
@@ -214,13 +160,11 @@ impl Iterator for Iov<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Segment> {
-        if let Some(first) = &mut self.first
-            && let Some(next) = first.next()
-        {
+        if let Some(next) = self.next_found() {
             return Some(next);
         }
         self.look_up();
-        self.first.as_mut()?.next()
+        self.next_found()
     }
 
     /// The hint is exact.
@@ -236,33 +180,75 @@ impl Iterator for Iov<'_> {
     /// Visits the whole range at once, while `next` starts again for every few segments.
     #[inline]
     fn fold<B, F: FnMut(B, Segment) -> B>(self, init: B, mut f: F) -> B {
-        // The buffer is large, so it is not moved. At first there is none.
-        let Self { instances, range, first, .. } = self;
-        let folded = match first {
-            None => init,
-            Some(first) => first.fold(init, &mut f),
-        };
-        if let Some(all) = instances.single()
-            && range == (0..instances.size())
-            && !range.is_empty()
-        {
-            return segments(*all).fold(folded, f);
+        let folded = self.found().iter().copied().fold(init, &mut f);
+        let Self { instances, range, .. } = self;
+        if range.is_empty() {
+            return folded;
         }
-        // Made only for this call, so that its parts stay in registers until then.
-        match instances.plan() {
-            Some((plan, count)) => fold(Instances::of_plan(plan, count), range, folded, f),
-            None => fold(instances, range, folded, f),
+        match instances.single() {
+            Some(all) if range == (0..instances.size()) => segments(*all).fold(folded, f),
+            _ => {
+                let mut folder = Folder { folded: Some(folded), f, last: Segment::NONE };
+                let _ = instances.visit(range, &mut folder);
+                folder.folded()
+            }
         }
     }
+}
 
-    fn nth(&mut self, n: usize) -> Option<Segment> {
-        self.skip_segments(n as u64);
-        self.next()
+/// Folds the segments of a range, in order.
+struct Folder<B, F> {
+    /// Absent only during a call of `f`.
+    folded: Option<B>,
+    f: F,
+    /// The last segment, which may still grow. It has no bytes before the first one.
+    last: Segment,
+}
+
+impl<B, F: FnMut(B, Segment) -> B> Folder<B, F> {
+    fn folded(mut self) -> B {
+        let Self { folded, f, last } = &mut self;
+        let folded =
+            folded.take().map(|folded| if last.len == 0 { folded } else { f(folded, *last) });
+        folded.unwrap_or_else(|| unreachable!("it is put back after each call"))
+    }
+}
+
+impl<B, F: FnMut(B, Segment) -> B> Taker for Folder<B, F> {
+    #[inline(always)]
+    fn take(&mut self, disp: i64, len: u64) -> ControlFlow<()> {
+        let Self { folded, f, last } = self;
+        if last.len > 0 && last.end() == disp {
+            last.len += len;
+            return ControlFlow::Continue(());
+        }
+        let before = replace(last, Segment { disp, len });
+        if before.len > 0 {
+            *folded = folded.take().map(|folded| f(folded, before));
+        }
+        ControlFlow::Continue(())
     }
 
-    fn last(mut self) -> Option<Segment> {
-        self.skip_segments(self.segments().checked_sub(1)?);
-        self.next()
+    #[inline(always)]
+    fn apart(&mut self, mut blocks: impl Iterator<Item = Segment>) -> ControlFlow<()> {
+        let Some(first) = blocks.next() else { return ControlFlow::Continue(()) };
+        self.take(first.disp, first.len)?;
+        let Self { folded, f, last } = self;
+        // A copy, which stays in a register.
+        let mut before = *last;
+        let next = |folded, block| f(folded, replace(&mut before, block));
+        *folded = folded.take().map(|folded| blocks.fold(folded, next));
+        *last = before;
+        ControlFlow::Continue(())
+    }
+
+    #[inline(always)]
+    fn each_apart(&mut self, blocks: impl Iterator<Item = Segment>) -> ControlFlow<()> {
+        self.apart(blocks)
+    }
+
+    fn takes_many(&self) -> bool {
+        true
     }
 }
 
@@ -294,7 +280,6 @@ impl Committed {
         if !self.displacements_fit(count) {
             return Err(Error::Overflow { call: "iov", quantity: "displacement" });
         }
-        let instances = Instances::of_plan(self.plan(), count as u64);
-        Ok(Iov::new(instances, self.plan().segments(), range))
+        Ok(Iov::new(Instances::of_plan(self.plan(), count as u64), range))
     }
 }

@@ -9,7 +9,7 @@ use super::copier::copy_range;
 use super::cursor::Instances;
 use crate::commit::{Committed, Single};
 use crate::error::Error;
-use crate::kernel::{self, Pack, Unpack, Way, one};
+use crate::kernel::{self, Pack, Unpack, Way};
 
 impl Committed {
     /// Packs `count` instances from memory to the front of `out`, and returns the number of bytes written.
@@ -43,10 +43,10 @@ impl Committed {
     ) -> Result<usize, Error> {
         let from = from.into();
         let (memory, len, origin) = (from.pointer().cast_mut(), from.len(), from.origin);
-        let (packed, room) = (out.as_mut_ptr(), out.len());
+        let (packed, capacity) = (out.as_mut_ptr(), out.len());
         // SAFETY: `len` is the length of the memory. The memory is borrowed, so nothing writes to it, and it does not overlap
         // `out`, which is borrowed exclusively.
-        match unsafe { self.copy_if_within::<Pack>(count, memory, len, origin, packed, room) } {
+        match unsafe { self.copy_if_within::<Pack>(count, memory, len, origin, packed, capacity) } {
             Some(size) => Ok(size),
             None => self.pack_buffer(from, count, out),
         }
@@ -56,7 +56,8 @@ impl Committed {
     ///
     /// # Safety
     ///
-    /// As for [`execute`](kernel::execute); `size` must be the number of packed bytes of the instances.
+    /// `memory` must be valid for `D` on every byte that the instances name, and `packed` on `size` bytes, which must be the
+    /// number of their packed bytes. The two must not overlap.
     #[inline(always)]
     unsafe fn execute_whole<D: Way>(
         &self,
@@ -68,18 +69,18 @@ impl Committed {
         match self.single() {
             &Single { run: Some(disp), touches_next, .. } if touches_next || count == 1 => {
                 // SAFETY: all bytes of the instances, which are one run, packed in the order of the addresses.
-                unsafe { one::run::<D>(memory.wrapping_offset(disp), packed, size) };
+                unsafe { kernel::one_run::<D>(memory.wrapping_offset(disp), packed, size) };
             }
-            // SAFETY: passed on to the caller.
-            _ if count == 1 => unsafe { one::one::<D>(self.plan(), memory, packed) },
-            // SAFETY: passed on to the caller.
+            // SAFETY: the plan names the bytes of the only instance, for which the caller guarantees both pointers.
+            _ if count == 1 => unsafe { kernel::one::<D>(self.plan(), memory, packed) },
+            // SAFETY: the plan names the bytes of each instance, for which the caller guarantees both pointers.
             _ => unsafe { kernel::execute::<D>(self.plan(), count as u64, memory, packed) },
         }
     }
 
     /// Copies `count` instances, and returns the number of packed bytes. Copies nothing and returns `None` if the copy may have
     /// to be refused: if the data do not lie in a memory of `len` bytes with this origin, or 64 bits are not enough to tell; if
-    /// `room` is less than the packed bytes; or, to unpack, if it is not known that the instances name no byte twice.
+    /// `capacity` is less than the packed bytes; or, to unpack, if it is not known that the instances name no byte twice.
     ///
     /// Copies are often so short that a call of a function that finds out more takes longer than the copy. Arguments and result
     /// of this function are in registers, and it saves few of them; an error in memory would make copies of a few instances
@@ -87,7 +88,7 @@ impl Committed {
     ///
     /// # Safety
     ///
-    /// `memory` must be the origin in a memory of `len` bytes that is valid for `D`, and `packed` must be valid for `room`
+    /// `memory` must be the origin in a memory of `len` bytes that is valid for `D`, and `packed` must be valid for `capacity`
     /// bytes. The two must not overlap.
     #[inline(always)]
     unsafe fn copy_if_within<D: Way>(
@@ -97,14 +98,14 @@ impl Committed {
         len: usize,
         origin: i64,
         packed: *mut u8,
-        room: usize,
+        capacity: usize,
     ) -> Option<usize> {
-        // SAFETY: passed on to the caller.
+        // SAFETY: both functions check the same as this one promises, and the caller guarantees the two memories.
         unsafe {
             if count == 1 {
-                self.copy_one_if_within::<D>(memory, len, origin, packed, room)
+                self.copy_one_if_within::<D>(memory, len, origin, packed, capacity)
             } else {
-                self.copy_several_if_within::<D>(count, memory, len, origin, packed, room)
+                self.copy_several_if_within::<D>(count, memory, len, origin, packed, capacity)
             }
         }
     }
@@ -113,7 +114,8 @@ impl Committed {
     ///
     /// # Safety
     ///
-    /// As [`copy_if_within`](Self::copy_if_within).
+    /// `memory` must be the origin in a memory of `len` bytes that is valid for `D`, and `packed` must be valid for `capacity`
+    /// bytes. The two must not overlap.
     #[inline(always)]
     unsafe fn copy_one_if_within<D: Way>(
         &self,
@@ -121,7 +123,7 @@ impl Committed {
         len: usize,
         origin: i64,
         packed: *mut u8,
-        room: usize,
+        capacity: usize,
     ) -> Option<usize> {
         let &Single { reach, size, .. } = self.single();
         let within = if origin == 0 {
@@ -129,7 +131,7 @@ impl Committed {
         } else {
             lies_within(self.data()?, 0, origin, len as u64)?
         };
-        let fits = if D::PACKS { room >= size } else { room == size };
+        let fits = if D::PACKS { capacity >= size } else { capacity == size };
         if !within || !fits || !D::PACKS && !self.is_disjoint(1, || false) {
             return None;
         }
@@ -143,7 +145,8 @@ impl Committed {
     ///
     /// # Safety
     ///
-    /// As [`copy_if_within`](Self::copy_if_within).
+    /// `memory` must be the origin in a memory of `len` bytes that is valid for `D`, and `packed` must be valid for `capacity`
+    /// bytes. The two must not overlap.
     #[inline(never)]
     unsafe fn copy_several_if_within<D: Way>(
         &self,
@@ -152,14 +155,14 @@ impl Committed {
         len: usize,
         origin: i64,
         packed: *mut u8,
-        room: usize,
+        capacity: usize,
     ) -> Option<usize> {
         let last = self.last(count)?;
         if lies_within(self.data()?, last, origin, len as u64) != Some(true) {
             return None;
         }
         let size = usize::try_from(self.size()).ok()?.checked_mul(count)?;
-        let fits = if D::PACKS { room >= size } else { room == size };
+        let fits = if D::PACKS { capacity >= size } else { capacity == size };
         if !fits || !D::PACKS && !self.is_disjoint(count, || false) {
             return None;
         }
@@ -245,10 +248,10 @@ impl Committed {
     ) -> Result<usize, Error> {
         let mut to = to.into();
         let (memory, len, origin) = (to.pointer(), to.len(), to.origin);
-        let (from, room) = (packed.as_ptr().cast_mut(), packed.len());
+        let (from, capacity) = (packed.as_ptr().cast_mut(), packed.len());
         // SAFETY: `len` is the length of the memory. The memory is borrowed exclusively, so nothing else accesses it, and it
         // does not overlap `packed`, which is only read. It holds bytes, any of which are valid.
-        match unsafe { self.copy_if_within::<Unpack>(count, memory, len, origin, from, room) } {
+        match unsafe { self.copy_if_within::<Unpack>(count, memory, len, origin, from, capacity) } {
             Some(size) => Ok(size),
             None => self.unpack_buffer(packed, to, count),
         }
@@ -292,7 +295,8 @@ impl Committed {
     ) -> Result<usize, Error> {
         let size = self.packed_size(count)?;
         check_room(size, out)?;
-        // SAFETY: the caller guarantees the memory; `out` has room, as just checked.
+        // SAFETY: the data of `count` instances are readable and do not overlap `out`: the caller guarantees that. `out` has
+        // room for `size` bytes, as just checked.
         unsafe { self.execute_whole::<Pack>(origin.cast_mut(), out.as_mut_ptr(), count, size) };
         Ok(size)
     }
@@ -319,7 +323,8 @@ impl Committed {
         let size = self.packed_size(count)?;
         check_length(size, packed)?;
         self.check_overlap(count)?;
-        // SAFETY: the caller guarantees the memory; `packed` is as long as needed, as just checked, and only read.
+        // SAFETY: the data of `count` instances are writable and do not overlap `packed`: the caller guarantees that. No byte
+        // is named twice and `packed` has `size` bytes, as just checked; it is only read.
         unsafe {
             self.execute_whole::<Unpack>(origin, packed.as_ptr().cast_mut(), count, size);
         }
@@ -382,34 +387,17 @@ impl Committed {
     ) -> Result<(), Error> {
         self.check_range(count, &range)?;
         self.check_overlap(count)?;
-        // SAFETY: as in `pack_range_raw`; no byte is named twice, as just checked.
+        // SAFETY: the caller guarantees the bytes that the range names, and `packed`, which is only read. The range lies in the
+        // packed bytes, and no byte is named twice, as just checked.
         unsafe { self.execute_range::<Unpack>(range, origin, count, packed.cast_mut()) };
         Ok(())
     }
 
-    /// Checks that `count` instances name no byte of memory more than once, as unpacking into them requires.
-    ///
-    /// The proof may take as long as unpacking; its result is cached.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Overlap`].
-    ///
-    /// ```
-    /// use dtype_runtime::{Basic, Error, Type};
-    /// let twice = Type::resized(&Type::basic(Basic::F64), 0, 4)?.commit();
-    /// assert_eq!(twice.check_disjoint(1), Ok(()));
-    /// assert_eq!(twice.check_disjoint(2), Err(Error::Overlap { count: 2 }));
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn check_disjoint(&self, count: usize) -> Result<(), Error> {
-        self.check_overlap(count)
-    }
-
     /// # Safety
     ///
-    /// The range must lie in the packed bytes of `count` instances, and the memory be valid for `D`, as
-    /// [`copy_range`] requires.
+    /// The range must lie in the packed bytes of `count` instances. The bytes that it names must be valid for `D`, and so must
+    /// `packed` for its length; the two must not overlap. If `D` reads memory, all data of the instances must be readable; if
+    /// it writes memory, they must not overlap.
     unsafe fn execute_range<D: Way>(
         &self,
         range: Range<u64>,
@@ -418,7 +406,8 @@ impl Committed {
         packed: *mut u8,
     ) {
         let instances = Instances::of_plan(self.plan(), count as u64);
-        // SAFETY: passed on to the caller.
+        // SAFETY: the plan names the bytes of the instances, and displacements are relative to the origin: the range on both
+        // sides is what the caller guarantees.
         unsafe { copy_range::<D>(&instances, range, origin, packed, &mut 0) };
     }
 

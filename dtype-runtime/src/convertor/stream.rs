@@ -1,122 +1,166 @@
-//! The traits that all packers and unpackers implement.
+//! Packers and unpackers: the packed stream in fragments.
+//!
+//! A [`Packer`] or an [`Unpacker`] consists of its progress and its [`Mode`], which does the work for a range of the stream. What
+//! is the same in every mode is in `packer` and `unpacker`, and in the macro of this file; each mode has a file.
 
-use crate::error::Error;
+mod backend;
+#[cfg(feature = "bytes")]
+mod buf;
+#[cfg(feature = "bytes")]
+mod buf_mut;
+mod checksum;
+mod converted;
+mod copied;
+#[cfg(feature = "std")]
+mod io;
+mod packer;
+#[cfg(feature = "rayon")]
+mod parallel;
+mod progress;
+mod records;
+mod unpacker;
 
-pub(super) mod sealed {
-    /// Implemented by the streams of this crate only.
-    pub trait Sealed {}
-}
+pub use backend::{Backend, Fragment, Through};
+#[cfg(feature = "bytes")]
+pub use buf_mut::UnpackerBuf;
+#[cfg(feature = "crc32c")]
+pub use checksum::Crc32c;
+pub use checksum::{Checksum, Checksummed};
+pub use converted::Converted;
+pub use packer::Packer;
+pub(crate) use records::Validate;
+pub use unpacker::Unpacker;
 
-/// A packed stream with a position: a packer or an unpacker, native, converting or through a
-/// [`Backend`](super::Backend).
+/// What a [`Packer`] or an [`Unpacker`] does with the bytes between memory and its stream: [`Native`](crate::convertor::Native) copies them, [`Converted`]
+/// converts the values, and [`Through`] calls a [`Backend`].
 ///
-/// Each stream also has these methods as inherent ones; the trait is for code that accepts any stream. It cannot be implemented
-/// outside this crate.
+/// It is the bound of code that takes any stream, and cannot be implemented outside this crate.
 ///
 /// ```
-/// use dtype_runtime::convertor::{PackStream, Stream};
-/// use dtype_runtime::{Packer, Representation};
+/// use dtype_runtime::convertor::Mode;
+/// use dtype_runtime::{Representation, Unpacker};
 ///
-/// /// All that is left of a stream.
-/// fn rest<S: PackStream>(mut stream: S) -> Result<Vec<u8>, S::Error> {
-///     let mut out = vec![0; stream.remaining() as usize];
-///     stream.pack(&mut out)?;
-///     Ok(out)
+/// /// Unpacks the fragments, and returns the number of bytes that are missing.
+/// fn receive<M: Mode>(mut to: Unpacker<'_, M>, fragments: &[&[u8]]) -> Result<u64, M::Error> {
+///     for fragment in fragments {
+///         to.unpack(fragment)?;
+///     }
+///     Ok(to.remaining())
 /// }
 ///
-/// let numbers = [1_u16, 2];
-/// assert_eq!(rest(Packer::new(&numbers)), Ok(dtype_runtime::pack(&numbers)));
-/// let converted = Packer::new(&numbers).with_representation(Representation::External32)?;
-/// assert_eq!(rest(converted)?, [0, 1, 0, 2]);
+/// let mut numbers = [0_u16; 3];
+/// assert_eq!(receive(Unpacker::new(&mut numbers), &[&[1, 1, 2], &[2]]), Ok(2));
+/// let big = Unpacker::new(&mut numbers).with_representation(Representation::BigEndian)?;
+/// assert_eq!(receive(big, &[&[0, 7]]), Ok(4));
+/// assert_eq!(numbers, [7, 0x0202, 0]);
 /// # Ok::<(), dtype_runtime::Error>(())
 /// ```
-pub trait Stream: sealed::Sealed {
-    /// The error of packing or unpacking.
-    type Error;
+pub trait Mode: sealed::Transfer {}
 
-    /// The position: the number of bytes of the packed stream before the next one.
-    fn position(&self) -> u64;
+impl<M: sealed::Transfer> Mode for M {}
 
-    /// Seeks to `position`, in bytes from the start of the stream.
-    ///
-    /// # Errors
-    ///
-    /// The errors of the stream's own method; the position is then unchanged.
-    fn set_position(&mut self, position: u64) -> Result<(), Error>;
+pub(in crate::convertor) mod sealed {
+    use alloc::vec::Vec;
+    use core::ops::Range;
 
-    /// The number of bytes left in the stream.
-    fn remaining(&self) -> u64;
+    use super::records::Checks;
+    use crate::convertor::native::Native;
+    use crate::convertor::stack::StackFrame;
+    use crate::error::Error;
 
-    /// Whether the position is at the end.
-    fn is_complete(&self) -> bool {
-        self.remaining() == 0
+    /// Packs and unpacks ranges of a stream.
+    pub trait Transfer {
+        /// The error of packing.
+        type PackError;
+        /// The error of unpacking.
+        type Error;
+
+        /// The hash of the type signature of all instances together.
+        fn signature_hash(&self) -> u64;
+
+        /// Packs a range of the stream, which is as long as `out`. `search_hint` is what the last call left there.
+        ///
+        /// # Safety
+        ///
+        /// The range must lie in the stream. If the instances have an address, their data must be readable.
+        unsafe fn pack(
+            &mut self,
+            range: Range<u64>,
+            out: &mut [u8],
+            search_hint: &mut usize,
+        ) -> Result<(), Self::PackError>;
+
+        /// Unpacks a range of the stream, which is as long as `bytes`. If there are `checks`, the records that the bytes
+        /// complete are checked before they are written.
+        ///
+        /// # Safety
+        ///
+        /// The range must lie in the unpacker's part of the stream. If the instances have an address, their data in this part
+        /// must be writable and not overlap, nothing else may access them, and any bytes that pass `checks` must be valid.
+        unsafe fn unpack(
+            &mut self,
+            checks: &mut Option<Checks>,
+            range: Range<u64>,
+            bytes: &[u8],
+            search_hint: &mut usize,
+        ) -> Result<(), Self::Error>;
+
+        /// Returns when all unpacked bytes are in the memory.
+        fn flush(&mut self) -> Result<(), Self::Error> {
+            Ok(())
+        }
     }
 
-    /// The 64-bit hash of the type signature of all instances together. It does not depend on the representation.
-    fn signature_hash(&self) -> u64;
-}
+    /// A mode whose stream consists of this machine's bytes, which the stack counts.
+    pub trait Described: Transfer {
+        /// The stack of the convertor at a position of the stream.
+        fn stack(&self, position: u64) -> Vec<StackFrame>;
+    }
 
-/// A [`Stream`] that packs.
-pub trait PackStream: Stream {
-    /// Packs up to `out.len()` bytes from the position and returns the number packed, which is 0 at the end of the
-    /// stream or if `out` is empty.
-    ///
-    /// # Errors
-    ///
-    /// The errors of the stream's own method.
-    fn pack(&mut self, out: &mut [u8]) -> Result<usize, Self::Error>;
-}
+    /// A mode whose memory several unpackers can fill at the same time, each its part of the stream.
+    pub trait Shared: Transfer<Error = Error> + Sized {
+        /// The instances in memory.
+        fn native(&self) -> &Native;
 
-/// A [`Stream`] that unpacks.
-pub trait UnpackStream: Stream {
-    /// Unpacks up to `bytes.len()` bytes at the position and returns the number unpacked, which is 0 at the end of
-    /// the stream or if `bytes` is empty.
-    ///
-    /// # Errors
-    ///
-    /// The errors of the stream's own method.
-    fn unpack(&mut self, bytes: &[u8]) -> Result<usize, Self::Error>;
+        /// Refuses a position at which the stream cannot be split, because it is inside a value that is written as a whole.
+        fn check_boundary(&self, _position: u64) -> Result<(), Error> {
+            Ok(())
+        }
 
-    /// Returns when all unpacked bytes are in the memory, except the bytes of an incomplete value. Only a stream through a
-    /// [`Backend`](super::Backend) does any work here.
-    ///
-    /// # Errors
-    ///
-    /// The errors of the backend.
-    fn flush(&mut self) -> Result<(), Self::Error> {
-        Ok(())
+        /// The mode for the part of the stream from `middle` on.
+        fn split_off(&mut self, middle: u64) -> Self;
+
+        /// Packed bytes of items that are converted independently of one another: a stream of whole items has no part of a
+        /// value.
+        #[cfg(feature = "rayon")]
+        fn item(&self) -> u64;
+
+        /// Checks that whole items can be unpacked.
+        #[cfg(feature = "rayon")]
+        fn check(&self, _range: Range<u64>, _bytes: &[u8]) -> Result<(), Error> {
+            Ok(())
+        }
+
+        /// Unpacks whole items, while other threads unpack others.
+        ///
+        /// # Safety
+        ///
+        /// The range must lie in the unpacker's part of the stream. The data of these items must be writable and not overlap,
+        /// nothing else may access them meanwhile, and any bytes must be valid there.
+        #[cfg(feature = "rayon")]
+        unsafe fn put_shared(&self, range: Range<u64>, bytes: &[u8]) -> Result<(), Error>;
+
+        /// Forgets parts of items that arrived before all of these items did.
+        #[cfg(feature = "rayon")]
+        fn forget(&mut self, _range: Range<u64>) {}
     }
 }
 
-/// An unpacker whose records several threads can check and write independently.
-#[cfg(feature = "rayon")]
-pub(super) trait UnpackRecords: UnpackStream<Error = Error> + Sync {
-    /// Packed bytes of a record; `None` if the rest of the stream must be unpacked in order.
-    fn record(&self) -> Option<usize>;
-
-    /// Checks whole records at a position.
-    fn check(&self, position: u64, bytes: &[u8]) -> Result<(), Error>;
-
-    /// Writes whole records that were checked, at a position, while other threads write others.
-    ///
-    /// # Safety
-    ///
-    /// The records must be in this unpacker's part of the stream, and nothing else may write them meanwhile.
-    unsafe fn put_shared(&self, position: u64, bytes: &[u8]) -> Result<(), Error>;
-
-    /// Moves past whole records that were written.
-    fn advance(&mut self, bytes: usize);
-}
-
-/// The methods that are the same for all streams, both as inherent methods and as [`Stream`]. Each stream has a field
-/// `progress` with its [`Progress`](super::progress::Progress). `$leave` is called before a seek changes the position, and may
+/// The methods that packers and unpackers of all modes share. `$leave` is called before a seek changes the position, and may
 /// refuse the seek.
 macro_rules! stream {
-    (
-        impl[$($generics:tt)*] $stream:ty, error = $error:ty, hash = $hash:expr $(, leave = $leave:expr)?;
-        $(#[$seek:meta])*
-    ) => {
-        impl<$($generics)*> $stream {
+    ($stream:ident, leave = $leave:expr; $(#[$seek:meta])*) => {
+        impl<M: $crate::convertor::stream::Mode> $stream<'_, M> {
             /// The position: the number of bytes of the packed stream before the next one.
             #[doc(alias = "bConverted")]
             #[inline]
@@ -133,9 +177,9 @@ macro_rules! stream {
             /// if there is an error.
             pub fn set_position(&mut self, position: u64) -> Result<(), crate::error::Error> {
                 self.progress.check(position)?;
-                $(if position != self.progress.position() {
-                    $leave(self, position)?;
-                })?
+                if position != self.progress.position() {
+                    $leave(&mut *self, position)?;
+                }
                 self.progress.seek(position)
             }
 
@@ -155,7 +199,7 @@ macro_rules! stream {
             /// The 64-bit hash of the type signature of all instances together: the hash of `contiguous(count, type)`.
             /// It does not depend on the representation.
             pub fn signature_hash(&self) -> u64 {
-                $hash(self)
+                self.mode.signature_hash()
             }
 
             /// The stream with a checksum over the packed bytes from here on.
@@ -168,28 +212,16 @@ macro_rules! stream {
             }
         }
 
-        impl<$($generics)*> $crate::convertor::stream::sealed::Sealed for $stream {}
-
-        impl<$($generics)*> $crate::convertor::Stream for $stream {
-            type Error = $error;
-
-            fn position(&self) -> u64 {
-                self.position()
-            }
-
-            fn set_position(&mut self, position: u64) -> Result<(), crate::error::Error> {
-                self.set_position(position)
-            }
-
-            fn remaining(&self) -> u64 {
-                self.remaining()
-            }
-
-            fn signature_hash(&self) -> u64 {
-                self.signature_hash()
+        impl<M: $crate::convertor::stream::sealed::Described> $stream<'_, M> {
+            /// The stack of the convertor at the position, over the type's description: what Open MPI's `opal_convertor_t`
+            /// keeps as `pStack`. For tools: it takes time linear in the length of the description. A converted stream has no
+            /// stack, which counts the bytes of this machine.
+            #[doc(alias = "pStack")]
+            pub fn stack(&self) -> alloc::vec::Vec<$crate::convertor::StackFrame> {
+                self.mode.stack(self.progress.position())
             }
         }
     };
 }
 
-pub(super) use stream;
+use stream;

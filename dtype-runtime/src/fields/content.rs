@@ -1,12 +1,13 @@
-//! Tests of packed bytes that a value of a fixed size uses in part: the rest is spare, and zeros where this crate writes it.
+//! Tests of values of a fixed size that use only a part of their packed bytes. The other bytes are spare; this crate writes
+//! zeros there.
 
 use core::str;
 
 /// Up to this many bytes are tested as a whole, however many are in use, without a branch that depends on the number.
 const MAX_WHOLE: usize = 128;
 
-/// Masks for bytes in use, followed by as many for spare ones. A part of the list that begins `used` masks before the middle is
-/// the masks of an array of which the first `used` bytes are in use.
+/// Masks for bytes in use, then as many for spare bytes. The masks of an array whose first `used` bytes are in use begin `used`
+/// masks before the middle.
 type Masks = [u8; 2 * MAX_WHOLE];
 
 /// No bit of the bytes in use, and all bits of the spare ones.
@@ -45,7 +46,7 @@ pub(super) fn any_bits(bytes: &[u8]) -> u64 {
     }
 }
 
-/// Whether the bytes after the first `used` are zeros, which must be at most as many as there are.
+/// Whether the bytes after the first `used` are zeros. `used` must not exceed the number of bytes.
 #[inline(always)]
 pub(super) fn is_spare_zero(bytes: &[u8], used: usize) -> bool {
     if bytes.len() > MAX_WHOLE {

@@ -3,37 +3,23 @@
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::{_mm_loadu_si128, _mm_storeu_si128};
 
-use super::chosen::Kernel;
-
-/// The effect on a block of memory and its bytes in the packed stream.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Transfer {
-    /// Memory is read, the packed stream is written.
-    Pack,
-    /// The packed stream is read, memory is written.
-    Unpack,
-    /// Memory is read, and another memory of the same layout is written instead of the packed stream.
-    Move,
-    /// Zeros are written to memory; there is no packed stream.
-    Zero,
-}
+use crate::plan::choose::Use;
 
 /// What a kernel does with each block it visits.
 ///
-/// A kernel is generic over it and knows only which bytes of memory belong to which packed bytes. For a function, memory or the
-/// packed stream is *valid for `D`* if it is valid for the reads or writes that [`TRANSFER`](Self::TRANSFER) names.
+/// A kernel is generic over it and knows only which bytes of memory belong to which packed bytes. In the promises of functions,
+/// bytes are *valid for `D`* if memory and the packed stream are valid for the reads or writes that [`USE`](Self::USE) names,
+/// and do not overlap there.
 pub(crate) trait Direction {
-    /// Which side is read and which is written.
-    const TRANSFER: Transfer;
+    /// Which side is read and which is written, and what a kernel is chosen for. Unpacking keeps the gaps, except by kernels
+    /// that say otherwise.
+    const USE: Use;
 
     /// Whether there is a packed stream to read or write.
-    const IS_PACKED: bool = matches!(Self::TRANSFER, Transfer::Pack | Transfer::Unpack);
+    const IS_PACKED: bool = matches!(Self::USE, Use::Pack | Use::Unpack | Use::Keep);
 
     /// Whether the direction writes the packed stream.
-    const PACKS: bool = matches!(Self::TRANSFER, Transfer::Pack);
-
-    /// Whether a kernel may copy a block under a mask instead of by [`copy`](Self::copy).
-    const MAY_MASK: bool = Self::IS_PACKED;
+    const PACKS: bool = matches!(Self::USE, Use::Pack);
 
     /// Source and destination, if the direction packs or unpacks.
     #[inline(always)]
@@ -48,12 +34,12 @@ pub(crate) trait Direction {
     /// Both pointers must be valid for `D` on `len` bytes, and the two ranges must not overlap.
     #[inline(always)]
     unsafe fn copy(memory: *mut u8, packed: *mut u8, len: usize) {
-        // SAFETY: the caller guarantees `len` bytes on both sides, valid for the reads or writes that `TRANSFER` names.
+        // SAFETY: the caller guarantees `len` bytes on both sides, valid for the reads or writes that `USE` names.
         unsafe {
-            match Self::TRANSFER {
-                Transfer::Pack | Transfer::Move => packed.copy_from_nonoverlapping(memory, len),
-                Transfer::Unpack => memory.copy_from_nonoverlapping(packed, len),
-                Transfer::Zero => memory.write_bytes(0, len),
+            match Self::USE {
+                Use::Pack | Use::Move => packed.copy_from_nonoverlapping(memory, len),
+                Use::Unpack | Use::Keep => memory.copy_from_nonoverlapping(packed, len),
+                Use::Zero => memory.write_bytes(0, len),
             }
         }
     }
@@ -63,10 +49,10 @@ pub(crate) trait Direction {
     ///
     /// # Safety
     ///
-    /// As [`copy`](Self::copy) for 16 bytes.
+    /// Both pointers must be valid for `D` on 16 bytes, and the two ranges must not overlap.
     #[inline(always)]
     unsafe fn copy_16(memory: *mut u8, packed: *mut u8) {
-        // SAFETY: the caller guarantees 16 bytes on both sides, valid for the reads or writes that `TRANSFER` names. They need
+        // SAFETY: the caller guarantees 16 bytes on both sides, valid for the reads or writes that `USE` names. They need
         // no alignment.
         unsafe {
             #[cfg(target_arch = "x86_64")]
@@ -81,32 +67,13 @@ pub(crate) trait Direction {
     /// How far a block of `len` bytes advances the packed stream.
     #[inline(always)]
     fn advance(len: usize) -> usize {
-        match Self::TRANSFER {
-            Transfer::Pack | Transfer::Unpack => len,
-            Transfer::Move | Transfer::Zero => 0,
-        }
+        if Self::IS_PACKED { len } else { 0 }
     }
 
     /// The other side of a block that lies `offset` bytes after the start of its list in memory.
     #[inline(always)]
     fn counterpart(packed: *mut u8, offset: usize) -> *mut u8 {
-        match Self::TRANSFER {
-            Transfer::Move => packed.wrapping_add(offset),
-            _ => packed,
-        }
-    }
-
-    /// A kernel calls this before it copies anything. If it returns true, the kernel copies nothing.
-    ///
-    /// Only `Explain` overrides it; for all others the call compiles to nothing.
-    ///
-    /// # Safety
-    ///
-    /// `packed` must be what the caller of the kernel passed, advanced by [`advance`](Self::advance).
-    #[inline(always)]
-    unsafe fn chosen(kernel: impl FnOnce() -> Kernel, packed: *mut u8) -> bool {
-        let _ = (kernel, packed);
-        false
+        if matches!(Self::USE, Use::Move) { packed.wrapping_add(offset) } else { packed }
     }
 }
 
@@ -123,19 +90,19 @@ pub(crate) struct Move;
 pub(crate) struct Zero;
 
 impl Direction for Pack {
-    const TRANSFER: Transfer = Transfer::Pack;
+    const USE: Use = Use::Pack;
 }
 
 impl Direction for Unpack {
-    const TRANSFER: Transfer = Transfer::Unpack;
+    const USE: Use = Use::Keep;
 }
 
 impl Direction for Move {
-    const TRANSFER: Transfer = Transfer::Move;
+    const USE: Use = Use::Move;
 }
 
 impl Direction for Zero {
-    const TRANSFER: Transfer = Transfer::Zero;
+    const USE: Use = Use::Zero;
 }
 
 /// A [`Direction`] between memory and the packed stream.
@@ -150,6 +117,16 @@ impl Way for Unpack {}
 pub(crate) struct Steps {
     pub(crate) memory: isize,
     pub(crate) packed: usize,
+}
+
+impl Steps {
+    /// The distances over so many blocks.
+    pub(super) const fn times(self, number: usize) -> Self {
+        Self {
+            memory: self.memory.wrapping_mul(number.cast_signed()),
+            packed: self.packed.wrapping_mul(number),
+        }
+    }
 }
 
 /// Calls `copy` for each block.

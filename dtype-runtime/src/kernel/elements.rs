@@ -2,11 +2,11 @@
 
 use alloc::borrow::Cow;
 
-use super::blocks::{blocks, run};
+use super::block::run;
 use super::direction::{Steps, Way};
-use super::records::Tiled;
+use super::record::Tiled;
 use super::reverse::{reverse, reverse_value};
-use super::rows::strided;
+use super::strided::{blocks, strided};
 use crate::plan::{Blocks, Elements, Op, Program, Values, bytewise_size, values};
 use crate::representation::Form;
 
@@ -21,7 +21,7 @@ pub(crate) unsafe fn bytewise<D: Way>(
     memory: *mut u8,
     packed: *mut u8,
 ) -> bool {
-    // SAFETY: passed on to the caller. An operation on elements has one value in each block, so the length of a block is the
+    // SAFETY: the same values. An operation on elements has one value in each block, so the length of a block is the
     // width of a value (`plan::Elements`).
     unsafe {
         match elements.form {
@@ -129,7 +129,8 @@ pub(crate) unsafe fn value<D: Way>(form: Form, memory: *mut u8, packed: *mut u8)
 ///
 /// # Safety
 ///
-/// As [`Records::execute`], for these values.
+/// The bytes of these values in each record, relative to `memory`, and as many from `packed` on, advanced by the steps, must be
+/// valid for `D`.
 #[expect(clippy::cast_possible_truncation, reason = "values in memory")]
 unsafe fn column<D: Way>(
     elements: &Elements,

@@ -4,8 +4,8 @@
 
 use super::direction::{Steps, Way};
 use super::registers::{Registers, compiled_for_selected};
-use super::rows::strided;
-use crate::kernels::selected;
+use super::strided::strided;
+use crate::isa::selected;
 use crate::plan::{Constant, Gather, MAX_COLUMNS};
 
 /// Whether the selected kernels copy several records at a time.
@@ -26,7 +26,7 @@ pub(crate) unsafe fn columns<D: Way, G: Constant>(
     memory: *mut u8,
     columns: &[*mut u8; MAX_COLUMNS],
 ) {
-    // SAFETY: passed on to the caller.
+    // SAFETY: both copy these records; the second only if the first has copied nothing.
     unsafe {
         if !together::<D, G>(count, memory, columns) {
             one_by_one::<D>(G::GATHER, count, memory, columns);
@@ -39,7 +39,7 @@ compiled_for_selected! {
     ///
     /// # Safety
     ///
-    /// As [`columns`].
+    /// What [`columns`] requires.
     unsafe fn together[D: Way, G: Constant][D, G](count: usize, memory: *mut u8, columns: &[*mut u8; MAX_COLUMNS]) -> bool
         = R, without avx2 => R::columns::<D, G>(count, memory, columns);
 }
@@ -48,7 +48,7 @@ compiled_for_selected! {
 ///
 /// # Safety
 ///
-/// As [`columns`].
+/// `memory` must be valid for `D` on the data of the columns in each record, and each column on as many bytes.
 unsafe fn one_by_one<D: Way>(
     gather: &Gather,
     count: usize,

@@ -4,12 +4,12 @@
 //! its own, and lines 4096 bytes apart share the few ways of one set: when the next column needs a line again, it has been
 //! evicted. So each line is fetched eight times, once for each of its eight elements.
 //!
-//! So several columns are copied together, row by row: a *tile* has as many columns as lie in [`ROW`] bytes, here 16. Each line
+//! So several columns are copied together, row by row: a *tile* has as many columns as lie in 128 bytes, here 16. Each line
 //! is fetched once, and the packed stream is written at 16 positions, 8 bytes further with each row. The columns that remain
 //! form a narrower tile.
 //!
 //! The lines of those 16 positions must stay in the cache until they are full. Here the positions are 4096 bytes apart, so
-//! their lines share the ways of one set, too. So a tile has no more columns than a set has [`WAYS`].
+//! their lines share the ways of one set, too. So a tile has no more columns than a set has ways.
 //!
 //! A part of the packed stream consists of a few such areas. Take 6 rows, and blocks 15 to 32: the last 3 of column 2 (`h`),
 //! all of columns 3 and 4 (`w`), and the first 3 of column 5 (`t`). Copied together, the columns have these rows:
@@ -28,27 +28,47 @@
 
 use core::ops::Range;
 
-use super::chosen::Kernel;
-use super::direction::{Direction, Steps, Way};
-use super::moves::any;
-use super::permute;
+use super::block::any;
+use super::direction::{Direction, Steps, Way, each};
 use super::registers::Portable;
-use super::rows::{self, column};
-use crate::plan::{Blocks, Part, Split, split};
+use super::strided::{self, column};
+use crate::plan::choose::{self, Kernel};
+use crate::plan::{Blocks, Part, Program, Split, split};
 
-/// Bytes of memory that a tile's row spans, if its blocks are adjacent.
-const ROW: usize = 128;
+/// Executes one operation `count` times, `apart` bytes apart, by a kernel for rows. Returns the end of the packed bytes.
+///
+/// # Safety
+///
+/// The bytes of all blocks in each repetition, relative to `memory`, and as many from `packed` on must be valid for `D`.
+#[expect(clippy::cast_possible_truncation, reason = "counts and distances of blocks in memory")]
+pub(super) unsafe fn rows<D: Direction>(
+    kernel: Kernel<'_>,
+    row: &Blocks,
+    program: &Program,
+    count: u64,
+    apart: i64,
+    memory: *mut u8,
+    packed: *mut u8,
+) -> *mut u8 {
+    let (disp, len, in_row, _) = strided::in_memory(row);
+    let size = D::advance(len.wrapping_mul(in_row));
+    // SAFETY: a row is one repetition, and a grid is all of them, from its first block on; the caller guarantees these.
+    unsafe {
+        if let Kernel::PermutedRows(_) = kernel {
+            let apart = Steps { memory: apart as isize, packed: size };
+            each(count as usize, apart, memory, packed, |memory, packed| {
+                strided::blocks::<D>(row, program, memory, packed);
+            });
+        } else {
+            let together = if let Kernel::Tiles(together) = kernel { together } else { 1 };
+            let memory = memory.wrapping_offset(disp);
+            Grid::new(row, count, apart, together).execute::<D>(memory, packed);
+        }
+    }
+    packed.wrapping_add(size.wrapping_mul(count as usize))
+}
 
-/// The greatest number of columns in a tile. With 32, unpacking takes twice as long where their packed bytes share ways.
-const MAX_TOGETHER: u64 = 16;
-
-/// Bytes of a line of the first-level cache.
-const LINE: usize = 64;
-
-/// Bytes from one line of the first-level cache to the next one in the same set.
-const SAME_SET: usize = 4096;
-
-/// How many lines a set of the first-level cache has at least.
+/// How many lines a set of the first-level cache has at least: the columns of a narrower tile.
 const WAYS: usize = 8;
 
 /// Blocks in two dimensions.
@@ -69,16 +89,16 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// `count` columns, `stride` bytes apart.
+    /// `count` columns, `stride` bytes apart, `together` of them in a tile.
     #[expect(clippy::cast_possible_truncation, reason = "lengths, counts and distances in memory")]
-    pub(super) fn new<D: Direction>(column: &Blocks, count: u64, stride: i64) -> Self {
+    pub(super) fn new(column: &Blocks, count: u64, stride: i64, together: usize) -> Self {
         Self {
             len: column.len as usize,
             columns: count as usize,
             column: stride as isize,
             rows: column.count as usize,
             row: column.stride as isize,
-            together: together::<D>(column, count, stride),
+            together,
         }
     }
 
@@ -88,12 +108,8 @@ impl Grid {
     ///
     /// The bytes of all blocks, and as many bytes from `packed` on, must be valid for `D`.
     pub(super) unsafe fn execute<D: Direction>(&self, memory: *mut u8, packed: *mut u8) {
-        // SAFETY: passed on to the caller.
-        unsafe {
-            if self.together == 1 || !D::chosen(|| Kernel::Tiles, packed) {
-                self.area::<D>(0..self.columns, 0..self.rows, memory, packed);
-            }
-        }
+        // SAFETY: this area is all blocks.
+        unsafe { self.area::<D>(0..self.columns, 0..self.rows, memory, packed) };
     }
 
     /// Copies the packed bytes `range`; `memory` points to the first block of all, `packed` to the first byte of the range.
@@ -131,7 +147,7 @@ impl Grid {
     ///
     /// # Safety
     ///
-    /// As [`part`](Self::part).
+    /// The bytes of the range in memory, and its packed bytes, counted from `packed` on, must be valid for `D`.
     unsafe fn part_of_tiles<D: Way>(
         &self,
         whole: Range<usize>,
@@ -210,7 +226,7 @@ impl Grid {
             let (memory, packed) = at(columns.start);
             // SAFETY: the caller guarantees the blocks.
             unsafe {
-                rows::grid::<D>(
+                strided::grid::<D>(
                     self.len,
                     [(rows.len(), down), (columns.len(), in_row)],
                     memory,
@@ -237,10 +253,10 @@ impl Grid {
                         self.tile::<D, 4, WAYS>(rows, memory, packed);
                     }
                     (len, 1) => {
-                        rows::grid::<D>(len, [(rows, down), (1, down)], memory, packed);
+                        strided::grid::<D>(len, [(rows, down), (1, down)], memory, packed);
                     }
                     (len, _) => {
-                        rows::grid::<D>(len, [(number, in_row), (rows, down)], memory, packed);
+                        strided::grid::<D>(len, [(number, in_row), (rows, down)], memory, packed);
                     }
                 }
             }
@@ -290,36 +306,17 @@ pub(crate) unsafe fn part<D: Way>(
 ) -> bool {
     // Counts beyond `usize` mean that the same bytes are copied again and again; the cursor handles that.
     let are_in_memory = usize::try_from(count).is_ok() && usize::try_from(column.count).is_ok();
-    if permute::may_be_for(column) || !are_in_memory {
+    if choose::may_be_column(column) || !are_in_memory {
         return false;
     }
     #[expect(clippy::cast_possible_truncation, reason = "a displacement in memory")]
     let memory = memory.wrapping_offset(column.disp as isize);
-    // SAFETY: passed on to the caller.
-    unsafe { Grid::new::<D>(column, count, stride).part::<D>(range, memory, packed) };
-    true
-}
-
-/// How many columns to copy together: several if they are narrow and one column is more than the cache keeps.
-fn together<D: Direction>(column: &Blocks, count: u64, stride: i64) -> usize {
-    let apart = stride.unsigned_abs();
-    let is_narrow = apart <= ROW as u64 && column.len <= apart;
-    // Whether each row lies in other cache lines than the row before it.
-    let is_far = column.stride.unsigned_abs() >= ROW as u64;
-    let is_kept = column.count <= most_lines(column.stride.unsigned_abs());
-    if count < 2 || !is_narrow || !is_far || is_kept {
-        return 1;
+    // SAFETY: the grid has the blocks of these columns, the first of them at `memory`; the range is the same.
+    unsafe {
+        let together = choose::together(column, count, stride, D::USE);
+        Grid::new(column, count, stride, together).part::<D>(range, memory, packed);
     }
-    let streams = most_lines(column.len * column.count);
-    let most = if D::PACKS { streams.min(MAX_TOGETHER) } else { MAX_TOGETHER };
-    index((ROW as u64 / apart).min(most))
-}
-
-/// The greatest number of lines, `apart` bytes from one another, that all stay in the cache.
-fn most_lines(apart: u64) -> u64 {
-    let shared =
-        1 << apart.trailing_zeros().clamp(LINE.trailing_zeros(), SAME_SET.trailing_zeros());
-    (WAYS * (SAME_SET / shared)) as u64
+    true
 }
 
 /// A number of bytes or blocks in memory.
@@ -332,6 +329,7 @@ fn index(number: u64) -> usize {
 mod tests {
     use super::*;
     use crate::kernel::{Pack, Unpack};
+    use crate::plan::choose::Use;
 
     /// Each part of the packed bytes of matrices, with tiles and without, compared with a copy byte by byte.
     #[test]
@@ -348,7 +346,8 @@ mod tests {
         ];
         for (len, rows, row, columns, column) in matrices {
             let blocks = Blocks { disp: 0, len, count: rows, stride: row };
-            let grid = Grid::new::<Pack>(&blocks, columns, column);
+            let together = choose::together(&blocks, columns, column, Use::Pack);
+            let grid = Grid::new(&blocks, columns, column, together);
             let (size, span) = (len * rows * columns, (rows + 1) * row.unsigned_abs() + 8192);
             // The first block's index in that memory.
             let origin = 4096;
@@ -384,28 +383,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn columns_are_copied_together_where_they_share_lines() {
-        fn of<D: Direction>(len: u64, rows: u64, row: i64, count: u64, apart: i64) -> usize {
-            together::<D>(&Blocks { disp: 0, len, count: rows, stride: row }, count, apart)
-        }
-        let pack = of::<Pack>;
-        assert_eq!((pack(8, 9, 4096, 100, 8), pack(8, 9, -4096, 2, -8)), (16, 16));
-        assert_eq!((pack(16, 9, 4096, 100, 16), pack(4, 9, 4096, 100, 4)), (8, 16));
-        // The lines of a column stay in the cache until the next column needs them.
-        assert_eq!((pack(8, 8, 4096, 100, 8), pack(8, 16, 2048, 100, 8)), (1, 1));
-        assert_eq!(pack(8, 17, 2048, 100, 8), 16);
-        // A single column, columns that join or overlap, and columns far apart.
-        assert_eq!(
-            [(1, 8), (100, 0), (100, 4)].map(|(n, apart)| pack(8, 9, 4096, n, apart)),
-            [1; 3]
-        );
-        assert_eq!([64, 65, 128, 200].map(|apart| pack(8, 9, 4096, 100, apart)), [2, 1, 1, 1]);
-        // Rows that share cache lines.
-        assert_eq!([127, 128].map(|row| pack(8, 600, row, 100, 8)), [1, 16]);
-        // Packed columns whose lines lie in one set.
-        assert_eq!((pack(8, 512, 8192, 100, 8), of::<Unpack>(8, 512, 8192, 100, 8)), (8, 16));
     }
 }

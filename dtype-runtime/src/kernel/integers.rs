@@ -9,6 +9,8 @@ use crate::plan::Elements;
 use crate::representation::{ByteOrder, Form};
 
 /// The integers: their first addresses, the strides in bytes, and their number.
+///
+/// Its maker promises that each integer can be read, and, unless the task is [`Task::Check`], that each place can be written.
 #[derive(Clone, Copy)]
 struct Series {
     from: *const u8,
@@ -60,7 +62,7 @@ pub(crate) unsafe fn integers<D: Way>(
     let series = Series { from, to, from_step, to_step, count, sign: u64::from(signed) << 31 };
     let swap = order != ByteOrder::NATIVE;
     let (swap_from, swap_to) = (swap && !D::PACKS, swap && D::PACKS);
-    // SAFETY: the caller guarantees the values.
+    // SAFETY: the values are what the caller guarantees, read and written as the task says.
     Some(unsafe { run(task, narrows, swap_from, swap_to, series) })
 }
 
@@ -69,7 +71,7 @@ compiled_for_selected! {
     ///
     /// # Safety
     ///
-    /// As [`integers`].
+    /// What [`Series`] promises.
     unsafe fn run[][](task: Task, narrows: bool, from: bool, to: bool, series: Series) -> bool = _R => all(task, narrows, from, to, series);
 }
 
@@ -77,13 +79,13 @@ compiled_for_selected! {
 ///
 /// # Safety
 ///
-/// As [`integers`].
+/// What [`Series`] promises.
 #[inline(always)]
 unsafe fn all(task: Task, narrows: bool, swap_from: bool, swap_to: bool, series: Series) -> bool {
     let (wide, thin) = if narrows { (8, 4) } else { (4, 8) };
     let dense = Series { from_step: wide, to_step: thin, ..series };
     let is_dense = (series.from_step, series.to_step) == (wide, thin);
-    // SAFETY: passed on to the caller.
+    // SAFETY: the same integers: `dense` is the series, with its steps known to the compiler.
     unsafe {
         macro_rules! each {
             ($run:expr) => {
@@ -108,7 +110,7 @@ unsafe fn all(task: Task, narrows: bool, swap_from: bool, swap_to: bool, series:
 ///
 /// # Safety
 ///
-/// As [`integers`]; nothing is written.
+/// What [`Series`] promises for [`Task::Check`].
 #[inline(always)]
 unsafe fn fit<const SWAP: bool>(series: Series) -> bool {
     let Series { from, from_step, count, sign, .. } = series;
@@ -128,7 +130,7 @@ unsafe fn fit<const SWAP: bool>(series: Series) -> bool {
 ///
 /// # Safety
 ///
-/// As [`integers`].
+/// What [`Series`] promises.
 #[inline(always)]
 unsafe fn narrow<const SWAP_FROM: bool, const SWAP_TO: bool>(series: Series) -> bool {
     let Series { mut from, mut to, from_step, to_step, count, sign } = series;
@@ -154,7 +156,7 @@ unsafe fn narrow<const SWAP_FROM: bool, const SWAP_TO: bool>(series: Series) -> 
 ///
 /// # Safety
 ///
-/// As [`integers`].
+/// What [`Series`] promises.
 #[inline(always)]
 unsafe fn widen<const SWAP_FROM: bool, const SWAP_TO: bool>(series: Series) -> bool {
     let Series { mut from, mut to, from_step, to_step, count, sign } = series;

@@ -1,10 +1,10 @@
 //! Blocks at irregular displacements: the lists of a plan.
 
-use super::chosen::{Kernel, PerBlock};
+use super::block::{any, by_block, four, long, three, touching, two};
 use super::direction::Direction;
-use super::moves::{any, by_length, four, long, three, touching, two};
 use super::registers::{Registers, compiled_for_selected};
-use crate::plan::{Entries, List, Lists, Moves, Width};
+use crate::plan::choose::{self, PerBlock};
+use crate::plan::{Entries, List, Lists};
 
 /// A number in an entry as an offset in memory or in the packed stream. Offsets of data fit `isize`; others may wrap, and
 /// pointer arithmetic wraps back.
@@ -27,7 +27,7 @@ pub(crate) unsafe fn list<D: Direction>(
     memory: *mut u8,
     packed: *mut u8,
 ) -> *mut u8 {
-    // SAFETY: passed on to the caller.
+    // SAFETY: no limit: all of the blocks, which the caller guarantees.
     unsafe { list_within::<D>(all, lists, usize::MAX, memory, packed).1 }
 }
 
@@ -48,7 +48,7 @@ compiled_for_selected! {
 ///
 /// # Safety
 ///
-/// As [`list_within`].
+/// What [`list_within`] requires; the processor must have the instructions of `R`.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "displacements and lengths in memory")]
 unsafe fn entries<D: Direction, R: Registers>(
@@ -59,140 +59,149 @@ unsafe fn entries<D: Direction, R: Registers>(
     packed: *mut u8,
 ) -> (usize, *mut u8) {
     let memory = memory.wrapping_offset(list.disp() as isize);
-    // SAFETY: the entries are those of the blocks that the caller guarantees. `Moves::of` (`plan/list.rs`) chose the moves of a
-    // varied list for the least and the greatest of its lengths.
+    let entries = lists.entries(list);
+    let per = choose::list(&entries, list.moves(), R::ISA, D::USE);
+    // SAFETY: the entries are those of the blocks that the caller guarantees, and the moves are those for their lengths.
     unsafe {
-        match lists.entries(list) {
+        match entries {
             Entries::Even(offsets, len) => {
-                even::<D, _, R>(offsets, len as usize, limit, memory, packed)
+                even::<D, R>(per, offsets, len as usize, limit, memory, packed)
             }
             Entries::WideEven(offsets, len) => {
-                even::<D, _, R>(offsets, len as usize, limit, memory, packed)
+                wide_even::<D, R>(offsets, len as usize, limit, memory, packed)
             }
-            Entries::Varied(entries) => {
-                varied::<D, _, R>(list.moves(), entries, limit, memory, packed)
-            }
+            Entries::Varied(entries) => varied::<D, R>(per, entries, limit, memory, packed),
             Entries::WideVaried(entries) => {
-                varied::<D, _, R>(list.moves(), entries, limit, memory, packed)
+                spans::<D, u64, false>(entries, limit, memory, packed, any::<D, R>)
             }
         }
     }
+}
+
+/// The offsets of the blocks of `len` bytes that fit in `limit` packed bytes.
+#[inline(always)]
+fn within<O>(offsets: &[O], len: usize, limit: usize) -> &[O] {
+    let all = offsets.len().saturating_mul(len);
+    let number = if limit < all { limit / len } else { offsets.len() };
+    offsets.get(..number).unwrap_or(offsets)
 }
 
 /// Copies blocks of `len` bytes.
 ///
 /// # Safety
 ///
-/// `len` bytes from each offset from `memory` on, and as many from `packed` on as all blocks have, must be valid for `D`.
+/// `len` bytes from each offset from `memory` on, and as many from `packed` on as all blocks have, must be valid for `D`. The
+/// blocks must be copied as `choose` says for this length.
 #[inline(always)]
-unsafe fn even<D: Direction, O: Copy + Into<u64>, R: Registers>(
-    offsets: &[O],
+unsafe fn even<D: Direction, R: Registers>(
+    per: PerBlock,
+    offsets: &[u32],
     len: usize,
     limit: usize,
     memory: *mut u8,
     packed: *mut u8,
 ) -> (usize, *mut u8) {
-    let all = offsets.len().saturating_mul(len);
-    let number = if limit < all { limit / len } else { offsets.len() };
-    let offsets = offsets.get(..number).unwrap_or(offsets);
-    // A loop, for the reason given in `rows`.
+    let offsets = within(offsets, len, limit);
+    let mut next = packed;
+    // Loops, for the reason given in `strided`.
     macro_rules! each_block {
-        ($moves:expr, |$m:ident, $p:ident| $copy:expr) => {
-            if D::chosen(|| Kernel::List($moves), packed) {
-                (0, packed)
-            } else {
-                let mut next = packed;
-                macro_rules! each {
-                    ($some:expr) => {
-                        for offset in $some {
-                            let offset = self::offset(*offset);
-                            let ($m, $p) = (memory.wrapping_add(offset), D::counterpart(next, offset));
-                            $copy;
-                            next = next.wrapping_add(D::advance(len));
-                        }
-                    };
-                }
-                if D::IS_PACKED && matches!($moves, PerBlock::Moves { number: 1, .. }) {
-                    // Four blocks at a time: a loop of so few instructions takes up to twice as long where it crosses a cache
-                    // line.
-                    let (fours, rest) = offsets.as_chunks::<4>();
-                    for four in fours {
-                        each!(four);
-                    }
-                    each!(rest);
-                } else {
-                    each!(offsets);
-                }
-                (offsets.len(), next)
+        (|$m:ident, $p:ident| $copy:expr) => {
+            each_block!(offsets, |$m, $p| $copy)
+        };
+        ($some:expr, |$m:ident, $p:ident| $copy:expr) => {
+            for offset in $some {
+                let offset = self::offset(*offset);
+                let ($m, $p) = (memory.wrapping_add(offset), D::counterpart(next, offset));
+                $copy;
+                next = next.wrapping_add(D::advance(len));
             }
         };
     }
-    // SAFETY: the caller guarantees every block, and the moves cover its length exactly.
-    unsafe {
-        if const { size_of::<O>() > size_of::<u32>() } {
-            // Blocks whose offsets need more than 32 bits: each is a cache miss, whatever the moves.
-            each_block!(PerBlock::Varied, |m, p| any::<D, R>(m, p, len))
-        } else {
-            by_length!(D, R, len, each_block)
-        }
+    // Four blocks at a time: a loop of so few instructions takes up to twice as long where it crosses a cache line.
+    macro_rules! each_move {
+        (|$m:ident, $p:ident| $copy:expr) => {
+            if D::IS_PACKED {
+                let (fours, rest) = offsets.as_chunks::<4>();
+                for four in fours {
+                    each_block!(four, |$m, $p| $copy);
+                }
+                each_block!(rest, |$m, $p| $copy);
+            } else {
+                each_block!(|$m, $p| $copy);
+            }
+        };
     }
+    // SAFETY: the caller guarantees every block, and the moves are those for its length.
+    unsafe { by_block!(D, R, per, len, each_block, each_move) }
+    (offsets.len(), next)
+}
+
+/// As [`even`], for offsets beyond 32 bits: each block is a cache miss, whatever the moves.
+///
+/// # Safety
+///
+/// `len` bytes from each offset from `memory` on, and as many from `packed` on as all blocks have, must be valid for `D`.
+#[inline(always)]
+unsafe fn wide_even<D: Direction, R: Registers>(
+    offsets: &[u64],
+    len: usize,
+    limit: usize,
+    memory: *mut u8,
+    packed: *mut u8,
+) -> (usize, *mut u8) {
+    let offsets = within(offsets, len, limit);
+    let mut next = packed;
+    for offset in offsets {
+        let offset = self::offset(*offset);
+        let (memory, packed) = (memory.wrapping_add(offset), D::counterpart(next, offset));
+        // SAFETY: the caller guarantees the blocks; this is one of them.
+        unsafe { any::<D, R>(memory, packed, len) };
+        next = next.wrapping_add(D::advance(len));
+    }
+    (offsets.len(), next)
 }
 
 /// Copies blocks of different lengths.
 ///
 /// # Safety
 ///
-/// The bytes of each block from `memory` and from `packed` on must be valid for `D`, and the moves
-/// must cover the length of each.
+/// The bytes of each block from `memory` and from `packed` on must be valid for `D`, and the moves must cover the length of
+/// each.
 #[inline(always)]
-unsafe fn varied<D: Direction, O: Copy + Into<u64>, R: Registers>(
-    moves: Moves,
-    entries: &[[O; 2]],
+unsafe fn varied<D: Direction, R: Registers>(
+    per: PerBlock,
+    entries: &[[u32; 2]],
     limit: usize,
     memory: *mut u8,
     packed: *mut u8,
 ) -> (usize, *mut u8) {
     macro_rules! each_block {
-        ($number:literal, $width:literal, $copy:expr) => {
-            each_block!(PerBlock::Moves { number: $number, width: $width }, true, $copy)
-        };
-        ($moves:expr, $are_short:literal, $copy:expr) => {
-            if D::chosen(|| Kernel::List($moves), packed) {
-                (0, packed)
-            } else {
-                spans::<D, O, $are_short>(entries, limit, memory, packed, $copy)
-            }
+        ($copy:expr) => {
+            spans::<D, u32, true>(entries, limit, memory, packed, $copy)
         };
     }
-    // SAFETY: passed on to the caller.
+    // SAFETY: the caller guarantees the blocks, and that the moves cover the length of each; `any` covers every length.
     unsafe {
-        if const { size_of::<O>() > size_of::<u32>() } {
-            // As in `even`: each is a cache miss.
-            return each_block!(PerBlock::Varied, false, any::<D, R>);
-        }
-        match moves {
-            Moves::Two(Width::W1) => each_block!(2, 1, two::<D, 1>),
-            Moves::Two(Width::W2) => each_block!(2, 2, two::<D, 2>),
-            Moves::Two(Width::W4) => each_block!(2, 4, two::<D, 4>),
-            Moves::Two(Width::W8) => each_block!(2, 8, two::<D, 8>),
-            Moves::Two(Width::W16) => each_block!(2, 16, two::<D, 16>),
-            Moves::Two(Width::W32) => each_block!(2, 32, two::<D, 32>),
-            // One masked move replaces four moves, or branches that the processor mispredicts.
-            Moves::Four(Width::W1 | Width::W2 | Width::W4 | Width::W8) | Moves::UpTo32
-                if R::MASKS && D::MAY_MASK =>
-            {
-                each_block!(PerBlock::Masked { width: 32 }, true, masked::<D, R, 32>)
+        match per {
+            PerBlock::Two1 => each_block!(two::<D, 1>),
+            PerBlock::Two2 => each_block!(two::<D, 2>),
+            PerBlock::Two4 => each_block!(two::<D, 4>),
+            PerBlock::Two8 => each_block!(two::<D, 8>),
+            PerBlock::Two16 => each_block!(two::<D, 16>),
+            PerBlock::Two32 => each_block!(two::<D, 32>),
+            PerBlock::Masked32 if R::ISA.masks() && D::IS_PACKED => {
+                each_block!(masked::<D, R, 32>)
             }
-            Moves::UpTo64 if R::MASKS && D::MAY_MASK => {
-                each_block!(PerBlock::Masked { width: 64 }, true, masked::<D, R, 64>)
+            PerBlock::Masked64 if R::ISA.masks() && D::IS_PACKED => {
+                each_block!(masked::<D, R, 64>)
             }
-            Moves::Four(Width::W1) => each_block!(4, 1, four::<D, 1>),
-            Moves::Four(Width::W2) => each_block!(4, 2, four::<D, 2>),
-            Moves::Four(Width::W4) => each_block!(4, 4, four::<D, 4>),
-            Moves::Four(Width::W8) => each_block!(4, 8, four::<D, 8>),
-            Moves::Four(Width::W16) => each_block!(4, 16, four::<D, 16>),
-            Moves::Four(Width::W32) => each_block!(4, 32, four::<D, 32>),
-            _ => each_block!(PerBlock::Varied, false, any::<D, R>),
+            PerBlock::Four1 => each_block!(four::<D, 1>),
+            PerBlock::Four2 => each_block!(four::<D, 2>),
+            PerBlock::Four4 => each_block!(four::<D, 4>),
+            PerBlock::Four8 => each_block!(four::<D, 8>),
+            PerBlock::Four16 => each_block!(four::<D, 16>),
+            PerBlock::Four32 => each_block!(four::<D, 32>),
+            _ => spans::<D, u32, false>(entries, limit, memory, packed, any::<D, R>),
         }
     }
 }
@@ -201,8 +210,8 @@ unsafe fn varied<D: Direction, O: Copy + Into<u64>, R: Registers>(
 ///
 /// # Safety
 ///
-/// As [`Direction::copy`]; `len` must be at most `W`. `D` must pack or unpack, or copy nothing, and the processor must have the
-/// instructions of `R`.
+/// `len` bytes must be valid for `D` on both sides, and `len` must be at most `W`. `D` must pack or unpack, and the processor
+/// must have the instructions of `R`.
 #[inline(always)]
 unsafe fn masked<D: Direction, R: Registers, const W: usize>(
     memory: *mut u8,
@@ -223,7 +232,7 @@ unsafe fn masked<D: Direction, R: Registers, const W: usize>(
 ///
 /// # Safety
 ///
-/// As [`varied`]; `copy` must be sound for the length of each block.
+/// The bytes of each block from `memory` and from `packed` on must be valid for `D`, and `copy` sound for the length of each.
 #[inline(always)]
 unsafe fn spans<D: Direction, O: Copy + Into<u64>, const SHORT: bool>(
     entries: &[[O; 2]],

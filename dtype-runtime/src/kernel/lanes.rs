@@ -4,7 +4,7 @@
 //! left to the caller.
 
 use super::vector::{Vector, compiled_for_vectors};
-use crate::kernels::selected;
+use crate::isa::selected;
 use crate::plan::{Load, Tests};
 
 /// Tests the values of some of the packed records, from the first on. Returns the number of these records (0 if the machine
@@ -12,15 +12,11 @@ use crate::plan::{Load, Tests};
 #[inline]
 pub(crate) fn test(tests: &Tests, records: &[u8]) -> Option<usize> {
     selected();
-    // SAFETY: the function requires only the instructions, and the dispatch checks these.
-    unsafe { by_vectors(tests, records) }
+    by_vectors(tests, records)
 }
 
 compiled_for_vectors! {
-    /// # Safety
-    ///
-    /// Nothing: the dispatch selects instructions that the processor has.
-    unsafe fn by_vectors[][](tests: &Tests, records: &[u8]) -> Option<usize> = V => match tests.width() {
+    fn by_vectors[][](tests: &Tests, records: &[u8]) -> Option<usize> = V => match tests.width() {
         1 if tests.is_in_place() => steps::<V, 1, true>(tests, records),
         1 => steps::<V, 1, false>(tests, records),
         2 => steps::<V, 2, false>(tests, records),
@@ -40,7 +36,7 @@ unsafe fn steps<V: Vector, const W: usize, const IN_PLACE: bool>(
     records: &[u8],
 ) -> Option<usize> {
     let [a, b, c, d] = tests.loads();
-    // SAFETY: passed on to the caller.
+    // SAFETY: the caller guarantees the instructions.
     let (mut first, mut second) =
         unsafe { (Pair::<V, W, IN_PLACE>::new(a, b), Pair::<V, W, IN_PLACE>::new(c, d)) };
     let (of_step, size) = tests.records();
@@ -53,7 +49,7 @@ unsafe fn steps<V: Vector, const W: usize, const IN_PLACE: bool>(
         }
         rest = &rest[step..];
     }
-    // SAFETY: passed on to the caller.
+    // SAFETY: the caller guarantees the instructions.
     let is_valid = unsafe { first.is_valid() & second.is_valid() };
     is_valid.then(|| (records.len() - rest.len()) / size)
 }
@@ -129,7 +125,7 @@ impl<V: Vector, const W: usize, const IN_PLACE: bool> Pair<V, W, IN_PLACE> {
     /// The processor must have the instructions.
     #[inline(always)]
     unsafe fn is_valid(&self) -> bool {
-        // SAFETY: passed on to the caller.
+        // SAFETY: the caller guarantees the instructions.
         unsafe { self.greatest.max::<W>(self.most).equals(self.most) }
     }
 }
@@ -142,7 +138,7 @@ mod tests {
 
     use super::*;
     use crate::basic::{Discriminants, Validity};
-    use crate::kernels::Isa;
+    use crate::isa::Isa;
     use crate::plan::{Ranged, RangedList};
 
     /// A value's position, its number of bytes, and which of them it accepts.

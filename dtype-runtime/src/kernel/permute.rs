@@ -1,85 +1,48 @@
-//! Copies small records by permutations of bytes: finds the permutation of operations, and checks whether the machine executes
-//! it.
+//! Small records, several at a time, by a permutation of their bytes.
 //!
-//! Take records of 16 bytes with data in bytes 0 to 12: 13 packed bytes. Four of them lie in a window of 64 bytes. One load
-//! fetches the window, masked so that the gaps are not read; one instruction moves the 52 bytes of data to the front of the
-//! register; one store writes them. That is three instructions for four records; run by run, they take eight loads and eight
-//! stores. The [`Permutation`], computed once for each plan, says which byte goes where. Unpacking is the mirror image, with
-//! another index and a masked store.
+//! Take records of 16 bytes with data in bytes 0 to 12: 13 packed bytes. Four of them lie in
+//! a window of 64 bytes. One load fetches the window, masked so that the gaps are not read; one instruction moves the 52 bytes
+//! of data to the front of the register; one store writes them. That is three instructions for four records; run by run, they
+//! take eight loads and eight stores. The [`Permutation`], computed once for each plan, says which byte goes where. Unpacking is
+//! the mirror image, with another index and a masked store.
 
 #[cfg(test)]
 mod tests;
 
 use core::ops::Range;
 
-use super::chosen::Kernel;
-use super::direction::{Direction, Transfer};
+use super::direction::Direction;
 use super::registers::{Registers, compiled_for_selected};
-use crate::kernels::{Isa, decided, selected};
-use crate::plan::{Blocks, MIN_BLOCKS, Permutation, Program};
+use crate::isa::selected;
+use crate::plan::{Blocks, Permutation, Program, choose};
 
 /// Copies blocks, the first of them at `memory`, if the machine can execute their permutation. Returns the end of the packed
 /// bytes.
 ///
 /// # Safety
 ///
-/// As [`blocks`](super::blocks()), but the displacement counts as 0.
+/// All of the blocks, counted from `memory` on whatever their displacement, and as many bytes from `packed` on must be valid for
+/// `D`. If `D` writes memory, the blocks must not overlap.
 #[inline(never)]
-pub(crate) unsafe fn blocks<D: Direction>(
+pub(crate) unsafe fn permuted_blocks<D: Direction>(
     all: &Blocks,
     program: &Program,
     memory: *mut u8,
     packed: *mut u8,
 ) -> Option<*mut u8> {
-    let permutation = of_blocks(all, all.len * all.count, program)?;
+    let permutation = choose::column(all, all.count, program, selected(), D::USE)?;
     // SAFETY: the permutation was computed for blocks of this length and stride, which the caller guarantees.
-    unsafe { end::<D>(permutation, all.count, memory, packed) }
+    unsafe { permuted::<D>(permutation, all.count, memory, packed) }
 }
 
-/// Whether the permutation of `count` records is worth a call, if the alternative is inlined code.
-#[inline(always)]
-pub(crate) fn is_worth_a_call(permutation: &Permutation, count: usize) -> bool {
-    // For few records, the selected instructions are not looked up. If none are selected yet, the call selects them.
-    (permutation.fewest()..=permutation.most()).contains(&count)
-        && decided().is_none_or(Isa::permutes)
-}
-
-/// Whether it is worth looking for a permutation of these blocks.
-#[inline]
-pub(super) fn may_be_for(blocks: &Blocks) -> bool {
-    /// Two blocks at a greater distance do not lie in one vector.
-    const MAX_DISTANCE: u64 = 64;
-    blocks.count >= MIN_BLOCKS && blocks.stride.unsigned_abs() < MAX_DISTANCE
-}
-
-/// The permutation by which the machine copies `bytes` packed bytes of these blocks, if it has one.
-pub(super) fn of_blocks<'a>(
-    blocks: &Blocks,
-    bytes: u64,
-    program: &'a Program,
-) -> Option<&'a Permutation> {
-    (may_be_for(blocks) && selected().permutes()).then(|| program.of_blocks(blocks, bytes))?
-}
-
-/// [`Direction::chosen`] for a permutation.
+/// Copies `count` records by their permutation. Returns the end of the packed bytes, or `None` without an effect if the machine
+/// lacks the instructions.
 ///
 /// # Safety
 ///
-/// As for [`Direction::chosen`].
+/// As [`permute`] requires of all bytes of these records.
 #[inline(always)]
-pub(super) unsafe fn chosen<D: Direction>(permutation: &Permutation, packed: *mut u8) -> bool {
-    // SAFETY: passed on to the caller.
-    unsafe { D::chosen(|| Kernel::Permutation { records: permutation.records() }, packed) }
-}
-
-/// Copies `count` records. Returns the end of the packed bytes, or `None` without an effect if the machine lacks the
-/// instructions.
-///
-/// # Safety
-///
-/// As [`permute`].
-#[inline(always)]
-pub(super) unsafe fn end<D: Direction>(
+pub(super) unsafe fn permuted<D: Direction>(
     permutation: &Permutation,
     count: u64,
     memory: *mut u8,
@@ -87,7 +50,7 @@ pub(super) unsafe fn end<D: Direction>(
 ) -> Option<*mut u8> {
     let count = usize::try_from(count).ok()?;
     let bytes = permutation.size().wrapping_mul(count);
-    // SAFETY: passed on to the caller.
+    // SAFETY: these are all bytes of the records, from the start of the first on.
     let done = unsafe { permute::<D>(permutation, 0..bytes, memory, packed) };
     done.then(|| packed.wrapping_add(D::advance(bytes)))
 }
@@ -104,7 +67,7 @@ compiled_for_selected! {
     /// if `D` moves, no byte may be read after it was written.
     pub(crate) unsafe fn permute[D: Direction][D](
         all: &Permutation, range: Range<usize>, memory: *mut u8, packed: *mut u8,
-    ) -> bool = R => by_registers::<D, R>(all, range, memory, packed);
+    ) -> bool = R => R::permute::<D>(all, range, memory, packed);
 }
 
 compiled_for_selected! {
@@ -116,46 +79,14 @@ compiled_for_selected! {
     ///
     /// # Safety
     ///
-    /// As [`permute`]; this must also satisfy `otherwise`, whose arguments are the last three.
+    /// What [`permute`] requires. This must also satisfy `otherwise`, whose arguments are the last three.
     pub(crate) unsafe fn permute_or[D: Direction][D](
         permutation: &Permutation,
         otherwise: unsafe fn(*mut u8, *mut u8, Range<usize>),
         memory: *mut u8,
         packed: *mut u8,
         range: Range<usize>,
-    ) = R => if !by_registers::<D, R>(permutation, range.clone(), memory, packed) {
+    ) = R => if !R::permute::<D>(permutation, range.clone(), memory, packed) {
         otherwise(memory, packed, range);
     };
-}
-
-/// [`permute`] with the registers `R`.
-///
-/// # Safety
-///
-/// As [`permute`].
-#[inline(always)]
-pub(super) unsafe fn by_registers<D: Direction, R: Registers>(
-    permutation: &Permutation,
-    range: Range<usize>,
-    memory: *mut u8,
-    packed: *mut u8,
-) -> bool {
-    debug_assert!(
-        range.is_empty() || range.start < permutation.size(),
-        "{range:?} of {permutation:?}"
-    );
-    if !R::PERMUTES {
-        return false;
-    }
-    // SAFETY: passed on to the caller.
-    unsafe {
-        if chosen::<D>(permutation, packed) || range.is_empty() {
-            return true;
-        }
-        if matches!(D::TRANSFER, Transfer::Zero) {
-            return false;
-        }
-        R::permute::<D>(permutation, range, memory, packed);
-        true
-    }
 }

@@ -3,21 +3,19 @@
 use core::ops::Range;
 
 use super::direction::{Direction, Way};
-use crate::plan::{Constant, MAX_COLUMNS, Permutation};
+use crate::isa::Isa;
+use crate::plan::{Constant, MAX_COLUMNS, Permutation, Step};
 
 /// The registers of a set of instructions.
 ///
 /// A kernel is generic over them and compiled once for each set, by [`compiled_for_selected!`]. Where a set has no
 /// special instructions, the default here applies.
 pub(super) trait Registers {
+    /// The set, by which kernels are chosen.
+    const ISA: Isa;
+
     /// Bytes of the widest register.
-    const WIDTH: usize;
-
-    /// Whether the set has instructions for [`permute`](Self::permute) and [`permute_one`](Self::permute_one).
-    const PERMUTES: bool = false;
-
-    /// Whether the set has instructions for [`masked`](Self::masked).
-    const MASKS: bool = false;
+    const WIDTH: usize = Self::ISA.width();
 
     /// Copies `len` bytes by one load and one store of `W` bytes, 32 or 64, under a mask that leaves out the rest.
     ///
@@ -49,38 +47,59 @@ pub(super) trait Registers {
         }
     }
 
-    /// Copies the packed bytes `range` of records, counted from the start of the first, by their permutation.
+    /// Copies the packed bytes `range` of records, counted from the start of the first, by their permutation. Returns `false`,
+    /// with nothing copied, if no instruction can.
     ///
     /// # Safety
     ///
     /// `memory + displacement` must be valid for `D` on every data byte of the range, and `packed` on as many bytes as these
     /// are. If memory is read, all data of the records in the range must be readable; if it is written, the records must not
-    /// overlap. The range must start in the first record and not be empty. The two sides must not overlap; if `D` moves, no
-    /// byte may be read after it was written. `D` must not zero. [`PERMUTES`](Self::PERMUTES) must be true, and the processor
-    /// must have the instructions.
+    /// overlap. The range must start in the first record, or be empty. The two sides must not overlap; if `D` moves, no byte may
+    /// be read after it was written. The processor must have the instructions.
     #[inline(always)]
     unsafe fn permute<D: Direction>(
         permutation: &Permutation,
         range: Range<usize>,
         memory: *mut u8,
         packed: *mut u8,
-    ) {
+    ) -> bool {
         let _ = (permutation, range, memory, packed);
+        false
     }
 
-    /// Copies one record by its permutation.
+    /// Copies `count` records of `size` packed bytes, `stride` bytes apart, each in these steps. Returns `false`, with nothing
+    /// copied, if no instruction can.
     ///
     /// # Safety
     ///
-    /// As [`permute`](Self::permute) for the bytes of the record; `D` packs or unpacks, and
-    /// [`PERMUTES`](Self::PERMUTES) must be true.
+    /// `memory + displacement` must be valid for `D` on every data byte of the records, and `packed` on as many bytes. The two
+    /// must not overlap, and the processor must have the instructions.
+    #[inline(always)]
+    unsafe fn steps<D: Direction>(
+        steps: &[Step],
+        (size, stride): (usize, isize),
+        count: usize,
+        memory: *mut u8,
+        packed: *mut u8,
+    ) -> bool {
+        let _ = (steps, size, stride, count, memory, packed);
+        false
+    }
+
+    /// Copies one record by its permutation. Returns `false`, with nothing copied, if no instruction can.
+    ///
+    /// # Safety
+    ///
+    /// `memory + displacement` must be valid for `D` on every data byte of the record, and `packed` on as many bytes. The two
+    /// must not overlap, and the processor must have the instructions.
     #[inline(always)]
     unsafe fn permute_one<D: Direction>(
         permutation: &Permutation,
         memory: *mut u8,
         packed: *mut u8,
-    ) {
+    ) -> bool {
         let _ = (permutation, memory, packed);
+        false
     }
 
     /// Copies the records to the columns, or back, several records at a time. Returns `false`, with nothing copied, if no
@@ -105,7 +124,7 @@ pub(super) trait Registers {
 pub(super) struct Portable;
 
 impl Registers for Portable {
-    const WIDTH: usize = 16;
+    const ISA: Isa = Isa::Portable;
 }
 
 /// Declares a function that is compiled for each instruction set, and calls the version of the selected set.
@@ -117,26 +136,7 @@ impl Registers for Portable {
 macro_rules! compiled_for_selected {
     ($(#[$attribute:meta])* $visibility:vis unsafe fn $name:ident [$($declared:tt)*] [$($used:tt)*] (
         $($argument:ident: $type:ty),* $(,)?
-    ) $(-> $result:ty)? = $registers:ident => $body:expr;) => {
-        compiled_for_selected! {
-            @ true $(#[$attribute])* $visibility unsafe fn $name [$($declared)*] [$($used)*] (
-                $($argument: $type),*
-            ) $(-> $result)? = $registers => $body;
-        }
-    };
-    ($(#[$attribute:meta])* $visibility:vis unsafe fn $name:ident [$($declared:tt)*] [$($used:tt)*] (
-        $($argument:ident: $type:ty),* $(,)?
-    ) $(-> $result:ty)? = $registers:ident, without avx2 => $body:expr;) => {
-        compiled_for_selected! {
-            @ false $(#[$attribute])* $visibility unsafe fn $name [$($declared)*] [$($used)*] (
-                $($argument: $type),*
-            ) $(-> $result)? = $registers => $body;
-        }
-    };
-    (@ $has_avx2:literal
-        $(#[$attribute:meta])* $visibility:vis unsafe fn $name:ident [$($declared:tt)*] [$($used:tt)*] (
-        $($argument:ident: $type:ty),* $(,)?
-    ) $(-> $result:ty)? = $registers:ident => $body:expr;) => {
+    ) $(-> $result:ty)? = $registers:ident $(, without $without:ident)? => $body:expr;) => {
         $(#[$attribute])*
         $visibility unsafe fn $name<$($declared)*>($($argument: $type),*) $(-> $result)? {
             /// # Safety
@@ -177,21 +177,22 @@ macro_rules! compiled_for_selected {
             #[cold]
             #[inline(never)]
             unsafe fn undecided<$($declared)*>($($argument: $type),*) $(-> $result)? {
-                $crate::kernels::selected();
+                $crate::isa::selected();
                 // SAFETY: passed on to the caller of the function around it.
                 unsafe { $name::<$($used)*>($($argument),*) }
             }
 
+            const HAS_AVX2: bool = stringify!($($without)?).is_empty();
             // SAFETY: the caller guarantees what the body requires. Only a set that the processor has is ever
-            // selected (`kernels::select`, `kernels::first`).
+            // selected (`isa::select`, `isa::first`).
             unsafe {
-                match $crate::kernels::decided() {
+                match $crate::isa::decided() {
                     #[cfg(target_arch = "x86_64")]
-                    Some($crate::kernels::Isa::Avx2) if $has_avx2 => {
+                    Some($crate::isa::Isa::Avx2) if HAS_AVX2 => {
                         avx2::<$($used)*>($($argument),*)
                     }
                     #[cfg(target_arch = "x86_64")]
-                    Some($crate::kernels::Isa::Avx512) => avx512::<$($used)*>($($argument),*),
+                    Some($crate::isa::Isa::Avx512) => avx512::<$($used)*>($($argument),*),
                     Some(_) => portable::<$($used)*>($($argument),*),
                     None => undecided::<$($used)*>($($argument),*),
                 }

@@ -17,7 +17,7 @@ pub(crate) unsafe fn reverse<D: Way>(
     memory: *mut u8,
     packed: *mut u8,
 ) {
-    // SAFETY: passed on to the caller.
+    // SAFETY: `W` is the width, and the blocks are those that the caller guarantees.
     unsafe {
         match width {
             2 => blocks::<D, 2>(len, count, steps, memory, packed),
@@ -33,7 +33,8 @@ compiled_for_selected! {
     ///
     /// # Safety
     ///
-    /// As [`reverse`].
+    /// For each block, `len` bytes from `memory` and from `packed` on, advanced by the steps, must be valid for `D`. `len` must
+    /// be a multiple of `W`.
     unsafe fn blocks[D: Way, const W: usize][D, W](
         len: usize, count: usize, steps: Steps, memory: *mut u8, packed: *mut u8,
     ) = R => each(count, steps, memory, packed, |memory, packed| {
@@ -50,7 +51,7 @@ compiled_for_selected! {
 #[inline(always)]
 pub(crate) unsafe fn reverse_value<D: Way>(width: u8, memory: *mut u8, packed: *mut u8) {
     let (from, to) = D::ends(memory, packed);
-    // SAFETY: passed on to the caller.
+    // SAFETY: one value of `width` bytes, which the caller guarantees on both sides. Every machine has these instructions.
     unsafe {
         match width {
             2 => Portable::reverse::<2>(from, to, 2),

@@ -4,19 +4,12 @@
 //! a table, those of seven registers take a third more time.
 
 use super::vector::{Vector, compiled_for_vectors};
-use crate::kernels::{Isa, decided};
 use crate::plan::{Half, Shuffle, ShuffledBy};
 
 /// Bytes ahead at which memory is prefetched, bytes of a cache line, and bytes of a register.
 const AHEAD: usize = 2048;
 const LINE: usize = 64;
 const REGISTER: usize = 32;
-
-/// Whether the machine shuffles records of values, so that a call may be worth it, if the alternative is inlined code.
-#[inline(always)]
-pub(crate) fn is_shuffling() -> bool {
-    decided().is_some_and(Isa::shuffles)
-}
 
 compiled_for_vectors! {
     /// Packs some of `count` records by shuffles, from the first on. Returns the number of these records, 0 if the machine
@@ -71,7 +64,7 @@ macro_rules! for_each_register {
 ///
 /// # Safety
 ///
-/// As [`pack_values`]; the processor must have the instructions.
+/// What [`pack_values`] requires; the processor must have the instructions.
 #[inline(always)]
 unsafe fn pack<V: Vector, K: ShuffledBy>(
     count: usize,
@@ -107,7 +100,7 @@ unsafe fn pack<V: Vector, K: ShuffledBy>(
 ///
 /// # Safety
 ///
-/// As [`unpack_values`]; the processor must have the instructions.
+/// What [`unpack_values`] requires; the processor must have the instructions.
 #[inline(always)]
 unsafe fn unpack<V: Vector, K: ShuffledBy, const KEEPS_GAPS: bool>(
     count: usize,
@@ -201,7 +194,7 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::*;
-    use crate::kernels::selected;
+    use crate::isa::{Isa, selected};
     use crate::plan::{Blocks, Op, RunList, Shuffle};
 
     /// Runs in packed order: the displacement and the length of each.
@@ -316,10 +309,5 @@ mod tests {
             Sixteen: [(0, 200)], 256;
             Sparse: [(0, 1), (8, 4)], 64;
         }
-    }
-
-    #[test]
-    fn the_selected_kernels_shuffle_or_not() {
-        assert_eq!(crate::kernels::selected().shuffles(), is_shuffling());
     }
 }

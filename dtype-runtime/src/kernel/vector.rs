@@ -10,7 +10,8 @@
 ///
 /// # Safety
 ///
-/// The processor must have the instructions, for every method. Pointers need no alignment.
+/// The processor must have the instructions, for every method. A method without a section of its own requires nothing else.
+/// Pointers need no alignment.
 pub(super) trait Vector: Copy {
     /// Loads 32 bytes.
     ///
@@ -23,7 +24,7 @@ pub(super) trait Vector: Copy {
     ///
     /// # Safety
     ///
-    /// As for [`load`](Self::load), with 16 bytes each.
+    /// `low` and `high` must each be valid for reading 16 bytes, which must be initialised.
     unsafe fn load_halves(low: *const u8, high: *const u8) -> Self;
 
     /// Stores 32 bytes.
@@ -37,7 +38,7 @@ pub(super) trait Vector: Copy {
     ///
     /// # Safety
     ///
-    /// As for [`store`](Self::store), with 16 bytes each.
+    /// `low` and `high` must each be valid for writing 16 bytes.
     unsafe fn store_halves(self, low: *mut u8, high: *mut u8);
 
     /// Loads 32 bytes and rearranges them. Bytes that the index does not name may be uninitialised, so they must never be a
@@ -57,45 +58,21 @@ pub(super) trait Vector: Copy {
     unsafe fn store_shuffled(self, to: *mut u8, index: Self);
 
     /// Rearranges the bytes, with zeros where the index entry has the highest bit set.
-    ///
-    /// # Safety
-    ///
-    /// As for [all methods](Self).
     unsafe fn shuffle(self, index: Self) -> Self;
 
     /// The bits in which the two differ.
-    ///
-    /// # Safety
-    ///
-    /// As for [all methods](Self).
     unsafe fn xor(self, other: Self) -> Self;
 
     /// The difference of each lane of `W` bytes: 1, 2, 4 or 8. It wraps.
-    ///
-    /// # Safety
-    ///
-    /// As for [all methods](Self).
     unsafe fn subtract<const W: usize>(self, other: Self) -> Self;
 
     /// The greater one of each lane of `W` bytes, as signed numbers.
-    ///
-    /// # Safety
-    ///
-    /// As for [all methods](Self).
     unsafe fn max<const W: usize>(self, other: Self) -> Self;
 
     /// Whether all bytes are equal.
-    ///
-    /// # Safety
-    ///
-    /// As for [all methods](Self).
     unsafe fn equals(self, other: Self) -> bool;
 
     /// Prefetches the cache line of an address, which need not be mapped.
-    ///
-    /// # Safety
-    ///
-    /// As for [all methods](Self).
     #[inline(always)]
     unsafe fn prefetch(place: *const u8) {
         let _ = place;
@@ -106,13 +83,13 @@ pub(super) trait Vector: Copy {
 /// If that set has none, the function returns the value after `else`.
 ///
 /// The assembly needs addresses of 64 bits. The macro is called as [`compiled_for_selected!`](super::registers) is, with a name
-/// for the vector.
+/// for the vector. A function whose body requires only the instructions need not be `unsafe`.
 macro_rules! compiled_for_vectors {
-    ($(#[$attribute:meta])* $visibility:vis unsafe fn $name:ident [$($declared:tt)*] [$($used:tt)*] (
+    ($(#[$attribute:meta])* $visibility:vis $($unsafe_fn_name:ident)+ [$($declared:tt)*] [$($used:tt)*] (
         $($argument:ident: $type:ty),* $(,)?
     ) -> $result:ty = $vector:ident => $body:expr; else $otherwise:expr) => {
         $(#[$attribute])*
-        $visibility unsafe fn $name<$($declared)*>($($argument: $type),*) -> $result {
+        $visibility $($unsafe_fn_name)+<$($declared)*>($($argument: $type),*) -> $result {
             /// # Safety
             ///
             /// As the function around it; the processor must have the instructions.
@@ -135,17 +112,17 @@ macro_rules! compiled_for_vectors {
                 unsafe { $body }
             }
 
-            // SAFETY: the caller guarantees what the body requires. Only a set that the processor has is ever selected
-            // (`kernels::select`, `kernels::first`).
+            // SAFETY: the caller guarantees what the body requires beside the instructions. Only a set that the processor has is
+            // ever selected (`isa::select`, `isa::first`).
             #[allow(unused_unsafe, reason = "some machines have no vector")]
             unsafe {
-                match $crate::kernels::decided() {
+                match $crate::isa::decided() {
                     #[cfg(all(target_arch = "x86_64", target_pointer_width = "64"))]
-                    Some($crate::kernels::Isa::Avx2 | $crate::kernels::Isa::Avx512) => {
+                    Some($crate::isa::Isa::Avx2 | $crate::isa::Isa::Avx512) => {
                         avx2::<$($used)*>($($argument),*)
                     }
                     #[cfg(target_arch = "aarch64")]
-                    Some($crate::kernels::Isa::Neon) => neon::<$($used)*>($($argument),*),
+                    Some($crate::isa::Isa::Neon) => neon::<$($used)*>($($argument),*),
                     _ => {
                         $(let _ = $argument;)*
                         $otherwise

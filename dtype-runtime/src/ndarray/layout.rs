@@ -10,7 +10,7 @@ use core::mem::MaybeUninit;
 use ::ndarray::{Array, ArrayRef, Dimension, LayoutRef, Shape};
 
 use crate::commit::Committed;
-use crate::convertor::{Compiled, Packer, Source, Unpacker};
+use crate::convertor::{Compiled, Native, Packer, Unpacker};
 use crate::datatype::Datatype;
 use crate::error::Error;
 use crate::kernel::{self, Pack, Unpack};
@@ -277,11 +277,11 @@ impl<T: Datatype> CommittedLayout<T> {
         }
         let compiled = Compiled::Committed(self.committed.clone());
         let size = self.committed.size();
-        let source =
-            Source::new(compiled, origin, 1).ok_or_else(|| Error::count_too_large(1, size))?;
+        let native =
+            Native::new(compiled, origin, 1).ok_or_else(|| Error::count_too_large(1, size))?;
         // SAFETY: as above; no byte is named twice, as was just checked, and bytes that are accepted for elements
         // make values.
-        Ok(unsafe { Unpacker::from_source(source, Some(checked_elements::<T>)) })
+        Ok(unsafe { Unpacker::from_native(native, Some(checked_elements::<T>)) })
     }
 
     /// Checks the packed bytes of an array of this layout, and returns them clean.

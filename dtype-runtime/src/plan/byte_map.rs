@@ -2,7 +2,7 @@
 
 use super::op::Op;
 use super::runs::RunList;
-use crate::kernels::WIDTH;
+use crate::isa::WIDTH;
 
 /// The displacement of each packed byte of a record with at most [`WIDTH`] packed bytes.
 #[derive(Clone, Copy, Debug)]
@@ -16,14 +16,12 @@ pub(crate) struct ByteMap {
     pub(super) greatest: i8,
     /// Number of packed bytes.
     pub(super) len: usize,
-    /// Number of moves of at most 16 bytes that copy the record.
-    pub(super) moves: usize,
 }
 
 impl ByteMap {
     /// A map without bytes.
     pub(crate) const fn new() -> Self {
-        Self { first: 0, offsets: [0; WIDTH], least: 0, greatest: 0, len: 0, moves: 0 }
+        Self { first: 0, offsets: [0; WIDTH], least: 0, greatest: 0, len: 0 }
     }
 
     /// The byte map of the data of these operations; `None` if they have more than [`WIDTH`] bytes.
@@ -99,8 +97,6 @@ impl ByteMap {
         if to >= self.greatest {
             self.greatest = to;
         }
-        let in_two = len <= 16 && !len.is_power_of_two();
-        self.moves += if in_two { 2 } else { len.div_ceil(16) as usize };
         true
     }
 }

@@ -15,7 +15,7 @@
 //! To unpack, a kernel loads a piece of each column, and one instruction puts the bytes of two columns where they belong in a
 //! vector of the window. The vectors of all pairs of columns are joined by `or`, and stored under the mask.
 
-use crate::kernels::WIDTH;
+use crate::isa::WIDTH;
 
 /// The most columns.
 pub(crate) const MAX_COLUMNS: usize = 16;

@@ -1,4 +1,5 @@
-//! The packed position and the segment at which each operation starts, so that a binary search finds an operation by either.
+//! The packed position and the segment at which each operation starts, so that a binary search finds an
+//! operation by its position.
 //!
 //! Two columns ascend from one operation to the next, however the loops nest: the number of packed bytes and the
 //! number of segments before the operation, if every loop around it is in its first iteration. A body is a range
@@ -24,7 +25,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::list::Lists;
-use super::op::{Op, items, numbered_items, size};
+use super::op::{Op, numbered_items, size};
 use super::segments::Segments;
 
 /// Fewer operations than this are searched one by one.
@@ -124,11 +125,6 @@ impl Index {
         at
     }
 
-    /// Packed bytes of the body that starts at `first` before its operation `at`.
-    pub(crate) fn start(&self, first: usize, at: usize) -> u64 {
-        self.starts[at] - self.starts[first]
-    }
-
     /// Segments of an operation alone.
     pub(crate) fn segments(&self, at: usize) -> u64 {
         self.segments[at]
@@ -138,27 +134,11 @@ impl Index {
     pub(crate) fn number(&self, first: usize, at: usize) -> u64 {
         self.numbers[at] - self.numbers[first]
     }
-
-    /// The operation of the body `body` that a segment starts in, and the number of the segment there.
-    pub(crate) fn find_number(&self, ops: &[Op], body: Range<usize>, number: u64) -> (usize, u64) {
-        let first = body.start;
-        let target = self.numbers[first] + number;
-        // The last operation that starts in an earlier segment.
-        let before = self.numbers[body].partition_point(|number| *number < target);
-        let Some(before) = before.checked_sub(1) else { return (first, 0) };
-        let at = self.out_to(first, first + before);
-        let inside = target - self.numbers[at];
-        if inside < self.segments[at] {
-            return (at, inside);
-        }
-        let length = items(&ops[at..]).next().map_or(0, |(_, body)| 1 + body.len());
-        (at + length, 0)
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::op::Blocks;
+    use super::super::op::{Blocks, items};
     use super::super::{Plan, Written};
     use super::*;
 
@@ -188,31 +168,24 @@ mod tests {
             let at = first + at;
             let these = runs(&all[at..=at + inner.len()], 0);
             let (size, alone) = (these.iter().map(|run| run.1).sum(), segments(&these));
-            assert_eq!((index.size(at), index.start(first, at)), (size, start), "{op:?}");
+            assert_eq!(index.size(at), size, "{op:?}");
             for position in start..start + size {
                 assert_eq!(index.find(body.clone(), position), (at, start), "{op:?}");
             }
-            let started = segments(&before);
             before.push(these[0]);
             // One less if it continues the segment before.
             let number = segments(&before) - 1;
             assert_eq!((index.segments(at), index.number(first, at)), (alone, number), "{op:?}");
-            for inside in started - number..alone {
-                let found = index.find_number(all, body.clone(), number + inside);
-                assert_eq!(found, (at, inside), "{op:?}");
-            }
             before.extend(&these[1..]);
             start += size;
             if !inner.is_empty() {
                 check(index, all, &(at + 1..at + 1 + inner.len()));
             }
         }
-        let end = index.find_number(all, body.clone(), segments(&before));
-        assert_eq!(end, (body.end, 0));
     }
 
     #[test]
-    fn operations_are_found_by_position_and_by_segment() {
+    fn operations_are_found_by_position_and_numbered_by_segment() {
         let run = |disp, len| Op::Blocks(Blocks::run(disp, len));
         let each = |count, stride, items| Op::Loop { count, stride, items };
         let nest = [

@@ -159,7 +159,7 @@ impl Tests {
             None => Self::in_lanes(values.all(), size),
         };
         let Some(all) = all else { return None };
-        let cost = if all.in_place { costs::TESTS_IN_PLACE } else { costs::TESTS };
+        let cost = if all.in_place { costs::avx2::TESTS_IN_PLACE } else { costs::avx2::TESTS };
         match cost.fewest_steps(one_by_one * all.records) {
             None => None,
             Some(steps) => Some(Self { fewest: steps * all.records, ..all }),

@@ -3,8 +3,7 @@
 //!
 //! A kernel that executes a permutation loads a *window* of memory, permutes its bytes in the register, and stores the packed
 //! bytes. To unpack, it loads packed bytes and stores the window under a mask, so that gaps are never written. Both take about
-//! the same time for any permutation. Without it, each run of a record takes one move, or two if its length is not a power of
-//! two. So a permutation pays if one vector replaces several moves; [`Permutation::new_if_faster`] counts them.
+//! the same time for any permutation, so it pays if one vector replaces several moves.
 //!
 //! An example: records of 16 bytes with 1 byte at displacement 0 and 8 bytes at 8.
 //!
@@ -13,16 +12,12 @@
 //! records           64 / 9 = 7 fit the packed vector, (64 - 16) / 16 + 1 = 4 lie in the window: 4
 //! gather            0 8 9 10 11 12 13 14 15 | 16 24 25 …      36 packed bytes from one window
 //! scatter           0 . . . . . . . 1 2 3 4 5 6 7 8 | 9 …     '.' is a gap; its bit in `data` is 0
-//! moves             4 records · 2 moves = 8, for 1 vector: at least 3, so it pays
 //! ```
 //!
-//! A permutation does not pay for records of one run of 8 bytes with stride 32, for example: two records lie in the window, and
-//! two moves are faster. Moves whose lengths the compiler knows are faster still: [`Permutation::new_if_faster_than_constants`]
-//! requires that more of them are replaced. If a single record spans more than one vector, the window is two vectors.
+//! If a single record spans more than one vector, the window is two vectors.
 
 use super::byte_map::ByteMap;
-use super::costs;
-use crate::kernels::WIDTH;
+use crate::isa::WIDTH;
 
 /// The bytes of a register.
 type Vector = [u8; WIDTH];
@@ -53,10 +48,6 @@ pub(crate) struct Permutation {
     period: (isize, usize),
     /// Bytes from a window to the memory to prefetch, on processors that do not prefetch far enough by themselves.
     far: isize,
-    /// The least number of records for which a call of the vector routine pays.
-    fewest: usize,
-    /// The greatest number of records for which such a call pays.
-    most: usize,
 }
 
 /// What lies in a window.
@@ -101,100 +92,21 @@ impl Window {
     const fn vectors(&self) -> usize {
         if self.is_wide { 2 } else { 1 }
     }
-
-    /// Whether a permutation replaces at least `moves` moves for each vector of memory, but not exactly `moves` moves of 16
-    /// bytes each.
-    const fn replaces(&self, map: &ByteMap, moves: usize) -> bool {
-        let all = self.records * map.moves;
-        all >= moves * self.vectors() && (all != moves || self.records * map.len != 16 * moves)
-    }
 }
 
 impl Permutation {
-    /// With fewer moves than this for each vector of memory, copying run by run is faster; so it is with exactly this many
-    /// moves of 16 bytes each.
-    const MIN_MOVES: usize = 3;
-
-    /// The number of moves of constant length that take as long as a permutation, with a window of one vector and of two.
-    const CONSTANT_MOVES: [usize; 2] = [4, 7];
-
-    /// With exactly that many moves, a permutation is faster only if a period has more packed bytes than this, and only while
-    /// the data are in a cache.
-    const FULL: usize = WIDTH / 4 * 3;
-
-    /// How much memory a cache may hold together with the packed bytes, in bytes. Beyond it, the speed of memory decides.
-    const CACHED: usize = 16 << 20;
-
-    /// The largest distance in bytes between two records. Beyond it, nearly every record lies in a page of its own, and the
-    /// vector routine's prefetches would evict lines that are still needed.
-    const MAX_DISTANCE: u64 = 1024;
-
     /// How far ahead to prefetch, in bytes, on processors that do not prefetch far enough by themselves.
     pub(crate) const FAR: isize = 2048;
 
     /// How far ahead to prefetch, in periods, on any processor.
     pub(crate) const NEAR: isize = 4;
 
-    /// The permutation of records that are `stride` bytes apart, fast or not; `None` if the data of one record do not fit a
-    /// window.
-    #[cfg(test)]
-    pub(crate) fn new(map: &ByteMap, stride: i64) -> Option<Self> {
-        Self::with_moves(map, stride, 0)
-    }
-
-    /// The permutation of records that are `stride` bytes apart, if it is faster than copying run by run.
-    pub(crate) const fn new_if_faster(map: &ByteMap, stride: i64) -> Option<Self> {
-        if stride.unsigned_abs() > Self::MAX_DISTANCE {
-            return None;
+    /// The permutation of records that are `stride` bytes apart; `None` if the data of one record do not fit a window.
+    pub(crate) const fn new(map: &ByteMap, stride: i64) -> Option<Self> {
+        match Window::new(map, stride) {
+            Some(window) => Some(Self::with_window(map, stride, window)),
+            None => None,
         }
-        Self::with_moves(map, stride, Self::MIN_MOVES)
-    }
-
-    /// As [`new_if_faster`](Self::new_if_faster), where the alternative has runs of constant length, which the compiler turns
-    /// into moves without a branch.
-    #[expect(clippy::cast_possible_truncation, reason = "no more than `MAX_DISTANCE`")]
-    pub(crate) const fn new_if_faster_than_constants(map: &ByteMap, stride: i64) -> Option<Self> {
-        if stride.unsigned_abs() > Self::MAX_DISTANCE {
-            return None;
-        }
-        let Some(window) = Window::new(map, stride) else { return None };
-        let (moves, as_fast) =
-            (window.records * map.moves, Self::CONSTANT_MOVES[window.vectors() - 1]);
-        let most = if moves == as_fast && window.records * map.len > Self::FULL {
-            Self::CACHED / stride.unsigned_abs() as usize
-        } else if moves <= as_fast {
-            return None;
-        } else {
-            usize::MAX
-        };
-        Some(Self::with_window(map, stride, window, most))
-    }
-
-    /// As [`new_if_faster`](Self::new_if_faster), where a record is blocks at equal distances, so that the alternative is a
-    /// kernel that copies row by row.
-    pub(crate) const fn new_if_faster_than_rows(map: &ByteMap, stride: i64) -> Option<Self> {
-        if stride.unsigned_abs() > Self::MAX_DISTANCE {
-            return None;
-        }
-        Self::with_moves(map, stride, Self::MIN_MOVES + 1)
-    }
-
-    /// The permutation of records that are `stride` bytes apart, if they are near enough to each other.
-    pub(crate) const fn new_if_near(map: &ByteMap, stride: i64) -> Option<Self> {
-        if stride.unsigned_abs() > Self::MAX_DISTANCE {
-            return None;
-        }
-        Self::with_moves(map, stride, 0)
-    }
-
-    /// The permutation of records that are `stride` bytes apart, if it replaces at least `moves` moves for each vector of the
-    /// window, and the data of one record fit the window.
-    const fn with_moves(map: &ByteMap, stride: i64, moves: usize) -> Option<Self> {
-        let Some(window) = Window::new(map, stride) else { return None };
-        if !window.replaces(map, moves) {
-            return None;
-        }
-        Some(Self::with_window(map, stride, window, usize::MAX))
     }
 
     #[expect(
@@ -202,7 +114,7 @@ impl Permutation {
         clippy::cast_sign_loss,
         reason = "bytes of a window, and displacements of data in memory"
     )]
-    const fn with_window(map: &ByteMap, stride: i64, window: Window, most: usize) -> Self {
+    const fn with_window(map: &ByteMap, stride: i64, window: Window) -> Self {
         let records = window.records;
         let stride = stride as isize;
         let period = stride.wrapping_mul(records as isize);
@@ -224,8 +136,6 @@ impl Permutation {
             stride,
             period: (period, records * map.len),
             far,
-            fewest: costs::PERMUTATION.call.div_ceil(map.moves * costs::MOVE),
-            most,
         };
         let mut packed = 0;
         let mut record = 0;
@@ -266,16 +176,6 @@ impl Permutation {
             return position / self.size as u64;
         }
         ((position as u128 * self.reciprocal as u128) >> 64) as u64
-    }
-
-    /// The least number of records for which the vector routine is faster than inlined code.
-    pub(crate) const fn fewest(&self) -> usize {
-        self.fewest
-    }
-
-    /// The greatest number of records for which the vector routine is faster than inlined code.
-    pub(crate) const fn most(&self) -> usize {
-        self.most
     }
 }
 
@@ -344,12 +244,6 @@ impl core::fmt::Debug for Permutation {
 mod tests {
     use super::*;
 
-    /// The permutation of records with these runs (displacement and length), `stride` bytes apart, if it is faster than moves
-    /// of constant length.
-    fn instead_of_constants(runs: &[(i64, u64)], stride: i64) -> Option<Permutation> {
-        Permutation::new_if_faster_than_constants(&bytes(runs), stride)
-    }
-
     fn bytes(runs: &[(i64, u64)]) -> ByteMap {
         let mut map = ByteMap::new();
         for &(disp, len) in runs {
@@ -379,71 +273,6 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn few_moves_of_known_lengths_are_made_one_by_one() {
-        // One record lies in a window: 3 moves.
-        assert_eq!(instead_of_constants(&[(0, 8), (16, 4), (32, 1)], 40), None);
-        // Two records with 2 moves each, 32 of 64 bytes.
-        assert_eq!(instead_of_constants(&[(0, 8), (16, 8)], 32), None);
-        // Three records with 3 moves each.
-        assert!(instead_of_constants(&[(0, 1), (4, 12)], 24).is_some());
-        // Two vectors: 7 and 8 moves.
-        let runs: [(i64, u64); 8] = core::array::from_fn(|i| (12 * i as i64, 4));
-        assert_eq!(instead_of_constants(&runs[..7], 104), None);
-        assert!(instead_of_constants(&runs, 104).is_some());
-    }
-
-    #[test]
-    fn few_moves_of_many_bytes_are_made_one_by_one_beyond_the_caches() {
-        let all = instead_of_constants(&[(0, 53)], 56).unwrap();
-        assert_eq!((all.fewest(), all.most()), (9, (16 << 20) / 56));
-        // Four records with 2 moves each.
-        let all = instead_of_constants(&[(0, 13)], 16).unwrap();
-        assert_eq!((all.fewest(), all.most()), (18, usize::MAX));
-    }
-
-    #[test]
-    fn distant_records_are_not_permuted() {
-        let map = bytes(&[(0, 1), (2, 1), (4, 1), (6, 1), (8, 1)]);
-        let ways = [
-            Permutation::new_if_faster,
-            Permutation::new_if_faster_than_constants,
-            Permutation::new_if_faster_than_rows,
-            Permutation::new_if_near,
-        ];
-        for way in ways {
-            assert!([16, 1024, -1024].iter().all(|stride| way(&map, *stride).is_some()));
-            assert!([1025, -1025].iter().all(|stride| way(&map, *stride).is_none()));
-        }
-    }
-
-    #[test]
-    fn a_permutation_replaces_some_moves() {
-        let few = |runs: &[(i64, u64)]| {
-            let map = bytes(runs);
-            let ways = [Permutation::new_if_faster, Permutation::new_if_faster_than_rows];
-            ways.map(|way| way(&map, 200).is_some())
-        };
-        assert_eq!(few(&[(0, 1), (2, 1)]), [false, false]);
-        assert_eq!(few(&[(0, 1), (2, 1), (4, 1)]), [true, false]);
-        assert_eq!(few(&[(0, 1), (2, 1), (4, 1), (6, 1)]), [true, true]);
-        // With as many moves of 16 bytes, copying run by run is as fast.
-        assert_eq!(few(&[(0, 16), (17, 16), (34, 8)]), [true, false]);
-        assert_eq!(few(&[(0, 16), (17, 16), (34, 16)]), [false, false]);
-        // For two vectors, twice as many.
-        let wide: [(i64, u64); 8] = core::array::from_fn(|i| (16 * i as i64, 1));
-        assert_eq!(
-            [5, 6, 7, 8].map(|runs| few(&wide[..runs])),
-            [[false, false], [true, false], [true, false], [true, true]]
-        );
-        // Near records are permuted, however few moves that replaces.
-        assert!(Permutation::new_if_near(&bytes(&[(0, 1)]), 200).is_some());
-        // With four moves of constant length, a permutation of more than 48 bytes is faster.
-        assert!(instead_of_constants(&[(0, 16), (17, 16), (34, 8), (43, 8)], 100).is_none());
-        let full = instead_of_constants(&[(0, 16), (17, 16), (34, 16), (51, 1)], 100);
-        assert_eq!(full.map(|all| all.most()), Some((16 << 20) / 100));
     }
 
     #[test]

@@ -2,23 +2,19 @@
 
 use alloc::boxed::Box;
 
+use super::choose::records::Permuted;
 use super::flat::{Flat, flat};
 use super::list::{Entries, List, Lists};
 use super::once::Once;
+use super::one::{One, SHORT, one};
 use super::op::{Blocks, Op};
-use super::permutation::Permutation;
-use super::runs::Records;
-use super::tables::{ARE_EXECUTED, Body, Instances, Tables, is_worth_it};
-use crate::kernels::{WIDTH, selected};
+use super::records::Records;
+use super::tables::{Body, Instances, Tables, is_worth_it};
+use crate::isa::selected;
 
 /// At most this many operations are stored inline, without an allocation. A larger inline array would cost more to move than
 /// the allocation costs.
 const MAX_INLINE: usize = 2;
-
-/// With at least this many operations, one instance is copied by a permutation. With fewer, a benchmark loop shows no
-/// difference, but a program that has just written the values, or soon reads them, stalls: processors forward a store to a
-/// later load of the same bytes only if neither is masked.
-const MIN_PERMUTED: usize = 3;
 
 /// At most this many runs, over all instances, are copied one by one without consulting the tables. A run that is not
 /// [narrow](NARROW) counts as four.
@@ -26,9 +22,6 @@ const MAX_FEW_RUNS: u64 = 24;
 
 /// A run of at most this many bytes takes two moves; a longer run takes as long as four narrow ones.
 const NARROW: u64 = 32;
-
-/// A run of at most this many bytes is copied by a few moves.
-pub(crate) const SHORT: u64 = 64;
 
 /// The operations of a plan, their lists, and the permutations among them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,46 +37,6 @@ pub(crate) struct Program {
     tables: Once<Tables>,
 }
 
-/// How one instance is copied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum One {
-    /// Operation by operation.
-    Operations,
-    /// As two short runs.
-    Two(TwoRuns),
-    /// By the permutation of the instances, if there is one. For instances of several operations and few bytes.
-    Small,
-}
-
-/// Two runs of at most [`SHORT`] bytes each: an instance's displacements and lengths, without the rest of the operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TwoRuns {
-    /// The displacements in bytes.
-    pub(crate) disps: [i32; 2],
-    /// The lengths in bytes.
-    pub(crate) lens: [u16; 2],
-}
-
-impl TwoRuns {
-    /// These operations as two short runs, if that is what they are.
-    #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "short runs")]
-    fn from_ops(ops: &[Op]) -> Option<Self> {
-        let ((first, second), lens) = match ops {
-            [Op::Blocks(all)] if all.count == 2 => ((all.disp, all.block(1)), [all.len; 2]),
-            [Op::Blocks(one), Op::Blocks(other)] if one.count == 1 && other.count == 1 => {
-                ((one.disp, other.disp), [one.len, other.len])
-            }
-            _ => return None,
-        };
-        if lens.iter().any(|len| *len > SHORT) {
-            return None;
-        }
-        let disps = [i32::try_from(first).ok()?, i32::try_from(second).ok()?];
-        Some(Self { disps, lens: lens.map(|len| len as u16) })
-    }
-}
-
 /// An instance that is one level instead of several: where a part of it is found without walking the operations. It has the
 /// size of two registers, so that a function can return it in them.
 #[derive(Clone, Copy, Debug)]
@@ -91,7 +44,7 @@ pub(crate) enum Cut<'a> {
     /// Blocks at equal distances.
     Blocks(&'a Blocks),
     /// Records that are a permutation.
-    Records(&'a Permutation),
+    Records(&'a Permuted),
     /// A list of the program.
     List(&'a List),
     /// A list with tables of its own.
@@ -177,11 +130,7 @@ impl Program {
         lists: Option<Box<Lists>>,
     ) -> Self {
         let instance = ops.as_ref();
-        let one = if ARE_EXECUTED && instance.len() >= MIN_PERMUTED && size <= WIDTH as u64 {
-            One::Small
-        } else {
-            TwoRuns::from_ops(instance).map_or(One::Operations, One::Two)
-        };
+        let one = one(instance, size);
         let runs = runs_of(instance, extent);
         let (ops, tables) = (ops.into(), Once::new());
         let mut program = Self { ops, one, runs, extent, lists, tables };
@@ -269,9 +218,9 @@ impl Program {
     fn part_by_table(&self, bytes: u64) -> Option<Cut<'_>> {
         let tables = self.tables()?;
         if selected().permutes()
-            && let Some(permutation) = tables.iterations()
+            && let Some(permuted) = tables.iterations()
         {
-            return Some(Cut::Records(permutation));
+            return Some(Cut::Records(permuted));
         }
         let flat = tables.flat.get(|| {
             let mut flat = flat(self.instance(), self.lists())?;
@@ -288,12 +237,10 @@ impl Program {
         if is_worth_it(ops, count) { self.tables()?.body(ops, stride) } else { None }
     }
 
-    /// The permutation of blocks of this length and stride, relative to the first block, if it pays for `bytes` packed bytes
-    /// of them.
+    /// The permutation of blocks of this length and stride, relative to the first block.
     #[inline]
-    pub(crate) fn of_blocks(&self, blocks: &Blocks, bytes: u64) -> Option<&Permutation> {
-        let permutation = self.tables()?.column(blocks)?;
-        (bytes >= blocks.len * permutation.fewest() as u64).then_some(permutation)
+    pub(crate) fn of_blocks(&self, blocks: &Blocks) -> Option<&Permuted> {
+        self.tables()?.column(blocks)
     }
 
     /// Whether `count` instances have only a few short runs, none of which touch, so that they are copied one by one. Only
@@ -315,6 +262,7 @@ impl Program {
 mod tests {
     use super::super::list::EntryKind::Even;
     use super::super::list::Moves;
+    use super::super::one::TwoRuns;
     use super::*;
 
     /// How a program copies one instance of these runs.

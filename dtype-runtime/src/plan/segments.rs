@@ -1,4 +1,4 @@
-//! The number of segments of operations, and how the segments of a plan are numbered.
+//! The number of segments of operations.
 //!
 //! A *segment* is a maximal range of memory that is also contiguous in the packed stream: what [`Iov`](crate::convertor::Iov)
 //! yields. The last segment of one operation and the first segment of the next are a single segment if they touch, so the
@@ -16,11 +16,9 @@
 //!                                            numbers  0     1      2       3
 //! ```
 //!
-//! [`Numbering`] goes the other way, from a segment's number to the iteration that it starts in. Iteration 0
-//! starts 2 segments, and each further iteration starts `step = 2 − 1 = 1`, because its first run continues the
-//! segment before. Iteration `i` begins in the segment with the number `i · step`: iteration 2 begins at
-//! displacement 24, in segment 2, which starts at 20. Segment 3 starts in iteration `(3 − 2) / 1 + 1 = 2`, and is
-//! segment `3 − 2 · 1 = 1` there.
+//! Iteration 0 starts 2 segments, and each further iteration starts `step = 2 − 1 = 1`, because its first run continues the
+//! segment before. Iteration `i` begins in the segment with the number `i · step`: iteration 2 begins at displacement 24, in
+//! segment 2, which starts at 20.
 
 use super::list::{List, Lists};
 use super::op::{Blocks, Op, items};
@@ -92,69 +90,16 @@ impl Segments {
         Self { count, end: next.end, ..self }
     }
 
+    /// The number of segments that each iteration over these adds to the one before it.
+    pub(crate) fn step(&self, stride: i64) -> u64 {
+        self.count - self.joined(self, stride)
+    }
+
     /// `count` iterations over these segments.
     pub(crate) fn repeated(self, count: u64, stride: i64) -> Self {
         let Some(more) = count.checked_sub(1) else { return Self::EMPTY };
         let distance = stride.wrapping_mul(more.cast_signed());
-        let count = self.count * count - self.joined(&self, stride) * more;
+        let count = self.count + self.step(stride) * more;
         Self { count, end: self.end.wrapping_add(distance), ..self }
-    }
-}
-
-/// How the segments of a loop are numbered.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Numbering {
-    /// Segments of the first iteration.
-    first: u64,
-    /// Segments that each further iteration adds.
-    step: u64,
-}
-
-impl Numbering {
-    /// The numbering for iterations that are `stride` bytes apart.
-    pub(crate) fn of(once: &Segments, stride: i64) -> Self {
-        let first = once.count;
-        Self { first, step: first - once.joined(once, stride) }
-    }
-
-    /// The numbering for `count` iterations that have `segments` segments in total. Each iteration continues the segment before
-    /// it, or none does, so the total decides.
-    pub(crate) fn of_all(segments: u64, count: u64) -> Self {
-        let count = count.max(1);
-        Self { first: segments.div_ceil(count), step: segments / count }
-    }
-
-    /// The number of the segment that an iteration starts in.
-    pub(crate) fn first(&self, iteration: u64) -> u64 {
-        iteration * self.step
-    }
-
-    /// The iteration that a segment starts in, and its number among the segments of that iteration.
-    pub(crate) fn find(&self, number: u64) -> (u64, u64) {
-        let Some(after) = number.checked_sub(self.first) else { return (0, number) };
-        // The segment comes after those of the first iteration, so each iteration adds at least one.
-        let iteration = after.checked_div(self.step).map_or(0, |more| more + 1);
-        (iteration, number - self.first(iteration))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn segments_of_a_loop_are_found_by_number() {
-        // Joined, as in the example above, and apart.
-        let once = Segments { first: 0, end: 12, count: 2 };
-        let found = |all: Numbering, count| (0..count).map(|k| all.find(k)).collect::<Vec<_>>();
-        let joined = [(0, 0), (0, 1), (1, 1), (2, 1)];
-        let apart = [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)];
-        assert_eq!(found(Numbering::of(&once, 12), 4), joined);
-        assert_eq!(found(Numbering::of_all(4, 3), 4), joined);
-        assert_eq!(found(Numbering::of(&once, 16), 6), apart);
-        assert_eq!(found(Numbering::of_all(6, 3), 6), apart);
-        assert_eq!([0, 2].map(|iteration| Numbering::of_all(6, 3).first(iteration)), [0, 4]);
-        // All iterations are one segment.
-        assert_eq!(Numbering::of_all(1, 9).find(0), (0, 0));
     }
 }

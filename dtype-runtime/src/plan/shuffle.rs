@@ -23,7 +23,6 @@
 //! reach past the period's end, it is moved back to end there, and so overlaps the register before it. The last load of packed
 //! bytes is moved back in the same way.
 
-use super::costs::{self, Cost};
 use super::runs::{Run, RunList};
 
 /// Bytes of a register, and of half a register.
@@ -58,7 +57,6 @@ const fn with_bytes(index: Index, at: usize, first: usize, len: usize) -> Index 
 ///   stores after its data is at most the length of a half.
 /// - To unpack, each half loads [`HALF`] of a period's packed bytes (a period has at least as many), and moves each byte of
 ///   data to its place.
-/// - Only a shuffle that [packs](Self::packs) may be worth packing records.
 #[derive(Debug)]
 pub(crate) struct Shuffle {
     /// The halves: two for each register.
@@ -72,10 +70,6 @@ pub(crate) struct Shuffle {
     /// Bytes of memory from one record to the next.
     stride: usize,
     packs: bool,
-    /// The least number of records for which packing by shuffles is faster than inlined moves.
-    worth_packing: usize,
-    /// The least number of records for which unpacking is faster: with gaps that become zeros, and with gaps that are kept.
-    worth_unpacking: [usize; 2],
 }
 
 /// How half a register is copied.
@@ -130,8 +124,6 @@ impl Shuffle {
     /// The greatest number of registers of a period. The code for each of them is unrolled.
     pub(crate) const MAX_REGISTERS: usize = 16;
 
-    const NEVER: usize = usize::MAX;
-
     /// No registers, for records that are copied in other ways.
     pub(crate) const NOTHING: Self = Self {
         halves: [Half::NOTHING; 2 * Self::MAX_REGISTERS],
@@ -140,55 +132,9 @@ impl Shuffle {
         size: 0,
         stride: 0,
         packs: false,
-        worth_packing: Self::NEVER,
-        worth_unpacking: [Self::NEVER; 2],
     };
 
-    /// The shuffles of records of `size` packed bytes with these runs, `stride` bytes apart. The alternative is inlined moves,
-    /// which take `moves` sixteenths of a nanosecond for each record. `None` if the moves are always faster, or if the records
-    /// cannot be shuffled.
-    pub(crate) const fn new_if_faster(
-        runs: &RunList,
-        size: usize,
-        stride: usize,
-        moves: usize,
-    ) -> Option<Self> {
-        let Some(mut all) = Self::of_period(size, stride) else { return None };
-        // Unpacking to new values is the fastest use. Its time is known before the tables are computed.
-        let new = all.fewest(moves, costs::SHUFFLE_UNPACKS);
-        if new == Self::NEVER || !all.fill(runs) {
-            return None;
-        }
-        // A register may not load what two stores have just written: it would stall.
-        let kept = if all.bytes().0.is_multiple_of(REGISTER) {
-            all.fewest(moves, costs::SHUFFLE_KEEPS)
-        } else {
-            Self::NEVER
-        };
-        all.worth_unpacking = [new, kept];
-        if all.packs {
-            all.worth_packing = all.fewest(moves, costs::SHUFFLE_PACKS);
-        }
-        Some(all)
-    }
-
-    /// The least number of records for which a call is faster than such moves.
-    const fn fewest(&self, moves: usize, register: Cost) -> usize {
-        let period = Cost { step: register.step * self.number, ..register };
-        let theirs = moves * self.records;
-        match period.fewest_steps(theirs) {
-            Some(periods) if Self::is_faster(period.step, theirs) => periods * self.records,
-            _ => Self::NEVER,
-        }
-    }
-
-    /// Whether one time is so much shorter that it is likely to be shorter for data anywhere in memory.
-    const fn is_faster(ours: usize, theirs: usize) -> bool {
-        7 * ours <= 6 * theirs
-    }
-
-    /// The shuffles of these records, faster or not.
-    #[cfg(test)]
+    /// The shuffles of records of `size` packed bytes with these runs, `stride` bytes apart. `None` if they cannot be shuffled.
     pub(crate) const fn new(runs: &RunList, size: usize, stride: usize) -> Option<Self> {
         let Some(mut all) = Self::of_period(size, stride) else { return None };
         if all.fill(runs) { Some(all) } else { None }
@@ -276,16 +222,6 @@ impl Shuffle {
             None => None,
         }
     }
-
-    /// The least number of records for which packing by shuffles is faster; `usize::MAX` if it never is.
-    pub(crate) const fn worth_packing(&self) -> usize {
-        self.worth_packing
-    }
-
-    /// The least number of records for which unpacking by shuffles is faster.
-    pub(crate) const fn worth_unpacking(&self, keeps_gaps: bool) -> usize {
-        self.worth_unpacking[keeps_gaps as usize]
-    }
 }
 
 /// Whether the runs of a record end within its stride.
@@ -322,6 +258,12 @@ impl Shuffle {
     /// Bytes of a period, in memory and packed.
     pub(crate) const fn bytes(&self) -> (usize, usize) {
         (self.records * self.stride, self.records * self.size)
+    }
+
+    /// Whether no two registers of a period overlap. A register that overlaps the one before it must not load what that one has
+    /// just stored.
+    pub(crate) const fn keeps_gaps(&self) -> bool {
+        self.bytes().0.is_multiple_of(REGISTER)
     }
 
     /// Whether these shuffles can pack records.
@@ -474,43 +416,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_faster_is_left() {
-        let worth = |runs: &Runs, stride, moves| {
-            let size = runs.iter().map(|(_, len)| len).sum();
-            let all = Shuffle::new_if_faster(&list(runs), size, stride, moves)?;
-            let [new, kept] = all.worth_unpacking;
-            Some(
-                [all.worth_packing, new, kept]
-                    .map(|worth| (worth < Shuffle::NEVER).then_some(worth)),
-            )
-        };
-        assert_eq!(worth(&[(0, 9)], 128, 8), None, "four registers, most of them gaps");
-        assert_eq!(worth(&[(0, 13)], 16, 10), Some([Some(14), Some(10), Some(14)]));
-        assert_eq!(
-            worth(&[(0, 30)], 32, 11),
-            Some([None, Some(19), None]),
-            "one record, two moves"
-        );
-        // Three registers for four records.
-        let three = |moves| worth(&[(0, 9), (12, 12)], 24, moves);
-        assert_eq!(three(10), Some([Some(32), Some(16), Some(32)]));
-        assert_eq!(three(9), Some([None, Some(20), None]));
-        assert_eq!((three(7), three(6)), (Some([None, Some(56), None]), None));
-        assert_eq!(worth(&[(0, 7), (9, 56)], 66, 30).map(|worth| worth[2]), Some(None), "overlap");
-        assert_eq!(worth(&[(0, 7), (24, 8), (7, 1)], 32, 30).map(|worth| worth[0]), Some(None));
-        assert!(
-            of(&[(0, 7), (9, 56)], 66).unwrap().packs(),
-            "the end of a run in a half of its own"
-        );
+    fn some_records_cannot_be_shuffled() {
         assert!(of(&[(0, 8), (24, 8), (8, 1)], 32).is_none(), "17 packed bytes in a half");
         assert!(of(&[(0, 9)], 520).is_none(), "17 registers");
         assert!(of(&[(0, 4), (12, 8)], 16).is_none(), "beyond the record");
-    }
-
-    #[test]
-    fn a_seventh_less_time_is_faster_anywhere() {
-        let pairs = [(6, 7), (12, 14), (0, 0), (7, 8), (13, 15), (1, 1)];
-        let faster = pairs.map(|(ours, theirs)| Shuffle::is_faster(ours, theirs));
-        assert_eq!(faster, [true, true, true, false, false, false]);
+        let packs = |runs: &Runs, stride| of(runs, stride).unwrap().packs();
+        assert!(packs(&[(0, 7), (9, 56)], 66), "the end of a run in a half of its own");
+        assert!(!packs(&[(0, 7), (24, 8), (7, 1)], 32), "a run behind the next half");
+        let keeps = |stride| of(&[(0, 7), (9, 50)], stride).unwrap().keeps_gaps();
+        assert_eq!([66, 64].map(keeps), [false, true]);
     }
 }

@@ -7,28 +7,32 @@
 //! The permutation of a loop's body is found by comparing operations. There are few of these: at most as many as a permutation
 //! has bytes.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::byte_map::ByteMap;
+use super::choose::records::{MIN_BLOCKS, Permuted, time_run_by_run};
+use super::costs;
+use super::costs::portable::RECORDS;
 use super::flat::{Flat, flat};
 use super::list::Lists;
 use super::once::Once;
 use super::op::{Blocks, Op, split_first};
-use super::permutation::Permutation;
-use super::runs::Records;
-use crate::kernels;
-
-/// Fewer blocks than this at equal distances are not worth a lookup.
-pub(crate) const MIN_BLOCKS: u64 = 8;
+use super::records::Records;
+use super::runs::{Run, RunList};
+use crate::isa;
 
 /// Fewer operations than this, counted with all iterations, are not worth a lookup.
 const MIN_OPERATIONS: u64 = 8;
+
+/// The time of a record whose values are converted one by one.
+const VALUE_BY_VALUE: usize = 1 << 10;
 
 /// At most this many permutations of each kind are kept; a plan rarely has more than two.
 const MAX_KEPT: usize = 8;
 
 /// Whether this target executes permutations, of all kinds or some.
-pub(super) const ARE_EXECUTED: bool = kernels::EXECUTES_PERMUTATIONS;
+pub(super) const ARE_EXECUTED: bool = isa::EXECUTES_PERMUTATIONS;
 
 /// The tables of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +53,7 @@ pub(super) struct Tables {
 /// consist of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Instances {
-    pub(crate) permutation: Permutation,
+    pub(crate) permuted: Permuted,
     /// The displacement that the permutation's are relative to.
     pub(crate) disp: i64,
     /// Whether each instance is a record, so that the permutation can copy a single instance.
@@ -62,7 +66,9 @@ pub(crate) struct Body {
     ops: Vec<Op>,
     /// Bytes from one repetition to the next.
     stride: i64,
-    pub(crate) permutation: Option<Permutation>,
+    pub(crate) permuted: Option<Permuted>,
+    /// Several repetitions, if each is a few runs.
+    pub(crate) runs: Option<Box<[Run]>>,
     /// One repetition as a list, if it is a nest of short loops.
     pub(crate) list: Option<Flat>,
 }
@@ -88,7 +94,7 @@ struct Column {
     len: u64,
     stride: i64,
     /// Relative to the first block.
-    permutation: Permutation,
+    permuted: Permuted,
 }
 
 impl Tables {
@@ -102,23 +108,22 @@ impl Tables {
             iterations: None,
             columns: Vec::new(),
         };
-        if !ARE_EXECUTED {
-            return tables;
-        }
         // Backwards, so that a loop comes after the loops inside it.
         for (at, op) in instance.iter().enumerate().rev() {
             match *op {
-                Op::Blocks(blocks) => tables.add_column(&blocks),
+                Op::Blocks(blocks) if ARE_EXECUTED => tables.add_column(&blocks),
                 Op::Loop { count, stride, items } => {
                     tables.add_body(&instance[at + 1..=at + items], lists, count, stride);
                 }
-                Op::Elements(_) | Op::List(_) => {}
+                Op::Blocks(_) | Op::Elements(_) | Op::List(_) => {}
             }
         }
         if let Some((Op::Loop { stride, .. }, body, [])) = split_first(instance) {
             tables.iterations = tables.bodies.iter().position(|known| known.is(body, *stride));
         }
-        tables.instances = tables.instances(instance, extent);
+        if ARE_EXECUTED {
+            tables.instances = tables.instances(instance, extent);
+        }
         tables
     }
 
@@ -129,21 +134,17 @@ impl Tables {
             && blocks.count.checked_mul(MANY).is_some()
             && let Some(all) = blocks.repeated(MANY, extent)
         {
-            let permutation = permutation_of_blocks(&all)?;
-            return Some(Instances { permutation, disp: blocks.disp, are_records: false });
+            let permuted = permuted_blocks(&all)?;
+            return Some(Instances { permuted, disp: blocks.disp, are_records: false });
         }
         if let [Op::Loop { count, stride, .. }, ..] = instance
-            && let Some(permutation) = self.iterations()
+            && let Some(permuted) = self.iterations()
             && i128::from(*stride) * i128::from(*count) == i128::from(extent)
         {
-            return Some(Instances {
-                permutation: permutation.clone(),
-                disp: 0,
-                are_records: false,
-            });
+            return Some(Instances { permuted: permuted.clone(), disp: 0, are_records: false });
         }
-        let permutation = permutation_of_records(instance, extent)?;
-        Some(Instances { permutation, disp: 0, are_records: true })
+        let permuted = permuted_records(instance, extent)?;
+        Some(Instances { permuted, disp: 0, are_records: true })
     }
 
     fn add_body(&mut self, ops: &[Op], lists: &Lists, count: u64, stride: i64) {
@@ -153,32 +154,37 @@ impl Tables {
         {
             return;
         }
-        let permutation = permutation_of_body(ops, stride);
+        let permuted = if ARE_EXECUTED { permuted_records(ops, stride) } else { None };
+        let runs = match ops {
+            // Rows of blocks have kernels of their own.
+            [Op::Blocks(_)] => None,
+            _ => RunList::expand(ops).map(|list| list.all().into()),
+        };
         // Records inside a nest are copied several at a time, which is faster than a list's runs.
-        let list = if permutation.is_none() && !self.has_records(ops) {
+        let list = if permuted.is_none() && !self.has_records(ops) {
             flat(ops, lists).filter(|list| !list.has_rows)
         } else {
             None
         };
-        if permutation.is_some() || list.is_some() {
+        if permuted.is_some() || runs.is_some() || list.is_some() {
             self.bodies.reserve_exact(1);
-            self.bodies.push(Body { ops: ops.to_vec(), stride, permutation, list });
+            self.bodies.push(Body { ops: ops.to_vec(), stride, permuted, runs, list });
         }
     }
 
     fn add_column(&mut self, blocks: &Blocks) {
         if self.columns.len() < MAX_KEPT
             && self.column(blocks).is_none()
-            && let Some(permutation) = permutation_of_blocks(blocks)
+            && let Some(permuted) = permuted_blocks(blocks)
         {
             self.columns.reserve_exact(1);
-            self.columns.push(Column { len: blocks.len, stride: blocks.stride, permutation });
+            self.columns.push(Column { len: blocks.len, stride: blocks.stride, permuted });
         }
     }
 
     /// The permutation of the iterations, if an instance is a loop over a permutation.
-    pub(super) fn iterations(&self) -> Option<&Permutation> {
-        self.bodies.get(self.iterations?)?.permutation.as_ref()
+    pub(super) fn iterations(&self) -> Option<&Permuted> {
+        self.bodies.get(self.iterations?)?.permuted.as_ref()
     }
 
     /// Whether a loop among these operations has a permutation as its body.
@@ -186,7 +192,7 @@ impl Tables {
         ops.iter().enumerate().any(|(at, op)| match *op {
             Op::Loop { stride, items, .. } => self
                 .body(&ops[at + 1..=at + items], stride)
-                .is_some_and(|body| body.permutation.is_some()),
+                .is_some_and(|body| body.permuted.is_some()),
             _ => false,
         })
     }
@@ -197,43 +203,39 @@ impl Tables {
     }
 
     /// The permutation of blocks of this length and stride.
-    pub(super) fn column(&self, blocks: &Blocks) -> Option<&Permutation> {
+    pub(super) fn column(&self, blocks: &Blocks) -> Option<&Permuted> {
         let mut columns = self.columns.iter();
         let found =
             columns.find(|column| (column.len, column.stride) == (blocks.len, blocks.stride))?;
-        Some(&found.permutation)
+        Some(&found.permuted)
     }
 }
 
-/// The permutation of repetitions of operations, `stride` bytes apart, if there is one and using it pays.
-fn permutation_of_records(ops: &[Op], stride: i64) -> Option<Permutation> {
+/// The permutation of repetitions of operations, `stride` bytes apart, if using it pays for any use.
+fn permuted_records(ops: &[Op], stride: i64) -> Option<Permuted> {
     let map = ByteMap::from_ops(ops)?;
-    if ops.iter().all(|op| matches!(op, Op::Blocks(blocks) if blocks.count == 1)) {
-        Permutation::new_if_faster(&map, stride)
-    } else {
-        // The alternative is to execute the operations one by one.
-        Permutation::new_if_near(&map, stride)
-    }
+    let by_runs = |runs: &[Run]| (RECORDS.call + runs.len() * RECORDS.step, time_run_by_run(runs));
+    let (call, time) = match (ops, Records::new(ops, stride), RunList::expand(ops)) {
+        (_, Some(records), _) => by_runs(&records.runs),
+        // Rows have a kernel of their own.
+        ([_], None, Some(list)) => (0, time_run_by_run(list.all())),
+        (_, None, Some(list)) => by_runs(list.all()),
+        // Values that are not copied as they are have no faster way.
+        (_, None, None) => (0, VALUE_BY_VALUE),
+    };
+    Permuted::new(&map, stride, call, time)
 }
 
-/// As [`permutation_of_records`], for a loop's body. If the body is blocks at equal distances, the alternative is a kernel for
-/// rows.
-fn permutation_of_body(ops: &[Op], stride: i64) -> Option<Permutation> {
-    match ops {
-        [Op::Blocks(_)] => Permutation::new_if_faster_than_rows(&ByteMap::from_ops(ops)?, stride),
-        _ => permutation_of_records(ops, stride),
-    }
-}
-
-/// As [`permutation_of_records`], for blocks, relative to the first one.
-fn permutation_of_blocks(blocks: &Blocks) -> Option<Permutation> {
+/// As [`permuted_records`], for blocks, relative to the first one.
+fn permuted_blocks(blocks: &Blocks) -> Option<Permuted> {
     let mut map = ByteMap::new();
     let is_run = blocks.stride.cast_unsigned() == blocks.len;
     if is_run || blocks.count < MIN_BLOCKS || !map.run(0, blocks.len) {
         return None;
     }
+    let time = costs::moves(usize::try_from(blocks.len).ok()?);
     // Windows of a single block are slower than a direct copy.
-    Permutation::new_if_faster(&map, blocks.stride).filter(|all| all.records() > 1)
+    Permuted::new(&map, blocks.stride, 0, time).filter(|all| all.permutation.records() > 1)
 }
 
 /// Whether `count` repetitions of operations are worth a lookup.

@@ -34,11 +34,12 @@ impl fmt::Display for ByteOrder {
 /// Both sides can use it: the receiver describes the sender, or the sender the receiver.
 ///
 /// ```
-/// use dtype_runtime::representation::{Architecture, ByteOrder};
+/// use dtype_runtime::representation::{Architecture, ByteOrder, Widths};
 /// use dtype_runtime::{Basic, Representation, Type};
 ///
 /// // A 32-bit big-endian machine: its `long` has 4 bytes.
-/// let remote = Architecture::HOST.with_byte_order(ByteOrder::Big).with_long(4)?.with_address(4)?;
+/// let widths = Widths { long: 4, address: 4, ..Widths::HOST };
+/// let remote = Architecture::from_widths(ByteOrder::Big, widths)?;
 /// let longs = Type::basic(Basic::Long).commit();
 /// let received = longs.conversion(Representation::Foreign(remote))?;
 /// let mut memory = [0; Basic::Long.size()];
@@ -50,91 +51,86 @@ impl fmt::Display for ByteOrder {
 #[doc(alias = "remoteArch")]
 pub struct Architecture {
     order: ByteOrder,
-    long: u8,
-    address: u8,
-    wide_char: u8,
-    logical: u8,
-    long_double: LongDouble,
+    widths: Widths,
 }
 
-impl Architecture {
-    /// This machine.
+/// The widths of an [`Architecture`], in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Widths {
+    /// Of `long` and `unsigned long`: 4 or 8.
+    pub long: u8,
+    /// Of an address (`MPI_AINT`): 4 or 8.
+    pub address: u8,
+    /// Of `wchar_t`: 2 or 4.
+    pub wide_char: u8,
+    /// Of a Fortran `LOGICAL`: 1, 2, 4 or 8.
+    pub logical: u8,
+    /// The format of `long double`, which determines its width.
+    pub long_double: LongDouble,
+}
+
+impl Widths {
+    /// Those of this machine.
     #[expect(clippy::cast_possible_truncation, reason = "no basic datatype has more than 32 bytes")]
     pub const HOST: Self = Self {
-        order: ByteOrder::NATIVE,
         long: Basic::Long.size() as u8,
         address: Basic::Aint.size() as u8,
         wide_char: Basic::WideChar.size() as u8,
         logical: Basic::Logical.size() as u8,
         long_double: LongDouble::NATIVE,
     };
+}
+
+impl Architecture {
+    /// This machine.
+    pub const HOST: Self = Self { order: ByteOrder::NATIVE, widths: Widths::HOST };
 
     /// The machine that MPI's `external32` describes (MPI-4.1 section 14.5.2).
     pub const EXTERNAL32: Self = Self {
         order: ByteOrder::Big,
-        long: 4,
-        address: 8,
-        wide_char: 2,
-        logical: 4,
-        long_double: LongDouble::Binary128,
+        widths: Widths {
+            long: 4,
+            address: 8,
+            wide_char: 2,
+            logical: 4,
+            long_double: LongDouble::Binary128,
+        },
     };
+
+    /// A machine with this byte order and these widths.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Architecture`] if a width is not one of those that [`Widths`] lists.
+    pub fn from_widths(order: ByteOrder, widths: Widths) -> Result<Self, Error> {
+        let possible: [(_, _, &[usize]); 4] = [
+            ("long", widths.long, &[4, 8]),
+            ("address", widths.address, &[4, 8]),
+            ("wchar_t", widths.wide_char, &[2, 4]),
+            ("LOGICAL", widths.logical, &[1, 2, 4, 8]),
+        ];
+        for (property, bytes, possible) in possible {
+            let bytes = bytes.into();
+            if !possible.contains(&bytes) {
+                return Err(Error::Architecture { property, bytes, possible });
+            }
+        }
+        Ok(Self { order, widths })
+    }
 
     /// The order of the bytes of its numbers.
     pub const fn byte_order(self) -> ByteOrder {
         self.order
     }
 
-    /// The format of its `long double`.
-    pub const fn long_double(self) -> LongDouble {
-        self.long_double
+    /// The widths of its types.
+    pub const fn widths(self) -> Widths {
+        self.widths
     }
 
-    /// Sets the byte order.
-    #[must_use]
-    pub const fn with_byte_order(self, order: ByteOrder) -> Self {
+    /// The same machine with another byte order.
+    pub(crate) const fn with_byte_order(self, order: ByteOrder) -> Self {
         Self { order, ..self }
-    }
-
-    /// Sets the format of `long double`.
-    #[must_use]
-    pub const fn with_long_double(self, long_double: LongDouble) -> Self {
-        Self { long_double, ..self }
-    }
-
-    /// Sets the number of bytes of `long` and `unsigned long`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Architecture`] if the number is not 4 or 8.
-    pub fn with_long(self, bytes: usize) -> Result<Self, Error> {
-        Ok(Self { long: width("long", bytes, &[4, 8])?, ..self })
-    }
-
-    /// Sets the number of bytes of an address (`MPI_AINT`).
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Architecture`] if the number is not 4 or 8.
-    pub fn with_address(self, bytes: usize) -> Result<Self, Error> {
-        Ok(Self { address: width("address", bytes, &[4, 8])?, ..self })
-    }
-
-    /// Sets the number of bytes of `wchar_t`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Architecture`] if the number is not 2 or 4.
-    pub fn with_wide_char(self, bytes: usize) -> Result<Self, Error> {
-        Ok(Self { wide_char: width("wchar_t", bytes, &[2, 4])?, ..self })
-    }
-
-    /// Sets the number of bytes of a Fortran `LOGICAL`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Architecture`] if the number is not 1, 2, 4 or 8.
-    pub fn with_logical(self, bytes: usize) -> Result<Self, Error> {
-        Ok(Self { logical: width("LOGICAL", bytes, &[1, 2, 4, 8])?, ..self })
     }
 
     /// Bytes of one value of a basic datatype in a packed stream of the described machine.
@@ -148,24 +144,15 @@ impl Architecture {
     /// }
     /// ```
     pub const fn size_of(self, basic: Basic) -> usize {
+        let Widths { long, address, wide_char, logical, long_double } = self.widths;
         match basic {
-            Basic::Long | Basic::UnsignedLong => self.long as usize,
-            Basic::Aint => self.address as usize,
-            Basic::WideChar => self.wide_char as usize,
-            Basic::Logical => self.logical as usize,
-            Basic::LongDouble => self.long_double.size(),
-            Basic::LongDoubleComplex | Basic::CxxLongDoubleComplex => 2 * self.long_double.size(),
+            Basic::Long | Basic::UnsignedLong => long as usize,
+            Basic::Aint => address as usize,
+            Basic::WideChar => wide_char as usize,
+            Basic::Logical => logical as usize,
+            Basic::LongDouble => long_double.size(),
+            Basic::LongDoubleComplex | Basic::CxxLongDoubleComplex => 2 * long_double.size(),
             other => other.size(),
         }
-    }
-}
-
-/// Checks that a width is one of the possible widths.
-#[expect(clippy::cast_possible_truncation, reason = "one of a few small numbers")]
-fn width(property: &'static str, bytes: usize, possible: &'static [usize]) -> Result<u8, Error> {
-    if possible.contains(&bytes) {
-        Ok(bytes as u8)
-    } else {
-        Err(Error::Architecture { property, bytes, possible })
     }
 }

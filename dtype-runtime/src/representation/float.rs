@@ -176,9 +176,16 @@ pub(crate) fn convert(bits: u128, from: LongDouble, to: LongDouble) -> Result<u1
     to.encode(negative, number)
 }
 
-/// The same number in another format of IEEE 754, with sizes of 2, 4 or 8 bytes; `None` if that format does not have the number.
-/// A NaN becomes a quiet one, with the same sign and as much of its payload as there is room for.
-pub(crate) fn same_float(bits: u128, from: usize, to: usize) -> Option<u128> {
+/// The bits of the same number in another binary format of IEEE 754. `from` and `to` are the formats' sizes: 2, 4 or 8 bytes.
+/// `None` for another size, and if the other format does not have the number. A NaN becomes a quiet one, with the same sign and
+/// as much of its payload as there is room for.
+///
+/// ```
+/// use dtype_runtime::representation::same_float;
+/// assert_eq!(same_float(0.5_f64.to_bits().into(), 8, 4), Some(0.5_f32.to_bits().into()));
+/// assert_eq!(same_float(0.1_f64.to_bits().into(), 8, 4), None);
+/// ```
+pub fn same_float(bits: u128, from: usize, to: usize) -> Option<u128> {
     let (from, to) = (Format::of_bytes(from)?, Format::of_bytes(to)?);
     let (negative, number) = from.decode(bits)?;
     let converted = to.encode(negative, number).ok()?;
@@ -191,7 +198,7 @@ pub(crate) fn same_float(bits: u128, from: usize, to: usize) -> Option<u128> {
 mod tests {
     use super::LongDouble::{Binary64, Binary128, X87In16};
     use super::*;
-    use crate::numbers::Numbers;
+    use dtype_test_support::numbers::Numbers;
 
     const ONE_X87: u128 = 0x3fff_8000_0000_0000_0000;
     const ONE_QUAD: u128 = 0x3fff << 112;

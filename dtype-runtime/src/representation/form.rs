@@ -67,7 +67,7 @@ impl Form {
             basic,
             Basic::LongDouble | Basic::LongDoubleComplex | Basic::CxxLongDoubleComplex
         );
-        let (here, there) = (Architecture::HOST.long_double(), remote.long_double());
+        let (here, there) = (Architecture::HOST.widths().long_double, remote.widths().long_double);
         let form = if is_long_double && here != there {
             if !float::convertible(here, there) {
                 return Err(Error::NoConversion { basic: basic.name(), here, there });

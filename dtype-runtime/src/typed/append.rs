@@ -22,14 +22,14 @@ mod sealed {
 
         fn append(&mut self, bytes: &[u8]);
 
-        /// Reserves room for more bytes, and returns its start.
-        fn room(&mut self, more: usize) -> *mut u8;
+        /// Reserves memory for more bytes after the last one, and returns its start.
+        fn reserve(&mut self, more: usize) -> *mut u8;
 
-        /// Adds bytes that were written to the room to the length.
+        /// Adds bytes that were written to the reserved memory to the length.
         ///
         /// # Safety
         ///
-        /// The last call of `room` must have made room for as many, and all of them must have been written since.
+        /// The last call of `reserve` must have reserved as many, and all of them must have been written since.
         unsafe fn grow(&mut self, more: usize);
     }
 }
@@ -52,8 +52,8 @@ macro_rules! append_bytes {
             }
 
             #[inline]
-            fn room(&mut self, more: usize) -> *mut u8 {
-                self.reserve(more);
+            fn reserve(&mut self, more: usize) -> *mut u8 {
+                <$bytes>::reserve(self, more);
                 self.spare_capacity_mut().as_mut_ptr().cast()
             }
 

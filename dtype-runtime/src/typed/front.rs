@@ -31,9 +31,11 @@ impl<'a> RecordPacker<'a> {
     pub fn new<T: Datatype>(items: &'a [T]) -> Self {
         /// # Safety
         ///
-        /// As `pack_records`, for `count` values of `T`, which must be readable.
+        /// `items` must be the first of `count` readable values of `T`. `out` must be valid for writing their packed bytes, and
+        /// not overlap them.
         unsafe fn pack<T: Datatype>(items: *const u8, count: usize, out: *mut u8) {
-            // SAFETY: passed on to the caller.
+            // SAFETY: the caller guarantees `count` readable values, and a destination for their packed bytes that does not
+            // overlap them.
             unsafe { pack_records::<T>(core::slice::from_raw_parts(items.cast(), count), out) }
         }
         let (stride, size) = (size_of::<T>(), T::TYPE_MAP.size());
@@ -44,8 +46,8 @@ impl<'a> RecordPacker<'a> {
     /// Packs as many of the remaining records as `out` has room for, and returns the number of bytes. Records without data need
     /// no room.
     pub fn pack(&mut self, out: &mut [u8]) -> usize {
-        let room = out.len().checked_div(self.size).unwrap_or(usize::MAX);
-        let count = room.min(self.count);
+        let fitting = out.len().checked_div(self.size).unwrap_or(usize::MAX);
+        let count = fitting.min(self.count);
         // SAFETY: `count` more values of the type that `pack` was made for are borrowed for `'a`, from `next` on. `out` has room for
         // their packed bytes, and is borrowed exclusively, so it does not overlap them.
         unsafe {

@@ -1,6 +1,6 @@
 //! The moves of one record whose fields are used just before or just after it is copied.
 //!
-//! [`pieces`](crate::kernel::pieces) copies a run in as few moves as possible: 21 bytes are 16 and an overlapping 16. That is
+//! [`constant`](crate::kernel::constant) copies a run in as few moves as possible: 21 bytes are 16 and an overlapping 16. That is
 //! best for many records. But a processor forwards what it has just stored to a load only if a single store has all the bytes
 //! of the load. Otherwise the load stalls until the stores are in the cache, which takes longer than the whole copy. So a
 //! single record is copied in moves that no aligned field crosses: each starts at a multiple of its own width, which is a power

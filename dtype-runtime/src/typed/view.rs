@@ -115,10 +115,10 @@ pub fn view_memory<T: Datatype>(bytes: &[u8]) -> Result<&[T], Error> {
         /// The number of packed bytes to check at a time.
         const BATCH: usize = 4096;
         let size = T::TYPE_MAP.size();
-        let most = BATCH.checked_div(size).unwrap_or(1).max(1);
-        let mut packed = alloc::vec![0; most.min(count) * size];
-        for first in (0..count).step_by(most) {
-            let number = most.min(count - first);
+        let batch = BATCH.checked_div(size).unwrap_or(1).max(1);
+        let mut packed = alloc::vec![0; batch.min(count) * size];
+        for first in (0..count).step_by(batch) {
+            let number = batch.min(count - first);
             let packed = &mut packed[..number * size];
             let memory = bytes[first * record..(first + number) * record].as_ptr();
             // SAFETY: the bytes are the memory of `number` records, initialised, of which `Pack` only reads those that

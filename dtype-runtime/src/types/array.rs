@@ -142,7 +142,7 @@ impl Share {
     /// The stride if there is at most one block: greater than any dimension.
     const NO_STEP: u64 = u64::MAX;
 
-    /// Whether the blocks are dealt out in turn, at a distance that the dimension has room for.
+    /// Whether there may be several blocks, dealt out in turn.
     fn is_cyclic(&self) -> bool {
         self.step != Self::NO_STEP
     }
@@ -208,7 +208,7 @@ impl Share {
             let start = self.start + if self.whole > 0 { self.whole * self.step } else { 0 };
             add(Type::contiguous(self.rest, old)?, start)?;
         }
-        // Two different constructors made the parts, so no two of them are equal.
+        // One part is an hvector, the other contiguous, so comparing them is useless.
         let share = Type::structure_of(members.into(), |_| false)?;
         Type::resized(&share, 0, bytes(self.global)?)
     }

@@ -66,8 +66,8 @@ impl Hull {
         Self { call, data: None, marks, own: marks, span: None, align: 1 }
     }
 
-    /// Adds copies of a part, with the least and the greatest of their displacements. `rules` must be the strongest rule of all
-    /// parts.
+    /// Adds copies of a part; `displacements` are the least and the greatest displacement of these copies. `rules` must be the
+    /// strongest rule of all parts.
     pub(super) fn add(
         &mut self,
         part: &Type,
@@ -160,7 +160,7 @@ impl Hull {
     #[inline(never)]
     fn mpich(&self, mixed: bool) -> Result<(i64, i64), Error> {
         let (lb, ub) = self.span.unwrap_or((0, 0));
-        // A marker may replace a bound, which then need not fit.
+        // A bound that a marker replaces need not fit 64 bits.
         let fits = |bound, quantity| i64::try_from(bound).map_err(|_| self.overflow(quantity));
         let ub = match self.own.ub {
             Some(ub) => ub,

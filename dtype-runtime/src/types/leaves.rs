@@ -9,7 +9,7 @@ use core::mem;
 use super::bounds::{BoundsRule, Interval, Marks};
 use super::{Combiner, Constructor, Flags, Inner, Lazy, Type};
 use crate::basic::Basic;
-use crate::shared::{Room, Shared, Static};
+use crate::shared::{Shared, Static, UninitShared};
 
 const NO_MARKS: Marks = Marks { lb: None, ub: None };
 
@@ -90,7 +90,7 @@ impl Type {
     /// The type of a Fortran kind, which a basic datatype represents.
     pub(super) fn fortran(combiner: Combiner, digits: [Option<u32>; 2], basic: Basic) -> Self {
         let constructor = Constructor::Fortran { combiner, digits, basic };
-        Self(Room::new().fill(leaf(constructor, Some(basic), NO_MARKS)))
+        Self(UninitShared::new().fill(leaf(constructor, Some(basic), NO_MARKS)))
     }
 }
 

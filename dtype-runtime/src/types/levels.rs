@@ -9,8 +9,8 @@ use super::{Item, Type, items};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Level {
     /// Displacement of the first repetition in bytes: from the origin for the outermost level, from the start of
-    /// a repetition of the level around it for the others. The outermost level has the sum of all nested
-    /// displacements; the others have 0.
+    /// a repetition of the level around it for the others. Only the outermost level has a displacement: the sum
+    /// of all nested ones. The others have 0.
     pub base: i64,
     /// Packed bytes of one repetition: at the innermost level the length of a run, at other levels `length ·
     /// count` of the next inner level.

@@ -9,11 +9,11 @@
 //!
 //! 1. *Nesting* ([`nests`]): a loop's body fits between its repetitions. In `vector(4, 1, 6, f64)` the body has 8
 //!    bytes, the stride is 48: disjoint, and the whole covers bytes 0 to 152, which is the body of the next outer loop.
-//! 2. *Strides by size* ([`Layout::is_disjoint`]): nesting fails for a transpose. Take the columns of a 3 × 3 matrix of
+//! 2. *Strides by size* ([`NestedBlocks::is_disjoint`]): nesting fails for a transpose. Take the columns of a 3 × 3 matrix of
 //!    bytes, one after another: an outer loop of 3 with stride 1 around an inner loop of 3 with stride 3. The inner
 //!    loop covers 7 bytes, more than the outer stride. But the order of loops does not affect the set of bytes. Sorted
 //!    by size, the loop with stride 1 comes first and covers 3 bytes, so repetitions with stride 3 do not overlap.
-//! 3. *Modulo the strides* ([`Layout::is_disjoint_modulo_strides`]): each block alone is disjoint by proof 2, but the
+//! 3. *Modulo the strides* ([`NestedBlocks::is_disjoint_modulo_strides`]): each block alone is disjoint by proof 2, but the
 //!    ranges of several interleave. Two columns of f64, at 0 and at 8, both with stride 16: modulo 16, the greatest
 //!    common divisor of all strides, the first column lies at 0 to 8 and the second at 8 to 16, in every repetition.
 //!
@@ -49,15 +49,15 @@ pub(crate) fn overlaps(entries: &[Entry], count: u64, extent: i64) -> bool {
     if body.is_empty() || count == 0 || nests(body, instances).is_some() {
         return false;
     }
-    let mut layout = Layout::default();
-    let outermost = layout.enter(instances, None);
-    layout.collect(body, outermost);
-    !layout.is_disjoint() && layout.expanded_blocks_touch()
+    let mut nested = NestedBlocks::default();
+    let outermost = nested.enter(instances, None);
+    nested.collect(body, outermost);
+    !nested.is_disjoint() && nested.expanded_blocks_touch()
 }
 
 /// The blocks of a description, each with the loops around it.
 #[derive(Default)]
-struct Layout {
+struct NestedBlocks {
     blocks: Vec<Block>,
     /// Each loop, with the index of the loop around it.
     loops: Vec<(Dimension, Option<usize>)>,
@@ -115,7 +115,7 @@ fn hull_of_disjoint(parts: &mut [Extent]) -> Option<Extent> {
     }
 }
 
-impl Layout {
+impl NestedBlocks {
     /// Adds a loop inside another, unless it has a single iteration.
     fn enter(&mut self, dimension: Dimension, around: Option<usize>) -> Option<usize> {
         if dimension.count == 1 {

@@ -9,7 +9,7 @@ use super::blocks::BlockList;
 use super::bounds::{BoundsRule, Hull, last_step, overflow};
 use super::{Constructor, Flags, Inner, Lazy, Type};
 use crate::error::Error;
-use crate::shared::Room;
+use crate::shared::UninitShared;
 use crate::typemap::MAX_DEPTH;
 
 /// The maximum number of entries in a description, loops not expanded.
@@ -170,10 +170,10 @@ impl Parts {
         Ok(())
     }
 
-    /// Includes the bounds of copies of `old`, with the least and the greatest of their displacements.
+    /// Includes the bounds of copies of `old`; `extremes` are the least and the greatest displacement of these copies.
     #[inline(always)]
-    fn bound(&mut self, old: &Type, places: (i64, i64)) -> Result<(), Error> {
-        self.bounds.add(old, places, self.rules)?;
+    fn bound(&mut self, old: &Type, extremes: (i64, i64)) -> Result<(), Error> {
+        self.bounds.add(old, extremes, self.rules)?;
         // A marker itself does not have the flag; the type that contains it does.
         self.user |= match old.constructor() {
             Constructor::LbMarker => Flags::USER_LB,
@@ -213,8 +213,8 @@ impl Parts {
             | Flags::DATA.when(self.size > 0);
         let Self { size, elements, bounds, depth, entries, rules, .. } = self;
         let Hull { data, marks: markers, align, .. } = bounds;
-        let room = Room::new();
-        Ok(Type(room.fill(Inner {
+        let memory = UninitShared::new();
+        Ok(Type(memory.fill(Inner {
             constructor: constructor(),
             size,
             elements,

@@ -4,11 +4,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::case::Case;
 use crate::fragments::{fragments, lengths, shuffled};
-use crate::model::{config, trees, trees_with_lists};
 use bytes::{Buf, BufMut};
 use dtype_runtime::{Basic, Buffer, BufferMut, Error, Packer, Type, Unpacker, pack};
+use dtype_test_support::case::Case;
+use dtype_test_support::model::{config, trees, trees_with_lists};
 use proptest::prelude::*;
 
 /// Writes as many of `bytes` as fit into the chunk at the position, and returns the chunk's length.

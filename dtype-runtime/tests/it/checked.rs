@@ -9,12 +9,12 @@ use core::num::NonZero;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::fused::{Fused, PANICS};
-use crate::model::cases::cases;
 use dtype_runtime::{
     Datatype, Error, FixedStr, FixedVec, Maybe, Packed, Representation, Unpacker, pack, pack_as,
     unpack, unpack_as, unpack_into, unpack_one, view, view_mut,
 };
+use dtype_test_support::cases::cases;
+use dtype_test_support::fused::{Fused, PANICS};
 use proptest::prelude::*;
 
 /// `start` is not after `end`.

@@ -2,10 +2,16 @@
 //! arrived in part, and positions in errors.
 
 use dtype_runtime::convertor::Checksum;
-use dtype_runtime::representation::{Architecture, ByteOrder};
+use dtype_runtime::representation::{Architecture, ByteOrder, Widths};
 use dtype_runtime::{
     Basic, BufferMut, Datatype, Error, Packer, Representation, Type, TypeMap, Unpacker, pack,
 };
+
+/// A machine like this one, but with a `LOGICAL` of 8 bytes.
+fn wide() -> Representation {
+    let widths = Widths { logical: 8, ..Widths::HOST };
+    Representation::Foreign(Architecture::from_widths(ByteOrder::NATIVE, widths).unwrap())
+}
 
 /// The signature depends on the values, and not on their representation.
 #[test]
@@ -129,7 +135,7 @@ unsafe impl Datatype for Logical {
 /// If records are checked one by one, the error still has the position in the whole stream.
 #[test]
 fn a_value_that_does_not_fit_a_checked_record_is_named_by_its_position() {
-    let wide = Representation::Foreign(Architecture::HOST.with_logical(8).unwrap());
+    let wide = wide();
     let record = |flag: u8, value: i64| [&[flag][..], &value.to_ne_bytes()].concat();
     let bytes = [record(1, 7), record(0, -8), record(1, 1 << 40), record(0, 9)].concat();
     for length in [1, 9, 10, 36] {
@@ -185,7 +191,7 @@ mod parallel {
     /// The error names the first value that does not fit, and nothing is written, even if several threads share the bytes.
     #[test]
     fn all_cores_refuse_a_value_before_anything_is_written() {
-        let wide = Representation::Foreign(Architecture::HOST.with_logical(8).unwrap());
+        let wide = wide();
         let logicals = Type::basic(Basic::Logical).commit();
         let conversion = logicals.conversion(wide).unwrap();
         for wrong in [[5, 190_000], [100_000, 150_000]] {

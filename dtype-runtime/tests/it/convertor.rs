@@ -5,28 +5,16 @@
 #[cfg(feature = "std")]
 use std::io::{IoSlice, IoSliceMut, Read, Write};
 
-use crate::case::Case;
 use crate::fragments::{fragments, lengths, shuffled};
-use crate::model::{Map, config, trees, trees_with_lists};
-use dtype_runtime::{Buffer, BufferMut, Committed, Error, Type};
+use dtype_runtime::{Buffer, BufferMut, Error};
+use dtype_test_support::case::Case;
+use dtype_test_support::model::{config, trees_with_lists};
 use proptest::prelude::*;
 
 /// A random type with lists, and a number of instances.
 fn cases() -> impl Strategy<Value = Case> {
     let counts = if cfg!(miri) { 1..3_usize } else { 0..6 };
     (trees_with_lists(4), counts).prop_map(|(tree, count)| Case::new(&tree, count))
-}
-
-/// The basic datatypes of a type, one after another without gaps.
-fn dense(map: &Map) -> Committed {
-    let types: Vec<Type> = map.data.iter().map(|&(basic, _)| Type::basic(basic)).collect();
-    let displacements: Vec<i64> = map
-        .data
-        .iter()
-        .scan(0, |at, (basic, _)| Some(std::mem::replace(at, *at + basic.size() as i64)))
-        .collect();
-    let ty = Type::structure(&vec![1; types.len()], &displacements, &types).unwrap();
-    Type::resized(&ty, 0, map.size() as i64).unwrap().commit()
 }
 
 proptest! {
@@ -195,27 +183,6 @@ proptest! {
             let (from, to) = (case.origin + from, case.origin + to);
             case.committed.copy_within(&mut memory, from as i64, to as i64, case.count).unwrap();
             prop_assert_eq!(&memory, &wanted);
-        }
-    }
-
-    #[test]
-    fn a_transfer_asks_for_one_signature(tree in trees(), count in 0_usize..4) {
-        let case = Case::new(&tree, count);
-        let Case { committed, map, memory, origin, .. } = &case;
-        let expected = case.packed();
-        let flat = dense(map);
-        let mut dense = vec![0; expected.len()];
-        let mut packer = committed.packer(Buffer::new(memory).origin(*origin as i64), count).unwrap();
-        let mut unpacker = flat.unpacker(&mut dense, count).unwrap();
-        prop_assert_eq!(packer.transfer_to(&mut unpacker), Ok(expected.len() as u64));
-        prop_assert!(packer.is_complete() && unpacker.is_complete());
-        prop_assert_eq!(&dense, &expected);
-        if count > 0 && !map.data.is_empty() {
-            // Another number of instances has another signature.
-            let mut packer = committed.packer(Buffer::new(memory).origin(*origin as i64), count - 1).unwrap();
-            let mut unpacker = flat.unpacker(&mut dense, count).unwrap();
-            let refused = packer.transfer_to(&mut unpacker);
-            prop_assert!(matches!(refused, Err(Error::SignatureMismatch { .. })), "{refused:?}");
         }
     }
 }

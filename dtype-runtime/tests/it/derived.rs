@@ -5,14 +5,14 @@
 use core::mem::MaybeUninit;
 use core::num::{NonZero, Wrapping};
 
-use crate::model::cases::cases;
-use crate::numbers::Numbers;
 use dtype_runtime::typemap::{Node, TypeMap};
 use dtype_runtime::types::Combiner;
 use dtype_runtime::{
     Committed, Datatype, Error, Flags, Type, gaps, pack, pack_into, packed_size, runs, unpack,
     unpack_into, zero_gaps,
 };
+use dtype_test_support::cases::cases;
+use dtype_test_support::numbers::Numbers;
 use proptest::prelude::*;
 
 /// A leaf of a type map: its displacement and its valid values.

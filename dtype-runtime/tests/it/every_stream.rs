@@ -5,14 +5,12 @@ use std::fmt::Debug;
 use std::io::{IoSlice, IoSliceMut, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 
-use crate::case::Case;
 use crate::fragments::{fragments, lengths, shuffled};
-use crate::model::{config, trees_with_lists};
 use crate::polynomial::Polynomial;
-use dtype_runtime::convertor::{
-    Backend, Checksum, Checksummed, Fragment, PackStream, UnpackStream,
-};
-use dtype_runtime::{Buffer, BufferMut, Error, Representation};
+use dtype_runtime::convertor::{Backend, Checksum, Checksummed, Fragment, Mode, Native};
+use dtype_runtime::{Buffer, BufferMut, Error, Packer, Representation, Unpacker};
+use dtype_test_support::case::Case;
+use dtype_test_support::model::{config, trees_with_lists};
 use proptest::prelude::*;
 
 /// Memory behind a backend.
@@ -50,21 +48,22 @@ fn sum(bytes: &[u8]) -> Polynomial {
 }
 
 /// Checks that a packer returns `whole` in pieces in any order.
-fn check_packer<S>(
-    stream: &S,
-    summed: Checksummed<S, Polynomial>,
+fn check_packer<'a, M>(
+    stream: &Packer<'a, M>,
+    pack: impl Fn(&mut Packer<'a, M>, &mut [u8]) -> usize,
     whole: &[u8],
     pieces: &[Range<usize>],
 ) where
-    S: PackStream<Error: Debug> + Read + Seek + Clone,
-    Checksummed<S, Polynomial>: Read,
+    M: Mode<PackError: Debug> + Clone,
+    Packer<'a, M>: Read,
+    Checksummed<Packer<'a, M>, Polynomial>: Read,
 {
     let end = whole.len() as u64;
     let mut anywhere = stream.clone();
     for piece in pieces {
         anywhere.set_position(piece.start as u64).unwrap();
         let mut out = vec![0; piece.len()];
-        assert_eq!(anywhere.pack(&mut out).unwrap(), piece.len());
+        assert_eq!(pack(&mut anywhere, &mut out), piece.len());
         assert_eq!((&out[..], anywhere.position()), (&whole[piece.clone()], piece.end as u64));
         assert_eq!(anywhere.remaining(), (whole.len() - piece.end) as u64);
         // The same through the traits of the standard library.
@@ -89,7 +88,7 @@ fn check_packer<S>(
     assert_eq!(number, whole.len().min(57));
     assert_eq!([&first[..], &second].concat()[..number], whole[..number]);
 
-    let mut summed = summed;
+    let mut summed = stream.clone().with_checksum(Polynomial::default());
     let mut all = Vec::new();
     for length in pieces.iter().map(ExactSizeIterator::len) {
         let mut out = vec![0; length];
@@ -102,8 +101,8 @@ fn check_packer<S>(
 }
 
 /// Unpacks the pieces in any order.
-fn unpack_pieces(
-    mut stream: impl UnpackStream<Error: Debug>,
+fn unpack_pieces<M: Mode<Error: Debug>>(
+    mut stream: Unpacker<'_, M>,
     whole: &[u8],
     pieces: &[Range<usize>],
 ) {
@@ -129,10 +128,10 @@ fn write_pieces(mut stream: impl Write + Seek, whole: &[u8], pieces: &[Range<usi
 }
 
 /// Unpacks half of a stream and writes the rest, with a checksum.
-fn write_summed<S>(mut summed: Checksummed<S, Polynomial>, whole: &[u8])
+fn write_summed<'a, M>(mut summed: Checksummed<Unpacker<'a, M>, Polynomial>, whole: &[u8])
 where
-    S: UnpackStream<Error: Debug>,
-    Checksummed<S, Polynomial>: Write,
+    M: Mode<Error: Debug>,
+    Checksummed<Unpacker<'a, M>, Polynomial>: Write,
 {
     let (first, second) = whole.split_at(whole.len() / 2);
     assert_eq!(summed.unpack(first).unwrap(), first.len());
@@ -188,11 +187,11 @@ proptest! {
         let whole = case.packed();
         let pieces = shuffled(fragments(whole.len(), &lengths), seed);
         let packer = committed.packer(buffer, count).unwrap();
-        check_packer(&packer, packer.clone().with_checksum(Polynomial::default()), &whole, &pieces);
+        check_packer(&packer, Packer::<Native>::pack, &whole, &pieces);
 
         let device = Device(case.memory.clone());
         let packer = committed.packer_with(device, origin.into(), count).unwrap();
-        check_packer(&packer, packer.clone().with_checksum(Polynomial::default()), &whole, &pieces);
+        check_packer(&packer, |packer, out| packer.pack(out).unwrap(), &whole, &pieces);
         let mut packer = packer;
         for position in pieces.iter().map(|piece| piece.start as u64) {
             packer.set_position(position).unwrap();
@@ -204,7 +203,7 @@ proptest! {
         let whole = conversion.pack_to_vec(buffer, count).unwrap();
         let pieces = shuffled(fragments(whole.len(), &lengths), seed);
         let packer = conversion.packer(buffer, count).unwrap();
-        check_packer(&packer, packer.clone().with_checksum(Polynomial::default()), &whole, &pieces);
+        check_packer(&packer, |packer, out| packer.pack(out).unwrap(), &whole, &pieces);
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Extreme arguments in every constructor, and then every call on the resulting type. No call panics or runs forever.
 
-use crate::extreme::{counts, types};
-use crate::model::cases::cases;
 use dtype_runtime::Buffer;
 use dtype_runtime::BufferMut;
 use dtype_runtime::types::BoundsRule;
+use dtype_test_support::cases::cases;
+use dtype_test_support::extreme::{counts, types};
 use proptest::prelude::*;
 
 proptest! {

@@ -3,8 +3,7 @@
 use dtype_runtime::convertor::{StackFrame, StackType};
 use dtype_runtime::types::{Elem, EndLoop, Entry, Loop};
 use dtype_runtime::{Basic, Error, Flags, Type};
-
-use crate::seeds::{basic, seed_000, seed_003};
+use dtype_test_support::seeds::{basic, seed_000, seed_003};
 
 fn elem(basic: Basic, count: u64, disp: i64) -> Entry {
     Entry::Elem(Elem { basic, count, disp, extent: basic.size() as i64 })

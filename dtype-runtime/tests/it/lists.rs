@@ -6,9 +6,9 @@
     reason = "everything that is packed here is small"
 )]
 
-use crate::numbers::Numbers;
 use dtype_runtime::plan::{Op, Plan, items};
 use dtype_runtime::{Basic, Buffer, BufferMut, Type};
+use dtype_test_support::numbers::Numbers;
 
 /// Numbers without a pattern, the same at each call.
 fn random(count: usize) -> impl Iterator<Item = u64> {

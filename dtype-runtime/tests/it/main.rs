@@ -1,41 +1,9 @@
 //! The tests, a module for each subject.
 
-#[path = "../case/mod.rs"]
-mod case;
-#[path = "../counting/mod.rs"]
-mod counting;
-#[path = "../extreme/mod.rs"]
-mod extreme;
-#[path = "../fragments/mod.rs"]
 mod fragments;
-#[cfg(feature = "derive")]
-#[path = "../fused/mod.rs"]
-mod fused;
-#[path = "../model/mod.rs"]
-mod model;
-#[cfg(all(feature = "arrow", feature = "half", feature = "num-complex", feature = "derive"))]
-#[path = "../number_pairs/mod.rs"]
-mod number_pairs;
-#[path = "../numbers/mod.rs"]
-mod numbers;
-#[cfg(feature = "derive")]
-#[path = "../odd_names/mod.rs"]
-mod odd_names;
-#[path = "../seeds/mod.rs"]
-mod seeds;
-#[path = "../sources/mod.rs"]
 mod sources;
-#[cfg(feature = "derive")]
-#[path = "../tags/mod.rs"]
-mod tags;
 
-#[cfg(all(feature = "arrow", feature = "derive"))]
-mod arrow;
 mod backend;
-#[cfg(all(feature = "arrow", feature = "derive"))]
-mod batch;
-#[cfg(all(feature = "arrow", feature = "half", feature = "num-complex", feature = "derive"))]
-mod batch_numbers;
 mod bounds;
 #[cfg(feature = "bytes")]
 mod buf_mut;
@@ -78,6 +46,7 @@ mod marshal_memory;
 mod ndarray;
 #[cfg(all(feature = "ordered-float", feature = "uuid", feature = "zerocopy", feature = "derive"))]
 mod other_crates;
+mod outline;
 #[cfg(any(feature = "derive", feature = "std"))]
 mod polynomial;
 mod predefined;
@@ -94,8 +63,6 @@ mod spare_bytes;
 mod stack;
 mod std_types;
 #[cfg(feature = "derive")]
-mod stored;
-#[cfg(feature = "derive")]
 mod streams;
 mod transposes;
 mod ucp;
@@ -103,3 +70,8 @@ mod ucp;
 mod vectors;
 #[cfg(feature = "derive")]
 mod views;
+
+use dtype_test_support::counting::Counting;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;

@@ -1,13 +1,13 @@
 //! Marshalled types: they come back unchanged, equal types have equal bytes, and any other bytes are refused.
 
-use crate::extreme;
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
-use crate::model::{config, trees};
-use crate::numbers::Numbers;
 use dtype_runtime::types::{BoundsRule, Distribution, Order, Pair};
 use dtype_runtime::{Basic, Error, Malformed, Type};
+use dtype_test_support::extreme;
+use dtype_test_support::model::{config, trees};
+use dtype_test_support::numbers::Numbers;
 use proptest::prelude::*;
 
 fn basic(basic: Basic) -> Type {

@@ -1,8 +1,8 @@
 //! The memory that unmarshalling takes is a small multiple of the number of bytes, whatever the bytes are.
 
-use crate::counting::max_in_use;
 use dtype_runtime::types::{Distribution, Order};
 use dtype_runtime::{Basic, Type};
+use dtype_test_support::counting::max_in_use;
 
 /// Unmarshals, and checks that the memory in use meanwhile is limited by the number of bytes.
 fn measure(what: &str, bytes: &[u8]) -> Option<Type> {

@@ -6,10 +6,10 @@
     reason = "indices made elements"
 )]
 
-use crate::model::config;
 use dtype_runtime::ndarray::{ArrayDatatype, unpack};
 use dtype_runtime::types::{Entry, Order};
 use dtype_runtime::{Basic, Datatype, Error, Type};
+use dtype_test_support::model::config;
 use ndarray::{
     Array, Array0, Array1, Array2, Array3, ArrayBase, ArrayD, ArrayView, ArrayViewD, Axis, Data,
     IxDyn, RawData, ShapeBuilder, Slice, arr0, array, s,

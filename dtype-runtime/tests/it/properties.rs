@@ -2,11 +2,11 @@
 
 #![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
 
-use crate::case::Case;
-use crate::model::{Tree, config, has_duplicates, trees, trees_with_lists};
 use dtype_runtime::plan::{Op, Plan, items};
 use dtype_runtime::types::{Combiner, Description, Entry, Level, Pair, UcpField};
 use dtype_runtime::{Basic, Buffer, BufferMut, Error, Flags, Type};
+use dtype_test_support::case::Case;
+use dtype_test_support::model::{Tree, config, has_duplicates, trees, trees_with_lists};
 use proptest::prelude::*;
 
 /// MPICH 4.0.2 packs different bytes of this type: see `dtype-mpi/tests/oracle/RESULTS.md`.

@@ -1,7 +1,7 @@
 //! Fields with other names than in the source, wherever a name is written or looked up.
 
-use crate::odd_names::{NAMES, Step, steps};
 use dtype_runtime::{Columns, Datatype, Error, Packed, columns, pack, unpack};
+use dtype_test_support::odd_names::{NAMES, Step, steps};
 
 #[test]
 fn columns_are_found_by_the_names() {
@@ -87,16 +87,4 @@ fn errors_have_the_names() {
     let packed = pack(&steps());
     let column = Packed::<Step>::new(&packed).unwrap().column::<bool>(&path);
     assert!(column.unwrap().iter().eq([false; 2]));
-}
-
-#[cfg(feature = "arrow")]
-#[test]
-fn arrow_has_the_names() {
-    use dtype_runtime::arrow::{from_arrow, into_arrow, schema};
-
-    let names: Vec<_> =
-        schema::<Step>().fields().iter().map(|field| field.name().clone()).collect();
-    assert_eq!(names, NAMES);
-    let all = into_arrow(columns(&steps())).unwrap();
-    assert_eq!(from_arrow::<Step>(&all).unwrap().to_records().unwrap(), steps());
 }

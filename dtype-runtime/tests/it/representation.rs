@@ -2,27 +2,33 @@
 
 #![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
 
-use crate::case::Case;
 use crate::fragments::{fragments, lengths, shuffled};
-use crate::model::{Tree, config, trees, trees_of, trees_with_lists};
 use crate::polynomial::Polynomial;
 use dtype_runtime::basic::Kind;
-use dtype_runtime::convertor::{Checksum, Conversion, ConvertingPacker};
-use dtype_runtime::representation::{Architecture, ByteOrder, LongDouble};
+use dtype_runtime::convertor::{self, Checksum, Conversion};
+use dtype_runtime::representation::{Architecture, ByteOrder, LongDouble, Widths};
 use dtype_runtime::{
     Basic, Buffer, BufferMut, Datatype, Error, Packer, Representation, Type, Unpacker, pack,
 };
+use dtype_test_support::case::Case;
+use dtype_test_support::model::{Tree, config, trees, trees_of, trees_with_lists};
 use proptest::prelude::*;
+
+/// A machine with the byte order of this one.
+fn host_with(widths: Widths) -> Architecture {
+    Architecture::from_widths(ByteOrder::NATIVE, widths).unwrap()
+}
 
 /// Machines that differ from this one in every property of an [`Architecture`].
 fn representations() -> Vec<Representation> {
-    let [little, big] =
-        [ByteOrder::Little, ByteOrder::Big].map(|order| Architecture::HOST.with_byte_order(order));
-    let old = big.with_long(4).and_then(|old| old.with_address(4)).unwrap();
-    let narrow = little.with_long(4).and_then(|narrow| narrow.with_wide_char(2)).unwrap();
-    let wide = little.with_logical(8).unwrap().with_long_double(LongDouble::Binary128);
-    let odd = big.with_logical(1).unwrap().with_long_double(LongDouble::X87In12);
-    let double = narrow.with_long_double(LongDouble::Binary64);
+    let machine = |order, widths| Architecture::from_widths(order, widths).unwrap();
+    let (little, big, host) = (ByteOrder::Little, ByteOrder::Big, Widths::HOST);
+    let old = machine(big, Widths { long: 4, address: 4, ..host });
+    let narrow = Widths { long: 4, wide_char: 2, ..host };
+    let wide = machine(little, Widths { logical: 8, long_double: LongDouble::Binary128, ..host });
+    let odd = machine(big, Widths { logical: 1, long_double: LongDouble::X87In12, ..host });
+    let double = machine(little, Widths { long_double: LongDouble::Binary64, ..narrow });
+    let narrow = machine(little, narrow);
     let mut all = vec![
         Representation::Native,
         Representation::External32,
@@ -77,8 +83,8 @@ fn value(basic: Basic, number: usize, there: Architecture) -> (Vec<u8>, Vec<u8>)
     for part in 0..parts {
         let number = number + i32::from(part);
         if long_doubles.contains(&basic) {
-            memory.extend(long_double(number, here.long_double(), ByteOrder::NATIVE));
-            packed.extend(long_double(number, there.long_double(), order));
+            memory.extend(long_double(number, here.widths().long_double, ByteOrder::NATIVE));
+            packed.extend(long_double(number, there.widths().long_double, order));
         } else {
             // A small number stands for any bits of its width.
             let number = i64::from(number);
@@ -135,7 +141,7 @@ impl Converted {
         self.case.map.data.iter().any(|(basic, _)| {
             there.size_of(*basic) != basic.size()
                 || basic.size() > 16
-                || there.long_double() != Architecture::HOST.long_double()
+                || there.widths().long_double != Architecture::HOST.widths().long_double
         })
     }
 }
@@ -241,7 +247,7 @@ proptest! {
     }
 }
 
-fn packed(mut stream: ConvertingPacker<'_>) -> Vec<u8> {
+fn packed(mut stream: Packer<'_, convertor::Converted>) -> Vec<u8> {
     let mut bytes = vec![0; stream.remaining() as usize];
     stream.pack(&mut bytes).unwrap();
     bytes
@@ -287,7 +293,7 @@ fn values_that_do_not_fit_change_nothing() {
     assert_eq!((packer.pack(&mut out), packer.is_complete()), (Ok(4), true));
 
     // From a machine with a logical of 8 bytes to a machine with one of 4.
-    let wide = Architecture::HOST.with_logical(8).unwrap();
+    let wide = host_with(Widths { logical: 8, ..Widths::HOST });
     let logical = Type::basic(Basic::Logical).commit();
     let conversion = logical.conversion(Representation::Foreign(wide)).unwrap();
     let bytes = [1_i64, -1 << 40].map(i64::to_ne_bytes).concat();
@@ -309,7 +315,8 @@ fn values_that_do_not_fit_change_nothing() {
 #[test]
 #[cfg(all(target_pointer_width = "64", unix))]
 fn neighbours_of_one_width_have_their_own_conversions() {
-    let old = Architecture::HOST.with_byte_order(ByteOrder::Big).with_long(4).unwrap();
+    let widths = Widths { long: 4, ..Widths::HOST };
+    let old = Architecture::from_widths(ByteOrder::Big, widths).unwrap();
     let basics = [Basic::Long, Basic::I32, Basic::UnsignedLong, Basic::F32];
     let ty = Type::structure(&[1; 4], &[0, 8, 16, 24], &basics.map(Type::basic)).unwrap();
     let conversion = ty.commit().conversion(Representation::Foreign(old)).unwrap();
@@ -346,7 +353,7 @@ fn all_threads_refuse_the_value_that_one_thread_refuses() {
     const RECORDS: usize = 60_000;
     let ty = Type::structure(&[1, 2], &[0, 4], &[Basic::I32, Basic::Logical].map(Type::basic));
     let ty = ty.unwrap().commit();
-    let wide = Architecture::HOST.with_logical(8).unwrap();
+    let wide = host_with(Widths { logical: 8, ..Widths::HOST });
     let conversion = ty.conversion(Representation::Foreign(wide)).unwrap();
     let record = |n: i32| {
         [&n.to_ne_bytes()[..], &i64::from(n).to_ne_bytes(), &i64::from(-n).to_ne_bytes()].concat()
@@ -456,7 +463,7 @@ fn long_doubles() {
     quad.unpack(&bytes, &mut back, 1).unwrap();
     assert_eq!((&back[..10], &back[10..]), (&pi[..10], &[0; 6][..]));
     // A `double` has the rounded value. The largest values do not fit it.
-    let double = Architecture::HOST.with_long_double(LongDouble::Binary64);
+    let double = host_with(Widths { long_double: LongDouble::Binary64, ..Widths::HOST });
     let double = committed.conversion(Representation::Foreign(double)).unwrap();
     double.pack(&pi, 1, &mut bytes).unwrap();
     assert_eq!(bytes[..8], std::f64::consts::PI.to_le_bytes());
@@ -465,7 +472,7 @@ fn long_doubles() {
     assert_eq!(double.pack(&large, 1, &mut bytes), Err(refused.clone()));
     assert_eq!(refused.to_string(), "packed byte 0: the number does not fit binary64");
     // A format that only its own machine can convert.
-    let sum = Architecture::HOST.with_long_double(LongDouble::DoubleDouble);
+    let sum = host_with(Widths { long_double: LongDouble::DoubleDouble, ..Widths::HOST });
     let refused = committed.conversion(Representation::Foreign(sum)).unwrap_err();
     assert_eq!(
         refused.to_string(),
@@ -476,10 +483,16 @@ fn long_doubles() {
 
 #[test]
 fn impossible_machines_are_refused() {
-    let host = Architecture::HOST;
-    let refused =
-        [host.with_long(3), host.with_address(2), host.with_wide_char(1), host.with_logical(16)]
-            .map(|refused| refused.unwrap_err().to_string());
+    let host = Widths::HOST;
+    let refused = [
+        Widths { long: 3, ..host },
+        Widths { address: 2, ..host },
+        Widths { wide_char: 1, ..host },
+        Widths { logical: 16, ..host },
+    ];
+    let refused = refused.map(|widths| {
+        Architecture::from_widths(ByteOrder::NATIVE, widths).unwrap_err().to_string()
+    });
     assert_eq!(
         refused,
         [

@@ -1,9 +1,9 @@
 //! The convertor's stack, compared with a walk of the description that converts one byte after another.
 
-use crate::model::{config, trees};
 use dtype_runtime::convertor::{StackFrame, StackType};
 use dtype_runtime::types::{Description, Entry};
 use dtype_runtime::{Basic, Error, Type};
+use dtype_test_support::model::{config, trees};
 use proptest::prelude::*;
 
 /// A frame: its index, its basic datatype if it is a data frame, its count and its displacement.

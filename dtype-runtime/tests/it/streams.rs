@@ -7,7 +7,7 @@
 use std::io::{Seek, SeekFrom, Write};
 
 use crate::polynomial::Polynomial;
-use dtype_runtime::convertor::{Checksum, Segment, Stream};
+use dtype_runtime::convertor::{Checksum, Segment};
 use dtype_runtime::{Basic, Datatype, Error, Packer, Type, Unpacker, pack};
 
 /// A record with padding, a skipped field, and values for which some bits are invalid.
@@ -146,22 +146,6 @@ fn instances_that_touch_are_one_piece() {
     assert_eq!(pieces, [Segment { disp: 3, len: end - 4 }]);
     let items = vec![0_u16; if cfg!(miri) { 1 << 10 } else { 1 << 20 }];
     assert_eq!(Packer::new(&items).chunk().len(), 2 * items.len());
-}
-
-#[test]
-fn transfers_that_do_not_fit_say_why() {
-    let mut numbers = [0_u16; 4];
-    let mut packer = Packer::new(&[1_u16, 2, 3, 4]);
-    let (mut front, mut back) = Unpacker::new(&mut numbers).split_at(4).unwrap();
-    assert_eq!(packer.transfer_to(&mut front), Err(Error::Position { position: 8, end: 4 }));
-    let refused = packer.transfer_to(&mut back).unwrap_err();
-    assert_eq!(
-        refused.to_string(),
-        "the sender is at position 0 of the packed stream, the receiver at 4"
-    );
-    packer.set_position(4).unwrap();
-    assert_eq!(packer.transfer_to(&mut back), Ok(4));
-    assert_eq!(numbers, [0, 0, 3, 4]);
 }
 
 type Odd = ((u8, u16), (u16, u8, u32), (u8, u64));
@@ -431,6 +415,5 @@ fn a_stream_is_complete_after_its_last_byte() {
     assert!(packer.is_complete() && unpacker.is_complete());
     packer.set_position(7).unwrap();
     assert!(!packer.is_complete());
-    // The trait `Stream` gives the same answer.
-    assert!(Stream::is_complete(&unpacker) && !Stream::is_complete(&packer));
+    assert!(unpacker.is_complete() && !packer.is_complete());
 }

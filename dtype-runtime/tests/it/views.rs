@@ -3,11 +3,11 @@
 
 use core::num::NonZero;
 
-use crate::model::cases::cases;
 use dtype_runtime::{
     Datatype, Error, Packed, Representation, bytes_of, bytes_of_mut, pack, pack_as, pack_iter,
     pack_onto, unpack, unpack_as, unpack_one, view, view_mut,
 };
+use dtype_test_support::cases::cases;
 use proptest::prelude::*;
 
 /// A struct with padding after `flag`, and with a struct inside.

@@ -9,10 +9,10 @@
 #![allow(clippy::float_cmp, reason = "values come back as they were")]
 #![allow(clippy::items_after_statements, reason = "structs beside the test that uses them")]
 
-use crate::model;
-use crate::tags::{Kind, Tag};
 use crate::{alone, each_isa};
 use dtype_runtime::{Basic, Columns, Datatype, Error, columns};
+use dtype_test_support::model;
+use dtype_test_support::tags::{Kind, Tag};
 use proptest::prelude::*;
 
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
@@ -283,4 +283,34 @@ proptest! {
         let numbers: Vec<i128> = records.iter().map(|record| record.3).collect();
         prop_assert_eq!(all.get::<i128>("3").unwrap(), numbers);
     }
+}
+
+#[test]
+fn a_column_by_number_as_other_values() {
+    let records = [(1_u32, true), (2, false), (0x0300_0000, true)];
+    let mut all = columns(&records);
+    let paths = Columns::<(u32, bool)>::all_fields().map(|field| field.path);
+    assert_eq!(paths.collect::<Vec<_>>(), ["0", "1"]);
+
+    // The column stays where its bytes are no whole values of the type, or no values of it.
+    let partial = Error::PartialRecord { actual: 12, record: 5 };
+    assert_eq!(all.take_raw::<[u8; 5]>(0), Err(partial));
+    assert!(matches!(all.take_raw::<bool>(0), Err(Error::InvalidValue { .. })));
+    assert!(matches!(all.take_raw::<u8>(2), Err(Error::NoField { .. })));
+    // With another alignment, the values are copied.
+    let bytes = columns(&records).take_raw::<[u8; 4]>(0).unwrap();
+    assert_eq!(bytes.into_iter().map(u32::from_ne_bytes).collect::<Vec<_>>(), [1, 2, 0x0300_0000]);
+    assert_eq!(all.take_raw::<u32>(0).unwrap(), [1, 2, 0x0300_0000]);
+    assert_eq!(all.take_raw::<u8>(1).unwrap(), [1, 0, 1]);
+    assert!(matches!(all.take_raw::<u8>(1), Err(Error::NoField { .. })));
+    assert!(matches!(all.set_raw(1, &[1; 3]), Err(Error::NoField { .. })));
+
+    let mut all = columns(&records);
+    let wrong = Error::PackedLength { expected: 3, actual: 4 };
+    assert_eq!(all.set_raw(1, &[1; 4]), Err(wrong));
+    all.set_raw(1, &[0, 1, 2]).unwrap();
+    let error = all.to_records().unwrap_err();
+    assert_eq!(error.to_string(), "record 2, field 1: 0x2 is not a valid bool");
+    all.set_raw(1, &[0, 1, 1]).unwrap();
+    assert_eq!(all.to_records().unwrap(), [(1, false), (2, true), (0x0300_0000, true)]);
 }

@@ -3,10 +3,10 @@
 #![allow(dead_code, reason = "only the layout of the structs counts")]
 
 use crate::alone;
-use crate::seeds::{basic, seed_000};
 use dtype_runtime::explain::ExplainStyle;
-use dtype_runtime::kernels::{Isa, select};
+use dtype_runtime::isa::{Isa, select};
 use dtype_runtime::{Basic, Datatype, Representation, Type};
+use dtype_test_support::seeds::{basic, seed_000};
 
 #[derive(Datatype)]
 #[repr(u8)]

@@ -430,7 +430,7 @@ fn check_records() {
     let packed = Pages::reserve(3 * PAGE);
     let (memory_page, packed_page) = (memory.open(PAGE), packed.open(PAGE));
     // Lengths and displacements of the runs of a record, and the stride between two records.
-    let shapes: [(&[u64], &[i64], i64); 18] = [
+    let shapes: [(&[u64], &[i64], i64); 21] = [
         (&[13], &[0], 16),
         (&[1, 8], &[0, 8], 16),
         (&[8, 1], &[8, 3], 16),
@@ -449,6 +449,14 @@ fn check_records() {
         (&[5], &[2], 8),
         (&[7, 5], &[9, 0], 16),
         (&[13], &[3], 16),
+        // Short runs with more packed bytes than a register: copied in steps. The last run of the second touches the next record.
+        (&[5; 16], &[2, 9, 16, 23, 30, 37, 44, 51, 58, 65, 72, 79, 86, 93, 100, 107], 120),
+        (&[6; 14], &[0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104], 110),
+        (
+            &[3, 5, 7, 9, 5, 3, 7, 9, 5, 7, 9, 7],
+            &[90, 80, 60, 70, 0, 6, 10, 20, 34, 40, 110, 50],
+            119,
+        ),
     ];
     for (lengths, places, stride) in shapes {
         let record = Type::hindexed(lengths, places, &byte).unwrap();

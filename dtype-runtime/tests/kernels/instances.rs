@@ -11,9 +11,9 @@
 
 use std::io::{Read, Write};
 
-use crate::model::config;
 use crate::{alone, each_isa};
 use dtype_runtime::{Basic, Buffer, BufferMut, Committed, Representation, Type};
+use dtype_test_support::model::config;
 use proptest::prelude::*;
 
 /// After this number of calls, every way to copy the instances has been used.

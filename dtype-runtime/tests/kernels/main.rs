@@ -1,17 +1,8 @@
 //! Tests that select kernels. The selection applies to the whole process, so these tests have a process of their own.
 
-#[path = "../model/mod.rs"]
-mod model;
-#[cfg(feature = "derive")]
-#[path = "../seeds/mod.rs"]
-mod seeds;
-#[cfg(feature = "derive")]
-#[path = "../tags/mod.rs"]
-mod tags;
-
 #[cfg(feature = "derive")]
 mod columns;
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", feature = "derive"))]
 mod decisions;
 #[cfg(feature = "derive")]
 mod explain;
@@ -25,7 +16,7 @@ mod padding;
 mod races;
 mod same_bytes;
 
-use dtype_runtime::kernels::{Isa, available, select};
+use dtype_runtime::isa::{Isa, available, select};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The lock of the tests that select kernels: only one of them runs at a time.

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
 use dtype_runtime::commit::Committed;
-use dtype_runtime::convertor::ConvertingUnpacker;
-use dtype_runtime::representation::{Architecture, LongDouble};
+use dtype_runtime::convertor::Converted;
+use dtype_runtime::representation::{Architecture, ByteOrder, LongDouble, Widths};
 use dtype_runtime::{
     Basic, Buffer, BufferMut, Datatype, Error, Flags, Packer, Representation, Type, Unpacker, pack,
 };
@@ -37,7 +37,7 @@ fn together<W: FnOnce() + Send>(work: impl IntoIterator<Item = W>) {
 /// After another instruction set was selected, a part of a message is copied with that set.
 #[test]
 fn fragments_while_instructions_are_selected() {
-    use dtype_runtime::kernels::{Isa, available, select, selected};
+    use dtype_runtime::isa::{Isa, available, select, selected};
 
     let _alone = crate::alone();
     let before = selected();
@@ -451,7 +451,7 @@ fn foreign_parts<'a>(
     representation: Representation,
     memory: &'a mut [u8],
     cuts: &[usize; THREADS + 1],
-) -> Vec<ConvertingUnpacker<'a>> {
+) -> Vec<Unpacker<'a, Converted>> {
     let mut rest = case.unpacker(memory).with_representation(representation).unwrap();
     let mut parts = Vec::new();
     for &cut in &cuts[1..THREADS] {
@@ -473,9 +473,11 @@ fn parts_of_converted_streams_are_unpacked_side_by_side() {
     let mixed = Type::resized(&mixed.unwrap(), 0, 24).unwrap();
     let real =
         Type::structure(&[1; 2], &[0, 16], &[Basic::U16, Basic::LongDouble].map(basic)).unwrap();
-    let narrow = Architecture::HOST.with_long(4).unwrap();
-    let double = Architecture::HOST.with_long_double(LongDouble::Binary64);
-    let [narrow, double] = [narrow, double].map(Representation::Foreign);
+    let narrow = Widths { long: 4, ..Widths::HOST };
+    let double = Widths { long_double: LongDouble::Binary64, ..Widths::HOST };
+    let [narrow, double] = [narrow, double].map(|widths| {
+        Representation::Foreign(Architecture::from_widths(ByteOrder::NATIVE, widths).unwrap())
+    });
     let numbers = Case::new(Type::hvector(90, 1, 11, &basic(Basic::U32)), 2);
     let mut all: Vec<(Case, Representation, usize)> = Vec::new();
     for representation in [Representation::BigEndian, Representation::LittleEndian] {

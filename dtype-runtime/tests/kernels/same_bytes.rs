@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use crate::{alone, each_isa};
-use dtype_runtime::kernels::{Isa, available, select, selected};
+use dtype_runtime::isa::{Isa, available, select, selected};
 use dtype_runtime::{
     Basic, Buffer, BufferMut, Datatype, Error, Type, pack, packed_size, unpack, unpack_into,
 };

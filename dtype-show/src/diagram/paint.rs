@@ -2,7 +2,10 @@
 
 use super::cell::{Cell, NO_FIELD};
 use crate::fields::Slot;
-use dtype_runtime::__private::{AT_ONCE, List, Parts, Repetition, Source};
+use dtype_runtime::outline::{List, Outline, Parts, Repetition};
+
+/// Blocks of a list that are visited in a row, from either end.
+const CHUNK: usize = 64;
 
 /// A range of memory that is drawn, in cells.
 pub(super) struct Stretch {
@@ -41,9 +44,15 @@ impl<'a> Painter<'a> {
     }
 
     /// Paints `count` instances, `stride` bytes apart.
-    pub(super) fn block(&mut self, of: Source<'_>, base: i128, instances: Repetition, slot: &Slot) {
+    pub(super) fn block(
+        &mut self,
+        of: Outline<'_>,
+        base: i128,
+        instances: Repetition,
+        slot: &Slot,
+    ) {
         let span = of.span();
-        self.repeat(base, instances, span, |painter, base| painter.source(of, base, slot));
+        self.repeat(base, instances, span, |painter, base| painter.outline(of, base, slot));
     }
 
     /// Calls `one` for the repetitions that may have data here. `from..to` is the range of the data of one repetition.
@@ -78,17 +87,17 @@ impl<'a> Painter<'a> {
         from < self.stretch.end && self.stretch.start < to
     }
 
-    fn source(&mut self, source: Source<'_>, base: i128, slot: &Slot) {
-        let (from, to) = source.span();
-        if self.left == 0 || source.size() == 0 || !self.meets(base + from, base + to) {
+    fn outline(&mut self, outline: Outline<'_>, base: i128, slot: &Slot) {
+        let (from, to) = outline.span();
+        if self.left == 0 || outline.size() == 0 || !self.meets(base + from, base + to) {
             return;
         }
         self.left -= 1;
-        match source.parts() {
+        match outline.parts() {
             Parts::Nothing => {}
             Parts::Leaf(basic) => self.leaf(base, base + basic.size() as i128, slot),
-            Parts::Same(inner) => self.source(inner, base, slot),
-            Parts::Array { built, .. } => self.source(Source::Type(built), base, slot),
+            Parts::Same(inner) => self.outline(inner, base, slot),
+            Parts::Array { built, .. } => self.outline(Outline::Type(built), base, slot),
             Parts::Grid { blocks, block, of } => {
                 let (from, to) = of.span();
                 let reach = i128::from(block.stride) * (i128::from(block.count) - 1).max(0);
@@ -104,7 +113,7 @@ impl<'a> Painter<'a> {
                         return;
                     }
                     self.left -= 1;
-                    let of = Source::Type(&member.ty);
+                    let of = Outline::Type(&member.ty);
                     let all = Repetition { count: member.blocklength, stride: of.extent() };
                     let base = base + i128::from(member.displacement);
                     if of.size() > 0 {
@@ -116,7 +125,7 @@ impl<'a> Painter<'a> {
                 for (i, field) in fields.iter().enumerate() {
                     if let Some(map) = field.map() {
                         let base = base + field.offset() as i128;
-                        self.source(Source::Map(map), base, slot.member(i));
+                        self.outline(Outline::Map(map), base, slot.member(i));
                     }
                 }
             }
@@ -126,11 +135,12 @@ impl<'a> Painter<'a> {
     /// The blocks of a list may lie anywhere. Most lists are in order, with the first blocks near the start and the last ones
     /// near the end, so blocks are visited from both ends.
     fn list(&mut self, list: List<'_>, base: i128, slot: &Slot) {
-        let chunks = list.len().div_ceil(AT_ONCE);
-        let of = Source::Type(list.old);
+        let chunks = list.len().div_ceil(CHUNK);
+        let of = Outline::Type(list.old);
         for step in 0..chunks {
             let chunk = if step % 2 == 0 { step / 2 } else { chunks - 1 - step / 2 };
-            for (count, displacement) in list.read(chunk * AT_ONCE) {
+            let blocks = chunk * CHUNK..(chunk + 1) * CHUNK;
+            for (count, displacement) in blocks.map_while(|i| list.get(i)) {
                 if self.left == 0 {
                     return;
                 }

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::View;
 use crate::fields::{DiagramField, Repeat};
-use dtype_runtime::__private::Source;
 use dtype_runtime::Type;
+use dtype_runtime::outline::Outline;
 
 /// The maximum number of instances that are drawn.
 const MAX_INSTANCES: u64 = 1 << 48;
@@ -48,7 +48,12 @@ pub(super) struct Rows {
 
 impl Rows {
     /// Chooses the rows. `fields` are all fields, or none if some are unknown.
-    pub(super) fn new(ty: &Type, source: Source<'_>, fields: &[DiagramField], view: &View) -> Self {
+    pub(super) fn new(
+        ty: &Type,
+        outline: Outline<'_>,
+        fields: &[DiagramField],
+        view: &View,
+    ) -> Self {
         let columns = view.columns.clamp(1, MAX_COLUMNS) as u64;
         let instances = view.instances.min(MAX_INSTANCES);
         let last = i128::from(ty.extent()) * i128::from(instances.saturating_sub(1));
@@ -75,7 +80,7 @@ impl Rows {
         let end = points.iter().copied().max().map_or(start, |point| point + i128::from(!is_empty));
         let bytes = u64::from(unit);
         let all = (end - start).unsigned_abs();
-        let natural = natural(ty, source, view, all, unit, columns, instances);
+        let natural = natural(ty, outline, view, all, unit, columns, instances);
         // The row of the array around the elements, if it fits one row or several.
         let longest = (columns + columns / SLACK) * bytes;
         let shortest = match natural {
@@ -87,7 +92,7 @@ impl Rows {
         let fits = |stride: &u64| {
             shortest.is_some_and(|shortest| (shortest..=MAX_PARTS * longest).contains(stride))
         };
-        let strides = source.strides().into_iter();
+        let strides = outline.strides().into_iter();
         let strides = strides.filter(|stride| stride.is_multiple_of(bytes));
         let grid = strides.filter(fits).min();
         let array = grid.or(natural).unwrap_or_else(|| {
@@ -173,7 +178,7 @@ fn element(ty: &Type, fields: &[DiagramField], view: &View) -> Option<u32> {
 /// The bytes in a row that the view or the type suggests.
 fn natural(
     ty: &Type,
-    source: Source<'_>,
+    outline: Outline<'_>,
     view: &View,
     all: u128,
     unit: u32,
@@ -193,7 +198,7 @@ fn natural(
     let extent = u64::try_from(ty.extent()).ok().filter(|_| instances > 1);
     let instance = extent.filter(|extent| (FEWEST_CELLS * unit..=most).contains(extent));
     let natural = instance.or_else(|| {
-        let mut strides = source.strides().into_iter();
+        let mut strides = outline.strides().into_iter();
         strides.find(|stride| (FEWEST_CELLS * unit..=most).contains(stride))
     });
     // As many rows of the array as fit into a row of the picture.

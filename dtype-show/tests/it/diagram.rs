@@ -2,14 +2,14 @@
 
 #![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
 
-use crate::extreme;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use crate::model::{Map, config, trees_with_lists};
 use dtype_runtime::types::Order;
 use dtype_runtime::{Basic, Type};
 use dtype_show::{Diagram, EnvelopeTree, Line, Sign, SvgStyle, TextStyle, View};
+use dtype_test_support::extreme;
+use dtype_test_support::model::{Map, config, trees_with_lists};
 use proptest::prelude::*;
 
 /// How often the first instances name each byte, and where basic datatypes start.

@@ -1,7 +1,7 @@
 //! Pictures of fields whose names have quotation marks, control characters and more.
 
-use crate::odd_names::{NAMES, Step};
 use dtype_show::{Diagram, SvgStyle, TextStyle, View};
+use dtype_test_support::odd_names::{NAMES, Step};
 
 #[test]
 fn pictures_have_the_names() {

@@ -3,8 +3,7 @@
 use dtype_runtime::types::{Order, UcpField};
 use dtype_runtime::{Basic, Datatype, Type};
 use dtype_show::{DescriptionTable, Diagram, EnvelopeTree, SvgStyle, TextStyle, Theme, View};
-
-use crate::seeds::{basic, seed_000, seed_003};
+use dtype_test_support::seeds::{basic, seed_000, seed_003};
 
 fn text(ty: &Type, view: &View) -> String {
     Diagram::of_type(ty, view).text(&TextStyle::default()).to_string()

@@ -53,7 +53,7 @@ impl Instances {
         count: usize,
     ) -> Result<Self, Error> {
         let size = committed.packed_size(count)?;
-        committed.check_disjoint(count)?;
+        committed.check_overlap(count)?;
         Ok(Self { committed: committed.clone(), origin, count, size })
     }
 

@@ -120,9 +120,9 @@ impl<M: ThreadMode> Endpoint<M> {
         let mut pointer = ptr::null_mut();
         // SAFETY: the key was just unpacked, and the address is in the memory that it names.
         let status = unsafe { raw::ucp_rkey_ptr(handle, key.address(), &raw mut pointer) };
-        // If the owner is this process, UCX may return the address that the owner itself uses. It is not used here: the
-        // compiler knows that memory, and may assume that nothing else changes it. Behind any other address is memory that the
-        // compiler does not know, as in another process.
+        // If the owner is this process, UCX may return the owner's own address. That address is refused: the compiler may
+        // assume that nothing else changes memory that it knows. At any other address, the owner maps the memory elsewhere, so
+        // the compiler cannot assume anything about it.
         let is_own = |at: NonNull<u8>| {
             key.process() == crate::process::id() && at.addr().get() as u64 == key.address()
         };

@@ -427,7 +427,7 @@ impl<T: Datatype> Registered<T> {
             return Err(dtype_runtime::Error::PackedLength { expected, actual }.into());
         }
         layout.check_span(self.bytes() as u64, origin.into(), count)?;
-        layout.check_disjoint(count)?;
+        layout.check_overlap(count)?;
         let mut at = 0;
         let _alone = self.alone();
         for (start, len) in self.segments(layout, origin, count)? {

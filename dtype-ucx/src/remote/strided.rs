@@ -113,7 +113,7 @@ impl<T: Datatype, M: ThreadMode> Strided<'_, T, M> {
 
     fn put_elements(&self, elements: Elements<'_>) -> Result<(), Error> {
         self.check(elements.packed_size())?;
-        self.layout.check_disjoint(1)?;
+        self.layout.check_overlap(1)?;
         let Some(mapped) = self.mapped() else {
             if let Some(target) = self.target()? {
                 return target.put(elements);

@@ -1,13 +1,8 @@
 //! The tests, a module for each subject.
 
-#[path = "../alone/mod.rs"]
-mod alone;
-#[path = "../encoded/mod.rs"]
-mod encoded;
-#[path = "../../../dtype-runtime/tests/numbers/mod.rs"]
-mod numbers;
-
 mod active;
+mod alone;
+mod encoded;
 mod loopback;
 mod printed;
 mod remote;

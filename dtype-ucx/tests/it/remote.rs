@@ -5,10 +5,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::alone::alone;
 use crate::encoded::{address_of, key_of};
-use crate::numbers::Numbers;
 
 use dtype_runtime::types::{Level, Order};
 use dtype_runtime::{Basic, Buffer, BufferMut, Committed, Datatype, Type, bytes_of, bytes_of_mut};
+use dtype_test_support::numbers::Numbers;
 use dtype_ucx::{
     Context, Elements, ElementsMut, Endpoint, Error, Multi, Registered, Single, Worker,
 };

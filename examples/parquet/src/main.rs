@@ -11,8 +11,7 @@ use std::error::Error;
 use std::fs::File;
 use std::time::{Duration, SystemTime};
 
-use dtype_runtime::arrow::{self, BatchOptions};
-use dtype_runtime::stored::ReadOptions;
+use dtype_arrow::{BatchOptions, ReadOptions, batch_schema, from_batch, to_batch};
 use dtype_runtime::time::Microseconds;
 use dtype_runtime::{Datatype, FixedStr, Maybe, Timestamp};
 use parquet::arrow::ArrowWriter;
@@ -51,10 +50,10 @@ fn reading(i: u32) -> Result<Reading, Box<dyn Error>> {
 fn write(path: &str) -> Result<(), Box<dyn Error>> {
     let readings = (0..1000).map(reading).collect::<Result<Vec<_>, _>>()?;
     let options = BatchOptions::flat().with_structs();
-    let schema = arrow::batch_schema::<Reading>(&options)?;
+    let schema = batch_schema::<Reading>(&options)?;
     let mut writer = ArrowWriter::try_new(File::create(path)?, schema.into(), None)?;
     for some in readings.chunks(BATCH) {
-        writer.write(&arrow::to_batch(some, &options)?)?;
+        writer.write(&to_batch(some, &options)?)?;
     }
     writer.close()?;
     Ok(())
@@ -66,7 +65,7 @@ fn read(path: &str) -> Result<(), Box<dyn Error>> {
     for batch in file.with_batch_size(BATCH).build()? {
         // A column of another width, such as a `double` for an `f32`, is converted if each of its values fits.
         let options = ReadOptions::strict().with_number_conversion();
-        let readings: Vec<Reading> = arrow::from_batch(&batch?, &options)?;
+        let readings: Vec<Reading> = from_batch(&batch?, &options)?;
         count += readings.len();
         sum += readings.iter().filter_map(|reading| reading.celsius.get()).sum::<f32>();
         if let Some(last) = readings.last() {

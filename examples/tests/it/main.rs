@@ -1,10 +1,8 @@
 //! The tests, a module for each example.
 
-#[path = "../program/mod.rs"]
-mod program;
-
 mod gather;
 mod messaging;
 mod peer_in_c;
+mod program;
 mod stations;
 mod telemetry;

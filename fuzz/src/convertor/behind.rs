@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use arbitrary::Arbitrary;
-use dtype_runtime::convertor::{Backend, BackendPacker, BackendUnpacker, Fragment};
-use dtype_runtime::{Error, Type};
+use dtype_runtime::convertor::{Backend, Fragment, Through};
+use dtype_runtime::{Error, Packer, Type, Unpacker};
 
 use super::layout::Layout;
 
@@ -80,9 +80,9 @@ impl Backend for Device {
 #[derive(Debug)]
 pub(super) struct Behind<'a> {
     layout: &'a Layout,
-    packer: BackendPacker<Device>,
+    packer: Packer<'static, Through<Device>>,
     /// `None` where the layout cannot be unpacked.
-    unpacker: Option<BackendUnpacker<Device>>,
+    unpacker: Option<Unpacker<'static, Through<Device>>>,
     /// The expected memory of the unpacker.
     wanted: Vec<u8>,
     /// The positions of the packer and the unpacker.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use arbitrary::{Arbitrary, Result, Unstructured};
-use dtype_runtime::convertor::{Conversion, ConvertingPacker, ConvertingUnpacker};
+use dtype_runtime::convertor::{Conversion, Converted};
 use dtype_runtime::{Buffer, BufferMut, Error, Packer, Unpacker};
 
 use super::layout::Layout;
@@ -117,7 +117,7 @@ fn check(layout: &Layout, represented: &Represented, conversion: &Conversion) {
 /// The packers, with their positions.
 struct Sender<'a> {
     represented: &'a Represented,
-    packers: Vec<(ConvertingPacker<'a>, usize)>,
+    packers: Vec<(Packer<'a, Converted>, usize)>,
 }
 
 impl<'a> Sender<'a> {
@@ -240,7 +240,7 @@ struct Receiver<'a, 'm> {
 }
 
 struct Part<'m> {
-    unpacker: ConvertingUnpacker<'m>,
+    unpacker: Unpacker<'m, Converted>,
     start: usize,
     end: usize,
     position: usize,

@@ -7,9 +7,9 @@ use std::sync::LazyLock;
 use arbitrary::{Result, Unstructured};
 use dtype_runtime::convertor::Segment;
 use dtype_runtime::{Buffer, BufferMut, Committed, Error, Type};
+use dtype_test_support::model::{Map, Tree};
 
 use super::shape;
-use crate::model::{Map, Tree};
 
 /// The maximum number of values of all instances.
 const MAX_VALUES: u64 = 5 << 9;

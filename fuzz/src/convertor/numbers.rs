@@ -59,7 +59,7 @@ impl Format {
         let parts = if basic.kind() == Kind::Complex { 2 } else { 1 };
         let kind = match basic {
             Basic::LongDouble | Basic::LongDoubleComplex | Basic::CxxLongDoubleComplex => {
-                What::LongDouble(machine.long_double())
+                What::LongDouble(machine.widths().long_double)
             }
             Basic::Long | Basic::Aint | Basic::Logical => What::Integer { signed: true },
             Basic::UnsignedLong | Basic::WideChar => What::Integer { signed: false },

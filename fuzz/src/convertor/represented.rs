@@ -1,7 +1,7 @@
 //! The stream of a layout in another representation, value by value.
 
 use arbitrary::Arbitrary;
-use dtype_runtime::representation::{Architecture, ByteOrder, LongDouble};
+use dtype_runtime::representation::{Architecture, ByteOrder, LongDouble, Widths};
 use dtype_runtime::{Error, Representation};
 
 use super::layout::Layout;
@@ -27,23 +27,24 @@ impl Machine {
             Self::LittleEndian => Representation::LittleEndian,
             Self::BigEndian => Representation::BigEndian,
             Self::Foreign(bits, format) | Self::AnotherForeign(bits, format) => {
-                let bit = |bit: u8| usize::from(bits >> bit & 1);
+                let bit = |bit: u8| bits >> bit & 1;
                 let order = if bit(0) == 0 { ByteOrder::Little } else { ByteOrder::Big };
                 let long_double = match format % 11 {
-                    0..=2 => Architecture::HOST.long_double(),
+                    0..=2 => Architecture::HOST.widths().long_double,
                     3 | 4 => LongDouble::Binary64,
                     5 | 6 => LongDouble::X87In12,
                     7 => LongDouble::X87In16,
                     8 | 9 => LongDouble::Binary128,
                     _ => LongDouble::DoubleDouble,
                 };
-                let machine = Architecture::HOST
-                    .with_byte_order(order)
-                    .with_long_double(long_double)
-                    .with_long(4 + 4 * bit(1))
-                    .and_then(|machine| machine.with_address(4 + 4 * bit(2)))
-                    .and_then(|machine| machine.with_wide_char(2 + 2 * bit(3)))
-                    .and_then(|machine| machine.with_logical(1 << (bit(4) + 2 * bit(5))));
+                let widths = Widths {
+                    long: 4 + 4 * bit(1),
+                    address: 4 + 4 * bit(2),
+                    wide_char: 2 + 2 * bit(3),
+                    logical: 1 << (bit(4) + 2 * bit(5)),
+                    long_double,
+                };
+                let machine = Architecture::from_widths(order, widths);
                 Representation::Foreign(machine.unwrap())
             }
         }

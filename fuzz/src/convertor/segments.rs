@@ -11,7 +11,7 @@ use super::layout::Layout;
 pub(super) enum Call {
     /// Lists this number of pieces, and then the others.
     Window(u16, u16, u8),
-    /// Lists this number of pieces, and then the pieces from a number on.
+    /// Lists this number of pieces, counts the others, and continues after a number of them.
     Numbered(u16, u16, u8, u16),
 }
 
@@ -50,7 +50,7 @@ pub(super) fn step(layout: &Layout, call: Call) {
     }
 }
 
-/// Lists some pieces, and then continues at a number.
+/// Lists some pieces, and then continues after a number of others.
 fn numbered(mut iov: Iov<'_>, from: usize, runs: &[Segment], some: u8, number: u16) {
     let given = runs.len().min(some.into());
     // The iterator looks up several pieces at a time, so some are buffered here.
@@ -63,10 +63,10 @@ fn numbered(mut iov: Iov<'_>, from: usize, runs: &[Segment], some: u8, number: u
     assert_eq!(one.nth(number), rest.get(number).copied());
     let behind = rest.get(number + 1..).unwrap_or_default();
     assert_eq!(one.size_hint(), (behind.len(), Some(behind.len())));
-    let skipped = number.min(rest.len());
-    assert_eq!(iov.skip_segments(number as u64), skipped as u64);
-    assert_eq!(iov.position(), (from + bytes(&runs[..given + skipped])) as u64);
-    assert!(iov.eq(rest[skipped..].iter().copied()));
+    let taken = given + rest.len().min(number + 1);
+    assert_eq!(one.position(), (from + bytes(&runs[..taken])) as u64);
+    assert!(one.eq(behind.iter().copied()));
+    assert!(iov.eq(rest.iter().copied()));
 }
 
 fn bytes(segments: &[Segment]) -> usize {

@@ -3,8 +3,7 @@
 use arbitrary::{Result, Unstructured};
 use dtype_runtime::Basic;
 use dtype_runtime::types::{Distribution, Order, Pair};
-
-use crate::model::Tree;
+use dtype_test_support::model::Tree;
 
 /// The maximum number of basic datatypes of one instance.
 const MAX_ELEMENTS: u64 = 1 << 9;

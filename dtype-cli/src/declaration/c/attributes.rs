@@ -91,7 +91,7 @@ impl Reader<'_, '_> {
             "aligned" => attributes.join(Attributes::aligned(16), &token.span()),
             _ if HARMLESS.contains(&name) => {}
             _ => {
-                let message = format!("the attribute {} is not read", quoted(token.text));
+                let message = format!("the attribute {} is not supported", quoted(token.text));
                 attributes.refuse(Box::new(by_compiler(Problem::new(message, token.span(), ""))));
             }
         }
@@ -111,7 +111,7 @@ impl Reader<'_, '_> {
         if value.is_err() || !self.peek().is(")") {
             self.text.cursor.rewind(open);
             self.text.cursor.skip_brackets();
-            let problem = Problem::new("this alignment is not read", span, "");
+            let problem = Problem::new("this alignment is not supported", span, "");
             attributes.refuse(Box::new(by_compiler(problem)));
             return Ok(());
         }

@@ -66,7 +66,8 @@ pub(super) fn read(source: &str) -> Read<Text<'_>> {
             ("pragma", "pack") => {
                 let mut cursor = Cursor::new(inside[2..].to_vec(), source);
                 set_pack(&mut cursor, &mut pack, &mut stack).map_err(|()| {
-                    let problem = Problem::new("this `#pragma pack` is not read", token.span(), "");
+                    let problem =
+                        Problem::new("this `#pragma pack` is not supported", token.span(), "");
                     Box::new(by_compiler(problem))
                 })?;
                 packs.push((rest.len(), pack));

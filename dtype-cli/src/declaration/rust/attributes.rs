@@ -110,8 +110,8 @@ pub(super) fn condition(attributes: &[Attribute]) -> Read<()> {
     Ok(())
 }
 
-/// Reads the attributes of the derive. Those that change the layout in memory, except `#[dtype(skip)]`, are mistakes if the
-/// form is memory, both on fields and on items.
+/// Reads the attributes of the derive, on fields and on items. For [`Form::Memory`], layout-changing attributes other than
+/// `#[dtype(skip)]` are errors.
 pub(super) fn derived(attributes: &[Attribute], form: Form) -> Read<Derived> {
     let mut derived = Derived::default();
     let ours = attributes.iter().filter(|attribute| attribute.path().is_ident("dtype"));
@@ -130,7 +130,7 @@ pub(super) fn derived(attributes: &[Attribute], form: Form) -> Read<Derived> {
             _ if form == Form::Packed => {}
             name if HARMLESS.contains(&name) => {}
             name => {
-                let message = format!("the attribute {} is not read", quoted(name));
+                let message = format!("the attribute {} is not supported", quoted(name));
                 let problem = Problem::new(message, word.span, "changes the layout");
                 return Err(Box::new(problem.help(match name {
                     "with" | "remote" => "the fields are those of another type: describe that one",

@@ -5,7 +5,7 @@ use std::fs;
 use std::process::Stdio;
 
 use dtype_cli::debug_info::{DebugInfo, Error};
-use dtype_runtime::stored::Exceeded;
+use dtype_stored::Exceeded;
 
 use super::{C, CPP, Command, Folder, compiled, noise};
 use crate::linear::{TIMES, assert_linear};

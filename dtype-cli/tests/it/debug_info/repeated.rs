@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::process::Stdio;
 
 use dtype_cli::debug_info::{DebugInfo, Error};
-use dtype_runtime::stored::Exceeded;
+use dtype_stored::Exceeded;
 use gimli::{DwAt, DwForm, DwTag, constants as dw};
 
 use super::{Command, Folder};

@@ -104,15 +104,19 @@ fn what_a_compiler_reads() {
             ("struct P { int x |__ALIGN|; };", "expected `;` or `,`, found `__ALIGN`", line),
             (
                 "struct P { float x __attribute__((|vector_size|(16))); };",
-                "the attribute `vector_size` is not read",
+                "the attribute `vector_size` is not supported",
                 line,
             ),
             (
                 "struct P { int x; } __attribute__((|scalar_storage_order|(\"big-endian\")));",
-                "the attribute `scalar_storage_order` is not read",
+                "the attribute `scalar_storage_order` is not supported",
                 line,
             ),
-            ("|#pragma pack(3)|\nstruct P { int x; };", "this `#pragma pack` is not read", line),
+            (
+                "|#pragma pack(3)|\nstruct P { int x; };",
+                "this `#pragma pack` is not supported",
+                line,
+            ),
             (
                 "struct B |:| public A { int b; };",
                 "expected `{` after the name of a struct, found `:`",
@@ -137,7 +141,7 @@ fn what_a_compiler_reads() {
             ("struct P { int x[|-|1u]; };", "expected a number, found `-`", line),
             ("struct P { int x[3 |>| 2]; };", "the operator `>` is not evaluated", line),
             ("struct P { int x[|sizeof|(int)]; };", "the value of `sizeof` is unknown", line),
-            ("struct P { alignas(|double|) int x; };", "this alignment is not read", line),
+            ("struct P { alignas(|double|) int x; };", "this alignment is not supported", line),
             (
                 "struct P { alignas(16) int |x __attribute__((aligned(8)))|; };",
                 "two alignments of one type",
@@ -316,17 +320,17 @@ fn in_attributes_of_rust() {
             ),
             (
                 "#[repr(C)] #[dtype(|resize(lb = 0, extent = 64)|)] struct P { x: f64 }",
-                "the attribute `resize` is not read",
+                "the attribute `resize` is not supported",
                 "resized(type, lb, extent)",
             ),
             (
                 "#[repr(C)] #[dtype(name = \"Q\", |ub = 64|)] struct P { x: f64 }",
-                "the attribute `ub` is not read",
+                "the attribute `ub` is not supported",
                 "",
             ),
             (
                 "#[repr(C)] struct P { x: f64, #[dtype(|with = skip::X|)] y: u8 }",
-                "the attribute `with` is not read",
+                "the attribute `with` is not supported",
                 "another type",
             ),
         ],

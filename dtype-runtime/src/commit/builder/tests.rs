@@ -1,11 +1,11 @@
 //! Tests of what the compiler merges, and that the bytes stay the same.
 
 use super::*;
-use crate::numbers::Numbers;
 use crate::plan::items;
 use crate::{Basic, Type};
 use alloc::vec;
 use alloc::vec::Vec;
+use dtype_test_support::numbers::Numbers;
 
 fn program(write: impl FnOnce(&mut Builder<'_>)) -> Vec<Op> {
     let mut ops = vec![Op::NONE; 64];
@@ -122,8 +122,8 @@ fn the_longest_body_that_is_rotated() {
             b.end_loop(open, 3, 1012);
         })
     };
-    let most = i64::try_from(MAX_ROTATED).unwrap() - 2;
-    let (rotated, whole) = (ops(most), ops(most + 1));
+    let max = i64::try_from(MAX_ROTATED).unwrap() - 2;
+    let (rotated, whole) = (ops(max), ops(max + 1));
     assert_eq!((rotated.len(), whole.len()), (2 * MAX_ROTATED + 3, MAX_ROTATED + 2));
     assert!(matches!((rotated[0], whole[0]), (Op::Blocks(_), Op::Loop { count: 3, .. })));
     assert_eq!(bytes_of_ops(&rotated, 0)[..6], [0, 1, 2, 3, 6, 7]);

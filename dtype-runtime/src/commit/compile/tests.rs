@@ -3,10 +3,11 @@
 use super::*;
 use crate::commit::builder::tests::bytes_of_ops;
 use crate::commit::irregular::REGULAR;
-use crate::numbers::Numbers;
-use crate::plan::{EntryKind, MAX_RECORD_DISTANCE, Plan};
+use crate::plan::choose::records::MAX_RECORD_DISTANCE;
+use crate::plan::{EntryKind, Plan};
 use crate::types::Order;
 use crate::{Basic, Committed};
+use dtype_test_support::numbers::Numbers;
 
 /// Blocks of every kind that lists distinguish: irregular blocks; regular ones, about as many as become an operation of their
 /// own; blocks that touch; distant blocks; blocks of one length and of several.

@@ -8,9 +8,9 @@ use super::*;
 use crate::basic::Basic;
 use crate::commit::builder::tests::bytes_of_ops;
 use crate::datatype::Datatype;
-use crate::numbers::Numbers;
 use crate::plan::Blocks;
 use crate::typemap::Markers;
+use dtype_test_support::numbers::Numbers;
 
 /// The offsets of the data bytes, in the order of the type map.
 fn bytes(map: &TypeMap, base: usize) -> Vec<i64> {

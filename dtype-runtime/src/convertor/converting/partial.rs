@@ -51,7 +51,7 @@ impl Partials {
 
     /// Forgets the values that begin in a range, because the range has all of their bytes.
     #[inline]
-    pub(super) fn forget_all(&mut self, range: Range<u64>) {
+    pub(in crate::convertor) fn forget_all(&mut self, range: Range<u64>) {
         // Usually there are none, and no call is needed.
         if self.values.is_empty() {
             return;
@@ -62,12 +62,12 @@ impl Partials {
     }
 
     /// The number of values.
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::convertor) fn len(&self) -> usize {
         self.values.len()
     }
 
     /// Removes the values at and after a position, and returns them.
-    pub(super) fn split_off(&mut self, position: u64) -> Self {
+    pub(in crate::convertor) fn split_off(&mut self, position: u64) -> Self {
         Self { values: self.values.split_off(&position) }
     }
 }

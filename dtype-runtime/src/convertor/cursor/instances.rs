@@ -2,7 +2,7 @@
 
 use core::ops::{ControlFlow, Range};
 
-use super::{Body, Iterations, Level, Visitor};
+use super::{Iterations, Level, Operations, Visitor};
 use crate::plan::{Blocks, Op, Permutation, Plan, Program};
 
 /// Instances of a type, as the operations that name their bytes.
@@ -106,11 +106,11 @@ impl<'a> Instances<'a> {
     pub(super) fn iterations(&self) -> Iterations<'a> {
         let (body, level, stride) = match self.of {
             Of::Plan(plan) => {
-                let body = Body::new(plan.ops(), plan.program(), plan.index());
+                let body = Operations::new(plan.ops(), plan.program(), plan.index());
                 (body, Level::Instances(plan), plan.extent())
             }
             Of::Constant { ops, permutation, stride, .. } => {
-                (Body::new(ops, Program::empty(), None), Level::Values(permutation), stride)
+                (Operations::new(ops, Program::empty(), None), Level::Values(permutation), stride)
             }
         };
         Iterations { body, level, count: self.count, stride, shift: 0 }

@@ -170,7 +170,7 @@ impl Repeated<'_> {
 
     /// The segments of an iteration at a shift of 0, if they are few and the iterations do not touch one another.
     fn alike<'s>(&self, one: &'s mut [Segment; MAX_ALIKE]) -> Option<&'s [Segment]> {
-        let mut finder = Finder { room: &mut *one, found: 0, bytes: 0 };
+        let mut finder = Finder { out: &mut *one, found: 0, bytes: 0 };
         let all = finder.once(self.ops, self.program, 0);
         let found = finder.found;
         if all.is_break() {
@@ -189,13 +189,9 @@ pub(super) struct Found {
     pub(super) bytes: u64,
 }
 
-/// Finds the first segments of a range, as many as there are and fit in `room`.
-pub(super) fn find<R: Room + ?Sized>(
-    instances: Instances<'_>,
-    range: Range<u64>,
-    room: &mut R,
-) -> Found {
-    let mut finder = Finder { room, found: 0, bytes: 0 };
+/// Finds the first segments of a range, as many as there are and fit in `out`.
+pub(super) fn find(instances: Instances<'_>, range: Range<u64>, out: &mut [Segment]) -> Found {
+    let mut finder = Finder { out, found: 0, bytes: 0 };
     let _ = match instances.single() {
         // The whole stream, without the divisions that find where a range starts and ends.
         Some(all) if range == (0..instances.size()) && !range.is_empty() => {
@@ -206,28 +202,23 @@ pub(super) fn find<R: Room + ?Sized>(
     Found { segments: finder.found, bytes: finder.bytes }
 }
 
-/// Room for segments: an array, whose length the compiler knows, or a slice.
-pub(super) trait Room: AsRef<[Segment]> + AsMut<[Segment]> {}
-
-impl<R: AsRef<[Segment]> + AsMut<[Segment]> + ?Sized> Room for R {}
-
 /// Finds the segments of a range, in order.
-struct Finder<'a, R: ?Sized> {
-    room: &'a mut R,
-    /// The number of segments in `room`.
+struct Finder<'a> {
+    out: &'a mut [Segment],
+    /// The number of segments in `out`.
     found: usize,
     /// The bytes of all segments that were found.
     bytes: u64,
 }
 
-impl<R: Room + ?Sized> Finder<'_, R> {
+impl Finder<'_> {
     /// Adds segments that touch neither the last one nor each other, as many as fit; returns their number.
     #[inline(always)]
     fn put(&mut self, segments: impl Iterator<Item = Segment>) -> usize {
-        let room = self.room.as_mut().get_mut(self.found..).unwrap_or_default();
+        let free = self.out.get_mut(self.found..).unwrap_or_default();
         let (mut found, mut bytes) = (0, 0);
-        for (room, segment) in room.iter_mut().zip(segments) {
-            *room = segment;
+        for (out, segment) in free.iter_mut().zip(segments) {
+            *out = segment;
             found += 1;
             bytes += segment.len;
         }
@@ -237,17 +228,17 @@ impl<R: Room + ?Sized> Finder<'_, R> {
     }
 }
 
-impl<R: Room + ?Sized> Taker for Finder<'_, R> {
+impl Taker for Finder<'_> {
     #[inline]
     fn take(&mut self, disp: i64, len: u64) -> ControlFlow<()> {
-        if let Some(last) = self.room.as_mut()[..self.found].last_mut()
+        if let Some(last) = self.out[..self.found].last_mut()
             && last.end() == disp
         {
             last.len += len;
             self.bytes += len;
             return ControlFlow::Continue(());
         }
-        let next = self.room.as_mut().get_mut(self.found);
+        let next = self.out.get_mut(self.found);
         let Some(next) = next else { return ControlFlow::Break(()) };
         *next = Segment { disp, len };
         self.found += 1;
@@ -272,6 +263,6 @@ impl<R: Room + ?Sized> Taker for Finder<'_, R> {
     }
 
     fn takes_many(&self) -> bool {
-        self.room.as_ref().len() >= MAX_ALIKE
+        self.out.len() >= MAX_ALIKE
     }
 }

@@ -1,13 +1,17 @@
-//! Permutations compared with a loop over single bytes.
+//! Permutations and steps compared with a loop over single bytes, and tiles.
 
+use core::fmt::Debug;
 use core::ops::Range;
+use core::ptr::null_mut;
 
 use proptest::prelude::*;
 
-use super::{is_worth_a_call, may_be_for, permute};
-use crate::kernel::{Move, Pack, Unpack};
-use crate::kernels::{Isa, available, selected};
-use crate::plan::{Blocks, ByteMap, Permutation};
+use super::permute;
+use crate::isa::{Isa, available, selected};
+use crate::kernel::record::Tiled;
+use crate::kernel::registers::{Registers, compiled_for_selected};
+use crate::kernel::{Direction, Move, Pack, Unpack};
+use crate::plan::{ByteMap, Permutation, Run, Step};
 
 /// Bytes of a register.
 const WIDTH: usize = 64;
@@ -72,7 +76,8 @@ impl Case {
     fn new(runs: &Runs, stride: i64, count: usize, unaligned: usize) -> Self {
         let step = usize::try_from(stride.unsigned_abs()).unwrap();
         let displacements = displacements(runs);
-        let len = 2 * MARGIN + count * step + 2 * WIDTH + unaligned;
+        let end = displacements.iter().max().map_or(0, |last| last + 1);
+        let len = 2 * MARGIN + count * step + end + unaligned;
         let first =
             if stride < 0 { MARGIN + count.saturating_sub(1) * step } else { MARGIN } + unaligned;
         let places = (0..count)
@@ -99,56 +104,52 @@ impl Case {
         self
     }
 
-    /// Packs the range, and compares the packed bytes with the bytes of memory.
-    fn check_packing(&mut self, permutation: &Permutation) {
-        self.check_packing_by(permutation, |range, memory, packed| {
-            // SAFETY: both sides have the bytes, and nothing else refers to them.
-            assert!(unsafe { permute::<Pack>(permutation, range, memory, packed) });
-        });
-    }
-
-    /// The same, with `pack` as the routine.
-    fn check_packing_by(
-        &mut self,
-        permutation: &Permutation,
-        pack: impl FnOnce(Range<usize>, *mut u8, *mut u8),
-    ) {
-        let mut expected = self.packed.clone();
-        for (k, place) in self.places.iter().enumerate() {
-            expected[self.start + k] = self.memory[*place];
-        }
-        let memory = self.memory.as_mut_ptr().wrapping_add(self.origin);
-        let packed = self.packed.as_mut_ptr().wrapping_add(self.start);
-        pack(self.range.clone(), memory, packed);
-        assert!(self.packed == expected, "{:?} of {permutation:?}", self.range);
-    }
-
-    fn check(mut self, permutation: &Permutation) {
+    /// Packs, moves and unpacks the range, and compares the bytes.
+    fn check(self, permutation: &Permutation) {
         let range = self.range.clone();
-        let fresh = self.packed.clone();
-        self.check_packing(permutation);
-        let memory = self.memory.as_mut_ptr().wrapping_add(self.origin);
-
+        let memory = self.memory.as_ptr().wrapping_add(self.origin).cast_mut();
         let mut other: Vec<u8> = self.memory.iter().map(|byte| !byte).collect();
         let mut expected = other.clone();
         for place in &self.places {
             expected[*place] = self.memory[*place];
         }
         let to = other.as_mut_ptr().wrapping_add(self.origin);
-        // SAFETY: as above.
+        // SAFETY: both sides have the bytes, and nothing else refers to them.
         assert!(unsafe { permute::<Move>(permutation, range.clone(), memory, to) });
         assert!(other == expected, "{permutation:?}");
+        let (first, second) = (range.clone(), range);
+        self.check_by(
+            permutation,
+            // SAFETY: as above.
+            |memory, packed| unsafe { permute::<Pack>(permutation, first, memory, packed) },
+            // SAFETY: as above.
+            |memory, packed| unsafe { permute::<Unpack>(permutation, second, memory, packed) },
+        );
+    }
 
-        self.packed = fresh;
+    /// Packs and unpacks the range by these functions, and compares the bytes on both sides.
+    fn check_by(
+        mut self,
+        what: &dyn Debug,
+        pack: impl FnOnce(*mut u8, *mut u8) -> bool,
+        unpack: impl FnOnce(*mut u8, *mut u8) -> bool,
+    ) {
+        let mut expected = self.packed.clone();
+        for (k, place) in self.places.iter().enumerate() {
+            expected[self.start + k] = self.memory[*place];
+        }
+        let memory = self.memory.as_mut_ptr().wrapping_add(self.origin);
+        let mut packed = self.packed.clone();
+        assert!(pack(memory, packed.as_mut_ptr().wrapping_add(self.start)));
+        assert!(packed == expected, "{:?} of {what:?}", self.range);
+
         let mut expected = self.memory.clone();
         for (k, place) in self.places.iter().enumerate() {
             expected[*place] = self.packed[self.start + k];
         }
         let memory = self.memory.as_mut_ptr().wrapping_add(self.origin);
-        let packed = self.packed.as_mut_ptr().wrapping_add(self.start);
-        // SAFETY: as above.
-        assert!(unsafe { permute::<Unpack>(permutation, range.clone(), memory, packed) });
-        assert!(self.memory == expected, "{permutation:?}");
+        assert!(unpack(memory, self.packed.as_mut_ptr().wrapping_add(self.start)));
+        assert!(self.memory == expected, "{:?} of {what:?}", self.range);
     }
 }
 
@@ -288,23 +289,129 @@ fn what_does_not_fit_is_refused() {
 }
 
 #[test]
-fn some_blocks_near_one_another_may_be_permuted() {
-    let may_be = |count, stride| may_be_for(&Blocks { disp: 0, len: 1, count, stride });
-    assert!(may_be(8, 63) && may_be(100, -63));
-    assert!(!may_be(7, 63) && !may_be(8, 64) && !may_be(8, -64));
+fn tiles_are_about_a_part_of_the_first_level_cache() {
+    // The records in each tile.
+    let tiles = |size, stride: i64, count| {
+        let all = Tiled::new(size, stride, count)?;
+        let mut tiles = Vec::new();
+        let end = all.each::<Pack>(null_mut(), null_mut(), |records, steps, memory, packed| {
+            let before = tiles.iter().sum::<usize>();
+            assert_eq!((steps.memory as i64, steps.packed), (stride, size));
+            let first = steps.memory.wrapping_mul(before.cast_signed());
+            assert_eq!((memory.addr().cast_signed(), packed.addr()), (first, size * before));
+            tiles.push(records);
+        });
+        let bytes = size * tiles.iter().sum::<usize>();
+        assert_eq!((end.addr(), all.packed_size()), (bytes, bytes));
+        Some(tiles)
+    };
+    assert_eq!(tiles(8, 16, 512), Some(vec![512]));
+    // Half a tile more is no tile of its own.
+    assert_eq!(tiles(8, 16, 768), Some(vec![768]));
+    assert_eq!(tiles(8, 16, 769), Some(vec![512, 257]));
+    assert_eq!(tiles(8, -16, 1400), Some(vec![512, 512, 376]));
+    // Packed records larger than those in memory.
+    assert_eq!(tiles(64, 16, 200), Some(vec![128, 72]));
+    // Too few records in total, or in a tile.
+    assert_eq!((tiles(8, 16, 3), tiles(8, 16, 4)), (None, Some(vec![4])));
+    assert_eq!((tiles(8, 2049, 9), tiles(8, 2048, 9)), (None, Some(vec![4, 5])));
 }
 
-/// A permutation is worth a call only if the machine has the instructions, and if it is faster than inlined moves.
+compiled_for_selected! {
+    /// [`Registers::steps`] of the selected instructions.
+    ///
+    /// # Safety
+    ///
+    /// Its promise.
+    unsafe fn steps[D: Direction][D](
+        all: &[Step], record: (usize, isize), count: usize, memory: *mut u8, packed: *mut u8,
+    ) -> bool = R => R::steps::<D>(all, record, count, memory, packed);
+}
+
+/// Copies records in steps, whether these are faster or not, and compares the bytes.
+fn check_steps(runs: &Runs, stride: i64, count: usize, unaligned: usize) {
+    let list: Vec<Run> = runs
+        .iter()
+        .map(|&(disp, len, _)| Run { disp: isize::try_from(disp).unwrap(), len })
+        .collect();
+    let all = Step::cut(&list).unwrap();
+    let record = (list.iter().map(|run| run.len).sum(), isize::try_from(stride).unwrap());
+    Case::new(runs, stride, count, unaligned).check_by(
+        &(runs, stride, count),
+        // SAFETY: both sides have the bytes of the records, and nothing else refers to them.
+        |memory, packed| unsafe { steps::<Pack>(&all, record, count, memory, packed) },
+        // SAFETY: as above.
+        |memory, packed| unsafe { steps::<Unpack>(&all, record, count, memory, packed) },
+    );
+}
+
+/// Runs of up to several registers that do not overlap, in any order, and the bytes from one record to the next.
+fn long_records() -> impl Strategy<Value = (Runs, i64)> {
+    let runs = prop::collection::vec((0..80_usize, 1..90_usize, any::<u16>()), 1..20);
+    (runs, 0..100_i64, any::<bool>()).prop_map(|(gaps_and_runs, apart, backwards)| {
+        let mut end = 0;
+        let mut keyed: Vec<_> = gaps_and_runs
+            .into_iter()
+            .map(|(gap, len, key)| {
+                let disp = end + gap;
+                end = disp + len;
+                (key, (disp, len, false))
+            })
+            .collect();
+        keyed.sort_unstable();
+        let stride = i64::try_from(end).unwrap() + apart;
+        (keyed.into_iter().map(|(_, run)| run).collect(), if backwards { -stride } else { stride })
+    })
+}
+
+proptest! {
+    #[test]
+    fn steps_do_what_single_bytes_do(
+        (runs, stride) in long_records(),
+        count in 0..70_usize,
+        unaligned in 0..64_usize,
+    ) {
+        if !is_skipped() {
+            check_steps(&runs, stride, count, unaligned);
+        }
+    }
+}
+
+/// A byte that is packed twice, a record shorter than a register whose runs lie far apart, adjacent records, windows that are
+/// full, and runs that are packed backwards.
 #[test]
-fn numbers_of_records_are_worth_a_call() {
-    let pairs = permutation(&vec![(0, 8, false), (8, 4, false)], 16);
-    // Beyond the caches, moves of constant length are as fast.
-    let mut map = ByteMap::new();
-    assert!(map.run(0, 53));
-    let full = Permutation::new_if_faster_than_constants(&map, 56).unwrap();
-    let permutes = selected().permutes();
-    let worth = |all, count| is_worth_a_call(all, count);
-    assert_eq!([17, 18, 1000].map(|count| worth(&pairs, count)), [false, permutes, permutes]);
-    let most = full.most();
-    assert_eq!([most, most + 1].map(|count| worth(&full, count)), [permutes, false]);
+fn every_count_of_records_in_steps() {
+    if is_skipped() {
+        return;
+    }
+    let shapes: [(&[(usize, usize)], i64); 6] = [
+        (&[(0, 40), (44, 25), (72, 4), (75, 21)], 96),
+        (&[(0, 1), (200, 8)], 208),
+        (&[(0, 100)], 100),
+        (&[(0, 64), (64, 64)], 130),
+        (&[(120, 3), (90, 29), (30, 60), (1, 7)], -123),
+        (&[(3, 1)], 4),
+    ];
+    for (runs, stride) in shapes {
+        let runs: Runs = runs.iter().map(|&(disp, len)| (disp, len, false)).collect();
+        for count in 0..=70 {
+            check_steps(&runs, stride, count, count % 67);
+        }
+    }
+}
+
+/// Steps neither move nor zero: such records are left to the other kernels, with nothing copied.
+#[test]
+fn steps_only_pack_and_unpack() {
+    let all = Step::cut(&[Run { disp: 0, len: 70 }]).unwrap();
+    let (mut memory, mut other) = ([1_u8; 700], [2_u8; 700]);
+    let (from, to) = (memory.as_mut_ptr(), other.as_mut_ptr());
+    // SAFETY: both sides have the bytes of ten records.
+    let done = unsafe {
+        [
+            steps::<Move>(&all, (70, 70), 10, from, to),
+            steps::<crate::kernel::Zero>(&all, (70, 70), 10, from, to),
+        ]
+    };
+    assert_eq!((done, memory, other), ([false; 2], [1; 700], [2; 700]));
 }

@@ -11,6 +11,7 @@ use core::arch::x86_64::{
     _mm512_setzero_si512, _mm512_storeu_si512, _mm512_zextsi128_si512, _mm512_zextsi256_si512,
 };
 
+use super::super::direction::Way;
 use super::{WIDTH, first, vector};
 use crate::plan::{Constant, MAX_COLUMNS};
 
@@ -79,33 +80,40 @@ fn values<G: Constant>(column: usize, records: usize) -> __mmask64 {
     first(records * G::GATHER.places()[column].len)
 }
 
-/// Copies the records to the columns.
+/// Copies the records to the columns, or back.
 ///
 /// # Safety
 ///
-/// The data of the columns must be readable in `count` records, and each column writable for as many bytes. Records and columns
-/// must not overlap.
+/// `memory` must be valid for `D` on the data of the columns in `count` records, and each column on as many bytes. Records and
+/// columns must not overlap.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
-pub(super) unsafe fn gather<G: Constant>(
+pub(super) unsafe fn columns<D: Way, G: Constant>(
     count: usize,
     memory: *mut u8,
     columns: &[*mut u8; MAX_COLUMNS],
 ) {
     let mut left = Left { records: count, memory, columns: *columns };
-    // SAFETY: passed on to the caller.
+    // SAFETY: the records that are left are those that the caller guarantees, and then some of them.
     unsafe {
-        gather_windows::<G, true>(&mut left);
-        gather_windows::<G, false>(&mut left);
+        if D::PACKS {
+            gather::<G, true>(&mut left);
+            gather::<G, false>(&mut left);
+        } else {
+            scatter::<G, true>(&mut left);
+            scatter::<G, false>(&mut left);
+        }
     }
 }
 
+/// Copies records to the columns, window by window.
+///
 /// # Safety
 ///
-/// As [`gather`], for the records that are left.
+/// The data of the columns must be readable in the records that are left, and each column writable for as many bytes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
-unsafe fn gather_windows<G: Constant, const WHOLE: bool>(left: &mut Left) {
+unsafe fn gather<G: Constant, const WHOLE: bool>(left: &mut Left) {
     let mut indices = [_mm512_setzero_si512(); MAX_COLUMNS];
     for (column, index) in indices.iter_mut().enumerate() {
         *index = vector(G::GATHER.index(column));
@@ -140,36 +148,20 @@ unsafe fn gather_windows<G: Constant, const WHOLE: bool>(left: &mut Left) {
     }
 }
 
-/// Copies the columns to the records.
+/// Copies the columns to records, window by window.
 ///
 /// # Safety
 ///
-/// As [`gather`], but the columns are read and the memory is written.
+/// The data of the columns must be writable in the records that are left, and each column readable for as many bytes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
-pub(super) unsafe fn scatter<G: Constant>(
-    count: usize,
-    memory: *mut u8,
-    columns: &[*mut u8; MAX_COLUMNS],
-) {
-    let mut left = Left { records: count, memory, columns: *columns };
-    // SAFETY: passed on to the caller.
-    unsafe {
-        scatter_windows::<G, true>(&mut left);
-        scatter_windows::<G, false>(&mut left);
-    }
-}
-
-/// # Safety
-///
-/// As [`scatter`], for the records that are left.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
-unsafe fn scatter_windows<G: Constant, const WHOLE: bool>(left: &mut Left) {
+unsafe fn scatter<G: Constant, const WHOLE: bool>(left: &mut Left) {
     // An odd last column is paired with an empty one.
     let mut pieces = [_mm512_setzero_si512(); MAX_COLUMNS];
     while let Some(records) = left.next::<G, WHOLE>() {
-        // SAFETY: as in `gather_windows`, for loads from the columns and stores to the window.
+        // SAFETY: the masks select data of `records` records, which are among those that are left. If loads are whole, at least
+        // `fewest` records are left, so a column has as many bytes as are loaded. If not, the mask selects the values of `records`
+        // records.
         unsafe {
             each_column!(G, COLUMN => {
                 let from = left.columns[COLUMN];

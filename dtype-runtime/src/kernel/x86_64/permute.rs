@@ -26,10 +26,10 @@
 //! further ahead: see [`FAR`].
 
 use core::arch::x86_64::{
-    __m512i, __mmask64, _MM_HINT_T0, _bzhi_u64, _mm_prefetch, _mm512_cmple_epu8_mask,
-    _mm512_loadu_si512, _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8, _mm512_permutex2var_epi8,
-    _mm512_permutexvar_epi8, _mm512_set1_epi8, _mm512_setzero_si512, _mm512_storeu_si512,
-    _mm512_sub_epi8,
+    __m512i, __mmask64, _MM_HINT_T0, _bzhi_u64, _mm_prefetch, _mm256_storeu_si256,
+    _mm512_castsi512_si256, _mm512_cmple_epu8_mask, _mm512_loadu_si512, _mm512_mask_storeu_epi8,
+    _mm512_maskz_loadu_epi8, _mm512_permutex2var_epi8, _mm512_permutexvar_epi8, _mm512_set1_epi8,
+    _mm512_setzero_si512, _mm512_storeu_si512, _mm512_sub_epi8,
 };
 
 use core::ops::Range;
@@ -236,8 +236,8 @@ fn data_of_one<const V: usize>(all: &Permutation) -> [__mmask64; V] {
 ///
 /// # Safety
 ///
-/// As [`Registers::permute_one`](super::Registers::permute_one) for `Pack`; `V` must be the vectors that the permutation
-/// has.
+/// The data of the record must be readable, and as many bytes from `packed` on writable. `V` must be the vectors that the
+/// permutation has.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
 pub(super) unsafe fn pack_one<const V: usize>(
@@ -257,7 +257,7 @@ pub(super) unsafe fn pack_one<const V: usize>(
 ///
 /// # Safety
 ///
-/// As [`Registers::permute_one`](super::Registers::permute_one) for `Unpack`; `V` must be the vectors that the
+/// The data of the record must be writable, and as many bytes from `packed` on readable. `V` must be the vectors that the
 /// permutation has.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
@@ -274,13 +274,33 @@ pub(super) unsafe fn unpack_one<const V: usize>(
     }
 }
 
-/// Packs the packed bytes `range` of records, `V` vectors of memory at a time.
+/// Stores the first `W` bytes, 32 or 64.
 ///
 /// # Safety
 ///
-/// As [`Registers::permute`](super::Registers::permute) for `Pack`; `V` must be the vectors that the permutation has.
+/// `to` must be valid for writing them.
+#[inline]
+#[target_feature(enable = "avx512f")]
+unsafe fn store<const W: usize>(to: *mut u8, bytes: __m512i) {
+    // SAFETY: the caller guarantees the bytes.
+    unsafe {
+        if W == 32 {
+            _mm256_storeu_si256(to.cast(), _mm512_castsi512_si256(bytes));
+        } else {
+            _mm512_storeu_si512(to.cast(), bytes);
+        }
+    }
+}
+
+/// Packs the packed bytes `range` of records, `V` vectors of memory at a time. A step stores `W` bytes: 32 if a period has no
+/// more, because fewer of these stores cross a cache line, or 64.
+///
+/// # Safety
+///
+/// What [`Registers::permute`](super::Registers::permute) requires for `Pack`, of a range that is not empty; `V` must be the vectors that the permutation has, and a
+/// period must have at most `W` packed bytes.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
-pub(super) unsafe fn pack<const V: usize>(
+pub(super) unsafe fn pack<const V: usize, const W: usize>(
     permutation: &Permutation,
     range: Range<usize>,
     memory: *const u8,
@@ -313,13 +333,10 @@ pub(super) unsafe fn pack<const V: usize>(
             let last = end.sub(reserve);
             while packed <= last {
                 Steps::<V>::prefetch(window, steps.ahead);
-                _mm512_storeu_si512(packed.cast(), gather(index, steps.data, window));
+                store::<W>(packed, gather(index, steps.data, window));
                 Steps::<V>::prefetch(window, ahead);
                 let next = window.wrapping_offset(steps.memory);
-                _mm512_storeu_si512(
-                    packed.add(steps.packed).cast(),
-                    gather(index, steps.data, next),
-                );
+                store::<W>(packed.add(steps.packed), gather(index, steps.data, next));
                 window = window.wrapping_offset(memory);
                 packed = packed.add(bytes);
             }
@@ -344,7 +361,7 @@ pub(super) unsafe fn pack<const V: usize>(
 ///
 /// # Safety
 ///
-/// As [`Registers::permute`](super::Registers::permute) for `Unpack`; `V` must be the vectors that the permutation has.
+/// What [`Registers::permute`](super::Registers::permute) requires for `Unpack`, of a range that is not empty; `V` must be the vectors that the permutation has.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
 pub(super) unsafe fn unpack<const V: usize>(
     permutation: &Permutation,
@@ -407,7 +424,7 @@ pub(super) unsafe fn unpack<const V: usize>(
 ///
 /// # Safety
 ///
-/// As [`Registers::permute`](super::Registers::permute) for `Move`; `V` must be the vectors that the permutation has.
+/// What [`Registers::permute`](super::Registers::permute) requires for `Move`, of a range that is not empty; `V` must be the vectors that the permutation has.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
 pub(super) unsafe fn copy<const V: usize>(
     permutation: &Permutation,

@@ -17,7 +17,8 @@ const fn order<const W: usize>() -> [u8; 16] {
 ///
 /// # Safety
 ///
-/// As [`Registers::reverse`](super::Registers::reverse), on a processor that has the instructions.
+/// `from` must be valid for reading `len` bytes and `to` for writing as many, and they must not overlap. `len` must be a multiple
+/// of `W`.
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
 pub(super) unsafe fn reverse<const W: usize>(from: *const u8, to: *mut u8, len: usize) {

@@ -271,10 +271,10 @@ impl Checks {
                 i += 1;
             }
             let one = match test {
-                Test::Range(BitRange { flip: 0, .. }) => costs::TEST_OF_RANGE,
-                Test::Range(_) => costs::TEST_OF_RANGES,
-                Test::Set { .. } => costs::TEST_OF_SET,
-                Test::Other => costs::TEST_BY_CALL,
+                Test::Range(BitRange { flip: 0, .. }) => costs::portable::TEST_OF_RANGE,
+                Test::Range(_) => costs::portable::TEST_OF_RANGES,
+                Test::Set { .. } => costs::portable::TEST_OF_SET,
+                Test::Other => costs::portable::TEST_BY_CALL,
             };
             one_by_one += one * inner.count * outer.count;
             j += 1;

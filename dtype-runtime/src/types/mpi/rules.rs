@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::nodes::{Table, same_address};
 use crate::basic::{Basic, Kind};
 use crate::error::Error;
-use crate::shared::Room;
+use crate::shared::UninitShared;
 use crate::types::blocks::Lengths;
 use crate::types::parts::Parts;
 use crate::types::{BoundsRule, Constructor, Inner, Member, Type};
@@ -51,7 +51,7 @@ impl Type {
             Constructor::Pair { name, value, index, .. } => {
                 Self::value_then_index(name, value, index, rules)
             }
-            _ => Self(Room::new().fill(Inner { rules, ..(*self.0).clone() })),
+            _ => Self(UninitShared::new().fill(Inner { rules, ..(*self.0).clone() })),
         }
     }
 }

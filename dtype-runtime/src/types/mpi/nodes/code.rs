@@ -27,7 +27,7 @@ pub(in crate::types::mpi) const CYCLIC_OF: u8 = 4;
 /// The first code of a call, that of [`Combiner::Dup`]. The others follow in the order of the combiners' ABI numbers.
 const FIRST_CALL: i32 = 0x80;
 
-// The ABI's next combiner would get the code of `BY_MPICH`, so it would need a code outside this range.
+// If MPI adds a combiner, give it a code outside this range: the next code is that of `BY_MPICH`.
 const _: () = {
     let last = Combiner::ALL[Combiner::ALL.len() - 1];
     assert!(for_call(last) < BY_MPICH);

@@ -1,0 +1,6 @@
+//! The tests, a module for each subject.
+
+mod batch;
+mod columns;
+mod names;
+mod numbers;
