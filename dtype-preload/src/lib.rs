@@ -41,7 +41,6 @@ mod compiled;
     unsafe_code,
     reason = "calls MPI's and UCX's functions, and exports them; lends the program's memory to the engine"
 )]
-#[expect(clippy::too_many_arguments, reason = "MPI's functions have them")]
 mod mpi;
 #[expect(
     unsafe_code,
