@@ -36,7 +36,7 @@ impl Library {
 
     /// A command of the library: Debian's, or the one in the folder that `DTYPE_PRELOAD_OPENMPI` or `DTYPE_PRELOAD_MPICH`
     /// names.
-    pub(crate) fn command(self, name: &str) -> PathBuf {
+    pub fn command(self, name: &str) -> PathBuf {
         match env::var_os(format!("DTYPE_PRELOAD_{}", self.name().to_uppercase())) {
             Some(folder) => Path::new(&folder).join(name),
             None => format!("{name}.{}", self.name()).into(),
