@@ -27,8 +27,8 @@
 //! MPI are internal, and the functions of UCX call UCX's own, which are loaded with the program that uses them.
 //!
 //! The first use of either part checks the library's version, and the sizes of the structures that this library accesses; if
-//! they are not known, all calls go to the originals. `DTYPE_PRELOAD` selects the [mode]: `on`, `off`, `all`, `verify`,
-//! `stats`, or several of them separated by commas. The chapter *Unmodified MPI programs* of the book is the user's guide.
+//! they are not known, all calls go to the originals. `DTYPE_PRELOAD` selects the [mode]: `on`, `off`, `all`,
+//! `everywhere`, `verify`, `stats`, or several of them separated by commas. The chapter *Unmodified MPI programs* of the book is the user's guide.
 
 #![deny(unsafe_code)]
 

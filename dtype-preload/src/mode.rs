@@ -20,6 +20,10 @@ pub struct Mode {
     pub stats: bool,
     /// Whether this engine also takes messages for which it is not faster.
     pub all: bool,
+    /// Whether this library is loaded in all ranks, by the user's word: long messages then go to ranks that can receive them as
+    /// packed bytes, which receivers of MPICH 4.0 to 4.3 alone cannot. It implies [`all`](Self::all), because no receive may be
+    /// left to such a receiver.
+    pub everywhere: bool,
 }
 
 impl Mode {
@@ -33,7 +37,8 @@ impl Mode {
     /// assert_eq!(Mode::parse("of").1, Some("of"));
     /// ```
     pub fn parse(value: &str) -> (Self, Option<&str>) {
-        let nothing = Self { on: false, verify: false, stats: false, all: false };
+        let nothing =
+            Self { on: false, verify: false, stats: false, all: false, everywhere: false };
         let mut mode = Self { on: true, ..nothing };
         for word in value.split(',').map(str::trim) {
             match word {
@@ -42,6 +47,7 @@ impl Mode {
                 "verify" => mode.verify = true,
                 "stats" => mode.stats = true,
                 "all" => mode.all = true,
+                "everywhere" => (mode.all, mode.everywhere) = (true, true),
                 unknown => return (nothing, Some(unknown)),
             }
         }
@@ -61,8 +67,8 @@ impl Mode {
             let (mode, unknown) = Self::parse(&value);
             if let Some(word) = unknown {
                 say(format_args!(
-                    "dtype-preload: {VARIABLE} has the word {word:?}; it knows on, off, verify, stats and all. \
-                     Everything is left to the MPI library.\n"
+                    "dtype-preload: {VARIABLE} has the word {word:?}; it knows on, off, verify, stats, all and \
+                     everywhere. Everything is left to the MPI library.\n"
                 ));
             }
             mode

@@ -5,10 +5,12 @@ use std::ffi::{c_int, c_void};
 use super::abi::{Word, abi};
 use super::exported::exported;
 use super::freed;
-use super::get_status;
-use super::requests::{Request, ours, remove};
+use super::get_status::{self, PMPI_Request_get_status};
+use super::library::is_supported;
+use super::requests::{Request, find, ours, remove};
 use super::status::{Statuses, class};
 use crate::boundary::contain;
+use crate::original::originals;
 
 /// `MPI_ERR_PENDING` in both ABIs: the operation has neither failed nor completed.
 const ERR_PENDING: c_int = 18;
@@ -210,4 +212,41 @@ exported! {
         freed::finish();
         library()
     };
+    ["Session_finalize"](session: *mut c_void), |library| {
+        freed::finish();
+        library(session)
+    };
+}
+
+originals! {
+    static IS_COMPLETE = c"PMPIX_Request_is_complete" or get_flag: unsafe extern "C-unwind" fn(Word) -> c_int;
+}
+
+/// Asks a library without MPICH's function, or ends an operation of this library that is complete.
+unsafe extern "C-unwind" fn get_flag(request: Word) -> c_int {
+    let mut flag = 0;
+    let mut statuses = Statuses::ignored();
+    // SAFETY: the caller's request; the number and the status live through the call.
+    unsafe { PMPI_Request_get_status(request, &raw mut flag, statuses.argument()) };
+    flag
+}
+
+/// Replaces MPICH's function of this name. A program may use what a request has received as soon as the function returns `true`,
+/// before it completes the request. (Not so with a persistent request: MPICH 5.0 would make it inactive when it is asked for the
+/// status, so its elements are there when the program completes it.)
+///
+/// # Safety
+///
+/// As for the original.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C-unwind" fn MPIX_Request_is_complete(request: Word) -> c_int {
+    let Some(original) = IS_COMPLETE.get() else { return 0 };
+    // SAFETY: the caller's request.
+    let flag = unsafe { original(request) };
+    let ours = is_supported().then(|| find(abi().handle(request))).flatten();
+    if flag != 0 && ours.is_some_and(|ours| !ours.is_persistent && !ours.is_inactive()) {
+        // SAFETY: as above.
+        unsafe { get_flag(request) };
+    }
+    flag
 }

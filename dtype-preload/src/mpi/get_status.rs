@@ -7,7 +7,11 @@ use crate::original::variable;
 
 unsafe extern "C-unwind" {
     /// The function that [this library exports](super::completion), which knows its own requests.
-    fn PMPI_Request_get_status(request: Word, flag: *mut c_int, status: *mut c_void) -> c_int;
+    pub(super) fn PMPI_Request_get_status(
+        request: Word,
+        flag: *mut c_int,
+        status: *mut c_void,
+    ) -> c_int;
 }
 
 /// `MPI_UNDEFINED` in all libraries.

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::collections::HashSet;
 use std::ffi::{c_int, c_void};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread;
 
 use dtype_runtime::{Committed, types};
 
@@ -261,6 +262,12 @@ pub(super) unsafe fn find_any(handle: Word, count: usize) -> Option<Arc<Entry>> 
             let last = Some((handle, generation, Arc::clone(&entry)));
             let _ = LAST.try_with(|cell| cell.set(last));
             Some(entry)
+        }
+        // The library cannot receive what other ranks pack.
+        Known::Busy if Mode::get().everywhere => {
+            thread::yield_now();
+            // SAFETY: guaranteed by the caller.
+            unsafe { find_any(handle, count) }
         }
         Known::Busy => None,
         Known::No => {

@@ -11,6 +11,7 @@ fn outstanding_requests_end_with_the_right_bytes() {
             ("on", [true, true], ["2", "2000", "1", "1"]),
             ("on", [true, true], ["2", "1000", "4", "2"]),
             ("verify,all", [true, true], ["2", "500", "2", "3"]),
+            ("everywhere", [true, true], ["2", "500", "2", "6"]),
             ("on", [true, false], ["2", "1000", "1", "4"]),
             ("on", [false, true], ["2", "1000", "2", "5"]),
         ] {
