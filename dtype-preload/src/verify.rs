@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use dtype_runtime::{Committed, Type};
 
 use crate::boundary::say;
+use crate::compiled::Compiled;
 use crate::stats::picture;
 
 /// A compared fragment.
@@ -59,6 +60,30 @@ pub(crate) fn compare<T: PartialEq>(
 /// Compares bytes of this engine with those of the library.
 pub(crate) fn compare_bytes(fragment: Fragment<'_>, here: &[u8], library: &[u8]) {
     compare(fragment, here, library, difference);
+}
+
+/// Unpacks or copies twice, by this engine and by the library, into memory made for this, and compares all bytes, gaps included.
+/// Both get the address of the first element, whose displacements may lead to others before it, and return whether they have
+/// written the elements.
+pub(crate) fn compare_memory(
+    compiled: &Compiled,
+    fragment: Fragment<'_>,
+    here: impl FnOnce(*mut u8) -> bool,
+    library: impl FnOnce(*mut u8) -> bool,
+) {
+    let Some((low, span)) = memory_of(&compiled.committed, fragment.count) else { return };
+    let origin = |memory: &mut Vec<u8>| memory.as_mut_ptr().wrapping_offset(-low);
+    // Not the same everywhere, because an engine that continues inside a value keeps the bytes before.
+    let pattern: Vec<u8> = (0..span).map(|at| (at * 37 + 11).to_le_bytes()[0]).collect();
+    let mut ours = pattern.clone();
+    if !here(origin(&mut ours)) {
+        return;
+    }
+    // The library may leave out the padding inside of values.
+    let mut theirs = if compiled.has_padding { ours.clone() } else { pattern };
+    if library(origin(&mut theirs)) {
+        compare_bytes(fragment, &ours, &theirs);
+    }
 }
 
 /// Prints a report of a difference and aborts.

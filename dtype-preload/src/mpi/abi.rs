@@ -44,7 +44,7 @@ pub struct Abi {
 }
 
 /// Handles are integers: MPICH, and the libraries derived from it.
-pub static MPICH: Abi = Abi {
+pub const MPICH: Abi = Abi {
     handle: 4,
     comm_world: 0x4400_0000,
     comm_null: 0x0400_0000,

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::abi::{MPICH, Word};
+use super::abi::{Abi, MPICH, Word};
 use crate::original::variable;
 
 unsafe extern "C-unwind" {
@@ -21,23 +21,17 @@ const UNDEFINED: c_int = -32766;
 struct Requests {
     start: *mut c_void,
     statuses: *mut c_void,
-    /// Bytes of a handle, and of a status.
-    handle: usize,
-    status: usize,
-    null: Word,
-    ignore: usize,
+    abi: Abi,
 }
 
 impl Requests {
     fn new(start: *mut c_void, statuses: *mut c_void) -> Self {
-        let null = variable(c"ompi_request_null");
-        if null.is_null() {
-            let (handle, status) = (MPICH.handle, MPICH.status);
-            let (null, ignore) = (MPICH.request_null, MPICH.status_ignore);
-            Self { start, statuses, handle, status, null, ignore }
-        } else {
-            Self { start, statuses, handle: 8, status: 24, null: null.addr(), ignore: 0 }
-        }
+        let null = variable(c"ompi_request_null").addr();
+        let abi = match null {
+            0 => MPICH,
+            null => Abi { handle: 8, status: 24, request_null: null, status_ignore: 0, ..MPICH },
+        };
+        Self { start, statuses, abi }
     }
 
     /// Whether a request is complete, as the library says, with its status at the place of another; `None` if there is no
@@ -47,21 +41,15 @@ impl Requests {
     ///
     /// There must be more than `index` requests, and statuses at that place or none.
     unsafe fn get(&self, index: c_int, place: usize) -> Result<Option<bool>, c_int> {
-        let index = usize::try_from(index).unwrap_or(0);
-        let at = self.start.wrapping_byte_add(index * self.handle);
         // SAFETY: guaranteed by the caller.
-        let request = unsafe {
-            if self.handle == 8 { *at.cast::<Word>() } else { *at.cast::<u32>() as Word }
-        };
-        let status = if self.statuses.addr() == self.ignore {
-            self.statuses
-        } else {
-            self.statuses.wrapping_byte_add(place * self.status)
-        };
+        let request = unsafe { self.abi.read(self.start, usize::try_from(index).unwrap_or(0)) };
+        let ignores = self.statuses.addr() == self.abi.status_ignore;
+        let at = if ignores { 0 } else { place * self.abi.status };
+        let status = self.statuses.wrapping_byte_add(at);
         let mut flag = 0;
         // SAFETY: as above.
         match unsafe { PMPI_Request_get_status(request, &raw mut flag, status) } {
-            0 => Ok((request != self.null).then_some(flag != 0)),
+            0 => Ok((request != self.abi.request_null).then_some(flag != 0)),
             code => Err(code),
         }
     }

@@ -14,7 +14,7 @@ use super::types::is_left;
 use crate::original::originals;
 
 /// A count of elements or bytes: `int`, or `MPI_Count`.
-pub(super) trait Count: Copy + Into<i64> + From<c_int> {}
+pub(super) trait Count: Copy + Into<i64> + From<c_int> + TryFrom<i64> {}
 impl Count for c_int {}
 impl Count for i64 {}
 

@@ -4,8 +4,8 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::slice;
 
 use super::abi::Word;
-use super::exported::Narrow;
-use super::exported::{exported, refuse_count, world};
+use super::exported::{Narrow, exported, refuse_count, world};
+use super::messages::Count;
 use super::packing::{Form, Packing};
 use super::types::{Entry, find, is_left};
 use crate::boundary::contain;
@@ -111,11 +111,6 @@ impl Call {
         }
     }
 }
-
-/// A count of elements or bytes: `int`, or `MPI_Count`.
-trait Count: Copy + Into<i64> + From<c_int> + TryFrom<i64> {}
-impl Count for c_int {}
-impl Count for i64 {}
 
 /// The form of a representation: the one that the standard defines. The library treats any other name like it.
 ///

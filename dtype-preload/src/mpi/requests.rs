@@ -98,9 +98,7 @@ impl Operation {
             unsafe { part.unpack(std::slice::from_raw_parts(*at, len)) };
         }
     }
-}
 
-impl Operation {
     /// Ends an operation that has failed.
     pub(super) fn fail(&self) {
         self.is_pending.store(false, Ordering::Release);

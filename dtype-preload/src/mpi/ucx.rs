@@ -335,40 +335,32 @@ impl Message for Wrapped {
 }
 
 impl Wrapped {
-    /// Unpacks the fragment twice, by this engine and by the library, into memory made for this, and compares all bytes, gaps
-    /// included.
+    /// Unpacks the fragment into two memories, by this engine and by the library, and compares them.
     ///
     /// # Safety
     ///
     /// As for [`Message::unpack`].
     unsafe fn rehearse(&self, offset: usize, packed: *const u8, len: usize) {
         let Some(ours) = &self.ours else { return };
-        let (committed, count) = (&ours.compiled().committed, ours.count);
-        let Some((low, span)) = verify::memory_of(committed, count) else { return };
-        let mut here = vec![0xA5_u8; span];
-        let mut library;
+        let (compiled, count) = (ours.compiled(), ours.count);
+        let here = |base| {
+            // SAFETY: there is room for the elements, and the fragment has so many bytes.
+            let message = unsafe { Instances::to_unpack(&compiled.committed, base, count) };
+            // SAFETY: as above.
+            message.is_ok_and(|mut one| unsafe { one.unpack(offset, packed, len) }.is_ok())
+        };
         let Operations { start_unpack, unpack, .. } = *self.operations();
-        // SAFETY: the elements lie in the vectors, at their displacements from origins that may lie outside. The
-        // library's functions get its context and its state.
-        unsafe {
-            let base = here.as_mut_ptr().wrapping_offset(-low);
-            let Ok(mut message) = Instances::to_unpack(committed, base, count) else { return };
-            if message.unpack(offset, packed, len).is_err() {
-                return;
-            }
-            library = if ours.compiled().has_padding { here.clone() } else { vec![0xA5; span] };
-            let base = library.as_mut_ptr().wrapping_offset(-low);
+        // The state is not finished: finishing would give back a reference to the type that the library has not taken in its
+        // `start`. So each verified fragment leaks a few bytes.
+        //
+        // The library refuses a fragment that ends inside a value. Senders of bytes make such fragments.
+        //
+        // SAFETY: as above; the library's functions get its context and its state.
+        let library = |base: *mut u8| unsafe {
             let state = start_unpack((*self.context).library, base.cast(), count);
-            let status = unpack(state, offset, packed.cast(), len);
-            // The state is not finished: finishing would give back a reference to the type that the library has not taken in
-            // its `start`. So each verified fragment leaks a few bytes.
-            //
-            // The library refuses a fragment that ends inside a value. Senders of bytes make such fragments.
-            if status != Status::OK {
-                return;
-            }
-        }
-        verify::compare_bytes(ours.fragment("memory of", offset, len), &here, &library);
+            unpack(state, offset, packed.cast(), len) == Status::OK
+        };
+        verify::compare_memory(compiled, ours.fragment("memory of", offset, len), here, library);
     }
 }
 

@@ -58,36 +58,30 @@ impl Packing<'_> {
         }
     }
 
-    /// Unpacks twice, by this engine and by the library, into memory made for this, and compares all bytes, gaps included.
+    /// Unpacks into two memories, by this engine and by the library, and compares them.
     pub(super) fn rehearse(&self, entry: &Entry, packed: &[u8], count: usize) {
-        let Some((low, span)) = verify::memory_of(self.committed(), count) else { return };
-        let mut here = vec![0xA5_u8; span];
-        let origin = |memory: &mut Vec<u8>| memory.as_mut_ptr().wrapping_offset(-low);
-        // SAFETY: the elements lie in the vector, at their displacements from an origin that may lie outside.
-        if unsafe { self.unpack_to(packed, origin(&mut here), count) }.is_err() {
-            return;
-        }
-        // The library may leave out the padding inside of values.
-        let mut there = if self.compiled().has_padding { here.clone() } else { vec![0xA5; span] };
-        let (from, to) = (packed.as_ptr().cast(), origin(&mut there).cast());
-        let run = |datatype, elements, available: c_int| {
-            // SAFETY: as above.
-            Some(unsafe {
-                if self.form() == Form::Native {
-                    let (mut at, world) = (0, abi().comm_world);
-                    UNPACK.get()?(from, available, &raw mut at, to, elements, datatype, world)
-                } else {
-                    let (mut at, unpack, available) =
-                        (0, UNPACK_EXTERNAL.get()?, available as isize);
-                    unpack(NAME.as_ptr(), from, available, &raw mut at, to, elements, datatype)
-                }
+        let is_native = self.form() == Form::Native;
+        let what = if is_native { "memory of" } else { "memory of external32" };
+        // SAFETY: there is room for the elements.
+        let here = |to| unsafe { self.unpack_to(packed, to, count) }.is_ok();
+        let library = |to: *mut u8| {
+            let (from, to) = (packed.as_ptr().cast(), to.cast());
+            Self::library(entry, count, packed.len(), |datatype, elements, available| {
+                // SAFETY: as above; the library's own type, which is alive.
+                Some(unsafe {
+                    if is_native {
+                        let (mut at, world) = (0, abi().comm_world);
+                        UNPACK.get()?(from, available, &raw mut at, to, elements, datatype, world)
+                    } else {
+                        let (mut at, unpack) = (0, UNPACK_EXTERNAL.get()?);
+                        let available = available as isize;
+                        unpack(NAME.as_ptr(), from, available, &raw mut at, to, elements, datatype)
+                    }
+                })
             })
         };
-        if Self::library(entry, count, packed.len(), run) {
-            let is_native = self.form() == Form::Native;
-            let what = if is_native { "memory of" } else { "memory of external32" };
-            verify::compare_bytes(self.fragment(what, count, packed.len()), &here, &there);
-        }
+        let fragment = self.fragment(what, count, packed.len());
+        verify::compare_memory(self.compiled(), fragment, here, library);
     }
 
     /// Whether the library has done something with a type, a number of elements, and their packed bytes.

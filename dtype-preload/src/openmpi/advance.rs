@@ -293,8 +293,7 @@ unsafe fn read_back(
     verify::compare_bytes(fragment, here, &library);
 }
 
-/// Unpacks the fragment twice, by this engine and by the library, into memory made for this, and compares all bytes, gaps
-/// included.
+/// Unpacks the fragment into two memories, by this engine and by the library, and compares them.
 ///
 /// # Safety
 ///
@@ -302,38 +301,38 @@ unsafe fn read_back(
 unsafe fn rehearse(compiled: &Compiled, convertor: &Convertor, packed: *mut u8, len: usize) {
     let &Convertor { count, converted: position, .. } = convertor;
     let committed = &compiled.committed;
-    let Some((low, span)) = verify::memory_of(committed, count) else { return };
-    // Both memories start with the same pattern, because the library may continue inside a value and keep its first bytes.
-    let pattern: Vec<u8> = (0..span).map(|at| (at * 37 + 11).to_le_bytes()[0]).collect();
-    let mut here = pattern.clone();
-    let mut library;
     let range = position as u64..(position + len) as u64;
-    let mut shadow = Shadow::new();
-    // SAFETY: the elements lie in the vectors, at their displacements from origins that may lie outside.
-    unsafe {
-        let base = here.as_mut_ptr().wrapping_offset(-low);
-        if committed.unpack_range_raw(packed, range, base, count).is_err() {
-            return;
-        }
-        library = if compiled.has_padding { here.clone() } else { pattern };
-        let base = library.as_mut_ptr().wrapping_offset(-low);
+    let here = |base| {
+        // SAFETY: the fragment has these bytes, and there is room for the elements.
+        unsafe { committed.unpack_range_raw(packed, range, base, count) }.is_ok()
+    };
+    let library = |base| {
+        let (mut search, mut shadow) = (Shadow::new(), Shadow::new());
         // The start of the value that the fragment starts in.
-        let Some(start) = shadow.prepare(convertor, base, count, SEND, position) else { return };
+        //
+        // SAFETY: the library prepared the convertor, whose type is alive; there are so many elements.
+        let Some(start) = (unsafe { search.prepare(convertor, base, count, SEND, position) })
+        else {
+            return false;
+        };
         let ahead = position - start.min(position);
         let mut bytes = vec![0; ahead + len];
         let before = start as u64..position as u64;
-        if committed.pack_range_raw(base, count, before, bytes.as_mut_ptr()).is_err() {
-            return;
+        // SAFETY: as above; the vector has room for the bytes before the fragment, and for those of the fragment.
+        unsafe {
+            if committed.pack_range_raw(base, count, before, bytes.as_mut_ptr()).is_err() {
+                return false;
+            }
+            ptr::copy_nonoverlapping(packed, bytes.as_mut_ptr().add(ahead), len);
+            if shadow.prepare(convertor, base, count, RECEIVE, start) != Some(start) {
+                return false;
+            }
+            shadow.advance(bytes.as_mut_ptr(), bytes.len());
         }
-        ptr::copy_nonoverlapping(packed, bytes.as_mut_ptr().add(ahead), len);
-        let mut shadow = Shadow::new();
-        if shadow.prepare(convertor, base, count, RECEIVE, start) != Some(start) {
-            return;
-        }
-        shadow.advance(bytes.as_mut_ptr(), bytes.len());
-    }
+        true
+    };
     let fragment = Fragment { what: "memory of", ty: committed.as_type(), count, position, len };
-    verify::compare_bytes(fragment, &here, &library);
+    verify::compare_memory(compiled, fragment, here, library);
 }
 
 #[cfg(test)]

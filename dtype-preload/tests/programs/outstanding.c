@@ -332,9 +332,9 @@ static void complete_all(struct pool *pool, uint64_t *own) {
     } while (0)
         int way = (int)draw(own, 10);
 #if defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION < 5
-        /* Its MPI_Waitall never returns if a request has failed. */
-        if (fails && way > 6)
-            way -= 4;
+        /* If one of several requests has failed, its MPI_Waitall never returns, and others free persistent requests. */
+        if (fails)
+            way %= 3;
 #endif
         switch (way) {
         case 0:
