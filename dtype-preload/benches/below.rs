@@ -2,7 +2,9 @@
 //!
 //! `cargo bench -p dtype-preload --bench below -- openmpi > benches/results/preload-openmpi.txt`
 //!
-//! Arguments: the MPI library (`openmpi` or `mpich`), the rounds, the seconds for each row of a round, and a part of the names
+//! `DTYPE_PRELOAD_MPICH=$(.ci/newest-mpi impi)/bin cargo bench -p dtype-preload --bench below -- mpich`
+//!
+//! Arguments: the MPI library (`openmpi` or `mpich`; a variable leads to another one with its ABI), the rounds, the seconds for each row of a round, and a part of the names
 //! of the rows. A time is the fastest of all rounds. In each round the program also runs with the library loaded and switched
 //! off: what differs there comes from where the buffers of a process happen to lie, which decides about up to half of the time
 //! of a large message. The programs compare what arrives before they measure.
@@ -30,8 +32,14 @@ const VARIABLES: [(&str, &str); 3] = [
     ("OMPI_MCA_btl_vader_single_copy_mechanism", "none"),
 ];
 
+/// The operation of the row that has the library's version as its name.
+const VERSION: &str = "version";
+
 /// The operation of the rows that send packed bytes as they are.
 const TRANSPORT: &str = "bytes";
+
+/// The operation of the rows in which the program packs by a loop, sends bytes and unpacks by a loop.
+const LOOP: &str = "loop";
 
 /// The ways to run the program: whether the library is loaded, and what `DTYPE_PRELOAD` says.
 const WAYS: [(bool, &str); 3] = [(false, "on"), (true, "on"), (true, "off")];
@@ -122,24 +130,23 @@ fn main() {
         }
     }
 
-    let version = Command::new(format!("mpirun.{name}")).arg("--version").output().expect("mpirun");
-    let version = String::from_utf8_lossy(&version.stdout);
-    let mut words = version.lines().take(2).collect::<Vec<_>>().join(" ");
-    words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    let version = rows.iter().find(|row| row.0 == VERSION).map(|row| row.1.clone());
+    let words = version.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
     println!("{}", Machine::here(vec![words]).lines().join("\n"));
     println!(
         "Two ranks in shared memory: times without and with dtype-preload, the fastest of {rounds} rounds; the ratio of \
-         with to without, of loaded but off to without, and of the packed bytes sent as MPI_BYTE to without: the part of \
-         the time that is the transport's; and who moves the bytes with dtype-preload\n"
+         with to without, of loaded but off to without, of the packed bytes sent as MPI_BYTE to without (the part of the \
+         time that is the transport's), and of with to a loop that packs, bytes, and a loop that unpacks; and who moves the \
+         bytes with dtype-preload\n"
     );
     println!(
-        "{:<8}{:<36}{:>10}{:>12}{:>12}{:>8}{:>8}{:>8}  by",
-        "", "", "bytes", "without", "with", "ratio", "off", "plain"
+        "{:<8}{:<36}{:>10}{:>12}{:>12}{:>8}{:>8}{:>8}{:>8}  by",
+        "", "", "bytes", "without", "with", "ratio", "off", "plain", "loop"
     );
     let (mut moved, mut slower) = (0, Vec::new());
     let mut means: BTreeMap<(&str, &str), ([f64; 2], f64)> = BTreeMap::new();
     for (at, (operation, name, bytes)) in rows.iter().enumerate() {
-        if operation == TRANSPORT {
+        if [VERSION, TRANSPORT, LOOP].contains(&&**operation) {
             continue;
         }
         let fastest = |rounds: &[Round], at: usize| {
@@ -148,13 +155,18 @@ fn main() {
         let [without, with, off] = rounds_of.each_ref().map(|rounds| fastest(rounds, at));
         let ratios = [with / without, off / without];
         let (before, after) = (time(without), time(with));
-        let plain = rows
-            .iter()
-            .position(|row| operation == "send" && row.0 == TRANSPORT && row.1 == *name)
-            .map_or_else(String::new, |at| format!("{:.3}", fastest(&rounds_of[0], at) / without));
+        let beside = |other: &str| {
+            let is_its = |row: &Row| operation == "send" && row.0 == other && row.1 == *name;
+            rows.iter().position(is_its).map(|at| fastest(&rounds_of[0], at))
+        };
+        let ratio = |part: Option<f64>, of: Option<f64>| {
+            part.zip(of).map_or_else(String::new, |(part, of)| format!("{:.3}", part / of))
+        };
+        let plain = ratio(beside(TRANSPORT), Some(without));
+        let by_hand = ratio(Some(with), beside(LOOP));
         let by = if is_moved[at] { "dtype" } else { "library" };
         println!(
-            "{operation:<8}{name:<36}{bytes:>10}{before:>12}{after:>12}{:>8.3}{:>8.3}{plain:>8}  {by}",
+            "{operation:<8}{name:<36}{bytes:>10}{before:>12}{after:>12}{:>8.3}{:>8.3}{plain:>8}{by_hand:>8}  {by}",
             ratios[0], ratios[1]
         );
         moved += usize::from(is_moved[at]);

@@ -34,6 +34,7 @@ impl Mode {
     /// use dtype_preload::mode::Mode;
     /// let (mode, unknown) = Mode::parse("verify,stats");
     /// assert!(mode.on && mode.verify && mode.stats && unknown.is_none());
+    /// assert!(Mode::parse("everywhere").0.all);
     /// assert_eq!(Mode::parse("of").1, Some("of"));
     /// ```
     pub fn parse(value: &str) -> (Self, Option<&str>) {

@@ -257,17 +257,17 @@ pub(super) unsafe fn find_any(handle: Word, count: usize) -> Option<Arc<Entry>> 
         return Some(entry);
     }
     let generation = TYPES.generation();
-    match TYPES.get(handle) {
+    let mut found = TYPES.get(handle);
+    // The library may not be able to receive what other ranks pack.
+    while Mode::get().everywhere && matches!(found, Known::Busy) {
+        thread::yield_now();
+        found = TYPES.get(handle);
+    }
+    match found {
         Known::Yes(entry) => {
             let last = Some((handle, generation, Arc::clone(&entry)));
             let _ = LAST.try_with(|cell| cell.set(last));
             Some(entry)
-        }
-        // The library cannot receive what other ranks pack.
-        Known::Busy if Mode::get().everywhere => {
-            thread::yield_now();
-            // SAFETY: guaranteed by the caller.
-            unsafe { find_any(handle, count) }
         }
         Known::Busy => None,
         Known::No => {
