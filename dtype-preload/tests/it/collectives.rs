@@ -12,7 +12,7 @@ fn each_rank_has_the_right_bytes() {
             ("on", &[true; 2]),
             ("on", &[true; 4]),
             ("verify,all", &[true; 3]),
-            ("everywhere", &[true; 3]),
+            ("everywhere", &[true; 2]),
             ("on", &[true, false]),
             ("on", &[false, true]),
             ("on", &[true, false, true]),
