@@ -12,11 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* MPICH and Open MPI 5 do not copy the padding inside of a long double, which could not be compared here. Open MPI 5.0.11
- * also packs complex numbers from wrong displacements if the stride is not a multiple of their size. */
+/* MPICH, which has the standard ABI as well, and Open MPI 5 do not copy the padding inside of a long double, which could not
+ * be compared here. Open MPI 5.0.11 also packs complex numbers from wrong displacements if the stride is not a multiple of
+ * their size. */
 #if OMPI_MAJOR_VERSION >= 5
 #define WIDE MPI_DOUBLE
-#elif defined MPICH_VERSION
+#elif defined MPICH_VERSION || defined MPI_ABI
 #define WIDE MPI_C_DOUBLE_COMPLEX
 #else
 #define WIDE MPI_LONG_DOUBLE
