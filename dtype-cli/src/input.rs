@@ -115,7 +115,7 @@ fn read<T>(
             let is_c = stdin.language == Some(Language::C);
             let bytes = start(stdin.take()?, Path::new("-"))?;
             if stdin.language.is_none() && bytes.starts_with(MAGIC) {
-                return of_items(npy::items(&bytes[..])?, argument, stdin).map(made);
+                return of_items(npy::items(&bytes[..], 4)?, argument, stdin).map(made);
             }
             (text(bytes, Path::new("-"), is_c)?, "standard input")
         }
@@ -147,18 +147,19 @@ fn read<T>(
     })
 }
 
-/// The items of a data file that contains their type: a `.npy` file, or a dataset of an HDF5 file. An `@` may be before its name.
+/// The items of a data file that contains their type: a `.npy` file, an array of an archive, or a dataset of an HDF5 file. An `@` may be before its name.
 fn data_file(argument: &str) -> Result<Option<Items>, Failure> {
     let path = Path::new(argument.strip_prefix('@').unwrap_or(argument));
     if let Some(dataset) = dataset::open(path)? {
-        return npy::items(dataset).map(Some);
+        let character = dataset.character;
+        return npy::items(dataset, character).map(Some);
     }
     let mut start = [0; MAGIC.len()];
     let Some(mut file) = dataset::regular(path) else { return Ok(None) };
     if file.read_exact(&mut start).is_err() || start != MAGIC {
         return Ok(None);
     }
-    npy::items(start.chain(BufReader::new(file))).map(Some)
+    npy::items(start.chain(BufReader::new(file)), 4).map(Some)
 }
 
 /// The type of the items of a data file. A type has this machine's byte order.

@@ -129,7 +129,7 @@ pub struct Numbers {
     /// Does the same as [`Number::convert`], far faster, if both numbers are in the byte order of the machine.
     widen: Option<Widen>,
     /// Of a time in another unit, when it is read and when it is written.
-    rescaling: Option<(Rescaling, Rescaling)>,
+    rescaling: Option<Box<(Rescaling, Rescaling)>>,
     /// The name of the leaf.
     name: String,
 }
@@ -142,7 +142,9 @@ impl Numbers {
         let (stored, wanted) = (stored?, Number::of(basic, ByteOrder::NATIVE)?);
         let is_float = |number: Number| number.kind == NumberKind::Float;
         let rescaling = match (stored.time, Time::of_leaf(leaf)) {
-            (Some(from), Some(to)) => Some((Rescaling::new(from, to)?, Rescaling::new(to, from)?)),
+            (Some(from), Some(to)) => {
+                Some(Box::new((Rescaling::new(from, to)?, Rescaling::new(to, from)?)))
+            }
             (None, Some(_)) => return None,
             (_, None) => None,
         };
@@ -191,7 +193,7 @@ impl Numbers {
         if self.widen(stored, out, order) {
             return Ok(());
         }
-        let rescaling = self.rescaling.as_ref().map(|(load, _)| load);
+        let rescaling = self.rescaling.as_deref().map(|(load, _)| load);
         self.stored.convert(stored, Number { order, ..self.wanted }, rescaling, out)
     }
 
@@ -208,7 +210,7 @@ impl Numbers {
         out: &mut [u8],
         order: ByteOrder,
     ) -> Result<(), String> {
-        let rescaling = self.rescaling.as_ref().map(|(_, store)| store);
+        let rescaling = self.rescaling.as_deref().map(|(_, store)| store);
         Number { order, ..self.wanted }.convert(bytes, self.stored, rescaling, out)
     }
 }

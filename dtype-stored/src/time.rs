@@ -187,7 +187,8 @@ impl Rescaling {
 
     /// The number in the other unit. The error is the reason why there is none.
     pub(crate) fn of(&self, number: i128) -> Result<i128, String> {
-        if self.has_nat && number == i64::MIN.into() {
+        let is_nat = |number: &i128| self.has_nat && *number == i64::MIN.into();
+        if is_nat(&number) {
             return Ok(number);
         }
         let converted = match self.way {
@@ -199,7 +200,8 @@ impl Rescaling {
                 before.of(number).and_then(month_of_day).and_then(|month| after.of(month))
             }
         };
-        converted.ok_or_else(|| {
+        // A time does not become none.
+        converted.filter(|number| !is_nat(number)).ok_or_else(|| {
             let Self { from, to, .. } = self;
             format!("{number} {from} are no whole number of {to} of 64 bits")
         })

@@ -360,7 +360,7 @@ fn read_as_all<F: Format, W: Wrap, S: Kind>(format: &F, targets: &[Target<F>]) {
             };
             match (found, expected) {
                 (Ok(found), Some(Some(expected))) => {
-                    assert!(found.is(expected), "{what}: {found:?}")
+                    assert!(found.is(expected), "{what}: {found:?}");
                 }
                 (Err(error), Some(None)) => {
                     let at = error.starts_with("record 0, field 0");

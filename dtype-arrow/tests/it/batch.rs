@@ -277,6 +277,10 @@ fn dictionary(keys: &[Option<i8>], values: ArrayRef) -> ArrayRef {
 /// As pandas writes categories.
 #[test]
 fn values_of_a_dictionary() {
+    #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+    struct Point {
+        x: f64,
+    }
     let batch = |array: ArrayRef| RecordBatch::try_from_iter([("0", array)]).unwrap();
     let names =
         || Arc::new(LargeStringArray::from(vec![Some("ab"), None, Some("too long"), Some("")]));
@@ -325,10 +329,6 @@ fn values_of_a_dictionary() {
         Arc::new(Field::new("x", DataType::Float64, false)),
         Arc::new(Float64Array::from(vec![0.5, 1.5])) as ArrayRef,
     )]);
-    #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
-    struct Point {
-        x: f64,
-    }
     let points = batch(dictionary(&[Some(1), Some(1), Some(0)], Arc::new(points)));
     let found = from_batch::<(Point,)>(&points, &STRICT).unwrap();
     assert_eq!(found, [1.5, 1.5, 0.5].map(|x| (Point { x },)));

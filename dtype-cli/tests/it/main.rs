@@ -17,6 +17,7 @@ mod notation;
 mod npy;
 mod own_types;
 mod pipes;
+mod record_structs;
 mod renamed;
 mod signature_in_python;
 mod validity;

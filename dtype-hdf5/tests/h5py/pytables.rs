@@ -18,6 +18,11 @@ struct Row {
     block: FixedStr<8>,
 }
 
+#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+struct End<T> {
+    ended: T,
+}
+
 /// Of `conversions`, only the seconds: PyTables keeps them in four bytes.
 const CONVERTING: ReadOptions = ReadOptions::strict().with_number_conversion();
 
@@ -92,11 +97,6 @@ with tables.open_file(path, 'w') as file:
         let strict = dtype_hdf5::read::<Row>(&dataset).unwrap_err();
         let began = "field `began` is a time in seconds in the dataset, expected i64";
         assert_eq!(strict.to_string(), began);
-
-        #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
-        struct End<T> {
-            ended: T,
-        }
         let others = ReadOptions::strict().with_other_fields();
         let ends =
             dtype_hdf5::read_with::<End<Timestamp<Microseconds>>>(&dataset, &others).unwrap();
