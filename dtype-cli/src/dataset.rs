@@ -9,8 +9,11 @@ use std::path::Path;
 use dtype_npy::Npz;
 
 use crate::failure::{Failure, shown};
+use crate::notation::Stored;
 use crate::value::printable;
 
+#[cfg(feature = "parquet")]
+mod columns;
 #[cfg(feature = "hdf5")]
 mod read;
 #[cfg(not(feature = "hdf5"))]
@@ -26,6 +29,9 @@ const HDF5: &[u8] = b"\x89HDF\r\n\x1a\n";
 
 /// The first bytes of every archive with a file in it.
 const ZIP: &[u8] = b"PK\x03\x04";
+
+/// The first bytes of every Parquet file.
+const PARQUET: &[u8] = b"PAR1";
 
 /// The error of a build without the library.
 const UNREAD: &str = "this build of the command reads no HDF5 files\n\
@@ -55,10 +61,32 @@ pub(crate) fn regular(path: &Path) -> Option<File> {
     path.is_file().then(|| File::open(path).ok())?
 }
 
+/// The records of a file of columns.
+pub(crate) struct Columns {
+    pub(crate) stored: Stored,
+    /// The number of records.
+    pub(crate) count: u64,
+    /// The columns that no field of a record reads, with their types.
+    pub(crate) left_out: Vec<String>,
+}
+
+/// The records of a file of columns, if it is one.
+pub(crate) fn columns(path: &Path) -> Result<Option<Columns>, Failure> {
+    if !starts_with(path, PARQUET) {
+        return Ok(None);
+    }
+    #[cfg(feature = "parquet")]
+    let read = File::open(path).map_err(Into::into).and_then(columns::read);
+    #[cfg(not(feature = "parquet"))]
+    let read: Result<_, &str> = Err("this build of the command reads no Parquet files\n\
+        help: `cargo install --path dtype-cli --features parquet` makes one that does");
+    read.map(Some).map_err(|error| Failure::Usage(format!("{}: {error}", shown(path))))
+}
+
 /// Whether a file starts with these bytes.
-fn starts_with(file: &str, expected: &[u8]) -> bool {
+fn starts_with(file: impl AsRef<Path>, expected: &[u8]) -> bool {
     let mut start = Vec::new();
-    let file = regular(Path::new(file)).map(|file| file.take(expected.len() as u64));
+    let file = regular(file.as_ref()).map(|file| file.take(expected.len() as u64));
     file.is_some_and(|mut file| file.read_to_end(&mut start).is_ok()) && start == expected
 }
 

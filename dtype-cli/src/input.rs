@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use dtype_runtime::representation::ByteOrder;
 use object::read::ReadCache;
 
-use crate::dataset;
+use crate::dataset::{self, Columns};
 use crate::debug_info::{DebugInfo, Error, Layout, LeftOut, Summary, is_object};
 use crate::declaration::{self, Language, Message};
 use crate::failure::{Failure, shown};
@@ -153,6 +153,14 @@ fn data_file(argument: &str) -> Result<Option<Items>, Failure> {
     if let Some(dataset) = dataset::open(path)? {
         let character = dataset.character;
         return npy::items(dataset, character).map(Some);
+    }
+    if let Some(Columns { stored, count, left_out }) = dataset::columns(path)? {
+        for column in left_out {
+            let _ = writeln!(io::stderr(), "note: the column {column}, is left out");
+        }
+        let parsed = declaration::of_stored(stored);
+        let parsed = parsed.map_err(|error| Failure::Usage(error.to_string()))?;
+        return Ok(Some(Items { parsed, order: None, count }));
     }
     let mut start = [0; MAGIC.len()];
     let Some(mut file) = dataset::regular(path) else { return Ok(None) };

@@ -30,7 +30,7 @@ pub(crate) fn items(file: impl Read, character: u64) -> Result<Items, Failure> {
     let count = header.items().map_err(|error| refused(&error))? as u64;
     let mut order = None;
     check(&header.dtype, &mut order).map_err(|reason| refused(&reason))?;
-    let stored = Stored { dtype: header.dtype, character };
+    let stored = Stored { dtype: header.dtype, character, converts: false };
     let parsed = declaration::of_stored(stored).map_err(|error| refused(&error))?;
     Ok(Items { parsed, order, count })
 }

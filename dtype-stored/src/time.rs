@@ -242,8 +242,8 @@ mod tests {
             (1, 31),
             (2, 59),
             (12, 365),
-            (25, 762), // The leap year 1972: 1 February, and 1 March after 29 days.
-            (26, 791),
+            (25, 761), // The leap year 1972: 1 February, and 1 March after 29 days.
+            (26, 790),
             (-1, -31),
             (-12, -365),
             (360, 10_957),          // 2000

@@ -61,6 +61,8 @@ pub(crate) struct Stored {
     pub(crate) dtype: Dtype,
     /// Bytes of UTF-8 that a character of a text takes at most.
     pub(crate) character: u64,
+    /// Whether other numbers and times are read than the dtype has.
+    pub(crate) converts: bool,
 }
 
 /// The names of fields, by structure.

@@ -16,6 +16,8 @@ mod names;
 mod notation;
 mod npy;
 mod own_types;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod pipes;
 mod record_structs;
 mod renamed;

@@ -30,7 +30,7 @@ pub(super) fn write(stored: &Stored) -> Result<String, ExportError> {
         units: BTreeSet::new(),
         left: MAX_FIELDS,
         features: BTreeSet::new(),
-        converts: false,
+        converts: stored.converts,
         leaves_out: false,
     };
     let (lengths, item) = stored.dtype.axes();
