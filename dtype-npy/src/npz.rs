@@ -112,13 +112,19 @@ impl<R: Read + Seek> Npz<R> {
         options: &ReadOptions,
     ) -> Result<Loaded<T>, NpyError> {
         const { assert!(!T::TYPE_MAP.skips_fields(), "{}", SKIPS_FIELDS) }
-        let reader = Reader::<T, _>::new(self.array(name)?, options)?;
+        let mut bytes = self.array(name)?;
+        let reader = Reader::<T, _>::new(&mut bytes, options)?;
         self.budget.clone().hold(reader.memory())?;
-        reader.loaded()
+        let loaded = reader.loaded()?;
+        // The checksum is compared at the end of the bytes, wherever the archive says that it is.
+        if io::copy(&mut bytes.take(1), &mut io::sink())? > 0 {
+            return Err(bad(format!("more bytes follow the array {name:?}")));
+        }
+        Ok(loaded)
     }
 
     /// The bytes of an array: those of a `.npy` file, for a [`Reader`], which reads it piece by piece and whose caller sets the
-    /// limits.
+    /// limits. If the checksum is wrong, the read that would return 0 bytes at the end is an error instead.
     ///
     /// # Errors
     ///

@@ -230,6 +230,15 @@ fn arrays_of_an_archive() {
     assert!(message.contains("not an archive of NumPy"), "{message}");
 }
 
+#[test]
+fn the_book_shows_a_struct_for_a_file() {
+    let chapter = include_str!("../../../docs/src/command.md");
+    let dtype = "[('name', 'S12'), ('born', 'M8[D]'), ('mean mass', 'f4'), ('raw', 'V3')]";
+    assert!(chapter.contains(&format!("`np.zeros(9, {dtype})`")));
+    let text = of_file(&npy(dtype, &[]));
+    assert!(chapter.contains(&text), "{text}");
+}
+
 #[derive(Datatype)]
 struct Day {
     day: Timestamp<Seconds>,
