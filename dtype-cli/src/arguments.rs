@@ -24,8 +24,9 @@ use crate::value::printable;
                         or a NumPy dtype. `@FILE` reads it from a file, `@FILE:NAME` takes one struct of the file, \
                         and `-` reads standard input. `PROGRAM:NAME` is the struct of that name in an object file, a \
                         library or a program, as its compiler laid it out (`-g`); `PROGRAM` alone lists the structs \
-                        and what padding costs them. `FILE.npy` is the type of the items of a file of NumPy, `FILE.npz:NAME` that of an array in an archive, and \
-                        `FILE.h5:DATASET` that of a dataset, if this build has HDF5. Without a command, dtype draws the type and lists its sizes and \
+                        and what padding costs them. `FILE.npy` is the type of the items of a file of NumPy, `FILE.npz:NAME` that of an array in an archive, \
+                        `FILE.h5:DATASET` that of a dataset, if this build has HDF5, and `FILE.parquet` that of records of its \
+                        columns, if it has Parquet. Without a command, dtype draws the type and lists its sizes and \
                         bounds:\n\n    \
                         dtype 'vector(4, 5, 6, u16)'"
 )]

@@ -15,14 +15,7 @@ use crate::value::printable;
 #[cfg(feature = "parquet")]
 mod columns;
 #[cfg(feature = "hdf5")]
-mod read;
-#[cfg(not(feature = "hdf5"))]
-mod unread;
-
-#[cfg(feature = "hdf5")]
-use read::Hdf5;
-#[cfg(not(feature = "hdf5"))]
-use unread::Hdf5;
+mod hdf5;
 
 /// The first bytes of every HDF5 file.
 const HDF5: &[u8] = b"\x89HDF\r\n\x1a\n";
@@ -108,21 +101,28 @@ pub(crate) fn open(path: &Path) -> Result<Option<Dataset>, Failure> {
         let file = regular(Path::new(file)).ok_or_else(|| failed(&"it is gone"))?;
         Npz::new(file).map_err(|error| failed(&error))
     };
-    if starts_with(text, ZIP) && archive(text)?.names().next().is_some() {
+    if starts_with(text, ZIP) {
         let archive = archive(text)?;
         let names: Vec<_> = archive.names().take(MAX_NAMES).map(printable).collect();
-        let names = names.join("`, `");
-        return Err(Failure::Usage(format!(
-            "{path} has arrays, each with a type of its own: `{names}`\nhelp: name one: `{path}:NAME`"
-        )));
+        if !names.is_empty() {
+            let names = names.join("`, `");
+            return Err(Failure::Usage(format!(
+                "{path} has arrays, each with a type of its own: `{names}`\nhelp: name one: `{path}:NAME`"
+            )));
+        }
     }
     // Names of files, of datasets and of arrays may contain colons, too.
     for (at, _) in text.match_indices(':') {
         let (file, name) = (&text[..at], &text[at + 1..]);
         if starts_with(file, HDF5) {
-            let dataset = Hdf5::open(file, name).map_err(|error| failed(&error))?;
-            // A character was a byte in the file.
-            return Ok(Some(Dataset { bytes: Box::new(dataset), character: 1 }));
+            #[cfg(not(feature = "hdf5"))]
+            return Err(failed(&UNREAD));
+            #[cfg(feature = "hdf5")]
+            {
+                let dataset = hdf5::Dataset::open(file, name).map_err(|error| failed(&error))?;
+                // A character was a byte in the file.
+                return Ok(Some(Dataset { bytes: Box::new(dataset), character: 1 }));
+            }
         }
         if starts_with(file, ZIP) {
             let array = archive(file)?.array(name).map_err(|error| failed(&error))?;

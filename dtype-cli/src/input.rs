@@ -147,7 +147,8 @@ fn read<T>(
     })
 }
 
-/// The items of a data file that contains their type: a `.npy` file, an array of an archive, or a dataset of an HDF5 file. An `@` may be before its name.
+/// The items of a data file that contains their type: a `.npy` file, an array of an archive, a dataset of an HDF5 file, or
+/// columns. An `@` may be before its name.
 fn data_file(argument: &str) -> Result<Option<Items>, Failure> {
     let path = Path::new(argument.strip_prefix('@').unwrap_or(argument));
     if let Some(dataset) = dataset::open(path)? {
@@ -156,7 +157,7 @@ fn data_file(argument: &str) -> Result<Option<Items>, Failure> {
     }
     if let Some(Columns { stored, count, left_out }) = dataset::columns(path)? {
         for column in left_out {
-            let _ = writeln!(io::stderr(), "note: the column {column}, is left out");
+            let _ = writeln!(io::stderr(), "note: the column {}, is left out", printable(&column));
         }
         let parsed = declaration::of_stored(stored);
         let parsed = parsed.map_err(|error| Failure::Usage(error.to_string()))?;

@@ -5,8 +5,8 @@ use std::error::Error;
 use std::fs::File;
 use std::sync::Arc;
 
-use arrow_array::Array;
 use arrow_array::cast::AsArray;
+use arrow_array::{Array, GenericListArray, OffsetSizeTrait};
 use arrow_schema::{DataType, Fields, TimeUnit};
 use dtype_npy::{DateUnit, Dtype, DtypeField};
 use dtype_runtime::representation::ByteOrder;
@@ -55,16 +55,8 @@ impl Needs {
             DataType::Utf8 => longest(array.as_string::<i32>().iter()),
             DataType::LargeUtf8 => longest(array.as_string::<i64>().iter()),
             DataType::Utf8View => longest(array.as_string_view().iter()),
-            DataType::List(_) => {
-                let lists = array.as_list::<i32>();
-                self.add_parts([lists.values().as_ref()]);
-                (0..lists.len()).map(|i| usize::try_from(lists.value_length(i)).unwrap_or(0)).max()
-            }
-            DataType::LargeList(_) => {
-                let lists = array.as_list::<i64>();
-                self.add_parts([lists.values().as_ref()]);
-                (0..lists.len()).map(|i| usize::try_from(lists.value_length(i)).unwrap_or(0)).max()
-            }
+            DataType::List(_) => self.add_lists(array.as_list::<i32>()),
+            DataType::LargeList(_) => self.add_lists(array.as_list::<i64>()),
             DataType::FixedSizeList(..) => {
                 self.add_parts([array.as_fixed_size_list().values().as_ref()]);
                 None
@@ -76,6 +68,12 @@ impl Needs {
             _ => None,
         };
         self.length = self.length.max(length.unwrap_or(0));
+    }
+
+    /// The items of the longest list.
+    fn add_lists<O: OffsetSizeTrait>(&mut self, lists: &GenericListArray<O>) -> Option<usize> {
+        self.add_parts([lists.values().as_ref()]);
+        lists.value_offsets().windows(2).map(|ends| (ends[1] - ends[0]).as_usize()).max()
     }
 
     fn add_parts<'a>(&mut self, arrays: impl IntoIterator<Item = &'a dyn Array>) {
@@ -124,19 +122,12 @@ impl Reading {
     fn dtype(&mut self, ty: &DataType, needs: &Needs) -> Result<Option<Dtype>, String> {
         let none = Needs::default();
         let part = needs.parts.first().unwrap_or(&none);
+        let width = ty.primitive_width().unwrap_or(0) as u64;
         let one = match ty {
             DataType::Boolean => scalar('b', 1),
-            DataType::Int8 => scalar('i', 1),
-            DataType::Int16 => scalar('i', 2),
-            DataType::Int32 => scalar('i', 4),
-            DataType::Int64 => scalar('i', 8),
-            DataType::UInt8 => scalar('u', 1),
-            DataType::UInt16 => scalar('u', 2),
-            DataType::UInt32 => scalar('u', 4),
-            DataType::UInt64 => scalar('u', 8),
-            DataType::Float16 => scalar('f', 2),
-            DataType::Float32 => scalar('f', 4),
-            DataType::Float64 => scalar('f', 8),
+            ty if ty.is_signed_integer() => scalar('i', width),
+            ty if ty.is_unsigned_integer() => scalar('u', width),
+            ty if ty.is_floating() => scalar('f', width),
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
                 scalar('S', needs.length as u64)
             }

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 
 use arrow_array::builder::{
@@ -15,6 +16,7 @@ use arrow_array::{
 use arrow_schema::{DataType, Field};
 use dtype_arrow::{ReadOptions, from_batch};
 use dtype_runtime::{Datatype, Maybe, TimeSpan, Timestamp};
+use dtype_test_support::python;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
@@ -22,6 +24,8 @@ use crate::command::{Folder, done, dtype, failed};
 
 #[allow(unreachable_pub, reason = "as the command writes it")]
 mod columns;
+#[allow(unreachable_pub, reason = "as the command writes it")]
+mod pandas;
 
 fn write(path: &Path, batches: &[RecordBatch]) {
     let mut writer =
@@ -114,6 +118,47 @@ fn the_struct_of_columns_reads_them() {
     // The type is that of the records.
     let info = String::from_utf8(done(dtype().arg("info").arg(&path))).unwrap();
     assert!(info.starts_with("size       76 bytes\n"), "{info}");
+}
+
+const PANDAS: &str = "
+import datetime, sys
+import numpy as np
+import pandas as pd
+frame = pd.DataFrame({
+    'name': ['a', 'zoë', ''],
+    'kind': pd.Categorical(['x', 'yy', 'x']),
+    'at': pd.to_datetime(['2020-01-01', '2021-01-01', '1969-12-31']).astype('datetime64[us]'),
+    'day': [datetime.date(2020, 1, 1), None, datetime.date(1969, 12, 31)],
+    'mass': [1.5, np.nan, -2],
+    'count': pd.array([1, None, 3], dtype='Int32'),
+    'values': [[1, 2], [], [3]],
+    'place': [{'x': 1.0}, {'x': 2.0}, {'x': 3.0}],
+    'raw': [b'1', b'2', b'3'],
+})
+frame.to_parquet(sys.argv[1])
+";
+
+#[test]
+fn the_struct_reads_what_pandas_wrote() {
+    let Some(python) = python::with("pandas, pyarrow") else { return };
+    let folder = Folder::new();
+    let path = folder.path("frame.parquet");
+    assert!(Command::new(python).args(["-c", PANDAS]).arg(&path).status().unwrap().success());
+    assert_eq!(shown(&path), include_str!("parquet/pandas.rs"));
+    let rows = read::<pandas::Record>(&path);
+    let day = 86_400;
+    let expected = pandas::Record {
+        name: "zoë".parse().unwrap(),
+        kind: "yy".parse().unwrap(),
+        at: Timestamp::new(18_628 * day * 1_000_000),
+        day: Maybe::none(),
+        mass: Maybe::none(),
+        count: Maybe::none(),
+        values: [][..].try_into().unwrap(),
+        place: pandas::Place { x: 2.0 },
+    };
+    assert_eq!((rows.len(), rows[1]), (3, expected));
+    assert_eq!((rows[2].day, rows[2].mass), (Some(Timestamp::new(-day)).into(), Some(-2.0).into()));
 }
 
 #[test]

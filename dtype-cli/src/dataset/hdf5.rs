@@ -8,13 +8,13 @@ use dtype_npy::Header;
 
 /// An `.npy` file that is made while it is read.
 #[derive(Debug)]
-pub(super) struct Hdf5 {
+pub(super) struct Dataset {
     items: ItemReader,
     /// The header, and then some of the items.
     next: Cursor<Vec<u8>>,
 }
 
-impl Hdf5 {
+impl Dataset {
     pub(super) fn open(file: &str, name: &str) -> Result<Self, Box<dyn Error>> {
         let dataset = dtype_hdf5::open(&*hdf5_metno::File::open(file)?, name)?;
         let items = dtype_hdf5::items(&dataset)?;
@@ -24,7 +24,7 @@ impl Hdf5 {
     }
 }
 
-impl Read for Hdf5 {
+impl Read for Dataset {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         loop {
             let count = self.next.read(out)?;
