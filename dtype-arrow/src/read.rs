@@ -4,16 +4,17 @@ use std::ops::Range;
 use std::{iter, mem};
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, OffsetSizeTrait};
+use arrow_array::{AnyDictionaryArray, Array, ArrayRef, OffsetSizeTrait, make_array};
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
-use arrow_schema::DataType;
+use arrow_data::transform::MutableArrayData;
+use arrow_schema::{DataType, TimeUnit as ArrowUnit};
 
-use crate::write::{list_parts, time_of};
+use crate::write::{failed, list_parts, time_of};
 use crate::{ArrowError, value_type};
 use dtype_runtime::representation::ByteOrder;
-use dtype_runtime::typemap::{Field, Meaning, Node, TypeMap};
+use dtype_runtime::typemap::{Field, Meaning, Node, TimeUnit, TypeMap};
 use dtype_runtime::{Basic, Columns, Datatype, Error};
-use dtype_stored::{Number, NumberKind, Numbers, ReadOptions, joined};
+use dtype_stored::{Number, NumberKind, Numbers, Period, ReadOptions, Time, joined};
 
 /// Arrays with names.
 pub(crate) struct Table<'a> {
@@ -131,6 +132,9 @@ impl Reading {
             return self.optional(array, value, absent, path);
         }
         self.check_nulls(array, absent, path)?;
+        if let Some(dictionary) = array.as_any_dictionary_opt() {
+            return self.dictionary(dictionary, map, absent, path);
+        }
         if let Some(parts) = list_parts(map) {
             return self.some(array, parts, absent, path);
         }
@@ -169,7 +173,7 @@ impl Reading {
         if value.meaning() == Some(Meaning::Optional) || value.size() == 0 {
             return Err(ArrowError::Nested { path: path.to_string() });
         }
-        let nulls = NullBuffer::union(array.nulls(), absent);
+        let nulls = NullBuffer::union(nulls_of(array).as_ref(), absent);
         let is_present = |i| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(i));
         let first = self.leaves.len() + 1;
         self.leaves.push(Buffer::from_vec(Vec::<u8>::new()));
@@ -188,6 +192,53 @@ impl Reading {
                 }
             }
             *leaf = Buffer::from_vec(values);
+        }
+        Ok(())
+    }
+
+    /// Values of a dictionary. Each that a record has is read once; others may be anything.
+    fn dictionary(
+        &mut self,
+        array: &dyn AnyDictionaryArray,
+        map: &TypeMap,
+        absent: Option<&NullBuffer>,
+        path: &str,
+    ) -> Result<(), ArrowError> {
+        let (values, count) = (array.values(), array.len());
+        let nulls = NullBuffer::union(array.logical_nulls().as_ref(), absent);
+        let is_present = |i: &usize| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(*i));
+        // Of a dictionary without values, all keys are null.
+        let keys = if values.is_empty() { Vec::new() } else { array.normalized_keys() };
+        // The used values: for each the first that has it, and for each key its number among them.
+        let (mut firsts, mut numbers) = (Vec::new(), vec![None; values.len()]);
+        for i in (0..keys.len()).filter(is_present) {
+            numbers[keys[i]].get_or_insert_with(|| {
+                firsts.push(i);
+                firsts.len() - 1
+            });
+        }
+        let all = values.to_data();
+        let mut used = MutableArrayData::new(vec![&all], false, firsts.len());
+        for i in &firsts {
+            let extended = used.try_extend(0, keys[*i], keys[*i] + 1);
+            extended.map_err(|error| failed(&error))?;
+        }
+        let first = self.leaves.len();
+        let records = mem::replace(&mut self.records, firsts.len());
+        let read = self.values(&make_array(used.freeze()), map, None, path);
+        self.records = records;
+        read.map_err(|error| error.in_record(|value| self.record_of(firsts[value], count)))?;
+        for leaf in &mut self.leaves[first..] {
+            let stride = leaf.len().checked_div(firsts.len()).unwrap_or(0);
+            let mut all = zeros(count, stride)?;
+            for (i, place) in all.chunks_exact_mut(stride.max(1)).enumerate() {
+                if let Some(number) =
+                    keys.get(i).and_then(|key| numbers[*key]).filter(|_| is_present(&i))
+                {
+                    place.copy_from_slice(&leaf[number * stride..][..stride]);
+                }
+            }
+            *leaf = Buffer::from_vec(all);
         }
         Ok(())
     }
@@ -227,10 +278,8 @@ impl Reading {
         read.map_err(|error| error.in_record(|item| self.record_of(list_of(item), array.len())))?;
         for leaf in &mut self.leaves[first..] {
             let size = leaf.len().checked_div(items.len()).unwrap_or(0);
-            let (count, stride) = (array.len(), capacity.saturating_mul(size));
-            let (mut all, bytes) = (Vec::<u8>::new(), count.saturating_mul(stride));
-            all.try_reserve_exact(bytes).map_err(|_| Error::Allocation { count, stride })?;
-            all.resize(bytes, 0);
+            let stride = capacity.saturating_mul(size);
+            let mut all = zeros(array.len(), stride)?;
             let places = all.chunks_exact_mut(stride.max(1));
             for (i, (place, list)) in places.zip(lists()).enumerate() {
                 if is_present(i) {
@@ -250,9 +299,7 @@ impl Reading {
         absent: Option<&NullBuffer>,
         path: &str,
     ) -> Result<(), ArrowError> {
-        // The types that are read have no other nulls. For an array of type `Null`, `logical_nulls` allocates a bit for each value
-        // that the array announces.
-        let Some(nulls) = array.nulls().filter(|nulls| nulls.null_count() > 0) else {
+        let Some(nulls) = nulls_of(array).filter(|nulls| nulls.null_count() > 0) else {
             return Ok(());
         };
         let is_needed = |i: &usize| absent.is_none_or(|absent| absent.is_valid(*i));
@@ -363,6 +410,22 @@ impl Reading {
     }
 }
 
+/// The nulls of an array and, if its values are those of a dictionary, of the dictionary. The other types that are read have no
+/// others. For an array of type `Null`, `logical_nulls` allocates a bit for each value that the array announces.
+fn nulls_of(array: &dyn Array) -> Option<NullBuffer> {
+    match array.as_any_dictionary_opt() {
+        Some(dictionary) => dictionary.logical_nulls(),
+        None => array.nulls().cloned(),
+    }
+}
+
+fn zeros(count: usize, stride: usize) -> Result<Vec<u8>, Error> {
+    let (mut all, bytes) = (Vec::<u8>::new(), count.saturating_mul(stride));
+    all.try_reserve_exact(bytes).map_err(|_| Error::Allocation { count, stride })?;
+    all.resize(bytes, 0);
+    Ok(all)
+}
+
 /// The items of lists of this length.
 fn list<'a>(array: &'a dyn Array, length: usize, path: &str) -> Result<&'a dyn Array, ArrowError> {
     let of_length = |list: &&arrow_array::FixedSizeListArray| {
@@ -402,6 +465,15 @@ fn is_same(found: &DataType, needed: &DataType) -> bool {
 
 /// The numbers of an array; a time is the number of its units.
 fn number_of(ty: &DataType) -> Option<Number> {
+    let time = match ty {
+        DataType::Date32 => Some((true, Period::DAY)),
+        DataType::Date64 => Some((true, Period::of(TimeUnit::Millisecond))),
+        DataType::Timestamp(unit, _) => Some((true, Period::of(time_unit(*unit)))),
+        DataType::Time32(unit) | DataType::Time64(unit) | DataType::Duration(unit) => {
+            Some((false, Period::of(time_unit(*unit))))
+        }
+        _ => None,
+    };
     let (kind, size) = match ty {
         DataType::Int8 => (NumberKind::Signed, 1),
         DataType::Int16 => (NumberKind::Signed, 2),
@@ -420,7 +492,17 @@ fn number_of(ty: &DataType) -> Option<Number> {
         DataType::Float64 => (NumberKind::Float, 8),
         _ => return None,
     };
-    Some(Number { kind, size, order: ByteOrder::NATIVE })
+    let time = time.map(|(is_point, unit)| Time { is_point, unit, has_nat: false });
+    Some(Number { kind, size, order: ByteOrder::NATIVE, time })
+}
+
+fn time_unit(unit: ArrowUnit) -> TimeUnit {
+    match unit {
+        ArrowUnit::Second => TimeUnit::Second,
+        ArrowUnit::Millisecond => TimeUnit::Millisecond,
+        ArrowUnit::Microsecond => TimeUnit::Microsecond,
+        ArrowUnit::Nanosecond => TimeUnit::Nanosecond,
+    }
 }
 
 fn wrong(array: &dyn Array, expected: String, path: &str) -> ArrowError {

@@ -208,7 +208,7 @@ pub(crate) fn time_of(map: &TypeMap) -> Option<DataType> {
     }
 }
 
-fn failed(error: &arrow_schema::ArrowError) -> ArrowError {
+pub(crate) fn failed(error: &arrow_schema::ArrowError) -> ArrowError {
     let message: String = error.to_string();
     ArrowError::Array { message }
 }

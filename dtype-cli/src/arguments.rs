@@ -24,8 +24,9 @@ use crate::value::printable;
                         or a NumPy dtype. `@FILE` reads it from a file, `@FILE:NAME` takes one struct of the file, \
                         and `-` reads standard input. `PROGRAM:NAME` is the struct of that name in an object file, a \
                         library or a program, as its compiler laid it out (`-g`); `PROGRAM` alone lists the structs \
-                        and what padding costs them. `FILE.npy` is the type of the items of a file of NumPy, and \
-                        `FILE.h5:DATASET` that of a dataset, if this build has HDF5. Without a command, dtype draws the type and lists its sizes and \
+                        and what padding costs them. `FILE.npy` is the type of the items of a file of NumPy, `FILE.npz:NAME` that of an array in an archive, \
+                        `FILE.h5:DATASET` that of a dataset, if this build has HDF5, and `FILE.parquet` that of records of its \
+                        columns, if it has Parquet. Without a command, dtype draws the type and lists its sizes and \
                         bounds:\n\n    \
                         dtype 'vector(4, 5, 6, u16)'"
 )]
@@ -136,7 +137,8 @@ pub(crate) enum Form {
     /// The declaration of a C struct with the same layout. With `--packed`, a header for messages of it, or of an enum of
     /// messages.
     CStruct,
-    /// The declaration of a Rust struct with the same layout.
+    /// The declaration of a Rust struct with the same layout. For a file that has a type of its own, the struct that reads its
+    /// records: with the derive of dtype-runtime, `FixedStr`, `Timestamp` and `Maybe`.
     RustStruct,
     /// The envelopes and contents of the type and of all its parts.
     Tree,
@@ -245,7 +247,8 @@ pub(crate) enum DumpForm {
 #[command(override_usage = "dtype dump [OPTIONS] [TYPE] <FILE>")]
 pub(crate) struct Dump {
     /// The datatype: text, `@FILE`, `@FILE:NAME`, `PROGRAM:NAME`, or `-` for standard input; and the file, or `-` for standard
-    /// input. The records of the file follow one another at the extent, as in memory. A `.npy` file has a type of its own.
+    /// input. The records of the file follow one another at the extent, as in memory. A `.npy` file, an array
+    /// `FILE.npz:NAME` and a dataset `FILE.h5:DATASET` have a type of their own.
     // (An optional argument before another one would take the other's value if an option is between them.)
     #[arg(value_name = "[TYPE] FILE", required = true)]
     types_and_input: Vec<OsString>,

@@ -15,10 +15,9 @@ mod rust;
 
 use std::ops::Range;
 
-use dtype_npy::Dtype;
 use dtype_runtime::Error;
 
-use crate::notation::{self, FieldNames, MAX_LENGTH, Parsed};
+use crate::notation::{self, FieldNames, MAX_LENGTH, Parsed, Stored};
 use crate::problem::{Problem, quoted};
 
 pub(crate) use c::names::{Words, header as header_type};
@@ -118,10 +117,11 @@ pub fn parse_packed(
     parse_as(source, language, wanted, Form::Packed)
 }
 
-/// The datatype of a NumPy dtype; an error if this machine has no counterpart of one of its values.
-pub(crate) fn of_dtype(dtype: &Dtype) -> Result<Parsed, Error> {
+/// The datatype of the records of a file; an error if this machine has no counterpart of one of its values.
+pub(crate) fn of_stored(stored: Stored) -> Result<Parsed, Error> {
     let mut fields = FieldNames::default();
-    let layout = numpy::of_dtype(dtype, &mut fields)?;
+    let layout = numpy::of_dtype(&stored.dtype, &mut fields)?;
+    fields.set_stored(stored);
     Ok(Parsed { ty: layout.ty, fields })
 }
 

@@ -103,7 +103,7 @@ fn own_type(options: &Dump, path: &Path, input: &mut Forward) -> Result<Source, 
         )));
     }
     let mut reader = Reader { input, at: 0 };
-    let Items { parsed, order, count } = npy::items(&mut reader)?;
+    let Items { parsed, order, count } = npy::items(&mut reader, 4)?;
     let representation = order.map_or(Representation::Native, Representation::from);
     Ok(Source { parsed, origin: reader.at, representation, items: Some(count) })
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use dtype_runtime::representation::ByteOrder;
 use object::read::ReadCache;
 
-use crate::dataset;
+use crate::dataset::{self, Columns};
 use crate::debug_info::{DebugInfo, Error, Layout, LeftOut, Summary, is_object};
 use crate::declaration::{self, Language, Message};
 use crate::failure::{Failure, shown};
@@ -115,7 +115,7 @@ fn read<T>(
             let is_c = stdin.language == Some(Language::C);
             let bytes = start(stdin.take()?, Path::new("-"))?;
             if stdin.language.is_none() && bytes.starts_with(MAGIC) {
-                return of_items(npy::items(&bytes[..])?, argument, stdin).map(made);
+                return of_items(npy::items(&bytes[..], 4)?, argument, stdin).map(made);
             }
             (text(bytes, Path::new("-"), is_c)?, "standard input")
         }
@@ -147,18 +147,28 @@ fn read<T>(
     })
 }
 
-/// The items of a data file that contains their type: a `.npy` file, or a dataset of an HDF5 file. An `@` may be before its name.
+/// The items of a data file that contains their type: a `.npy` file, an array of an archive, a dataset of an HDF5 file, or
+/// columns. An `@` may be before its name.
 fn data_file(argument: &str) -> Result<Option<Items>, Failure> {
     let path = Path::new(argument.strip_prefix('@').unwrap_or(argument));
     if let Some(dataset) = dataset::open(path)? {
-        return npy::items(dataset).map(Some);
+        let character = dataset.character;
+        return npy::items(dataset, character).map(Some);
+    }
+    if let Some(Columns { stored, count, left_out }) = dataset::columns(path)? {
+        for column in left_out {
+            let _ = writeln!(io::stderr(), "note: the column {}, is left out", printable(&column));
+        }
+        let parsed = declaration::of_stored(stored);
+        let parsed = parsed.map_err(|error| Failure::Usage(error.to_string()))?;
+        return Ok(Some(Items { parsed, order: None, count }));
     }
     let mut start = [0; MAGIC.len()];
     let Some(mut file) = dataset::regular(path) else { return Ok(None) };
     if file.read_exact(&mut start).is_err() || start != MAGIC {
         return Ok(None);
     }
-    npy::items(start.chain(BufReader::new(file))).map(Some)
+    npy::items(start.chain(BufReader::new(file)), 4).map(Some)
 }
 
 /// The type of the items of a data file. A type has this machine's byte order.

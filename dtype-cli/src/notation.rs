@@ -15,7 +15,7 @@ use dtype_runtime::Type;
 use crate::problem::Problem;
 
 pub use fields::FieldNames;
-pub(crate) use fields::{Block, Meaning};
+pub(crate) use fields::{Block, Meaning, Stored};
 pub use grammar::MAX_NESTING;
 pub(crate) use names::{ISIZE, USIZE};
 pub use names::{all as predefined_names, nearest};

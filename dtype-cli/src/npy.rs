@@ -7,7 +7,7 @@ use dtype_runtime::representation::ByteOrder;
 
 use crate::declaration;
 use crate::failure::Failure;
-use crate::notation::Parsed;
+use crate::notation::{Parsed, Stored};
 
 /// The first bytes of every `.npy` file.
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
@@ -22,14 +22,16 @@ pub(crate) struct Items {
 }
 
 /// Reads the header of a file. The reader is then at the first item.
-pub(crate) fn items(file: impl Read) -> Result<Items, Failure> {
+/// `character`: see [`Stored`].
+pub(crate) fn items(file: impl Read, character: u64) -> Result<Items, Failure> {
     let refused =
         |reason: &dyn ToString| Failure::Usage(format!("the header: {}", reason.to_string()));
     let header = Header::read(file).map_err(|error| refused(&error))?;
     let count = header.items().map_err(|error| refused(&error))? as u64;
     let mut order = None;
     check(&header.dtype, &mut order).map_err(|reason| refused(&reason))?;
-    let parsed = declaration::of_dtype(&header.dtype).map_err(|error| refused(&error))?;
+    let stored = Stored { dtype: header.dtype, character, converts: false };
+    let parsed = declaration::of_stored(stored).map_err(|error| refused(&error))?;
     Ok(Items { parsed, order, count })
 }
 

@@ -68,14 +68,14 @@ impl Item for Stored {
             | Form::Enumeration { order, .. }
             | Form::Bits { order } => (NumberKind::Unsigned, order),
             Form::Float { order } => (NumberKind::Float, order),
-            _ => return None,
+            _ => return self.time(),
         };
         let is_known = match kind {
             NumberKind::Float => matches!(self.size, 2 | 4 | 8),
             _ => self.size <= 8,
         };
         let size = usize::try_from(self.size).ok().filter(|_| is_known)?;
-        Some(Number { kind, size, order })
+        Some(Number { kind, size, order, time: None })
     }
 
     fn describe(&self) -> String {

@@ -10,7 +10,7 @@ use hdf5_metno_sys::LOCK;
 
 use crate::descriptor::packed_datatype;
 use crate::error::Error;
-use crate::library::{Items, created, opened, read_items, selected, stored, write_items};
+use crate::library::{Items, created, opened, own, read_items, selected, stored, write_items};
 use crate::part::{Part, TEXTS_AT_ONCE, axis, range, whole};
 use crate::storage::{check_inside, check_space, check_written};
 
@@ -34,7 +34,7 @@ use crate::storage::{check_inside, check_space, check_written};
 /// ```
 pub fn create<T: Datatype>(group: &Group, name: &str, records: &[T]) -> Result<Dataset, Error> {
     let datatype = packed_datatype::<T>()?;
-    let fit = Fit::<T>::new(&stored(&datatype)?, Access::Write, ReadOptions::strict())?;
+    let fit = Fit::<T>::new(&own(&datatype)?, Access::Write, ReadOptions::strict())?;
     check_values(&fit, records)?;
     // So that no other thread takes the name in between, or reads the dataset before the records are there.
     let _guard = LOCK.lock();
@@ -339,7 +339,7 @@ fn fit_of<T: Datatype>(
         return Err(Error::NoData);
     }
     let datatype = dataset.dtype()?;
-    let fit = Fit::new(&stored(&datatype)?, access, options)?;
+    let fit = Fit::new(&stored(dataset, &datatype)?, access, options)?;
     Ok((datatype, fit))
 }
 
@@ -371,7 +371,7 @@ fn write_pieces<T: Datatype>(
     if expected != actual {
         return Err(Error::Length { expected: actual, actual: expected });
     }
-    let (stored, mut items) = (stored(datatype)?, Items::default());
+    let (stored, mut items) = (stored(dataset, datatype)?, Items::default());
     part.pieces(dataset, datatype.size(), |space, piece| {
         let count = piece.len();
         fit.pack_into(&records[piece], &mut items.scratch, &mut items.bytes)?;
@@ -405,7 +405,7 @@ fn read_part<T: Datatype>(
         (datatype.clone(), fit)
     } else {
         let memory = selected(&datatype, T::TYPE_MAP)?;
-        let fit = Fit::new(&stored(&memory)?, Access::Read, options)?;
+        let fit = Fit::new(&stored(dataset, &memory)?, Access::Read, options)?;
         (memory, fit)
     };
     // Another thread could make the dataset shorter.
@@ -420,7 +420,7 @@ fn read_part<T: Datatype>(
     let mut records = Vec::new();
     let refused = |_| RecordError::Allocation { count: part.count, stride: size_of::<T>() };
     records.try_reserve_exact(part.count).map_err(refused)?;
-    let stored = stored(&memory)?;
+    let stored = stored(dataset, &memory)?;
     let (size, mut items) = (memory.size().max(T::TYPE_MAP.size()), Items::default());
     part.pieces(dataset, size, |space, piece| {
         // Some texts may be longer than their places in the records: the error then has the number of the record.

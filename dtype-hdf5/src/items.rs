@@ -4,7 +4,7 @@ use std::ffi::CStr;
 use std::fmt;
 use std::ops::Range;
 
-use dtype_npy::{Dtype, DtypeField};
+use dtype_npy::{DateUnit, Dtype, DtypeField};
 use dtype_runtime::representation::ByteOrder;
 use dtype_stored::{Budget, ReadOptions, TextEnd, joined};
 use hdf5_metno::{Dataset, Datatype};
@@ -18,7 +18,7 @@ use crate::stored::{Form, Stored};
 /// Reads the items of any dataset, packed and in this machine's byte order, for tools that do not know a Rust type for them.
 /// [`ItemReader::dtype`] describes the items.
 ///
-/// An enumeration is read as its integers, but h5py's truth values are `b1`. A string is read as a `U` with one character for
+/// A time of PyTables is an `M8` of seconds or microseconds. An enumeration is read as its integers, but h5py's truth values are `b1`. A string is read as a `U` with one character for
 /// each byte. Strings that are not UTF-8 are read as Latin-1.
 ///
 /// Strings of variable length all have room for the longest one, so all of them are read once to find it. Together they may
@@ -66,7 +66,7 @@ pub fn items_with(
         check_inside(dataset)?;
     }
     let datatype = dataset.dtype()?;
-    let stored = stored(&datatype)?;
+    let stored = stored(dataset, &datatype)?;
     // With a text length of 0, until the lengths are known.
     let dtype = dtype_of(&stored, 0, "")?;
     let all = whole(dataset)?;
@@ -236,6 +236,11 @@ fn dtype_of(stored: &Stored, text: u64, path: &str) -> Result<Dtype, Error> {
         Form::Float { .. } => scalar('f'),
         Form::Text { .. } => characters(stored.size),
         Form::VariableText => characters(text),
+        Form::Time { .. } => {
+            let unit = DateUnit::new(if stored.size == 4 { "s" } else { "us" });
+            let time = Dtype::scalar('M', 8, ByteOrder::NATIVE);
+            time.zip(unit).map(|(time, unit)| time.with_unit(unit))
+        }
         Form::Compound(_) if stored.complex().is_some() && stored.size >= 8 => scalar('c'),
         Form::Compound(all) => {
             let (mut fields, mut offset) = (Vec::new(), 0_u64);
@@ -323,6 +328,11 @@ fn append(
         }
         Form::Enumeration { .. } if item.first() > Some(&1) && stored.is_numpy_bool() => {
             return Err((String::new(), item.first().copied().unwrap_or_default().into()));
+        }
+        Form::Time { .. } => {
+            // At most seconds of 32 bits, in microseconds.
+            let value = stored.time().map_or(0, |time| time.integer(item));
+            out.extend_from_slice(&i64::try_from(value).unwrap_or(i64::MAX).to_ne_bytes());
         }
         _ if stored.order().is_some_and(|order| order != ByteOrder::NATIVE) => {
             out.extend(item.iter().rev());

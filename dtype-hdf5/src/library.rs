@@ -58,8 +58,18 @@ fn number(result: c_int) -> Result<usize, Error> {
     usize::try_from(result).map_err(|_| failed())
 }
 
-/// A datatype of a file as a value.
-pub(crate) fn stored(datatype: &Datatype) -> Result<Stored, Error> {
+/// A datatype as a value, with times as the program stores them that has written the file of the dataset.
+pub(crate) fn stored(dataset: &Dataset, datatype: &Datatype) -> Result<Stored, Error> {
+    let stored = read(datatype, "", 0)?;
+    let is_pytables = || Ok::<_, Error>(dataset.file()?.attr(PYTABLES).is_ok());
+    Ok(if stored.has_times() && is_pytables()? { stored } else { stored.of_others() })
+}
+
+/// The attribute of the root group in files of PyTables.
+const PYTABLES: &str = "PYTABLES_FORMAT_VERSION";
+
+/// A datatype that this crate has made.
+pub(crate) fn own(datatype: &Datatype) -> Result<Stored, Error> {
     read(datatype, "", 0)
 }
 
@@ -83,7 +93,10 @@ fn read(datatype: &Datatype, path: &str, depth: usize) -> Result<Stored, Error> 
         H5T_class_t::H5T_STRING => text(datatype),
         H5T_class_t::H5T_COMPOUND => compound(datatype, path, depth)?,
         H5T_class_t::H5T_ARRAY => array(datatype, path, depth)?,
-        H5T_class_t::H5T_TIME => Form::Other("a time"),
+        H5T_class_t::H5T_TIME => match order(datatype) {
+            Some(order) if matches!(size, 4 | 8) => Form::Time { order },
+            _ => Form::Other("a time of another format"),
+        },
         H5T_class_t::H5T_OPAQUE => Form::Other("opaque bytes"),
         H5T_class_t::H5T_REFERENCE => Form::Other("a reference"),
         H5T_class_t::H5T_VLEN => Form::Other("a list of variable length"),

@@ -5,7 +5,8 @@ use std::fmt;
 use std::ops::Range;
 
 use dtype_runtime::representation::ByteOrder;
-use dtype_stored::TextEnd;
+use dtype_runtime::typemap::TimeUnit;
+use dtype_stored::{Number, NumberKind, Period, TextEnd, Time};
 
 /// The place of a string of variable length in an item: a pointer, or the index of its text.
 pub(crate) type Place = [u8; size_of::<usize>()];
@@ -27,6 +28,8 @@ pub(crate) enum Form {
     Float { order: ByteOrder },
     /// A bit field of which all bits are significant.
     Bits { order: ByteOrder },
+    /// A point in time: seconds in four bytes, or as PyTables writes it seconds and microseconds in eight.
+    Time { order: ByteOrder },
     /// Integers with names: the members' numbers, zero-extended. All are different.
     Enumeration { signed: bool, order: ByteOrder, members: BTreeMap<String, u128> },
     /// A string of a fixed length.
@@ -71,12 +74,53 @@ impl Stored {
 
     /// Whether an item has strings of variable length.
     pub(crate) fn has_texts(&self) -> bool {
-        match &self.form {
-            Form::VariableText => true,
-            Form::Compound(fields) => fields.iter().any(|field| field.datatype.has_texts()),
-            Form::Array { element, .. } => element.has_texts(),
-            _ => false,
-        }
+        self.has(&|form| matches!(form, Form::VariableText))
+    }
+
+    /// Whether an item has times.
+    pub(crate) fn has_times(&self) -> bool {
+        self.has(&|form| matches!(form, Form::Time { .. }))
+    }
+
+    /// Whether the datatype, or one in it, has a form.
+    fn has(&self, is_it: &dyn Fn(&Form) -> bool) -> bool {
+        is_it(&self.form)
+            || match &self.form {
+                Form::Compound(fields) => fields.iter().any(|field| field.datatype.has(is_it)),
+                Form::Array { element, .. } => element.has(is_it),
+                _ => false,
+            }
+    }
+
+    /// The same if not written by PyTables, without the times whose form then is not known.
+    pub(crate) fn of_others(self) -> Self {
+        let Self { form, size } = self;
+        let form = match form {
+            Form::Time { .. } if size == 8 => Form::Other("a time of no known unit"),
+            Form::Compound(fields) => {
+                let known = |field: StoredField| StoredField {
+                    datatype: field.datatype.of_others(),
+                    ..field
+                };
+                Form::Compound(fields.into_iter().map(known).collect())
+            }
+            Form::Array { lengths, element } => {
+                Form::Array { lengths, element: Box::new(element.of_others()) }
+            }
+            form => form,
+        };
+        Self { form, size }
+    }
+
+    /// The format of a time.
+    pub(crate) fn time(&self) -> Option<Number> {
+        let Form::Time { order } = self.form else { return None };
+        let (kind, unit) = match self.size {
+            4 => (NumberKind::Signed, TimeUnit::Second),
+            _ => (NumberKind::SecondsAndMicroseconds, TimeUnit::Microsecond),
+        };
+        let time = Time { is_point: true, unit: Period::of(unit), has_nat: false };
+        Some(Number { kind, size: self.bytes(), order, time: Some(time) })
     }
 
     /// Calls `each` with the place of each string of variable length in the items.
@@ -157,6 +201,8 @@ impl fmt::Display for Stored {
             Form::Integer { signed: true, .. } => write!(f, "i{bits}"),
             Form::Integer { signed: false, .. } => write!(f, "u{bits}"),
             Form::Float { .. } => write!(f, "f{bits}"),
+            Form::Time { .. } if self.size == 4 => f.write_str("a time in seconds"),
+            Form::Time { .. } => f.write_str("a time in seconds and microseconds"),
             Form::Bits { .. } => write!(f, "a bit field of {bits} bits"),
             Form::Enumeration { .. } if self.is_bool() => f.write_str("bool"),
             Form::Enumeration { signed: true, .. } => write!(f, "an enumeration of i{bits}"),

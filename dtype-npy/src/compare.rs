@@ -3,12 +3,13 @@
 use crate::dtype::{Dtype, DtypeField, Kind};
 use crate::error::{DtypeError, NpyError};
 use crate::options::NumpyLayout;
+use crate::unit::DateUnit;
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::typemap::{Node, TypeMap};
 use dtype_runtime::{Datatype, Type};
 use dtype_stored::{
     Access, Fit, Item, Loaded, Misfit, Number, NumberKind, ReadOptions, Scratch, StoredField, Text,
-    TextEnd, Value, joined,
+    TextEnd, Time, Value, joined,
 };
 
 impl Dtype {
@@ -192,7 +193,7 @@ impl Item for Dtype {
     }
 
     fn number(&self, _leaf: &TypeMap) -> Option<Number> {
-        let Kind::Scalar { letter, order, .. } = *self.kind() else { return None };
+        let Kind::Scalar { letter, order, unit } = *self.kind() else { return None };
         let kind = match letter {
             'u' => NumberKind::Unsigned,
             'i' | 'M' | 'm' => NumberKind::Signed,
@@ -200,7 +201,9 @@ impl Item for Dtype {
             _ => return None,
         };
         let size = usize::try_from(self.itemsize()).ok()?;
-        Some(Number { kind, size, order: order.unwrap_or(ByteOrder::NATIVE) })
+        let time = unit.and_then(DateUnit::period);
+        let time = time.map(|unit| Time { is_point: letter == 'M', unit, has_nat: true });
+        Some(Number { kind, size, order: order.unwrap_or(ByteOrder::NATIVE), time })
     }
 
     fn describe(&self) -> String {

@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::repr::Tuple;
 use dtype_runtime::Error;
 use dtype_runtime::representation::ByteOrder;
-use dtype_stored::ValueError;
+use dtype_stored::{Exceeded, ValueError};
 
 /// The reason why a `.npy` file could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -89,8 +89,8 @@ pub enum NpyError {
         /// The offset of the field in bytes.
         actual: u64,
     },
-    /// The array has several axes, in Fortran order.
-    #[error("the array is in Fortran order, expected C order")]
+    /// The array has several axes, in Fortran order, and is to be used in place.
+    #[error("the array is in Fortran order, expected C order to use it in place")]
     FortranOrder,
     /// The shape has more elements, or the items more bytes, than memory can address.
     #[error(
@@ -114,6 +114,23 @@ pub enum NpyError {
     /// The items do not have the dtype of the records.
     #[error("{0}")]
     Dtype(#[from] DtypeError),
+    /// An archive of arrays, `.npz`, is damaged, or has something that NumPy does not write.
+    #[error("not an archive of NumPy: {what}")]
+    Archive {
+        /// What is wrong.
+        what: String,
+    },
+    /// An archive does not have an array of this name.
+    #[error("the archive has no array {name:?}, expected {}", OneOf(.names))]
+    NoArray {
+        /// The name.
+        name: String,
+        /// The names that the archive has.
+        names: Vec<String>,
+    },
+    /// An array of an archive takes more than its [`Budget`](crate::Budget) allows.
+    #[error("{0}")]
+    Exceeded(#[from] Exceeded),
     /// The records have no data.
     #[error("records without data cannot be in a file")]
     NoData,
@@ -235,6 +252,24 @@ impl fmt::Display for Shape<'_> {
             f.write_str("no shape")
         } else {
             write!(f, "the shape {}", Tuple(self.0))
+        }
+    }
+}
+
+/// The most names that a message has.
+const MAX_NAMES: usize = 10;
+
+/// Names in a message.
+struct OneOf<'a>(&'a [String]);
+
+impl fmt::Display for OneOf<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.0.iter().take(MAX_NAMES).map(|name| format!("{name:?}")).collect();
+        let more = if self.0.len() > MAX_NAMES { ", …" } else { "" };
+        match &*names {
+            [] => f.write_str("one of no arrays"),
+            [name] if more.is_empty() => f.write_str(name),
+            names => write!(f, "one of {}{more}", names.join(", ")),
         }
     }
 }

@@ -3,8 +3,9 @@
 use std::fmt;
 use std::io::Read;
 
+use dtype_runtime::Basic;
 use dtype_runtime::typemap::Node;
-use dtype_runtime::{Datatype, Error};
+use dtype_runtime::{Buffer, Datatype, Error, Type};
 use dtype_stored::{Access, Fit, Loaded, ReadOptions, Scratch};
 
 use crate::dtype::Dtype;
@@ -17,14 +18,15 @@ pub(crate) const SKIPS_FIELDS: &str = "this type skips fields, which `read` coul
 const AT_ONCE: usize = 1 << 20;
 
 /// Reads the records of a `.npy` file, in C order whatever the number of its axes; the reader is then at the first byte
-/// after them. The dtype must have the fields of `T`, by name, at any offset, all in one byte order. If `T` is an array,
-/// its axes are the last axes of the file. An `S` or a `U` becomes a [`FixedStr`](dtype_runtime::FixedStr).
+/// after them. An array of several axes in Fortran order is read as a whole, and brought into C order. The dtype must have the
+/// fields of `T`, by name, at any offset, all in one byte order. If `T` is an array, its axes are the last axes of the file; axes
+/// of one element may be there or not. An `S` or a `U` becomes a [`FixedStr`](dtype_runtime::FixedStr).
 ///
 /// A type that skips fields does not compile here, because nothing would initialise them.
 ///
 /// # Errors
 ///
-/// - [`NpyError`] for a bad header, for several axes in Fortran order, and for a file that ends too early;
+/// - [`NpyError`] for a bad header, and for a file that ends too early;
 /// - [`NpyError::Dtype`] if the fields are not those of `T`;
 /// - [`NpyError::Records`] with [`Error::InvalidValue`] for an invalid `bool`, `char`, `NonZero` or enum, with
 ///   [`Error::CheckFailed`] for a text that is too long or no text, or with [`Error::Allocation`].
@@ -112,6 +114,8 @@ pub(crate) struct Items<T> {
     count: usize,
     /// The bytes of all items.
     pub(crate) bytes: usize,
+    /// The items of the file in C order, if they are in Fortran order there.
+    pub(crate) in_c_order: Option<Type>,
 }
 
 impl<T: Datatype> Items<T> {
@@ -119,10 +123,6 @@ impl<T: Datatype> Items<T> {
         let map = T::TYPE_MAP;
         if map.size() == 0 {
             return Err(NpyError::NoData);
-        }
-        // With a single axis that is not of length 1, both orders are the same, and Julia writes vectors in Fortran's order.
-        if header.fortran_order && header.shape.iter().filter(|length| **length > 1).count() > 1 {
-            return Err(NpyError::FortranOrder);
         }
         let items = header.items()?;
         // If records are arrays, the last axes belong to the records.
@@ -146,8 +146,28 @@ impl<T: Datatype> Items<T> {
         let count =
             if outer.contains(&0) { 0 } else { items / usize::try_from(per_record).unwrap_or(1) };
         let bytes = count.checked_mul(fit.item_size()).ok_or_else(too_large)?;
-        Ok(Self { fit, dtype, count, bytes })
+        // With a single axis that is not of length 1, both orders are the same, and Julia writes vectors in Fortran's order.
+        let long = header.shape.iter().filter(|length| **length > 1).count();
+        let is_other = header.fortran_order && long > 1 && bytes > 0;
+        let in_c_order = is_other.then(|| in_c_order(header)).transpose()?;
+        Ok(Self { fit, dtype, count, bytes, in_c_order })
     }
+}
+
+/// The items of an array in Fortran order, one after another in C order.
+fn in_c_order(header: &Header) -> Result<Type, Error> {
+    let size = header.dtype.itemsize();
+    let mut stride = i64::try_from(size).unwrap_or(i64::MAX);
+    let mut axes = Vec::new();
+    // Those of one element change nothing, and there may be many.
+    for length in header.shape.iter().filter(|length| **length != 1) {
+        axes.push((*length, stride));
+        stride = stride.saturating_mul(i64::try_from(*length).unwrap_or(i64::MAX));
+    }
+    let one = Type::contiguous(size, &Type::basic(Basic::Byte))?;
+    axes.iter()
+        .rev()
+        .try_fold(one, |all, (length, stride)| Type::hvector(*length, 1, *stride, &all))
 }
 
 /// Reads the records of a `.npy` file piece by piece.
@@ -169,8 +189,9 @@ pub struct Reader<T, R> {
     items: Items<T>,
     /// The number of records read so far.
     done: usize,
-    /// What was read of the next records before the file failed.
+    /// What was read of the next records, and the position of the first of them.
     bytes: Vec<u8>,
+    start: usize,
     scratch: Scratch,
 }
 
@@ -198,11 +219,11 @@ impl<T: Datatype, R: Read> Reader<T, R> {
 
     fn of(from: R, header: &Header, options: ReadOptions) -> Result<Self, NpyError> {
         let items = Items::new(header, options)?;
-        Ok(Self { from, items, done: 0, bytes: Vec::new(), scratch: Scratch::default() })
+        Ok(Self { from, items, done: 0, bytes: Vec::new(), start: 0, scratch: Scratch::default() })
     }
 
     /// All records that were not read yet.
-    fn loaded(mut self) -> Result<Loaded<T>, NpyError> {
+    pub(crate) fn loaded(mut self) -> Result<Loaded<T>, NpyError> {
         let mut records = Vec::new();
         while self.read_onto(self.at_once(), &mut records)? > 0 {}
         Ok(Loaded { records, left_out: self.left_out().to_vec() })
@@ -228,6 +249,14 @@ impl<T: Datatype, R: Read> Reader<T, R> {
         self.items.fit.left_out()
     }
 
+    /// The memory in bytes for all records, and for the items if they must all be read first.
+    #[cfg(feature = "npz")]
+    pub(crate) fn memory(&self) -> usize {
+        let Items { count, bytes, in_c_order, .. } = &self.items;
+        let items = if in_c_order.is_some() { bytes.saturating_mul(2) } else { 0 };
+        count.saturating_mul(size_of::<T>()).saturating_add(items)
+    }
+
     /// A number of records for which reading is fast.
     fn at_once(&self) -> usize {
         (AT_ONCE / self.items.fit.item_size().max(1)).max(1)
@@ -241,16 +270,29 @@ impl<T: Datatype, R: Read> Reader<T, R> {
     /// invalid, the next call reads the records after those of this call. After [`NpyError::Io`], it goes on where the file could
     /// not be read.
     pub fn read_onto(&mut self, most: usize, records: &mut Vec<T>) -> Result<usize, NpyError> {
-        let Items { fit, count, bytes, .. } = &self.items;
+        let Items { fit, count, bytes, in_c_order, .. } = &mut self.items;
+        let (count, bytes) = (*count, *bytes);
         let rest = count - self.done;
         let number = most.min(rest);
         let size = number * fit.item_size();
-        let missing = size.saturating_sub(self.bytes.len());
+        // In Fortran order, a record's items may be anywhere.
+        let needed = if in_c_order.is_some() { bytes } else { size };
+        let read = self.bytes.len() - self.start;
+        let missing = needed.saturating_sub(read);
         // The memory grows with what the reader returns.
         (&mut self.from).take(missing as u64).read_to_end(&mut self.bytes)?;
-        if self.bytes.len() < size {
+        if self.bytes.len() - self.start < needed {
             let actual = (self.done * fit.item_size() + self.bytes.len()) as u64;
-            return Err(NpyError::Truncated { expected: *bytes as u64, actual });
+            return Err(NpyError::Truncated { expected: bytes as u64, actual });
+        }
+        if let Some(order) = in_c_order.take() {
+            let mut items = Vec::new();
+            items
+                .try_reserve_exact(bytes)
+                .map_err(|_| Error::Allocation { count: 1, stride: bytes })?;
+            items.resize(bytes, 0);
+            order.commit().pack(Buffer::new(&self.bytes), 1, &mut items)?;
+            self.bytes = items;
         }
         // Room for as many records again, but not for more than remain.
         let more = rest.min(number.max(records.len()));
@@ -259,8 +301,13 @@ impl<T: Datatype, R: Read> Reader<T, R> {
             records.try_reserve_exact(more).map_err(refused)?;
         }
         let numbers = self.done..self.done + number;
-        let unpacked = fit.unpack_onto(&self.bytes[..size], numbers, &mut self.scratch, records);
-        self.bytes.drain(..size);
+        let items = &self.bytes[self.start..][..size];
+        let unpacked = fit.unpack_onto(items, numbers, &mut self.scratch, records);
+        self.start += size;
+        if self.start == self.bytes.len() {
+            self.bytes.clear();
+            self.start = 0;
+        }
         self.done += number;
         Ok(unpacked.map(|()| number)?)
     }

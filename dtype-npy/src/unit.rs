@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use dtype_stored::Period;
+
 /// NumPy's units, the longest first. Each has the number of each of the two or three units after it that make it up: NumPy
 /// writes a divided unit, `s/100`, as a number of one of these.
 const UNITS: [(&str, &[u32]); 13] = [
@@ -67,6 +69,11 @@ impl DateUnit {
     /// The number of spans in a unit: 25 in `25s`.
     pub const fn count(self) -> u32 {
         self.count
+    }
+
+    /// The length of the unit; the table of `dtype-stored` has all of NumPy's.
+    pub(crate) fn period(self) -> Option<Period> {
+        Period::of_symbol(self.name).map(|period| period.times(self.count))
     }
 
     /// NumPy's name of one span: `s` in `25s`.

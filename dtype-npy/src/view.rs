@@ -75,6 +75,9 @@ fn items_in_place<T: Datatype>(file: &[u8], layout: NumpyLayout) -> Result<&[u8]
     let mut rest = file;
     let header = Header::read(&mut rest)?;
     let items = Items::<T>::new(&header, ReadOptions::strict())?;
+    if items.in_c_order.is_some() {
+        return Err(NpyError::FortranOrder);
+    }
     in_place(&items.dtype, T::TYPE_MAP, layout, "")?;
     let (expected, actual) = (items.bytes, rest.len());
     rest.get(..expected)

@@ -3,6 +3,7 @@
 use std::io::{Seek, SeekFrom, Write};
 
 use dtype_runtime::Datatype;
+use dtype_runtime::representation::ByteOrder;
 use dtype_stored::{Access, Fit, ReadOptions, Scratch};
 
 use crate::dtype::Dtype;
@@ -56,6 +57,46 @@ pub fn write_with<T: Datatype>(
     items.write(&mut to, records)
 }
 
+/// As [`write()`], in a dtype that has the fields of `T`, such as that of the file from which the records come: an `S4` stays an
+/// `S4`, and days stay days. Fields may be at any offset and in any order, and numbers and times may have another width, order or
+/// unit, as in [`ReadOptions::with_number_conversion`]; each must keep its value. Gaps are zeros.
+///
+/// # Errors
+///
+/// - As for [`write_with`];
+/// - [`NpyError::Dtype`] if the dtype does not have the fields of `T`, or has others;
+/// - [`NpyError::Records`] for a value that the dtype does not have: a text that is too long, for example.
+///
+/// ```
+/// use dtype_npy::{Dtype, Header};
+/// use dtype_runtime::time::Seconds;
+/// use dtype_runtime::{FixedStr, Timestamp};
+///
+/// #[derive(dtype_runtime::Datatype)]
+/// struct Person {
+///     name: FixedStr<48>,
+///     born: Timestamp<Seconds>,
+/// }
+///
+/// let people = [Person { name: "Ann".parse()?, born: Timestamp::new(86_400) }];
+/// let mut file = Vec::new();
+/// let dtype = Dtype::parse("[('name', 'S4'), ('born', 'M8[D]')]")?;
+/// dtype_npy::write_as(&mut file, &people, &dtype)?;
+/// assert_eq!(Header::read(&file[..])?.dtype, dtype);
+/// assert_eq!(file.len(), 128 + 4 + 8);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn write_as<T: Datatype>(
+    mut to: impl Write,
+    records: &[T],
+    dtype: &Dtype,
+) -> Result<(), NpyError> {
+    let options = ReadOptions::strict().with_number_conversion();
+    let (mut items, header) = Items::of(records.len(), dtype, options, None)?;
+    to.write_all(&header.to_bytes()?)?;
+    items.write(&mut to, records)
+}
+
 /// How records are written to a file.
 #[derive(Debug)]
 struct Items<T> {
@@ -67,15 +108,23 @@ struct Items<T> {
 impl<T: Datatype> Items<T> {
     /// Also returns the header of a file with `count` records.
     fn new(count: usize, options: NumpyOptions) -> Result<(Self, Header), NpyError> {
-        let map = T::TYPE_MAP;
-        if map.size() == 0 {
+        let dtype = Dtype::of_map(T::TYPE_MAP, options);
+        // Finds values whose byte order NumPy could not express.
+        Self::of(count, &dtype, ReadOptions::strict(), Some(options.order))
+    }
+
+    /// Of a dtype for the records, whose values are in this byte order, if it is known.
+    fn of(
+        count: usize,
+        dtype: &Dtype,
+        options: ReadOptions,
+        order: Option<ByteOrder>,
+    ) -> Result<(Self, Header), NpyError> {
+        if T::TYPE_MAP.size() == 0 {
             return Err(NpyError::NoData);
         }
+        let fit = Fit::in_order(dtype, Access::Write, options, order)?;
         // The axes of an array are axes of the file.
-        let dtype = Dtype::of_map(map, options);
-        // Finds values whose byte order NumPy could not express.
-        let order = Some(options.order);
-        let fit = Fit::in_order(&dtype, Access::Write, ReadOptions::strict(), order)?;
         let (lengths, item) = dtype.axes();
         let shape = [&[count as u64], lengths].concat();
         let header = Header { version: (1, 0), dtype: item.clone(), fortran_order: false, shape };

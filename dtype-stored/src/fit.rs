@@ -99,7 +99,11 @@ impl Walk {
             element = inner;
         }
         let (actual, item) = stored.axes();
-        if expected != actual {
+        // An axis of one element does not change the values: PyTables writes single values with it.
+        let longer = |lengths: &[u64]| -> Vec<u64> {
+            lengths.iter().copied().filter(|length| *length != 1).collect()
+        };
+        if expected != actual && longer(&expected) != longer(&actual) {
             return Err(Misfit::Shape { field: path.to_owned(), expected, actual }.into());
         }
         let malformed = || Misfit::Malformed { field: path.to_owned() };

@@ -9,7 +9,7 @@
 //! | the same number, at any offset | the number | moved by the kernels |
 //! | a string | [`FixedStr`](dtype_runtime::FixedStr) | a longer one is an error |
 //! | an enumeration whose names have other numbers | an enum | by name |
-//! | another integer or float | the number | with [`ReadOptions::with_number_conversion`], if the value is the same |
+//! | another integer or float, a time of another unit | the number, the time | with [`ReadOptions::with_number_conversion`], if the value is the same |
 //! | a field that the type does not have | none | with [`ReadOptions::with_other_fields`]: left out |
 //! | none | a field with `#[dtype(default)]` | with [`ReadOptions::with_defaults`]: the value of `Default` |
 //!
@@ -22,6 +22,7 @@ mod convert;
 mod fit;
 mod number;
 mod records;
+mod time;
 
 use std::collections::BTreeMap;
 
@@ -31,6 +32,7 @@ use dtype_runtime::{Error, TypeMap};
 pub use budget::{Budget, Exceeded};
 pub use number::{Number, NumberKind, Numbers};
 pub use records::{Fit, Scratch};
+pub use time::{Period, Time};
 
 /// A datatype of a format, which describes one stored item.
 pub trait Item: Sized {
@@ -187,10 +189,11 @@ impl ReadOptions {
     /// | an integer | an integer of any width | 200 becomes a `u8`, and neither 300 nor −1 does |
     /// | an integer | an enum, `bool`, `char` | the numbers that are values of the type |
     /// | a time of any unit | an integer | the number of units: the days of an `M8[D]` |
+    /// | a time | a [`Timestamp`](dtype_runtime::Timestamp) of another unit | the same point in time: a day becomes 86400 seconds, and 1500 ms no seconds. NumPy's `NaT` stays the least number |
+    /// | a span of time | a [`TimeSpan`](dtype_runtime::TimeSpan) of another unit | the same span; one of months or years has no number of seconds |
     /// | `f16`, `f32`, `f64` | `f16`, `f32`, `f64` | 0.5 becomes an `f32`, and 0.1 does not. Signs of zeros, infinities and NaNs are kept; the payload of a NaN may change |
     ///
-    /// Integers do not become floats, nor floats integers. Truth values, complex numbers and texts are not
-    /// converted, and a time does not become a time of another unit.
+    /// Integers do not become floats or times, nor floats integers. Truth values, complex numbers and texts are not converted.
     #[must_use]
     pub const fn with_number_conversion(mut self) -> Self {
         self.number_conversion = true;

@@ -1,6 +1,7 @@
 //! The numbers that become other numbers: one table for all formats.
 
 use crate::ReadOptions;
+use crate::time::{Rescaling, Time};
 use dtype_runtime::Basic;
 use dtype_runtime::representation::{ByteOrder, same_float};
 use dtype_runtime::typemap::{Node, TypeMap};
@@ -14,6 +15,8 @@ pub struct Number {
     pub size: usize,
     /// The byte order.
     pub order: ByteOrder,
+    /// What an integer counts, if it is a time.
+    pub time: Option<Time>,
 }
 
 /// The kind of a [`Number`].
@@ -25,7 +28,13 @@ pub enum NumberKind {
     Signed,
     /// A binary float of IEEE 754.
     Float,
+    /// Microseconds as two signed numbers of 32 bits: in the upper half the seconds, in the lower half the rest. The value is the
+    /// number of microseconds.
+    SecondsAndMicroseconds,
 }
+
+/// Microseconds in a second.
+const MICROSECONDS: i128 = 1_000_000;
 
 impl Number {
     /// The number format of a basic datatype in this byte order. A truth value and a character are unsigned integers. `None` for
@@ -37,36 +46,61 @@ impl Number {
             'f' => NumberKind::Float,
             _ => return None,
         };
-        Some(Self { kind, size: basic.size(), order })
+        Some(Self { kind, size: basic.size(), order, time: None })
     }
 
-    /// Writes the number in another format of the same kind, integer or float. The error says which number that format lacks.
-    fn convert(self, bytes: &[u8], to: Self, out: &mut [u8]) -> Result<(), String> {
-        let bits = number(&bytes[..self.size], self.order);
+    /// Writes the number in another format of the same kind, integer or float, and another unit if it is a time. The error says
+    /// which number that format lacks.
+    fn convert(
+        self,
+        bytes: &[u8],
+        to: Self,
+        rescaling: Option<&Rescaling>,
+        out: &mut [u8],
+    ) -> Result<(), String> {
         let converted = if self.kind == NumberKind::Float {
+            let bits = number(&bytes[..self.size], self.order);
             same_float(bits, self.size, to.size).ok_or_else(|| float_text(bits, self.size))
         } else {
-            let value = self.integer(bits);
-            let width = 8 * to.size;
-            let (least, most) = match to.kind {
-                NumberKind::Signed => (-(1_i128 << (width - 1)), (1_i128 << (width - 1)) - 1),
-                _ => (0, (1_i128 << width) - 1),
-            };
-            let is_there = (least..=most).contains(&value);
-            is_there.then(|| value.cast_unsigned()).ok_or_else(|| value.to_string())
+            let value = self.integer(bytes);
+            let value = rescaling.map_or(Ok(value), |rescaling| rescaling.of(value))?;
+            to.bits(value).ok_or_else(|| value.to_string())
         };
         let converted = converted.map_err(|value| format!("{value} is not one of its numbers"))?;
         set_number(&mut out[..to.size], to.order, converted);
         Ok(())
     }
 
-    /// The value of an integer of at most 8 bytes.
-    fn integer(self, bits: u128) -> i128 {
-        let unused = 128 - 8 * self.size;
+    /// The value of an integer of at most 8 bytes: for a time, the number of its units.
+    ///
+    /// # Panics
+    ///
+    /// If there are fewer bytes than [`size`](Self::size).
+    pub fn integer(self, bytes: &[u8]) -> i128 {
+        let bits = number(&bytes[..self.size], self.order);
+        let signed = |bits: u128, unused: usize| (bits.cast_signed() << unused) >> unused;
         match self.kind {
-            NumberKind::Signed => (bits.cast_signed() << unused) >> unused,
+            NumberKind::Signed => signed(bits, 128 - 8 * self.size),
+            NumberKind::SecondsAndMicroseconds => {
+                signed(bits >> 32, 96) * MICROSECONDS + signed(bits, 96)
+            }
             _ => bits.cast_signed(),
         }
+    }
+
+    /// The bits of an integer, of which only the lower ones are written; `None` if the format lacks it.
+    fn bits(self, value: i128) -> Option<u128> {
+        let width = 8 * self.size;
+        let (least, most) = match self.kind {
+            NumberKind::Signed => (-(1_i128 << (width - 1)), (1_i128 << (width - 1)) - 1),
+            NumberKind::SecondsAndMicroseconds => {
+                let seconds = i32::try_from(value.div_euclid(MICROSECONDS)).ok()?;
+                let bits = i128::from(seconds) << 32 | value.rem_euclid(MICROSECONDS);
+                return Some(bits.cast_unsigned());
+            }
+            _ => (0, (1_i128 << width) - 1),
+        };
+        (least..=most).contains(&value).then(|| value.cast_unsigned())
     }
 }
 
@@ -78,7 +112,7 @@ impl Number {
 /// use dtype_runtime::representation::ByteOrder::{Big, Little};
 /// use dtype_stored::{Number, NumberKind, Numbers, ReadOptions};
 ///
-/// let stored = Number { kind: NumberKind::Signed, size: 4, order: Big };
+/// let stored = Number { kind: NumberKind::Signed, size: 4, order: Big, time: None };
 /// let options = ReadOptions::strict().with_number_conversion();
 /// let numbers = Numbers::new(Some(stored), u8::TYPE_MAP, options).unwrap();
 /// let mut value = [0];
@@ -94,23 +128,35 @@ pub struct Numbers {
     wanted: Number,
     /// Does the same as [`Number::convert`], far faster, if both numbers are in the byte order of the machine.
     widen: Option<Widen>,
+    /// Of a time in another unit, when it is read and when it is written.
+    rescaling: Option<Box<(Rescaling, Rescaling)>>,
     /// The name of the leaf.
     name: String,
 }
 
 impl Numbers {
-    /// `None` if the options do not allow it, if one side is no number, or if one side is an integer and the other a float.
+    /// `None` if the options do not allow it, if one side is no number, if one side is an integer and the other a float, and for a
+    /// time of a stored number without a unit.
     pub fn new(stored: Option<Number>, leaf: &TypeMap, options: ReadOptions) -> Option<Self> {
         let Node::Basic { basic, .. } = *leaf.node() else { return None };
         let (stored, wanted) = (stored?, Number::of(basic, ByteOrder::NATIVE)?);
         let is_float = |number: Number| number.kind == NumberKind::Float;
-        // A time has a unit, which the stored number does not tell.
-        let is_convertible = options.number_conversion
-            && leaf.meaning().is_none()
-            && is_float(stored) == is_float(wanted);
-        let is_native = stored.order == ByteOrder::NATIVE;
-        let widen = if is_convertible && is_native { widening(stored, wanted) } else { None };
-        is_convertible.then(|| Self { stored, wanted, widen, name: leaf.to_string() })
+        let rescaling = match (stored.time, Time::of_leaf(leaf)) {
+            (Some(from), Some(to)) => {
+                Some(Box::new((Rescaling::new(from, to)?, Rescaling::new(to, from)?)))
+            }
+            (None, Some(_)) => return None,
+            (_, None) => None,
+        };
+        // These times have no other form in a record.
+        let is_split = stored.kind == NumberKind::SecondsAndMicroseconds;
+        let is_same_time = is_split
+            && stored.time.map(|time| time.unit) == Time::of_leaf(leaf).map(|time| time.unit);
+        let is_convertible =
+            (options.number_conversion || is_same_time) && is_float(stored) == is_float(wanted);
+        let is_plain = stored.order == ByteOrder::NATIVE && rescaling.is_none();
+        let widen = if is_convertible && is_plain { widening(stored, wanted) } else { None };
+        is_convertible.then(|| Self { stored, wanted, widen, rescaling, name: leaf.to_string() })
     }
 
     /// The name of the leaf's type.
@@ -123,6 +169,7 @@ impl Numbers {
         let Number { kind, size, .. } = self.stored;
         let is_known = match kind {
             NumberKind::Float => matches!(size, 2 | 4 | 8),
+            NumberKind::SecondsAndMicroseconds => size == 8,
             _ => (1..=8).contains(&size),
         };
         is_known.then_some(size)
@@ -146,7 +193,8 @@ impl Numbers {
         if self.widen(stored, out, order) {
             return Ok(());
         }
-        self.stored.convert(stored, Number { order, ..self.wanted }, out)
+        let rescaling = self.rescaling.as_deref().map(|(load, _)| load);
+        self.stored.convert(stored, Number { order, ..self.wanted }, rescaling, out)
     }
 
     /// Whether this is a wider number in the byte order of the machine, and has been written.
@@ -162,7 +210,8 @@ impl Numbers {
         out: &mut [u8],
         order: ByteOrder,
     ) -> Result<(), String> {
-        Number { order, ..self.wanted }.convert(bytes, self.stored, out)
+        let rescaling = self.rescaling.as_deref().map(|(_, store)| store);
+        Number { order, ..self.wanted }.convert(bytes, self.stored, rescaling, out)
     }
 }
 

@@ -17,6 +17,9 @@ pub trait Format {
     /// Whether a time is another value there than an `i64`. Otherwise nothing is read as a time.
     const HAS_TIMES: bool;
 
+    /// Whether the least number of a time is no time.
+    const HAS_NAT: bool = false;
+
     fn write<T: Datatype + Copy>(&self, records: &[T]) -> Self::Stored;
 
     /// Reads with conversion of numbers.
@@ -49,7 +52,7 @@ impl Value {
 enum Class {
     Integer,
     Float,
-    /// Also an integer.
+    /// Also an integer, and a time of another unit.
     Time,
     /// No other kind.
     Own,
@@ -60,6 +63,8 @@ trait Kind: Datatype + Copy + Debug {
     const STORED: Class;
     /// As what it is read.
     const READ: Class = Self::STORED;
+    /// Of a time: whether it is a point, and the nanoseconds of its unit.
+    const UNIT: Option<(bool, i128)> = None;
 
     fn samples() -> Vec<Self>;
 
@@ -252,12 +257,14 @@ others! {
 }
 
 macro_rules! times {
-    ($($t:ty;)*) => {$(
+    ($($t:ty, $is_point:expr, $unit:expr;)*) => {$(
         impl Kind for $t {
             const STORED: Class = Class::Time;
+            const UNIT: Option<(bool, i128)> = Some(($is_point, $unit));
 
             fn samples() -> Vec<Self> {
-                i64::samples().into_iter().map(Self::new).collect()
+                let more = [86_400_000_000_000, -3_000_000_000, 9_223_372_036, 9_223_372_037];
+                i64::samples().into_iter().chain(more).map(Self::new).collect()
             }
 
             fn value(self) -> Value {
@@ -268,9 +275,9 @@ macro_rules! times {
 }
 
 times! {
-    Timestamp<Seconds>;
-    Timestamp<Nanoseconds>;
-    TimeSpan<Seconds>;
+    Timestamp<Seconds>, true, 1_000_000_000;
+    Timestamp<Nanoseconds>, true, 1;
+    TimeSpan<Seconds>, false, 1_000_000_000;
 }
 
 /// A value by itself or in something else.
@@ -313,6 +320,7 @@ wraps! {
 struct Target<F: Format> {
     name: &'static str,
     class: Class,
+    unit: Option<(bool, i128)>,
     has: fn(Value) -> bool,
     read: fn(&F, &F::Stored) -> Result<Value, String>,
 }
@@ -323,7 +331,7 @@ fn target<F: Format, W: Wrap, T: Kind>() -> Target<F> {
         assert_eq!(records.len(), 1);
         Ok(W::unwrap::<T>(records[0].0).value())
     };
-    Target { name: std::any::type_name::<T>(), class: T::READ, has: T::has, read }
+    Target { name: std::any::type_name::<T>(), class: T::READ, unit: T::UNIT, has: T::has, read }
 }
 
 /// Stores all samples of a type, and reads each as each of the targets.
@@ -341,23 +349,40 @@ fn read_as_all<F: Format, W: Wrap, S: Kind>(format: &F, targets: &[Target<F>]) {
                 (S::STORED, target.class),
                 (Class::Integer | Class::Time, Class::Integer) | (Class::Float, Class::Float)
             );
-            match found {
-                Ok(value) => {
-                    let is_there = is_own || is_number && (target.has)(sample.value());
-                    assert!(is_there && value.is(sample.value()), "{what}: {value:?}");
+            let value = sample.value();
+            // What is read; `None` if the kinds do not become each other, and none inside if the target lacks the value.
+            let expected = match (S::UNIT, target.unit) {
+                _ if is_own => Some(Some(value)),
+                (Some((is_point, from)), Some((other, to))) => {
+                    (is_point == other).then(|| rescaled(value, from, to, F::HAS_NAT))
                 }
-                Err(error) if is_number && !is_own => {
-                    assert!(!(target.has)(sample.value()), "{what}: {error}");
+                _ => is_number.then(|| (target.has)(value).then_some(value)),
+            };
+            match (found, expected) {
+                (Ok(found), Some(Some(expected))) => {
+                    assert!(found.is(expected), "{what}: {found:?}");
+                }
+                (Err(error), Some(None)) => {
                     let at = error.starts_with("record 0, field 0");
                     assert!(at && error.contains("not a valid"), "{what}: {error}");
                     assert!(error.len() < 140, "{what}: {error}");
                 }
-                Err(error) => {
-                    assert!(!is_own && !error.starts_with("record"), "{what}: {error}");
-                }
+                (Err(error), None) => assert!(!error.starts_with("record"), "{what}: {error}"),
+                (found, _) => panic!("{what}: {found:?}"),
             }
         }
     }
+}
+
+/// A number of units of `from` nanoseconds in units of `to`.
+fn rescaled(value: Value, from: i128, to: i128, has_nat: bool) -> Option<Value> {
+    let Value::Integer(value) = value else { return None };
+    if has_nat && value == i64::MIN.into() {
+        return Some(Value::Integer(value));
+    }
+    let nanoseconds = value * from;
+    let is_there = nanoseconds % to == 0 && i64::try_from(nanoseconds / to).is_ok();
+    is_there.then(|| Value::Integer(nanoseconds / to))
 }
 
 macro_rules! each {

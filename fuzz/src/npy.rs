@@ -1,11 +1,12 @@
-//! `.npy` files: any bytes, and headers made of words that headers have.
+//! `.npy` and `.npz` files: any bytes, and headers made of words that headers have.
 //!
 //! A header that is written and read again is the same, with all of its formats. Records equal those that a loop over the items
-//! finds, field by field. The memory for a file is proportional to its length.
+//! finds, field by field. The memory for a file is proportional to its length, and that for an archive within its budget.
 
 use std::collections::HashMap;
+use std::io::{Cursor, Read};
 
-use dtype_npy::{Dtype, Header, Kind};
+use dtype_npy::{Budget, Dtype, Header, Kind, Npz};
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::{Datatype, pack};
 use dtype_test_support::counting::max_in_use;
@@ -68,6 +69,7 @@ struct Record {
 /// If a check fails.
 pub fn run(input: &[u8]) {
     read(input);
+    archive(input);
     // A header made of words. The rest of the input is data.
     let Some((number, rest)) = input.split_first() else { return };
     let (words, data) = rest.split_at(usize::from(*number).min(rest.len()));
@@ -132,7 +134,8 @@ fn by_hand(file: &[u8], header: &Header) -> Vec<u8> {
     let count = header.items().expect("they were read");
     let itemsize = header.dtype.itemsize() as usize;
     let mut out = Vec::new();
-    for item in (0..count).map(|i| &data[i * itemsize..(i + 1) * itemsize]) {
+    let place = |i| if header.fortran_order { in_fortran_order(i, &header.shape) } else { i };
+    for item in (0..count).map(place).map(|i| &data[i * itemsize..(i + 1) * itemsize]) {
         let fields = fields(&header.dtype);
         for path in ["id", "on", "at", "pair"] {
             let (offset, dtype) = fields[path];
@@ -148,6 +151,41 @@ fn by_hand(file: &[u8], header: &Header) -> Vec<u8> {
         }
     }
     out
+}
+
+/// The number in Fortran order of the item with a number in C order.
+fn in_fortran_order(mut number: usize, shape: &[u64]) -> usize {
+    let mut indexes = Vec::new();
+    for length in shape.iter().rev() {
+        indexes.push(number % *length as usize);
+        number /= *length as usize;
+    }
+    // The last index is first now, and the first one changes fastest.
+    indexes.iter().zip(shape.iter().rev()).fold(0, |all, (index, length)| all * *length as usize + index)
+}
+
+/// Memory that records of an archive may take, and that its reader takes whatever is in it.
+const BUDGET: usize = 1 << 18;
+const FIXED: usize = 1 << 19;
+
+/// Reads the bytes as an archive. An array is read as the file that it is.
+fn archive(file: &[u8]) {
+    let open = || Npz::with_budget(Cursor::new(file), Budget::new(BUDGET, 1000));
+    let (most, all) = max_in_use(open);
+    assert!(most <= BUDGET + FIXED, "{most} bytes of memory");
+    let Ok(all) = all else { return };
+    for name in all.names() {
+        let (most, records) = max_in_use(|| all.read::<Record>(name));
+        assert!(most <= 3 * BUDGET + FIXED, "{most} bytes of memory");
+        let Ok(bytes) = all.array(name) else { continue };
+        let mut array = Vec::new();
+        let read = bytes.take(BUDGET as u64).read_to_end(&mut array);
+        match (records, dtype_npy::read::<Record>(&array[..])) {
+            (Ok(records), Ok(same)) => assert_eq!(pack(&records), pack(&same)),
+            (Ok(_), Err(error)) => assert!(read.is_err() || array.len() == BUDGET, "{error}"),
+            (Err(error), _) => drop(format!("{error} {error:?}")),
+        }
+    }
 }
 
 fn fields(dtype: &Dtype) -> HashMap<&str, (usize, &Dtype)> {

@@ -8,15 +8,17 @@ use arrow_array::builder::{FixedSizeListBuilder, Float64Builder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, TimestampNanosecondType, UInt16Type};
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, LargeListArray,
-    LargeStringArray, ListArray, NullArray, RecordBatch, StringArray, StringViewArray, StructArray,
-    TimestampNanosecondArray, UInt8Array, UInt32Array, UInt64Array,
+    Array, ArrayRef, BooleanArray, Date32Array, Date64Array, DictionaryArray, Float64Array,
+    Int8Array, Int64Array, LargeListArray, LargeStringArray, ListArray, NullArray, RecordBatch,
+    StringArray, StringViewArray, StructArray, Time32SecondArray, TimestampNanosecondArray,
+    UInt8Array, UInt32Array, UInt64Array,
 };
 use arrow_schema::{DataType, Field};
 use dtype_arrow::{ArrowError, BatchOptions, batch_schema, from_batch, to_batch};
-use dtype_runtime::time::{Microseconds, Nanoseconds};
+use dtype_runtime::time::{Microseconds, Nanoseconds, Seconds};
 use dtype_runtime::{Datatype, FixedStr, FixedVec, Maybe, TimeSpan, Timestamp};
 use dtype_stored::ReadOptions;
+use dtype_test_support::counting::max_in_use;
 
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
 struct Header {
@@ -236,7 +238,112 @@ fn days_are_numbers() {
     let found = from_batch::<(Maybe<i32>,)>(&batch, &converting).unwrap();
     assert_eq!(found, [(Maybe::some(20_000),), (Maybe::none(),)]);
     assert!(from_batch::<(Maybe<i32>,)>(&batch, &STRICT).is_err());
-    assert!(from_batch::<(Maybe<Timestamp<Nanoseconds>>,)>(&batch, &converting).is_err());
+    assert!(from_batch::<(Maybe<TimeSpan<Nanoseconds>>,)>(&batch, &converting).is_err());
+}
+
+#[test]
+fn days_and_times_of_other_units_are_points_in_time() {
+    const DAY: i64 = 86_400;
+    let batch = |array: ArrayRef| RecordBatch::try_from_iter([("0", array)]).unwrap();
+    let converting = STRICT.with_number_conversion();
+    let days = batch(Arc::new(Date32Array::from(vec![Some(20_000), None, Some(-1)])));
+    assert!(from_batch::<(Maybe<Timestamp<Seconds>>,)>(&days, &STRICT).is_err());
+    let seconds = from_batch::<(Maybe<Timestamp<Seconds>>,)>(&days, &converting).unwrap();
+    let some = |count| (Maybe::some(Timestamp::new(count)),);
+    assert_eq!(seconds, [some(20_000 * DAY), (Maybe::none(),), some(-DAY)]);
+    let dates = batch(Arc::new(Date64Array::from(vec![86_400_000, -1])));
+    let found = from_batch::<(Timestamp<Microseconds>,)>(&dates, &converting).unwrap();
+    assert_eq!(found, [86_400_000_000, -1000].map(|count| (Timestamp::new(count),)));
+    assert_eq!(
+        from_batch::<(Timestamp<Seconds>,)>(&dates, &converting).unwrap_err().to_string(),
+        "record 1, field 0: not a valid Timestamp: -1 milliseconds are no whole number of seconds of 64 bits"
+    );
+    let zoned = TimestampNanosecondArray::from(vec![5_000_000_000]).with_timezone("+02:00");
+    let zoned = batch(Arc::new(zoned));
+    let found = from_batch::<(Timestamp<Seconds>,)>(&zoned, &converting).unwrap();
+    assert_eq!(found, [(Timestamp::new(5),)]);
+    // The least number is a number.
+    let least = batch(Arc::new(TimestampNanosecondArray::from(vec![i64::MIN])));
+    assert!(from_batch::<(Timestamp<Seconds>,)>(&least, &converting).is_err());
+    let noon = batch(Arc::new(Time32SecondArray::from(vec![43_200])));
+    let found = from_batch::<(TimeSpan<Nanoseconds>,)>(&noon, &converting).unwrap();
+    assert_eq!(found, [(TimeSpan::new(43_200_000_000_000),)]);
+}
+
+fn dictionary(keys: &[Option<i8>], values: ArrayRef) -> ArrayRef {
+    Arc::new(DictionaryArray::new(Int8Array::from(keys.to_vec()), values))
+}
+
+/// As pandas writes categories.
+#[test]
+fn values_of_a_dictionary() {
+    #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+    struct Point {
+        x: f64,
+    }
+    let batch = |array: ArrayRef| RecordBatch::try_from_iter([("0", array)]).unwrap();
+    let names =
+        || Arc::new(LargeStringArray::from(vec![Some("ab"), None, Some("too long"), Some("")]));
+    let text = |text: &str| text.parse::<FixedStr<4>>().unwrap();
+    let of = |keys: &[i8]| dictionary(&keys.iter().copied().map(Some).collect::<Vec<_>>(), names());
+    let found = from_batch::<(FixedStr<4>,)>(&batch(of(&[3, 0, 0, 3])), &STRICT).unwrap();
+    assert_eq!(found, ["", "ab", "ab", ""].map(|name| (text(name),)));
+    // A null is a key or a value.
+    let keys = [Some(0), None, Some(1), Some(0)];
+    let nulls = batch(dictionary(&keys, names()));
+    let found = from_batch::<(Maybe<FixedStr<4>>,)>(&nulls, &STRICT).unwrap();
+    let ab = || (Maybe::some(text("ab")),);
+    assert_eq!(found, [ab(), (Maybe::none(),), (Maybe::none(),), ab()]);
+    let error =
+        |array| from_batch::<(FixedStr<4>,)>(&batch(array), &STRICT).unwrap_err().to_string();
+    assert_eq!(error(of(&[0, 3, 1])), "record 2, field `0`: null, expected a value");
+    assert_eq!(
+        error(of(&[0, 3, 2, 2])),
+        "record 2, field 0: not a valid text: its length is 8, and the capacity 4"
+    );
+    assert_eq!(
+        error(dictionary(&[Some(0)], Arc::new(Int64Array::from(vec![1])))),
+        "field `0` is Int64, expected Utf8"
+    );
+    // All null, of a dictionary without values; a slice; numbers of another width, structs and lists.
+    let empty = batch(dictionary(&[None, None], Arc::new(StringArray::from(Vec::<&str>::new()))));
+    let found = from_batch::<(Maybe<FixedStr<4>>,)>(&empty, &STRICT).unwrap();
+    assert_eq!(found, [(Maybe::none(),); 2]);
+    let slice = batch(of(&[2, 0, 3, 2]).slice(1, 2));
+    assert_eq!(
+        from_batch::<(FixedStr<4>,)>(&slice, &STRICT).unwrap(),
+        [(text("ab"),), (text(""),)]
+    );
+    let wide = batch(dictionary(&[Some(1), Some(0)], Arc::new(Int64Array::from(vec![7, -2]))));
+    let found = from_batch::<(i8,)>(&wide, &STRICT.with_number_conversion()).unwrap();
+    assert_eq!(found, [(-2,), (7,)]);
+    let lists = ListArray::from_iter_primitive::<Int32Type, _, _>(vec![
+        Some(vec![Some(1), Some(2)]),
+        Some(vec![]),
+    ]);
+    let lists = batch(dictionary(&[Some(0), Some(1), None, Some(0)], Arc::new(lists)));
+    let list = |items: &[i32]| Maybe::some(FixedVec::from_slice(items).unwrap());
+    let found = from_batch::<(Maybe<FixedVec<i32, 3>>,)>(&lists, &STRICT).unwrap();
+    assert_eq!(found, [(list(&[1, 2]),), (list(&[]),), (Maybe::none(),), (list(&[1, 2]),)]);
+    let points = StructArray::from(vec![(
+        Arc::new(Field::new("x", DataType::Float64, false)),
+        Arc::new(Float64Array::from(vec![0.5, 1.5])) as ArrayRef,
+    )]);
+    let points = batch(dictionary(&[Some(1), Some(1), Some(0)], Arc::new(points)));
+    let found = from_batch::<(Point,)>(&points, &STRICT).unwrap();
+    assert_eq!(found, [1.5, 1.5, 0.5].map(|x| (Point { x },)));
+}
+
+/// A dictionary of many values, of which one record has one, takes the memory of one.
+#[test]
+fn unused_values_of_a_dictionary_take_no_memory() {
+    let values = StringArray::from(vec![""; 1 << 20]);
+    let keys = arrow_array::Int32Array::from(vec![1_000_000]);
+    let array: ArrayRef = Arc::new(DictionaryArray::<Int32Type>::new(keys, Arc::new(values)));
+    let batch = RecordBatch::try_from_iter([("0", array)]).unwrap();
+    let (most, found) = max_in_use(|| from_batch::<(FixedStr<65_536>,)>(&batch, &STRICT));
+    assert_eq!(found.unwrap()[0].0, "");
+    assert!(most < 32 << 20, "{most} bytes");
 }
 
 #[derive(Datatype, Debug)]

@@ -9,6 +9,7 @@
 mod c;
 mod definition;
 mod identifier;
+mod record;
 mod rust;
 
 use dtype_runtime::Basic;
@@ -59,6 +60,12 @@ pub enum ExportError {
     TooManyFields {
         /// The limit.
         limit: usize,
+    },
+    /// No type of a record has the values.
+    #[error("no type of a record has values of the dtype {dtype}")]
+    NoRecord {
+        /// The dtype.
+        dtype: String,
     },
     /// The type has neither data nor an extent.
     #[error("the type has no bytes")]
@@ -136,6 +143,9 @@ pub(crate) fn c_messages(
 /// `num-complex`, and 16-bit floating-point numbers those of `half`. If a field has a name that is not one of Rust's, the
 /// structs derive `dtype_runtime::Datatype`, which gives it that name.
 ///
+/// The type of a file's records becomes a struct that the readers of `dtype-npy` and `dtype-hdf5` fill: with the derive,
+/// `FixedStr`, `Timestamp` and `Maybe`. Where the file has texts, gaps or unaligned values, the struct has another layout.
+///
 /// # Errors
 ///
 /// The errors of [`c_struct`].
@@ -159,5 +169,8 @@ pub(crate) fn c_messages(
 /// # Ok::<(), declaration::ExportError>(())
 /// ```
 pub fn rust_struct(parsed: &Parsed) -> Result<String, ExportError> {
-    Ok(rust::write(&definition::definitions(parsed, &rust::LANGUAGE)?))
+    match parsed.fields.stored() {
+        Some(stored) => record::write(stored),
+        None => Ok(rust::write(&definition::definitions(parsed, &rust::LANGUAGE)?)),
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use dtype_npy::DateUnit;
+use dtype_npy::{DateUnit, Dtype};
 use dtype_runtime::types::{Argument, Combiner};
 use dtype_runtime::{Basic, Error, Type};
 
@@ -55,6 +55,16 @@ impl Meaning {
     }
 }
 
+/// The dtype of stored records.
+#[derive(Clone, Debug)]
+pub(crate) struct Stored {
+    pub(crate) dtype: Dtype,
+    /// Bytes of UTF-8 that a character of a text takes at most.
+    pub(crate) character: u64,
+    /// Whether other numbers and times are read than the dtype has.
+    pub(crate) converts: bool,
+}
+
 /// The names of fields, by structure.
 #[derive(Clone, Default)]
 pub struct FieldNames {
@@ -70,6 +80,8 @@ pub struct FieldNames {
     whole: Option<Arc<Restriction>>,
     /// All members of the whole type, if a compiler or a declaration tells where they are.
     layout: Option<Arc<Structure>>,
+    /// The dtype of the whole type, if it comes from a file.
+    stored: Option<Arc<Stored>>,
 }
 
 impl FieldNames {
@@ -160,6 +172,16 @@ impl FieldNames {
     /// The meaning of a type's values, if it is not that of its fields.
     pub(crate) fn meaning(&self, ty: &Type) -> Option<Meaning> {
         self.meanings.get(&ty.as_ptr().addr()).map(|(_, meaning)| *meaning)
+    }
+
+    /// Sets the dtype of the whole type.
+    pub(crate) fn set_stored(&mut self, stored: Stored) {
+        self.stored = Some(Arc::new(stored));
+    }
+
+    /// The dtype of the whole type, if it comes from a file.
+    pub(crate) fn stored(&self) -> Option<&Stored> {
+        self.stored.as_deref()
     }
 
     /// Sets the members of the whole type.

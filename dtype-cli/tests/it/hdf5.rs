@@ -8,6 +8,9 @@ use dtype_runtime::{Datatype, FixedStr};
 use hdf5_metno::types::VarLenUnicode;
 use hdf5_metno::{Dataset, File, H5Type};
 
+#[allow(unreachable_pub, reason = "as the command writes it")]
+mod records;
+
 #[derive(Datatype, Clone, Copy)]
 struct Record {
     id: u16,
@@ -71,7 +74,10 @@ fn the_type_of_a_dataset() {
     let path = folder.path("file.h5");
     file(&path, |file| {
         let record = Record { id: 1, at: [0.5; 2], name: "Aï".parse().unwrap(), on: true };
-        dtype_hdf5::create(file, "group/records", &[record; 3]).unwrap();
+        let dataset = dtype_hdf5::create(file, "group/records", &[record; 3]).unwrap();
+        // The struct that the command writes reads it.
+        let read = dtype_hdf5::read::<records::Record>(&dataset).unwrap();
+        assert_eq!((read[2].name.as_str(), read[2].at, read[2].on), ("Aï", [0.5; 2], true));
     });
     let name = format!("{}:group/records", path.to_str().unwrap());
     let run = |command: &[&str]| {
@@ -79,6 +85,7 @@ fn the_type_of_a_dataset() {
         dtype.env("HDF5_USE_FILE_LOCKING", "FALSE").args(command);
         String::from_utf8(done(&mut dtype)).unwrap()
     };
+    assert_eq!(run(&["show", &name, "--as", "rust-struct"]), include_str!("hdf5/records.rs"));
     let same = "[('id', 'u2'), ('at', 'f8', (2,)), ('name', 'U4'), ('on', '?')]";
     for name in [&name, &format!("@{name}")] {
         for command in [&["show", "--as", "numpy"][..], &["info"], &["show", "--packed"], &[]] {

@@ -16,7 +16,10 @@ mod names;
 mod notation;
 mod npy;
 mod own_types;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod pipes;
+mod record_structs;
 mod renamed;
 mod signature_in_python;
 mod validity;

@@ -12,7 +12,7 @@ use dtype_test_support::python;
 use hdf5_metno::File;
 
 /// Runs a program whose argument is the file's path.
-fn run(python: &str, file: &Path, program: &str) {
+pub(crate) fn run(python: &str, file: &Path, program: &str) {
     let program = format!("{COMMON}\n{program}");
     let output = Command::new(python).args(["-c", &program]).arg(file).output().unwrap();
     assert!(

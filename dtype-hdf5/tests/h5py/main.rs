@@ -3,6 +3,7 @@
 mod conversions;
 mod files;
 mod names;
+mod pytables;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

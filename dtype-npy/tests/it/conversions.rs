@@ -9,6 +9,7 @@ use std::fs;
 use std::io::{self, Cursor, Read};
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dtype_npy::{Dtype, Header, NpyError, NumpyOptions, NumpyText, ReadOptions, Reader, Writer};
 use dtype_runtime::representation::ByteOrder;
@@ -55,8 +56,11 @@ fn run(program: &str, path: &PathBuf) -> bool {
 }
 
 /// The file that a program saves; `None` without NumPy.
-fn saved(name: &str, program: &str) -> Option<Vec<u8>> {
-    let path = std::env::temp_dir().join(format!("dtype-npy-{name}-{}.npy", std::process::id()));
+pub(crate) fn saved(name: &str, program: &str) -> Option<Vec<u8>> {
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let name = format!("dtype-npy-{name}-{}-{number}.npy", std::process::id());
+    let path = std::env::temp_dir().join(name);
     let program = format!("import sys\nimport numpy as np\npath = sys.argv[1]\n{program}");
     let file = run(&program, &path).then(|| fs::read(&path).unwrap());
     drop(fs::remove_file(&path));
@@ -227,8 +231,16 @@ fn values_that_a_record_does_not_have_are_errors() {
         "field `x` is <i8 in the dtype, expected <f4"
     );
     assert_eq!(
-        error::<Seconds>("np.zeros(1, [('t', 'M8[s]')])").unwrap(),
-        "field `t` is <M8[s] in the dtype, expected <M8[ns]"
+        error::<Seconds>("np.zeros(1, [('t', 'm8[s]')])").unwrap(),
+        "field `t` is <m8[s] in the dtype, expected <M8[ns]"
+    );
+    assert_eq!(
+        error::<Seconds>("np.array([('2262-04-11',), ('2262-04-12',)], [('t', 'M8[D]')])").unwrap(),
+        "record 1, field t: not a valid Timestamp: 9223372800000000000 is not one of its numbers"
+    );
+    assert_eq!(
+        error::<Seconds>("np.array([(5,), (1,)], [('t', 'M8[200ps]')])").unwrap(),
+        "record 1, field t: not a valid Timestamp: 1 times 200/1000000000000 seconds are no whole number of nanoseconds of 64 bits"
     );
     let days = saved("days", "np.save(path, np.array(['1970-01-03', 'NaT'], 'M8[D]'))").unwrap();
     let options = ReadOptions::strict().with_number_conversion();

@@ -189,7 +189,7 @@ np.save('void.npy', np.array([(bytes(range(16)), 1)], dtype=[('a', 'V16'), ('b',
     assert_eq!(read("zero").unwrap(), bodies(1));
     assert_eq!(read("empty").unwrap(), []);
     assert_eq!(Header::read(&file("third")[..]).unwrap().version, (3, 0));
-    assert!(matches!(dtype_npy::read::<f64>(&file("fortran")[..]), Err(NpyError::FortranOrder)));
+    assert_eq!(dtype_npy::read::<f64>(&file("fortran")[..]).unwrap(), [0.0; 6]);
 
     #[derive(Datatype, Debug, PartialEq)]
     struct Named {
@@ -365,12 +365,13 @@ fn a_misaligned_file_is_refused() {
 /// Julia writes vectors in Fortran's order.
 #[test]
 fn the_order_of_one_axis_does_not_count() {
-    for (shape, is_read) in [("(4,)", true), ("(1, 4, 1)", true), ("()", true), ("(2, 2)", false)] {
+    for (shape, in_place) in [("(4,)", true), ("(1, 4, 1)", true), ("()", true), ("(2, 2)", false)]
+    {
         let dict = format!("{{'descr': '|u1', 'fortran_order': True, 'shape': {shape}, }}");
         let file = with_header((1, 0), dict.as_bytes(), &[1, 2, 3, 4]);
         let (read, view) = (dtype_npy::read::<u8>(&file[..]), dtype_npy::view::<u8>(&file));
-        assert_eq!((read.is_ok(), view.is_ok()), (is_read, is_read), "{shape}");
-        assert!(read.is_ok() || matches!(view, Err(NpyError::FortranOrder)));
+        assert_eq!((read.is_ok(), view.is_ok()), (true, in_place), "{shape}");
+        assert!(view.is_ok() || matches!(view, Err(NpyError::FortranOrder)));
     }
 }
 
@@ -417,10 +418,6 @@ fn bad_headers_say_what_was_found() {
     says(
         &header("{'descr': 'u1', 'fortran_order': False, 'shape': 2}"),
         "`shape` is a number, expected a tuple of lengths",
-    );
-    says(
-        &header("{'descr': [('a', '<u4'), ('b', '<u4')], 'fortran_order': True, 'shape': (2, 2)}"),
-        "the array is in Fortran order, expected C order",
     );
     says(
         &header(

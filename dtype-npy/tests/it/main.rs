@@ -1,5 +1,6 @@
 //! The tests, a module for each subject.
 
+mod arrays;
 mod conversions;
 mod dtypes;
 mod files;

@@ -11,6 +11,7 @@ impl Format for Npy {
     type Stored = Vec<u8>;
 
     const HAS_TIMES: bool = true;
+    const HAS_NAT: bool = true;
 
     fn write<T: Datatype + Copy>(&self, records: &[T]) -> Vec<u8> {
         let mut file = Vec::new();

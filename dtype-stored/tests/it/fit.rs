@@ -66,7 +66,7 @@ impl Item for Stored {
     fn number(&self, _: &TypeMap) -> Option<Number> {
         let Form::Number(kind) = self.0 else { return None };
         let size = usize::try_from(self.1).unwrap();
-        Some(Number { kind, size, order: ByteOrder::Big })
+        Some(Number { kind, size, order: ByteOrder::Big, time: None })
     }
 
     fn describe(&self) -> String {

@@ -6,6 +6,7 @@ use dtype_runtime::Basic;
 use dtype_runtime::basic::Kind;
 
 use super::definition::{Declarations, Definition, Target};
+use super::identifier;
 
 pub(super) const LANGUAGE: Target =
     Target { name: "Rust", basic, is_reserved: is_reserved_type, is_taken: is_never_a_name };
@@ -26,11 +27,14 @@ fn is_reserved_type(word: &str) -> bool {
     let is_primitive = Basic::ALL.iter().any(|basic| basic.name() == word);
     is_keyword(word)
         || is_primitive
-        || matches!(word, "Clone" | "Copy" | "Debug" | "std" | "num_complex" | "half" | "f128")
+        || matches!(
+            word,
+            "Clone" | "Copy" | "Debug" | "PartialEq" | "std" | "num_complex" | "half" | "f128"
+        )
 }
 
 /// The type for a basic datatype.
-fn basic(basic: Basic) -> Option<String> {
+pub(super) fn basic(basic: Basic) -> Option<String> {
     let name = match (basic, basic.kind(), basic.size()) {
         // The same bytes.
         (Basic::Logical, ..) => Some("i32"),
@@ -82,6 +86,17 @@ pub(super) fn write(all: &Declarations) -> String {
     }
     out.push_str("};\n");
     out
+}
+
+/// The name of a field, which Rust allows.
+pub(super) fn field(name: &str) -> String {
+    let name = identifier::field(name);
+    escaped(&if is_never_a_name(&name) { format!("{name}_") } else { name })
+}
+
+/// The name of a struct, which Rust allows.
+pub(super) fn type_name(wanted: &str) -> String {
+    format!("{wanted}{}", if is_reserved_type(wanted) { "Part" } else { "" })
 }
 
 fn escaped(name: &str) -> String {

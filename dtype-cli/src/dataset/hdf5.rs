@@ -8,7 +8,7 @@ use dtype_npy::Header;
 
 /// An `.npy` file that is made while it is read.
 #[derive(Debug)]
-pub(crate) struct Dataset {
+pub(super) struct Dataset {
     items: ItemReader,
     /// The header, and then some of the items.
     next: Cursor<Vec<u8>>,
