@@ -6,7 +6,7 @@ use numpy::{PyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::dtype::{check_data, check_item, item_dtype_of, made, read_dtype};
+use crate::dtype::{check_data, check_item, item_dtype_of, make_dtype, read_dtype};
 use crate::error::ArrayError;
 use crate::record::Record;
 
@@ -43,7 +43,7 @@ pub fn packed_array<'py, T: Datatype>(
 ) -> Result<Bound<'py, PyUntypedArray>, ArrayError> {
     check_data::<T>()?;
     let dtype = Dtype::of::<T>(&NumpyOptions::file());
-    let items = check_item(made(py, &dtype)?)?;
+    let items = check_item(make_dtype(py, &dtype)?)?;
     let bytes = PyArray1::from_vec(py, dtype.pack(records)?);
     let array = bytes.call_method1("view", (items,))?;
     Ok(array.cast_into::<PyUntypedArray>().map_err(PyErr::from)?)

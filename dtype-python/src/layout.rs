@@ -1,0 +1,471 @@
+//! `dtype.Layout`.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use dtype_npy::{Dtype, Kind};
+use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods, npyffi};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::{MutexExt, PyOnceLock};
+
+use crate::arrays::{Lent, array, check_writable, empty, numpy};
+use crate::error::{of_dtype, of_engine};
+use crate::memory::{Item, Memory, Side};
+use crate::transfer::Copy;
+use crate::types::{self, joined};
+
+/// The layout of an item of a NumPy array, compiled for packing and unpacking.
+///
+/// ``description`` is a dtype, or what ``numpy.dtype`` takes; or a text: of a dtype, or the declaration of a struct in C or in
+/// Rust. The layout of a dtype is remembered, so making it again takes no time.
+///
+/// >>> import numpy as np, dtype
+/// >>> layout = dtype.Layout([('id', 'u1'), ('value', 'f8')])
+/// >>> layout.packed_size
+/// 9
+/// >>> layout = dtype.Layout('struct Sample { char id; double value; };')
+/// >>> layout.itemsize, layout.packed_size
+/// (16, 9)
+#[pyclass(frozen, weakref, module = "dtype")]
+pub(crate) struct Layout {
+    dtype: Py<PyArrayDescr>,
+    /// The dtypes of all structures in it, each with its tuple of names: NumPy allows the names of a dtype to be assigned.
+    names: Vec<(Py<PyArrayDescr>, Py<PyAny>)>,
+    pub(crate) item: Dtype,
+    pub(crate) records: Item,
+    packed: PyOnceLock<Py<PyArrayDescr>>,
+    aligned: PyOnceLock<Py<Layout>>,
+    /// A dtype of an array that was found to be equal.
+    equal: Mutex<Option<Py<PyArrayDescr>>>,
+}
+
+/// A value of a layout, or an array of values.
+///
+/// >>> import dtype
+/// >>> dtype.Layout([('id', 'u1'), ('place', '<f4', 3)]).fields[1]
+/// Field(name='place', offset=1, size=12, dtype=dtype(('<f4', (3,))))
+#[pyclass(frozen, get_all, module = "dtype")]
+pub(crate) struct Field {
+    /// The path: the names with dots between them, and ``[]`` after that of an array of structures.
+    name: String,
+    /// Bytes from the start of the item.
+    offset: u64,
+    /// Bytes of the value, or of all values of the array.
+    size: u64,
+    /// The dtype.
+    dtype: Py<PyArrayDescr>,
+}
+
+#[pymethods]
+impl Field {
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let dtype = self.dtype.bind(py).repr()?;
+        let Self { name, offset, size, .. } = self;
+        Ok(format!("Field(name='{name}', offset={offset}, size={size}, dtype={dtype})"))
+    }
+}
+
+/// The layouts of dtypes, by the address of the dtype, which the layout keeps alive.
+static KNOWN: Mutex<Option<HashMap<usize, Py<Layout>>>> = Mutex::new(None);
+
+/// How many layouts are remembered.
+pub(crate) const REMEMBERED: usize = 512;
+
+impl Layout {
+    /// The layout of a dtype, remembered.
+    pub(crate) fn of(dtype: &Bound<'_, PyArrayDescr>) -> PyResult<Py<Self>> {
+        let py = dtype.py();
+        let key = dtype.as_ptr().addr();
+        let known = || KNOWN.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
+        if let Some(layout) = known().as_ref().and_then(|all| all.get(&key)) {
+            if layout.get().is_current(py) {
+                return Ok(layout.clone_ref(py));
+            }
+        }
+        let layout = Py::new(py, Self::new(dtype)?)?;
+        // Dropped when the lock is open: that may run code of Python.
+        let _dropped;
+        {
+            let mut known = known();
+            let all = known.get_or_insert_default();
+            _dropped = (
+                (all.len() >= REMEMBERED).then(|| std::mem::take(all)),
+                all.insert(key, layout.clone_ref(py)),
+            );
+        }
+        Ok(layout)
+    }
+
+    fn new(dtype: &Bound<'_, PyArrayDescr>) -> PyResult<Self> {
+        let item = dtype_numpy::read_dtype(dtype).map_err(of_dtype)?;
+        let mut names = Vec::new();
+        all_names(dtype, &mut names)?;
+        Ok(Self {
+            dtype: dtype.clone().unbind(),
+            names,
+            records: Item::new(&types::of(&item).map_err(of_engine)?),
+            item,
+            packed: PyOnceLock::new(),
+            aligned: PyOnceLock::new(),
+            equal: Mutex::default(),
+        })
+    }
+
+    /// Whether the dtype has the names that it had.
+    #[inline]
+    pub(crate) fn is_current(&self, py: Python<'_>) -> bool {
+        let is_same = |(dtype, names): &(Py<PyArrayDescr>, Py<PyAny>)| {
+            let dtype = dtype.bind(py).as_dtype_ptr();
+            // SAFETY: a dtype that this layout keeps alive. The pointer is only compared.
+            std::ptr::eq(unsafe { npyffi::PyDataType_NAMES(py, dtype) }, names.as_ptr())
+        };
+        self.names.iter().all(is_same)
+    }
+
+    #[inline]
+    fn itemsize_of(&self) -> usize {
+        // The size of an item in memory.
+        usize::try_from(self.item.itemsize()).unwrap_or(usize::MAX)
+    }
+
+    /// The memory of an array with this layout.
+    #[inline]
+    pub(crate) fn memory(&self, array: &Bound<'_, PyUntypedArray>) -> PyResult<Memory> {
+        let py = array.py();
+        let dtype = array.dtype();
+        if !dtype.is(&self.dtype) && !self.is_equal(&dtype) {
+            let other = Self::of(&dtype)?;
+            return Err(PyTypeError::new_err(self.difference(py, other.get())?));
+        }
+        Ok(Memory::of(array, self.itemsize_of()))
+    }
+
+    fn is_equal(&self, dtype: &Bound<'_, PyArrayDescr>) -> bool {
+        let py = dtype.py();
+        let known = || self.equal.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
+        if known().as_ref().is_some_and(|known| known.is(dtype)) {
+            return true;
+        }
+        let is_equal = dtype.is_equiv_to(self.dtype.bind(py))
+            && dtype.itemsize() == self.itemsize_of();
+        if is_equal {
+            let _before = known().replace(dtype.clone().unbind());
+        }
+        is_equal
+    }
+
+    /// What an array with another layout has instead, for an error.
+    fn difference(&self, py: Python<'_>, other: &Self) -> PyResult<String> {
+        let mut found = None;
+        let (here, there) = (self.leaves(py)?, other.leaves(py)?);
+        for field in &here {
+            let name = types::named(&field.name);
+            let Some(their) = there.iter().find(|their| their.name == field.name) else {
+                found = Some(format!("{name} is only in the layout"));
+                break;
+            };
+            let (ours, theirs) = (field.dtype.bind(py), their.dtype.bind(py));
+            if !ours.is_equiv_to(theirs) {
+                found = Some(format!("{name} is {theirs} in the array, expected {ours}"));
+                break;
+            }
+            if field.offset != their.offset {
+                let (offset, expected) = (their.offset, field.offset);
+                found = Some(format!("{name} is at byte {offset} of the array's items, expected {expected}"));
+                break;
+            }
+        }
+        let only = |field: &&Field| here.iter().all(|ours| ours.name != field.name);
+        Ok(found
+            .or_else(|| there.iter().find(only).map(|field| format!("field `{}` is only in the array", field.name)))
+            .unwrap_or_else(|| {
+                let (size, expected) = (other.item.itemsize(), self.item.itemsize());
+                format!("the array's items have {size} bytes, or another order of fields, expected {expected}")
+            }))
+    }
+
+    /// The values in the order of the dtype.
+    fn leaves(&self, py: Python<'_>) -> PyResult<Vec<Field>> {
+        let mut all = Vec::new();
+        leaves(self.dtype.bind(py), &self.item, "", 0, &mut all)?;
+        Ok(all)
+    }
+
+    /// The layout with C's alignment.
+    fn aligned_layout(&self, py: Python<'_>) -> PyResult<&Py<Layout>> {
+        self.aligned.get_or_try_init(py, || {
+            let dtype = crate::helper(py)?.call_method1("aligned", (&self.dtype,))?;
+            Layout::of(dtype.cast()?)
+        })
+    }
+}
+
+#[pymethods]
+impl Layout {
+    #[new]
+    fn make(description: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
+        let dtype = match description.cast::<PyArrayDescr>() {
+            Ok(dtype) => dtype.clone(),
+            Err(_) => crate::text::dtype_of(description)?,
+        };
+        Self::of(&dtype)
+    }
+
+    /// The dtype of the items.
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> &Bound<'py, PyArrayDescr> {
+        self.dtype.bind(py)
+    }
+
+    /// The dtype of the packed items: the same fields without padding. ``layout.pack(a).view(layout.packed)`` is the array again.
+    #[getter]
+    fn packed(&self, py: Python<'_>) -> PyResult<Py<PyArrayDescr>> {
+        let packed = self.packed.get_or_try_init(py, || {
+            let dtype = crate::helper(py)?.call_method1("packed", (&self.dtype,))?;
+            Ok::<_, PyErr>(dtype.cast_into::<PyArrayDescr>()?.unbind())
+        });
+        Ok(packed?.clone_ref(py))
+    }
+
+    /// The layout of the same fields with the alignment that C gives them.
+    ///
+    /// >>> import dtype
+    /// >>> dtype.Layout([('id', 'u1'), ('value', 'f8')]).aligned().itemsize
+    /// 16
+    fn aligned(&self, py: Python<'_>) -> PyResult<Py<Layout>> {
+        Ok(self.aligned_layout(py)?.clone_ref(py))
+    }
+
+    /// The aligned layout whose fields are in the order that takes the fewest bytes.
+    ///
+    /// >>> import dtype
+    /// >>> layout = dtype.Layout([('id', 'u1'), ('value', 'f8'), ('kind', 'u1')])
+    /// >>> layout.aligned().itemsize, layout.reordered().itemsize
+    /// (24, 16)
+    fn reordered(&self, py: Python<'_>) -> PyResult<Py<Layout>> {
+        let dtype = crate::helper(py)?.call_method1("reordered", (&self.dtype,))?;
+        Layout::of(dtype.cast()?)
+    }
+
+    /// Bytes of an item in memory.
+    #[getter]
+    fn itemsize(&self) -> u64 {
+        self.item.itemsize()
+    }
+
+    /// Bytes of a packed item.
+    #[getter]
+    fn packed_size(&self) -> u64 {
+        self.records.ty().size()
+    }
+
+    /// The values, in the order of the packed bytes.
+    #[getter]
+    fn fields(&self, py: Python<'_>) -> PyResult<Vec<Field>> {
+        self.leaves(py)
+    }
+
+    /// The ranges of bytes that belong to no field: the offset of each, and its length.
+    ///
+    /// >>> import dtype
+    /// >>> dtype.Layout([('id', 'u1'), ('value', 'f8')]).aligned().gaps
+    /// [(1, 7)]
+    #[getter]
+    fn gaps(&self) -> PyResult<Vec<(u64, u64)>> {
+        let ty = self.records.ty();
+        let mut iov = ty.iov(1, 0..ty.size()).map_err(of_engine)?;
+        let mut runs = vec![(self.item.itemsize(), 0)];
+        let mut segments = [dtype_runtime::convertor::Segment::default(); 64];
+        loop {
+            let count = iov.fill(&mut segments);
+            if count == 0 {
+                break;
+            }
+            // No byte of an item is before it.
+            runs.extend(segments[..count].iter().map(|one| (one.disp.unsigned_abs(), one.len)));
+        }
+        runs.sort_unstable();
+        let (mut gaps, mut end) = (Vec::new(), 0);
+        for (start, len) in runs {
+            if start > end {
+                gaps.push((end, start - end));
+            }
+            end = end.max(start + len);
+        }
+        Ok(gaps)
+    }
+
+    /// The packed bytes of the items of an array with this layout, in C order whatever its axes and strides: an array of
+    /// ``uint8``. They are written to ``out`` if it is given, which saves the time for new memory: a writable, contiguous buffer of
+    /// as many bytes. An array that is larger than the caches is packed faster by several ``threads``.
+    ///
+    /// >>> import numpy as np, dtype
+    /// >>> a = np.array([(1, 2.5), (2, 3.5)], np.dtype([('id', 'u1'), ('value', '<f8')], align=True))
+    /// >>> layout = dtype.Layout(a.dtype)
+    /// >>> len(a.tobytes()), len(layout.pack(a))
+    /// (32, 18)
+    /// >>> layout.pack(a).view(layout.packed)['value']
+    /// array([2.5, 3.5])
+    #[pyo3(signature = (a, out=None, *, threads=1))]
+    fn pack<'py>(
+        &self,
+        a: &Bound<'py, PyAny>,
+        out: Option<&Bound<'py, PyAny>>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = a.py();
+        let mut a = array(a)?;
+        let mut from = self.memory(&a)?;
+        let size = self.records.size();
+        let len = from.count.checked_mul(size);
+        let len = len.ok_or_else(|| PyValueError::new_err("the packed bytes exceed the memory"))?;
+        let (made, to) = match out {
+            None => {
+                let made = empty(PyArrayDescr::of::<u8>(py), &[len])?;
+                let to = Memory::of(&made, 1);
+                (made.into_any(), to)
+            }
+            Some(out) => {
+                let lent = Lent::writable(out, len)?;
+                if lent.memory.meets(&from) {
+                    a = a.call_method0("copy")?.cast_into()?;
+                    from = self.memory(&a)?;
+                }
+                (out.clone(), lent.memory)
+            }
+        };
+        let copy = Copy {
+            from: self.records.side(&from).map_err(of_engine)?,
+            to: Side::bytes(&self.records, to.origin, from.count),
+            is_same: false,
+            reversal: None,
+            len,
+            size,
+        };
+        // SAFETY: this call holds the array and the buffer, or the new array. The buffer was found to be writable and as long as the
+        // packed bytes. It does not meet the array, which is a copy if it did.
+        unsafe { copy.execute(py, threads)? };
+        Ok(made)
+    }
+
+    /// The array of packed items: its dtype is that of the layout, or with ``aligned=True`` the same fields with C's alignment.
+    /// The items are written to ``out`` if it is given, an array of that dtype with as many items and any shape and strides. Padding
+    /// is not written.
+    ///
+    /// >>> import numpy as np, dtype
+    /// >>> layout = dtype.Layout([('id', 'u1'), ('value', '<f8')])
+    /// >>> layout.unpack(bytes(9))
+    /// array([(0, 0.)], dtype=[('id', 'u1'), ('value', '<f8')])
+    /// >>> layout.unpack(bytes(9), aligned=True).itemsize
+    /// 16
+    /// >>> layout.unpack(bytes(10))
+    /// Traceback (most recent call last):
+    /// ValueError: 10 bytes are not a whole number of packed items of 9 bytes
+    #[pyo3(signature = (packed, *, aligned=false, out=None, threads=1))]
+    fn unpack<'py>(
+        slf: &Bound<'py, Self>,
+        packed: &Bound<'py, PyAny>,
+        aligned: bool,
+        out: Option<&Bound<'py, PyAny>>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let this = slf.get();
+        let layout = if aligned { this.aligned_layout(py)?.get() } else { this };
+        let mut packed = Lent::new(packed, "packed")?;
+        let (len, size) = (packed.memory.count, layout.records.size());
+        let count = match out {
+            _ if size > 0 => len / size,
+            Some(out) => layout.memory(&array(out)?)?.count,
+            None => 0,
+        };
+        if count * size != len || size == 0 && out.is_none() {
+            return Err(PyValueError::new_err(format!(
+                "{len} bytes are not a whole number of packed items of {size} bytes"
+            )));
+        }
+        let out = match out {
+            None => empty(layout.dtype.bind(py).clone(), &[count])?,
+            Some(out) => out.cast::<PyUntypedArray>()?.clone(),
+        };
+        check_writable(&out, "out")?;
+        let to = layout.memory(&out)?;
+        if to.count != count {
+            let found = to.count;
+            return Err(PyValueError::new_err(format!("out has {found} items, expected {count}")));
+        }
+        if packed.memory.meets(&to) {
+            let bytes = numpy(py)?.call_method1("array", (packed.owner(),))?;
+            packed = Lent::new(&bytes, "packed")?;
+        }
+        let copy = Copy {
+            from: Side::bytes(&layout.records, packed.memory.origin, count),
+            to: layout.records.side(&to).map_err(of_engine)?,
+            is_same: false,
+            reversal: None,
+            len,
+            size,
+        };
+        copy.to.check_overlap().map_err(of_engine)?;
+        // SAFETY: this call holds the array and what lends the packed bytes. The array is writable, as just checked, its items do not
+        // overlap, and neither do the two memories.
+        unsafe { copy.execute(py, threads)? };
+        Ok(out.into_any())
+    }
+
+    fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
+        match other.cast::<Self>() {
+            Ok(other) => self.dtype.bind(py).eq(&other.get().dtype),
+            Err(_) => Ok(false),
+        }
+    }
+
+    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+        self.dtype.bind(py).hash()
+    }
+
+    fn __reduce__(slf: &Bound<'_, Self>) -> PyResult<(Py<PyAny>, (Py<PyArrayDescr>,))> {
+        let py = slf.py();
+        Ok((slf.get_type().into_any().unbind(), (slf.get().dtype.clone_ref(py),)))
+    }
+}
+
+/// All structures in a dtype, with their names.
+fn all_names(
+    dtype: &Bound<'_, PyArrayDescr>,
+    all: &mut Vec<(Py<PyArrayDescr>, Py<PyAny>)>,
+) -> PyResult<()> {
+    let dtype = dtype.base();
+    let names = dtype.getattr("names")?;
+    if names.is_none() {
+        return Ok(());
+    }
+    for name in names.try_iter()? {
+        all_names(dtype.get_item(name?)?.cast()?, all)?;
+    }
+    all.push((dtype.unbind(), names.unbind()));
+    Ok(())
+}
+
+/// Adds the values of a dtype that is at this path and offset.
+fn leaves(
+    object: &Bound<'_, PyArrayDescr>,
+    dtype: &Dtype,
+    path: &str,
+    offset: u64,
+    all: &mut Vec<Field>,
+) -> PyResult<()> {
+    let Kind::Structure { fields } = dtype.axes().1.kind() else {
+        let (name, dtype_of, size) = (path.to_owned(), object.clone().unbind(), dtype.itemsize());
+        all.push(Field { name, offset, size, dtype: dtype_of });
+        return Ok(());
+    };
+    let path = if dtype.axes().0.is_empty() { path.to_owned() } else { format!("{path}[]") };
+    let base = object.base();
+    for field in fields {
+        let inner = base.get_item(&field.name)?;
+        leaves(inner.cast()?, &field.dtype, &joined(&path, &field.name), offset + field.offset, all)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,39 @@
+//! The extension module of the Python package `dtype`. Everything it does is in the crates below it: the engine, `dtype-numpy`,
+//! `dtype-npy`, `dtype-show` and `dtype-message`.
+
+#![deny(unsafe_code)]
+
+#[expect(unsafe_code, reason = "reads the fields of NumPy's arrays, and makes arrays")]
+mod arrays;
+#[expect(unsafe_code, reason = "copies between arrays")]
+mod copy;
+#[expect(unsafe_code, reason = "copies between arrays")]
+mod correspondence;
+mod error;
+#[expect(unsafe_code, reason = "copies from and to arrays")]
+mod layout;
+#[expect(unsafe_code, reason = "packs from and unpacks to the memory of arrays")]
+mod memory;
+mod text;
+#[expect(unsafe_code, reason = "copies between arrays")]
+mod transfer;
+mod types;
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+
+/// The module in Python beside this one: what is said more shortly in Python.
+fn helper(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+    static HELPER: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
+    let helper = HELPER.get_or_try_init(py, || py.import("dtype._dtypes").map(Bound::unbind))?;
+    Ok(helper.bind(py).clone())
+}
+
+/// The extension module.
+#[pymodule(gil_used = false)]
+mod _dtype {
+    #[pymodule_export]
+    use crate::copy::copy;
+    #[pymodule_export]
+    use crate::layout::{Field, Layout};
+}
