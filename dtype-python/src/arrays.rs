@@ -57,7 +57,7 @@ impl<'py> Lent<'py> {
     pub(crate) fn new(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Self> {
         if let Ok(bytes) = object.cast::<PyBytes>() {
             let origin = bytes.as_bytes().as_ptr().cast_mut();
-            let memory = Memory::bytes(origin, bytes.as_bytes().len());
+            let memory = Memory::items(origin, bytes.as_bytes().len(), 1);
             return Ok(Self { owner: object.clone(), array: None, memory });
         }
         let array = match object.cast::<PyUntypedArray>() {
@@ -74,7 +74,7 @@ impl<'py> Lent<'py> {
             return Err(PyTypeError::new_err(format!("{name} holds Python objects, expected bytes")));
         }
         let items = Memory::of(&array, dtype.itemsize());
-        let memory = Memory::bytes(items.origin, items.count * items.itemsize);
+        let memory = Memory::items(items.origin, items.count * items.itemsize, 1);
         Ok(Self { owner: array.clone().into_any(), array: Some(array), memory })
     }
 

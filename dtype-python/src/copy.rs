@@ -11,6 +11,8 @@ use pyo3::sync::MutexExt;
 use crate::arrays::{array, check_writable};
 use crate::correspondence::Correspondence;
 use crate::layout::{Layout, REMEMBERED};
+use crate::memory::Memory;
+use crate::transfer::Copies;
 
 /// Two layouts, which keep their dtypes alive, and how the fields of one become those of the other.
 struct Pair {
@@ -67,9 +69,65 @@ impl Pair {
 /// array([(2.5, 1)], dtype=[('value', '<f8'), ('id', '>u2')])
 #[pyfunction]
 #[pyo3(signature = (a, dst, *, threads=1))]
-pub(crate) fn copy(a: &Bound<'_, PyAny>, dst: &Bound<'_, PyAny>, threads: usize) -> PyResult<()> {
-    let py = a.py();
-    let mut a = array(a)?;
+pub(crate) fn copy<'py>(
+    a: &Bound<'py, PyAny>,
+    dst: &Bound<'py, PyAny>,
+    threads: usize,
+) -> PyResult<()> {
+    all(a.py(), &[(None, array(a)?, dst.clone())], None, threads)
+}
+
+/// Copies the columns of this many records, all at once: ``arrays`` has the name of each, for errors, and both arrays.
+#[pyfunction]
+#[pyo3(signature = (arrays, records, threads))]
+pub(crate) fn copy_all(
+    py: Python<'_>,
+    arrays: Vec<(Option<String>, Bound<'_, PyUntypedArray>, Bound<'_, PyAny>)>,
+    records: usize,
+    threads: usize,
+) -> PyResult<()> {
+    all(py, &arrays, Some(records), threads)
+}
+
+fn all<'py>(
+    py: Python<'py>,
+    arrays: &[(Option<String>, Bound<'py, PyUntypedArray>, Bound<'py, PyAny>)],
+    records: Option<usize>,
+    threads: usize,
+) -> PyResult<()> {
+    let mut ready = Vec::with_capacity(arrays.len());
+    for (name, a, dst) in arrays {
+        let one = prepare(a, dst).map_err(|error| match name {
+            None => error,
+            Some(name) => named(py, name, &error),
+        });
+        ready.push(one?);
+    }
+    let records = records.unwrap_or_else(|| ready[0].3.0.count);
+    let mut copies = Copies { all: Vec::new(), records };
+    for (pair, from, to, memories) in &ready {
+        let (one, other) = memories;
+        copies.all.extend(pair.correspondence.copies(one, other)?);
+        pair.correspondence.cast(from, to)?;
+    }
+    // SAFETY: `ready` holds the arrays, whose dtypes are those of the pairs. Those that are written are writable, their items do not
+    // overlap, and neither do the arrays of a pair, as `prepare` has checked. `copy_all` is called with new arrays, or with
+    // different fields of one.
+    unsafe { copies.execute(py, threads) }
+}
+
+/// The error of a column, with its name.
+fn named(py: Python<'_>, name: &str, error: &PyErr) -> PyErr {
+    let text = format!("field `{name}`: {}", error.value(py));
+    error.get_type(py).call1((text,)).map_or_else(|error| error, |value| PyErr::from_value(value))
+}
+
+type Ready<'py> =
+    (Arc<Pair>, Bound<'py, PyUntypedArray>, Bound<'py, PyUntypedArray>, (Memory, Memory));
+
+/// Checks two arrays, and returns what is needed to copy one to the other.
+fn prepare<'py>(a: &Bound<'py, PyUntypedArray>, dst: &Bound<'py, PyAny>) -> PyResult<Ready<'py>> {
+    let mut a = a.clone();
     let Ok(dst) = dst.cast::<PyUntypedArray>() else {
         let found = dst.get_type().name()?;
         return Err(PyTypeError::new_err(format!("dst: expected a NumPy array, found {found}")));
@@ -86,7 +144,5 @@ pub(crate) fn copy(a: &Bound<'_, PyAny>, dst: &Bound<'_, PyAny>, threads: usize)
         a = a.call_method0("copy")?.cast_into()?;
         from = pair.from.get().memory(&a)?;
     }
-    // SAFETY: this call holds both arrays, whose dtypes are those of the pair. `dst` is writable, as just checked, and the two do not
-    // overlap: one of them is a copy if they did. They have one shape.
-    unsafe { pair.correspondence.copy(Some((&a, dst)), &from, &to, py, threads) }
+    Ok((pair, a, dst.clone(), (from, to)))
 }

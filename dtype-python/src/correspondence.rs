@@ -11,6 +11,7 @@ use pyo3::types::PyDict;
 
 use crate::arrays::numpy;
 use crate::error::of_engine;
+use crate::layout::element;
 use crate::memory::{Item, Memory};
 use crate::transfer::Copy;
 use crate::types::{self, How, common, correspond, named};
@@ -81,43 +82,37 @@ impl Correspondence {
         Ok(Self { to, parts, cast: cast.into_iter().map(|(path, ..)| path).collect() })
     }
 
-    /// Copies the items.
+    /// The copies of the values that are moved or reversed.
     ///
-    /// # Safety
+    /// # Errors
     ///
-    /// The arrays must be alive during the call, and have the dtypes and the number of items of their memories. The one that is
-    /// written must be writable, and the two must not overlap.
-    pub(crate) unsafe fn copy(
-        &self,
-        arrays: Option<(&Bound<'_, PyUntypedArray>, &Bound<'_, PyUntypedArray>)>,
-        from: &Memory,
-        to: &Memory,
-        py: Python<'_>,
-        threads: usize,
-    ) -> PyResult<()> {
+    /// `ValueError` if items that are written overlap.
+    pub(crate) fn copies(&self, from: &Memory, to: &Memory) -> PyResult<Vec<Copy<'_>>> {
         self.to.side(to).and_then(|side| side.check_overlap()).map_err(of_engine)?;
-        if let Some((from, to)) = arrays {
-            let options = PyDict::new(py);
-            options.set_item("casting", "safe")?;
-            for path in &self.cast {
-                let (from, to) = (at(from, path)?, at(to, path)?);
-                numpy(py)?.call_method("copyto", (to, from), Some(&options))?;
-            }
-        }
+        let mut all = Vec::with_capacity(self.parts.len());
         for part in &self.parts {
-            let sides = part.from.side(from).and_then(|one| Ok((one, part.to.side(to)?)));
-            let (from_side, to_side) = sides.map_err(of_engine)?;
-            let size = part.from.size();
-            let copy = Copy {
+            let (from_side, size) = (part.from.side(from).map_err(of_engine)?, part.from.size());
+            all.push(Copy {
                 from: from_side,
-                to: to_side,
+                to: part.to.side(to).map_err(of_engine)?,
                 is_same: part.is_same,
                 reversal: part.reversal.as_ref(),
                 len: size * from.count,
                 size,
-            };
-            // SAFETY: the caller guarantees the arrays; the items of the one that is written do not overlap, as just checked.
-            unsafe { copy.execute(py, threads)? };
+            });
+        }
+        Ok(all)
+    }
+
+    /// Has NumPy convert the values of other types. They were found to fit.
+    pub(crate) fn cast(
+        &self,
+        from: &Bound<'_, PyUntypedArray>,
+        to: &Bound<'_, PyUntypedArray>,
+    ) -> PyResult<()> {
+        for path in &self.cast {
+            let (from, to) = (at(from, path)?, at(to, path)?);
+            numpy(from.py())?.call_method1("copyto", (to, from))?;
         }
         Ok(())
     }
@@ -125,15 +120,10 @@ impl Correspondence {
 
 /// The field of an array or a dtype at this path. The dtype of an array of fields is that of its elements.
 fn at<'py>(object: &Bound<'py, PyAny>, path: &[String]) -> PyResult<Bound<'py, PyAny>> {
-    let mut object = object.clone();
-    for name in path {
-        if object.cast::<PyArrayDescr>().is_ok() {
-            object = object.getattr("base")?;
-        }
-        object = object.get_item(name)?;
-    }
-    match object.cast::<PyArrayDescr>() {
-        Ok(dtype) => dtype.getattr("base"),
-        Err(_) => Ok(object),
-    }
+    let inner = |object: Bound<'py, PyAny>| match object.cast::<PyArrayDescr>() {
+        Ok(dtype) => element(dtype).into_any(),
+        Err(_) => object,
+    };
+    let field = |object, name| Ok(inner(inner(object).get_item(name)?));
+    path.iter().try_fold(inner(object.clone()), field)
 }

@@ -10,9 +10,10 @@ use pyo3::prelude::*;
 use pyo3::sync::{MutexExt, PyOnceLock};
 
 use crate::arrays::{Lent, array, check_writable, empty, numpy};
+use crate::columns::Column;
 use crate::error::{of_dtype, of_engine};
 use crate::memory::{Item, Memory, Side};
-use crate::transfer::Copy;
+use crate::transfer::{Copies, Copy};
 use crate::types::{self, joined};
 
 /// The layout of an item of a NumPy array, compiled for packing and unpacking.
@@ -36,6 +37,7 @@ pub(crate) struct Layout {
     pub(crate) records: Item,
     packed: PyOnceLock<Py<PyArrayDescr>>,
     aligned: PyOnceLock<Py<Layout>>,
+    columns: PyOnceLock<Vec<Column>>,
     /// A dtype of an array that was found to be equal.
     equal: Mutex<Option<Py<PyArrayDescr>>>,
 }
@@ -108,6 +110,7 @@ impl Layout {
             item,
             packed: PyOnceLock::new(),
             aligned: PyOnceLock::new(),
+            columns: PyOnceLock::new(),
             equal: Mutex::default(),
         })
     }
@@ -192,6 +195,17 @@ impl Layout {
         Ok(all)
     }
 
+    /// The fields as columns; none if the item is no structure.
+    #[inline]
+    pub(crate) fn columns(&self, py: Python<'_>) -> PyResult<&[Column]> {
+        let columns = || Column::all(self.dtype.bind(py), &self.item);
+        self.columns.get_or_try_init(py, columns).map(|all| &all[..])
+    }
+
+    pub(crate) fn dtype_object<'py>(&self, py: Python<'py>) -> &Bound<'py, PyArrayDescr> {
+        self.dtype.bind(py)
+    }
+
     /// The layout with C's alignment.
     fn aligned_layout(&self, py: Python<'_>) -> PyResult<&Py<Layout>> {
         self.aligned.get_or_try_init(py, || {
@@ -215,7 +229,7 @@ impl Layout {
     /// The dtype of the items.
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> &Bound<'py, PyArrayDescr> {
-        self.dtype.bind(py)
+        self.dtype_object(py)
     }
 
     /// The dtype of the packed items: the same fields without padding. ``layout.pack(a).view(layout.packed)`` is the array again.
@@ -343,9 +357,10 @@ impl Layout {
             len,
             size,
         };
+        let count = from.count;
         // SAFETY: this call holds the array and the buffer, or the new array. The buffer was found to be writable and as long as the
         // packed bytes. It does not meet the array, which is a copy if it did.
-        unsafe { copy.execute(py, threads)? };
+        unsafe { Copies { all: vec![copy], records: count }.execute(py, threads)? };
         Ok(made)
     }
 
@@ -410,7 +425,7 @@ impl Layout {
         copy.to.check_overlap().map_err(of_engine)?;
         // SAFETY: this call holds the array and what lends the packed bytes. The array is writable, as just checked, its items do not
         // overlap, and neither do the two memories.
-        unsafe { copy.execute(py, threads)? };
+        unsafe { Copies { all: vec![copy], records: count }.execute(py, threads)? };
         Ok(out.into_any())
     }
 
@@ -431,12 +446,21 @@ impl Layout {
     }
 }
 
+/// The dtype of the elements, of an array of arrays too.
+pub(crate) fn element<'py>(dtype: &Bound<'py, PyArrayDescr>) -> Bound<'py, PyArrayDescr> {
+    let mut dtype = dtype.clone();
+    while dtype.has_subarray() {
+        dtype = dtype.base();
+    }
+    dtype
+}
+
 /// All structures in a dtype, with their names.
 fn all_names(
     dtype: &Bound<'_, PyArrayDescr>,
     all: &mut Vec<(Py<PyArrayDescr>, Py<PyAny>)>,
 ) -> PyResult<()> {
-    let dtype = dtype.base();
+    let dtype = element(dtype);
     let names = dtype.getattr("names")?;
     if names.is_none() {
         return Ok(());
@@ -462,7 +486,7 @@ fn leaves(
         return Ok(());
     };
     let path = if dtype.axes().0.is_empty() { path.to_owned() } else { format!("{path}[]") };
-    let base = object.base();
+    let base = element(object);
     for field in fields {
         let inner = base.get_item(&field.name)?;
         leaves(inner.cast()?, &field.dtype, &joined(&path, &field.name), offset + field.offset, all)?;

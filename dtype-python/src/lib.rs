@@ -6,8 +6,9 @@
 #[expect(unsafe_code, reason = "reads the fields of NumPy's arrays, and makes arrays")]
 mod arrays;
 #[expect(unsafe_code, reason = "copies between arrays")]
-mod copy;
+mod columns;
 #[expect(unsafe_code, reason = "copies between arrays")]
+mod copy;
 mod correspondence;
 mod error;
 #[expect(unsafe_code, reason = "copies from and to arrays")]
@@ -33,7 +34,9 @@ fn helper(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
 #[pymodule(gil_used = false)]
 mod _dtype {
     #[pymodule_export]
-    use crate::copy::copy;
+    use crate::columns::{columns, new_records};
+    #[pymodule_export]
+    use crate::copy::{copy, copy_all};
     #[pymodule_export]
     use crate::layout::{Field, Layout};
 }

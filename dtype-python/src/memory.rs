@@ -23,9 +23,14 @@ pub(crate) struct Memory {
 type Axes = Vec<(usize, isize)>;
 
 impl Memory {
-    /// Contiguous bytes.
-    pub(crate) fn bytes(origin: *mut u8, count: usize) -> Self {
-        Self { origin, count, itemsize: 1, axes: Vec::new() }
+    /// Contiguous items.
+    pub(crate) fn items(origin: *mut u8, count: usize, itemsize: usize) -> Self {
+        Self { origin, count, itemsize, axes: Vec::new() }
+    }
+
+    /// The same items, seen from `offset` bytes after the start of each.
+    pub(crate) fn at(&self, offset: usize) -> Self {
+        Self { origin: self.origin.wrapping_add(offset), ..self.clone() }
     }
 
     /// The memory of an array whose items have `itemsize` bytes.

@@ -31,7 +31,7 @@ pub(crate) struct Copy<'a> {
     pub(crate) is_same: bool,
     /// Reverses the bytes of the values of packed items.
     pub(crate) reversal: Option<&'a Conversion>,
-    /// The packed bytes of all items, and of one.
+    /// The packed bytes of all items, and of one item.
     pub(crate) len: usize,
     pub(crate) size: usize,
 }
@@ -50,7 +50,7 @@ impl Copy<'_> {
     ///
     /// # Safety
     ///
-    /// As for [`execute`](Self::execute).
+    /// As for [`Copies::execute`].
     unsafe fn range(&self, range: Range<usize>) -> Result<(), Error> {
         // SAFETY: the caller guarantees both sides, for all of their packed bytes. Bytes of a side that is bytes are where the range says.
         unsafe {
@@ -75,7 +75,7 @@ impl Copy<'_> {
     ///
     /// # Safety
     ///
-    /// As for [`execute`](Self::execute).
+    /// As for [`Copies::execute`].
     unsafe fn staged(&self, range: Range<usize>) -> Result<(), Error> {
         let step = self.step(STAGE).min(range.len());
         let allocate = |len: usize| {
@@ -111,8 +111,45 @@ impl Copy<'_> {
         }
         Ok(())
     }
+}
 
-    /// Copies all items. A long copy releases the interpreter, and looks for signals between its pieces.
+/// Copies between arrays that have the same number of records, all at once.
+pub(crate) struct Copies<'a> {
+    pub(crate) all: Vec<Copy<'a>>,
+    /// Records: items, or rows of a column. Each copy has the same number of packed bytes for every record.
+    pub(crate) records: usize,
+}
+
+impl Copies<'_> {
+    /// Copies a range: of packed bytes if there is one copy, and otherwise of records.
+    ///
+    /// # Safety
+    ///
+    /// As for [`execute`](Self::execute).
+    unsafe fn range(&self, range: Range<usize>) -> Result<(), Error> {
+        if let [only] = &self.all[..] {
+            // SAFETY: passed on to the caller.
+            return unsafe { only.range(range) };
+        }
+        // Records that stay in the first-level cache from one copy to the next.
+        let block = (2 * STAGE / self.record().max(1)).max(1);
+        for start in range.clone().step_by(block) {
+            let end = range.end.min(start + block);
+            for copy in &self.all {
+                let record = copy.len / self.records;
+                // SAFETY: passed on to the caller.
+                unsafe { copy.range(start * record..end * record)? };
+            }
+        }
+        Ok(())
+    }
+
+    /// The packed bytes of a record in all copies.
+    fn record(&self) -> usize {
+        self.all.iter().map(|copy| copy.len).sum::<usize>() / self.records.max(1)
+    }
+
+    /// Copies all records. A long copy releases the interpreter, and looks for signals between its pieces.
     ///
     /// # Errors
     ///
@@ -120,29 +157,31 @@ impl Copy<'_> {
     ///
     /// # Safety
     ///
-    /// The two arrays must be alive during the call, the one that is written must be writable, and its items must not overlap one
-    /// another nor the other array.
+    /// The arrays must be alive during the call; those that are written must be writable, and their items must not overlap one
+    /// another nor any other array.
     #[inline]
     pub(crate) unsafe fn execute(&self, py: Python<'_>, threads: usize) -> PyResult<()> {
-        if self.len <= KEPT {
-            if self.len > 0 {
-                // SAFETY: passed on to the caller.
-                unsafe { self.range(0..self.len) }.map_err(of_engine)?;
-            }
-            return Ok(());
+        let len: usize = self.all.iter().map(|copy| copy.len).sum();
+        let (end, step) = match &self.all[..] {
+            _ if len == 0 => return Ok(()),
+            [only] => (len, only.step(PIECE)),
+            _ => (self.records, (PIECE / self.record().max(1)).max(1)),
+        };
+        if len <= KEPT {
+            // SAFETY: passed on to the caller.
+            return unsafe { self.range(0..end) }.map_err(of_engine);
         }
-        let threads = threads.clamp(1, (self.len / FOR_A_THREAD).max(1));
-        let step = self.step(PIECE);
+        let threads = threads.clamp(1, (len / FOR_A_THREAD).max(1));
         let (next, is_stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
         let failure = Mutex::new(None);
         let one = || {
-            // No end of a range exceeds the length by more than a step, which is at most the length of an item or a piece.
+            // No end of a range exceeds the last one by more than a step, which is at most the length of a record or a piece.
             let start = next.fetch_add(step, Ordering::Relaxed);
-            if start >= self.len || is_stopped.load(Ordering::Relaxed) {
+            if start >= end || is_stopped.load(Ordering::Relaxed) {
                 return false;
             }
             // SAFETY: passed on to the caller. No two ranges overlap.
-            if let Err(error) = unsafe { self.range(start..self.len.min(start.saturating_add(step))) } {
+            if let Err(error) = unsafe { self.range(start..end.min(start.saturating_add(step))) } {
                 failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
                 is_stopped.store(true, Ordering::Relaxed);
             }
@@ -163,9 +202,7 @@ impl Copy<'_> {
             // The scope waits for the other threads, which need no interpreter to end.
         });
         signal?;
-        match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Some(error) => Err(of_engine(error)),
-            None => Ok(()),
-        }
+        let failure = failure.into_inner().unwrap_or_else(PoisonError::into_inner);
+        failure.map_or(Ok(()), |error| Err(of_engine(error)))
     }
 }

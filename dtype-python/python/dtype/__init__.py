@@ -1,5 +1,6 @@
 """Packs, unpacks and converts NumPy's structured arrays at the speed of memory."""
 
-from ._dtype import Field, Layout, copy
+from ._columns import records
+from ._dtype import Field, Layout, columns, copy
 
-__all__ = ["Field", "Layout", "copy"]
+__all__ = ["Field", "Layout", "columns", "copy", "records"]
