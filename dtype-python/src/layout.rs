@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use dtype_npy::{Dtype, Kind};
+use dtype_show::Theme;
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods, npyffi};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -13,6 +14,7 @@ use crate::arrays::{Lent, array, check_writable, empty, numpy};
 use crate::columns::Column;
 use crate::error::{of_dtype, of_engine};
 use crate::memory::{Item, Memory, Side};
+use crate::picture;
 use crate::transfer::{Copies, Copy};
 use crate::types::{self, joined};
 
@@ -427,6 +429,31 @@ impl Layout {
         // overlap, and neither do the two memories.
         unsafe { Copies { all: vec![copy], records: count }.execute(py, threads)? };
         Ok(out.into_any())
+    }
+
+    /// The picture as text.
+    fn __repr__(&self) -> String {
+        picture::text(&self.item, self.records.ty())
+    }
+
+    /// The picture in a notebook: SVG in the colours that the reader prefers, light or dark.
+    fn _repr_html_(&self) -> String {
+        picture::svg(&self.item, self.records.ty(), Theme::Auto)
+    }
+
+    /// The picture as SVG. ``theme`` is ``"light"``, ``"dark"``, or ``"auto"`` for what the reader prefers.
+    #[pyo3(signature = (theme="auto"))]
+    fn svg(&self, theme: &str) -> PyResult<String> {
+        let theme = match theme {
+            "auto" => Theme::Auto,
+            "light" => Theme::Light,
+            "dark" => Theme::Dark,
+            other => {
+                let text = format!("theme is {other:?}, expected \"auto\", \"light\" or \"dark\"");
+                return Err(PyValueError::new_err(text));
+            }
+        };
+        Ok(picture::svg(&self.item, self.records.ty(), theme))
     }
 
     fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<bool> {

@@ -5,6 +5,8 @@
 
 #[expect(unsafe_code, reason = "reads the fields of NumPy's arrays, and makes arrays")]
 mod arrays;
+#[expect(unsafe_code, reason = "takes a stream out of a capsule, and fills new arrays")]
+mod arrow;
 #[expect(unsafe_code, reason = "copies between arrays")]
 mod columns;
 #[expect(unsafe_code, reason = "copies between arrays")]
@@ -15,6 +17,7 @@ mod error;
 mod layout;
 #[expect(unsafe_code, reason = "packs from and unpacks to the memory of arrays")]
 mod memory;
+mod picture;
 mod text;
 #[expect(unsafe_code, reason = "copies between arrays")]
 mod transfer;
@@ -33,6 +36,8 @@ fn helper(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
 /// The extension module.
 #[pymodule(gil_used = false)]
 mod _dtype {
+    #[pymodule_export]
+    use crate::arrow::arrow_columns;
     #[pymodule_export]
     use crate::columns::{columns, new_records};
     #[pymodule_export]

@@ -1,0 +1,248 @@
+//! Columns of tables with the Arrow PyCapsule interface: of pyarrow, polars, pandas and others.
+
+use std::ffi::CStr;
+
+use arrow_array::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, RecordBatchReader, make_array};
+use arrow_schema::{ArrowError, DataType, TimeUnit};
+use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict};
+
+use crate::arrays::{empty, numpy};
+use crate::columns::new_records;
+use crate::memory::Memory;
+
+/// The columns of a table as a dict of arrays. Nulls are NaN among floats and NaT among times, and an error elsewhere.
+#[pyfunction]
+pub(crate) fn arrow_columns<'py>(table: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+    const NAME: &CStr = c"arrow_array_stream";
+    let py = table.py();
+    let capsule = table.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>()?;
+    let stream = capsule.pointer_checked(Some(NAME))?.cast::<FFI_ArrowArrayStream>().as_ptr();
+    // SAFETY: a capsule of this name has a stream, as Arrow's PyCapsule interface says. The stream is moved out: the producer finds a
+    // released one in the capsule, which it must not release again.
+    let reader = unsafe { ArrowArrayStreamReader::from_raw(stream) }.map_err(refused)?;
+    let schema = reader.schema();
+    let batches = py.detach(|| reader.collect::<Result<Vec<_>, _>>()).map_err(refused)?;
+    let columns = PyDict::new(py);
+    for (index, field) in schema.fields().iter().enumerate() {
+        let name = field.name();
+        if columns.contains(name)? {
+            return Err(PyValueError::new_err(format!("two columns have the name `{name}`")));
+        }
+        let parts: Vec<ArrayRef> = batches.iter().map(|batch| batch.column(index).clone()).collect();
+        columns.set_item(name, column(py, name, field.data_type(), &parts)?)?;
+    }
+    Ok(columns)
+}
+
+fn refused(error: ArrowError) -> PyErr {
+    PyValueError::new_err(format!("Arrow: {error}"))
+}
+
+/// The values of a column that comes in parts, as one array.
+fn column<'py>(
+    py: Python<'py>,
+    name: &str,
+    ty: &DataType,
+    parts: &[ArrayRef],
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let array = values(py, name, ty, parts)?;
+    let nulls: usize = parts.iter().map(|part| part.logical_null_count()).sum();
+    if nulls == 0 {
+        return Ok(array);
+    }
+    let none = match ty {
+        DataType::Float16 | DataType::Float32 | DataType::Float64 => "nan",
+        ty if ty.is_temporal() => "NaT",
+        _ => {
+            let nulls = if nulls == 1 { "a null".to_owned() } else { format!("{nulls} nulls") };
+            return Err(PyValueError::new_err(format!(
+                "field `{name}` has {nulls}, and {ty} has no value for that"
+            )));
+        }
+    };
+    let is_null = empty(PyArrayDescr::of::<bool>(py), &[array.len()])?;
+    fill(&is_null, |at| {
+        for part in parts {
+            let nulls = part.logical_nulls();
+            at.extend((0..part.len()).map(|row| u8::from(nulls.as_ref().is_some_and(|all| all.is_null(row)))));
+        }
+    });
+    array.set_item(is_null, none)?;
+    Ok(array)
+}
+
+/// The values, whatever they are where there are nulls.
+fn values<'py>(
+    py: Python<'py>,
+    name: &str,
+    ty: &DataType,
+    parts: &[ArrayRef],
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let len = parts.iter().map(|part| part.len()).sum::<usize>();
+    let dtype = |text: &str| PyArrayDescr::new(py, text);
+    let plain = |text: &str| {
+        let array = empty(dtype(text)?, &[len])?;
+        fill(&array, |out| {
+            for part in parts {
+                let data = part.to_data();
+                let width = ty.primitive_width().unwrap_or(1);
+                let start = data.offset() * width;
+                out.extend_from_slice(&data.buffers()[0][start..start + data.len() * width]);
+            }
+        });
+        Ok::<_, PyErr>(array)
+    };
+    let convert = |array: Bound<'py, PyUntypedArray>, text: &str| {
+        Ok::<_, PyErr>(array.call_method1("astype", (dtype(text)?,))?.cast_into()?)
+    };
+    Ok(match ty {
+        DataType::Boolean => {
+            let array = empty(dtype("?")?, &[len])?;
+            fill(&array, |out| {
+                for part in parts {
+                    out.extend(part.as_boolean().values().iter().map(u8::from));
+                }
+            });
+            array
+        }
+        DataType::Int8 => plain("i1")?,
+        DataType::Int16 => plain("i2")?,
+        DataType::Int32 => plain("i4")?,
+        DataType::Int64 => plain("i8")?,
+        DataType::UInt8 => plain("u1")?,
+        DataType::UInt16 => plain("u2")?,
+        DataType::UInt32 => plain("u4")?,
+        DataType::UInt64 => plain("u8")?,
+        DataType::Float16 => plain("f2")?,
+        DataType::Float32 => plain("f4")?,
+        DataType::Float64 => plain("f8")?,
+        DataType::Timestamp(unit, _) => plain(&format!("M8[{}]", symbol(*unit)))?,
+        DataType::Duration(unit) | DataType::Time64(unit) => plain(&format!("m8[{}]", symbol(*unit)))?,
+        DataType::Time32(unit) => convert(convert(plain("i4")?, "i8")?, &format!("m8[{}]", symbol(*unit)))?,
+        DataType::Date32 => convert(convert(plain("i4")?, "i8")?, "M8[D]")?,
+        DataType::Date64 => plain("M8[ms]")?,
+        DataType::FixedSizeBinary(width) => {
+            let width = usize::try_from(*width).unwrap_or(0);
+            let array = empty(dtype(&format!("V{width}"))?, &[len])?;
+            fill(&array, |out| {
+                for data in parts.iter().map(|part| part.to_data()) {
+                    let start = data.offset() * width;
+                    out.extend_from_slice(&data.buffers()[0][start..start + data.len() * width]);
+                }
+            });
+            array
+        }
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => strings(py, parts, true)?,
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => strings(py, parts, false)?,
+        DataType::FixedSizeList(item, length) => {
+            let inner: Vec<_> = parts.iter().map(|part| child(part, 0, usize::try_from(*length).unwrap_or(0))).collect();
+            let flat = column(py, &format!("{name}[]"), item.data_type(), &inner)?;
+            flat.call_method1("reshape", ((len, *length),))?.cast_into()?
+        }
+        DataType::Struct(fields) => {
+            let all = PyDict::new(py);
+            for (index, field) in fields.iter().enumerate() {
+                let inner: Vec<_> = parts.iter().map(|part| child(part, index, 1)).collect();
+                let path = format!("{name}.{}", field.name());
+                all.set_item(field.name(), column(py, &path, field.data_type(), &inner)?)?;
+            }
+            new_records(&all, false, 1)?
+        }
+        DataType::Dictionary(keys, of) => {
+            let mut all = Vec::new();
+            for part in parts {
+                let data = part.to_data();
+                let of_part = column(py, name, of, &[make_array(data.child_data()[0].clone())])?;
+                let keys_of_part = data.into_builder().data_type((**keys).clone()).child_data(Vec::new()).nulls(None);
+                let keys_of_part = make_array(keys_of_part.build().map_err(refused)?);
+                let keys_of_part = values(py, name, keys, &[keys_of_part])?;
+                if part.logical_null_count() > 0 {
+                    let nulls = part.logical_null_count();
+                    return Err(PyValueError::new_err(format!("field `{name}` has nulls ({nulls}), and its values have none")));
+                }
+                all.push(of_part.get_item(keys_of_part)?);
+            }
+            match all.len() {
+                0 => column(py, name, of, &[])?,
+                _ => numpy(py)?.call_method1("concatenate", (all,))?.cast_into()?,
+            }
+        }
+        other => {
+            return Err(PyTypeError::new_err(format!(
+                "field `{name}` is {other}, expected values of a fixed size or text"
+            )));
+        }
+    })
+}
+
+fn symbol(unit: TimeUnit) -> &'static str {
+    match unit {
+        TimeUnit::Second => "s",
+        TimeUnit::Millisecond => "ms",
+        TimeUnit::Microsecond => "us",
+        TimeUnit::Nanosecond => "ns",
+    }
+}
+
+/// The values of an array's child that belong to the array.
+fn child(part: &ArrayRef, index: usize, each: usize) -> ArrayRef {
+    let data = part.to_data();
+    make_array(data.child_data()[index].slice(data.offset() * each, data.len() * each))
+}
+
+/// The bytes of the texts, or of the binary values.
+fn bytes_of(part: &ArrayRef) -> Vec<&[u8]> {
+    fn all<'a>(values: impl Iterator<Item = Option<&'a [u8]>>) -> Vec<&'a [u8]> {
+        values.map(Option::unwrap_or_default).collect()
+    }
+    match part.data_type() {
+        DataType::Utf8 => all(part.as_string::<i32>().iter().map(|text| text.map(str::as_bytes))),
+        DataType::LargeUtf8 => all(part.as_string::<i64>().iter().map(|text| text.map(str::as_bytes))),
+        DataType::Utf8View => all(part.as_string_view().iter().map(|text| text.map(str::as_bytes))),
+        DataType::Binary => all(part.as_binary::<i32>().iter()),
+        DataType::LargeBinary => all(part.as_binary::<i64>().iter()),
+        _ => all(part.as_binary_view().iter()),
+    }
+}
+
+/// Texts as an array of `U`, and bytes as one of `S`, as long as the longest of them.
+fn strings<'py>(
+    py: Python<'py>,
+    parts: &[ArrayRef],
+    is_text: bool,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let all: Vec<&[u8]> = parts.iter().flat_map(bytes_of).collect();
+    let characters = |bytes: &[u8]| String::from_utf8_lossy(bytes).chars().count();
+    let length = |bytes: &&[u8]| if is_text { characters(bytes) } else { bytes.len() };
+    let longest = all.iter().map(length).max().unwrap_or(0).max(1);
+    let (letter, width) = if is_text { ('U', 4 * longest) } else { ('S', longest) };
+    let array = empty(PyArrayDescr::new(py, format!("{letter}{longest}"))?, &[all.len()])?;
+    fill(&array, |out| {
+        for (row, one) in all.iter().enumerate() {
+            if is_text {
+                let text = String::from_utf8_lossy(one);
+                out.extend(text.chars().flat_map(|one| u32::from(one).to_ne_bytes()));
+            } else {
+                out.extend_from_slice(one);
+            }
+            out.resize((row + 1) * width, 0);
+        }
+    });
+    Ok(array)
+}
+
+/// Fills a new array with bytes that are written to the end of a vector.
+fn fill(array: &Bound<'_, PyUntypedArray>, write: impl FnOnce(&mut Vec<u8>)) {
+    let memory = Memory::of(array, 1);
+    let len = array.len() * array.dtype().itemsize();
+    let mut bytes = Vec::with_capacity(len);
+    write(&mut bytes);
+    let len = len.min(bytes.len());
+    // SAFETY: a new contiguous array of at least `len` bytes, which nothing else has.
+    unsafe { memory.origin.copy_from_nonoverlapping(bytes.as_ptr(), len) };
+}
