@@ -10,10 +10,9 @@ import argparse
 import sys
 import time
 
+import dtype
 import numpy as np
 from numpy.lib.recfunctions import repack_fields
-
-import dtype
 
 KINDS = ["i4", "f8", "i1", "f4", "u2"] * 4
 LAYOUTS = {
@@ -112,7 +111,6 @@ def main():
                 least = asked[count] / 2 if cell in ("pack", "unpack", "copy") and "contiguous" not in name else 0.7
                 if ratio < least:
                     slow.append(f"{name}, {count} items, {cell}: {ratio:.1f} times NumPy, expected {least}")
-    start = time.perf_counter()
     a, out = filled(LAYOUTS["{u8,f64}"], 1), np.empty(9, "u1")
     layout = dtype.Layout(a.dtype)
     calls = {
