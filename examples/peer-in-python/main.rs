@@ -14,9 +14,9 @@
 use std::io::Write;
 use std::net::TcpListener;
 
-use dtype_message::{Framing, Limits, Protocol, Receiver};
-use dtype_runtime::Datatype;
-use dtype_runtime::time::{Milliseconds, Timestamp};
+use dtype_message::{Framing, Limits, Receiver};
+use dtype_runtime::time::Milliseconds;
+use dtype_runtime::{Datatype, Timestamp};
 
 /// A reading, as `client.py` has it.
 #[derive(Datatype, Clone, Copy, Debug)]
@@ -34,18 +34,23 @@ fn main() -> anyhow::Result<()> {
     let (stream, _) = listener.accept()?;
     let limits = Limits::new().with_max_payload_bytes(64 << 20);
 
-    // Both sides tell their types first, so that a difference has a name.
+    // Both sides first say what their types are, so that an error can name the fields that differ.
     let theirs = dtype_message::exchange::<Vec<Reading>>(&mut &stream, &mut &stream, &limits)?;
-    for difference in Protocol::of::<Vec<Reading>>().differences(&theirs) {
-        println!("the other side has another type: {difference}");
-    }
     let mut receiver = Receiver::<_, Vec<Reading>>::new(&stream, limits).with_sender(theirs);
-    while let Some(mut readings) = receiver.next_message()? {
+    loop {
+        let mut readings = match receiver.next_message() {
+            Ok(Some(readings)) => readings,
+            Ok(None) => return Ok(()),
+            Err(error) if receiver.is_lost() => return Err(error.into()),
+            Err(error) => {
+                println!("refused: {error}");
+                Vec::new()
+            }
+        };
         let received = readings.len();
         readings.retain(|reading| reading.valid);
         readings.sort_by_key(|reading| reading.time);
         println!("{received} readings, {} of them valid", readings.len());
         dtype_message::send(&mut &stream, &readings, Framing::new())?;
     }
-    Ok(())
 }
