@@ -61,7 +61,9 @@ def test_pages(page, tmp_path, monkeypatch):
     ran = 0
     for language, code, line in blocks(page):
         if language == "pycon":
-            ran += run(doctest.DocTestParser().get_doctest(code, names, page.name, str(page), line))
+            session = doctest.DocTestParser().get_doctest(code, {}, page.name, str(page), line)
+            session.globs = names
+            ran += run(session)
             continue
         if language != "python" or is_for_ranks(code):
             continue
@@ -71,6 +73,12 @@ def test_pages(page, tmp_path, monkeypatch):
         exec(compile("\n" * (line + 1) + code, str(page), "exec"), names)
         ran += 1
     assert ran > 5
+
+
+def test_the_picture_of_the_chapter_is_that_of_the_notebook():
+    reading = [("station", "<u4"), ("time", "<M8[ms]"), ("temperature", "<f4"), ("valid", "?")]
+    picture = HERE.parent / "docs/src/images/reading.svg"
+    assert dtype.Layout(reading).aligned()._repr_html_() == picture.read_text("utf-8")
 
 
 def test_ranks(tmp_path):
