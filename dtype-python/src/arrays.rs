@@ -71,7 +71,9 @@ impl<'py> Lent<'py> {
         }
         let dtype = array.dtype();
         if dtype.has_object() {
-            return Err(PyTypeError::new_err(format!("{name} holds Python objects, expected bytes")));
+            return Err(PyTypeError::new_err(format!(
+                "{name} holds Python objects, expected bytes"
+            )));
         }
         let items = Memory::of(&array, dtype.itemsize());
         let memory = Memory::items(items.origin, items.count * items.itemsize, 1);

@@ -1,11 +1,10 @@
 //! Columns of tables with the Arrow PyCapsule interface: of pyarrow, polars, pandas and others.
 
-use std::ffi::CStr;
-
-use arrow_array::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatchReader, make_array};
-use arrow_schema::{ArrowError, DataType, TimeUnit};
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
+use arrow_array::ffi_stream::RecordBatchStreamReader;
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader, make_array};
+use arrow_schema::{ArrowError, DataType, SchemaRef, TimeUnit};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -18,25 +17,55 @@ use crate::memory::Memory;
 /// The columns of a table as a dict of arrays. Nulls are NaN among floats and NaT among times, and an error elsewhere.
 #[pyfunction]
 pub(crate) fn arrow_columns<'py>(table: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
-    const NAME: &CStr = c"arrow_array_stream";
     let py = table.py();
-    let capsule = table.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>()?;
-    let stream = capsule.pointer_checked(Some(NAME))?.cast::<FFI_ArrowArrayStream>().as_ptr();
-    // SAFETY: a capsule of this name has a stream, as Arrow's PyCapsule interface says. The stream is moved out: the producer finds a
-    // released one in the capsule, which it must not release again.
-    let reader = unsafe { ArrowArrayStreamReader::from_raw(stream) }.map_err(refused)?;
-    let schema = reader.schema();
-    let batches = py.detach(|| reader.collect::<Result<Vec<_>, _>>()).map_err(refused)?;
+    let (schema, batches) =
+        if table.hasattr("__arrow_c_stream__")? { stream(table)? } else { batch(table)? };
     let columns = PyDict::new(py);
     for (index, field) in schema.fields().iter().enumerate() {
         let name = field.name();
         if columns.contains(name)? {
             return Err(PyValueError::new_err(format!("two columns have the name `{name}`")));
         }
-        let parts: Vec<ArrayRef> = batches.iter().map(|batch| batch.column(index).clone()).collect();
+        let parts: Vec<_> = batches.iter().map(|batch| batch.column(index).clone()).collect();
         columns.set_item(name, column(py, name, field.data_type(), &parts)?)?;
     }
     Ok(columns)
+}
+
+type Table = (SchemaRef, Vec<RecordBatch>);
+
+fn stream(table: &Bound<'_, PyAny>) -> PyResult<Table> {
+    let capsule = table.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>()?;
+    let stream = capsule.pointer_checked(Some(c"arrow_array_stream"))?;
+    // SAFETY: a capsule of this name has a stream, as Arrow's PyCapsule interface says. The stream is moved out: the producer finds a
+    // released one in the capsule, which it must not release again.
+    let reader = unsafe { RecordBatchStreamReader::from_raw(stream.cast().as_ptr()) };
+    let reader = reader.map_err(refused)?;
+    let schema = reader.schema();
+    let batches = table.py().detach(|| reader.collect::<Result<_, _>>()).map_err(refused)?;
+    Ok((schema, batches))
+}
+
+fn batch(table: &Bound<'_, PyAny>) -> PyResult<Table> {
+    let capsules = table.call_method0("__arrow_c_array__")?;
+    let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) = capsules.extract()?;
+    let schema = schema.pointer_checked(Some(c"arrow_schema"))?.cast::<FFI_ArrowSchema>();
+    let array = array.pointer_checked(Some(c"arrow_array"))?.cast::<FFI_ArrowArray>();
+    // SAFETY: capsules of these names have a schema and an array with that schema, as Arrow's PyCapsule interface says. `capsules`
+    // keeps the schema. The array is moved out: the producer finds a released one in the capsule.
+    let data = unsafe { from_ffi(FFI_ArrowArray::from_raw(array.as_ptr()), schema.as_ref()) };
+    let array = make_array(data.map_err(refused)?);
+    match array.as_struct_opt() {
+        Some(all) if all.null_count() == 0 => {
+            let batch = RecordBatch::from(all);
+            Ok((batch.schema(), vec![batch]))
+        }
+        Some(_) => Err(PyValueError::new_err("the table has rows that are null")),
+        None => {
+            let found = array.data_type();
+            Err(PyTypeError::new_err(format!("the table is an array of {found}, expected structs")))
+        }
+    }
 }
 
 fn refused(error: ArrowError) -> PyErr {
@@ -69,7 +98,10 @@ fn column<'py>(
     fill(&is_null, |at| {
         for part in parts {
             let nulls = part.logical_nulls();
-            at.extend((0..part.len()).map(|row| u8::from(nulls.as_ref().is_some_and(|all| all.is_null(row)))));
+            at.extend(
+                (0..part.len())
+                    .map(|row| u8::from(nulls.as_ref().is_some_and(|all| all.is_null(row)))),
+            );
         }
     });
     array.set_item(is_null, none)?;
@@ -122,8 +154,12 @@ fn values<'py>(
         DataType::Float32 => plain("f4")?,
         DataType::Float64 => plain("f8")?,
         DataType::Timestamp(unit, _) => plain(&format!("M8[{}]", symbol(*unit)))?,
-        DataType::Duration(unit) | DataType::Time64(unit) => plain(&format!("m8[{}]", symbol(*unit)))?,
-        DataType::Time32(unit) => convert(convert(plain("i4")?, "i8")?, &format!("m8[{}]", symbol(*unit)))?,
+        DataType::Duration(unit) | DataType::Time64(unit) => {
+            plain(&format!("m8[{}]", symbol(*unit)))?
+        }
+        DataType::Time32(unit) => {
+            convert(convert(plain("i4")?, "i8")?, &format!("m8[{}]", symbol(*unit)))?
+        }
         DataType::Date32 => convert(convert(plain("i4")?, "i8")?, "M8[D]")?,
         DataType::Date64 => plain("M8[ms]")?,
         DataType::FixedSizeBinary(width) => {
@@ -138,9 +174,14 @@ fn values<'py>(
             array
         }
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => strings(py, parts, true)?,
-        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => strings(py, parts, false)?,
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => {
+            strings(py, parts, false)?
+        }
         DataType::FixedSizeList(item, length) => {
-            let inner: Vec<_> = parts.iter().map(|part| child(part, 0, usize::try_from(*length).unwrap_or(0))).collect();
+            let inner: Vec<_> = parts
+                .iter()
+                .map(|part| child(part, 0, usize::try_from(*length).unwrap_or(0)))
+                .collect();
             let flat = column(py, &format!("{name}[]"), item.data_type(), &inner)?;
             flat.call_method1("reshape", ((len, *length),))?.cast_into()?
         }
@@ -158,12 +199,18 @@ fn values<'py>(
             for part in parts {
                 let data = part.to_data();
                 let of_part = column(py, name, of, &[make_array(data.child_data()[0].clone())])?;
-                let keys_of_part = data.into_builder().data_type((**keys).clone()).child_data(Vec::new()).nulls(None);
+                let keys_of_part = data
+                    .into_builder()
+                    .data_type((**keys).clone())
+                    .child_data(Vec::new())
+                    .nulls(None);
                 let keys_of_part = make_array(keys_of_part.build().map_err(refused)?);
                 let keys_of_part = values(py, name, keys, &[keys_of_part])?;
                 if part.logical_null_count() > 0 {
                     let nulls = part.logical_null_count();
-                    return Err(PyValueError::new_err(format!("field `{name}` has nulls ({nulls}), and its values have none")));
+                    return Err(PyValueError::new_err(format!(
+                        "field `{name}` has nulls ({nulls}), and its values have none"
+                    )));
                 }
                 all.push(of_part.get_item(keys_of_part)?);
             }
@@ -202,7 +249,9 @@ fn bytes_of(part: &ArrayRef) -> Vec<&[u8]> {
     }
     match part.data_type() {
         DataType::Utf8 => all(part.as_string::<i32>().iter().map(|text| text.map(str::as_bytes))),
-        DataType::LargeUtf8 => all(part.as_string::<i64>().iter().map(|text| text.map(str::as_bytes))),
+        DataType::LargeUtf8 => {
+            all(part.as_string::<i64>().iter().map(|text| text.map(str::as_bytes)))
+        }
         DataType::Utf8View => all(part.as_string_view().iter().map(|text| text.map(str::as_bytes))),
         DataType::Binary => all(part.as_binary::<i32>().iter()),
         DataType::LargeBinary => all(part.as_binary::<i64>().iter()),

@@ -33,7 +33,10 @@ pub(crate) struct Column {
 
 impl Column {
     /// The columns of a layout; none if it is not a structure.
-    pub(crate) fn all(dtype: &Bound<'_, PyArrayDescr>, item: &dtype_npy::Dtype) -> PyResult<Vec<Self>> {
+    pub(crate) fn all(
+        dtype: &Bound<'_, PyArrayDescr>,
+        item: &dtype_npy::Dtype,
+    ) -> PyResult<Vec<Self>> {
         let Kind::Structure { fields } = item.kind() else { return Ok(Vec::new()) };
         let one = |field: &dtype_npy::DtypeField| {
             let object = dtype.get_item(&field.name)?.cast_into::<PyArrayDescr>()?;
@@ -81,10 +84,14 @@ pub(crate) fn columns<'py>(a: &Bound<'py, PyAny>, threads: usize) -> PyResult<Bo
     let layout = layout.get();
     let all = layout.columns(py)?;
     if all.is_empty() {
-        return Err(PyTypeError::new_err(format!("a has the dtype {}, expected fields", a.dtype())));
+        return Err(PyTypeError::new_err(format!(
+            "a has the dtype {}, expected fields",
+            a.dtype()
+        )));
     }
     let items = layout.memory(&a)?;
-    let (made, mut copies) = (PyDict::new(py), Copies { all: Vec::with_capacity(all.len()), records: items.count });
+    let (made, mut copies) =
+        (PyDict::new(py), Copies { all: Vec::with_capacity(all.len()), records: items.count });
     for column in all {
         let shape = [a.shape(), &column.shape[..]].concat();
         let dtype = column.dtype.bind(py).clone();
@@ -99,7 +106,7 @@ pub(crate) fn columns<'py>(a: &Bound<'py, PyAny>, threads: usize) -> PyResult<Bo
         made.set_item(&column.name, to)?;
     }
     // SAFETY: `a` and `made` hold the arrays. Those that are written are new.
-    unsafe { copies.execute(py, threads)? };
+    unsafe { copies.execute(py, threads, None)? };
     Ok(made)
 }
 
@@ -143,7 +150,11 @@ fn layout_of(py: Python<'_>, table: &[Named<'_>], is_aligned: bool) -> PyResult<
     let one = |(name, column): &Named<'_>| {
         (name.clone().unbind(), column.dtype().unbind(), column.shape()[1..].to_vec())
     };
-    let new = Known { is_aligned, columns: table.iter().map(one).collect(), layout: layout.clone_ref(py) };
+    let new = Known {
+        is_aligned,
+        columns: table.iter().map(one).collect(),
+        layout: layout.clone_ref(py),
+    };
     // Dropped when the lock is open: that may run code of Python.
     let _dropped;
     {
@@ -174,7 +185,9 @@ pub(crate) fn new_records<'py>(
         }
         let found = column.shape().first().copied();
         let Some(found) = found else {
-            return Err(PyValueError::new_err(format!("field `{name}` is one value, expected an array")));
+            return Err(PyValueError::new_err(format!(
+                "field `{name}` is one value, expected an array"
+            )));
         };
         let expected = all.first().map_or(found, |(_, first): &Named<'_>| first.shape()[0]);
         if found != expected {
@@ -198,6 +211,6 @@ pub(crate) fn new_records<'py>(
     }
     // SAFETY: `all` and `out` hold the arrays, and `out` is new. Each column has the dtype and the axes of its field, as `layout_of`
     // compared, so it has as many bytes for each item.
-    unsafe { copies.execute(py, threads)? };
+    unsafe { copies.execute(py, threads, None)? };
     Ok(out)
 }

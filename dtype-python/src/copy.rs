@@ -60,6 +60,7 @@ impl Pair {
 ///
 /// ``dst`` has the shape of ``a``. ``a`` has every field of ``dst``, in any order and at any offset, and perhaps others. Its values
 /// may be in the other byte order, and of any type that ``numpy.can_cast`` calls safe: ``f4`` for ``f8``, ``S4`` for ``S8``.
+/// ``threads`` and ``progress`` are those of :meth:`Layout.pack`.
 ///
 /// >>> import numpy as np, dtype
 /// >>> a = np.array([(1, 2.5, 7)], [('id', '<u2'), ('value', '<f4'), ('kind', 'u1')])
@@ -68,13 +69,14 @@ impl Pair {
 /// >>> b
 /// array([(2.5, 1)], dtype=[('value', '<f8'), ('id', '>u2')])
 #[pyfunction]
-#[pyo3(signature = (a, dst, *, threads=1))]
+#[pyo3(signature = (a, dst, *, threads=1, progress=None))]
 pub(crate) fn copy<'py>(
     a: &Bound<'py, PyAny>,
     dst: &Bound<'py, PyAny>,
     threads: usize,
+    progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<()> {
-    all(a.py(), &[(None, array(a)?, dst.clone())], None, threads)
+    all(a.py(), &[(None, array(a)?, dst.clone())], None, threads, progress)
 }
 
 /// Copies the columns of this many records, all at once: ``arrays`` has the name of each, for errors, and both arrays.
@@ -86,7 +88,7 @@ pub(crate) fn copy_all(
     records: usize,
     threads: usize,
 ) -> PyResult<()> {
-    all(py, &arrays, Some(records), threads)
+    all(py, &arrays, Some(records), threads, None)
 }
 
 fn all<'py>(
@@ -94,6 +96,7 @@ fn all<'py>(
     arrays: &[(Option<String>, Bound<'py, PyUntypedArray>, Bound<'py, PyAny>)],
     records: Option<usize>,
     threads: usize,
+    progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<()> {
     let mut ready = Vec::with_capacity(arrays.len());
     for (name, a, dst) in arrays {
@@ -113,7 +116,7 @@ fn all<'py>(
     // SAFETY: `ready` holds the arrays, whose dtypes are those of the pairs. Those that are written are writable, their items do not
     // overlap, and neither do the arrays of a pair, as `prepare` has checked. `copy_all` is called with new arrays, or with
     // different fields of one.
-    unsafe { copies.execute(py, threads) }
+    unsafe { copies.execute(py, threads, progress) }
 }
 
 /// The error of a column, with its name.
@@ -135,7 +138,9 @@ fn prepare<'py>(a: &Bound<'py, PyUntypedArray>, dst: &Bound<'py, PyAny>) -> PyRe
     check_writable(dst, "dst")?;
     if a.shape() != dst.shape() {
         let (found, expected) = (a.getattr("shape")?, dst.getattr("shape")?);
-        return Err(PyValueError::new_err(format!("a has the shape {found}, expected {expected} as dst")));
+        return Err(PyValueError::new_err(format!(
+            "a has the shape {found}, expected {expected} as dst"
+        )));
     }
     let pair = Pair::of(&a, dst)?;
     let to = pair.to.get().memory(dst)?;

@@ -54,7 +54,8 @@ impl Correspondence {
             let kind = |dtype: &Bound<'_, PyAny>| dtype.getattr("kind")?.extract::<String>();
             let options = PyDict::new(from.py());
             options.set_item("casting", "safe")?;
-            let is_safe = numpy(from.py())?.call_method("can_cast", (&from, &to), Some(&options))?;
+            let is_safe =
+                numpy(from.py())?.call_method("can_cast", (&from, &to), Some(&options))?;
             // Text that is not ASCII would be an error in the middle of the copy.
             if !is_safe.extract::<bool>()? || kind(&from)? != "U" && kind(&to)? == "U" {
                 let name = named(&path.join("."));

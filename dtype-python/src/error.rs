@@ -20,7 +20,9 @@ pub(crate) fn of_dtype(error: ArrayError) -> PyErr {
             let field = crate::types::named(field);
             PyTypeError::new_err(match kind.as_str() {
                 "O" => format!("{field} holds Python objects, expected data in place"),
-                "T" => format!("{field} holds strings of any length, expected data in place: `S` or `U`"),
+                "T" => format!(
+                    "{field} holds strings of any length, expected data in place: `S` or `U`"
+                ),
                 _ => error.to_string(),
             })
         }

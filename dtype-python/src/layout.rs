@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use dtype_npy::{Dtype, Kind};
+use dtype_npy::Dtype;
 use dtype_show::Theme;
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods, npyffi};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -16,7 +16,7 @@ use crate::error::{of_dtype, of_engine};
 use crate::memory::{Item, Memory, Side};
 use crate::picture;
 use crate::transfer::{Copies, Copy};
-use crate::types::{self, joined};
+use crate::types;
 
 /// The layout of an item of a NumPy array, compiled for packing and unpacking.
 ///
@@ -42,32 +42,6 @@ pub(crate) struct Layout {
     columns: PyOnceLock<Vec<Column>>,
     /// A dtype of an array that was found to be equal.
     equal: Mutex<Option<Py<PyArrayDescr>>>,
-}
-
-/// A value of a layout, or an array of values.
-///
-/// >>> import dtype
-/// >>> dtype.Layout([('id', 'u1'), ('place', '<f4', 3)]).fields[1]
-/// Field(name='place', offset=1, size=12, dtype=dtype(('<f4', (3,))))
-#[pyclass(frozen, get_all, module = "dtype")]
-pub(crate) struct Field {
-    /// The path: the names with dots between them, and ``[]`` after that of an array of structures.
-    name: String,
-    /// Bytes from the start of the item.
-    offset: u64,
-    /// Bytes of the value, or of all values of the array.
-    size: u64,
-    /// The dtype.
-    dtype: Py<PyArrayDescr>,
-}
-
-#[pymethods]
-impl Field {
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let dtype = self.dtype.bind(py).repr()?;
-        let Self { name, offset, size, .. } = self;
-        Ok(format!("Field(name='{name}', offset={offset}, size={size}, dtype={dtype})"))
-    }
 }
 
 /// The layouts of dtypes, by the address of the dtype, which the layout keeps alive.
@@ -140,8 +114,10 @@ impl Layout {
         let py = array.py();
         let dtype = array.dtype();
         if !dtype.is(&self.dtype) && !self.is_equal(&dtype) {
-            let other = Self::of(&dtype)?;
-            return Err(PyTypeError::new_err(self.difference(py, other.get())?));
+            // An array of objects is refused for that reason first.
+            Self::of(&dtype)?;
+            let text = crate::helper(py, "difference", (&self.dtype, dtype))?;
+            return Err(PyTypeError::new_err(text.unbind()));
         }
         Ok(Memory::of(array, self.itemsize_of()))
     }
@@ -152,49 +128,12 @@ impl Layout {
         if known().as_ref().is_some_and(|known| known.is(dtype)) {
             return true;
         }
-        let is_equal = dtype.is_equiv_to(self.dtype.bind(py))
-            && dtype.itemsize() == self.itemsize_of();
+        let is_equal =
+            dtype.is_equiv_to(self.dtype.bind(py)) && dtype.itemsize() == self.itemsize_of();
         if is_equal {
             let _before = known().replace(dtype.clone().unbind());
         }
         is_equal
-    }
-
-    /// What an array with another layout has instead, for an error.
-    fn difference(&self, py: Python<'_>, other: &Self) -> PyResult<String> {
-        let mut found = None;
-        let (here, there) = (self.leaves(py)?, other.leaves(py)?);
-        for field in &here {
-            let name = types::named(&field.name);
-            let Some(their) = there.iter().find(|their| their.name == field.name) else {
-                found = Some(format!("{name} is only in the layout"));
-                break;
-            };
-            let (ours, theirs) = (field.dtype.bind(py), their.dtype.bind(py));
-            if !ours.is_equiv_to(theirs) {
-                found = Some(format!("{name} is {theirs} in the array, expected {ours}"));
-                break;
-            }
-            if field.offset != their.offset {
-                let (offset, expected) = (their.offset, field.offset);
-                found = Some(format!("{name} is at byte {offset} of the array's items, expected {expected}"));
-                break;
-            }
-        }
-        let only = |field: &&Field| here.iter().all(|ours| ours.name != field.name);
-        Ok(found
-            .or_else(|| there.iter().find(only).map(|field| format!("field `{}` is only in the array", field.name)))
-            .unwrap_or_else(|| {
-                let (size, expected) = (other.item.itemsize(), self.item.itemsize());
-                format!("the array's items have {size} bytes, or another order of fields, expected {expected}")
-            }))
-    }
-
-    /// The values in the order of the dtype.
-    fn leaves(&self, py: Python<'_>) -> PyResult<Vec<Field>> {
-        let mut all = Vec::new();
-        leaves(self.dtype.bind(py), &self.item, "", 0, &mut all)?;
-        Ok(all)
     }
 
     /// The fields as columns; none if the item is no structure.
@@ -211,7 +150,7 @@ impl Layout {
     /// The layout with C's alignment.
     fn aligned_layout(&self, py: Python<'_>) -> PyResult<&Py<Layout>> {
         self.aligned.get_or_try_init(py, || {
-            let dtype = crate::helper(py)?.call_method1("aligned", (&self.dtype,))?;
+            let dtype = crate::helper(py, "aligned", (&self.dtype,))?;
             Layout::of(dtype.cast()?)
         })
     }
@@ -238,7 +177,7 @@ impl Layout {
     #[getter]
     fn packed(&self, py: Python<'_>) -> PyResult<Py<PyArrayDescr>> {
         let packed = self.packed.get_or_try_init(py, || {
-            let dtype = crate::helper(py)?.call_method1("packed", (&self.dtype,))?;
+            let dtype = crate::helper(py, "packed", (&self.dtype,))?;
             Ok::<_, PyErr>(dtype.cast_into::<PyArrayDescr>()?.unbind())
         });
         Ok(packed?.clone_ref(py))
@@ -260,7 +199,7 @@ impl Layout {
     /// >>> layout.aligned().itemsize, layout.reordered().itemsize
     /// (24, 16)
     fn reordered(&self, py: Python<'_>) -> PyResult<Py<Layout>> {
-        let dtype = crate::helper(py)?.call_method1("reordered", (&self.dtype,))?;
+        let dtype = crate::helper(py, "reordered", (&self.dtype,))?;
         Layout::of(dtype.cast()?)
     }
 
@@ -268,6 +207,24 @@ impl Layout {
     #[getter]
     fn itemsize(&self) -> u64 {
         self.item.itemsize()
+    }
+
+    /// The hash of the types of the values, without names and places: what MPI calls the type signature. The frames of
+    /// :func:`connect` carry it; ``dtype info`` prints it for a struct in Rust.
+    ///
+    /// >>> import dtype
+    /// >>> layout = dtype.Layout('struct Sample { char id; double value; };')
+    /// >>> layout.signature_hash == dtype.Layout([('x', 'S1'), ('y', 'f8')]).signature_hash
+    /// True
+    #[getter]
+    fn signature_hash(&self) -> u64 {
+        self.records.ty().signature_hash()
+    }
+
+    /// The ``MPI.Datatype`` of mpi4py for the items, committed: ``comm.Send([a, layout.mpi()])`` sends an array as it is. The
+    /// caller frees it. It is built from the basic datatypes of the fields, so both sides may have different layouts.
+    fn mpi<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import("dtype._mpi")?.call_method1("committed", (&self.dtype,))
     }
 
     /// Bytes of a packed item.
@@ -278,8 +235,8 @@ impl Layout {
 
     /// The values, in the order of the packed bytes.
     #[getter]
-    fn fields(&self, py: Python<'_>) -> PyResult<Vec<Field>> {
-        self.leaves(py)
+    fn fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        crate::helper(py, "fields", (&self.dtype,))
     }
 
     /// The ranges of bytes that belong to no field: the offset of each, and its length.
@@ -314,7 +271,9 @@ impl Layout {
 
     /// The packed bytes of the items of an array with this layout, in C order whatever its axes and strides: an array of
     /// ``uint8``. They are written to ``out`` if it is given, which saves the time for new memory: a writable, contiguous buffer of
-    /// as many bytes. An array that is larger than the caches is packed faster by several ``threads``.
+    /// as many bytes. An array that is larger than the caches is packed faster by several ``threads``. ``progress`` is called
+    /// during a long copy, as when the array or ``out`` is a file in memory (``numpy.memmap``), with the packed bytes that are
+    /// copied and those of the whole. What it raises ends the copy.
     ///
     /// >>> import numpy as np, dtype
     /// >>> a = np.array([(1, 2.5), (2, 3.5)], np.dtype([('id', 'u1'), ('value', '<f8')], align=True))
@@ -323,12 +282,13 @@ impl Layout {
     /// (32, 18)
     /// >>> layout.pack(a).view(layout.packed)['value']
     /// array([2.5, 3.5])
-    #[pyo3(signature = (a, out=None, *, threads=1))]
+    #[pyo3(signature = (a, out=None, *, threads=1, progress=None))]
     fn pack<'py>(
         &self,
         a: &Bound<'py, PyAny>,
         out: Option<&Bound<'py, PyAny>>,
         threads: usize,
+        progress: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = a.py();
         let mut a = array(a)?;
@@ -362,7 +322,7 @@ impl Layout {
         let count = from.count;
         // SAFETY: this call holds the array and the buffer, or the new array. The buffer was found to be writable and as long as the
         // packed bytes. It does not meet the array, which is a copy if it did.
-        unsafe { Copies { all: vec![copy], records: count }.execute(py, threads)? };
+        unsafe { Copies { all: vec![copy], records: count }.execute(py, threads, progress)? };
         Ok(made)
     }
 
@@ -379,13 +339,14 @@ impl Layout {
     /// >>> layout.unpack(bytes(10))
     /// Traceback (most recent call last):
     /// ValueError: 10 bytes are not a whole number of packed items of 9 bytes
-    #[pyo3(signature = (packed, *, aligned=false, out=None, threads=1))]
+    #[pyo3(signature = (packed, *, aligned=false, out=None, threads=1, progress=None))]
     fn unpack<'py>(
         slf: &Bound<'py, Self>,
         packed: &Bound<'py, PyAny>,
         aligned: bool,
         out: Option<&Bound<'py, PyAny>>,
         threads: usize,
+        progress: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let this = slf.get();
@@ -427,7 +388,7 @@ impl Layout {
         copy.to.check_overlap().map_err(of_engine)?;
         // SAFETY: this call holds the array and what lends the packed bytes. The array is writable, as just checked, its items do not
         // overlap, and neither do the two memories.
-        unsafe { Copies { all: vec![copy], records: count }.execute(py, threads)? };
+        unsafe { Copies { all: vec![copy], records: count }.execute(py, threads, progress)? };
         Ok(out.into_any())
     }
 
@@ -496,27 +457,5 @@ fn all_names(
         all_names(dtype.get_item(name?)?.cast()?, all)?;
     }
     all.push((dtype.unbind(), names.unbind()));
-    Ok(())
-}
-
-/// Adds the values of a dtype that is at this path and offset.
-fn leaves(
-    object: &Bound<'_, PyArrayDescr>,
-    dtype: &Dtype,
-    path: &str,
-    offset: u64,
-    all: &mut Vec<Field>,
-) -> PyResult<()> {
-    let Kind::Structure { fields } = dtype.axes().1.kind() else {
-        let (name, dtype_of, size) = (path.to_owned(), object.clone().unbind(), dtype.itemsize());
-        all.push(Field { name, offset, size, dtype: dtype_of });
-        return Ok(());
-    };
-    let path = if dtype.axes().0.is_empty() { path.to_owned() } else { format!("{path}[]") };
-    let base = element(object);
-    for field in fields {
-        let inner = base.get_item(&field.name)?;
-        leaves(inner.cast()?, &field.dtype, &joined(&path, &field.name), offset + field.offset, all)?;
-    }
     Ok(())
 }

@@ -13,6 +13,8 @@ mod columns;
 mod copy;
 mod correspondence;
 mod error;
+#[expect(unsafe_code, reason = "packs the memory of arrays, and reads buffers")]
+mod frames;
 #[expect(unsafe_code, reason = "copies from and to arrays")]
 mod layout;
 #[expect(unsafe_code, reason = "packs from and unpacks to the memory of arrays")]
@@ -23,14 +25,19 @@ mod text;
 mod transfer;
 mod types;
 
+use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
-/// The module in Python beside this one: what is said more shortly in Python.
-fn helper(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+/// Calls a function of the module in Python beside this one: what is said more shortly in Python.
+fn helper<'py>(
+    py: Python<'py>,
+    name: &str,
+    arguments: impl PyCallArgs<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
     static HELPER: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
     let helper = HELPER.get_or_try_init(py, || py.import("dtype._dtypes").map(Bound::unbind))?;
-    Ok(helper.bind(py).clone())
+    helper.bind(py).call_method1(name, arguments)
 }
 
 /// The extension module.
@@ -43,5 +50,7 @@ mod _dtype {
     #[pymodule_export]
     use crate::copy::{copy, copy_all};
     #[pymodule_export]
-    use crate::layout::{Field, Layout};
+    use crate::frames::Frames;
+    #[pymodule_export]
+    use crate::layout::Layout;
 }

@@ -38,9 +38,8 @@ impl Memory {
     pub(crate) fn of(array: &Bound<'_, PyUntypedArray>, itemsize: usize) -> Self {
         // SAFETY: the pointer is that of an array, whose fields can be read: no other thread changes them while this one is
         // attached, unless it assigns a shape or strides to an array that is in use elsewhere, which NumPy does not protect either.
-        let origin = unsafe {
-            (*npyffi::_PyArray_GET_ITEM_DATA(array.as_array_ptr())).data.cast::<u8>()
-        };
+        let origin =
+            unsafe { (*npyffi::_PyArray_GET_ITEM_DATA(array.as_array_ptr())).data.cast::<u8>() };
         let shape = array.shape();
         if array.is_c_contiguous() {
             // The lengths of an array without items may overflow when multiplied.
@@ -60,7 +59,9 @@ impl Memory {
                 _ => axes.push((length, stride)),
             }
         }
-        if matches!(axes[..], [] ) || matches!(axes[..], [(_, step)] if step == itemsize.cast_signed()) {
+        if matches!(axes[..], [])
+            || matches!(axes[..], [(_, step)] if step == itemsize.cast_signed())
+        {
             axes.clear();
         }
         Self { origin, count, itemsize, axes }
@@ -140,7 +141,14 @@ impl Item {
         let origin = memory.origin;
         let Some(((outer, stride), inner)) = memory.axes.split_first() else {
             let (ty, count) = (self.ty.clone(), memory.count);
-            return Ok(Side { ty, origin, count, size: self.size(), is_bytes: self.is_bytes, is_dense: true });
+            return Ok(Side {
+                ty,
+                origin,
+                count,
+                size: self.size(),
+                is_bytes: self.is_bytes,
+                is_dense: true,
+            });
         };
         let mut known = self.strided.lock().unwrap_or_else(PoisonError::into_inner);
         // The outermost length is the number of instances.
@@ -192,7 +200,14 @@ impl Side {
     /// A contiguous memory of packed bytes, in which an item has `size`.
     #[inline]
     pub(crate) fn bytes(item: &Item, origin: *mut u8, count: usize) -> Self {
-        Self { ty: item.ty.clone(), origin, count, size: item.size(), is_bytes: true, is_dense: true }
+        Self {
+            ty: item.ty.clone(),
+            origin,
+            count,
+            size: item.size(),
+            is_bytes: true,
+            is_dense: true,
+        }
     }
 
     /// Checks that no byte would be written twice.
@@ -242,7 +257,11 @@ impl Side {
     ///
     /// As for [`pack`](Self::pack); the array must be writable, its items must not overlap, and `packed` must be readable.
     #[inline]
-    pub(crate) unsafe fn unpack(&self, packed: *const u8, range: Range<usize>) -> Result<(), Error> {
+    pub(crate) unsafe fn unpack(
+        &self,
+        packed: *const u8,
+        range: Range<usize>,
+    ) -> Result<(), Error> {
         // SAFETY: as in `pack`, with memory that is written instead of read. Any bytes are items of an array.
         unsafe {
             if let Some((items, count)) = self.whole(&range) {

@@ -62,7 +62,8 @@ impl Copy<'_> {
                     return self.to.unpack(self.from.at(range.start), range);
                 }
                 if self.is_same
-                    && let (Some((from, count)), Some((to, _))) = (self.from.whole(&range), self.to.whole(&range))
+                    && let (Some((from, count)), Some((to, _))) =
+                        (self.from.whole(&range), self.to.whole(&range))
                 {
                     return self.to.ty.copy_raw(from, to, count);
                 }
@@ -149,30 +150,41 @@ impl Copies<'_> {
         self.all.iter().map(|copy| copy.len).sum::<usize>() / self.records.max(1)
     }
 
-    /// Copies all records. A long copy releases the interpreter, and looks for signals between its pieces.
+    /// Copies all records. A long copy releases the interpreter, and looks for signals between its pieces. It calls `progress` there
+    /// and at the end, with the packed bytes that are copied and those of the whole.
     ///
     /// # Errors
     ///
-    /// What a handler of a signal raised, such as `KeyboardInterrupt`: then a part was copied.
+    /// What a handler of a signal raised, such as `KeyboardInterrupt`, or `progress`: then a part was copied.
     ///
     /// # Safety
     ///
     /// The arrays must be alive during the call; those that are written must be writable, and their items must not overlap one
     /// another nor any other array.
     #[inline]
-    pub(crate) unsafe fn execute(&self, py: Python<'_>, threads: usize) -> PyResult<()> {
+    pub(crate) unsafe fn execute(
+        &self,
+        py: Python<'_>,
+        threads: usize,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
         let len: usize = self.all.iter().map(|copy| copy.len).sum();
+        let report = |copied: usize| {
+            progress.map_or(Ok(()), |progress| progress.call1((copied, len)).map(drop))
+        };
         let (end, step) = match &self.all[..] {
-            _ if len == 0 => return Ok(()),
+            _ if len == 0 => return report(0),
             [only] => (len, only.step(PIECE)),
             _ => (self.records, (PIECE / self.record().max(1)).max(1)),
         };
         if len <= KEPT {
             // SAFETY: passed on to the caller.
-            return unsafe { self.range(0..end) }.map_err(of_engine);
+            unsafe { self.range(0..end) }.map_err(of_engine)?;
+            return report(len);
         }
         let threads = threads.clamp(1, (len / FOR_A_THREAD).max(1));
-        let (next, is_stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let (next, copied) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let is_stopped = AtomicBool::new(false);
         let failure = Mutex::new(None);
         let one = || {
             // No end of a range exceeds the last one by more than a step, which is at most the length of a record or a piece.
@@ -180,8 +192,10 @@ impl Copies<'_> {
             if start >= end || is_stopped.load(Ordering::Relaxed) {
                 return false;
             }
+            let range = start..end.min(start.saturating_add(step));
+            copied.fetch_add(range.len(), Ordering::Relaxed);
             // SAFETY: passed on to the caller. No two ranges overlap.
-            if let Err(error) = unsafe { self.range(start..end.min(start.saturating_add(step))) } {
+            if let Err(error) = unsafe { self.range(range) } {
                 failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
                 is_stopped.store(true, Ordering::Relaxed);
             }
@@ -194,7 +208,10 @@ impl Copies<'_> {
                 let _ = std::thread::Builder::new().spawn_scoped(scope, || while one() {});
             }
             while py.detach(&one) {
-                signal = py.check_signals();
+                let copied = copied.load(Ordering::Relaxed) * (len / end);
+                signal = py
+                    .check_signals()
+                    .and_then(|()| if copied < len { report(copied) } else { Ok(()) });
                 if signal.is_err() {
                     is_stopped.store(true, Ordering::Relaxed);
                 }
@@ -203,6 +220,6 @@ impl Copies<'_> {
         });
         signal?;
         let failure = failure.into_inner().unwrap_or_else(PoisonError::into_inner);
-        failure.map_or(Ok(()), |error| Err(of_engine(error)))
+        failure.map_or_else(|| report(len), |error| Err(of_engine(error)))
     }
 }

@@ -1,7 +1,6 @@
 //! Datatypes of NumPy's dtypes: of the items of one, and of the fields that two have in common.
 
-use dtype_npy::{Dtype, DtypeField, Kind};
-use dtype_runtime::representation::ByteOrder;
+use dtype_npy::{Dtype, Kind};
 use dtype_runtime::{Basic, Error, Type};
 
 /// The items of a dtype: all their data in the order of the fields, with the item size as the extent.
@@ -9,47 +8,11 @@ pub(crate) fn of(dtype: &Dtype) -> Result<Type, Error> {
     match dtype.kind() {
         Kind::Array { lengths, element } => repeated(lengths, &of(element)?),
         Kind::Structure { fields } => {
-            let types = fields.iter().map(|field| of(&field.dtype)).collect::<Result<Vec<_>, _>>()?;
+            let types =
+                fields.iter().map(|field| of(&field.dtype)).collect::<Result<Vec<_>, _>>()?;
             structure(fields.iter().map(|field| field.offset), &types, dtype.itemsize())
         }
         _ => scalar(dtype),
-    }
-}
-
-/// The same data without padding, in the byte order of each field.
-pub(crate) fn packed(dtype: &Dtype) -> Option<Dtype> {
-    match dtype.kind() {
-        Kind::Array { lengths, element } => Dtype::array(lengths, packed(element)?),
-        Kind::Structure { fields } => {
-            let (mut all, mut offset) = (Vec::with_capacity(fields.len()), 0_u64);
-            for DtypeField { name, dtype, .. } in fields {
-                let (name, dtype) = (name.clone(), packed(dtype)?);
-                let size = dtype.itemsize();
-                all.push(DtypeField { name, offset, dtype });
-                offset = offset.checked_add(size)?;
-            }
-            Dtype::structure(all, offset)
-        }
-        _ => Some(dtype.clone()),
-    }
-}
-
-/// The same dtype with all numbers in this byte order.
-pub(crate) fn in_order(dtype: &Dtype, order: ByteOrder) -> Option<Dtype> {
-    match dtype.kind() {
-        Kind::Array { lengths, element } => Dtype::array(lengths, in_order(element, order)?),
-        Kind::Structure { fields } => {
-            let field = |field: &DtypeField| {
-                let (name, offset) = (field.name.clone(), field.offset);
-                Some(DtypeField { name, offset, dtype: in_order(&field.dtype, order)? })
-            };
-            Dtype::structure(fields.iter().map(field).collect::<Option<_>>()?, dtype.itemsize())
-        }
-        Kind::Scalar { letter, unit, .. } => {
-            let scalar = Dtype::scalar(*letter, dtype.itemsize(), order)?;
-            Some(unit.map_or(scalar.clone(), |unit| scalar.with_unit(unit)))
-        }
-        _ => None,
     }
 }
 
@@ -186,7 +149,9 @@ pub(crate) fn common(from: &Dtype, to: &Dtype, how: How) -> Result<Option<Common
             if all.is_empty() {
                 return Ok(None);
             }
-            let types = |of: fn(&Common) -> &Type| all.iter().map(|one| of(one).clone()).collect::<Vec<_>>();
+            let types = |of: fn(&Common) -> &Type| {
+                all.iter().map(|one| of(one).clone()).collect::<Vec<_>>()
+            };
             let at = |of: fn(&(u64, u64, u64)) -> u64| places.iter().map(of);
             Ok(Some(Common {
                 from: structure(at(|place| place.0), &types(|one| &one.from), from.itemsize())?,

@@ -21,7 +21,8 @@ def records(table, *, aligned=False, out=None, threads=1):
     >>> dtype.records({'id': np.array([1, 2], 'u1'), 'value': np.array([2.5, 3.5])})
     array([(1, 2.5), (2, 3.5)], dtype=[('id', 'u1'), ('value', '<f8')])
     """
-    if isinstance(table, Mapping) or not hasattr(table, "__arrow_c_stream__"):
+    is_arrow = hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__")
+    if isinstance(table, Mapping) or not is_arrow:
         table = dict(table)
     else:
         try:

@@ -1,6 +1,58 @@
-"""Dtypes made from others."""
+"""Dtypes made from others, and what they consist of."""
+
+from typing import NamedTuple
 
 import numpy as np
+
+
+class Field(NamedTuple):
+    """A value of a layout, or an array of values.
+
+    >>> import dtype
+    >>> dtype.Layout([('id', 'u1'), ('place', '<f4', 3)]).fields[1]
+    Field(name='place', offset=1, size=12, dtype=dtype(('<f4', (3,))))
+    """
+
+    #: The path: the names with dots between them, and ``[]`` after that of an array of structures.
+    name: str
+    #: Bytes from the start of the item.
+    offset: int
+    #: Bytes of the value, or of all values of the array.
+    size: int
+    dtype: np.dtype
+
+
+def fields(dtype, path="", offset=0):
+    """The values, in the order of the packed bytes."""
+    element = dtype
+    while element.subdtype is not None:
+        element = element.base
+    if element.names is None:
+        return [Field(path, offset, dtype.itemsize, dtype)]
+    if element is not dtype:
+        path += "[]"
+    all = []
+    for name in element.names:
+        inner, start = element.fields[name][:2]
+        all += fields(inner, f"{path}.{name}" if path else name, offset + start)
+    return all
+
+
+def difference(dtype, other):
+    """What an array of another dtype has instead, for an error."""
+    here, there = fields(dtype), {field.name: field for field in fields(other)}
+    for name, offset, _, ours in here:
+        where = f"field `{name}`" if name else "the item"
+        if name not in there:
+            return f"{where} is only in the layout"
+        theirs = there.pop(name)
+        if theirs.dtype != ours:
+            return f"{where} is {theirs.dtype} in the array, expected {ours}"
+        if theirs.offset != offset:
+            return f"{where} is at byte {theirs.offset} of the array's items, expected {offset}"
+    for name in there:
+        return f"field `{name}` is only in the array"
+    return f"the array's items have {other.itemsize} bytes, or another order of fields, expected {dtype.itemsize}"
 
 
 def _rebuilt(dtype, align, key):
