@@ -34,9 +34,11 @@ def main():
             sent = readings(count).astype(kind)
             connection.send(sent)
             received = connection.recv()
+            if received is None:
+                sys.exit("the service has left")
             expected = sent[sent["valid"]]
             expected = expected[np.argsort(expected["time"])]
-            assert (received == expected).all() and len(received) == len(expected)
+            assert np.array_equal(received, expected)
             print(f"{count} readings sent, {len(received)} of them came back in the order of time")
 
 
