@@ -5,7 +5,7 @@ use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow_array::ffi_stream::RecordBatchStreamReader;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader, make_array};
 use arrow_schema::{ArrowError, DataType, SchemaRef, TimeUnit};
-use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
@@ -116,62 +116,49 @@ fn values<'py>(
     parts: &[ArrayRef],
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
     let len = parts.iter().map(|part| part.len()).sum::<usize>();
-    let dtype = |text: &str| PyArrayDescr::new(py, text);
-    let plain = |text: &str| {
-        let array = empty(dtype(text)?, &[len])?;
-        fill(&array, |out| {
-            for part in parts {
-                let data = part.to_data();
-                let width = ty.primitive_width().unwrap_or(1);
-                let start = data.offset() * width;
-                out.extend_from_slice(&data.buffers()[0][start..start + data.len() * width]);
-            }
-        });
+    let filled = |text: &str, write: &dyn Fn(&ArrayRef, &mut Vec<u8>)| {
+        let array = empty(PyArrayDescr::new(py, text)?, &[len])?;
+        fill(&array, |out| parts.iter().for_each(|part| write(part, out)));
         Ok::<_, PyErr>(array)
     };
-    let convert = |array: Bound<'py, PyUntypedArray>, text: &str| {
-        Ok::<_, PyErr>(array.call_method1("astype", (dtype(text)?,))?.cast_into()?)
+    let plain = |text: &str, width: usize| {
+        filled(text, &|part, out| {
+            let data = part.to_data();
+            let start = data.offset() * width;
+            out.extend_from_slice(&data.buffers()[0][start..start + data.len() * width]);
+        })
+    };
+    // Days and times of 32 bits, which NumPy has with 64.
+    let widened = |text: &str| {
+        filled(text, &|part, out| {
+            let data = part.to_data();
+            let all = &data.buffer::<i32>(0)[..data.len()];
+            out.extend(all.iter().flat_map(|number| i64::from(*number).to_ne_bytes()));
+        })
     };
     Ok(match ty {
-        DataType::Boolean => {
-            let array = empty(dtype("?")?, &[len])?;
-            fill(&array, |out| {
-                for part in parts {
-                    out.extend(part.as_boolean().values().iter().map(u8::from));
-                }
-            });
-            array
+        DataType::Boolean => filled("?", &|part, out| {
+            out.extend(part.as_boolean().values().iter().map(u8::from));
+        })?,
+        _ if ty.is_numeric() && ty.primitive_width().is_some_and(|width| width <= 8) => {
+            let letter = match ty {
+                _ if ty.is_floating() => 'f',
+                _ if ty.is_signed_integer() => 'i',
+                _ if ty.is_unsigned_integer() => 'u',
+                other => return Err(refused_type(name, other)),
+            };
+            let width = ty.primitive_width().unwrap_or(1);
+            plain(&format!("{letter}{width}"), width)?
         }
-        DataType::Int8 => plain("i1")?,
-        DataType::Int16 => plain("i2")?,
-        DataType::Int32 => plain("i4")?,
-        DataType::Int64 => plain("i8")?,
-        DataType::UInt8 => plain("u1")?,
-        DataType::UInt16 => plain("u2")?,
-        DataType::UInt32 => plain("u4")?,
-        DataType::UInt64 => plain("u8")?,
-        DataType::Float16 => plain("f2")?,
-        DataType::Float32 => plain("f4")?,
-        DataType::Float64 => plain("f8")?,
-        DataType::Timestamp(unit, _) => plain(&format!("M8[{}]", symbol(*unit)))?,
+        DataType::Timestamp(unit, _) => plain(&format!("M8[{}]", symbol(*unit)), 8)?,
         DataType::Duration(unit) | DataType::Time64(unit) => {
-            plain(&format!("m8[{}]", symbol(*unit)))?
+            plain(&format!("m8[{}]", symbol(*unit)), 8)?
         }
-        DataType::Time32(unit) => {
-            convert(convert(plain("i4")?, "i8")?, &format!("m8[{}]", symbol(*unit)))?
-        }
-        DataType::Date32 => convert(convert(plain("i4")?, "i8")?, "M8[D]")?,
-        DataType::Date64 => plain("M8[ms]")?,
+        DataType::Time32(unit) => widened(&format!("m8[{}]", symbol(*unit)))?,
+        DataType::Date32 => widened("M8[D]")?,
+        DataType::Date64 => plain("M8[ms]", 8)?,
         DataType::FixedSizeBinary(width) => {
-            let width = usize::try_from(*width).unwrap_or(0);
-            let array = empty(dtype(&format!("V{width}"))?, &[len])?;
-            fill(&array, |out| {
-                for data in parts.iter().map(|part| part.to_data()) {
-                    let start = data.offset() * width;
-                    out.extend_from_slice(&data.buffers()[0][start..start + data.len() * width]);
-                }
-            });
-            array
+            plain(&format!("V{width}"), usize::try_from(*width).unwrap_or(0))?
         }
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => strings(py, parts, true)?,
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => {
@@ -194,37 +181,28 @@ fn values<'py>(
             }
             new_records(&all, false, 1)?
         }
-        DataType::Dictionary(keys, of) => {
-            let mut all = Vec::new();
-            for part in parts {
-                let data = part.to_data();
-                let of_part = column(py, name, of, &[make_array(data.child_data()[0].clone())])?;
-                let keys_of_part = data
-                    .into_builder()
-                    .data_type((**keys).clone())
-                    .child_data(Vec::new())
-                    .nulls(None);
-                let keys_of_part = make_array(keys_of_part.build().map_err(refused)?);
-                let keys_of_part = values(py, name, keys, &[keys_of_part])?;
-                if part.logical_null_count() > 0 {
-                    let nulls = part.logical_null_count();
-                    return Err(PyValueError::new_err(format!(
-                        "field `{name}` has nulls ({nulls}), and its values have none"
-                    )));
-                }
-                all.push(of_part.get_item(keys_of_part)?);
+        DataType::Dictionary(_, of) => {
+            let nulls = parts.iter().map(|part| part.logical_null_count()).sum::<usize>();
+            if nulls > 0 {
+                return Err(PyValueError::new_err(format!(
+                    "field `{name}` has nulls ({nulls}), and its values have none"
+                )));
             }
-            match all.len() {
-                0 => column(py, name, of, &[])?,
-                _ => numpy(py)?.call_method1("concatenate", (all,))?.cast_into()?,
+            let mut all = vec![column(py, name, of, &[])?];
+            for part in parts.iter().filter(|part| !part.is_empty()) {
+                let part = part.as_any_dictionary();
+                let keys = PyArray1::from_vec(py, part.normalized_keys());
+                let values = column(py, name, of, std::slice::from_ref(part.values()))?;
+                all.push(values.get_item(keys)?.cast_into()?);
             }
+            numpy(py)?.call_method1("concatenate", (all,))?.cast_into()?
         }
-        other => {
-            return Err(PyTypeError::new_err(format!(
-                "field `{name}` is {other}, expected values of a fixed size or text"
-            )));
-        }
+        other => return Err(refused_type(name, other)),
     })
+}
+
+fn refused_type(name: &str, ty: &DataType) -> PyErr {
+    PyTypeError::new_err(format!("field `{name}` is {ty}, expected values of a fixed size or text"))
 }
 
 fn symbol(unit: TimeUnit) -> &'static str {
@@ -244,15 +222,15 @@ fn child(part: &ArrayRef, index: usize, each: usize) -> ArrayRef {
 
 /// The bytes of the texts, or of the binary values.
 fn bytes_of(part: &ArrayRef) -> Vec<&[u8]> {
-    fn all<'a>(values: impl Iterator<Item = Option<&'a [u8]>>) -> Vec<&'a [u8]> {
-        values.map(Option::unwrap_or_default).collect()
+    fn all<'a, T: AsRef<[u8]> + ?Sized + 'a>(
+        values: impl Iterator<Item = Option<&'a T>>,
+    ) -> Vec<&'a [u8]> {
+        values.map(|value| value.map_or(&[][..], AsRef::as_ref)).collect()
     }
     match part.data_type() {
-        DataType::Utf8 => all(part.as_string::<i32>().iter().map(|text| text.map(str::as_bytes))),
-        DataType::LargeUtf8 => {
-            all(part.as_string::<i64>().iter().map(|text| text.map(str::as_bytes)))
-        }
-        DataType::Utf8View => all(part.as_string_view().iter().map(|text| text.map(str::as_bytes))),
+        DataType::Utf8 => all(part.as_string::<i32>().iter()),
+        DataType::LargeUtf8 => all(part.as_string::<i64>().iter()),
+        DataType::Utf8View => all(part.as_string_view().iter()),
         DataType::Binary => all(part.as_binary::<i32>().iter()),
         DataType::LargeBinary => all(part.as_binary::<i64>().iter()),
         _ => all(part.as_binary_view().iter()),

@@ -11,7 +11,6 @@ use pyo3::sync::MutexExt;
 use crate::arrays::{array, check_writable};
 use crate::correspondence::Correspondence;
 use crate::layout::{Layout, REMEMBERED};
-use crate::memory::Memory;
 use crate::transfer::Copies;
 
 /// Two layouts, which keep their dtypes alive, and how the fields of one become those of the other.
@@ -76,61 +75,8 @@ pub(crate) fn copy<'py>(
     threads: usize,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<()> {
-    all(a.py(), &[(None, array(a)?, dst.clone())], None, threads, progress)
-}
-
-/// Copies the columns of this many records, all at once: ``arrays`` has the name of each, for errors, and both arrays.
-#[pyfunction]
-#[pyo3(signature = (arrays, records, threads))]
-pub(crate) fn copy_all(
-    py: Python<'_>,
-    arrays: Vec<(Option<String>, Bound<'_, PyUntypedArray>, Bound<'_, PyAny>)>,
-    records: usize,
-    threads: usize,
-) -> PyResult<()> {
-    all(py, &arrays, Some(records), threads, None)
-}
-
-fn all<'py>(
-    py: Python<'py>,
-    arrays: &[(Option<String>, Bound<'py, PyUntypedArray>, Bound<'py, PyAny>)],
-    records: Option<usize>,
-    threads: usize,
-    progress: Option<&Bound<'py, PyAny>>,
-) -> PyResult<()> {
-    let mut ready = Vec::with_capacity(arrays.len());
-    for (name, a, dst) in arrays {
-        let one = prepare(a, dst).map_err(|error| match name {
-            None => error,
-            Some(name) => named(py, name, &error),
-        });
-        ready.push(one?);
-    }
-    let records = records.unwrap_or_else(|| ready[0].3.0.count);
-    let mut copies = Copies { all: Vec::new(), records };
-    for (pair, from, to, memories) in &ready {
-        let (one, other) = memories;
-        copies.all.extend(pair.correspondence.copies(one, other)?);
-        pair.correspondence.cast(from, to)?;
-    }
-    // SAFETY: `ready` holds the arrays, whose dtypes are those of the pairs. Those that are written are writable, their items do not
-    // overlap, and neither do the arrays of a pair, as `prepare` has checked. `copy_all` is called with new arrays, or with
-    // different fields of one.
-    unsafe { copies.execute(py, threads, progress) }
-}
-
-/// The error of a column, with its name.
-fn named(py: Python<'_>, name: &str, error: &PyErr) -> PyErr {
-    let text = format!("field `{name}`: {}", error.value(py));
-    error.get_type(py).call1((text,)).map_or_else(|error| error, |value| PyErr::from_value(value))
-}
-
-type Ready<'py> =
-    (Arc<Pair>, Bound<'py, PyUntypedArray>, Bound<'py, PyUntypedArray>, (Memory, Memory));
-
-/// Checks two arrays, and returns what is needed to copy one to the other.
-fn prepare<'py>(a: &Bound<'py, PyUntypedArray>, dst: &Bound<'py, PyAny>) -> PyResult<Ready<'py>> {
-    let mut a = a.clone();
+    let py = a.py();
+    let mut a = array(a)?;
     let Ok(dst) = dst.cast::<PyUntypedArray>() else {
         let found = dst.get_type().name()?;
         return Err(PyTypeError::new_err(format!("dst: expected a NumPy array, found {found}")));
@@ -138,9 +84,8 @@ fn prepare<'py>(a: &Bound<'py, PyUntypedArray>, dst: &Bound<'py, PyAny>) -> PyRe
     check_writable(dst, "dst")?;
     if a.shape() != dst.shape() {
         let (found, expected) = (a.getattr("shape")?, dst.getattr("shape")?);
-        return Err(PyValueError::new_err(format!(
-            "a has the shape {found}, expected {expected} as dst"
-        )));
+        let text = format!("a has the shape {found}, expected {expected} as dst");
+        return Err(PyValueError::new_err(text));
     }
     let pair = Pair::of(&a, dst)?;
     let to = pair.to.get().memory(dst)?;
@@ -149,5 +94,9 @@ fn prepare<'py>(a: &Bound<'py, PyUntypedArray>, dst: &Bound<'py, PyAny>) -> PyRe
         a = a.call_method0("copy")?.cast_into()?;
         from = pair.from.get().memory(&a)?;
     }
-    Ok((pair, a, dst.clone(), (from, to)))
+    let copies = Copies { all: pair.correspondence.copies(&from, &to)?, records: to.count };
+    pair.correspondence.cast(&a, dst)?;
+    // SAFETY: this call holds both arrays, whose dtypes are those of the pair. `dst` is writable, its items do not overlap, as
+    // `copies` has checked, and neither do the two arrays.
+    unsafe { copies.execute(py, threads, progress) }
 }

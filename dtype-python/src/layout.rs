@@ -245,28 +245,8 @@ impl Layout {
     /// >>> dtype.Layout([('id', 'u1'), ('value', 'f8')]).aligned().gaps
     /// [(1, 7)]
     #[getter]
-    fn gaps(&self) -> PyResult<Vec<(u64, u64)>> {
-        let ty = self.records.ty();
-        let mut iov = ty.iov(1, 0..ty.size()).map_err(of_engine)?;
-        let mut runs = vec![(self.item.itemsize(), 0)];
-        let mut segments = [dtype_runtime::convertor::Segment::default(); 64];
-        loop {
-            let count = iov.fill(&mut segments);
-            if count == 0 {
-                break;
-            }
-            // No byte of an item is before it.
-            runs.extend(segments[..count].iter().map(|one| (one.disp.unsigned_abs(), one.len)));
-        }
-        runs.sort_unstable();
-        let (mut gaps, mut end) = (Vec::new(), 0);
-        for (start, len) in runs {
-            if start > end {
-                gaps.push((end, start - end));
-            }
-            end = end.max(start + len);
-        }
-        Ok(gaps)
+    fn gaps<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        crate::helper(py, "gaps", (&self.dtype,))
     }
 
     /// The packed bytes of the items of an array with this layout, in C order whatever its axes and strides: an array of

@@ -48,7 +48,7 @@ mod _dtype {
     #[pymodule_export]
     use crate::columns::{columns, new_records};
     #[pymodule_export]
-    use crate::copy::{copy, copy_all};
+    use crate::copy::copy;
     #[pymodule_export]
     use crate::frames::Frames;
     #[pymodule_export]

@@ -37,9 +37,12 @@ def records(table, *, aligned=False, out=None, threads=1):
         missing = next((name for name in here if name not in there), None)
         if missing is not None:
             raise ValueError(f"field `{missing}` is not {where}")
-    arrays = []
-    for name, column in table.items():
-        column = np.asarray(column)
-        arrays.append((name, column.copy() if np.may_share_memory(column, out) else column, out[name]))
-    _dtype.copy_all(arrays, len(out), threads)
+    columns = {name: np.asarray(column) for name, column in table.items()}
+    # First without values, so that nothing is copied if a column is wrong.
+    for values in [lambda a: a[:0], lambda a: a]:
+        for name, column in columns.items():
+            try:
+                _dtype.copy(values(column), values(out[name]), threads=threads)
+            except (TypeError, ValueError) as error:
+                raise type(error)(f"field `{name}`: {error}") from None
     return out

@@ -1,5 +1,6 @@
 """Dtypes made from others, and what they consist of."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +37,24 @@ def fields(dtype, path="", offset=0):
         inner, start = element.fields[name][:2]
         all += fields(inner, f"{path}.{name}" if path else name, offset + start)
     return all
+
+
+def _used(dtype):
+    """Whether each byte belongs to a value."""
+    if dtype.subdtype is not None:
+        element, shape = dtype.subdtype
+        return np.tile(_used(element), math.prod(shape))
+    used = np.full(dtype.itemsize, dtype.names is None)
+    for name in dtype.names or ():
+        inner, start = dtype.fields[name][:2]
+        used[start : start + inner.itemsize] |= _used(inner)
+    return used
+
+
+def gaps(dtype):
+    """The ranges of bytes that belong to no value: the start and the length of each."""
+    edges = np.flatnonzero(np.diff(_used(dtype), prepend=True, append=True)).tolist()
+    return [(start, end - start) for start, end in zip(edges[::2], edges[1::2])]
 
 
 def difference(dtype, other):
