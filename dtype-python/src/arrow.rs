@@ -1,4 +1,4 @@
-//! Columns of tables with the Arrow PyCapsule interface: of pyarrow, polars, pandas and others.
+//! Columns of tables with Arrow's `PyCapsule` interface: of pyarrow, polars, pandas and others.
 
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
@@ -14,7 +14,7 @@ use crate::arrays::{empty, numpy};
 use crate::columns::new_records;
 use crate::memory::Memory;
 
-/// The columns of a table as a dict of arrays. Nulls are NaN among floats and NaT among times, and an error elsewhere.
+/// The columns of a table as a dict of arrays. Nulls are NaN among floats and `NaT` among times, and an error elsewhere.
 #[pyfunction]
 pub(crate) fn arrow_columns<'py>(table: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
     let py = table.py();
@@ -68,6 +68,7 @@ fn batch(table: &Bound<'_, PyAny>) -> PyResult<Table> {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 fn refused(error: ArrowError) -> PyErr {
     PyValueError::new_err(format!("Arrow: {error}"))
 }
@@ -80,7 +81,7 @@ fn column<'py>(
     parts: &[ArrayRef],
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
     let array = values(py, name, ty, parts)?;
-    let nulls: usize = parts.iter().map(|part| part.logical_null_count()).sum();
+    let nulls: usize = parts.iter().map(Array::logical_null_count).sum();
     if nulls == 0 {
         return Ok(array);
     }
@@ -115,7 +116,7 @@ fn values<'py>(
     ty: &DataType,
     parts: &[ArrayRef],
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
-    let len = parts.iter().map(|part| part.len()).sum::<usize>();
+    let len = parts.iter().map(Array::len).sum::<usize>();
     let filled = |text: &str, write: &dyn Fn(&ArrayRef, &mut Vec<u8>)| {
         let array = empty(PyArrayDescr::new(py, text)?, &[len])?;
         fill(&array, |out| parts.iter().for_each(|part| write(part, out)));
@@ -182,7 +183,7 @@ fn values<'py>(
             new_records(&all, false, 1)?
         }
         DataType::Dictionary(_, of) => {
-            let nulls = parts.iter().map(|part| part.logical_null_count()).sum::<usize>();
+            let nulls = parts.iter().map(Array::logical_null_count).sum::<usize>();
             if nulls > 0 {
                 return Err(PyValueError::new_err(format!(
                     "field `{name}` has nulls ({nulls}), and its values have none"

@@ -6,6 +6,7 @@ use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 /// An error of the engine.
+#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 pub(crate) fn of_engine(error: Error) -> PyErr {
     match error {
         Error::Allocation { .. } => PyMemoryError::new_err(error.to_string()),

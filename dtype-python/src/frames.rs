@@ -190,8 +190,8 @@ impl Frames {
 fn lines(dtype: &Dtype, path: &str, all: &mut String) {
     let (lengths, element) = dtype.axes();
     if let Kind::Structure { fields } = element.kind() {
-        let elements: String = lengths.iter().map(|length| format!("[0..{length}]")).collect();
-        let path = path.to_owned() + &elements;
+        let path =
+            lengths.iter().fold(path.to_owned(), |path, length| format!("{path}[0..{length}]"));
         for field in fields {
             lines(&field.dtype, &joined(&path, &Schema::escaped(&field.name)), all);
         }
@@ -208,7 +208,7 @@ fn lines(dtype: &Dtype, path: &str, all: &mut String) {
     let each = (each != 1).then_some(&each);
     let ty = each.into_iter().chain(lengths.iter().rev());
     let ty = ty.fold(scalar, |element, length| format!("[{element}; {length}]"));
-    *all += &format!("{path}: {ty}\n");
+    all.extend([path, ": ", &ty, "\n"]);
 }
 
 /// An error of a frame.

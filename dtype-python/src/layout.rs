@@ -56,10 +56,10 @@ impl Layout {
         let py = dtype.py();
         let key = dtype.as_ptr().addr();
         let known = || KNOWN.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
-        if let Some(layout) = known().as_ref().and_then(|all| all.get(&key)) {
-            if layout.get().is_current(py) {
-                return Ok(layout.clone_ref(py));
-            }
+        if let Some(layout) = known().as_ref().and_then(|all| all.get(&key))
+            && layout.get().is_current(py)
+        {
+            return Ok(layout.clone_ref(py));
         }
         let layout = Py::new(py, Self::new(dtype)?)?;
         // Dropped when the lock is open: that may run code of Python.
@@ -385,16 +385,13 @@ impl Layout {
     /// The picture as SVG. ``theme`` is ``"light"``, ``"dark"``, or ``"auto"`` for what the reader prefers.
     #[pyo3(signature = (theme="auto"))]
     fn svg(&self, theme: &str) -> PyResult<String> {
-        let theme = match theme {
-            "auto" => Theme::Auto,
-            "light" => Theme::Light,
-            "dark" => Theme::Dark,
-            other => {
-                let text = format!("theme is {other:?}, expected \"auto\", \"light\" or \"dark\"");
-                return Err(PyValueError::new_err(text));
-            }
-        };
-        Ok(picture::svg(&self.item, self.records.ty(), theme))
+        let themes = [("auto", Theme::Auto), ("light", Theme::Light), ("dark", Theme::Dark)];
+        match themes.into_iter().find(|(name, _)| *name == theme) {
+            Some((_, theme)) => Ok(picture::svg(&self.item, self.records.ty(), theme)),
+            None => Err(PyValueError::new_err(format!(
+                "theme is {theme:?}, expected \"auto\", \"light\" or \"dark\""
+            ))),
+        }
     }
 
     fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -408,9 +405,8 @@ impl Layout {
         self.dtype.bind(py).hash()
     }
 
-    fn __reduce__(slf: &Bound<'_, Self>) -> PyResult<(Py<PyAny>, (Py<PyArrayDescr>,))> {
-        let py = slf.py();
-        Ok((slf.get_type().into_any().unbind(), (slf.get().dtype.clone_ref(py),)))
+    fn __reduce__(slf: &Bound<'_, Self>) -> (Py<PyAny>, (Py<PyArrayDescr>,)) {
+        (slf.get_type().into_any().unbind(), (slf.get().dtype.clone_ref(slf.py()),))
     }
 }
 

@@ -153,24 +153,21 @@ impl Item {
         let mut known = self.strided.lock().unwrap_or_else(PoisonError::into_inner);
         // The outermost length is the number of instances.
         let fits = |(axes, _): &(Axes, Committed)| axes[0].1 == *stride && axes[1..] == *inner;
-        let ty = match known.iter().position(fits) {
-            Some(at) => {
-                let last = known.len() - 1;
-                known.swap(at, last);
-                known[last].1.clone()
+        let ty = if let Some(at) = known.iter().position(fits) {
+            let last = known.len() - 1;
+            known.swap(at, last);
+            known[last].1.clone()
+        } else {
+            let mut ty = self.ty.as_type().clone();
+            for (length, stride) in inner.iter().rev() {
+                ty = Type::hvector(*length as u64, 1, *stride as i64, &ty)?;
             }
-            None => {
-                let mut ty = self.ty.as_type().clone();
-                for (length, stride) in inner.iter().rev() {
-                    ty = Type::hvector(*length as u64, 1, *stride as i64, &ty)?;
-                }
-                let ty = Type::resized(&ty, 0, *stride as i64)?.commit();
-                if known.len() == STRIDED {
-                    known.remove(0);
-                }
-                known.push((memory.axes.clone(), ty.clone()));
-                ty
+            let ty = Type::resized(&ty, 0, *stride as i64)?.commit();
+            if known.len() == STRIDED {
+                known.remove(0);
             }
+            known.push((memory.axes.clone(), ty.clone()));
+            ty
         };
         Ok(Side { ty, origin, count: *outer, size: self.size(), is_bytes: false, is_dense: false })
     }
@@ -222,7 +219,9 @@ impl Side {
 
     /// The origin of the item with this number, of a dense side.
     fn item(&self, number: usize) -> *mut u8 {
-        self.origin.wrapping_offset(self.ty.extent() as isize * number.cast_signed())
+        // An item is in memory, so its extent fits.
+        let extent = isize::try_from(self.ty.extent()).unwrap_or(0);
+        self.origin.wrapping_offset(extent * number.cast_signed())
     }
 
     /// The items in a range of packed bytes, if the range is whole items of a dense side: the first one, and their number.

@@ -207,7 +207,7 @@ impl Copies<'_> {
                 // With fewer threads than asked for, the copy only takes longer.
                 let _ = std::thread::Builder::new().spawn_scoped(scope, || while one() {});
             }
-            while py.detach(&one) {
+            while py.detach(one) {
                 let copied = copied.load(Ordering::Relaxed) * (len / end);
                 signal = py
                     .check_signals()

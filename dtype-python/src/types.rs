@@ -74,12 +74,15 @@ pub(crate) fn named(path: &str) -> String {
     if path.is_empty() { "the item".to_owned() } else { format!("field `{path}`") }
 }
 
+/// A function for a path of names, the dtypes there, and how the values correspond.
+pub(crate) type Visit<'a> = dyn FnMut(&[String], &Dtype, &Dtype, How) + 'a;
+
 /// Calls `visit` with the path, both dtypes and the way of each value of `to`, which `from` must have under the same name.
 pub(crate) fn correspond(
     from: &Dtype,
     to: &Dtype,
     path: &mut Vec<String>,
-    visit: &mut dyn FnMut(&[String], &Dtype, &Dtype, How),
+    visit: &mut Visit<'_>,
 ) -> Result<(), Refusal> {
     let ((theirs, inner_from), (ours, inner_to)) = (from.axes(), to.axes());
     if theirs != ours {

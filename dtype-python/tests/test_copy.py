@@ -100,7 +100,13 @@ def test_values_are_widened(data):
         assert dst.tobytes() == before
         return
     with np.errstate(all="ignore"):
-        assigned(a, expected)
+        try:
+            assigned(a, expected)
+        except OverflowError:
+            # NumPy 2.5 does not convert a time that has too many seconds.
+            with pytest.raises(OverflowError):
+                dtype.copy(a, dst)
+            return
         dtype.copy(a, dst)
     assert all_equal(dst, expected)
 

@@ -235,8 +235,8 @@ def test_long_copies_let_others_run_and_can_be_interrupted():
     interrupted = 0
     for _ in range(20):
         timer = threading.Timer(0.002, _thread.interrupt_main)
-        timer.start()
         try:
+            timer.start()
             while True:
                 layout.pack(a, out=out)
         except KeyboardInterrupt:
@@ -252,9 +252,9 @@ def test_a_signal_ends_one_long_copy():
     a = a[: 2**31 // (1000 * layout.packed_size)]
     timer = threading.Timer(0.05, _thread.interrupt_main)
     out = np.empty(a.size * layout.packed_size, "u1")
-    timer.start()
     start = time.perf_counter()
     with pytest.raises(KeyboardInterrupt):
+        timer.start()
         layout.pack(a, out=out)
     stopped = time.perf_counter() - start
     start = time.perf_counter()

@@ -111,3 +111,23 @@ def test_pandas():
     a = dtype.records(frame)
     assert a["a"].tolist() == [1, 2] and a["t"].dtype.kind == "M" and a["c"].tolist() == ["r", "b"]
     assert pd.DataFrame(dtype.columns(a))["b"].tolist() == [0.5, 1.5]
+
+
+def test_one_array_of_structs():
+    class Exports:
+        """Only the interface of an array."""
+
+        def __init__(self, one):
+            self.one = one
+
+        def __arrow_c_array__(self, requested_schema=None):
+            return self.one.__arrow_c_array__(requested_schema)
+
+    batch = pa.record_batch({"i": TABLE["i"], "c": TABLE["c"], "l": TABLE["l"]})
+    a = dtype.records(Exports(batch))
+    assert a["i"].tolist() == [1, -2, 3] and a["c"].tolist() == ["red", "blue", "red"] and a["l"].tolist() == [[1, 2], [3, 4], [5, 6]]
+    with pytest.raises(TypeError, match="an array of Int16, expected structs"):
+        dtype.records(Exports(TABLE["i"]))
+    nulls = pa.array([{"a": 1}, None], pa.struct({"a": pa.int8()}))
+    with pytest.raises(ValueError, match="rows that are null"):
+        dtype.records(Exports(nulls))

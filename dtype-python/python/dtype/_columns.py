@@ -38,6 +38,7 @@ def records(table, *, aligned=False, out=None, threads=1):
         if missing is not None:
             raise ValueError(f"field `{missing}` is not {where}")
     columns = {name: np.asarray(column) for name, column in table.items()}
+    columns = {name: a.copy() if np.may_share_memory(a, out) else a for name, a in columns.items()}
     # First without values, so that nothing is copied if a column is wrong.
     for values in [lambda a: a[:0], lambda a: a]:
         for name, column in columns.items():
