@@ -90,7 +90,7 @@ mod tests {
             Framing::compact().without_checksum(),
         ] {
             let mut sent = Vec::new();
-            crate::write_framed(&mut sent, &[(1_u8, 2.5_f64); 20_000], framing).unwrap();
+            crate::write_framed(&mut sent, &vec![(1_u8, 2.5_f64); 20_000], framing).unwrap();
             let limits = Limits::new().allow_missing_checksum();
             let message: PackedMessage = crate::decode(&mut &sent[..], &limits).unwrap().unwrap();
             let mut again = Vec::new();

@@ -1,7 +1,5 @@
 """Columns as structured arrays."""
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from . import _dtype
@@ -21,8 +19,9 @@ def records(table, *, aligned=False, out=None, threads=1):
     >>> dtype.records({'id': np.array([1, 2], 'u1'), 'value': np.array([2.5, 3.5])})
     array([(1, 2.5), (2, 3.5)], dtype=[('id', 'u1'), ('value', '<f8')])
     """
-    is_arrow = hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__")
-    if isinstance(table, Mapping) or not is_arrow:
+    if type(table) is dict:
+        pass
+    elif not (hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__")):
         table = dict(table)
     else:
         try:
