@@ -12,6 +12,7 @@ macro_rules! chapters {
 
 chapters! {
     introduction "introduction"
+    from_python "from-python"
     from_struct_to_wire "from-struct-to-wire"
     layouts "layouts"
     bounds_and_markers "bounds-and-markers"

@@ -22,7 +22,7 @@ use crate::problem::{Problem, quoted};
 
 pub(crate) use c::names::{Words, header as header_type};
 pub(crate) use export::c_messages;
-pub use export::{ExportError, c_struct, rust_struct};
+pub use export::{ExportError, c_struct, numpy_dtype, rust_struct};
 pub use language::Language;
 use layout::Base;
 pub use recognize::recognize;

@@ -2,21 +2,18 @@
 
 use std::io::Write;
 
-use dtype_npy::{Dtype, NumpyDtype, NumpyOptions};
-use dtype_runtime::Type;
 use dtype_runtime::explain::ExplainStyle;
-use dtype_runtime::representation::ByteOrder;
 use dtype_show::{
     CallingSequence, DescriptionTable, Diagram, EnvelopeTree, Language, SvgStyle, TextStyle, View,
 };
 
 use crate::arguments::{Form, Show};
-use crate::declaration::{ExportError, Message, c_messages, c_struct, rust_struct};
+use crate::declaration::{ExportError, Message, c_messages, c_struct, numpy_dtype, rust_struct};
 use crate::failure::Failure;
 use crate::field_paths::FieldPaths;
 use crate::input::Given;
 use crate::json;
-use crate::notation::{Meaning, Parsed, print_named};
+use crate::notation::{Parsed, print_named};
 use crate::records;
 use crate::value::printable;
 
@@ -58,10 +55,7 @@ pub(crate) fn show(
         Form::RustStruct => write!(out, "{}", rust_struct(parsed).map_err(refused("Rust"))?)?,
         Form::Tree => write!(out, "{}", EnvelopeTree::new(ty, MAX_LINES))?,
         Form::Numpy => {
-            let name =
-                |structure: &Type, member: usize| parsed.fields.of(structure)?.get(member)?.clone();
-            let own = |ty: &Type| meant(parsed.fields.meaning(ty)?, ty.size());
-            let dtype = NumpyDtype::of_type_with(ty, &NumpyOptions::memory(), name, own)
+            let dtype = numpy_dtype(parsed)
                 .map_err(|error| Failure::Usage(format!("NumPy has {error}")))?;
             json::write_text(&dtype.to_string(), out)?;
         }
@@ -73,22 +67,6 @@ pub(crate) fn show(
         }
     }
     Ok(())
-}
-
-/// NumPy's dtype for a value with a meaning, of this size in bytes.
-fn meant(meaning: Meaning, size: u64) -> Option<Dtype> {
-    let (letter, unit) = match meaning {
-        Meaning::Bytes => ('S', None),
-        Meaning::Characters => ('U', None),
-        Meaning::Time(unit) => ('M', unit),
-        Meaning::Span(unit) => ('m', unit),
-        _ => return None,
-    };
-    let dtype = Dtype::scalar(letter, size, ByteOrder::NATIVE)?;
-    Some(match unit {
-        Some(unit) => dtype.with_unit(unit),
-        None => dtype,
-    })
 }
 
 /// Prints the C header for the records of messages. `argument` gave their types.

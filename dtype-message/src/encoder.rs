@@ -82,8 +82,7 @@ impl<'a> Encoder<'a> {
         if header.payload_len() <= CHUNK as u64 {
             let mut buffer = Vec::new();
             append_frame(&header, head, items, &mut buffer)?;
-            let (source, filled) = (Source::None, buffer.len());
-            return Ok(Self { header, source, left: 0, checksum: 0, buffer, sent: 0, filled });
+            return Ok(Self::of_frame(header, buffer));
         }
         let source = if const { T::TYPE_MAP.size() > CHUNK } {
             Source::Stream(Packer::new(items), pack_stream)
@@ -91,6 +90,12 @@ impl<'a> Encoder<'a> {
             Source::Records(RecordPacker::new(items))
         };
         Self::from_source(header, head, source)
+    }
+
+    /// A frame with this header, of which all bytes are there.
+    pub(crate) fn of_frame(header: Header, frame: Vec<u8>) -> Self {
+        let (source, filled) = (Source::None, frame.len());
+        Self { header, source, left: 0, checksum: 0, buffer: frame, sent: 0, filled }
     }
 
     /// The frame of `count` instances of a type, as [`Committed::pack`] would pack them from `from`.

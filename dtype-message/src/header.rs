@@ -200,6 +200,11 @@ impl Header {
         }
     }
 
+    /// The same header with this tag.
+    pub(crate) fn with_tag(self, tag: u32) -> Self {
+        Self { tag, ..self }
+    }
+
     /// Whether the frame is compact.
     pub fn is_compact(&self) -> bool {
         self.is_compact

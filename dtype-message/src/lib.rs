@@ -37,6 +37,7 @@
 //! | the header first, then any of these, or nothing | [`Incoming`], [`Header`] |
 //! | a stream of messages, skipping bad ones | [`Receiver`] |
 //! | bytes that come from anywhere, without a stream | [`Decoder`]; [`decode`] for one message |
+//! | a message of any type, as packed bytes | [`PackedMessage`], with any of these |
 //!
 //! The readers of a stream return `None` if it ends between two messages, and an error if it ends inside one.
 //! [`write`](fn@write), [`write_framed`], [`write_with`], [`send`], [`encode`] and [`Encoder`] send. The two sides need not use
@@ -169,6 +170,7 @@ mod framing;
 mod header;
 mod limits;
 mod messages;
+mod packed;
 mod parser;
 mod pieces;
 mod protocol;
@@ -197,6 +199,7 @@ pub use framing::Framing;
 pub use header::{Decoded, Header, HeaderBytes};
 pub use limits::Limits;
 pub use messages::Messages;
+pub use packed::PackedMessage;
 pub use pieces::pieces;
 pub use protocol::{Protocol, ProtocolDifference};
 pub use read::Incoming;

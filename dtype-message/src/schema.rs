@@ -67,6 +67,16 @@ impl Schema {
         Self { text: text_of(|sink| sink.schema(T::TYPE_MAP)) }
     }
 
+    /// The name of a field as in the text, which [`from_str`](Self::from_str) parses: control characters, backslashes, colons and
+    /// opening brackets and braces are escaped.
+    ///
+    /// ```
+    /// assert_eq!(dtype_message::Schema::escaped("a: b"), r"a\u{3a} b");
+    /// ```
+    pub fn escaped(name: &str) -> String {
+        text_of(|sink| sink.name(name, Name::Field))
+    }
+
     /// The hash that a frame carries. It detects mistakes, but no attacks: an attacker can find names with the same hash. It
     /// covers the names and types of the fields, but not which numbers are values of them: the variants of an enum, for
     /// example.

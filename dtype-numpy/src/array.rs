@@ -1,12 +1,12 @@
 //! Converts records to arrays, and arrays to records.
 
 use dtype_npy::{Dtype, NumpyOptions, ReadOptions};
-use dtype_runtime::Datatype;
+use dtype_runtime::{Datatype, pack, unpack, view_memory};
 use numpy::{PyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::dtype::{check_data, check_item, item_dtype_of, made, read_dtype};
+use crate::dtype::{check_data, check_item, item_dtype_of, make_dtype, read_dtype};
 use crate::error::ArrayError;
 use crate::record::Record;
 
@@ -43,7 +43,7 @@ pub fn packed_array<'py, T: Datatype>(
 ) -> Result<Bound<'py, PyUntypedArray>, ArrayError> {
     check_data::<T>()?;
     let dtype = Dtype::of::<T>(&NumpyOptions::file());
-    let items = check_item(made(py, &dtype)?)?;
+    let items = check_item(make_dtype(py, &dtype)?)?;
     let bytes = PyArray1::from_vec(py, dtype.pack(records)?);
     let array = bytes.call_method1("view", (items,))?;
     Ok(array.cast_into::<PyUntypedArray>().map_err(PyErr::from)?)
@@ -81,9 +81,20 @@ pub fn to_vec<T: Datatype>(object: &Bound<'_, PyAny>) -> Result<Vec<T>, ArrayErr
     check_data::<T>()?;
     let array = array(object)?;
     let dtype = read_dtype(&array.dtype())?;
+    let count = count(array);
+    if array.is_c_contiguous() {
+        let is_memory = dtype.check_memory::<T>().is_ok();
+        return crate::records::with_memory(array, |bytes| {
+            // Not a view if the items are not aligned, or a value is invalid, which the error below names.
+            if is_memory && let Ok(records) = view_memory::<T>(bytes) {
+                return Ok(unpack(&pack(records))?);
+            }
+            Ok(dtype.unpack(bytes, count, &ReadOptions::strict())?.records)
+        });
+    }
     // NumPy copies the items one after another, whatever the strides. A subclass may have its own `tobytes`, which returns
     // other bytes: for a masked array, it replaces masked values by a fill value.
     let bytes = object.py().get_type::<PyUntypedArray>().call_method1("tobytes", (array,))?;
     let bytes = bytes.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes();
-    Ok(dtype.unpack(bytes, count(array), &ReadOptions::strict())?.records)
+    Ok(dtype.unpack(bytes, count, &ReadOptions::strict())?.records)
 }

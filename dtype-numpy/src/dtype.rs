@@ -19,7 +19,7 @@ const MAX_NESTING: usize = 64;
 ///
 /// [`ArrayError::Python`]: an item is too large for NumPy, for instance.
 pub fn dtype_of<T: Datatype>(py: Python<'_>) -> Result<Bound<'_, PyArrayDescr>, ArrayError> {
-    made(py, &Dtype::of::<T>(&NumpyOptions::memory()))
+    make_dtype(py, &Dtype::of::<T>(&NumpyOptions::memory()))
 }
 
 /// The dtype of the packed records of `T`, without padding: of the bytes that [`pack`](dtype_runtime::pack()) returns. A text
@@ -29,7 +29,7 @@ pub fn dtype_of<T: Datatype>(py: Python<'_>) -> Result<Bound<'_, PyArrayDescr>, 
 ///
 /// As for [`dtype_of`].
 pub fn packed_dtype_of<T: Datatype>(py: Python<'_>) -> Result<Bound<'_, PyArrayDescr>, ArrayError> {
-    made(py, &Dtype::of::<T>(&NumpyOptions::packed()))
+    make_dtype(py, &Dtype::of::<T>(&NumpyOptions::packed()))
 }
 
 /// The dtype of the memory of `T`, if items of an array can have it. They cannot have the dtype of an array, because NumPy
@@ -52,7 +52,12 @@ pub(crate) fn check_data<T: Datatype>() -> Result<(), ArrayError> {
     if T::TYPE_MAP.size() == 0 { Err(ArrayError::NoData) } else { Ok(()) }
 }
 
-pub(crate) fn made<'py>(
+/// A dtype as Python's own.
+///
+/// # Errors
+///
+/// [`ArrayError::Python`]: an item is too large for NumPy, or two fields have one name.
+pub fn make_dtype<'py>(
     py: Python<'py>,
     dtype: &Dtype,
 ) -> Result<Bound<'py, PyArrayDescr>, ArrayError> {

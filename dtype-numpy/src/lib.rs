@@ -44,7 +44,7 @@ mod record;
 mod records;
 
 pub use array::{into_array, packed_array, to_vec};
-pub use dtype::{dtype_of, packed_dtype_of, read_dtype};
+pub use dtype::{dtype_of, make_dtype, packed_dtype_of, read_dtype};
 pub use error::ArrayError;
 pub use record::Record;
 pub use records::Records;

@@ -12,10 +12,12 @@ mod identifier;
 mod record;
 mod rust;
 
-use dtype_runtime::Basic;
+use dtype_npy::{Dtype, NumpyDtype, NumpyError, NumpyOptions};
+use dtype_runtime::representation::ByteOrder;
+use dtype_runtime::{Basic, Type};
 
 use super::Message;
-use crate::notation::Parsed;
+use crate::notation::{Meaning, Parsed};
 
 /// Why a type cannot be declared as a struct.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -173,4 +175,38 @@ pub fn rust_struct(parsed: &Parsed) -> Result<String, ExportError> {
         Some(stored) => record::write(stored),
         None => Ok(rust::write(&definition::definitions(parsed, &rust::LANGUAGE)?)),
     }
+}
+
+/// The NumPy dtype with the layout of a type: the names of its fields, texts as `S` and `U`, and times as `M8` and `m8`.
+///
+/// # Errors
+///
+/// Why NumPy has no dtype for this layout.
+///
+/// ```
+/// use dtype_cli::declaration::{Language, numpy_dtype, parse};
+/// let parsed = parse("struct P { double x[3]; int id; };", Language::C, None).unwrap();
+/// assert!(numpy_dtype(&parsed)?.expression.starts_with("np.dtype({'names': ['x', 'id'], "));
+/// # Ok::<(), dtype_npy::NumpyError>(())
+/// ```
+pub fn numpy_dtype(parsed: &Parsed) -> Result<NumpyDtype, NumpyError> {
+    let name = |structure: &Type, member: usize| parsed.fields.of(structure)?.get(member)?.clone();
+    let own = |ty: &Type| meant(parsed.fields.meaning(ty)?, ty.size());
+    NumpyDtype::of_type_with(&parsed.ty, &NumpyOptions::memory(), name, own)
+}
+
+/// NumPy's dtype for a value with a meaning, of this size in bytes.
+fn meant(meaning: Meaning, size: u64) -> Option<Dtype> {
+    let (letter, unit) = match meaning {
+        Meaning::Bytes => ('S', None),
+        Meaning::Characters => ('U', None),
+        Meaning::Time(unit) => ('M', unit),
+        Meaning::Span(unit) => ('m', unit),
+        _ => return None,
+    };
+    let dtype = Dtype::scalar(letter, size, ByteOrder::NATIVE)?;
+    Some(match unit {
+        Some(unit) => dtype.with_unit(unit),
+        None => dtype,
+    })
 }

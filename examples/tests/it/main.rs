@@ -3,6 +3,7 @@
 mod gather;
 mod messaging;
 mod peer_in_c;
+mod peer_in_python;
 mod program;
 mod stations;
 mod telemetry;
