@@ -8,6 +8,7 @@ use pyo3::types::PyBytes;
 
 use crate::dtype::{check_data, check_item, item_dtype_of, make_dtype, read_dtype};
 use crate::error::ArrayError;
+use crate::memory::{array, count, with_memory};
 use crate::record::Record;
 
 /// The vector's memory as an array with one axis, without a copy. The padding of the records is zeroed, so that Python sees no
@@ -49,21 +50,6 @@ pub fn packed_array<'py, T: Datatype>(
     Ok(array.cast_into::<PyUntypedArray>().map_err(PyErr::from)?)
 }
 
-/// The array, if the object is an array.
-pub(crate) fn array<'a, 'py>(
-    object: &'a Bound<'py, PyAny>,
-) -> Result<&'a Bound<'py, PyUntypedArray>, ArrayError> {
-    match object.cast::<PyUntypedArray>() {
-        Ok(array) => Ok(array),
-        Err(_) => Err(ArrayError::NotAnArray { found: object.get_type().name()?.to_string() }),
-    }
-}
-
-/// The number of items. If an axis is empty, NumPy allows other axes whose lengths overflow when multiplied.
-pub(crate) fn count<'py>(array: &impl PyUntypedArrayMethods<'py>) -> usize {
-    if array.is_empty() { 0 } else { array.len() }
-}
-
 /// The records of an array, in C order whatever its axes and strides: it may be sliced, reversed or broadcast. The fields may
 /// be at any offset and in either byte order, so packed arrays and arrays of an aligned dtype are accepted. For a masked array,
 /// the records are the values below the mask, as in `numpy.asarray`. An `S` or a `U` becomes a
@@ -84,7 +70,7 @@ pub fn to_vec<T: Datatype>(object: &Bound<'_, PyAny>) -> Result<Vec<T>, ArrayErr
     let count = count(array);
     if array.is_c_contiguous() {
         let is_memory = dtype.check_memory::<T>().is_ok();
-        return crate::records::with_memory(array, |bytes| {
+        return with_memory(array, |bytes| {
             // Not a view if the items are not aligned, or a value is invalid, which the error below names.
             if is_memory && let Ok(records) = view_memory::<T>(bytes) {
                 return Ok(unpack(&pack(records))?);

@@ -38,6 +38,8 @@
 mod array;
 mod dtype;
 mod error;
+#[expect(unsafe_code, reason = "reads an array's memory")]
+mod memory;
 #[expect(unsafe_code, reason = "casts between vectors of one layout")]
 mod record;
 #[expect(unsafe_code, reason = "reads an array's memory")]

@@ -4,15 +4,12 @@ use std::fmt;
 use std::slice;
 
 use dtype_runtime::{Datatype, pack, unpack, view_memory};
-use numpy::{
-    PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyUntypedArray,
-    PyUntypedArrayMethods, npyffi,
-};
+use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
-use crate::array::{array, count};
 use crate::dtype::{check_data, item_dtype_of, read_dtype};
 use crate::error::ArrayError;
+use crate::memory::{array, count};
 use crate::record::Record;
 
 /// The records of an array in place. Its items are the memory of `T`, contiguous in C order and aligned, and they were valid
@@ -100,25 +97,6 @@ impl<'py, T: Datatype + Send + Sync> Records<'py, T> {
         // `as_slice`.
         unsafe { slice::from_raw_parts(self.array.data().cast(), len) }
     }
-}
-
-/// Calls a function with the memory of a contiguous array.
-pub(crate) fn with_memory<R>(
-    array: &Bound<'_, PyUntypedArray>,
-    call: impl FnOnce(&[u8]) -> R,
-) -> R {
-    let len = count(array) * array.dtype().itemsize();
-    if len == 0 || !array.is_c_contiguous() {
-        return call(&[]);
-    }
-    // SAFETY: the pointer is that of an array, whose fields can be read. Its items are contiguous, so `len` bytes from the first one
-    // on belong to the array, which the caller's reference keeps alive during the call. They are NumPy's memory, which is
-    // initialised as far as this program can tell. The functions in this crate that are called run no code of Python, which could
-    // write to the memory.
-    call(unsafe {
-        let origin = (*npyffi::_PyArray_GET_ITEM_DATA(array.as_array_ptr())).data;
-        slice::from_raw_parts(origin.cast(), len)
-    })
 }
 
 impl<T: Datatype + Send + Sync> fmt::Debug for Records<'_, T> {
