@@ -100,6 +100,15 @@ impl<'py> Lent<'py> {
     }
 }
 
+/// The dtype of the elements, of an array of arrays too.
+pub(crate) fn element<'py>(dtype: &Bound<'py, PyArrayDescr>) -> Bound<'py, PyArrayDescr> {
+    let mut dtype = dtype.clone();
+    while dtype.has_subarray() {
+        dtype = dtype.base();
+    }
+    dtype
+}
+
 /// A new array whose memory is not initialised.
 pub(crate) fn empty<'py>(
     dtype: Bound<'py, PyArrayDescr>,

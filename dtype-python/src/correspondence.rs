@@ -9,9 +9,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::arrays::numpy;
+use crate::arrays::{element, numpy};
 use crate::error::of_engine;
-use crate::layout::element;
 use crate::memory::{Item, Memory};
 use crate::transfer::Copy;
 use crate::types::{self, How, common, correspond, named};

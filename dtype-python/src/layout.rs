@@ -10,8 +10,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::{MutexExt, PyOnceLock};
 
-use crate::arrays::{Lent, array, check_writable, empty, numpy};
-use crate::columns::Column;
+use crate::arrays::{Lent, array, check_writable, element, empty, numpy};
+use crate::column::Column;
 use crate::error::{of_dtype, of_engine};
 use crate::memory::{Item, Memory, Side};
 use crate::picture;
@@ -291,15 +291,8 @@ impl Layout {
                 (out.clone(), lent.memory)
             }
         };
-        let copy = Copy {
-            from: self.records.side(&from).map_err(of_engine)?,
-            to: Side::bytes(&self.records, to.origin, from.count),
-            is_same: false,
-            reversal: None,
-            len,
-            size,
-        };
-        let count = from.count;
+        let (count, to) = (from.count, Side::bytes(&self.records, to.origin, from.count));
+        let copy = Copy::new(self.records.side(&from).map_err(of_engine)?, to, count, size);
         // SAFETY: this call holds the array and the buffer, or the new array. The buffer was found to be writable and as long as the
         // packed bytes. It does not meet the array, which is a copy if it did.
         unsafe { Copies { all: vec![copy], records: count }.execute(py, threads, progress)? };
@@ -357,14 +350,8 @@ impl Layout {
             let bytes = numpy(py)?.call_method1("array", (packed.owner(),))?;
             packed = Lent::new(&bytes, "packed")?;
         }
-        let copy = Copy {
-            from: Side::bytes(&layout.records, packed.memory.origin, count),
-            to: layout.records.side(&to).map_err(of_engine)?,
-            is_same: false,
-            reversal: None,
-            len,
-            size,
-        };
+        let from = Side::bytes(&layout.records, packed.memory.origin, count);
+        let copy = Copy::new(from, layout.records.side(&to).map_err(of_engine)?, count, size);
         copy.to.check_overlap().map_err(of_engine)?;
         // SAFETY: this call holds the array and what lends the packed bytes. The array is writable, as just checked, its items do not
         // overlap, and neither do the two memories.
@@ -408,15 +395,6 @@ impl Layout {
     fn __reduce__(slf: &Bound<'_, Self>) -> (Py<PyAny>, (Py<PyArrayDescr>,)) {
         (slf.get_type().into_any().unbind(), (slf.get().dtype.clone_ref(slf.py()),))
     }
-}
-
-/// The dtype of the elements, of an array of arrays too.
-pub(crate) fn element<'py>(dtype: &Bound<'py, PyArrayDescr>) -> Bound<'py, PyArrayDescr> {
-    let mut dtype = dtype.clone();
-    while dtype.has_subarray() {
-        dtype = dtype.base();
-    }
-    dtype
 }
 
 /// All structures in a dtype, with their names.

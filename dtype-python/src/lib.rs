@@ -7,6 +7,7 @@
 mod arrays;
 #[expect(unsafe_code, reason = "takes a stream out of a capsule, and fills new arrays")]
 mod arrow;
+mod column;
 #[expect(unsafe_code, reason = "copies between arrays")]
 mod columns;
 #[expect(unsafe_code, reason = "copies between arrays")]

@@ -37,6 +37,11 @@ pub(crate) struct Copy<'a> {
 }
 
 impl Copy<'_> {
+    /// A copy of `count` items of `size` packed bytes.
+    pub(crate) fn new(from: Side, to: Side, count: usize, size: usize) -> Self {
+        Self { from, to, is_same: false, reversal: None, len: size * count, size }
+    }
+
     /// The number of packed bytes that are copied at a time, of about `limit`: whole items if there are several in it.
     fn step(&self, limit: usize) -> usize {
         match limit / self.size.max(1) {
