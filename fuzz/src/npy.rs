@@ -161,7 +161,10 @@ fn in_fortran_order(mut number: usize, shape: &[u64]) -> usize {
         number /= *length as usize;
     }
     // The last index is first now, and the first one changes fastest.
-    indexes.iter().zip(shape.iter().rev()).fold(0, |all, (index, length)| all * *length as usize + index)
+    indexes
+        .iter()
+        .zip(shape.iter().rev())
+        .fold(0, |all, (index, length)| all * *length as usize + index)
 }
 
 /// Memory that records of an archive may take, and that its reader takes whatever is in it.

@@ -270,8 +270,7 @@ mod tests {
         // Tables are equal if they are made of equal operations.
         let other = tables(&[each(20, 24, 2), run(0, 4), run(9, 4)], 480);
         assert!(all.bodies == tables(&nest, 480).bodies);
-        assert_eq!(all.bodies == other.bodies, !ARE_EXECUTED);
-        assert_eq!(all.body(&nest[1..], 24).is_some(), ARE_EXECUTED);
+        assert!(all.bodies != other.bodies && all.body(&nest[1..], 24).is_some());
         assert!(all.body(&nest[1..], 25).is_none() && all.body(&nest[1..2], 24).is_none());
         // The next instance continues the loop in one case and not in the other.
         let are_records = |extent| tables(&nest, extent).instances.map(|all| all.are_records);
@@ -281,17 +280,18 @@ mod tests {
         assert_eq!(tables(&rows, 3000).has_records(&rows), ARE_EXECUTED);
         assert!(tables(&rows, 3000).iterations().is_none());
         // A permutation needs no list, nor does a body with records in it.
-        assert!(tables(&rows, 3000).bodies.iter().all(|body| body.list.is_none()));
+        let has_list = tables(&rows, 3000).bodies.iter().any(|body| body.list.is_some());
+        assert_eq!(has_list, !ARE_EXECUTED);
     }
 
     #[test]
     fn what_repeats_often_is_kept_once() {
         let two = |count, stride| [each(count, stride, 2), run(0, 4), run(8, 4)];
         let number = |ops: &[Op]| tables(ops, 1 << 30).bodies.len();
-        assert_eq!([3, 4].map(|count| number(&two(count, 24))), [0, usize::from(ARE_EXECUTED)]);
-        assert_eq!(number(&[two(4, 24), two(9, 24)].concat()), usize::from(ARE_EXECUTED));
+        assert_eq!([3, 4].map(|count| number(&two(count, 24))), [0, 1]);
+        assert_eq!(number(&[two(4, 24), two(9, 24)].concat()), 1);
         let many: Vec<_> = (0..9).flat_map(|k| two(4, 24 + k)).collect();
-        assert_eq!(number(&many), if ARE_EXECUTED { MAX_KEPT } else { 0 });
+        assert_eq!(number(&many), MAX_KEPT);
         // Columns have permutations, too.
         let column = |count, stride| Op::Blocks(Blocks { disp: 0, len: 2, count, stride });
         let number = |ops: &[Op]| tables(ops, 1 << 30).columns.len();

@@ -407,17 +407,19 @@ mod instances_of_plans {
         let three = record(&[(0, 1), (4, 2), (8, 1)], 16);
         assert_eq!(pack(&three, 0), ["Nothing"; 2]);
         // One run after another, up to 24 runs of all instances.
-        assert_eq!(pack(&three, 8), ["Copy", "permute 4"]);
-        assert_eq!(pack(&three, 9), ["records 3", "permute 4"]);
-        assert_eq!(pack(&three, 1000), ["records 3", "permute 4"]);
+        let or_permuted = |other| [other, if ARE_EXECUTED { "permute 4" } else { other }];
+        assert_eq!(pack(&three, 8), or_permuted("Copy"));
+        assert_eq!(pack(&three, 9), or_permuted("records 3"));
+        assert_eq!(pack(&three, 1000), or_permuted("records 3"));
         // Too far apart for a permutation, and for a tile.
         let [far, farther] = [2048, 2049].map(|extent| Type::resized(&three, 0, extent).unwrap());
         assert_eq!(pack(&far, 9), ["records 3"; 2]);
         assert_eq!(pack(&farther, 9), ["Walk"; 2]);
         // More than 64 bytes.
         let long = record(&[(0, 40), (48, 60)], 120);
-        assert_eq!(pack(&long, 3)[1], "records 2");
-        assert_eq!(pack(&long, 2)[1], "Walk");
+        let or_copied = |kernel| if ARE_EXECUTED { kernel } else { "Copy" };
+        assert_eq!(pack(&long, 3)[1], or_copied("records 2"));
+        assert_eq!(pack(&long, 2)[1], or_copied("Walk"));
     }
 
     #[test]
@@ -441,7 +443,7 @@ mod instances_of_plans {
         let committed = record(&[(0, 1), (4, 2), (8, 1)], 16).commit();
         let of = |what| chosen(committed.plan(), 1000, Isa::Avx512, what);
         assert_eq!(of(Use::Zero), "runs 3");
-        assert_eq!(of(Use::Move), of(Use::Pack));
+        assert_eq!(of(Use::Move), if ARE_EXECUTED { of(Use::Pack) } else { of(Use::Zero) });
         assert_eq!(chosen(committed.plan(), 1000, Isa::Avx2, Use::Move), "runs 3");
     }
 
