@@ -3,6 +3,7 @@
 import _thread
 import gc
 import pickle
+import signal
 import sys
 import threading
 import time
@@ -221,7 +222,15 @@ def test_what_a_layout_says():
     assert dtype.Layout("f8").fields[0].name == ""
 
 
-def test_long_copies_let_others_run_and_can_be_interrupted():
+@pytest.fixture
+def interruptible():
+    """Python's own handler of SIGINT: a shell has its jobs in the background ignore the signal."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_long_copies_let_others_run_and_can_be_interrupted(interruptible):
     a = sample(3_000_000)
     layout = dtype.Layout(a.dtype)
     out = np.empty(len(a) * layout.packed_size, "u1")
@@ -230,8 +239,6 @@ def test_long_copies_let_others_run_and_can_be_interrupted():
         layout.pack(a, out=out, threads=threads)
         assert (out.view(layout.packed) == a.astype(layout.packed)).all()
         assert (layout.unpack(out, threads=threads) == a).all()
-    if threading.current_thread() is not threading.main_thread():
-        return
     interrupted = 0
     for _ in range(20):
         timer = threading.Timer(0.002, _thread.interrupt_main)
@@ -245,7 +252,7 @@ def test_long_copies_let_others_run_and_can_be_interrupted():
     assert interrupted == 20
 
 
-def test_a_signal_ends_one_long_copy():
+def test_a_signal_ends_one_long_copy(interruptible):
     # One call of a second or so, which must not go on to its end.
     a = np.broadcast_to(sample(1000), (100_000, 1000))
     layout = dtype.Layout(SAMPLE)
