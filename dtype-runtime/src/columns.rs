@@ -300,7 +300,7 @@ impl<T: Datatype> Columns<T> {
     ///
     /// In each case, the column stays:
     ///
-    /// - [`Error::NoField`] if the column was taken, or there are not so many;
+    /// - [`Error::NoField`] if the column was taken, or there are fewer;
     /// - [`Error::PartialRecord`] if the bytes are not whole values of `F`;
     /// - [`Error::InvalidValue`] if `F` does not accept a value;
     /// - [`Error::Allocation`] if a copy does not fit in memory.

@@ -129,7 +129,7 @@ impl Conversion {
     }
 }
 
-/// Explains how [`pack`](crate::pack) copies a slice of so many values, with the selected [instructions](crate::isa): in one
+/// Explains how [`pack`](crate::pack) copies a slice of that many values, with the selected [instructions](crate::isa): in one
 /// line, with the names that [`Committed::explain`] gives. The kernel `copy` here is inlined moves, whose lengths the compiler
 /// knows; `shuffle` rearranges the bytes of several values at once in registers.
 ///

@@ -197,7 +197,7 @@ impl Reader {
         self.answered(code)?;
         let addresses = addresses.into_iter().map(|address| address as i64).collect();
         let handles = handles.as_ptr().cast();
-        // SAFETY: the library has written so many handles to the vector, whose elements have the size of the longest.
+        // SAFETY: the library has written that many handles to the vector, whose elements have the size of the longest.
         let datatypes = (0..datatypes).map(|index| Alive(unsafe { abi().read(handles, index) }));
         let datatypes: Vec<_> = datatypes.collect();
         if renumber(combiner, &mut integers).is_none() {

@@ -117,7 +117,7 @@ unsafe fn receive<N: Count>(
     };
     let mut statuses = Statuses::new(status, 1);
     let code = call(packed.argument(), statuses.argument());
-    // SAFETY: the library has written the status, and so many bytes.
+    // SAFETY: the library has written the status, and that many bytes.
     unsafe {
         let len = statuses.received(0, class(code), packed.part.size);
         packed.part.unpack(packed.buffer.bytes(len));

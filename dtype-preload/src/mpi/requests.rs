@@ -94,7 +94,7 @@ impl Operation {
                 0 => part.size,
                 _ => 0,
             };
-            // SAFETY: the library has written so many bytes; the elements are the program's.
+            // SAFETY: the library has written that many bytes; the elements are the program's.
             unsafe { part.unpack(std::slice::from_raw_parts(*at, len)) };
         }
     }
@@ -183,7 +183,7 @@ impl Drop for Request {
 ///
 /// # Safety
 ///
-/// The array must have so many requests.
+/// The array must have that many requests.
 #[inline]
 pub(super) unsafe fn ours(requests: *const c_void, len: c_int) -> Vec<Request> {
     if requests.is_null() {

@@ -41,7 +41,7 @@ impl Statuses {
         Self { start, one: [0; 4], many }
     }
 
-    /// One status that no one reads but this library.
+    /// A status that only this library reads.
     pub(super) fn ignored() -> Self {
         Self::new(std::ptr::without_provenance_mut(abi().status_ignore), 1)
     }

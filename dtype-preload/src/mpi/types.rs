@@ -26,7 +26,7 @@ fn long() -> u64 {
     if library().is_some_and(|library| library.has_ucx_hook) { 8192 } else { 1024 }
 }
 
-/// An element with so many segments of one basic type is regular, as are vectors: the library has loops for it.
+/// An element with this many segments of one basic type is regular, as are vectors: the library has loops for it.
 const REGULAR_SEGMENTS: u64 = 8;
 
 /// Messages of fewer segments are left to the library: it has sent them by the time that this engine has packed them.
@@ -174,7 +174,7 @@ static TYPES: Registry<Entry> = Registry::new();
 /// last reference. After that, the library reuses the handle for another type without notice.
 static COMMITTED: [Mutex<Option<HashSet<Word>>>; SHARDS] = [const { Mutex::new(None) }; SHARDS];
 
-/// Threads that commit types at the same time seldom meet in one of so many.
+/// Threads that commit types at the same time seldom meet in one of this many.
 const SHARDS: usize = 16;
 
 fn with_committed<R>(handle: Word, run: impl FnOnce(&mut HashSet<Word>) -> R) -> R {
@@ -216,7 +216,7 @@ fn has_plain_stream() -> bool {
         let (from, mut out, mut at) = (*b"dtype", [0_u8; 256], 0);
         let (elements, bytes, world) =
             (from.as_ptr().cast(), out.as_mut_ptr().cast(), abi().comm_world);
-        // SAFETY: the arrays have room for so many bytes.
+        // SAFETY: the arrays have room for that many bytes.
         let code = PACK
             .get()
             .map(|pack| unsafe { pack(elements, 5, abi().packed, bytes, 256, &raw mut at, world) });

@@ -344,7 +344,7 @@ impl Wrapped {
         let Some(ours) = &self.ours else { return };
         let (compiled, count) = (ours.compiled(), ours.count);
         let here = |base| {
-            // SAFETY: there is room for the elements, and the fragment has so many bytes.
+            // SAFETY: there is room for the elements, and the fragment has that many bytes.
             let message = unsafe { Instances::to_unpack(&compiled.committed, base, count) };
             // SAFETY: as above.
             message.is_ok_and(|mut one| unsafe { one.unpack(offset, packed, len) }.is_ok())

@@ -310,7 +310,7 @@ unsafe fn rehearse(compiled: &Compiled, convertor: &Convertor, packed: *mut u8, 
         let (mut search, mut shadow) = (Shadow::new(), Shadow::new());
         // The start of the value that the fragment starts in.
         //
-        // SAFETY: the library prepared the convertor, whose type is alive; there are so many elements.
+        // SAFETY: the library prepared the convertor, whose type is alive; there are that many elements.
         let Some(start) = (unsafe { search.prepare(convertor, base, count, SEND, position) })
         else {
             return false;

@@ -214,6 +214,6 @@ impl Native {
 #[expect(clippy::cast_possible_truncation, reason = "bytes in memory")]
 unsafe fn copy_range_of_run<D: Way>(memory: *mut u8, packed: *mut u8, range: Range<u64>) {
     let memory = memory.wrapping_add(range.start as usize);
-    // SAFETY: the caller guarantees so many bytes on both sides; the address just made is that of the first in memory.
+    // SAFETY: the caller guarantees that many bytes on both sides; the address just made is that of the first in memory.
     unsafe { D::copy(memory, packed, (range.end - range.start) as usize) }
 }

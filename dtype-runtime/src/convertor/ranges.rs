@@ -57,7 +57,7 @@ pub(super) unsafe fn try_copy_range<D: Way>(
     }
 }
 
-/// The permutation that copies so many packed bytes of these operations, all of them if `None`, and the displacement that the
+/// The permutation that copies that many packed bytes of these operations, all of them if `None`, and the displacement that the
 /// permutation's are relative to.
 pub(super) fn permutation<'a>(
     repeated: &Repeated<'a>,

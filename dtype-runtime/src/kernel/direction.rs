@@ -120,7 +120,7 @@ pub(crate) struct Steps {
 }
 
 impl Steps {
-    /// The distances over so many blocks.
+    /// The distances over that many blocks.
     pub(super) const fn times(self, number: usize) -> Self {
         Self {
             memory: self.memory.wrapping_mul(number.cast_signed()),

@@ -45,7 +45,7 @@ fn traced(plan: &Plan, count: u64) -> Vec<(usize, u64)> {
     let bytes = usize::try_from(plan.size() * count).unwrap();
     let (mut memory, mut packed) = (vec![1_u8; 4 << 20], vec![0_u8; bytes]);
     let first = memory.as_mut_ptr();
-    // SAFETY: the types of these tests have their data in so many bytes from their origin on, and there is room for the
+    // SAFETY: the types of these tests have their data in that many bytes from their origin on, and there is room for the
     // packed bytes.
     let moves =
         recorded(first, || unsafe { execute::<Trace>(plan, count, first, packed.as_mut_ptr()) });

@@ -159,7 +159,7 @@ pub(crate) fn one_permuted(program: &Program, isa: Isa, what: Use) -> Option<&Pe
     all.are_records.then_some(&all.permuted.permutation)
 }
 
-/// The permutation that copies so many packed bytes of several instances, if that is faster, where the instructions permute.
+/// The permutation that copies that many packed bytes of several instances, if that is faster, where the instructions permute.
 #[inline(always)]
 pub(crate) fn permuted_instances(plan: &Plan, bytes: u64, what: Use) -> Option<&Instances> {
     plan.program().instances().filter(|all| all.permuted.pays(what, bytes))

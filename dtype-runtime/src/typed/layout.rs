@@ -446,7 +446,7 @@ impl<T: Datatype> Layout<T> {
     /// The range must be the packed bytes of some records, from the first on. `memory` must be valid for what `D` does there on
     /// the data bytes of these records, and `packed` on the bytes of the range; the two must not overlap.
     unsafe fn all_by_runs<D: Way>(memory: *mut u8, packed: *mut u8, range: Range<usize>) {
-        // SAFETY: the range is the packed bytes of so many records, for which the caller guarantees both pointers.
+        // SAFETY: the range is the packed bytes of that many records, for which the caller guarantees both pointers.
         unsafe { Self::copy::<D>(memory, packed, range.end / T::TYPE_MAP.size()) };
     }
 

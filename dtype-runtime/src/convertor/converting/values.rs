@@ -412,7 +412,7 @@ unsafe fn value<D: Way>(form: Form, memory: *mut u8, packed: *mut u8) -> Result<
     } else {
         form.to_memory(before, after)?;
     }
-    // SAFETY: the caller guarantees so many bytes there; the array has as many.
+    // SAFETY: the caller guarantees that many bytes there; the array has as many.
     unsafe { to.copy_from_nonoverlapping(after.as_ptr(), to_size) };
     Ok(())
 }
