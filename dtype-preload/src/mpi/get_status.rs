@@ -29,7 +29,14 @@ impl Requests {
         let null = variable(c"ompi_request_null").addr();
         let abi = match null {
             0 => MPICH,
-            null => Abi { handle: 8, status: 24, request_null: null, status_ignore: 0, ..MPICH },
+            null => Abi {
+                handle: 8,
+                status: 24,
+                status_error: 8,
+                request_null: null,
+                status_ignore: 0,
+                ..MPICH
+            },
         };
         Self { start, statuses, abi }
     }
@@ -42,16 +49,34 @@ impl Requests {
     /// There must be more than `index` requests, and statuses at that place or none.
     unsafe fn get(&self, index: c_int, place: usize) -> Result<Option<bool>, c_int> {
         // SAFETY: guaranteed by the caller.
-        let request = unsafe { self.abi.read(self.start, usize::try_from(index).unwrap_or(0)) };
+        unsafe {
+            let request = self.abi.read(self.start, usize::try_from(index).unwrap_or(0));
+            self.get_status(request, place)
+        }
+    }
+
+    /// As [`get`](Self::get), for any request.
+    ///
+    /// # Safety
+    ///
+    /// The request must be null or one of the program's, and there must be a status at that place or none.
+    unsafe fn get_status(&self, request: Word, place: usize) -> Result<Option<bool>, c_int> {
         let ignores = self.statuses.addr() == self.abi.status_ignore;
         let at = if ignores { 0 } else { place * self.abi.status };
         let status = self.statuses.wrapping_byte_add(at);
-        let mut flag = 0;
-        // SAFETY: as above.
-        match unsafe { PMPI_Request_get_status(request, &raw mut flag, status) } {
-            0 => Ok((request != self.abi.request_null).then_some(flag != 0)),
-            code => Err(code),
+        let (is_null, mut flag) = (request == self.abi.request_null, 0);
+        // SAFETY: guaranteed by the caller; every status has the field for the error.
+        unsafe {
+            match PMPI_Request_get_status(request, &raw mut flag, status) {
+                0 => {}
+                code => return Err(code),
+            }
+            // An empty status has `MPI_SUCCESS`. Open MPI leaves the field as it was.
+            if is_null && !ignores {
+                *status.wrapping_byte_add(self.abi.status_error).cast::<c_int>() = 0;
+            }
         }
+        Ok((!is_null).then_some(flag != 0))
     }
 }
 
@@ -117,7 +142,12 @@ pub(super) unsafe extern "C-unwind" fn any(
     };
     // SAFETY: the caller's arguments.
     unsafe {
-        let are_null = survey(requests, len, status, found);
+        let are_null = if len == 0 {
+            let none = Requests::new(requests, status);
+            none.get_status(none.abi.request_null, 0).map(|_| true)
+        } else {
+            survey(requests, len, status, found)
+        };
         are_null.map_or_else(
             |code| code,
             |are_null| {
