@@ -1,16 +1,16 @@
 //! `dtype.copy`.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
 
 use crate::arrays::{array, check_writable};
 use crate::correspondence::Correspondence;
-use crate::layout::{Layout, REMEMBERED};
+use crate::error::of_engine;
+use crate::layout::Layout;
+use crate::remembered::Remembered;
 use crate::transfer::Copies;
 
 /// Two layouts, which keep their dtypes alive, and how the fields of one become those of the other.
@@ -21,36 +21,23 @@ struct Pair {
 }
 
 /// By the addresses of both dtypes.
-type Pairs = HashMap<(usize, usize), Arc<Pair>>;
-
-static KNOWN: Mutex<Option<Pairs>> = Mutex::new(None);
+static KNOWN: Remembered<(usize, usize), Arc<Pair>> = Remembered::new();
 
 impl Pair {
     fn of(from: &Bound<'_, PyUntypedArray>, to: &Bound<'_, PyUntypedArray>) -> PyResult<Arc<Self>> {
         let py = from.py();
         let (from, to) = (from.dtype(), to.dtype());
         let key = (from.as_ptr().addr(), to.as_ptr().addr());
-        let known = || KNOWN.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
-        let found = known().as_ref().and_then(|all| all.get(&key).cloned());
-        if let Some(pair) = found
-            && pair.from.get().is_current(py)
-            && pair.to.get().is_current(py)
-        {
+        let is_current =
+            |pair: &Arc<Self>| pair.from.get().is_current(py) && pair.to.get().is_current(py);
+        if let Some(pair) = KNOWN.get(py, &key, |pair| is_current(pair).then(|| pair.clone())) {
             return Ok(pair);
         }
         let (from_layout, to_layout) = (Layout::of(&from)?, Layout::of(&to)?);
         let (one, other) = (&from_layout.get().item, &to_layout.get().item);
         let correspondence = Correspondence::new((&from, one), (&to, other))?;
         let pair = Arc::new(Self { from: from_layout, to: to_layout, correspondence });
-        let _dropped;
-        {
-            let mut known = known();
-            let all = known.get_or_insert_default();
-            _dropped = (
-                (all.len() >= REMEMBERED).then(|| std::mem::take(all)),
-                all.insert(key, pair.clone()),
-            );
-        }
+        KNOWN.insert(py, key, pair.clone());
         Ok(pair)
     }
 }
@@ -94,9 +81,10 @@ pub(crate) fn copy<'py>(
         a = a.call_method0("copy")?.cast_into()?;
         from = pair.from.get().memory(&a)?;
     }
+    pair.to.get().records.side(&to).and_then(|side| side.check_overlap()).map_err(of_engine)?;
     let copies = Copies { all: pair.correspondence.copies(&from, &to)?, records: to.count };
     pair.correspondence.cast(&a, dst)?;
-    // SAFETY: this call holds both arrays, whose dtypes are those of the pair. `dst` is writable, its items do not overlap, as
-    // `copies` has checked, and neither do the two arrays.
+    // SAFETY: this call holds both arrays, whose dtypes are those of the pair. `dst` is writable, its items do not overlap, as was
+    // just checked, and neither do the two arrays.
     unsafe { copies.execute(py, threads, progress) }
 }

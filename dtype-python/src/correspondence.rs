@@ -13,12 +13,10 @@ use crate::arrays::{element, numpy};
 use crate::error::of_engine;
 use crate::memory::{Item, Memory};
 use crate::transfer::Copy;
-use crate::types::{self, How, common, correspond, named};
+use crate::types::{How, common, correspond, named};
 
 /// How the fields of one dtype become those of another.
 pub(crate) struct Correspondence {
-    /// All fields of the destination.
-    to: Item,
     parts: Vec<Part>,
     /// The paths of the values that NumPy converts.
     cast: Vec<Vec<String>>,
@@ -78,28 +76,17 @@ impl Correspondence {
                 reversal: reversal.transpose().map_err(of_engine)?,
             });
         }
-        let to = Item::new(&types::of(to).map_err(of_engine)?);
-        Ok(Self { to, parts, cast: cast.into_iter().map(|(path, ..)| path).collect() })
+        Ok(Self { parts, cast: cast.into_iter().map(|(path, ..)| path).collect() })
     }
 
     /// The copies of the values that are moved or reversed.
-    ///
-    /// # Errors
-    ///
-    /// `ValueError` if items that are written overlap.
     pub(crate) fn copies(&self, from: &Memory, to: &Memory) -> PyResult<Vec<Copy<'_>>> {
-        self.to.side(to).and_then(|side| side.check_overlap()).map_err(of_engine)?;
         let mut all = Vec::with_capacity(self.parts.len());
-        for part in &self.parts {
-            let (from_side, size) = (part.from.side(from).map_err(of_engine)?, part.from.size());
-            all.push(Copy {
-                from: from_side,
-                to: part.to.side(to).map_err(of_engine)?,
-                is_same: part.is_same,
-                reversal: part.reversal.as_ref(),
-                len: size * from.count,
-                size,
-            });
+        for Part { from: theirs, to: ours, is_same, reversal } in &self.parts {
+            let sides = theirs.side(from).and_then(|one| Ok((one, ours.side(to)?)));
+            let (one, other) = sides.map_err(of_engine)?;
+            let copy = Copy::new(one, other, from.count, theirs.size());
+            all.push(Copy { is_same: *is_same, reversal: reversal.as_ref(), ..copy });
         }
         Ok(all)
     }

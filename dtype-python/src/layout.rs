@@ -1,6 +1,5 @@
 //! `dtype.Layout`.
 
-use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use dtype_npy::Dtype;
@@ -15,6 +14,7 @@ use crate::column::Column;
 use crate::error::{of_dtype, of_engine};
 use crate::memory::{Item, Memory, Side};
 use crate::picture;
+use crate::remembered::Remembered;
 use crate::transfer::{Copies, Copy};
 use crate::types;
 
@@ -45,33 +45,19 @@ pub(crate) struct Layout {
 }
 
 /// The layouts of dtypes, by the address of the dtype, which the layout keeps alive.
-static KNOWN: Mutex<Option<HashMap<usize, Py<Layout>>>> = Mutex::new(None);
-
-/// How many layouts are remembered.
-pub(crate) const REMEMBERED: usize = 512;
+static KNOWN: Remembered<usize, Py<Layout>> = Remembered::new();
 
 impl Layout {
     /// The layout of a dtype, remembered.
     pub(crate) fn of(dtype: &Bound<'_, PyArrayDescr>) -> PyResult<Py<Self>> {
         let py = dtype.py();
         let key = dtype.as_ptr().addr();
-        let known = || KNOWN.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
-        if let Some(layout) = known().as_ref().and_then(|all| all.get(&key))
-            && layout.get().is_current(py)
-        {
-            return Ok(layout.clone_ref(py));
+        let current = |layout: &Py<Self>| layout.get().is_current(py).then(|| layout.clone_ref(py));
+        if let Some(layout) = KNOWN.get(py, &key, current) {
+            return Ok(layout);
         }
         let layout = Py::new(py, Self::new(dtype)?)?;
-        // Dropped when the lock is open: that may run code of Python.
-        let _dropped;
-        {
-            let mut known = known();
-            let all = known.get_or_insert_default();
-            _dropped = (
-                (all.len() >= REMEMBERED).then(|| std::mem::take(all)),
-                all.insert(key, layout.clone_ref(py)),
-            );
-        }
+        KNOWN.insert(py, key, layout.clone_ref(py));
         Ok(layout)
     }
 

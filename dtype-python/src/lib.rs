@@ -21,6 +21,7 @@ mod layout;
 #[expect(unsafe_code, reason = "packs from and unpacks to the memory of arrays")]
 mod memory;
 mod picture;
+mod remembered;
 mod text;
 #[expect(unsafe_code, reason = "copies between arrays")]
 mod transfer;
