@@ -20,7 +20,8 @@ use crate::dump::{Lines, Printer, Record, Table};
 use crate::failure::Failure;
 use crate::forward::Forward;
 use crate::input::{self, StandardInput};
-use crate::value::{json_string, printable};
+use crate::value::json_string;
+use dtype_text::printable::printable;
 use known::{KnownTypes, Ready, Records};
 use report::{Found, Report};
 

@@ -13,7 +13,7 @@
 //! # The notation
 //!
 //! ```text
-#![doc = include_str!("notation/grammar.md")]
+#![doc = include_str!("../../dtype-text/src/notation/grammar.md")]
 //! ```
 //!
 //! # JSON
@@ -69,7 +69,6 @@ mod compare;
 mod convert;
 mod dataset;
 pub mod debug_info;
-pub mod declaration;
 mod dump;
 mod failure;
 mod field_paths;
@@ -79,19 +78,16 @@ mod info;
 mod input;
 mod json;
 mod manual;
-pub mod notation;
 mod npy;
 mod output;
-pub mod problem;
 mod range;
 mod records;
 mod reorder;
 mod run;
 mod shape;
 mod show;
-pub mod structure;
+pub mod snippet;
 mod temporary;
-mod token;
 mod types;
 mod value;
 

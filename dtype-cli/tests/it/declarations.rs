@@ -5,12 +5,13 @@ mod compilers;
 mod hostile;
 mod mistakes;
 
-use dtype_cli::declaration::{Language, c_struct, parse, recognize, rust_struct};
-use dtype_cli::notation::{self, Parsed};
-use dtype_cli::problem::{Problem, render};
+use dtype_cli::snippet::render;
 use dtype_runtime::basic::Kind;
 use dtype_runtime::{Basic, Type};
 use dtype_test_support::model;
+use dtype_text::declaration::{Language, c_struct, parse, recognize, rust_struct};
+use dtype_text::notation::{self, Parsed};
+use dtype_text::problem::Problem;
 use proptest::prelude::*;
 
 /// The meaning of a text.

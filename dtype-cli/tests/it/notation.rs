@@ -2,11 +2,12 @@
 
 use crate::linear::{self, TIMES};
 
-use dtype_cli::notation::{GRAMMAR, MAX_LENGTH, MAX_NESTING, parse, print};
-use dtype_cli::problem::{Problem, render};
+use dtype_cli::snippet::render;
 use dtype_runtime::types::{Combiner, Distribution, Order};
 use dtype_runtime::{Basic, BoundsRule, Type};
 use dtype_test_support::model;
+use dtype_text::notation::{GRAMMAR, MAX_LENGTH, MAX_NESTING, parse, print};
+use dtype_text::problem::Problem;
 use proptest::prelude::*;
 
 fn read(text: &str) -> Type {

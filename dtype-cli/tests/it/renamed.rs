@@ -1,10 +1,10 @@
 //! Fields with names that no language has as a word: exported, compiled, and read back.
 
 use crate::linear::{TIMES, assert_linear};
-use dtype_cli::declaration::{Language, c_struct, parse, recognize, rust_struct};
-use dtype_cli::notation::{self, Parsed, print_named};
 use dtype_runtime::Datatype;
 use dtype_runtime::typemap::{Node, TypeMap};
+use dtype_text::declaration::{Language, c_struct, parse, recognize, rust_struct};
+use dtype_text::notation::{self, Parsed, print_named};
 use proptest::prelude::*;
 
 /// What the command writes for [`NUMPY`].

@@ -7,9 +7,9 @@ use std::path::Path;
 use std::process::Command;
 
 use dtype_cli::debug_info::DebugInfo;
-use dtype_cli::declaration::{Language, parse};
-use dtype_cli::notation::Parsed;
 use dtype_runtime::basic::Kind;
+use dtype_text::declaration::{Language, parse};
+use dtype_text::notation::Parsed;
 
 /// How a compiler writes all structs of a file, also those without variables.
 const OPTIONS: [&str; 5] = ["-g", "-c", "-w", "-std=gnu2x", "-fno-eliminate-unused-debug-types"];

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::process::Command;
 
-use dtype_cli::declaration::{Language, c_struct, parse, rust_struct};
-use dtype_cli::notation::{self, FieldNames, Parsed};
 use dtype_runtime::Type;
+use dtype_text::declaration::{Language, c_struct, parse, rust_struct};
+use dtype_text::notation::{self, FieldNames, Parsed};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{TestRng, TestRunner};

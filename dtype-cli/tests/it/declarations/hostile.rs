@@ -1,6 +1,6 @@
 //! No text does harm.
 
-use dtype_cli::declaration::{Language, parse, recognize};
+use dtype_text::declaration::{Language, parse, recognize};
 use proptest::prelude::*;
 
 use super::{model, refused};
@@ -116,7 +116,7 @@ fn doubling_takes_no_time() {
     let text = format!("struct S0 {{ char x; }};{doubled}");
     let parsed = parse(&text, Language::C, None).unwrap();
     assert_eq!(parsed.ty.size(), 1 << 16);
-    let c = dtype_cli::declaration::c_struct(&parsed).unwrap();
+    let c = dtype_text::declaration::c_struct(&parsed).unwrap();
     assert!(c.len() < 10_000);
 }
 
@@ -199,7 +199,7 @@ fn long_texts() {
         assert!(parse(text, Language::Rust, None).unwrap().ty.size().is_multiple_of(500));
     };
     assert_linear("Rust", || read(&short), || read(&long));
-    let long = " ".repeat(dtype_cli::notation::MAX_LENGTH + 1);
+    let long = " ".repeat(dtype_text::notation::MAX_LENGTH + 1);
     for language in LANGUAGES {
         refused(&long, language);
     }

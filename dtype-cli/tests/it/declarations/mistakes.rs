@@ -1,7 +1,7 @@
 //! Mistakes in declarations: what the message says and what it points at.
 
-use dtype_cli::declaration::{Language, parse};
-use dtype_cli::problem::Problem;
+use dtype_text::declaration::{Language, parse};
+use dtype_text::problem::Problem;
 
 use super::refused;
 

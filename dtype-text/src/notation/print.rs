@@ -15,7 +15,7 @@ const LEVELS: u32 = 16;
 /// and given a name by `let`.
 ///
 /// ```
-/// use dtype_cli::notation::{parse, print};
+/// use dtype_text::notation::{parse, print};
 /// use dtype_runtime::{Basic, Type};
 /// let column = Type::vector(4, 1, 6, &Type::basic(Basic::F64))?;
 /// let both = Type::structure(&[1, 2], &[0, 8], &[column.clone(), column])?;
@@ -32,7 +32,7 @@ pub fn print(ty: &Type) -> String {
 /// name, only the first keeps it.
 ///
 /// ```
-/// use dtype_cli::notation::{parse, print_named};
+/// use dtype_text::notation::{parse, print_named};
 /// let parsed = parse("struct{x: f64, kind: u8}").unwrap();
 /// assert_eq!(print_named(&parsed.ty, &parsed.fields), "struct{x: f64@0, kind: u8@8}");
 /// ```

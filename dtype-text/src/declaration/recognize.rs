@@ -31,7 +31,7 @@ const DIRECTIVES: &[&str] =
 /// The language of a text, recognized by its first words. If nothing else matches, the text is in the notation.
 ///
 /// ```
-/// use dtype_cli::declaration::{Language, recognize};
+/// use dtype_text::declaration::{Language, recognize};
 /// assert_eq!(recognize("struct P { double x[3]; int id; };"), Language::C);
 /// assert_eq!(recognize("#[repr(C)] struct P { x: [f64; 3] }"), Language::Rust);
 /// assert_eq!(recognize("[('x', '<f8', (3,)), ('id', '<i4')]"), Language::Numpy);

@@ -1,7 +1,7 @@
 //! The languages in which a type can be described.
 
 /// A language in which a type can be described.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     /// The notation of `dtype help notation`.
     Notation,
@@ -14,10 +14,18 @@ pub enum Language {
 }
 
 impl Language {
+    /// All languages, each under its name on a command line.
+    pub const ALL: [(&str, Self); 4] = [
+        ("notation", Self::Notation),
+        ("c", Self::C),
+        ("rust", Self::Rust),
+        ("numpy", Self::Numpy),
+    ];
+
     /// The language of files with this ending, if the ending decides it.
     ///
     /// ```
-    /// use dtype_cli::declaration::Language;
+    /// use dtype_text::declaration::Language;
     /// assert_eq!(Language::of_file("include/particle.h"), Some(Language::C));
     /// assert_eq!(Language::of_file("halo.dtype"), Some(Language::Notation));
     /// assert_eq!(Language::of_file("particle.py"), Some(Language::Numpy));

@@ -8,8 +8,8 @@ const POINTERS: &[(&str, Basic)] =
     &[("size_t", USIZE), ("ptrdiff_t", ISIZE), ("usize", USIZE), ("isize", ISIZE)];
 
 /// The integers of a pointer's width: Rust's `usize` and `isize` become these.
-pub(crate) const USIZE: Basic = if size_of::<usize>() == 8 { Basic::U64 } else { Basic::U32 };
-pub(crate) const ISIZE: Basic = if size_of::<isize>() == 8 { Basic::I64 } else { Basic::I32 };
+pub const USIZE: Basic = if size_of::<usize>() == 8 { Basic::U64 } else { Basic::U32 };
+pub const ISIZE: Basic = if size_of::<isize>() == 8 { Basic::I64 } else { Basic::I32 };
 
 /// The names of the markers, in addition to the MPI names.
 const MARKERS: &[(&str, Named)] = &[
@@ -56,7 +56,7 @@ pub fn all() -> impl Iterator<Item = &'static str> {
 /// The name that was probably meant: the one with the fewest letters to change, if they are few.
 ///
 /// ```
-/// # use dtype_cli::notation::nearest;
+/// # use dtype_text::notation::nearest;
 /// assert_eq!(nearest("vectr", ["hvector", "vector"].into_iter()), Some("vector"));
 /// assert_eq!(nearest("mpi_double", ["MPI_DOUBLE"].into_iter()), Some("MPI_DOUBLE"));
 /// assert_eq!(nearest("zebra", ["vector"].into_iter()), None);

@@ -15,12 +15,12 @@ use dtype_runtime::Type;
 use crate::problem::Problem;
 
 pub use fields::FieldNames;
-pub(crate) use fields::{Block, Meaning, Stored};
+pub use fields::{Block, Meaning, Stored};
 pub use grammar::MAX_NESTING;
-pub(crate) use names::{ISIZE, USIZE};
+pub use names::{ISIZE, USIZE};
 pub use names::{all as predefined_names, nearest};
 pub use print::{print, print_named};
-pub(crate) use restriction::{Restriction, Values};
+pub use restriction::{Restriction, Values};
 
 /// The greatest length of a text in bytes. The cost of reading a text is linear in its length.
 pub const MAX_LENGTH: usize = 4 << 20;
@@ -55,11 +55,11 @@ impl Parsed {
 ///
 /// ```
 /// use dtype_runtime::{Basic, Type};
-/// let parsed = dtype_cli::notation::parse("let row = [u16; 5]; hvector(4, 1, 12, row)").unwrap();
+/// let parsed = dtype_text::notation::parse("let row = [u16; 5]; hvector(4, 1, 12, row)").unwrap();
 /// let row = Type::contiguous(5, &Type::basic(Basic::U16))?;
 /// assert_eq!(parsed.ty, Type::hvector(4, 1, 12, &row)?);
 ///
-/// let problems = dtype_cli::notation::parse("vector(4, 5, 6, u46)").unwrap_err();
+/// let problems = dtype_text::notation::parse("vector(4, 5, 6, u46)").unwrap_err();
 /// assert_eq!(problems[0].span, 16..19);
 /// assert_eq!(problems[0].replacement.as_deref(), Some("u64"));
 /// # Ok::<(), dtype_runtime::Error>(())

@@ -32,7 +32,7 @@ const HEADER_NAMES: &[(Basic, &str)] = &[
 ];
 
 /// The type with a name from a header.
-pub(crate) fn header(name: &str) -> Option<Basic> {
+pub fn header(name: &str) -> Option<Basic> {
     named().find(|(known, _)| *known == name).map(|(_, basic)| basic)
 }
 
@@ -58,11 +58,11 @@ const WORDS: &[&str] = &[
 
 /// Some of these words, in any order.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Words(Vec<&'static str>);
+pub struct Words(Vec<&'static str>);
 
 impl Words {
     /// Adds a word; returns false if it is none of these.
-    pub(crate) fn add(&mut self, word: &str) -> bool {
+    pub fn add(&mut self, word: &str) -> bool {
         let usual = match word {
             "__signed__" => "signed",
             "complex" | "__complex__" => "_Complex",
@@ -82,7 +82,7 @@ impl Words {
     }
 
     /// The type that the words name together.
-    pub(crate) fn basic(mut self) -> Option<Basic> {
+    pub fn basic(mut self) -> Option<Basic> {
         if self.0 == ["_Complex"] {
             self.0.push("double");
         }

@@ -93,7 +93,7 @@ impl Member {
     }
 
     /// The bytes that it takes a part of.
-    pub(crate) fn bytes(&self) -> Option<Range<u64>> {
+    pub fn bytes(&self) -> Option<Range<u64>> {
         let start = self.offset?;
         Some(start..start.checked_add(self.size?)?)
     }
@@ -127,7 +127,7 @@ impl Structure {
     /// types, as in a packed struct: then `align` of the members becomes what they have here.
     ///
     /// What a base class has room for and does not use, a struct may have for its own members, or leave as well.
-    pub(crate) fn new(size: Option<u64>, asked: Option<u64>, mut members: Vec<Member>) -> Self {
+    pub fn new(size: Option<u64>, asked: Option<u64>, mut members: Vec<Member>) -> Self {
         members.sort_by_key(|one| (one.offset.is_none(), one.start()));
         shorten(&mut members);
         let taken = taken(&members);
@@ -150,7 +150,7 @@ impl Structure {
 
     /// The same struct, for which the rules of compilers shall tell what another order gives even if they do not give its
     /// present places.
-    pub(crate) fn anew(self) -> Self {
+    pub fn anew(self) -> Self {
         Self { is_explained: true, ..self }
     }
 
@@ -211,18 +211,18 @@ impl Structure {
     }
 
     /// Why it is not known which bytes are padding: a sentence without a full stop.
-    pub(crate) fn doubt(&self) -> Option<&str> {
+    pub fn doubt(&self) -> Option<&str> {
         self.doubt.as_deref()
     }
 
     /// The number of separate parts of memory that the members take.
-    pub(crate) fn parts(&self) -> usize {
+    pub fn parts(&self) -> usize {
         self.taken.len()
     }
 
     /// The bytes that no member takes, and the member before each, or `None` at the start. There is no answer where there is
     /// a [`doubt`](Self::doubt). The one byte of an empty class is no gap.
-    pub(crate) fn gaps(&self) -> Option<Vec<(Option<String>, Range<u64>)>> {
+    pub fn gaps(&self) -> Option<Vec<(Option<String>, Range<u64>)>> {
         let size = self.size.filter(|_| self.doubt().is_none())?;
         let (mut end, mut after) = (0, None);
         let mut gaps = Vec::new();

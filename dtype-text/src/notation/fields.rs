@@ -14,16 +14,16 @@ use crate::structure::Structure;
 
 /// A block of a type, such as a member of a structure: `length` instances of `ty`, the first at a displacement in bytes.
 #[derive(Clone)]
-pub(crate) struct Block {
-    pub(crate) name: Option<String>,
-    pub(crate) length: u64,
-    pub(crate) displacement: i64,
-    pub(crate) ty: Type,
+pub struct Block {
+    pub name: Option<String>,
+    pub length: u64,
+    pub displacement: i64,
+    pub ty: Type,
 }
 
 /// How to print the value of a type, if not by its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Meaning {
+pub enum Meaning {
     /// A length as `u32`, and that many bytes of UTF-8.
     Text,
     /// Characters of four bytes, and zeros after them.
@@ -50,19 +50,19 @@ pub(crate) enum Meaning {
 
 impl Meaning {
     /// Whether the value is printed as a whole, like a number.
-    pub(crate) fn is_one_value(self) -> bool {
+    pub fn is_one_value(self) -> bool {
         !matches!(self, Self::List { .. } | Self::Optional)
     }
 }
 
 /// The dtype of stored records.
 #[derive(Clone, Debug)]
-pub(crate) struct Stored {
-    pub(crate) dtype: Dtype,
+pub struct Stored {
+    pub dtype: Dtype,
     /// Bytes of UTF-8 that a character of a text takes at most.
-    pub(crate) character: u64,
+    pub character: u64,
     /// Whether other numbers and times are read than the dtype has.
-    pub(crate) converts: bool,
+    pub converts: bool,
 }
 
 /// The names of fields, by structure.
@@ -86,7 +86,7 @@ pub struct FieldNames {
 
 impl FieldNames {
     /// Makes a structure, and keeps the names of its members.
-    pub(crate) fn structure(&mut self, members: Vec<Block>) -> Result<Type, Error> {
+    pub fn structure(&mut self, members: Vec<Block>) -> Result<Type, Error> {
         let lengths: Vec<u64> = members.iter().map(|member| member.length).collect();
         let displacements: Vec<i64> = members.iter().map(|member| member.displacement).collect();
         let types: Vec<Type> = members.iter().map(|member| member.ty.clone()).collect();
@@ -101,7 +101,7 @@ impl FieldNames {
     /// The names of the members of a structure; `None` for a member without a name.
     ///
     /// ```
-    /// let parsed = dtype_cli::notation::parse("struct{x: f64, u8}").unwrap();
+    /// let parsed = dtype_text::notation::parse("struct{x: f64, u8}").unwrap();
     /// let names = parsed.fields.of(&parsed.ty).unwrap();
     /// assert_eq!(names, [Some("x".to_owned()), None]);
     /// ```
@@ -110,7 +110,7 @@ impl FieldNames {
     }
 
     /// The members of a type with their names, if it is a structure.
-    pub(crate) fn members(&self, ty: &Type) -> Option<Vec<Block>> {
+    pub fn members(&self, ty: &Type) -> Option<Vec<Block>> {
         let call = ty.call().filter(|call| call.combiner == Combiner::Structure)?;
         let [Argument::Counts(lengths), Argument::Offsets(displacements), _] = &*call.arguments
         else {
@@ -128,20 +128,20 @@ impl FieldNames {
     }
 
     /// Adds the name of a struct.
-    pub(crate) fn add_type(&mut self, ty: &Type, name: &str) {
+    pub fn add_type(&mut self, ty: &Type, name: &str) {
         for ty in [ty, &unresized(ty)] {
             self.types.insert(ty.as_ptr().addr(), (ty.clone(), name.to_owned()));
         }
     }
 
     /// Restricts the values of a member of a structure, or of the elements of an array that it is.
-    pub(crate) fn restrict(&mut self, structure: &Type, member: usize, to: Arc<Restriction>) {
+    pub fn restrict(&mut self, structure: &Type, member: usize, to: Arc<Restriction>) {
         let structure = unresized(structure);
         self.restrictions.insert((structure.as_ptr().addr(), member), (structure, to));
     }
 
     /// The values that a member of a structure has, if they are not all of its basic datatype.
-    pub(crate) fn restriction(&self, structure: &Type, member: usize) -> Option<&Arc<Restriction>> {
+    pub fn restriction(&self, structure: &Type, member: usize) -> Option<&Arc<Restriction>> {
         if self.restrictions.is_empty() {
             return None;
         }
@@ -150,42 +150,42 @@ impl FieldNames {
     }
 
     /// Restricts the values of the whole type, which is not a structure.
-    pub(crate) fn restrict_whole(&mut self, to: Option<Arc<Restriction>>) {
+    pub fn restrict_whole(&mut self, to: Option<Arc<Restriction>>) {
         self.whole = to;
     }
 
     /// The values that the whole type has, if it is not a structure and they are not all of its basic datatype.
-    pub(crate) fn whole_restriction(&self) -> Option<&Arc<Restriction>> {
+    pub fn whole_restriction(&self) -> Option<&Arc<Restriction>> {
         self.whole.as_ref()
     }
 
     /// The name of a struct, if its declaration has one.
-    pub(crate) fn type_name(&self, ty: &Type) -> Option<&str> {
+    pub fn type_name(&self, ty: &Type) -> Option<&str> {
         self.types.get(&ty.as_ptr().addr()).map(|(_, name)| name.as_str())
     }
 
     /// Adds the meaning of a type's values. The type is not a predefined one, which others have as well.
-    pub(crate) fn add_meaning(&mut self, ty: &Type, meaning: Meaning) {
+    pub fn add_meaning(&mut self, ty: &Type, meaning: Meaning) {
         self.meanings.insert(ty.as_ptr().addr(), (ty.clone(), meaning));
     }
 
     /// The meaning of a type's values, if it is not that of its fields.
-    pub(crate) fn meaning(&self, ty: &Type) -> Option<Meaning> {
+    pub fn meaning(&self, ty: &Type) -> Option<Meaning> {
         self.meanings.get(&ty.as_ptr().addr()).map(|(_, meaning)| *meaning)
     }
 
     /// Sets the dtype of the whole type.
-    pub(crate) fn set_stored(&mut self, stored: Stored) {
+    pub fn set_stored(&mut self, stored: Stored) {
         self.stored = Some(Arc::new(stored));
     }
 
     /// The dtype of the whole type, if it comes from a file.
-    pub(crate) fn stored(&self) -> Option<&Stored> {
+    pub fn stored(&self) -> Option<&Stored> {
         self.stored.as_deref()
     }
 
     /// Sets the members of the whole type.
-    pub(crate) fn set_layout(&mut self, layout: Option<Arc<Structure>>) {
+    pub fn set_layout(&mut self, layout: Option<Arc<Structure>>) {
         self.layout = layout;
     }
 

@@ -8,7 +8,7 @@ mod choice;
 mod export;
 mod hints;
 mod language;
-pub(crate) mod layout;
+pub mod layout;
 mod numpy;
 mod recognize;
 mod rust;
@@ -20,8 +20,8 @@ use dtype_runtime::Error;
 use crate::notation::{self, FieldNames, MAX_LENGTH, Parsed, Stored};
 use crate::problem::{Problem, quoted};
 
-pub(crate) use c::names::{Words, header as header_type};
-pub(crate) use export::c_messages;
+pub use c::names::{Words, header as header_type};
+pub use export::c_messages;
 pub use export::{ExportError, c_struct, numpy_dtype, rust_struct};
 pub use language::Language;
 use layout::Base;
@@ -44,14 +44,14 @@ enum Form {
 
 /// A kind of message on a stream.
 #[derive(Clone, Debug)]
-pub(crate) struct Message {
-    pub(crate) tag: u32,
+pub struct Message {
+    pub tag: u32,
     /// The name of the variant.
-    pub(crate) name: String,
+    pub name: String,
     /// Whether its records are the bytes of a text.
-    pub(crate) is_text: bool,
+    pub is_text: bool,
     /// The type of the record before them, if there is one.
-    pub(crate) head: Option<Parsed>,
+    pub head: Option<Parsed>,
 }
 
 /// A struct that a text declares.
@@ -79,7 +79,7 @@ struct Declared {
 /// The mistakes with their positions, at least one.
 ///
 /// ```
-/// use dtype_cli::declaration::{Language, parse};
+/// use dtype_text::declaration::{Language, parse};
 /// let c = parse("struct P { double x[3]; int id; };", Language::C, None).unwrap();
 /// assert_eq!((c.ty.size(), c.ty.extent()), (28, 32));
 /// let rust = "#[repr(C)] struct P { x: [f64; 3], id: std::ffi::c_int }";
@@ -105,7 +105,7 @@ pub fn parse(
 /// As for [`parse`].
 ///
 /// ```
-/// use dtype_cli::declaration::{Language, parse_packed};
+/// use dtype_text::declaration::{Language, parse_packed};
 /// let source = "struct P { id: u8, at: (f64, u16), name: FixedStr<8>, #[dtype(skip)] cache: Vec<u8> }";
 /// assert_eq!(parse_packed(source, Language::Rust, None).unwrap().ty.size(), 1 + 10 + 12);
 /// ```
@@ -118,7 +118,7 @@ pub fn parse_packed(
 }
 
 /// The datatype of the records of a file; an error if this machine has no counterpart of one of its values.
-pub(crate) fn of_stored(stored: Stored) -> Result<Parsed, Error> {
+pub fn of_stored(stored: Stored) -> Result<Parsed, Error> {
     let mut fields = FieldNames::default();
     let layout = numpy::of_dtype(&stored.dtype, &mut fields)?;
     fields.set_stored(stored);
@@ -131,7 +131,7 @@ pub(crate) fn of_stored(stored: Stored) -> Result<Parsed, Error> {
 /// # Errors
 ///
 /// As for [`parse`].
-pub(crate) fn messages(
+pub fn messages(
     source: &str,
     wanted: Option<&str>,
 ) -> Result<Option<Vec<(Message, Parsed)>>, Vec<Problem>> {

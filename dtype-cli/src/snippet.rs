@@ -1,87 +1,22 @@
-//! Mistakes in a text: what is wrong, where it is, and how to correct it.
-
-use std::ops::Range;
+//! Mistakes in a text, shown in their lines.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Patch, Renderer, Snippet};
-
-use crate::value::{is_command, printable};
-
-/// A mistake in a text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// The problem, in a sentence without a full stop.
-    pub message: String,
-    /// The bytes of the text that are wrong.
-    pub span: Range<usize>,
-    /// The label at these bytes; may be empty.
-    pub label: String,
-    /// Other relevant bytes, each with a label.
-    pub others: Vec<(Range<usize>, String)>,
-    /// A suggestion, in a sentence.
-    pub help: Option<String>,
-    /// The replacement text that goes with the suggestion.
-    pub replacement: Option<String>,
-}
-
-impl Problem {
-    /// A mistake at these bytes.
-    pub fn new(message: impl Into<String>, span: Range<usize>, label: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            span,
-            label: label.into(),
-            others: Vec::new(),
-            help: None,
-            replacement: None,
-        }
-    }
-
-    /// Adds other relevant bytes.
-    #[must_use]
-    pub fn and(mut self, span: Range<usize>, label: impl Into<String>) -> Self {
-        self.others.push((span, label.into()));
-        self
-    }
-
-    /// The problem with its texts escaped for a terminal.
-    fn printable(&self) -> Self {
-        let others = self.others.iter().map(|(span, label)| (span.clone(), printable(label)));
-        Self {
-            message: printable(&self.message),
-            span: self.span.clone(),
-            label: printable(&self.label),
-            others: others.collect(),
-            help: self.help.as_ref().map(printable),
-            replacement: self.replacement.as_deref().map(pictured),
-        }
-    }
-
-    /// Adds a suggestion.
-    #[must_use]
-    pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
-        self
-    }
-
-    /// Adds a replacement text.
-    #[must_use]
-    pub fn instead(mut self, replacement: impl Into<String>) -> Self {
-        self.replacement = Some(replacement.into());
-        self
-    }
-}
+use dtype_text::printable::{is_command, printable};
+use dtype_text::problem::Problem;
 
 /// The number of bytes of text that are searched for the lines of problems, once for each problem.
 const MAX_SEARCHED: usize = 4 << 20;
 
-/// The maximum number of characters of a name that a message repeats.
-const MAX_QUOTED: usize = 40;
-
-/// A word of a text, for a message. A long word is cut, and characters that a terminal could interpret as commands are escaped.
-pub(crate) fn quoted(word: &str) -> String {
-    match word.char_indices().nth(MAX_QUOTED) {
-        None => format!("`{}`", printable(word)),
-        Some((end, _)) => format!("`{}…`", printable(&word[..end])),
+/// The problem with its texts escaped for a terminal.
+fn escaped(problem: &Problem) -> Problem {
+    let others = problem.others.iter().map(|(span, label)| (span.clone(), printable(label)));
+    Problem {
+        message: printable(&problem.message),
+        span: problem.span.clone(),
+        label: printable(&problem.label),
+        others: others.collect(),
+        help: problem.help.as_ref().map(printable),
+        replacement: problem.replacement.as_deref().map(pictured),
     }
 }
 
@@ -101,10 +36,10 @@ fn pictured(text: &str) -> String {
 /// written.
 ///
 /// ```
-/// use dtype_cli::notation;
+/// use dtype_text::notation;
 /// let source = "vector(4, 5, 6, u46)";
 /// let problems = notation::parse(source).unwrap_err();
-/// let text = dtype_cli::problem::render(&problems, source, "TYPE", false, 100);
+/// let text = dtype_cli::snippet::render(&problems, source, "TYPE", false, 100);
 /// assert!(text.contains("unknown type `u46`"));
 /// assert!(text.contains("TYPE:1:17"));
 /// ```
@@ -119,7 +54,7 @@ pub fn render(
     let renderer = if colour { Renderer::styled() } else { Renderer::plain() }.term_width(width);
     let mut out = String::new();
     let shown = (MAX_SEARCHED / source.len().max(1)).clamp(1, problems.len().max(1));
-    for problem in problems.iter().take(shown).map(Problem::printable) {
+    for problem in problems.iter().take(shown).map(escaped) {
         if !out.is_empty() {
             out.push('\n');
         }

@@ -85,7 +85,7 @@ pub enum ExportError {
 /// Why no struct has this layout and this order of packing.
 ///
 /// ```
-/// use dtype_cli::{declaration, notation};
+/// use dtype_text::{declaration, notation};
 /// let parsed = notation::parse("resized(struct{x: [f64; 3], id: i32@26}, 0, 40)").unwrap();
 /// let c = declaration::c_struct(&parsed)?;
 /// assert!(c.contains("\
@@ -110,10 +110,7 @@ pub fn c_struct(parsed: &Parsed) -> Result<String, ExportError> {
 /// # Errors
 ///
 /// The errors of [`c_struct`].
-pub(crate) fn c_messages(
-    name: &str,
-    all: &[(Option<Message>, Parsed)],
-) -> Result<String, ExportError> {
+pub fn c_messages(name: &str, all: &[(Option<Message>, Parsed)]) -> Result<String, ExportError> {
     let named = |message: &Option<Message>, parsed: &Parsed| match message {
         Some(message) => format!("{name}_{}", message.name),
         None => parsed.fields.type_name(&parsed.ty).unwrap_or(name).to_owned(),
@@ -153,7 +150,7 @@ pub(crate) fn c_messages(
 /// The errors of [`c_struct`].
 ///
 /// ```
-/// use dtype_cli::{declaration, notation};
+/// use dtype_text::{declaration, notation};
 /// let parsed = notation::parse("struct{x: [f64; 3], type: u8}").unwrap();
 /// let rust = declaration::rust_struct(&parsed)?;
 /// assert!(rust.contains("\
@@ -184,7 +181,7 @@ pub fn rust_struct(parsed: &Parsed) -> Result<String, ExportError> {
 /// Why NumPy has no dtype for this layout.
 ///
 /// ```
-/// use dtype_cli::declaration::{Language, numpy_dtype, parse};
+/// use dtype_text::declaration::{Language, numpy_dtype, parse};
 /// let parsed = parse("struct P { double x[3]; int id; };", Language::C, None).unwrap();
 /// assert!(numpy_dtype(&parsed)?.expression.starts_with("np.dtype({'names': ['x', 'id'], "));
 /// # Ok::<(), dtype_npy::NumpyError>(())

@@ -17,33 +17,33 @@ pub(super) const MAX_ALIGN: u64 = 1 << 28;
 
 /// A type with its size in memory.
 #[derive(Clone, Debug)]
-pub(crate) struct Layout {
-    pub(crate) ty: Type,
+pub struct Layout {
+    pub ty: Type,
     /// Bytes from one to the next in an array.
-    pub(crate) size: u64,
-    pub(crate) align: u64,
+    pub size: u64,
+    pub align: u64,
     /// The fields, if it is a struct.
-    pub(crate) members: Arc<[Member]>,
+    pub members: Arc<[Member]>,
     /// Which values a single value, or those of an array, can have, if that is not up to their basic datatype.
-    pub(crate) restriction: Option<Arc<Restriction>>,
+    pub restriction: Option<Arc<Restriction>>,
     /// Where its members are, if it is a struct by the rules of C.
-    pub(crate) structure: Option<Arc<Structure>>,
+    pub structure: Option<Arc<Structure>>,
 }
 
 /// A field of a struct.
 #[derive(Clone, Debug)]
-pub(crate) struct Member {
-    pub(crate) name: Option<String>,
+pub struct Member {
+    pub name: Option<String>,
     /// In bytes from the start of the struct.
-    pub(crate) offset: u64,
-    pub(crate) element: Type,
+    pub offset: u64,
+    pub element: Type,
     /// The number of elements.
-    pub(crate) length: u64,
+    pub length: u64,
 }
 
 impl Member {
     /// The memory that it takes.
-    pub(crate) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         size_of::<Self>() + self.name.as_ref().map_or(0, String::len)
     }
 }
@@ -99,13 +99,13 @@ pub(super) fn foreign(what: &'static str, help: &'static str) -> Base {
 }
 
 impl Layout {
-    pub(crate) fn basic(basic: Basic) -> Self {
+    pub fn basic(basic: Basic) -> Self {
         let [size, align] = [basic.size(), basic.align()].map(|bytes| bytes as u64);
         Self::simple(Type::basic(basic), size, align)
     }
 
     /// A type that is no struct.
-    pub(crate) fn simple(ty: Type, size: u64, align: u64) -> Self {
+    pub fn simple(ty: Type, size: u64, align: u64) -> Self {
         Self { ty, size, align, members: [].into(), restriction: None, structure: None }
     }
 
@@ -115,7 +115,7 @@ impl Layout {
     }
 
     /// The type without data and without bytes.
-    pub(crate) fn nothing() -> Result<Self, Error> {
+    pub fn nothing() -> Result<Self, Error> {
         let ty = Type::contiguous(0, &Type::basic(Basic::U8))?;
         Ok(Self::simple(ty, 0, 1))
     }
@@ -129,7 +129,7 @@ impl Layout {
     }
 
     /// An array; `lengths` are those of C and NumPy, the outermost first.
-    pub(crate) fn array(&self, lengths: &[u64]) -> Result<Self, Error> {
+    pub fn array(&self, lengths: &[u64]) -> Result<Self, Error> {
         let mut ty = self.ty.clone();
         let mut size = self.size;
         for length in lengths.iter().rev() {
@@ -244,7 +244,7 @@ fn up(end: u64, align: u64) -> Result<u64, Error> {
 }
 
 /// A struct with its fields at given displacements.
-pub(crate) fn structure(
+pub fn structure(
     members: Vec<Member>,
     size: u64,
     align: u64,
