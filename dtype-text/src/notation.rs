@@ -1,4 +1,8 @@
 //! The notation: datatypes as text for people to read and write.
+//!
+//! ```text
+#![doc = include_str!("notation/grammar.md")]
+//! ```
 
 mod calls;
 mod evaluate;

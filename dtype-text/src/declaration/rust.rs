@@ -15,6 +15,7 @@ mod types;
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+#[cfg(not(target_family = "wasm"))]
 use std::thread;
 
 use dtype_runtime::Error;
@@ -50,18 +51,8 @@ fn with_items<T: Send>(
     fields: &mut FieldNames,
     read: impl FnOnce(&mut Reader<'_>) -> Result<T, Vec<Problem>> + Send,
 ) -> Result<T, Vec<Problem>> {
-    // Syntax trees need more stack than a thread usually has. Positions are stored per thread, and end with it.
-    thread::scope(|scope| {
-        let builder = thread::Builder::new().stack_size(nesting::STACK);
-        let all = || Reader::new(source, form, fields).and_then(|mut reader| read(&mut reader));
-        let reader = builder.spawn_scoped(scope, all);
-        let read = reader.ok().and_then(|reader| reader.join().ok());
-        read.unwrap_or_else(|| {
-            let message = "the text cannot be read: there is no memory for another thread";
-            Err(vec![Problem::new(message, 0..0, "")])
-        })
-    })
-    .map_err(|mut problems| {
+    let all = || Reader::new(source, form, fields).and_then(|mut reader| read(&mut reader));
+    on_large_stack(all).map_err(|mut problems| {
         for problem in &mut problems {
             problem.span = clamped(problem.span.clone(), source);
             for (span, _) in &mut problem.others {
@@ -70,6 +61,28 @@ fn with_items<T: Send>(
         }
         problems
     })
+}
+
+/// Runs a function on a thread of its own: syntax trees need more stack than a thread usually has. Positions are stored per
+/// thread, and end with it.
+#[cfg(not(target_family = "wasm"))]
+fn on_large_stack<T: Send>(
+    read: impl FnOnce() -> Result<T, Vec<Problem>> + Send,
+) -> Result<T, Vec<Problem>> {
+    thread::scope(|scope| {
+        let builder = thread::Builder::new().stack_size(nesting::STACK);
+        let reader = builder.spawn_scoped(scope, read);
+        reader.ok().and_then(|reader| reader.join().ok()).unwrap_or_else(|| {
+            let message = "the text cannot be read: there is no memory for another thread";
+            Err(vec![Problem::new(message, 0..0, "")])
+        })
+    })
+}
+
+/// Runs a function on the caller's stack, because there are no threads.
+#[cfg(target_family = "wasm")]
+fn on_large_stack<T>(read: impl FnOnce() -> Result<T, Vec<Problem>>) -> Result<T, Vec<Problem>> {
+    read()
 }
 
 /// The mistake of a text that is not Rust.

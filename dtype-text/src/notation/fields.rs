@@ -13,11 +13,15 @@ use super::restriction::Restriction;
 use crate::structure::Structure;
 
 /// A block of a type, such as a member of a structure: `length` instances of `ty`, the first at a displacement in bytes.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Block {
+    /// Its name, if it has one.
     pub name: Option<String>,
+    /// The number of instances.
     pub length: u64,
+    /// Bytes from the origin of the type to that of the first instance.
     pub displacement: i64,
+    /// The type of an instance.
     pub ty: Type,
 }
 
@@ -35,7 +39,10 @@ pub enum Meaning {
     /// An `i64` of these units.
     Span(Option<DateUnit>),
     /// A length as `u32`, and room for `capacity` items, the first of which are in use.
-    List { capacity: u64 },
+    List {
+        /// The number of items that there is room for.
+        capacity: u64,
+    },
     /// A `bool`, and the value if it is true.
     Optional,
     /// An IPv4 or IPv6 address; its size tells which.
@@ -45,7 +52,12 @@ pub enum Meaning {
     /// The version of IP, 16 bytes of address, the port, and the two numbers of IPv6.
     SocketAddress,
     /// The bytes of a number, the most significant byte first or last.
-    Number { basic: Basic, is_big: bool },
+    Number {
+        /// The number.
+        basic: Basic,
+        /// Whether the most significant byte is first.
+        is_big: bool,
+    },
 }
 
 impl Meaning {
@@ -58,6 +70,7 @@ impl Meaning {
 /// The dtype of stored records.
 #[derive(Clone, Debug)]
 pub struct Stored {
+    /// The dtype.
     pub dtype: Dtype,
     /// Bytes of UTF-8 that a character of a text takes at most.
     pub character: u64,
@@ -86,6 +99,10 @@ pub struct FieldNames {
 
 impl FieldNames {
     /// Makes a structure, and keeps the names of its members.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Type::structure`].
     pub fn structure(&mut self, members: Vec<Block>) -> Result<Type, Error> {
         let lengths: Vec<u64> = members.iter().map(|member| member.length).collect();
         let displacements: Vec<i64> = members.iter().map(|member| member.displacement).collect();

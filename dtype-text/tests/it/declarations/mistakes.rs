@@ -175,32 +175,6 @@ fn what_a_compiler_reads() {
     assert_eq!(parse(guarded, Language::C, None).map(|parsed| parsed.ty.size()), Ok(4));
 }
 
-/// The command that a message shows works as it stands.
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-#[test]
-fn the_compilers_command_works() {
-    let folder = tempfile::tempdir().unwrap();
-    let text = "#ifdef X\n#endif\nstruct P { char c; double x; };";
-    std::fs::write(folder.path().join("x.h"), text).unwrap();
-    let dtype = std::path::Path::new(env!("CARGO_BIN_EXE_dtype"));
-    let run = |program: &str, arguments: &[&str]| {
-        let mut command = std::process::Command::new(program);
-        let paths = std::env::var("PATH").unwrap_or_default();
-        let path = format!("{}:{paths}", dtype.parent().unwrap().display());
-        command.current_dir(&folder).env("PATH", path).args(arguments).output().unwrap()
-    };
-    let refused = run("dtype", &["@x.h:P"]);
-    let message = String::from_utf8(refused.stderr).unwrap();
-    let at = message.find("`cc ").unwrap();
-    let line = message[at + 1..].split('`').next().unwrap();
-    assert!(line.ends_with("x.h -o x.o && dtype x.o:P"), "{line}");
-    if std::process::Command::new("cc").arg("--version").output().is_ok() {
-        let shown = run("sh", &["-c", line]);
-        let shown = String::from_utf8(shown.stdout).unwrap();
-        assert!(shown.contains("padding    7 bytes: 7 after `c`"), "{shown}");
-    }
-}
-
 #[test]
 fn in_rust() {
     check(
