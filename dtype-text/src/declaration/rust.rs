@@ -18,17 +18,18 @@ use std::ops::Range;
 #[cfg(not(target_family = "wasm"))]
 use std::thread;
 
+use dtype_attributes::{FieldAttrs, Place};
 use dtype_runtime::Error;
 use proc_macro2::{Span, TokenStream};
 use syn::spanned::Spanned;
-use syn::{Attribute, Fields, Type, TypePath};
+use syn::{Attribute, Fields, Path, Type, TypePath};
 
 use super::hints::Hints;
 use super::layout::{Base, Layout, NoData, Placement, foreign, is_gap, wrong};
 use super::{Declared, Form, MAX_NESTING, MAX_PROBLEMS};
 use crate::notation::{FieldNames, Restriction};
 use crate::problem::{Problem, quoted};
-use attributes::{Derived, Representation, condition, derived, derives, representation};
+use attributes::{Representation, check_item, condition, derives, of_field, representation};
 use items::{Item, Kind};
 pub(super) use messages::messages;
 
@@ -206,7 +207,14 @@ impl<'f> Reader<'f> {
 
     fn item(&mut self, name: &str, item: &Item) -> Base {
         check(name, item)?;
-        derived(&item.attributes, self.form)?;
+        let place = match &item.kind {
+            Kind::Enum(_) => Some(Place::Enum),
+            Kind::Struct { .. } => Some(Place::Struct),
+            Kind::Union | Kind::Alias(_) | Kind::Constant(_) => None,
+        };
+        if let Some(place) = place {
+            check_item(&item.attributes, place, self.form).map_err(NoData::Wrong)?;
+        }
         let layout = representation(&item.attributes)?;
         match &item.kind {
             Kind::Alias(ty) => self.ty(ty),
@@ -300,13 +308,15 @@ impl<'f> Reader<'f> {
     ) -> Result<bool, Vec<Problem>> {
         let own = field.ident.as_ref().map(name_of);
         let shown = own.clone().unwrap_or_default();
-        let read = condition(&field.attrs).and_then(|()| derived(&field.attrs, self.form));
-        let Derived { is_skipped, rename, with, .. } = read.map_err(|problem| vec![*problem])?;
+        condition(&field.attrs).map_err(|problem| vec![*problem])?;
+        let FieldAttrs { skip, rename, with, .. } = of_field(&field.attrs, self.form)?;
+        let is_skipped = skip.is_some();
         if is_skipped && self.form == Form::Packed {
             return Ok(false);
         }
+        let rename = rename.map(|name| name.value());
         let at = range(field.ty.span());
-        let found = self.field_type(&field.ty, with.as_ref());
+        let found = self.field_type(&field.ty, with);
         let (element, lengths) = found.map_err(|base| base.of_field(&shown, at.clone()))?;
         // The derive packs every field that is not skipped.
         let is_gap = is_skipped || !rules.is_derived && rename.is_none() && is_gap(&shown);
@@ -325,11 +335,7 @@ impl<'f> Reader<'f> {
     }
 
     /// The element type of a field, or the type that describes it, and the lengths of its array, the outermost first.
-    fn field_type(
-        &mut self,
-        ty: &Type,
-        with: Option<&TypePath>,
-    ) -> Result<(Layout, Vec<u64>), NoData> {
+    fn field_type(&mut self, ty: &Type, with: Option<Path>) -> Result<(Layout, Vec<u64>), NoData> {
         let mut lengths = Vec::new();
         let mut inner = ty;
         while let Type::Array(array) = inner {
@@ -337,7 +343,7 @@ impl<'f> Reader<'f> {
             inner = &array.elem;
         }
         let element = match with {
-            Some(path) => self.path(path),
+            Some(path) => self.path(&TypePath { attrs: Vec::new(), qself: None, path }),
             None => self.ty(inner),
         };
         Ok((element?, lengths))

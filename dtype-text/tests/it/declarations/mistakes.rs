@@ -293,17 +293,17 @@ fn in_attributes_of_rust() {
                 "without the condition",
             ),
             (
-                "#[repr(C)] #[dtype(|resize(lb = 0, extent = 64)|)] struct P { x: f64 }",
+                "#[repr(C)] #[dtype(|resize|(lb = 0, extent = 64))] struct P { x: f64 }",
                 "the attribute `resize` is not supported",
                 "resized(type, lb, extent)",
             ),
             (
-                "#[repr(C)] #[dtype(name = \"Q\", |ub = 64|)] struct P { x: f64 }",
+                "#[repr(C)] #[dtype(name = \"Q\", |ub| = 64)] struct P { x: f64 }",
                 "the attribute `ub` is not supported",
                 "",
             ),
             (
-                "#[repr(C)] struct P { x: f64, #[dtype(|with = skip::X|)] y: u8 }",
+                "#[repr(C)] struct P { x: f64, #[dtype(with = |skip::X|)] y: u8 }",
                 "the attribute `with` is not supported",
                 "another type",
             ),
