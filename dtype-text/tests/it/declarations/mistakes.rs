@@ -139,6 +139,11 @@ fn what_a_compiler_reads() {
             ("struct P { int x[|1 / 0|]; };", "the value of this is unknown", line),
             ("struct P { int x[|1 - 2u|]; };", "the value of this is unknown", line),
             ("struct P { int x[|-|1u]; };", "expected a number, found `-`", line),
+            (
+                "enum E { A = 1, |B| = 0x80000000 }; struct P { enum E e; };",
+                "the integer of this enum is unknown",
+                line,
+            ),
             ("struct P { int x[3 |>| 2]; };", "the operator `>` is not evaluated", line),
             ("struct P { int x[|sizeof|(int)]; };", "the value of `sizeof` is unknown", line),
             ("struct P { alignas(|double|) int x; };", "this alignment is not supported", line),
