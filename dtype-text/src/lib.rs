@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod declaration;
+mod names;
 pub mod notation;
 pub mod printable;
 pub mod problem;

@@ -8,7 +8,6 @@ mod attributes;
 mod constants;
 mod items;
 mod messages;
-pub(super) mod names;
 mod nesting;
 mod ours;
 mod types;

@@ -17,7 +17,7 @@ const MAX_FIELDS: usize = 4096;
 pub(super) struct Target {
     pub(super) name: &'static str,
     /// The type for a basic datatype, if there is one.
-    pub(super) basic: fn(Basic) -> Option<String>,
+    pub(super) basic: fn(Basic) -> Option<&'static str>,
     /// Whether a word cannot be a name.
     pub(super) is_reserved: fn(&str) -> bool,
     /// Whether a word cannot be a name even with an escape.
@@ -471,7 +471,7 @@ impl Builder<'_> {
         let mut gap = |fields: &mut Vec<Field>, from: u64, to: u64| {
             let name = format!("_pad{gaps}");
             gaps += 1;
-            let (ty, lengths) = (byte.clone(), vec![to - from]);
+            let (ty, lengths) = (byte.to_owned(), vec![to - from]);
             let (rename, is_struct, is_gap) = (None, false, true);
             fields.push(Field { name, rename, ty, is_struct, lengths, offset: from, is_gap });
         };
@@ -484,7 +484,7 @@ impl Builder<'_> {
                 Element::Basic(basic) => {
                     let language = self.target.name;
                     let ty = (self.target.basic)(basic);
-                    (ty.ok_or(ExportError::NoType { basic, language })?, false)
+                    (ty.ok_or(ExportError::NoType { basic, language })?.to_owned(), false)
                 }
                 Element::Struct(index) => (self.declarations.structs[index].name.clone(), true),
             };
