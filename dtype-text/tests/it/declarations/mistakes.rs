@@ -317,6 +317,13 @@ fn in_attributes_of_rust() {
                 "the attribute `ub` is not supported",
                 "",
             ),
+            ("#[repr(C |u8|, packed(2))] struct P { a: u8, b: f64 }", "expected `,`", ""),
+            (
+                "#[repr(C, |align(3)|)] struct P { a: u8 }",
+                "an alignment is a power of two, at most 2^28",
+                "",
+            ),
+            ("#[repr(|simd|)] struct P { a: u8 }", "unknown representation `simd`", "`align(n)`"),
             (
                 "#[repr(C)] struct P { #[dtype(|skpi|)] x: f64 }",
                 "unknown word `skpi`; on a field, the words are `default`, `lb`, `rename = \"name\"`, `skip`, `ub`, `with = \
