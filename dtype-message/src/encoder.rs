@@ -110,8 +110,21 @@ impl<'a> Encoder<'a> {
         count: usize,
         framing: Framing,
     ) -> Result<Self, Error> {
-        let source = Source::Stream(ty.packer(from, count)?, pack_stream);
-        Self::from_source(Header::of_type(ty, count, framing)?, &(), source)
+        Self::with_packer(Header::of_type(ty, count, framing)?, ty.packer(from, count)?)
+    }
+
+    /// The frame with this header whose payload is the rest of a packer's stream.
+    ///
+    /// # Errors
+    ///
+    /// [`PackedLength`](dtype_runtime::Error::PackedLength) inside [`Error::Records`] if the rest is not as long as the header
+    /// says.
+    pub fn with_packer(header: Header, packer: Packer<'a>) -> Result<Self, Error> {
+        let (expected, actual) = (header.payload_len(), packer.remaining());
+        if expected != actual {
+            return Err(dtype_runtime::Error::PackedLength { expected, actual }.into());
+        }
+        Self::from_source(header, &(), Source::Stream(packer, pack_stream))
     }
 
     fn from_source<H: Datatype>(
