@@ -26,12 +26,12 @@ impl<'a, T: Object> In<'a, T> {
     /// # Safety
     ///
     /// The pointer must be null or a pointer that this library returned, and its object not be released during `'a`.
-    #[inline]
+    #[inline(always)]
     pub(crate) unsafe fn new(pointer: *const T) -> Self {
         Self(pointer, PhantomData)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn get(self, argument: &'static str) -> Result<&'a T::Value, Failure> {
         // SAFETY: what `new` was promised.
         unsafe { handle::get(self.0, argument) }
@@ -53,19 +53,19 @@ impl<T> Out<T> {
     /// # Safety
     ///
     /// The pointer must be null or valid for writing a `T` until the function returns.
-    #[inline]
+    #[inline(always)]
     pub(crate) unsafe fn new(pointer: *mut T) -> Self {
         Self(pointer)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn place(self, argument: &'static str) -> Result<Place<T>, Failure> {
         let place = NonNull::new(self.0).ok_or(Failure::Null(argument))?;
         if place.is_aligned() { Ok(Place(place)) } else { Err(misaligned(argument)) }
     }
 
     /// For a result that the caller may not want.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn put_if_wanted(self, value: T) {
         if let Ok(place) = self.place("out") {
             place.put(value);
@@ -74,7 +74,7 @@ impl<T> Out<T> {
 }
 
 impl<T> Place<T> {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn put(self, value: T) {
         // SAFETY: not null and aligned, so valid for writing, as `Out::new` was promised.
         unsafe { self.0.write(value) }
@@ -94,18 +94,21 @@ impl<'a, T> Array<'a, T> {
     /// # Safety
     ///
     /// The pointer must be null, or valid for reading so many `T` during `'a`, in which nothing writes them.
-    #[inline]
+    #[inline(always)]
     pub(crate) unsafe fn new(pointer: *const T, number: usize) -> Self {
         Self(pointer, number, PhantomData)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn get(self, argument: &'static str) -> Result<&'a [T], Failure> {
         let Self(pointer, number, _) = self;
         check::<T>(pointer, number, argument)?;
+        if number == 0 {
+            return Ok(&[]);
+        }
         // SAFETY: not null and aligned, so valid for so many values, as `new` was promised; they are in one allocation, as all
         // arrays of C are. Memory from other languages counts as initialised.
-        Ok(if number == 0 { &[] } else { unsafe { slice::from_raw_parts(pointer, number) } })
+        Ok(unsafe { slice::from_raw_parts(pointer, number) })
     }
 }
 
@@ -117,7 +120,7 @@ impl<'a, T> Room<'a, T> {
     ///
     /// The pointer must be null, or valid for writing so many `T` during `'a`, in which nothing else accesses them; any bytes
     /// make a `T`.
-    #[inline]
+    #[inline(always)]
     pub(crate) unsafe fn new(pointer: *mut T, number: usize) -> Self {
         Self(pointer, number, PhantomData)
     }
@@ -131,17 +134,16 @@ impl<'a, T> Room<'a, T> {
         self.1
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn get(self, argument: &'static str) -> Result<&'a mut [T], Failure> {
         let Self(pointer, number, _) = self;
         check::<T>(pointer, number, argument)?;
+        if number == 0 {
+            return Ok(&mut []);
+        }
         // SAFETY: not null and aligned, so valid for so many values that nothing else accesses, as `new` was promised. Memory
         // from other languages counts as initialised, and any bytes make a value.
-        Ok(if number == 0 {
-            &mut []
-        } else {
-            unsafe { slice::from_raw_parts_mut(pointer, number) }
-        })
+        Ok(unsafe { slice::from_raw_parts_mut(pointer, number) })
     }
 }
 
@@ -166,7 +168,7 @@ impl Room<'_, u8> {
 }
 
 /// Checks a pointer to so many values.
-#[inline]
+#[inline(always)]
 fn check<T>(pointer: *const T, number: usize, argument: &'static str) -> Result<(), Failure> {
     if number == 0 {
         return Ok(());

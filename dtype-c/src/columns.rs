@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 use std::ops::Range;
+use std::slice;
 
 use dtype_runtime::outline::{Outline, Parts};
 use dtype_runtime::{Committed, Error, Type};
@@ -18,7 +19,7 @@ objects! {
 }
 
 /// Bytes of records that are copied at a time, so that each column finds them in the first-level cache.
-const BATCH: u64 = 16_384;
+const BATCH: usize = 16_384;
 
 /// A type whose members are columns.
 #[derive(Debug)]
@@ -37,7 +38,8 @@ impl Columns {
                 Parts::Members(members, _) => {
                     let alone = |member: &dtype_runtime::types::Member| {
                         let (length, place) = (member.blocklength, member.displacement);
-                        let one = Type::structure(&[length], &[place], &[member.ty.clone()])?;
+                        let one =
+                            Type::structure(&[length], &[place], slice::from_ref(&member.ty))?;
                         Ok(Type::resized(&one, ty.lb(), ty.extent())?.commit())
                     };
                     break members.iter().map(alone).collect::<Result<Vec<_>, Error>>()?;
@@ -71,19 +73,17 @@ impl Columns {
                 "number is {number}, expected {expected} columns"
             )));
         }
-        memory.check(&self.whole, count)?;
+        let data = memory.check(&self.whole, count)?;
         for ((member, array), size) in self.members.iter().zip(arrays).zip(sizes) {
             let needed = member.packed_size(count)?;
-            if !array.is_null() && *size < needed {
+            if array.is_null() {
+                continue;
+            }
+            if *size < needed {
                 let (needed, available) = (needed as u64, *size as u64);
                 return Err(Error::DestinationTooSmall { needed, available }.into());
             }
-            memory.check_apart(
-                &self.whole,
-                count,
-                array.cast_const(),
-                if array.is_null() { 0 } else { needed },
-            )?;
+            data.check_apart(&self.whole, count, array.cast_const(), needed)?;
         }
         Ok(())
     }
@@ -97,14 +97,17 @@ impl Columns {
         arrays: &[*mut u8],
         mut copy: impl FnMut(&Committed, *mut u8, *mut u8, usize) -> Result<(), Error>,
     ) -> Result<(), Failure> {
-        let extent = self.whole.extent();
-        let at_a_time = usize::try_from(BATCH / extent.unsigned_abs().max(1)).unwrap_or(0).max(64);
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "addresses are the same modulo their width"
+        )]
+        let extent = self.whole.extent() as isize;
+        let at_a_time = (BATCH / extent.unsigned_abs().max(1)).max(64);
         let mut first = 0;
         while first < count {
             let records = at_a_time.min(count - first);
             // All records lie in the memory, so no number overflows.
-            let origin =
-                memory.origin.wrapping_offset((first as isize).wrapping_mul(extent as isize));
+            let origin = memory.origin.wrapping_offset((first as isize).wrapping_mul(extent));
             for (member, array) in self.members.iter().zip(arrays) {
                 if !array.is_null() {
                     let column = array.wrapping_add(first * member.packed_size(1)?);

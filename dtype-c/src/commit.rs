@@ -36,7 +36,7 @@ impl Prepared {
         Ok(Self { ty, conversion, checks: None })
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn packed_size(&self, count: usize) -> Result<usize, Failure> {
         Ok(match &self.conversion {
             None => self.ty.packed_size(count)?,

@@ -202,7 +202,7 @@ fn report(failure: &Failure) -> dtype_error {
 
 /// Runs the body of a function of `dtype.h`, and turns its failure, or a panic, into a code. A panic ends the program where the
 /// library was compiled to abort.
-#[inline]
+#[inline(always)]
 pub(crate) fn boundary(body: impl FnOnce() -> Result<(), Failure>) -> dtype_error {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => DTYPE_OK,

@@ -9,7 +9,7 @@ use crate::arguments::{Array, In, Out, Room};
 use crate::commit::{Prepared, dtype_committed};
 use crate::error::{Failure, boundary, dtype_error};
 use crate::handle::{Exclusive, objects, release};
-use crate::memory::Memory;
+use crate::memory::{Data, Memory};
 
 objects! {
     /// A packed stream that is read.
@@ -21,9 +21,9 @@ objects! {
 /// A stream, and where its data lie: fragments must be apart from them.
 #[derive(Debug)]
 pub struct Stream<S> {
-    stream: S,
+    state: S,
     prepared: Prepared,
-    memory: Memory,
+    data: Data,
     count: usize,
 }
 
@@ -86,15 +86,15 @@ impl<S> Stream<S> {
         count: usize,
         make: impl FnOnce() -> Result<S, Failure>,
     ) -> Result<Exclusive<Self>, Failure> {
-        memory.check(&prepared.ty, count)?;
+        let data = memory.check(&prepared.ty, count)?;
         prepared.packed_size(count)?;
-        let stream = make()?;
-        Ok(Exclusive::new(Self { stream, prepared: prepared.clone(), memory, count }))
+        let state = make()?;
+        Ok(Exclusive::new(Self { state, prepared: prepared.clone(), data, count }))
     }
 
-    #[inline]
+    #[inline(always)]
     fn check_apart(&self, bytes: *const u8, len: usize) -> Result<(), Failure> {
-        self.memory.check_apart(&self.prepared.ty, self.count, bytes, len)
+        self.data.check_apart(&self.prepared.ty, self.count, bytes, len)
     }
 }
 
@@ -150,7 +150,7 @@ pub unsafe extern "C" fn dtype_packer_pack(
         let packed = packed.place("packed")?;
         packer.check_apart(out.address(), out.len())?;
         let out = out.get("out")?;
-        packed.put(match &mut packer.stream {
+        packed.put(match &mut packer.state {
             Packing::Native(stream) => stream.pack(out),
             Packing::Converted(stream) => stream.pack(out)?,
         });
@@ -172,7 +172,7 @@ pub unsafe extern "C" fn dtype_packer_seek(
     let packer = unsafe { In::new(packer) };
     boundary(|| {
         let mut packer = packer.get("packer")?.lock()?;
-        Ok(either!(Packing, &mut packer.stream, stream => stream.set_position(position))?)
+        Ok(either!(Packing, &mut packer.state, stream => stream.set_position(position))?)
     })
 }
 
@@ -192,8 +192,8 @@ pub unsafe extern "C" fn dtype_packer_where(
         unsafe { (In::new(packer), Out::new(position), Out::new(remaining)) };
     boundary(|| {
         let packer = packer.get("packer")?.lock()?;
-        position.put_if_wanted(either!(Packing, &packer.stream, stream => stream.position()));
-        remaining.put_if_wanted(either!(Packing, &packer.stream, stream => stream.remaining()));
+        position.put_if_wanted(either!(Packing, &packer.state, stream => stream.position()));
+        remaining.put_if_wanted(either!(Packing, &packer.state, stream => stream.remaining()));
         Ok(())
     })
 }
@@ -255,7 +255,7 @@ pub unsafe extern "C" fn dtype_unpacker_unpack(
         let mut unpacker = unpacker.get("unpacker")?.lock()?;
         let (bytes, unpacked) = (bytes.get("bytes")?, unpacked.place("unpacked")?);
         unpacker.check_apart(bytes.as_ptr(), bytes.len())?;
-        unpacked.put(either!(Unpacking, &mut unpacker.stream, stream => stream.unpack(bytes))?);
+        unpacked.put(either!(Unpacking, &mut unpacker.state, stream => stream.unpack(bytes))?);
         Ok(())
     })
 }
@@ -274,7 +274,7 @@ pub unsafe extern "C" fn dtype_unpacker_seek(
     let unpacker = unsafe { In::new(unpacker) };
     boundary(|| {
         let mut unpacker = unpacker.get("unpacker")?.lock()?;
-        Ok(either!(Unpacking, &mut unpacker.stream, stream => stream.set_position(position))?)
+        Ok(either!(Unpacking, &mut unpacker.state, stream => stream.set_position(position))?)
     })
 }
 
@@ -294,8 +294,8 @@ pub unsafe extern "C" fn dtype_unpacker_where(
         unsafe { (In::new(unpacker), Out::new(position), Out::new(remaining)) };
     boundary(|| {
         let unpacker = unpacker.get("unpacker")?.lock()?;
-        position.put_if_wanted(either!(Unpacking, &unpacker.stream, stream => stream.position()));
-        remaining.put_if_wanted(either!(Unpacking, &unpacker.stream, stream => stream.remaining()));
+        position.put_if_wanted(either!(Unpacking, &unpacker.state, stream => stream.position()));
+        remaining.put_if_wanted(either!(Unpacking, &unpacker.state, stream => stream.remaining()));
         Ok(())
     })
 }

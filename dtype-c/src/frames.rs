@@ -134,7 +134,8 @@ pub unsafe extern "C" fn dtype_frame_encode(
         // SAFETY: the data are readable during the call, for as long as the encoder lives.
         let mut encoder = unsafe { encoder(prepared, memory, count, framing)? };
         let needed = encoder.header().frame_len();
-        memory.check_apart(&prepared.ty, count, out.address(), out.len())?;
+        let data = memory.check(&prepared.ty, count)?;
+        data.check_apart(&prepared.ty, count, out.address(), out.len())?;
         let (size, out) = (size.place("size")?, out.get("out")?);
         let available = out.len() as u64;
         size.put(usize::try_from(needed).unwrap_or(usize::MAX));

@@ -95,7 +95,7 @@ pub(crate) fn new<T: Object>(value: T::Value) -> *mut T {
 /// # Safety
 ///
 /// The pointer must be null, or one that [`new`] has returned, for an object of any kind.
-#[inline]
+#[inline(always)]
 unsafe fn handle<T: Object>(
     pointer: *const T,
     argument: &'static str,
@@ -116,7 +116,7 @@ unsafe fn handle<T: Object>(
 ///
 /// The pointer must be null, or one that [`new`] has returned, for an object of any kind. No other thread may release the last
 /// reference in the lifetime `'a`.
-#[inline]
+#[inline(always)]
 pub(crate) unsafe fn get<'a, T: Object>(
     pointer: *const T,
     argument: &'static str,
@@ -180,7 +180,7 @@ impl<T> Exclusive<T> {
     }
 
     /// Access to the value until the guard is dropped; an error if another call has it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn lock(&self) -> Result<Guard<'_, T>, Failure> {
         if self.is_busy.swap(true, Ordering::Acquire) {
             Err(Failure::Busy)
@@ -210,7 +210,7 @@ impl<T> DerefMut for Guard<'_, T> {
 }
 
 impl<T> Drop for Guard<'_, T> {
-    #[inline]
+    #[inline(always)]
     fn drop(&mut self) {
         self.0.is_busy.store(false, Ordering::Release);
     }

@@ -8,14 +8,18 @@ use crate::error::Failure;
 const UNBOUNDED: usize = usize::MAX;
 
 /// The memory around the origin of the first instance, as a caller passes it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) struct Memory {
     pub(crate) origin: *mut u8,
     size: usize,
 }
 
-// SAFETY: an address. What is accessed there, and when, is decided where it is used.
-unsafe impl Send for Memory {}
+/// The addresses from the first to the last byte of data of some instances.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Data {
+    start: i128,
+    end: i128,
+}
 
 impl Memory {
     /// The bytes from the origin on are accessed only where data of instances lie that [`check`](Self::check) accepted.
@@ -23,31 +27,34 @@ impl Memory {
         Self { origin: origin.cast_mut().cast(), size }
     }
 
-    /// Checks that the data of `count` instances lie in the memory.
-    #[inline]
-    pub(crate) fn check(self, ty: &Committed, count: usize) -> Result<(), Failure> {
-        if self.size != UNBOUNDED {
+    /// Checks that the data of `count` instances lie in the memory, and returns where.
+    #[inline(always)]
+    pub(crate) fn check(self, ty: &Committed, count: usize) -> Result<Data, Failure> {
+        let Some(span) = ty.span(count) else { return Ok(Data { start: 0, end: 0 }) };
+        let is_within = span.start >= 0 && span.end <= self.size as i128;
+        if !is_within && self.size != UNBOUNDED {
             ty.check_span(self.size as u64, 0, count)?;
         }
-        if self.origin.is_null() && ty.span(count).is_some() {
+        if self.origin.is_null() {
             return Err(Failure::Null("memory"));
         }
-        Ok(())
+        let origin = self.origin.addr() as i128;
+        Ok(Data { start: origin + span.start, end: origin + span.end })
     }
+}
 
-    /// Refuses bytes that lie between the first and the last byte of data of `count` instances.
-    #[inline]
-    pub(crate) fn check_apart(
+impl Data {
+    /// Refuses bytes that lie between the first and the last byte of the data, which are those of `count` instances.
+    #[inline(always)]
+    pub(crate) fn check_apart<T>(
         self,
         ty: &Committed,
         count: usize,
-        bytes: *const u8,
+        bytes: *const T,
         len: usize,
     ) -> Result<(), Failure> {
-        let Some(span) = ty.span(count) else { return Ok(()) };
-        let (origin, bytes) = (self.origin.addr() as i128, bytes.addr() as i128);
-        let is_before = bytes + len as i128 <= origin + span.start;
-        if len == 0 || is_before || bytes >= origin + span.end {
+        let bytes = bytes.addr() as i128;
+        if len == 0 || bytes + len as i128 <= self.start || bytes >= self.end {
             return Ok(());
         }
         // A count that memory cannot address reaches everywhere.

@@ -31,8 +31,8 @@ pub unsafe extern "C" fn dtype_pack(
     boundary(|| {
         let prepared = committed.get("committed")?;
         let memory = Memory::new(memory, memory_size);
-        memory.check(&prepared.ty, count)?;
-        memory.check_apart(&prepared.ty, count, out.address(), out.len())?;
+        let data = memory.check(&prepared.ty, count)?;
+        data.check_apart(&prepared.ty, count, out.address(), out.len())?;
         // SAFETY: the data of `count` instances are initialised and readable: the caller promises that of the memory in which
         // they lie, as just checked, or of all data if it has no bound. They are apart from `out`.
         let done = unsafe {
@@ -76,8 +76,8 @@ pub unsafe extern "C" fn dtype_unpack(
         let prepared = committed.get("committed")?;
         let memory = Memory::new(memory, memory_size);
         let packed = packed.get("packed")?;
-        memory.check(&prepared.ty, count)?;
-        memory.check_apart(&prepared.ty, count, packed.as_ptr(), packed.len())?;
+        let data = memory.check(&prepared.ty, count)?;
+        data.check_apart(&prepared.ty, count, packed.as_ptr(), packed.len())?;
         // SAFETY: the data of `count` instances are writable: the caller promises that of the memory in which they lie, as just
         // checked, or of all data if it has no bound. They are apart from `packed`.
         unsafe { unpack(prepared, packed, memory.origin, count) }
@@ -87,7 +87,7 @@ pub unsafe extern "C" fn dtype_unpack(
 /// # Safety
 ///
 /// The data of `count` instances must be writable at their displacements from `origin`, and apart from `packed`.
-#[inline]
+#[inline(always)]
 unsafe fn unpack(
     prepared: &Prepared,
     packed: &[u8],

@@ -122,7 +122,8 @@ static void segments(void)
     dtype_committed *type = committed(particle_type());
     uint64_t pieces = 0;
     OK(dtype_segment_count(type, 50, 0, &pieces));
-    CHECK(pieces == 100);
+    /* The last field of a record touches the first one of the next. */
+    CHECK(pieces == 51);
     int ends[2];
     CHECK(pipe(ends) == 0);
     /* As if `writev` took all of the pieces but the last byte. */
@@ -217,6 +218,7 @@ static void checks(void)
     dtype_committed *type = committed(particle_type()), *checked = NULL;
     OK(dtype_checked(type, fields, 1, &checked));
     particle all[3], back[3], before[3];
+    memset(back, 0, sizeof back);
     fill(all, 3);
     all[2].kind = -14;
     unsigned char bytes[3 * PACKED];
