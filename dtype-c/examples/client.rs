@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .map(|i: u32| Reading {
             value: i.into(),
             unit: units[i as usize % 3],
-            valid: i % 2 == 0,
+            valid: i.is_multiple_of(2),
             sensor: i,
         })
         .collect();

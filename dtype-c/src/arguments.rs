@@ -1,6 +1,7 @@
 //! The pointers that C programs pass, made into values that safe code checks and uses.
 //!
-//! Each wrapper is made once, at the start of a function, where the function's promise about the pointer is at hand.
+//! Each wrapper is made once, where a function begins and its promise about the pointer is at hand, with the argument's name for
+//! errors.
 
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -8,43 +9,35 @@ use std::slice;
 
 use dtype_runtime::Error;
 
-use crate::error::Failure;
+use crate::error::{DTYPE_ERROR_TEXT, Failure};
 use crate::handle::{self, Object};
 
 /// A handle.
-pub(crate) struct In<'a, T: Object>(*const T, PhantomData<&'a T::Value>);
-
-impl<T: Object> Clone for In<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T: Object> Copy for In<'_, T> {}
+pub(crate) struct In<'a, T: Object>(*const T, &'static str, PhantomData<&'a T::Value>);
 
 impl<'a, T: Object> In<'a, T> {
     /// # Safety
     ///
     /// The pointer must be null or a pointer that this library returned, and its object not be released during `'a`.
     #[inline(always)]
-    pub(crate) unsafe fn new(pointer: *const T) -> Self {
-        Self(pointer, PhantomData)
+    pub(crate) unsafe fn new(pointer: *const T, name: &'static str) -> Self {
+        Self(pointer, name, PhantomData)
     }
 
     #[inline(always)]
-    pub(crate) fn get(self, argument: &'static str) -> Result<&'a T::Value, Failure> {
+    pub(crate) fn get(self) -> Result<&'a T::Value, Failure> {
         // SAFETY: what `new` was promised.
-        unsafe { handle::get(self.0, argument) }
+        unsafe { handle::get(self.0, self.1) }
     }
 
-    pub(crate) fn retain(self, argument: &'static str) -> Result<(), Failure> {
+    pub(crate) fn retain(self) -> Result<(), Failure> {
         // SAFETY: what `new` was promised.
-        unsafe { handle::retain(self.0, argument) }
+        unsafe { handle::retain(self.0, self.1) }
     }
 }
 
 /// A place for a result.
-pub(crate) struct Out<T>(*mut T);
+pub(crate) struct Out<T>(*mut T, &'static str);
 
 /// A place that exists.
 pub(crate) struct Place<T>(NonNull<T>);
@@ -54,22 +47,31 @@ impl<T> Out<T> {
     ///
     /// The pointer must be null or valid for writing a `T` until the function returns.
     #[inline(always)]
-    pub(crate) unsafe fn new(pointer: *mut T) -> Self {
-        Self(pointer)
+    pub(crate) unsafe fn new(pointer: *mut T, name: &'static str) -> Self {
+        Self(pointer, name)
     }
 
     #[inline(always)]
-    pub(crate) fn place(self, argument: &'static str) -> Result<Place<T>, Failure> {
-        let place = NonNull::new(self.0).ok_or(Failure::Null(argument))?;
-        if place.is_aligned() { Ok(Place(place)) } else { Err(misaligned(argument)) }
+    pub(crate) fn place(self) -> Result<Place<T>, Failure> {
+        let place = NonNull::new(self.0).ok_or_else(|| Failure::null(self.1))?;
+        if place.is_aligned() { Ok(Place(place)) } else { Err(misaligned(self.1)) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn put(self, value: T) -> Result<(), Failure> {
+        self.place().map(|place| place.put(value))
     }
 
     /// For a result that the caller may not want.
     #[inline(always)]
-    pub(crate) fn put_if_wanted(self, value: T) {
-        if let Ok(place) = self.place("out") {
-            place.put(value);
-        }
+    pub(crate) fn put_if_wanted(self, value: T) -> Result<(), Failure> {
+        if self.0.is_null() { Ok(()) } else { self.put(value) }
+    }
+}
+
+impl<T: Object> Out<*mut T> {
+    pub(crate) fn put_new(self, value: T::Value) -> Result<(), Failure> {
+        self.place().map(|place| place.put_new(value))
     }
 }
 
@@ -88,21 +90,21 @@ impl<T: Object> Place<*mut T> {
 }
 
 /// An array that the library reads.
-pub(crate) struct Array<'a, T>(*const T, usize, PhantomData<&'a [T]>);
+pub(crate) struct Array<'a, T>(*const T, usize, &'static str, PhantomData<&'a [T]>);
 
 impl<'a, T> Array<'a, T> {
     /// # Safety
     ///
     /// The pointer must be null, or valid for reading so many `T` during `'a`, in which nothing writes them.
     #[inline(always)]
-    pub(crate) unsafe fn new(pointer: *const T, number: usize) -> Self {
-        Self(pointer, number, PhantomData)
+    pub(crate) unsafe fn new(pointer: *const T, number: usize, name: &'static str) -> Self {
+        Self(pointer, number, name, PhantomData)
     }
 
     #[inline(always)]
-    pub(crate) fn get(self, argument: &'static str) -> Result<&'a [T], Failure> {
-        let Self(pointer, number, _) = self;
-        check::<T>(pointer, number, argument)?;
+    pub(crate) fn get(self) -> Result<&'a [T], Failure> {
+        let Self(pointer, number, name, _) = self;
+        check::<T>(pointer, number, name)?;
         if number == 0 {
             return Ok(&[]);
         }
@@ -110,10 +112,33 @@ impl<'a, T> Array<'a, T> {
         // arrays of C are. Memory from other languages counts as initialised.
         Ok(unsafe { slice::from_raw_parts(pointer, number) })
     }
+
+    /// The value behind a pointer that may be null.
+    pub(crate) fn optional(self) -> Result<Option<&'a T>, Failure> {
+        if self.0.is_null() { Ok(None) } else { self.get().map(<[T]>::first) }
+    }
+}
+
+impl Array<'_, i64> {
+    /// Numbers that must not be negative.
+    pub(crate) fn naturals(self) -> Result<Vec<u64>, Failure> {
+        let name = self.2;
+        self.get()?.iter().map(|number| natural(*number, name)).collect()
+    }
+}
+
+impl<'a> Array<'a, u8> {
+    pub(crate) fn text(self) -> Result<&'a str, Failure> {
+        let name = self.2;
+        let text = std::str::from_utf8(self.get()?);
+        text.map_err(|error| {
+            Failure::Other(DTYPE_ERROR_TEXT, format!("{name} is not UTF-8: {error}"))
+        })
+    }
 }
 
 /// An array that the library writes.
-pub(crate) struct Room<'a, T>(*mut T, usize, PhantomData<&'a mut [T]>);
+pub(crate) struct Room<'a, T>(*mut T, usize, &'static str, PhantomData<&'a mut [T]>);
 
 impl<'a, T> Room<'a, T> {
     /// # Safety
@@ -121,23 +146,20 @@ impl<'a, T> Room<'a, T> {
     /// The pointer must be null, or valid for writing so many `T` during `'a`, in which nothing else accesses them; any bytes
     /// make a `T`.
     #[inline(always)]
-    pub(crate) unsafe fn new(pointer: *mut T, number: usize) -> Self {
-        Self(pointer, number, PhantomData)
+    pub(crate) unsafe fn new(pointer: *mut T, number: usize, name: &'static str) -> Self {
+        Self(pointer, number, name, PhantomData)
     }
 
     /// Where the array is, before anything is written.
-    pub(crate) fn address(&self) -> *const T {
-        self.0
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.1
+    #[inline(always)]
+    pub(crate) fn place(&self) -> (*const T, usize) {
+        (self.0, self.1)
     }
 
     #[inline(always)]
-    pub(crate) fn get(self, argument: &'static str) -> Result<&'a mut [T], Failure> {
-        let Self(pointer, number, _) = self;
-        check::<T>(pointer, number, argument)?;
+    pub(crate) fn get(self) -> Result<&'a mut [T], Failure> {
+        let Self(pointer, number, name, _) = self;
+        check::<T>(pointer, number, name)?;
         if number == 0 {
             return Ok(&mut []);
         }
@@ -150,7 +172,7 @@ impl<'a, T> Room<'a, T> {
 impl Room<'_, u8> {
     /// Writes all of these bytes to the front, and sets `size` to their number, even if there is no room for them.
     pub(crate) fn fill(self, size: Out<usize>, bytes: &[u8]) -> Result<(), Failure> {
-        let (size, out) = (size.place("size")?, self.get("out")?);
+        let (size, out) = (size.place()?, self.get()?);
         size.put(bytes.len());
         let (needed, available) = (bytes.len() as u64, out.len() as u64);
         let out = out.get_mut(..bytes.len());
@@ -169,42 +191,26 @@ impl Room<'_, u8> {
 
 /// Checks a pointer to so many values.
 #[inline(always)]
-fn check<T>(pointer: *const T, number: usize, argument: &'static str) -> Result<(), Failure> {
-    if number == 0 {
-        return Ok(());
+fn check<T>(pointer: *const T, number: usize, name: &'static str) -> Result<(), Failure> {
+    let most = isize::MAX as usize / size_of::<T>();
+    match number {
+        0 => Ok(()),
+        _ if pointer.is_null() => Err(Failure::null(name)),
+        _ if number > most => {
+            Err(Failure::argument(format!("{name}: {number} elements, expected at most {most}")))
+        }
+        _ if pointer.is_aligned() => Ok(()),
+        _ => Err(misaligned(name)),
     }
-    if pointer.is_null() {
-        return Err(Failure::Null(argument));
-    }
-    if number > isize::MAX as usize / size_of::<T>() {
-        let most = isize::MAX as usize / size_of::<T>();
-        return Err(Failure::argument(format!(
-            "{argument}: {number} elements, expected at most {most}"
-        )));
-    }
-    if pointer.is_aligned() { Ok(()) } else { Err(misaligned(argument)) }
 }
 
 #[cold]
-fn misaligned(argument: &str) -> Failure {
-    Failure::argument(format!("{argument} is not aligned"))
+fn misaligned(name: &str) -> Failure {
+    Failure::argument(format!("{name} is not aligned"))
 }
 
 /// A number that must not be negative.
-pub(crate) fn natural(number: i64, argument: &'static str) -> Result<u64, Failure> {
-    u64::try_from(number)
-        .map_err(|_| Failure::argument(format!("{argument} is {number}, expected at least 0")))
-}
-
-/// Numbers that must not be negative.
-pub(crate) fn naturals(numbers: &[i64], argument: &'static str) -> Result<Vec<u64>, Failure> {
-    numbers.iter().map(|number| natural(*number, argument)).collect()
-}
-
-/// A text.
-pub(crate) fn text<'a>(bytes: Array<'a, u8>, argument: &'static str) -> Result<&'a str, Failure> {
-    let text = std::str::from_utf8(bytes.get(argument)?);
-    text.map_err(|error| {
-        Failure::Other(crate::error::DTYPE_ERROR_TEXT, format!("{argument} is not UTF-8: {error}"))
-    })
+pub(crate) fn natural(number: i64, name: &'static str) -> Result<u64, Failure> {
+    let text = || format!("{name} is {number}, expected at least 0");
+    u64::try_from(number).map_err(|_| Failure::argument(text()))
 }

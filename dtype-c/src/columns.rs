@@ -1,15 +1,14 @@
 //! Arrays of structs as arrays of their members.
 
-use std::ffi::c_void;
 use std::ops::Range;
 use std::slice;
 
 use dtype_runtime::outline::{Outline, Parts};
 use dtype_runtime::{Committed, Error, Type};
 
-use crate::arguments::{Array, In, Out};
-use crate::error::{Failure, boundary, dtype_error};
-use crate::handle::{objects, release};
+use crate::boundary::{functions, release};
+use crate::error::Failure;
+use crate::handle::objects;
 use crate::memory::Memory;
 use crate::types::dtype_type;
 
@@ -83,7 +82,7 @@ impl Columns {
                 let (needed, available) = (needed as u64, *size as u64);
                 return Err(Error::DestinationTooSmall { needed, available }.into());
             }
-            data.check_apart(&self.whole, count, array.cast_const(), needed)?;
+            data.check_apart(&self.whole, count, (array.cast_const(), needed))?;
         }
         Ok(())
     }
@@ -97,14 +96,10 @@ impl Columns {
         arrays: &[*mut u8],
         mut copy: impl FnMut(&Committed, *mut u8, *mut u8, usize) -> Result<(), Error>,
     ) -> Result<(), Failure> {
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "addresses are the same modulo their width"
-        )]
+        #[expect(clippy::cast_possible_truncation, reason = "the distance of two addresses")]
         let extent = self.whole.extent() as isize;
         let at_a_time = (BATCH / extent.unsigned_abs().max(1)).max(64);
-        let mut first = 0;
-        while first < count {
+        for first in (0..count).step_by(at_a_time) {
             let records = at_a_time.min(count - first);
             // All records lie in the memory, so no number overflows.
             let origin = memory.origin.wrapping_offset((first as isize).wrapping_mul(extent));
@@ -114,115 +109,9 @@ impl Columns {
                     copy(member, origin, column, records)?;
                 }
             }
-            first += records;
         }
         Ok(())
     }
-}
-
-/// Makes the columns of a type.
-///
-/// # Safety
-///
-/// `ty` is null or a handle that lives, `out` null or writable.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dtype_columns_new(
-    ty: *const dtype_type,
-    out: *mut *mut dtype_columns,
-) -> dtype_error {
-    // SAFETY: `ty` is null or a handle, `out` null or writable.
-    let (ty, out) = unsafe { (In::new(ty), Out::new(out)) };
-    boundary(|| {
-        let (ty, out) = (ty.get("type")?, out.place("out")?);
-        out.put_new(Columns::new(ty)?);
-        Ok(())
-    })
-}
-
-/// The end of the columns.
-///
-/// # Safety
-///
-/// `columns` is null or a handle of which the caller owns the reference.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dtype_columns_release(columns: *mut dtype_columns) {
-    // SAFETY: `columns` is null or a handle with the reference of the caller.
-    unsafe { release(columns) }
-}
-
-/// The number of columns.
-///
-/// # Safety
-///
-/// `columns` is null or a handle that lives, `out` null or writable.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dtype_columns_number(
-    columns: *const dtype_columns,
-    out: *mut usize,
-) -> dtype_error {
-    // SAFETY: `columns` is null or a handle, `out` null or writable.
-    let (columns, out) = unsafe { (In::new(columns), Out::new(out)) };
-    boundary(|| {
-        let (columns, out) = (columns.get("columns")?, out.place("out")?);
-        out.put(columns.members.len());
-        Ok(())
-    })
-}
-
-/// Bytes of one record in a column.
-///
-/// # Safety
-///
-/// `columns` is null or a handle that lives, `out` null or writable.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dtype_columns_width(
-    columns: *const dtype_columns,
-    column: usize,
-    out: *mut usize,
-) -> dtype_error {
-    // SAFETY: `columns` is null or a handle, `out` null or writable.
-    let (columns, out) = unsafe { (In::new(columns), Out::new(out)) };
-    boundary(|| {
-        let (columns, out) = (columns.get("columns")?, out.place("out")?);
-        out.put(columns.width(column)?);
-        Ok(())
-    })
-}
-
-/// Copies records to columns.
-///
-/// # Safety
-///
-/// `columns` is null or a handle that lives. `memory` is null, or initialised and readable wherever the data of the records lie,
-/// or for `memory_size` bytes. `arrays` and `sizes` are null or have `number` elements, and each array is null or writable for its
-/// size.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dtype_columns_split(
-    columns: *const dtype_columns,
-    memory: *const c_void,
-    memory_size: usize,
-    count: usize,
-    arrays: *const *mut c_void,
-    sizes: *const usize,
-    number: usize,
-) -> dtype_error {
-    // SAFETY: `columns` is null or a handle, the arrays are null or have `number` elements.
-    let (columns, arrays, sizes) = unsafe {
-        (In::new(columns), Array::new(arrays.cast::<*mut u8>(), number), Array::new(sizes, number))
-    };
-    boundary(|| {
-        let columns = columns.get("columns")?;
-        let memory = Memory::new(memory, memory_size);
-        let (arrays, sizes) = (arrays.get("arrays")?, sizes.get("sizes")?);
-        columns.check(memory, count, arrays, sizes)?;
-        check_disjoint(columns, count, arrays)?;
-        columns.each_batch(memory, count, arrays, |member, origin, column, records| {
-            let range = 0..member.packed_size(records)? as u64;
-            // SAFETY: the data of all records are readable and those of the column have room: the caller promises that of the
-            // memories, whose sizes were just checked. They do not overlap.
-            unsafe { member.pack_range_raw(origin, records, range, column) }
-        })
-    })
 }
 
 /// Refuses columns that overlap one another.
@@ -240,31 +129,45 @@ fn check_disjoint(columns: &Columns, count: usize, arrays: &[*mut u8]) -> Result
     if overlap { Err(Failure::overlap()) } else { Ok(()) }
 }
 
-/// Copies columns to records.
-///
-/// # Safety
-///
-/// `columns` is null or a handle that lives. `arrays` and `sizes` are null or have `number` elements, and each array is null or
-/// readable for its size. `memory` is null, or writable wherever the data of the records lie, or for `memory_size` bytes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dtype_columns_join(
-    columns: *const dtype_columns,
-    arrays: *const *const c_void,
-    sizes: *const usize,
-    number: usize,
-    memory: *mut c_void,
-    memory_size: usize,
-    count: usize,
-) -> dtype_error {
-    // SAFETY: `columns` is null or a handle, the arrays are null or have `number` elements.
-    let (columns, arrays, sizes) = unsafe {
-        (In::new(columns), Array::new(arrays.cast::<*mut u8>(), number), Array::new(sizes, number))
-    };
-    boundary(|| {
-        let columns = columns.get("columns")?;
-        let memory = Memory::new(memory, memory_size);
-        let (arrays, sizes) = (arrays.get("arrays")?, sizes.get("sizes")?);
-        columns.check(memory, count, arrays, sizes)?;
+functions! { COLUMNS:
+    /// Makes the columns of a type.
+    fn dtype_columns_new(object: [&dtype_type], out: [new dtype_columns]) {
+        out.put_new(Columns::new(object.get()?)?)
+    }
+
+    /// The number of columns.
+    fn dtype_columns_number(columns: [&dtype_columns], out: [out usize]) {
+        out.put(columns.get()?.members.len())
+    }
+
+    /// Bytes of one record in a column.
+    fn dtype_columns_width(columns: [&dtype_columns], column: usize, out: [out usize]) {
+        out.put(columns.get()?.width(column)?)
+    }
+
+    /// Copies records to columns.
+    fn dtype_columns_split(
+        columns: [&dtype_columns], memory: [memory; memory_size], memory_size: usize, count: usize,
+        arrays: [mut pointers; number], sizes: [usize; number], number: usize
+    ) {
+        let (columns, arrays) = (columns.get()?, arrays.get()?);
+        columns.check(memory, count, arrays, sizes.get()?)?;
+        check_disjoint(columns, count, arrays)?;
+        columns.each_batch(memory, count, arrays, |member, origin, column, records| {
+            let range = 0..member.packed_size(records)? as u64;
+            // SAFETY: the data of all records are readable and those of the column have room: the caller promises that of the
+            // memories, whose sizes were just checked. They do not overlap.
+            unsafe { member.pack_range_raw(origin, records, range, column) }
+        })
+    }
+
+    /// Copies columns to records.
+    fn dtype_columns_join(
+        columns: [&dtype_columns], arrays: [pointers; number], sizes: [usize; number],
+        number: usize, memory: [mut memory; memory_size], memory_size: usize, count: usize
+    ) {
+        let (columns, arrays) = (columns.get()?, arrays.get()?);
+        columns.check(memory, count, arrays, sizes.get()?)?;
         columns.whole.check_overlap(count)?;
         columns.each_batch(memory, count, arrays, |member, origin, column, records| {
             let range = 0..member.packed_size(records)? as u64;
@@ -272,5 +175,7 @@ pub unsafe extern "C" fn dtype_columns_join(
             // memories, whose sizes were just checked. They do not overlap, nor do the records.
             unsafe { member.unpack_range_raw(column, range, origin, records) }
         })
-    })
+    }
 }
+
+release!(dtype_columns_release, dtype_columns);

@@ -7,9 +7,10 @@ use dtype_runtime::explain::ExplainStyle;
 use dtype_runtime::representation::{Architecture, ByteOrder, Widths};
 use dtype_runtime::{Committed, Representation, Type};
 
-use crate::arguments::{Array, In, Out, Room, text};
-use crate::error::{Failure, boundary, dtype_error};
-use crate::handle::{objects, release};
+use crate::arguments::Array;
+use crate::boundary::{functions, release, structs};
+use crate::error::Failure;
+use crate::handle::objects;
 use crate::types::dtype_type;
 
 objects! {
@@ -55,31 +56,14 @@ impl Prepared {
     }
 }
 
-/// `dtype_architecture` of `dtype.h`.
-#[allow(non_camel_case_types, reason = "the name in dtype.h")]
-#[allow(missing_docs, reason = "dtype.h has them")]
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct dtype_architecture {
-    pub order: i32,
-    pub long_bytes: u8,
-    pub address_bytes: u8,
-    pub wide_char_bytes: u8,
-    pub logical_bytes: u8,
-}
-
-/// `dtype_values` of `dtype.h`.
-#[allow(non_camel_case_types, reason = "the name in dtype.h")]
-#[allow(missing_docs, reason = "dtype.h has them")]
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct dtype_values {
-    pub element: u64,
-    pub count: u64,
-    pub name: *const c_char,
-    pub name_length: usize,
-    pub values: *const u64,
-    pub number: usize,
+structs! { COMMITTED_STRUCTS:
+    dtype_architecture {
+        order: i32, long_bytes: u8, address_bytes: u8, wide_char_bytes: u8, logical_bytes: u8,
+    }
+    dtype_values {
+        element: u64, count: u64, name: *const c_char, name_length: usize, values: *const u64,
+        number: usize,
+    }
 }
 
 fn representation(number: i32) -> Result<Representation, Failure> {
@@ -92,186 +76,88 @@ fn representation(number: i32) -> Result<Representation, Failure> {
     }
 }
 
-/// `MPI_Type_commit`.
-///
-/// # Safety
-///
-/// `ty` is null or a handle that lives, `out` null or writable.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dtype_commit(
-    ty: *const dtype_type,
-    out: *mut *mut dtype_committed,
-) -> dtype_error {
-    // SAFETY: what the caller promises of this function, which is the same.
-    unsafe { dtype_commit_as(ty, 0, out) }
-}
-
-/// As `dtype_commit`, for packed bytes in a representation.
-///
-/// # Safety
-///
-/// `ty` is null or a handle that lives, `out` null or writable.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dtype_commit_as(
-    ty: *const dtype_type,
-    representation: i32,
-    out: *mut *mut dtype_committed,
-) -> dtype_error {
-    // SAFETY: `ty` is null or a handle, `out` null or writable.
-    let (ty, out) = unsafe { (In::new(ty), Out::new(out)) };
-    boundary(|| {
-        let (ty, out) = (ty.get("type")?, out.place("out")?);
-        out.put_new(Prepared::new(ty, self::representation(representation)?)?);
-        Ok(())
-    })
-}
-
-/// As `dtype_commit`, for packed bytes of another machine.
-///
-/// # Safety
-///
-/// `ty` is null or a handle that lives, `machine` null or readable, `out` null or writable.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dtype_commit_for(
-    ty: *const dtype_type,
-    machine: *const dtype_architecture,
-    out: *mut *mut dtype_committed,
-) -> dtype_error {
-    // SAFETY: `ty` is null or a handle, `machine` null or readable, `out` null or writable.
-    let (ty, machine, out) = unsafe { (In::new(ty), Array::new(machine, 1), Out::new(out)) };
-    boundary(|| {
-        let (ty, out) = (ty.get("type")?, out.place("out")?);
-        let machine = machine.get("machine")?[0];
-        let order = match representation(machine.order) {
+impl dtype_architecture {
+    fn representation(self) -> Result<Representation, Failure> {
+        let order = match representation(self.order) {
             Ok(Representation::LittleEndian) => ByteOrder::Little,
             Ok(Representation::BigEndian) => ByteOrder::Big,
             _ => {
-                return Err(Failure::argument(format!(
-                    "order is {}, expected 2 or 3",
-                    machine.order
-                )));
+                return Err(Failure::argument(format!("order is {}, expected 2 or 3", self.order)));
             }
         };
         let or = |bytes, here| if bytes == 0 { here } else { bytes };
         let widths = Widths {
-            long: or(machine.long_bytes, Widths::HOST.long),
-            address: or(machine.address_bytes, Widths::HOST.address),
-            wide_char: or(machine.wide_char_bytes, Widths::HOST.wide_char),
-            logical: or(machine.logical_bytes, Widths::HOST.logical),
+            long: or(self.long_bytes, Widths::HOST.long),
+            address: or(self.address_bytes, Widths::HOST.address),
+            wide_char: or(self.wide_char_bytes, Widths::HOST.wide_char),
+            logical: or(self.logical_bytes, Widths::HOST.logical),
             ..Widths::HOST
         };
-        let machine = Representation::Foreign(Architecture::from_widths(order, widths)?);
-        out.put_new(Prepared::new(ty, machine)?);
-        Ok(())
-    })
+        Ok(Representation::Foreign(Architecture::from_widths(order, widths)?))
+    }
 }
 
-/// The same committed type, with checks of its values.
-///
-/// # Safety
-///
-/// `committed` is null or a handle that lives. `fields` is null or has `number` elements, whose texts and arrays are null or as
-/// long as they say. `out` is null or writable.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dtype_checked(
-    committed: *const dtype_committed,
-    fields: *const dtype_values,
-    number: usize,
-    out: *mut *mut dtype_committed,
-) -> dtype_error {
-    // SAFETY: `committed` is null or a handle, `fields` null or `number` elements, `out` null or writable.
-    let (committed, fields, out) =
-        unsafe { (In::new(committed), Array::new(fields, number), Out::new(out)) };
-    boundary(|| {
-        let (prepared, out) = (committed.get("committed")?, out.place("out")?);
+functions! { COMMITTED:
+    /// `MPI_Type_commit`.
+    fn dtype_commit(object: [&dtype_type], out: [new dtype_committed]) {
+        out.put_new(Prepared::new(object.get()?, Representation::Native)?)
+    }
+
+    /// As `dtype_commit`, for packed bytes in a representation.
+    fn dtype_commit_as(object: [&dtype_type], form: i32, out: [new dtype_committed]) {
+        out.put_new(Prepared::new(object.get()?, representation(form)?)?)
+    }
+
+    /// As `dtype_commit`, for packed bytes of another machine.
+    fn dtype_commit_for(
+        object: [&dtype_type], machine: [dtype_architecture; 1], out: [new dtype_committed]
+    ) {
+        out.put_new(Prepared::new(object.get()?, machine.get()?[0].representation()?)?)
+    }
+
+    /// The same committed type, with checks of its values.
+    fn dtype_checked(
+        committed: [&dtype_committed], fields: [dtype_values; number], number: usize,
+        out: [new dtype_committed]
+    ) {
+        let prepared = committed.get()?;
         let mut checks = ValueChecks::new(&prepared.ty)?;
-        for field in fields.get("fields")? {
-            // SAFETY: the name and the values are null or as long as the field says.
+        for field in fields.get()? {
+            // SAFETY: the name and the values are NULL or as long as the field says, as the section above demands of pointers.
             let (name, values) = unsafe {
-                (
-                    Array::new(field.name.cast(), field.name_length),
-                    Array::new(field.values, field.number),
-                )
+                let name = Array::new(field.name.cast::<u8>(), field.name_length, "fields[i].name");
+                (name, Array::new(field.values, field.number, "fields[i].values"))
             };
             let end = field.element.checked_add(field.count);
             let end = end.ok_or_else(|| Failure::argument("element + count exceeds 64 bits"))?;
             // A number of 64 bits has the same bits with a sign or without.
-            let values = values.get("fields[i].values")?.iter();
-            let values = values.map(|value| i128::from(value.cast_signed()));
-            let name = text(name, "fields[i].name")?;
-            checks.restrict(field.element..end, name, &values.collect::<Vec<_>>())?;
+            let values = values.get()?.iter().map(|value| i128::from(value.cast_signed()));
+            let values = values.collect::<Vec<_>>();
+            checks.restrict(field.element..end, name.text()?, &values)?;
         }
-        out.put_new(Prepared { checks: Some(checks), ..prepared.clone() });
-        Ok(())
-    })
-}
+        out.put_new(Prepared { checks: Some(checks), ..prepared.clone() })
+    }
 
-/// Adds a reference.
-///
-/// # Safety
-///
-/// `committed` is null or a handle that lives.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dtype_committed_retain(committed: *const dtype_committed) -> dtype_error {
-    // SAFETY: `committed` is null or a handle.
-    let committed = unsafe { In::new(committed) };
-    boundary(|| committed.retain("committed"))
-}
+    /// Adds a reference.
+    fn dtype_committed_retain(committed: [&dtype_committed]) { committed.retain() }
 
-/// Removes a reference.
-///
-/// # Safety
-///
-/// `committed` is null or a handle of which the caller owns a reference.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dtype_committed_release(committed: *mut dtype_committed) {
-    // SAFETY: `committed` is null or a handle with a reference of the caller.
-    unsafe { release(committed) }
-}
+    /// `MPI_Pack_size`.
+    fn dtype_packed_size(committed: [&dtype_committed], count: usize, out: [out usize]) {
+        out.put(committed.get()?.packed_size(count)?)
+    }
 
-/// `MPI_Pack_size`.
-///
-/// # Safety
-///
-/// `committed` is null or a handle that lives, `out` null or writable.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dtype_packed_size(
-    committed: *const dtype_committed,
-    count: usize,
-    out: *mut usize,
-) -> dtype_error {
-    // SAFETY: `committed` is null or a handle, `out` null or writable.
-    let (committed, out) = unsafe { (In::new(committed), Out::new(out)) };
-    boundary(|| {
-        let (committed, out) = (committed.get("committed")?, out.place("out")?);
-        out.put(committed.packed_size(count)?);
-        Ok(())
-    })
-}
-
-/// What is executed.
-///
-/// # Safety
-///
-/// `committed` is null or a handle that lives, `out` null or writable for `out_size` bytes, `size` null or writable.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dtype_explain(
-    committed: *const dtype_committed,
-    count: u64,
-    out: *mut c_char,
-    out_size: usize,
-    size: *mut usize,
-) -> dtype_error {
-    // SAFETY: `committed` is null or a handle, `out` null or writable for `out_size` bytes, `size` null or writable.
-    let (committed, out, size) =
-        unsafe { (In::new(committed), Room::new(out.cast::<u8>(), out_size), Out::new(size)) };
-    boundary(|| {
-        let prepared = committed.get("committed")?;
+    /// What is executed.
+    fn dtype_explain(
+        committed: [&dtype_committed], count: u64, out: [mut c_char; out_size], out_size: usize,
+        size: [out usize]
+    ) {
+        let prepared = committed.get()?;
         let style = ExplainStyle::default().with_instances(count);
-        let text = match &prepared.conversion {
+        out.fill_text(size, match &prepared.conversion {
             None => prepared.ty.explain(&style).to_string(),
             Some(conversion) => conversion.explain(&style).to_string(),
-        };
-        out.fill_text(size, text)
-    })
+        })
+    }
 }
+
+release!(dtype_committed_release, dtype_committed);

@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use dtype_message::Error as Message;
 use dtype_runtime::Error as Engine;
@@ -14,61 +13,44 @@ pub type dtype_error = i32;
 macro_rules! codes {
     ($($name:ident = $code:literal, $text:literal;)*) => {
         $(
-            #[doc = $text]
+            /// A code of `dtype.h`.
             pub const $name: dtype_error = $code;
         )*
 
         /// Every code, with its name and what it means.
-        pub const CODES: &[(&CStr, dtype_error, &CStr)] = &[$((
-            // The literals have no zero byte inside.
-            match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
-                Ok(name) => name,
-                Err(_) => c"",
-            },
-            $code,
-            match CStr::from_bytes_with_nul(concat!($text, "\0").as_bytes()) {
-                Ok(text) => text,
-                Err(_) => c"",
-            },
-        ),)*];
+        pub const CODES: &[(&str, dtype_error, &CStr)] = &[$((stringify!($name), $code, $text)),*];
     };
 }
 
 codes! {
-    DTYPE_OK = 0, "no error";
-    DTYPE_ERROR_NULL = 1, "a pointer is NULL";
-    DTYPE_ERROR_HANDLE = 2, "not a live object of this kind";
-    DTYPE_ERROR_BUSY = 3, "another thread uses the object";
-    DTYPE_ERROR_ARGUMENT = 4, "an argument is out of range";
-    DTYPE_ERROR_LIMIT = 5, "too large, too deep or too many";
-    DTYPE_ERROR_MEMORY = 6, "no memory could be allocated";
-    DTYPE_ERROR_ROOM = 7, "the destination is too small";
-    DTYPE_ERROR_LENGTH = 8, "the number of packed bytes is wrong";
-    DTYPE_ERROR_BOUNDS = 9, "the layout reaches outside the memory";
-    DTYPE_ERROR_OVERLAP = 10, "data overlap";
-    DTYPE_ERROR_POSITION = 11, "no such position in the stream";
-    DTYPE_ERROR_SIGNATURE = 12, "the basic datatypes differ";
-    DTYPE_ERROR_VALUE = 13, "the bytes are no value of their type";
-    DTYPE_ERROR_CONVERSION = 14, "a value cannot be converted";
-    DTYPE_ERROR_TEXT = 15, "the text is malformed";
-    DTYPE_ERROR_MARSHALLED = 16, "the bytes are no marshalled type";
-    DTYPE_ERROR_FRAME = 17, "the frame is malformed or damaged";
-    DTYPE_ERROR_REFUSED = 18, "the frame exceeds the limits";
-    DTYPE_ERROR_TRUNCATED = 19, "the stream ended inside a frame";
-    DTYPE_ERROR_LOST = 20, "the start of the next frame is unknown";
-    DTYPE_ERROR_UNSUPPORTED = 21, "not possible with this type";
-    DTYPE_ERROR_INTERNAL = 22, "a fault of the library";
+    DTYPE_OK = 0, c"no error";
+    DTYPE_ERROR_NULL = 1, c"a pointer is NULL";
+    DTYPE_ERROR_HANDLE = 2, c"not a live object of this kind";
+    DTYPE_ERROR_BUSY = 3, c"another thread uses the object";
+    DTYPE_ERROR_ARGUMENT = 4, c"an argument is out of range";
+    DTYPE_ERROR_LIMIT = 5, c"too large, too deep or too many";
+    DTYPE_ERROR_MEMORY = 6, c"no memory could be allocated";
+    DTYPE_ERROR_ROOM = 7, c"the destination is too small";
+    DTYPE_ERROR_LENGTH = 8, c"the number of packed bytes is wrong";
+    DTYPE_ERROR_BOUNDS = 9, c"the layout reaches outside the memory";
+    DTYPE_ERROR_OVERLAP = 10, c"data overlap";
+    DTYPE_ERROR_POSITION = 11, c"no such position in the stream";
+    DTYPE_ERROR_SIGNATURE = 12, c"the basic datatypes differ";
+    DTYPE_ERROR_VALUE = 13, c"the bytes are no value of their type";
+    DTYPE_ERROR_CONVERSION = 14, c"a value cannot be converted";
+    DTYPE_ERROR_TEXT = 15, c"the text is malformed";
+    DTYPE_ERROR_MARSHALLED = 16, c"the bytes are no marshalled type";
+    DTYPE_ERROR_FRAME = 17, c"the frame is malformed or damaged";
+    DTYPE_ERROR_REFUSED = 18, c"the frame exceeds the limits";
+    DTYPE_ERROR_TRUNCATED = 19, c"the stream ended inside a frame";
+    DTYPE_ERROR_LOST = 20, c"the start of the next frame is unknown";
+    DTYPE_ERROR_UNSUPPORTED = 21, c"not possible with this type";
+    DTYPE_ERROR_INTERNAL = 22, c"a fault of the library";
 }
 
 /// Why a call did nothing.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    Null(&'static str),
-    Handle {
-        argument: &'static str,
-        expected: &'static str,
-    },
-    Busy,
     Engine(Engine),
     Message(Message),
     /// A code with its own message.
@@ -91,6 +73,12 @@ impl From<Message> for Failure {
 }
 
 impl Failure {
+    #[cold]
+    pub(crate) fn null(argument: &str) -> Self {
+        Self::Other(DTYPE_ERROR_NULL, format!("{argument} is NULL"))
+    }
+
+    #[cold]
     pub(crate) fn argument(text: impl Into<String>) -> Self {
         Self::Other(DTYPE_ERROR_ARGUMENT, text.into())
     }
@@ -101,34 +89,6 @@ impl Failure {
 
     pub(crate) fn overlap() -> Self {
         Self::Other(DTYPE_ERROR_OVERLAP, "source and destination overlap".into())
-    }
-
-    pub(crate) fn references() -> Self {
-        Self::Other(DTYPE_ERROR_LIMIT, "an object has at most 2^32 - 1 references".into())
-    }
-
-    fn code(&self) -> dtype_error {
-        match self {
-            Self::Null(_) => DTYPE_ERROR_NULL,
-            Self::Handle { .. } => DTYPE_ERROR_HANDLE,
-            Self::Busy => DTYPE_ERROR_BUSY,
-            Self::Engine(error) => engine_code(error),
-            Self::Message(error) => message_code(error),
-            Self::Other(code, _) => *code,
-        }
-    }
-
-    fn text(&self) -> String {
-        match self {
-            Self::Null(argument) => format!("{argument} is NULL"),
-            Self::Handle { argument, expected } => {
-                format!("{argument} is not {expected} that lives")
-            }
-            Self::Busy => "another thread is in a call with this object".into(),
-            Self::Engine(error) => error.to_string(),
-            Self::Message(error) => error.to_string(),
-            Self::Other(_, text) => text.clone(),
-        }
     }
 }
 
@@ -187,31 +147,22 @@ fn c_string(text: &str) -> CString {
 
 #[cold]
 #[inline(never)]
-fn report(failure: &Failure) -> dtype_error {
+pub(crate) fn report(failure: &Failure) -> dtype_error {
     let (record, field) = match failure {
         Failure::Engine(
             Engine::InvalidValue { record, path, .. } | Engine::CheckFailed { record, path, .. },
         ) => (*record as u64, &path[..]),
         _ => (u64::MAX, ""),
     };
-    let last = Last { message: c_string(&failure.text()), record, field: c_string(field) };
+    let (code, message) = match failure {
+        Failure::Engine(error) => (engine_code(error), error.to_string()),
+        Failure::Message(error) => (message_code(error), error.to_string()),
+        Failure::Other(code, text) => (*code, text.clone()),
+    };
+    let last = Last { message: c_string(&message), record, field: c_string(field) };
     // A thread that is ending may have no place for it.
     let _ = LAST.try_with(|place| place.replace(Some(last)));
-    failure.code()
-}
-
-/// Runs the body of a function of `dtype.h`, and turns its failure, or a panic, into a code. A panic ends the program where the
-/// library was compiled to abort.
-#[inline(always)]
-pub(crate) fn boundary(body: impl FnOnce() -> Result<(), Failure>) -> dtype_error {
-    match catch_unwind(AssertUnwindSafe(body)) {
-        Ok(Ok(())) => DTYPE_OK,
-        Ok(Err(failure)) => report(&failure),
-        Err(_) => report(&Failure::Other(
-            DTYPE_ERROR_INTERNAL,
-            "a fault of the library: it panicked".into(),
-        )),
-    }
+    code
 }
 
 /// What a code means.

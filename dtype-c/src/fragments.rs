@@ -5,10 +5,10 @@ use std::ffi::c_void;
 use dtype_runtime::convertor::{Converted, Segment};
 use dtype_runtime::{Packer, Unpacker};
 
-use crate::arguments::{Array, In, Out, Room};
+use crate::boundary::{functions, release, structs};
 use crate::commit::{Prepared, dtype_committed};
-use crate::error::{Failure, boundary, dtype_error};
-use crate::handle::{Exclusive, objects, release};
+use crate::error::Failure;
+use crate::handle::{Exclusive, objects};
 use crate::memory::{Data, Memory};
 
 objects! {
@@ -55,29 +55,6 @@ macro_rules! either {
     };
 }
 
-impl Prepared {
-    /// # Safety
-    ///
-    /// The data of `count` instances must be writable at their displacements from `origin`, and nothing else access them, for as
-    /// long as the result lives.
-    pub(crate) unsafe fn unpacking(
-        &self,
-        origin: *mut u8,
-        count: usize,
-    ) -> Result<Unpacking, Failure> {
-        // SAFETY: the caller guarantees the data.
-        let unpacker = unsafe { Unpacker::from_raw(&self.ty, origin, count)? };
-        let unpacker = match &self.checks {
-            None => unpacker,
-            Some(checks) => unpacker.with_checks(checks)?,
-        };
-        Ok(match &self.conversion {
-            None => Unpacking::Native(unpacker),
-            Some(conversion) => Unpacking::Converted(conversion.unpacker_of(unpacker)?),
-        })
-    }
-}
-
 impl<S> Stream<S> {
     /// Checks the memory, and makes the stream of its instances.
     fn new(
@@ -93,288 +70,143 @@ impl<S> Stream<S> {
     }
 
     #[inline(always)]
-    fn check_apart(&self, bytes: *const u8, len: usize) -> Result<(), Failure> {
-        self.data.check_apart(&self.prepared.ty, self.count, bytes, len)
+    fn check_apart(&self, bytes: (*const u8, usize)) -> Result<(), Failure> {
+        self.data.check_apart(&self.prepared.ty, self.count, bytes)
     }
 }
 
-/// Makes a packer.
-///
-/// # Safety
-///
-/// `committed` is null or a handle that lives, `out` null or writable. `memory` is null, or initialised and readable wherever the
-/// data of the instances lie, or for `memory_size` bytes, and nothing writes there until the packer is released.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dtype_packer_new(
-    committed: *const dtype_committed,
-    memory: *const c_void,
-    memory_size: usize,
-    count: usize,
-    out: *mut *mut dtype_packer,
-) -> dtype_error {
-    // SAFETY: `committed` is null or a handle, `out` null or writable.
-    let (committed, out) = unsafe { (In::new(committed), Out::new(out)) };
-    boundary(|| {
-        let (prepared, out) = (committed.get("committed")?, out.place("out")?);
-        let memory = Memory::new(memory, memory_size);
-        out.put_new(Stream::new(prepared, memory, count, || {
-            // SAFETY: the data of `count` instances, which `Stream::new` has checked, are readable until the release.
-            Ok(unsafe {
-                match &prepared.conversion {
-                    None => Packing::Native(Packer::from_raw(&prepared.ty, memory.origin, count)?),
-                    Some(it) => Packing::Converted(it.packer_raw(memory.origin, count)?),
-                }
-            })
-        })?);
-        Ok(())
-    })
+impl Prepared {
+    /// # Safety
+    ///
+    /// The data of `count` instances must be readable at their displacements from `origin`, and nothing write them, for as long
+    /// as the result lives.
+    unsafe fn packing(&self, origin: *mut u8, count: usize) -> Result<Packing, Failure> {
+        // SAFETY: the caller guarantees the data.
+        Ok(unsafe {
+            match &self.conversion {
+                None => Packing::Native(Packer::from_raw(&self.ty, origin, count)?),
+                Some(conversion) => Packing::Converted(conversion.packer_raw(origin, count)?),
+            }
+        })
+    }
+
+    /// # Safety
+    ///
+    /// The data of `count` instances must be writable at their displacements from `origin`, and nothing else access them, for as
+    /// long as the result lives.
+    unsafe fn unpacking(&self, origin: *mut u8, count: usize) -> Result<Unpacking, Failure> {
+        // SAFETY: the caller guarantees the data.
+        let unpacker = unsafe { Unpacker::from_raw(&self.ty, origin, count)? };
+        let unpacker = match &self.checks {
+            None => unpacker,
+            Some(checks) => unpacker.with_checks(checks)?,
+        };
+        Ok(match &self.conversion {
+            None => Unpacking::Native(unpacker),
+            Some(conversion) => Unpacking::Converted(conversion.unpacker_of(unpacker)?),
+        })
+    }
 }
 
-/// The next bytes.
-///
-/// # Safety
-///
-/// `packer` is null or a handle that lives, `out` null or writable for `out_size` bytes, `packed` null or writable.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dtype_packer_pack(
-    packer: *mut dtype_packer,
-    out: *mut c_void,
-    out_size: usize,
-    packed: *mut usize,
-) -> dtype_error {
-    // SAFETY: `packer` is null or a handle, `out` null or writable for `out_size` bytes, `packed` null or writable.
-    let (packer, out, packed) =
-        unsafe { (In::new(packer), Room::new(out.cast::<u8>(), out_size), Out::new(packed)) };
-    boundary(|| {
-        let mut packer = packer.get("packer")?.lock()?;
-        let packed = packed.place("packed")?;
-        packer.check_apart(out.address(), out.len())?;
-        let out = out.get("out")?;
+functions! { FRAGMENTS:
+    /// Makes a packer.
+    fn dtype_packer_new(
+        committed: [&dtype_committed], memory: [memory; memory_size], memory_size: usize,
+        count: usize, out: [new dtype_packer]
+    ) {
+        let prepared = committed.get()?;
+        // SAFETY: the caller lends the data until the release, and they lie in the memory: `Stream::new` checks that first.
+        let make = || unsafe { prepared.packing(memory.origin, count) };
+        out.put_new(Stream::new(prepared, memory, count, make)?)
+    }
+
+    /// The next bytes.
+    fn dtype_packer_pack(
+        packer: [&mut dtype_packer], out: [mut bytes; out_size], out_size: usize,
+        packed: [out usize]
+    ) {
+        let mut packer = packer.get()?.lock()?;
+        packer.check_apart(out.place())?;
+        let (out, packed) = (out.get()?, packed.place()?);
         packed.put(match &mut packer.state {
             Packing::Native(stream) => stream.pack(out),
             Packing::Converted(stream) => stream.pack(out)?,
         });
         Ok(())
-    })
-}
+    }
 
-/// Seeks.
-///
-/// # Safety
-///
-/// `packer` is null or a handle that lives.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dtype_packer_seek(
-    packer: *mut dtype_packer,
-    position: u64,
-) -> dtype_error {
-    // SAFETY: `packer` is null or a handle.
-    let packer = unsafe { In::new(packer) };
-    boundary(|| {
-        let mut packer = packer.get("packer")?.lock()?;
+    /// Seeks.
+    fn dtype_packer_seek(packer: [&mut dtype_packer], position: u64) {
+        let mut packer = packer.get()?.lock()?;
         Ok(either!(Packing, &mut packer.state, stream => stream.set_position(position))?)
-    })
-}
+    }
 
-/// The position, and the bytes that are left.
-///
-/// # Safety
-///
-/// `packer` is null or a handle that lives, the other pointers are null or writable.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dtype_packer_where(
-    packer: *const dtype_packer,
-    position: *mut u64,
-    remaining: *mut u64,
-) -> dtype_error {
-    // SAFETY: `packer` is null or a handle, the others are null or writable.
-    let (packer, position, remaining) =
-        unsafe { (In::new(packer), Out::new(position), Out::new(remaining)) };
-    boundary(|| {
-        let packer = packer.get("packer")?.lock()?;
-        position.put_if_wanted(either!(Packing, &packer.state, stream => stream.position()));
-        remaining.put_if_wanted(either!(Packing, &packer.state, stream => stream.remaining()));
-        Ok(())
-    })
-}
+    /// The position, and the bytes that are left.
+    fn dtype_packer_where(
+        packer: [&dtype_packer], position: [out u64], remaining: [out u64]
+    ) {
+        let packer = packer.get()?.lock()?;
+        position.put_if_wanted(either!(Packing, &packer.state, stream => stream.position()))?;
+        remaining.put_if_wanted(either!(Packing, &packer.state, stream => stream.remaining()))
+    }
 
-/// The end of a packer.
-///
-/// # Safety
-///
-/// `packer` is null or a handle of which the caller owns the reference.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dtype_packer_release(packer: *mut dtype_packer) {
-    // SAFETY: `packer` is null or a handle with the reference of the caller.
-    unsafe { release(packer) }
-}
+    /// Makes an unpacker.
+    fn dtype_unpacker_new(
+        committed: [&dtype_committed], memory: [mut memory; memory_size], memory_size: usize,
+        count: usize, out: [new dtype_unpacker]
+    ) {
+        let prepared = committed.get()?;
+        // SAFETY: the caller lends the data until the release, and they lie in the memory: `Stream::new` checks that first.
+        let make = || unsafe { prepared.unpacking(memory.origin, count) };
+        out.put_new(Stream::new(prepared, memory, count, make)?)
+    }
 
-/// Makes an unpacker.
-///
-/// # Safety
-///
-/// `committed` is null or a handle that lives, `out` null or writable. `memory` is null, or writable wherever the data of the
-/// instances lie, or for `memory_size` bytes, and nothing else accesses these data until the unpacker is released.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dtype_unpacker_new(
-    committed: *const dtype_committed,
-    memory: *mut c_void,
-    memory_size: usize,
-    count: usize,
-    out: *mut *mut dtype_unpacker,
-) -> dtype_error {
-    // SAFETY: `committed` is null or a handle, `out` null or writable.
-    let (committed, out) = unsafe { (In::new(committed), Out::new(out)) };
-    boundary(|| {
-        let (prepared, out) = (committed.get("committed")?, out.place("out")?);
-        let memory = Memory::new(memory, memory_size);
-        out.put_new(Stream::new(prepared, memory, count, || {
-            // SAFETY: the data of `count` instances, which `Stream::new` has checked, are writable until the release.
-            unsafe { prepared.unpacking(memory.origin, count) }
-        })?);
-        Ok(())
-    })
-}
-
-/// Unpacks the next bytes.
-///
-/// # Safety
-///
-/// `unpacker` is null or a handle that lives, `bytes` null or readable for `size` bytes, `unpacked` null or writable.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dtype_unpacker_unpack(
-    unpacker: *mut dtype_unpacker,
-    bytes: *const c_void,
-    size: usize,
-    unpacked: *mut usize,
-) -> dtype_error {
-    // SAFETY: `unpacker` is null or a handle, `bytes` null or readable for `size` bytes, `unpacked` null or writable.
-    let (unpacker, bytes, unpacked) =
-        unsafe { (In::new(unpacker), Array::new(bytes.cast::<u8>(), size), Out::new(unpacked)) };
-    boundary(|| {
-        let mut unpacker = unpacker.get("unpacker")?.lock()?;
-        let (bytes, unpacked) = (bytes.get("bytes")?, unpacked.place("unpacked")?);
-        unpacker.check_apart(bytes.as_ptr(), bytes.len())?;
+    /// Unpacks the next bytes.
+    fn dtype_unpacker_unpack(
+        unpacker: [&mut dtype_unpacker], bytes: [bytes; size], size: usize, unpacked: [out usize]
+    ) {
+        let mut unpacker = unpacker.get()?.lock()?;
+        let (bytes, unpacked) = (bytes.get()?, unpacked.place()?);
+        unpacker.check_apart((bytes.as_ptr(), bytes.len()))?;
         unpacked.put(either!(Unpacking, &mut unpacker.state, stream => stream.unpack(bytes))?);
         Ok(())
-    })
-}
+    }
 
-/// Seeks.
-///
-/// # Safety
-///
-/// `unpacker` is null or a handle that lives.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dtype_unpacker_seek(
-    unpacker: *mut dtype_unpacker,
-    position: u64,
-) -> dtype_error {
-    // SAFETY: `unpacker` is null or a handle.
-    let unpacker = unsafe { In::new(unpacker) };
-    boundary(|| {
-        let mut unpacker = unpacker.get("unpacker")?.lock()?;
+    /// Seeks.
+    fn dtype_unpacker_seek(unpacker: [&mut dtype_unpacker], position: u64) {
+        let mut unpacker = unpacker.get()?.lock()?;
         Ok(either!(Unpacking, &mut unpacker.state, stream => stream.set_position(position))?)
-    })
-}
+    }
 
-/// The position, and the bytes that are missing.
-///
-/// # Safety
-///
-/// `unpacker` is null or a handle that lives, the other pointers are null or writable.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dtype_unpacker_where(
-    unpacker: *const dtype_unpacker,
-    position: *mut u64,
-    remaining: *mut u64,
-) -> dtype_error {
-    // SAFETY: `unpacker` is null or a handle, the others are null or writable.
-    let (unpacker, position, remaining) =
-        unsafe { (In::new(unpacker), Out::new(position), Out::new(remaining)) };
-    boundary(|| {
-        let unpacker = unpacker.get("unpacker")?.lock()?;
-        position.put_if_wanted(either!(Unpacking, &unpacker.state, stream => stream.position()));
-        remaining.put_if_wanted(either!(Unpacking, &unpacker.state, stream => stream.remaining()));
-        Ok(())
-    })
-}
+    /// The position, and the bytes that are missing.
+    fn dtype_unpacker_where(
+        unpacker: [&dtype_unpacker], position: [out u64], remaining: [out u64]
+    ) {
+        let unpacker = unpacker.get()?.lock()?;
+        position.put_if_wanted(either!(Unpacking, &unpacker.state, stream => stream.position()))?;
+        remaining.put_if_wanted(either!(Unpacking, &unpacker.state, stream => stream.remaining()))
+    }
 
-/// The end of an unpacker.
-///
-/// # Safety
-///
-/// `unpacker` is null or a handle of which the caller owns the reference.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dtype_unpacker_release(unpacker: *mut dtype_unpacker) {
-    // SAFETY: `unpacker` is null or a handle with the reference of the caller.
-    unsafe { release(unpacker) }
-}
-
-/// The number of segments.
-///
-/// # Safety
-///
-/// `committed` is null or a handle that lives, `out` null or writable.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dtype_segment_count(
-    committed: *const dtype_committed,
-    count: usize,
-    position: u64,
-    out: *mut u64,
-) -> dtype_error {
-    // SAFETY: `committed` is null or a handle, `out` null or writable.
-    let (committed, out) = unsafe { (In::new(committed), Out::new(out)) };
-    boundary(|| {
-        let (prepared, out) = (committed.get("committed")?, out.place("out")?);
+    /// The number of segments.
+    fn dtype_segment_count(
+        committed: [&dtype_committed], count: usize, position: u64, out: [out u64]
+    ) {
+        let prepared = committed.get()?;
         let (ty, end) = (prepared.native()?, prepared.packed_size(count)? as u64);
-        out.put(ty.iov(count, position..end)?.segments());
-        Ok(())
-    })
-}
+        out.put(ty.iov(count, position..end)?.segments())
+    }
 
-/// A piece of memory, as POSIX defines it.
-#[allow(non_camel_case_types, reason = "the name in sys/uio.h")]
-#[cfg(unix)]
-#[allow(missing_docs, reason = "sys/uio.h")]
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct iovec {
-    pub iov_base: *mut c_void,
-    pub iov_len: usize,
-}
-
-/// The first segments.
-///
-/// # Safety
-///
-/// `committed` is null or a handle that lives, `out` null or writable for `room` elements, `number` and `next` are null or
-/// writable. `memory` is only an address.
-#[cfg(unix)]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dtype_segments(
-    committed: *const dtype_committed,
-    memory: *const c_void,
-    memory_size: usize,
-    count: usize,
-    position: u64,
-    out: *mut iovec,
-    room: usize,
-    number: *mut usize,
-    next: *mut u64,
-) -> dtype_error {
-    // SAFETY: `committed` is null or a handle, `out` null or writable for `room` elements, the last two are null or writable.
-    let (committed, out, number, next) =
-        unsafe { (In::new(committed), Room::new(out, room), Out::new(number), Out::new(next)) };
-    boundary(|| {
-        let prepared = committed.get("committed")?;
-        let memory = Memory::new(memory, memory_size);
+    /// The first segments.
+    fn dtype_segments(
+        committed: [&dtype_committed], memory: [memory; memory_size], memory_size: usize,
+        count: usize, position: u64, out: [mut iovec; room], room: usize, number: [out usize],
+        next: [out u64]
+    ) {
+        let prepared = committed.get()?;
         let (ty, end) = (prepared.native()?, prepared.packed_size(count)? as u64);
         memory.check(ty, count)?;
-        let (number, next) = (number.place("number")?, next.place("next")?);
-        let mut segments = ty.iov(count, position..end)?;
-        let out = out.get("out")?;
-        let mut found = 0;
+        let (mut found, mut segments) = (0, ty.iov(count, position..end)?);
+        let (out, number, next) = (out.get()?, number.place()?, next.place()?);
         let mut batch = [Segment::default(); 32];
         for out in out.chunks_mut(batch.len()) {
             let filled = segments.fill(&mut batch[..out.len()]);
@@ -388,5 +220,12 @@ pub unsafe extern "C" fn dtype_segments(
         number.put(found);
         next.put(segments.position());
         Ok(())
-    })
+    }
+}
+
+release!(dtype_packer_release, dtype_packer);
+release!(dtype_unpacker_release, dtype_unpacker);
+
+structs! { SEGMENT_STRUCTS:
+    iovec { iov_base: *mut c_void, iov_len: usize }
 }

@@ -11,7 +11,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::error::Failure;
+use crate::error::{DTYPE_ERROR_BUSY, DTYPE_ERROR_HANDLE, Failure};
 
 /// The kind of a handle without an object.
 const RELEASED: u32 = 0;
@@ -102,12 +102,22 @@ unsafe fn handle<T: Object>(
 ) -> Result<&'static Handle, Failure> {
     // SAFETY: not null, so a handle, as the caller guarantees. Handles are never freed, and changed only atomically.
     let handle = unsafe { pointer.cast::<Handle>().as_ref() };
-    let handle = handle.ok_or(Failure::Null(argument))?;
+    let handle = handle.ok_or_else(|| Failure::null(argument))?;
     if handle.kind.load(Ordering::Acquire) == T::KIND {
         Ok(handle)
     } else {
-        Err(Failure::Handle { argument, expected: T::NAME })
+        Err(dead(argument, T::NAME))
     }
+}
+
+#[cold]
+fn dead(argument: &str, expected: &str) -> Failure {
+    Failure::Other(DTYPE_ERROR_HANDLE, format!("{argument} is not {expected} that lives"))
+}
+
+#[cold]
+fn busy() -> Failure {
+    Failure::Other(DTYPE_ERROR_BUSY, "another thread is in a call with this object".into())
 }
 
 /// The object behind a pointer.
@@ -142,7 +152,7 @@ pub(crate) unsafe fn retain<T: Object>(
     let handle = unsafe { handle(pointer, argument)? };
     let more = |number: u32| number.checked_add(1);
     let added = handle.references.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
-    added.map(drop).map_err(|_| Failure::references())
+    added.map(drop).map_err(|_| Failure::argument("an object has at most 2^32 - 1 references"))
 }
 
 /// Removes a reference, and drops the object with the last one. Does nothing for null, a released handle, and one of another
@@ -182,11 +192,7 @@ impl<T> Exclusive<T> {
     /// Access to the value until the guard is dropped; an error if another call has it.
     #[inline(always)]
     pub(crate) fn lock(&self) -> Result<Guard<'_, T>, Failure> {
-        if self.is_busy.swap(true, Ordering::Acquire) {
-            Err(Failure::Busy)
-        } else {
-            Ok(Guard(self))
-        }
+        if self.is_busy.swap(true, Ordering::Acquire) { Err(busy()) } else { Ok(Guard(self)) }
     }
 }
 

@@ -1,10 +1,11 @@
 //! The functions of `dtype.h`: the engine, the frames and the pictures for C, C++, Fortran and Julia.
 //!
 //! `dtype.h` says what each function does and what it asks of its caller. What is said here is for readers of the code: each
-//! function makes its pointers into values of [`arguments`], which are checked inside [`boundary`](error::boundary); no panic
-//! and no unchecked pointer gets further. A Rust program has no use for this crate but to test it.
+//! function is defined by the macro of `boundary`, which makes pointers into values that check themselves; no panic and no
+//! unchecked pointer gets further. A Rust program has no use for this crate but to test it.
 
 mod arguments;
+mod boundary;
 mod columns;
 mod commit;
 mod error;
@@ -30,4 +31,17 @@ pub extern "C" fn dtype_version() -> u32 {
     number(env!("CARGO_PKG_VERSION_MAJOR")) << 16
         | number(env!("CARGO_PKG_VERSION_MINOR")) << 8
         | number(env!("CARGO_PKG_VERSION_PATCH"))
+}
+
+/// The functions that return a code, and the structs: a test compares them with `dtype.h`.
+#[doc(hidden)]
+pub mod declared {
+    use super::boundary::{Declaration, Layout};
+    use super::{COLUMNS, COMMITTED, FRAGMENTS, FRAMES, PACKING, TYPES};
+    use super::{COMMITTED_STRUCTS, FRAME_STRUCTS, SEGMENT_STRUCTS, TYPE_STRUCTS};
+
+    pub const FUNCTIONS: [&[Declaration]; 6] =
+        [TYPES, COMMITTED, PACKING, FRAGMENTS, COLUMNS, FRAMES];
+    pub const STRUCTS: [&[Layout]; 4] =
+        [TYPE_STRUCTS, COMMITTED_STRUCTS, SEGMENT_STRUCTS, FRAME_STRUCTS];
 }

@@ -22,8 +22,11 @@ pub(crate) struct Data {
 }
 
 impl Memory {
-    /// The bytes from the origin on are accessed only where data of instances lie that [`check`](Self::check) accepted.
-    pub(crate) fn new<T>(origin: *const T, size: usize) -> Self {
+    /// # Safety
+    ///
+    /// The origin must be null, or memory of so many bytes, or without a bound memory wherever data of instances lie that
+    /// [`check`](Self::check) accepts, which may be accessed as `dtype.h` says of the argument.
+    pub(crate) unsafe fn new<T>(origin: *const T, size: usize) -> Self {
         Self { origin: origin.cast_mut().cast(), size }
     }
 
@@ -36,7 +39,7 @@ impl Memory {
             ty.check_span(self.size as u64, 0, count)?;
         }
         if self.origin.is_null() {
-            return Err(Failure::Null("memory"));
+            return Err(Failure::null("memory"));
         }
         let origin = self.origin.addr() as i128;
         Ok(Data { start: origin + span.start, end: origin + span.end })
@@ -46,12 +49,11 @@ impl Memory {
 impl Data {
     /// Refuses bytes that lie between the first and the last byte of the data, which are those of `count` instances.
     #[inline(always)]
-    pub(crate) fn check_apart<T>(
+    pub(crate) fn check_apart(
         self,
         ty: &Committed,
         count: usize,
-        bytes: *const T,
-        len: usize,
+        (bytes, len): (*const u8, usize),
     ) -> Result<(), Failure> {
         let bytes = bytes.addr() as i128;
         if len == 0 || bytes + len as i128 <= self.start || bytes >= self.end {
