@@ -93,7 +93,22 @@ fn layouts() -> Vec<(&'static str, Type, usize)> {
     let five = [Basic::F64, Basic::I32, Basic::I16, Basic::F64, Basic::U8].map(basic);
     let mixed = Type::structure(&[1; 5], &[0, 8, 12, 16, 32], &five).unwrap();
     let row = Type::resized(&Type::vector(8, 1, 2, &basic(Basic::F32)).unwrap(), 0, 64).unwrap();
+    // Blocks of one to three values at irregular distances.
+    let lengths: Vec<u64> = (0..1000).map(|i| 1 + i % 3).collect();
+    let places: Vec<i64> = (0..1000).map(|i| 64 * i + i * i % 5 * 8).collect();
+    let list = Type::hindexed(&lengths, &places, &basic(Basic::F64)).unwrap();
+    let list = Type::resized(&list, 0, 64 * 1000).unwrap();
+    let even = Type::hindexed_block(1, &places, &basic(Basic::F32)).unwrap();
+    let even = Type::resized(&even, 0, 64 * 1000).unwrap();
+    let fields: Vec<Type> =
+        (0..24).map(|i| basic([Basic::U8, Basic::I32, Basic::F64][i % 3])).collect();
+    let places: Vec<i64> = (0..24).map(|i| i * 12).collect();
+    let wide = Type::structure(&[1; 24], &places, &fields).unwrap();
+    let wide = Type::resized(&wide, 0, 288).unwrap();
     vec![
+        ("list of 1000", list, 64_000),
+        ("even list of 1000", even, 64_000),
+        ("struct of 24 fields", wide, 288),
         ("struct, 25 of 32", particle, 32),
         ("struct, 23 of 40", mixed, 40),
         ("vector, 8 × 4 of 64", row, 64),
@@ -143,6 +158,9 @@ fn main() {
         );
         report(&format!("{name}: packed_size"), sizes.0, sizes.1);
         for count in [1_usize, 16, 1000, 100_000] {
+            if extent * count > 1 << 25 {
+                continue;
+            }
             let mut memory = vec![1_u8; extent * count];
             let mut packed = vec![0_u8; one * count];
             let calls = u32::try_from(200_000 / (count + 1)).unwrap().max(10);
@@ -177,7 +195,8 @@ fn main() {
             report(&format!("{name}: unpack {count}"), from_rust, from_c);
         }
         // A message in fragments of 64 bytes and of 8 KiB.
-        let (count, memory) = (10_000, vec![1_u8; extent * 10_000]);
+        let count = (1 << 22) / extent;
+        let memory = vec![1_u8; extent * count];
         for piece in [64_usize, 8192] {
             let mut out = vec![0_u8; piece];
             // SAFETY: the instances lie in the memory, which outlives the packer.

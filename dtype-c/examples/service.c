@@ -70,7 +70,7 @@ static void answer(const dtype_committed *type, const void *record, uint32_t tag
     const dtype_framing framing = {tag, DTYPE_FRAME_COMPACT};
     char frame[64];
     size_t size;
-    check(dtype_frame_encode(type, record, DTYPE_UNBOUNDED, 1, &framing, frame, sizeof frame, &size));
+    check(dtype_encode(type, record, DTYPE_UNBOUNDED, 1, &framing, frame, sizeof frame, &size));
     for (size_t sent = 0; sent < size;) {
         const ssize_t written = write(STDOUT_FILENO, frame + sent, size - sent);
         if (written <= 0)
@@ -94,13 +94,13 @@ int main(void)
     ssize_t came;
     while ((came = read(STDIN_FILENO, bytes, sizeof bytes)) > 0) {
         for (size_t at = 0, taken; at < (size_t)came; at += taken) {
-            dtype_frame *frame;
+            dtype_received *frame;
             check(dtype_decoder_feed(decoder, bytes + at, (size_t)came - at, &taken, &frame));
             if (frame == NULL)
                 continue;
             size_t number = 0;
-            const dtype_error error = dtype_frame_unpack(frame, readings, room, sizeof room, 10000, &number);
-            dtype_frame_release(frame);
+            const dtype_error error = dtype_received_unpack(frame, readings, room, sizeof room, 10000, &number);
+            dtype_received_release(frame);
             if (error == DTYPE_ERROR_VALUE) {
                 const refused what = {dtype_last_record()};
                 answer(refusals, &what, TAG_REFUSED);

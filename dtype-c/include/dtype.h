@@ -329,8 +329,8 @@ dtype_error dtype_unpack(const dtype_committed *committed, const void *packed, s
 dtype_error dtype_copy(const dtype_committed *from_type, const void *from, size_t from_size, size_t from_count,
                        const dtype_committed *to_type, void *to, size_t to_size, size_t to_count);
 
-/* The CRC-32C of bytes; `crc` is 0, or that of the bytes before them. NULL bytes have none. */
-uint32_t dtype_crc32c(uint32_t crc, const void *bytes, size_t size);
+/* The CRC-32C of bytes, as frames have it; `crc` is 0, or that of the bytes before them. NULL bytes have none. */
+uint32_t dtype_crc(uint32_t crc, const void *bytes, size_t size);
 
 /* ---- Fragments ---------------------------------------------------------------------------------------------------------- */
 
@@ -402,7 +402,7 @@ enum {
 };
 
 /* The whole frame of `count` instances as bytes. DTYPE_ERROR_UNSUPPORTED: the type has another representation. */
-dtype_error dtype_frame_encode(const dtype_committed *committed, const void *memory, size_t memory_size, size_t count,
+dtype_error dtype_encode(const dtype_committed *committed, const void *memory, size_t memory_size, size_t count,
                                const dtype_framing *framing, void *out, size_t out_size, size_t *size);
 
 /* The same piece by piece. The memory is borrowed until the release. */
@@ -428,18 +428,18 @@ enum {
 /* Finds the frames in bytes that arrive in pieces of any size. It holds the part of one frame that has arrived. `limits` may be
  * NULL: 1 GiB, 2^30 records, and both protections. */
 typedef struct dtype_decoder dtype_decoder;
-typedef struct dtype_frame dtype_frame;
+typedef struct dtype_received dtype_received;
 dtype_error dtype_decoder_new(const dtype_limits *limits, dtype_decoder **out);
 /* Takes bytes up to the end of a frame, and sets `*taken` to their number. Sets `*frame` to the frame if it is whole, and to NULL
  * if all bytes were taken and more are needed. After an error, `*taken` is set, too, and the frame is skipped as it arrives: feed
  * on. DTYPE_ERROR_LOST: the start of the next frame is unknown, so the connection has to be closed. */
-dtype_error dtype_decoder_feed(dtype_decoder *decoder, const void *bytes, size_t size, size_t *taken, dtype_frame **frame);
+dtype_error dtype_decoder_feed(dtype_decoder *decoder, const void *bytes, size_t size, size_t *taken, dtype_received **frame);
 /* Whether the stream may end here. DTYPE_ERROR_TRUNCATED, DTYPE_ERROR_LOST. */
 dtype_error dtype_decoder_finish(const dtype_decoder *decoder);
 void dtype_decoder_release(dtype_decoder *decoder);
 
-/* A verified frame. */
-typedef struct dtype_frame_info {
+/* A frame that was received as a whole, and verified. */
+typedef struct dtype_received_info {
     uint32_t tag;
     dtype_representation order; /* of the payload: DTYPE_LITTLE_ENDIAN or DTYPE_BIG_ENDIAN */
     uint64_t count;             /* records */
@@ -447,13 +447,13 @@ typedef struct dtype_frame_info {
     uint64_t signature_hash;    /* that of a record, 32 bits of it in a compact frame, or 0 if the frame has none */
     const void *payload;        /* the packed records; owned by the frame */
     size_t payload_size;
-} dtype_frame_info;
-dtype_error dtype_frame_get_info(const dtype_frame *frame, dtype_frame_info *out);
+} dtype_received_info;
+dtype_error dtype_received_get_info(const dtype_received *frame, dtype_received_info *out);
 /* Unpacks the records, at most `most`, and sets `*count`, which may be NULL, to their number. The type must have the signature of
  * the records, and this machine's representation: the byte order is the frame's. Checks are made as by `dtype_unpack`. */
-dtype_error dtype_frame_unpack(const dtype_frame *frame, const dtype_committed *committed, void *memory, size_t memory_size,
+dtype_error dtype_received_unpack(const dtype_received *frame, const dtype_committed *committed, void *memory, size_t memory_size,
                                size_t most, size_t *count);
-void dtype_frame_release(dtype_frame *frame);
+void dtype_received_release(dtype_received *frame);
 
 #ifdef __cplusplus
 }

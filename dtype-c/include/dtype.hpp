@@ -22,6 +22,7 @@
 
 #include <dtype.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <complex>
@@ -731,7 +732,7 @@ template <class T>
 std::vector<std::byte> encode(std::span<const T> items, dtype_framing framing = {})
 {
     return detail::filled<std::vector<std::byte>>([&](auto out, auto room, auto size) {
-        return dtype_frame_encode(committed_of<T>().get(), items.data(), items.size_bytes(), items.size(), &framing, out, room,
+        return dtype_encode(committed_of<T>().get(), items.data(), items.size_bytes(), items.size(), &framing, out, room,
                                   size);
     });
 }
@@ -744,11 +745,11 @@ std::vector<std::byte> encode(const R& items, dtype_framing framing = {})
 // A verified frame.
 class frame {
 public:
-    explicit frame(dtype_frame* owned) noexcept : handle_(owned) {}
-    dtype_frame_info info() const
+    explicit frame(dtype_received* owned) noexcept : handle_(owned) {}
+    dtype_received_info info() const
     {
-        dtype_frame_info found;
-        check(dtype_frame_get_info(handle_.get(), &found));
+        dtype_received_info found;
+        check(dtype_received_get_info(handle_.get(), &found));
         return found;
     }
     template <class T>
@@ -758,14 +759,14 @@ public:
         const auto found = info();
         std::vector<T> items(found.payload_size / std::max<std::size_t>(packed_size<T>(1), 1));
         std::size_t count = 0;
-        check(dtype_frame_unpack(handle_.get(), committed_of<T>().get(), items.data(), items.size() * sizeof(T), items.size(),
+        check(dtype_received_unpack(handle_.get(), committed_of<T>().get(), items.data(), items.size() * sizeof(T), items.size(),
                                  &count));
         items.resize(count);
         return items;
     }
 
 private:
-    detail::unique<dtype_frame, dtype_frame_release> handle_;
+    detail::unique<dtype_received, dtype_received_release> handle_;
 };
 
 // Finds the frames in bytes that arrive in pieces of any size.
@@ -778,7 +779,7 @@ public:
     std::optional<frame> feed(std::span<const std::byte>& bytes)
     {
         std::size_t taken = 0;
-        dtype_frame* out = nullptr;
+        dtype_received* out = nullptr;
         const dtype_error code = dtype_decoder_feed(handle_.get(), bytes.data(), bytes.size(), &taken, &out);
         bytes = bytes.subspan(taken);
         check(code);

@@ -192,21 +192,16 @@ impl Room<'_, u8> {
 /// Checks a pointer to so many values.
 #[inline(always)]
 fn check<T>(pointer: *const T, number: usize, name: &'static str) -> Result<(), Failure> {
-    let most = isize::MAX as usize / size_of::<T>();
-    match number {
-        0 => Ok(()),
-        _ if pointer.is_null() => Err(Failure::null(name)),
-        _ if number > most => {
-            Err(Failure::argument(format!("{name}: {number} elements, expected at most {most}")))
-        }
-        _ if pointer.is_aligned() => Ok(()),
-        _ => Err(misaligned(name)),
+    let is_fine = pointer.is_aligned() && number <= isize::MAX as usize / size_of::<T>();
+    if number == 0 || is_fine && !pointer.is_null() {
+        return Ok(());
     }
+    Err(if pointer.is_null() { Failure::null(name) } else { misaligned(name) })
 }
 
 #[cold]
 fn misaligned(name: &str) -> Failure {
-    Failure::argument(format!("{name} is not aligned"))
+    Failure::argument(format!("{name} is not aligned, or has more elements than memory"))
 }
 
 /// A number that must not be negative.

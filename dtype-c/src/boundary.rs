@@ -33,8 +33,7 @@ pub(crate) fn boundary(body: impl FnOnce() -> Result<(), Failure>) -> dtype_erro
         Ok(Ok(())) => DTYPE_OK,
         Ok(Err(failure)) => report(&failure),
         Err(_) => {
-            let text = "a fault of the library: it panicked".into();
-            report(&Failure::Other(DTYPE_ERROR_INTERNAL, text))
+            report(&Failure::new(DTYPE_ERROR_INTERNAL, "a fault of the library: it panicked"))
         }
     }
 }

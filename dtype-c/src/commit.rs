@@ -129,7 +129,7 @@ functions! { COMMITTED:
                 (name, Array::new(field.values, field.number, "fields[i].values"))
             };
             let end = field.element.checked_add(field.count);
-            let end = end.ok_or_else(|| Failure::argument("element + count exceeds 64 bits"))?;
+            let end = end.ok_or_else(|| Failure::argument("element + count exceeds 64 bits".into()))?;
             // A number of 64 bits has the same bits with a sign or without.
             let values = values.get()?.iter().map(|value| i128::from(value.cast_signed()));
             let values = values.collect::<Vec<_>>();

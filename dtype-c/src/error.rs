@@ -74,21 +74,25 @@ impl From<Message> for Failure {
 
 impl Failure {
     #[cold]
+    pub(crate) fn new(code: dtype_error, text: &str) -> Self {
+        Self::Other(code, text.into())
+    }
+
+    #[cold]
     pub(crate) fn null(argument: &str) -> Self {
         Self::Other(DTYPE_ERROR_NULL, format!("{argument} is NULL"))
     }
 
-    #[cold]
-    pub(crate) fn argument(text: impl Into<String>) -> Self {
-        Self::Other(DTYPE_ERROR_ARGUMENT, text.into())
+    pub(crate) fn argument(text: String) -> Self {
+        Self::Other(DTYPE_ERROR_ARGUMENT, text)
     }
 
     pub(crate) fn unsupported(text: &str) -> Self {
-        Self::Other(DTYPE_ERROR_UNSUPPORTED, text.into())
+        Self::new(DTYPE_ERROR_UNSUPPORTED, text)
     }
 
     pub(crate) fn overlap() -> Self {
-        Self::Other(DTYPE_ERROR_OVERLAP, "source and destination overlap".into())
+        Self::new(DTYPE_ERROR_OVERLAP, "source and destination overlap")
     }
 }
 

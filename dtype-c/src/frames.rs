@@ -19,7 +19,7 @@ objects! {
     /// A stream of frames that is read.
     dtype_decoder = 0x6474_7407, "a decoder", Exclusive<Decoder<Frame>>;
     /// A frame that was read.
-    dtype_frame = 0x6474_7408, "a frame", Frame;
+    dtype_received = 0x6474_7408, "a frame", Frame;
 }
 
 structs! { FRAME_STRUCTS:
@@ -29,7 +29,7 @@ structs! { FRAME_STRUCTS:
     dtype_limits {
         max_payload_bytes: u64, max_records: u64, flags: u32, reserved: u32,
     }
-    dtype_frame_info {
+    dtype_received_info {
         tag: u32, order: i32, count: u64, record_size: u64, signature_hash: u64,
         payload: *const c_void, payload_size: usize,
     }
@@ -82,7 +82,7 @@ unsafe fn encoder(
 
 functions! { FRAMES:
     /// A whole frame.
-    fn dtype_frame_encode(
+    fn dtype_encode(
         committed: [&dtype_committed], memory: [memory; memory_size], memory_size: usize,
         count: usize, of: [dtype_framing; 1], out: [mut bytes; out_size], out_size: usize,
         size: [out usize]
@@ -137,7 +137,7 @@ functions! { FRAMES:
     /// Takes bytes up to the end of a frame.
     fn dtype_decoder_feed(
         decoder: [&mut dtype_decoder], bytes: [bytes; size], size: usize, taken: [out usize],
-        frame: [new dtype_frame]
+        frame: [new dtype_received]
     ) {
         let (mut decoder, mut input) = (decoder.get()?.lock()?, bytes.get()?);
         let (taken, frame) = (taken.place()?, frame.place()?);
@@ -154,10 +154,10 @@ functions! { FRAMES:
     fn dtype_decoder_finish(decoder: [&dtype_decoder]) { Ok(decoder.get()?.lock()?.finish()?) }
 
     /// The header and the payload.
-    fn dtype_frame_get_info(frame: [&dtype_frame], out: [out dtype_frame_info]) {
+    fn dtype_received_get_info(frame: [&dtype_received], out: [out dtype_received_info]) {
         let frame = frame.get()?;
         let (header, payload) = (frame.header(), frame.payload());
-        out.put(dtype_frame_info {
+        out.put(dtype_received_info {
             tag: header.tag(),
             order: if header.byte_order() == ByteOrder::Little { 2 } else { 3 },
             count: header.count(),
@@ -169,8 +169,8 @@ functions! { FRAMES:
     }
 
     /// Unpacks the records of a frame.
-    fn dtype_frame_unpack(
-        frame: [&dtype_frame], committed: [&dtype_committed], memory: [mut memory; memory_size],
+    fn dtype_received_unpack(
+        frame: [&dtype_received], committed: [&dtype_committed], memory: [mut memory; memory_size],
         memory_size: usize, most: usize, count: [out usize]
     ) {
         let (frame, prepared) = (frame.get()?, committed.get()?);
@@ -187,4 +187,4 @@ functions! { FRAMES:
 
 release!(dtype_encoder_release, dtype_encoder);
 release!(dtype_decoder_release, dtype_decoder);
-release!(dtype_frame_release, dtype_frame);
+release!(dtype_received_release, dtype_received);

@@ -11,7 +11,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::error::{DTYPE_ERROR_BUSY, DTYPE_ERROR_HANDLE, Failure};
+use crate::error::{DTYPE_ERROR_BUSY, DTYPE_ERROR_HANDLE, DTYPE_ERROR_LIMIT, Failure};
 
 /// The kind of a handle without an object.
 const RELEASED: u32 = 0;
@@ -115,11 +115,6 @@ fn dead(argument: &str, expected: &str) -> Failure {
     Failure::Other(DTYPE_ERROR_HANDLE, format!("{argument} is not {expected} that lives"))
 }
 
-#[cold]
-fn busy() -> Failure {
-    Failure::Other(DTYPE_ERROR_BUSY, "another thread is in a call with this object".into())
-}
-
 /// The object behind a pointer.
 ///
 /// # Safety
@@ -152,7 +147,9 @@ pub(crate) unsafe fn retain<T: Object>(
     let handle = unsafe { handle(pointer, argument)? };
     let more = |number: u32| number.checked_add(1);
     let added = handle.references.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
-    added.map(drop).map_err(|_| Failure::argument("an object has at most 2^32 - 1 references"))
+    added
+        .map(drop)
+        .map_err(|_| Failure::new(DTYPE_ERROR_LIMIT, "an object has at most 2^32 - 1 references"))
 }
 
 /// Removes a reference, and drops the object with the last one. Does nothing for null, a released handle, and one of another
@@ -192,7 +189,11 @@ impl<T> Exclusive<T> {
     /// Access to the value until the guard is dropped; an error if another call has it.
     #[inline(always)]
     pub(crate) fn lock(&self) -> Result<Guard<'_, T>, Failure> {
-        if self.is_busy.swap(true, Ordering::Acquire) { Err(busy()) } else { Ok(Guard(self)) }
+        if self.is_busy.swap(true, Ordering::Acquire) {
+            Err(Failure::new(DTYPE_ERROR_BUSY, "another thread is in a call with this object"))
+        } else {
+            Ok(Guard(self))
+        }
     }
 }
 

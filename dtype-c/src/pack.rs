@@ -106,7 +106,7 @@ unsafe fn unpack(
 ///
 /// `bytes` is NULL or readable for `size` bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn dtype_crc32c(crc: u32, bytes: *const c_void, size: usize) -> u32 {
+pub unsafe extern "C" fn dtype_crc(crc: u32, bytes: *const c_void, size: usize) -> u32 {
     // SAFETY: `bytes` is NULL or readable for `size` bytes.
     let bytes = unsafe { Array::<u8>::new(bytes.cast(), size, "bytes") };
     bytes.get().map_or(crc, |bytes| crc32c::crc32c_append(crc, bytes))

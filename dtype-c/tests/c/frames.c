@@ -15,10 +15,10 @@ static void one_by_one(void)
                                               {4, DTYPE_FRAME_COMPACT | DTYPE_FRAME_NO_CHECKSUM | DTYPE_FRAME_NO_SIGNATURE}};
     size_t sizes[4];
     for (int i = 0; i < 4; i++) {
-        FAILS(DTYPE_ERROR_ROOM, dtype_frame_encode(type, all, sizeof all, 500, &framings[i], NULL, 0, &sizes[i]));
+        FAILS(DTYPE_ERROR_ROOM, dtype_encode(type, all, sizeof all, 500, &framings[i], NULL, 0, &sizes[i]));
         CHECK(sizes[i] > 15000 && sizes[i] <= 15052);
         size_t size = 0;
-        OK(dtype_frame_encode(type, all, sizeof all, 500, &framings[i], stream[i], sizeof stream[i], &size));
+        OK(dtype_encode(type, all, sizeof all, 500, &framings[i], stream[i], sizeof stream[i], &size));
         CHECK(size == sizes[i]);
         /* Piece by piece, the same. */
         dtype_encoder *encoder = NULL;
@@ -39,7 +39,7 @@ static void one_by_one(void)
     OK(dtype_decoder_new(&limits, &decoder));
     for (size_t step = 1; step < 20000; step = step * 5 + 1)
         for (int i = 0; i < 4; i++) {
-            dtype_frame *frame = NULL;
+            dtype_received *frame = NULL;
             for (size_t at = 0; at < sizes[i];) {
                 const size_t few = sizes[i] - at < step ? sizes[i] - at : step;
                 size_t taken = 0;
@@ -48,21 +48,21 @@ static void one_by_one(void)
                 at += taken;
             }
             OK(dtype_decoder_finish(decoder));
-            dtype_frame_info info;
-            OK(dtype_frame_get_info(frame, &info));
+            dtype_received_info info;
+            OK(dtype_received_get_info(frame, &info));
             CHECK(info.tag == framings[i].tag && info.count == 500 && info.record_size == 30);
             CHECK(info.payload_size == 15000 && (info.signature_hash == 0) == (i == 3));
             size_t count = 0;
             memset(back, 0, sizeof back);
-            OK(dtype_frame_unpack(frame, checked, back, sizeof back, 500, &count));
+            OK(dtype_received_unpack(frame, checked, back, sizeof back, 500, &count));
             CHECK(count == 500 && same(all, back, 500));
-            FAILS(DTYPE_ERROR_REFUSED, dtype_frame_unpack(frame, type, back, sizeof back, 499, &count));
-            FAILS(DTYPE_ERROR_BOUNDS, dtype_frame_unpack(frame, type, back, sizeof back - 1, 500, &count));
+            FAILS(DTYPE_ERROR_REFUSED, dtype_received_unpack(frame, type, back, sizeof back, 499, &count));
+            FAILS(DTYPE_ERROR_BOUNDS, dtype_received_unpack(frame, type, back, sizeof back - 1, 500, &count));
             dtype_committed *other = committed(basic(DTYPE_F64));
-            FAILS(DTYPE_ERROR_SIGNATURE, dtype_frame_unpack(frame, other, back, sizeof back, 500, &count));
+            FAILS(DTYPE_ERROR_SIGNATURE, dtype_received_unpack(frame, other, back, sizeof back, 500, &count));
             dtype_committed_release(other);
-            dtype_frame_release(frame);
-            FAILS(DTYPE_ERROR_HANDLE, dtype_frame_get_info(frame, &info));
+            dtype_received_release(frame);
+            FAILS(DTYPE_ERROR_HANDLE, dtype_received_get_info(frame, &info));
         }
     dtype_decoder_release(decoder);
 
@@ -73,7 +73,7 @@ static void one_by_one(void)
     memcpy(both + sizes[0], stream[0], sizes[0]);
     both[3000] ^= 1;
     size_t at = 0, taken = 0;
-    dtype_frame *frame = NULL;
+    dtype_received *frame = NULL;
     dtype_error error = DTYPE_OK;
     while (at < sizes[0] && error == DTYPE_OK) {
         error = dtype_decoder_feed(decoder, both + at, 2 * sizes[0] - at, &taken, &frame);
@@ -83,7 +83,7 @@ static void one_by_one(void)
     CHECK(frame == NULL);
     OK(dtype_decoder_feed(decoder, both + at, 2 * sizes[0] - at, &taken, &frame));
     CHECK(frame != NULL && at + taken == 2 * sizes[0]);
-    dtype_frame_release(frame);
+    dtype_received_release(frame);
     FAILS(DTYPE_ERROR_REFUSED, dtype_decoder_feed(decoder, stream[2], sizes[2], &taken, &frame));
     dtype_decoder_release(decoder);
 
@@ -103,13 +103,13 @@ static void one_by_one(void)
     OK(dtype_decoder_feed(decoder, stream[3], sizes[3], &taken, &frame));
     size_t count = 0;
     memset(back, 0x77, sizeof back);
-    FAILS(DTYPE_ERROR_VALUE, dtype_frame_unpack(frame, checked, back, sizeof back, 500, &count));
+    FAILS(DTYPE_ERROR_VALUE, dtype_received_unpack(frame, checked, back, sizeof back, 500, &count));
     CHECK(dtype_last_record() == 499 && count == 0 && *(unsigned char *)back == 0x77);
-    dtype_frame_release(frame);
+    dtype_received_release(frame);
     dtype_decoder_release(decoder);
     const dtype_framing wrong = {0, DTYPE_FRAME_NO_CHECKSUM};
-    FAILS(DTYPE_ERROR_ARGUMENT, dtype_frame_encode(type, all, sizeof all, 1, &wrong, NULL, 0, &count));
-    FAILS(DTYPE_ERROR_NULL, dtype_frame_encode(type, all, sizeof all, 1, NULL, NULL, 0, &count));
+    FAILS(DTYPE_ERROR_ARGUMENT, dtype_encode(type, all, sizeof all, 1, &wrong, NULL, 0, &count));
+    FAILS(DTYPE_ERROR_NULL, dtype_encode(type, all, sizeof all, 1, NULL, NULL, 0, &count));
     dtype_committed_release(type);
     dtype_committed_release(checked);
 }
