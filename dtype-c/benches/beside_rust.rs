@@ -163,7 +163,7 @@ fn main() {
             }
             let mut memory = vec![1_u8; extent * count];
             let mut packed = vec![0_u8; one * count];
-            let calls = u32::try_from(200_000 / (count + 1)).unwrap().max(10);
+            let calls = u32::try_from((1 << 19) / (one * count)).unwrap().clamp(3, 20_000);
             let from_rust = time(calls, || {
                 black_box(rust.pack(black_box(&memory[..]), black_box(count), &mut packed))
                     .unwrap();

@@ -250,11 +250,10 @@ enum {
     DTYPE_FORM_PICTURE = 0,      /* a picture in characters: data, gaps, bounds */
     DTYPE_FORM_SVG = 1,          /* the picture as an SVG document */
     DTYPE_FORM_CALLS = 2,        /* the tree of the calls that made it */
-    DTYPE_FORM_DESCRIPTION = 3,  /* its description, as Open MPI's */
-    DTYPE_FORM_MPI_C = 4,        /* the MPI calls in C that make it again; the last variable, `tN`, is the result */
-    DTYPE_FORM_RUST = 5,         /* the calls in Rust that make it again */
-    DTYPE_FORM_NUMPY = 6,        /* the NumPy dtype that reads an array of instances in memory */
-    DTYPE_FORM_NUMPY_PACKED = 7  /* the NumPy dtype that reads packed bytes */
+    DTYPE_FORM_MPI_C = 3,        /* the MPI calls in C that make it again; the last variable, `tN`, is the result */
+    DTYPE_FORM_RUST = 4,         /* the calls in Rust that make it again */
+    DTYPE_FORM_NUMPY = 5,        /* the NumPy dtype that reads an array of instances in memory */
+    DTYPE_FORM_NUMPY_PACKED = 6  /* the NumPy dtype that reads packed bytes */
 };
 /* `*size` includes the zero byte at the end. DTYPE_ERROR_UNSUPPORTED: no NumPy dtype describes the layout. */
 dtype_error dtype_type_text(const dtype_type *type, dtype_form form, char *out, size_t out_size, size_t *size);
@@ -310,9 +309,6 @@ void dtype_committed_release(dtype_committed *committed);
 
 /* Packed bytes of `count` instances. */
 dtype_error dtype_packed_size(const dtype_committed *committed, size_t count, size_t *out);
-
-/* What is executed to pack `count` instances, as a text for people. `*size` as for `dtype_type_text`. */
-dtype_error dtype_explain(const dtype_committed *committed, uint64_t count, char *out, size_t out_size, size_t *size);
 
 /* ---- Packing ------------------------------------------------------------------------------------------------------------ */
 

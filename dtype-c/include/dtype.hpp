@@ -286,11 +286,6 @@ public:
     {
         check(dtype_unpack(get(), packed.data(), packed.size(), memory, memory_size, count));
     }
-    std::string explain(std::uint64_t count) const
-    {
-        return detail::filled_text(
-            [&](auto out, auto room, auto size) { return dtype_explain(get(), count, out, room, size); });
-    }
 
 private:
     template <class Make>

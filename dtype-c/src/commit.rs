@@ -3,7 +3,6 @@
 use std::ffi::c_char;
 
 use dtype_runtime::convertor::{Conversion, ValueChecks};
-use dtype_runtime::explain::ExplainStyle;
 use dtype_runtime::representation::{Architecture, ByteOrder, Widths};
 use dtype_runtime::{Committed, Representation, Type};
 
@@ -144,19 +143,6 @@ functions! { COMMITTED:
     /// `MPI_Pack_size`.
     fn dtype_packed_size(committed: [&dtype_committed], count: usize, out: [out usize]) {
         out.put(committed.get()?.packed_size(count)?)
-    }
-
-    /// What is executed.
-    fn dtype_explain(
-        committed: [&dtype_committed], count: u64, out: [mut c_char; out_size], out_size: usize,
-        size: [out usize]
-    ) {
-        let prepared = committed.get()?;
-        let style = ExplainStyle::default().with_instances(count);
-        out.fill_text(size, match &prepared.conversion {
-            None => prepared.ty.explain(&style).to_string(),
-            Some(conversion) => conversion.explain(&style).to_string(),
-        })
     }
 }
 

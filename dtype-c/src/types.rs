@@ -5,9 +5,7 @@ use std::ffi::c_char;
 use dtype_npy::{Dtype, NumpyDtype, NumpyOptions};
 use dtype_runtime::types::Order;
 use dtype_runtime::{Basic, Flags, Type};
-use dtype_show::{
-    CallingSequence, DescriptionTable, Diagram, EnvelopeTree, Language, SvgStyle, TextStyle, View,
-};
+use dtype_show::{CallingSequence, Diagram, EnvelopeTree, Language, SvgStyle, TextStyle, View};
 
 use crate::arguments::{In, natural};
 use crate::boundary::{functions, release, structs};
@@ -19,7 +17,7 @@ objects! {
     dtype_type = 0x6474_7401, "a type", Type;
 }
 
-/// The most lines of a tree, and the most entries of a description, in a text.
+/// The most lines of a tree.
 const LINES: usize = 10_000;
 
 structs! { TYPE_STRUCTS:
@@ -201,11 +199,10 @@ fn text(ty: &Type, form: i32) -> Result<String, Failure> {
         0 => diagram().text(&TextStyle::default()).to_string(),
         1 => diagram().svg(&SvgStyle::default()),
         2 => EnvelopeTree::new(ty, LINES).to_string(),
-        3 => DescriptionTable::new(&ty.description(), LINES).to_string(),
-        4 => CallingSequence::new(ty, Language::C).to_string(),
-        5 => CallingSequence::new(ty, Language::Rust).to_string(),
-        6 => numpy(NumpyOptions::memory())?.to_string(),
-        7 => numpy(NumpyOptions::packed())?.to_string(),
-        other => return Err(Failure::argument(format!("form is {other}, expected 0 to 7"))),
+        3 => CallingSequence::new(ty, Language::C).to_string(),
+        4 => CallingSequence::new(ty, Language::Rust).to_string(),
+        5 => numpy(NumpyOptions::memory())?.to_string(),
+        6 => numpy(NumpyOptions::packed())?.to_string(),
+        other => return Err(Failure::argument(format!("form is {other}, expected 0 to 6"))),
     })
 }

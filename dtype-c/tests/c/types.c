@@ -110,7 +110,7 @@ static void dead_handles(void)
     dtype_type_info found;
     dtype_type_release(one);
     FAILS(DTYPE_ERROR_HANDLE, dtype_type_get_info(one, &found));
-    MESSAGE("type is not a type that lives");
+    MESSAGE("object is not a type that lives");
     FAILS(DTYPE_ERROR_HANDLE, dtype_type_contiguous(2, one, &made));
     dtype_type_release(one);
     FAILS(DTYPE_ERROR_HANDLE, dtype_type_retain(one));
@@ -178,14 +178,13 @@ static void texts(void)
     CHECK(strstr(text(made, DTYPE_FORM_PICTURE), "extent 152") != NULL);
     CHECK(strncmp(text(made, DTYPE_FORM_SVG), "<svg ", 5) == 0);
     CHECK(strstr(text(made, DTYPE_FORM_CALLS), "vector: count 4, blocklength 1, stride 6") != NULL);
-    CHECK(strstr(text(made, DTYPE_FORM_DESCRIPTION), "loop") != NULL);
     CHECK(strcmp(text(made, DTYPE_FORM_MPI_C), "MPI_Datatype t1;\nMPI_Type_vector(4, 1, 6, MPI_DOUBLE, &t1);\n"
                                                "MPI_Type_commit(&t1);\n") == 0);
     CHECK(strcmp(text(made, DTYPE_FORM_RUST), "let t1 = Type::vector(4, 1, 6, &Type::basic(Basic::F64))?;\n") == 0);
     CHECK(strncmp(text(made, DTYPE_FORM_NUMPY), "np.dtype(", 9) == 0);
     CHECK(strcmp(text(made, DTYPE_FORM_NUMPY_PACKED), "np.dtype(('<f8', (4,)))") == 0);
     size_t size;
-    FAILS(DTYPE_ERROR_ARGUMENT, dtype_type_text(made, 8, NULL, 0, &size));
+    FAILS(DTYPE_ERROR_ARGUMENT, dtype_type_text(made, 7, NULL, 0, &size));
     dtype_type_release(made);
     OK(dtype_type_resized(f64, 0, 4, &made));
     FAILS(DTYPE_ERROR_UNSUPPORTED, dtype_type_text(made, DTYPE_FORM_NUMPY, NULL, 0, &size));
