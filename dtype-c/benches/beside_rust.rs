@@ -115,6 +115,7 @@ fn layouts() -> Vec<(&'static str, Type, usize)> {
     ]
 }
 
+#[expect(clippy::too_many_lines, reason = "each call twice, one after another")]
 fn main() {
     let Some(path) = env::var_os("DTYPE_LIBRARY") else {
         println!("DTYPE_LIBRARY is not set: nothing is measured");

@@ -7,6 +7,7 @@
 use std::ffi::c_void;
 use std::ptr;
 
+#[allow(clippy::wildcard_imports, reason = "most of the functions")]
 use dtype_c::*;
 
 /// Bytes of each memory.
@@ -92,6 +93,7 @@ impl Program<'_> {
     /// # Safety
     ///
     /// The handles must be NULL or made by the library, and the memories live.
+    #[expect(clippy::too_many_lines, reason = "one arm for each function")]
     unsafe fn call(&mut self) -> dtype_error {
         let (memory, out): (Handle, Handle) = (self.memory.cast(), self.out.cast());
         let mut done = 0;
@@ -163,7 +165,8 @@ impl Program<'_> {
                     dtype_unpack(of, out, packed, memory, size, count)
                 }
                 13 => {
-                    let ([from, to], sizes) = ([(); 2].map(|()| self.handle()), [self.room(), self.room()]);
+                    let ([from, to], sizes) =
+                        ([(); 2].map(|()| self.handle()), [self.room(), self.room()]);
                     let counts = [self.size(), self.size()];
                     dtype_copy(from, memory, sizes[0], counts[0], to, out, sizes[1], counts[1])
                 }
@@ -186,7 +189,11 @@ impl Program<'_> {
                 18 => {
                     let position = self.number() as u64;
                     let error = dtype_packer_seek(self.handle(), position);
-                    if error == DTYPE_OK { error } else { dtype_unpacker_seek(self.handle(), position) }
+                    if error == DTYPE_OK {
+                        error
+                    } else {
+                        dtype_unpacker_seek(self.handle(), position)
+                    }
                 }
                 19 => {
                     let none = iovec { iov_base: ptr::null_mut(), iov_len: 0 };
@@ -244,13 +251,17 @@ impl Program<'_> {
         assert_eq!(repacked, DTYPE_OK);
         assert_eq!(self.snapshot()[1], bytes);
         // An overlapping type, or values that the checks refuse.
-        assert!(matches!(error, DTYPE_OK | DTYPE_ERROR_OVERLAP | DTYPE_ERROR_VALUE), "the code {error}");
+        assert!(
+            matches!(error, DTYPE_OK | DTYPE_ERROR_OVERLAP | DTYPE_ERROR_VALUE),
+            "the code {error}"
+        );
     }
 }
 
 /// Executes a program.
 pub fn run(input: &[u8]) {
-    let [mut memory, mut out] = [(); 2].map(|()| (0..SIZE).map(|i| (i * 31 % 3) as u8).collect::<Vec<_>>());
+    let [mut memory, mut out] =
+        [(); 2].map(|()| (0..SIZE).map(|i| (i * 31 % 3) as u8).collect::<Vec<_>>());
     let (at, to) = (memory.as_mut_ptr(), out.as_mut_ptr());
     let mut program = Program { input, handles: vec![ptr::null_mut()], memory: at, out: to };
     while !program.input.is_empty() {
