@@ -4,7 +4,7 @@ use std::ffi::c_char;
 
 use dtype_runtime::convertor::{Conversion, ValueChecks};
 use dtype_runtime::representation::{Architecture, ByteOrder, Widths};
-use dtype_runtime::{Committed, Representation, Type};
+use dtype_runtime::{Committed, Error, Representation, Type, Unpacker};
 
 use crate::arguments::Array;
 use crate::boundary::{functions, release, structs};
@@ -42,6 +42,25 @@ impl Prepared {
             None => self.ty.packed_size(count)?,
             Some(conversion) => conversion.packed_size(count)?,
         })
+    }
+
+    /// An unpacker of this machine's packed bytes, with the checks.
+    ///
+    /// # Safety
+    ///
+    /// The data of `count` instances must be writable at their displacements from `origin`, and nothing else access them, for as
+    /// long as the result lives.
+    pub(crate) unsafe fn unpacker(
+        &self,
+        origin: *mut u8,
+        count: usize,
+    ) -> Result<Unpacker<'static>, Error> {
+        // SAFETY: the caller guarantees the data.
+        let unpacker = unsafe { Unpacker::from_raw(&self.ty, origin, count)? };
+        match &self.checks {
+            None => Ok(unpacker),
+            Some(checks) => unpacker.with_checks(checks),
+        }
     }
 
     /// The type, if its packed bytes are this machine's.

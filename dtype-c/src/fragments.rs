@@ -96,11 +96,7 @@ impl Prepared {
     /// long as the result lives.
     unsafe fn unpacking(&self, origin: *mut u8, count: usize) -> Result<Unpacking, Failure> {
         // SAFETY: the caller guarantees the data.
-        let unpacker = unsafe { Unpacker::from_raw(&self.ty, origin, count)? };
-        let unpacker = match &self.checks {
-            None => unpacker,
-            Some(checks) => unpacker.with_checks(checks)?,
-        };
+        let unpacker = unsafe { self.unpacker(origin, count)? };
         Ok(match &self.conversion {
             None => Unpacking::Native(unpacker),
             Some(conversion) => Unpacking::Converted(conversion.unpacker_of(unpacker)?),

@@ -3,9 +3,9 @@
 use std::ffi::c_void;
 use std::io::Read;
 
-use dtype_message::{Decoder, Encoder, Frame, Framing, Header, Limits};
+use dtype_message::{Decoder, Encoder, Error, Framing, Header, Limits, PackedMessage};
+use dtype_runtime::Packer;
 use dtype_runtime::representation::ByteOrder;
-use dtype_runtime::{Packer, Unpacker};
 
 use crate::boundary::{functions, release, structs};
 use crate::commit::{Prepared, dtype_committed};
@@ -17,9 +17,9 @@ objects! {
     /// A frame that is sent.
     dtype_encoder = 0x6474_7406, "an encoder", Exclusive<Encoder<'static>>;
     /// A stream of frames that is read.
-    dtype_decoder = 0x6474_7407, "a decoder", Exclusive<Decoder<Frame>>;
+    dtype_decoder = 0x6474_7407, "a decoder", Exclusive<Decoder<PackedMessage>>;
     /// A frame that was read.
-    dtype_received = 0x6474_7408, "a frame", Frame;
+    dtype_received = 0x6474_7408, "a frame", PackedMessage;
 }
 
 structs! { FRAME_STRUCTS:
@@ -155,16 +155,15 @@ functions! { FRAMES:
 
     /// The header and the payload.
     fn dtype_received_get_info(frame: [&dtype_received], out: [out dtype_received_info]) {
-        let frame = frame.get()?;
-        let (header, payload) = (frame.header(), frame.payload());
+        let PackedMessage { header, packed } = frame.get()?;
         out.put(dtype_received_info {
             tag: header.tag(),
             order: if header.byte_order() == ByteOrder::Little { 2 } else { 3 },
             count: header.count(),
             record_size: header.record_size(),
             signature_hash: header.signature_hash().unwrap_or(0),
-            payload: payload.as_ptr().cast(),
-            payload_size: payload.len(),
+            payload: packed.as_ptr().cast(),
+            payload_size: packed.len(),
         })
     }
 
@@ -174,13 +173,18 @@ functions! { FRAMES:
         memory_size: usize, most: usize, count: [out usize]
     ) {
         let (frame, prepared) = (frame.get()?, committed.get()?);
-        let ty = prepared.native()?;
-        let number = frame.check(ty, most)?;
+        let (ty, header) = (prepared.native()?, &frame.header);
+        header.check_type(ty)?;
+        let number = usize::try_from(header.count()).unwrap_or(usize::MAX);
+        if number > most {
+            let (limit, actual) = (most as u64, header.count());
+            return Err(Error::RecordLimit { limit, actual }.into());
+        }
         memory.check(ty, number)?;
         // SAFETY: the data of so many instances are writable: the caller promises that of the memory in which they lie, as just
         // checked, or of all data if it has no bound.
-        let unpacker = unsafe { Unpacker::from_raw(ty, memory.origin, number)? };
-        frame.unpack_by(unpacker, prepared.checks.as_ref())?;
+        let unpacker = unsafe { prepared.unpacker(memory.origin, number)? };
+        frame.unpack(unpacker)?;
         count.put_if_wanted(number)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use dtype_runtime::{Error, Unpacker};
+use dtype_runtime::Error;
 
 use crate::arguments::Array;
 use crate::boundary::functions;
@@ -86,13 +86,13 @@ unsafe fn unpack(
                 checks.check(packed, count)?;
                 ty.unpack_raw(packed, origin, count)?
             }
-            (Some(conversion), Some(checks)) => {
+            (Some(conversion), Some(_)) => {
                 let (expected, actual) =
                     (conversion.packed_size(count)? as u64, packed.len() as u64);
                 if expected != actual {
                     return Err(Error::PackedLength { expected, actual }.into());
                 }
-                let unpacker = Unpacker::from_raw(ty, origin, count)?.with_checks(checks)?;
+                let unpacker = prepared.unpacker(origin, count)?;
                 conversion.unpacker_of(unpacker)?.unpack(packed)?
             }
         };

@@ -38,7 +38,6 @@
 //! | a stream of messages, skipping bad ones | [`Receiver`] |
 //! | bytes that come from anywhere, without a stream | [`Decoder`]; [`decode`] for one message |
 //! | a message of any type, as packed bytes | [`PackedMessage`], with any of these |
-//! | messages whose types are looked up by tag or hash | [`Frame`], as the message of a [`Decoder`] |
 //!
 //! The readers of a stream return `None` if it ends between two messages, and an error if it ends inside one.
 //! [`write`](fn@write), [`write_framed`], [`write_with`], [`send`], [`encode`] and [`Encoder`] send. The two sides need not use
@@ -167,7 +166,6 @@ mod encoder;
 mod error;
 mod exchange;
 mod fill;
-mod frame;
 mod framing;
 mod header;
 mod limits;
@@ -197,7 +195,6 @@ pub use dtype_derive::Messages;
 pub use encoder::Encoder;
 pub use error::{Error, Mismatch, Part, Protection, RecordKind};
 pub use exchange::exchange;
-pub use frame::Frame;
 pub use framing::Framing;
 pub use header::{Decoded, Header, HeaderBytes};
 pub use limits::Limits;

@@ -11,8 +11,7 @@ impl Dtype {
     ///
     /// # Errors
     ///
-    /// [`Error::TooDeep`], [`Error::TooManyEntries`]; [`Error::Overflow`] for an array of more elements without bytes than 64 bits
-    /// can count.
+    /// [`Error::TooDeep`], [`Error::TooManyEntries`].
     ///
     /// ```
     /// use dtype_npy::Dtype;
@@ -24,9 +23,8 @@ impl Dtype {
     pub fn datatype(&self) -> Result<Type, Error> {
         match self.kind() {
             Kind::Array { lengths, element } => {
-                let count = lengths.iter().try_fold(1_u64, |all, length| all.checked_mul(*length));
-                let call = "Dtype::datatype";
-                let count = count.ok_or(Error::Overflow { call, quantity: "elements" })?;
+                // An array of dtypes has at most `i64::MAX` bytes, but elements without bytes can be any number.
+                let count = lengths.iter().fold(1_u64, |all, length| all.saturating_mul(*length));
                 Type::contiguous(count, &element.datatype()?)
             }
             Kind::Structure { fields } => {

@@ -1,6 +1,8 @@
 //! Messages whose types the receiver looks up.
 
-use dtype_message::{Decoder, Error, Frame, Framing, Limits};
+use std::io::Read;
+
+use dtype_message::{Decoder, Encoder, Error, Framing, Limits, PackedMessage};
 use dtype_runtime::convertor::ValueChecks;
 use dtype_runtime::{Basic, Type};
 
@@ -14,11 +16,11 @@ fn stream() -> Vec<u8> {
     stream
 }
 
-fn frames(stream: &[u8], piece: usize) -> Vec<Frame> {
-    let (mut decoder, mut all) = (Decoder::<Frame>::new(Limits::new()), Vec::new());
+fn messages(stream: &[u8], piece: usize) -> Vec<PackedMessage> {
+    let (mut decoder, mut all) = (Decoder::<PackedMessage>::new(Limits::new()), Vec::new());
     for mut bytes in stream.chunks(piece) {
-        while let Some(frame) = decoder.feed(&mut bytes).unwrap() {
-            all.push(frame);
+        while let Some(message) = decoder.feed(&mut bytes).unwrap() {
+            all.push(message);
         }
     }
     decoder.finish().unwrap();
@@ -26,49 +28,60 @@ fn frames(stream: &[u8], piece: usize) -> Vec<Frame> {
 }
 
 #[test]
-fn frames_arrive_in_pieces_of_any_size() {
+fn messages_arrive_in_pieces_of_any_size() {
     let stream = stream();
-    let expected = frames(&stream, stream.len());
+    let expected = messages(&stream, stream.len());
     for piece in [1, 2, 3, 7, 48, 1000, 65_536, 65_537] {
-        assert_eq!(frames(&stream, piece), expected, "{piece}");
+        assert_eq!(messages(&stream, piece), expected, "{piece}");
     }
-    let facts: Vec<_> = expected
-        .iter()
-        .map(|it| (it.header().tag(), it.header().count(), it.payload().len()))
-        .collect();
+    let facts: Vec<_> =
+        expected.iter().map(|it| (it.header.tag(), it.header.count(), it.packed.len())).collect();
     let one = |tag| [(tag, 2, 6), (tag, 2000, 200_000), (tag, 1, 0)];
     assert_eq!(facts, [one(1), one(2)].concat());
 
     // A relay sends what it received; only the tag is its own.
     let (mut again, mut tagged) = (Vec::new(), Vec::new());
-    for frame in &expected {
-        let tag = frame.header().tag();
-        dtype_message::send(&mut again, frame, Framing::new().with_tag(tag)).unwrap();
-        dtype_message::encode(&mut tagged, frame, Framing::new().with_tag(9)).unwrap();
+    for message in &expected {
+        let tag = message.header.tag();
+        dtype_message::send(&mut again, message, Framing::new().with_tag(tag)).unwrap();
+        dtype_message::encode(&mut tagged, message, Framing::new().with_tag(9)).unwrap();
     }
     assert_eq!(again, stream);
-    assert!(frames(&tagged, 100).iter().all(|frame| frame.header().tag() == 9));
+    assert!(messages(&tagged, 100).iter().all(|message| message.header.tag() == 9));
 }
 
 #[test]
 fn records_are_unpacked_by_a_type_made_later() {
-    let frame = &frames(&stream(), 1000)[0];
+    let message = &messages(&stream(), 1000)[0];
     let pair = Type::of::<(u16, bool)>().commit();
     let mut memory = [0; 8];
-    assert_eq!(frame.unpack(&pair, &mut memory, 2).unwrap(), 2);
+    message.header.check_type(&pair).unwrap();
+    message.unpack(pair.unpacker(&mut memory, 2).unwrap()).unwrap();
     let size = size_of::<(u16, bool)>();
     // SAFETY: two pairs were unpacked, each as long as a pair.
     let read =
         |i: usize| unsafe { memory.as_ptr().add(i * size).cast::<(u16, bool)>().read_unaligned() };
     assert_eq!([read(0), read(1)], [(1, true), (2, false)]);
 
-    assert!(matches!(
-        frame.unpack(&pair, &mut memory, 1),
-        Err(Error::RecordLimit { limit: 1, actual: 2 })
-    ));
+    for count in [1, 3] {
+        let mut memory = [0; 12];
+        let error = message.unpack(pair.unpacker(&mut memory, count).unwrap()).unwrap_err();
+        let (expected, actual) = (3 * count as u64, 6);
+        let Error::Records(error) = error else { panic!("{error}") };
+        assert_eq!(*error, dtype_runtime::Error::PackedLength { expected, actual });
+        assert_eq!(memory, [0; 12]);
+    }
     let other = Type::of::<(u16, u8)>().commit();
-    assert!(matches!(frame.unpack(&other, &mut memory, 2), Err(Error::Mismatch(_))));
-    assert!(matches!(frame.unpack(&pair, &mut memory[..5], 2), Err(Error::Records(_))));
+    assert!(matches!(message.header.check_type(&other), Err(Error::Mismatch(_))));
+}
+
+#[test]
+fn more_records_than_the_limit_are_refused() {
+    let refused = dtype_message::decode::<PackedMessage>(
+        &mut &stream()[..],
+        &Limits::new().with_max_records(1),
+    );
+    assert!(matches!(refused, Err(Error::RecordLimit { limit: 1, actual: 2 })));
 }
 
 /// Payloads of the other byte order are converted, and their values checked, before anything is written.
@@ -99,13 +112,48 @@ fn wrong_values_are_not_written() {
                 stream[start + offset] = wrong;
             }
             let limits = Limits::new().allow_missing_checksum();
-            let frame = dtype_message::decode::<Frame>(&mut &stream[..], &limits).unwrap().unwrap();
+            let message = dtype_message::decode::<PackedMessage>(&mut &stream[..], &limits);
+            let message = message.unwrap().unwrap();
+            message.header.check_type(&ty).unwrap();
             let mut memory = [0xA5; 8];
-            let count = frame.check(&ty, 2).unwrap();
-            let unpacker = ty.unpacker(&mut memory, count).unwrap();
-            let result = frame.unpack_by(unpacker, Some(&checks));
+            let unpacker = ty.unpacker(&mut memory, 2).unwrap();
+            let result = message.unpack(unpacker.with_checks(&checks).unwrap());
             assert_eq!(result.is_err(), wrong.is_some(), "{result:?}");
             assert_eq!(memory == [0xA5; 8], wrong.is_some());
+        }
+    }
+}
+
+/// Whatever the reader's buffers, and whoever asks, the bytes are those of one frame.
+#[test]
+fn an_encoder_is_read_in_buffers_of_any_size() {
+    let items: Vec<(u32, u64, u8)> = (0..20_000_u32).map(|i| (i, 3 * u64::from(i), 7)).collect();
+    let ty = Type::of::<(u32, u64, u8)>().commit();
+    for framing in [Framing::new(), Framing::compact(), Framing::compact().without_checksum()] {
+        let mut expected = Vec::new();
+        dtype_message::encode(&mut expected, &items, framing).unwrap();
+        for sizes in
+            [&[1_000_000][..], &[70_000], &[65_536 + 100, 1, 3], &[65_536, 80_000], &[1000]]
+        {
+            let from_type = {
+                // SAFETY: the memory of the items, whose data are initialised; packing reads nothing else.
+                let packer = unsafe {
+                    dtype_runtime::Packer::from_raw(&ty, items.as_ptr().cast(), items.len())
+                };
+                let header = dtype_message::Header::of_type(&ty, items.len(), framing).unwrap();
+                Encoder::with_packer(header, packer.unwrap()).unwrap()
+            };
+            for mut encoder in [Encoder::new(&items, framing).unwrap(), from_type] {
+                let (mut read, mut sizes) = (Vec::new(), sizes.iter().cycle());
+                while !encoder.is_complete() {
+                    let mut buffer = vec![0; *sizes.next().unwrap()];
+                    let filled = encoder.read(&mut buffer).unwrap();
+                    assert!(filled > 0);
+                    read.extend_from_slice(&buffer[..filled]);
+                }
+                assert_eq!(encoder.read(&mut [0; 100]).unwrap(), 0);
+                assert!(read == expected);
+            }
         }
     }
 }
