@@ -14,8 +14,9 @@
 //     DTYPE_FIELDS(app::particle, place, charge)
 //     DTYPE_ENUM(app::colour, app::colour::red, app::colour::green)
 //
-// Every function throws `dtype::error`, with the code of dtype.h, and does nothing then. Objects own their handle: a copy of a
-// type or of a committed type is another reference to the same object.
+// Every function throws `dtype::error`, with the code of dtype.h, and does nothing then; `dtype::attempt` returns it in a
+// `std::expected` instead, where the standard library has that (C++23). Objects own their handle: a copy of a type or of a
+// committed type is another reference to the same object.
 
 #ifndef DTYPE_HPP
 #define DTYPE_HPP
@@ -40,6 +41,10 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+#include <version>
+#if defined(__cpp_lib_expected)
+#include <expected>
+#endif
 
 namespace dtype {
 
@@ -68,6 +73,27 @@ inline void check(dtype_error code)
     if (code != DTYPE_OK)
         throw error(code);
 }
+
+#if defined(__cpp_lib_expected)
+// What a call returns, or the error that it threw:
+//
+//     auto back = dtype::attempt([&] { return dtype::unpack<particle>(bytes); });
+//     if (!back)
+//         std::cerr << back.error().what() << '\n';
+template <class Call>
+auto attempt(Call&& call) -> std::expected<std::remove_cvref_t<std::invoke_result_t<Call>>, error>
+{
+    try {
+        if constexpr (std::is_void_v<std::invoke_result_t<Call>>) {
+            std::forward<Call>(call)();
+            return {};
+        } else
+            return std::forward<Call>(call)();
+    } catch (const error& caught) {
+        return std::unexpected(caught);
+    }
+}
+#endif
 
 namespace detail {
 
@@ -286,6 +312,25 @@ public:
     {
         check(dtype_unpack(get(), packed.data(), packed.size(), memory, memory_size, count));
     }
+    // Copies instances to those of another type with the same basic datatypes in the same order.
+    void copy(const void* memory, std::size_t count, const committed& other, void* to, std::size_t to_count,
+              std::size_t memory_size = DTYPE_UNBOUNDED, std::size_t to_size = DTYPE_UNBOUNDED) const
+    {
+        check(dtype_copy(get(), memory, memory_size, count, other.get(), to, to_size, to_count));
+    }
+#if !defined(_WIN32)
+    // The pieces of memory that hold the packed bytes from `position` on, for `writev` or `readv`.
+    std::vector<iovec> segments(const void* memory, std::size_t count, std::uint64_t position = 0,
+                                std::size_t memory_size = DTYPE_UNBOUNDED) const
+    {
+        std::uint64_t number = 0, next = 0;
+        check(dtype_segment_count(get(), count, position, &number));
+        std::vector<iovec> all(number);
+        std::size_t found = 0;
+        check(dtype_segments(get(), memory, memory_size, count, position, all.data(), all.size(), &found, &next));
+        return all;
+    }
+#endif
 
 private:
     template <class Make>
@@ -590,6 +635,17 @@ struct value_list {
 template <class R>
 using value_of = std::ranges::range_value_t<R>;
 
+// An array, a vector or a span of items that can be written.
+template <class R>
+concept writable = std::ranges::contiguous_range<R> && !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
+
+// The items of an array, a vector or a span.
+template <class R>
+std::span<const value_of<R>> items_of(const R& items)
+{
+    return items;
+}
+
 } // namespace detail
 
 // The type of `T`: a number, an enumeration, an array, a plain aggregate of these, or a class with DTYPE_FIELDS.
@@ -620,30 +676,27 @@ std::size_t packed_size(std::size_t count)
 }
 
 // Packs to the front of `out`; returns the number of bytes.
-template <class T>
-std::size_t pack_into(std::span<const T> items, std::span<std::byte> out)
+template <std::ranges::contiguous_range R>
+std::size_t pack_into(const R& items, std::span<std::byte> out)
 {
-    return committed_of<T>().pack(items.data(), items.size(), out, items.size_bytes());
+    const auto all = detail::items_of(items);
+    return committed_of<detail::value_of<R>>().pack(all.data(), all.size(), out, all.size_bytes());
 }
 
-template <class T>
-std::vector<std::byte> pack(std::span<const T> items)
-{
-    std::vector<std::byte> bytes(packed_size<T>(items.size()));
-    pack_into(items, std::span(bytes));
-    return bytes;
-}
 template <std::ranges::contiguous_range R>
 std::vector<std::byte> pack(const R& items)
 {
-    return pack(std::span<const detail::value_of<R>>(items));
+    std::vector<std::byte> bytes(packed_size<detail::value_of<R>>(std::ranges::size(items)));
+    pack_into(items, bytes);
+    return bytes;
 }
 
 // Unpacks exactly as many items as there are; padding is unchanged.
-template <class T>
-void unpack_into(std::span<const std::byte> bytes, std::span<T> items)
+template <detail::writable R>
+void unpack_into(std::span<const std::byte> bytes, R&& items)
 {
-    committed_of<T>().unpack(bytes, items.data(), items.size(), items.size_bytes());
+    const std::span<detail::value_of<R>> all(items);
+    committed_of<detail::value_of<R>>().unpack(bytes, all.data(), all.size(), all.size_bytes());
 }
 
 // As many items as the bytes hold.
@@ -652,7 +705,7 @@ std::vector<T> unpack(std::span<const std::byte> bytes)
 {
     const std::size_t one = packed_size<T>(1);
     std::vector<T> items(one == 0 ? 0 : bytes.size() / one);
-    unpack_into(bytes, std::span(items));
+    unpack_into(bytes, items);
     return items;
 }
 
@@ -665,8 +718,9 @@ public:
         check(dtype_packer_new(of.get(), memory, memory_size, count, &out));
         handle_.reset(out);
     }
-    template <class T>
-    explicit packer(std::span<const T> items) : packer(committed_of<T>(), items.data(), items.size(), items.size_bytes())
+    template <std::ranges::contiguous_range R>
+        requires std::ranges::borrowed_range<R>
+    explicit packer(R&& items) : packer(committed_of<detail::value_of<R>>(), detail::items_of(items))
     {
     }
     // The next bytes; returns their number, 0 at the end.
@@ -681,6 +735,10 @@ public:
     std::uint64_t remaining() const { return where().second; }
 
 private:
+    template <class T>
+    packer(const committed& of, std::span<const T> items) : packer(of, items.data(), items.size(), items.size_bytes())
+    {
+    }
     std::pair<std::uint64_t, std::uint64_t> where() const
     {
         std::pair<std::uint64_t, std::uint64_t> both;
@@ -698,8 +756,9 @@ public:
         check(dtype_unpacker_new(of.get(), memory, memory_size, count, &out));
         handle_.reset(out);
     }
-    template <class T>
-    explicit unpacker(std::span<T> items) : unpacker(committed_of<T>(), items.data(), items.size(), items.size_bytes())
+    template <detail::writable R>
+        requires std::ranges::borrowed_range<R>
+    explicit unpacker(R&& items) : unpacker(committed_of<detail::value_of<R>>(), std::span<detail::value_of<R>>(items))
     {
     }
     std::size_t unpack(std::span<const std::byte> bytes)
@@ -717,24 +776,81 @@ public:
     }
 
 private:
+    template <class T>
+    unpacker(const committed& of, std::span<T> items) : unpacker(of, items.data(), items.size(), items.size_bytes())
+    {
+    }
     detail::unique<dtype_unpacker, dtype_unpacker_release> handle_;
+};
+
+// ---- Columns -----------------------------------------------------------------------------------------------------------------
+
+// The columns of a type: one for each field of a struct.
+class columns {
+public:
+    explicit columns(const type& of)
+    {
+        dtype_columns* out = nullptr;
+        check(dtype_columns_new(of.get(), &out));
+        handle_.reset(out);
+    }
+    std::size_t size() const
+    {
+        std::size_t number = 0;
+        check(dtype_columns_number(handle_.get(), &number));
+        return number;
+    }
+    // Bytes of one record in a column.
+    std::size_t width(std::size_t column) const
+    {
+        std::size_t bytes = 0;
+        check(dtype_columns_width(handle_.get(), column, &bytes));
+        return bytes;
+    }
+    // Copies records to columns, or back. A column without an address is left out.
+    template <std::ranges::contiguous_range R>
+    void split(const R& items, std::span<const std::span<std::byte>> arrays) const
+    {
+        const list to(arrays);
+        const auto all = detail::items_of(items);
+        check(dtype_columns_split(handle_.get(), all.data(), all.size_bytes(), all.size(), to.addresses.data(), to.sizes.data(),
+                                  arrays.size()));
+    }
+    template <detail::writable R>
+    void join(std::span<const std::span<std::byte>> arrays, R&& items) const
+    {
+        const list from(arrays);
+        const std::span<detail::value_of<R>> all(items);
+        check(dtype_columns_join(handle_.get(), from.addresses.data(), from.sizes.data(), arrays.size(), all.data(),
+                                 all.size_bytes(), all.size()));
+    }
+
+private:
+    struct list {
+        explicit list(std::span<const std::span<std::byte>> arrays)
+        {
+            for (const auto& array : arrays) {
+                addresses.push_back(array.data());
+                sizes.push_back(array.size());
+            }
+        }
+        std::vector<void*> addresses;
+        std::vector<std::size_t> sizes;
+    };
+    detail::unique<dtype_columns, dtype_columns_release> handle_;
 };
 
 // ---- Frames ------------------------------------------------------------------------------------------------------------------
 
 // The frame of these records, which a program in Rust reads with dtype-message.
-template <class T>
-std::vector<std::byte> encode(std::span<const T> items, dtype_framing framing = {})
-{
-    return detail::filled<std::vector<std::byte>>([&](auto out, auto room, auto size) {
-        return dtype_encode(committed_of<T>().get(), items.data(), items.size_bytes(), items.size(), &framing, out, room,
-                                  size);
-    });
-}
 template <std::ranges::contiguous_range R>
 std::vector<std::byte> encode(const R& items, dtype_framing framing = {})
 {
-    return encode(std::span<const detail::value_of<R>>(items), framing);
+    const auto all = detail::items_of(items);
+    return detail::filled<std::vector<std::byte>>([&](auto out, auto room, auto size) {
+        return dtype_encode(committed_of<detail::value_of<R>>().get(), all.data(), all.size_bytes(), all.size(), &framing, out,
+                            room, size);
+    });
 }
 
 // A verified frame.

@@ -83,6 +83,10 @@ static_assert(dtype::detail::field_count<app::many>() == 50);
 static_assert(dtype::detail::field_count<app::aligned>() == 2);
 static_assert(dtype::detail::field_count<app::empty>() == 0);
 
+// A stream borrows its memory, so it is not made of a temporary vector.
+static_assert(!std::is_constructible_v<dtype::packer, std::vector<int>> && std::is_constructible_v<dtype::packer, std::vector<int>&>);
+static_assert(!std::is_constructible_v<dtype::unpacker, const std::vector<int>&>);
+
 template <class F>
 static dtype_error code_of(F call)
 {
@@ -157,7 +161,7 @@ static void packing()
     CHECK(code_of([&] { dtype::unpack<app::nested>(std::span(bytes).first(bytes.size() - 1)); }) == DTYPE_ERROR_LENGTH);
 
     std::ranges::fill(back, app::nested{});
-    dtype::packer packer{std::span(all)};
+    dtype::packer packer{all};
     dtype::unpacker unpacker{std::span(back)};
     std::array<std::byte, 77> piece;
     while (const std::size_t size = packer.pack(piece))
@@ -168,8 +172,8 @@ static void packing()
     const std::vector<app::hidden> secrets = {{1, 2.5F}, {3, 4.5F}};
     CHECK(dtype::unpack<app::hidden>(dtype::pack(secrets)) == secrets);
     std::vector<std::byte> room(16);
-    CHECK(dtype::pack_into(std::span(secrets), std::span(room)) == 16);
-    CHECK(code_of([&] { dtype::pack_into(std::span(secrets), std::span(room).first(15)); }) == DTYPE_ERROR_ROOM);
+    CHECK(dtype::pack_into(secrets, room) == 16);
+    CHECK(code_of([&] { dtype::pack_into(secrets, std::span(room).first(15)); }) == DTYPE_ERROR_ROOM);
 }
 
 static void values()
@@ -251,8 +255,55 @@ static void objects()
     CHECK(back.kind == 5 && back.fixed);
 }
 
+static void layouts()
+{
+    // The same values in another order of memory: a struct of arrays and an array of structs.
+    const auto point = dtype::of<app::point>();
+    const dtype::committed rows(dtype::type::contiguous(2, point));
+    const app::point points[] = {{1, 2}, {3, 4}};
+    double all[4] = {};
+    rows.copy(points, 1, dtype::committed(dtype::of<double[4]>()), all, 1, sizeof points, sizeof all);
+    CHECK(all[0] == 1 && all[1] == 2 && all[2] == 3 && all[3] == 4);
+    CHECK(code_of([&] { rows.copy(points, 1, dtype::committed(dtype::of<float[4]>()), all, 1); }) == DTYPE_ERROR_SIGNATURE);
+
+    const dtype::committed column(dtype::type::vector(2, 1, 2, dtype::type::basic(DTYPE_F64)));
+    const auto pieces = column.segments(points, 1, 4, sizeof points);
+    CHECK(pieces.size() == 2 && pieces[0].iov_base == reinterpret_cast<const char*>(points) + 4 && pieces[0].iov_len == 4);
+    CHECK(pieces[1].iov_base == &points[1].x && pieces[1].iov_len == 8);
+
+    const dtype::columns columns(point);
+    CHECK(columns.size() == 2 && columns.width(1) == sizeof(double));
+    double x[2], y[2];
+    const std::span<std::byte> arrays[] = {std::as_writable_bytes(std::span(x)), std::as_writable_bytes(std::span(y))};
+    columns.split(points, arrays);
+    CHECK(x[0] == 1 && x[1] == 3 && y[0] == 2 && y[1] == 4);
+    app::point back[2] = {};
+    const std::span<std::byte> only_y[] = {{}, arrays[1]};
+    columns.join(only_y, back);
+    CHECK(back[0].x == 0 && back[0].y == 2 && back[1].y == 4);
+}
+
+#if defined(__cpp_lib_expected)
+static void attempts()
+{
+    const std::vector<app::point> all(3);
+    const auto bytes = dtype::attempt([&] { return dtype::pack(all); });
+    CHECK(bytes && bytes->size() == 48);
+    const auto refused = dtype::attempt([&] { return dtype::unpack<app::plain>(*bytes); });
+    CHECK(!refused && refused.error().code() == DTYPE_ERROR_LENGTH);
+    std::vector<app::point> back(3);
+    CHECK(dtype::attempt([&] { dtype::unpack_into(*bytes, back); }));
+}
+#endif
+
 int main()
 {
+#if defined(__cpp_lib_expected)
+    attempts();
+#elif __cplusplus > 202002L && defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__)
+#error "this standard library has std::expected"
+#endif
+    layouts();
     offsets();
     packing();
     values();
