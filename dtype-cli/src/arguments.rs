@@ -3,17 +3,17 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use clap::builder::NonEmptyStringValueParser;
+use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextValue, ErrorKind};
 use clap::{Args, ColorChoice, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use dtype_runtime::Representation;
 
-use crate::declaration::Language;
-use crate::notation::GRAMMAR;
-use crate::problem::quoted;
 use crate::range::RecordRange;
-use crate::value::printable;
+use dtype_text::declaration::Language;
+use dtype_text::notation::GRAMMAR;
+use dtype_text::printable::printable;
+use dtype_text::problem::quoted;
 
 /// Inspect MPI datatypes: their layout in memory and on the wire. Pack and unpack files with them.
 #[derive(Debug, Parser)]
@@ -41,12 +41,19 @@ pub(crate) struct Arguments {
     #[arg(long, alias = "color", global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub(crate) colour: ColorChoice,
     /// The language of TYPE, or of both types of `compare`. By default, it is recognized by the file's name or the first words.
-    #[arg(long, global = true, value_enum, value_name = "LANGUAGE")]
+    #[arg(long, global = true, value_parser = language(), value_name = "LANGUAGE")]
     pub(crate) from: Option<Language>,
     /// Leave members that are not data, such as pointers, unions and bit-fields, out of a struct from debug information, and
     /// name them on standard error.
     #[arg(long, global = true)]
     pub(crate) skip: bool,
+}
+
+/// Reads the name of a language.
+fn language() -> impl TypedValueParser<Value = Language> {
+    let of_name = |name: String| Language::ALL.into_iter().find(|(known, _)| *known == name);
+    PossibleValuesParser::new(Language::ALL.map(|(name, _)| name))
+        .map(move |name| of_name(name).map_or(Language::Notation, |(_, language)| language))
 }
 
 impl Arguments {

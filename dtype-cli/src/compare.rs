@@ -10,9 +10,9 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::field_paths::FieldPaths;
-use crate::notation::Parsed;
-use crate::value::printable;
 use crate::{info, json};
+use dtype_text::notation::Parsed;
+use dtype_text::printable::printable;
 
 /// The maximum number of type map elements to compare.
 const MAX_ELEMENTS: u64 = 1 << 24;

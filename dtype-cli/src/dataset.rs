@@ -9,8 +9,8 @@ use std::path::Path;
 use dtype_npy::Npz;
 
 use crate::failure::{Failure, shown};
-use crate::notation::Stored;
-use crate::value::printable;
+use dtype_text::notation::Stored;
+use dtype_text::printable::printable;
 
 #[cfg(feature = "parquet")]
 mod columns;

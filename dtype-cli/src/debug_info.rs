@@ -28,9 +28,9 @@ use dtype_stored::Budget;
 use gimli::constants as dw;
 use object::read::ReadRef;
 
-use crate::notation::{Parsed, nearest};
 use crate::value::bytes;
 pub use body::LeftOut;
+use dtype_text::notation::{Parsed, nearest};
 pub use error::Error;
 use layout::{Layouts, Resolved};
 use part::{Part, labels};

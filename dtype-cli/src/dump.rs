@@ -20,11 +20,11 @@ use crate::dataset;
 use crate::failure::{Failure, shown};
 use crate::forward::Forward;
 use crate::input::{self, StandardInput};
-use crate::notation::Parsed;
 use crate::npy::{self, Items, MAGIC};
 use crate::range::RecordRange;
 use crate::records::{Place, Places, Values};
 use crate::shape::Shape;
+use dtype_text::notation::Parsed;
 
 pub(crate) use json::Lines;
 pub(crate) use table::Table;

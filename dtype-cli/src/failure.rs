@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use dtype_runtime::Error;
 
 use crate::debug_info;
-use crate::problem::{Problem, render};
-use crate::value::{printable, printable_lines};
+use dtype_text::problem::Problem;
+
+use crate::snippet::render;
+use dtype_text::printable::{printable, printable_lines};
 
 /// Why a command fails.
 #[derive(Debug, thiserror::Error)]

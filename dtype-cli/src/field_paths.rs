@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use dtype_runtime::Type;
 use dtype_show::Diagram;
 
-use crate::notation::{Block, FieldNames, Parsed};
+use dtype_text::notation::{Block, FieldNames, Parsed};
 
 /// The maximum number of bytes of the paths of a type's fields, all together. Each path repeats the names of the
 /// structs around its field, so they can be far longer than the text of the type.
@@ -87,7 +87,7 @@ fn members(names: &FieldNames, ty: &Type) -> Vec<Block> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::notation::parse;
+    use dtype_text::notation::parse;
 
     #[test]
     fn names_take_the_place_of_numbers() {

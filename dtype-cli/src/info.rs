@@ -6,9 +6,10 @@ use std::io::Write;
 use dtype_runtime::Signature;
 
 use crate::failure::Failure;
-use crate::notation::Parsed;
 use crate::reorder::Reorder;
-use crate::value::{bytes, printable};
+use crate::value::bytes;
+use dtype_text::notation::Parsed;
+use dtype_text::printable::printable;
 
 /// The maximum number of runs of a signature to print.
 const MAX_RUNS: usize = 16;

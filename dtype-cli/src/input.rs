@@ -9,12 +9,12 @@ use object::read::ReadCache;
 
 use crate::dataset::{self, Columns};
 use crate::debug_info::{DebugInfo, Error, Layout, LeftOut, Summary, is_object};
-use crate::declaration::{self, Language, Message};
 use crate::failure::{Failure, shown};
-use crate::notation::{MAX_LENGTH, Parsed, print_named};
 use crate::npy::{self, Items, MAGIC};
-use crate::problem::Problem;
-use crate::value::{printable, printable_lines};
+use dtype_text::declaration::{self, Language, Message};
+use dtype_text::notation::{MAX_LENGTH, Parsed, print_named};
+use dtype_text::printable::{printable, printable_lines};
+use dtype_text::problem::Problem;
 
 /// Standard input, which only one argument can name.
 #[derive(Debug, Default)]

@@ -8,9 +8,9 @@ use dtype_show::{Diagram, DiagramField};
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::notation::{self, Parsed};
 use crate::reorder::Reorder;
-use crate::value::is_command;
+use dtype_text::notation::{self, Parsed};
+use dtype_text::printable::is_command;
 
 /// The maximum number of runs of a signature and of entries of a description. `signature_complete` and
 /// `description_complete` say whether all are written.

@@ -4,17 +4,9 @@
 //! $ dtype 'resized(struct{f64, u32, u8}, 0, 16)'
 //! ```
 //!
-//! The command is a thin layer over `dtype-runtime`; this library contains its parts. [`notation`] reads and writes
-//! datatypes as text, and [`problem`] describes mistakes in a text.
-//!
-//! Types can also be [declared](declaration) as a struct in C or Rust, or as a NumPy dtype, or come from the [debug
-//! information](debug_info) of an object file, a library or a program.
-//!
-//! # The notation
-//!
-//! ```text
-#![doc = include_str!("notation/grammar.md")]
-//! ```
+//! The command is a thin layer over `dtype-runtime`. [`dtype_text`] reads and writes datatypes as text, in a
+//! [notation](dtype_text::notation) and as [declarations](dtype_text::declaration) in C, Rust and NumPy; here, [`snippet`] shows
+//! mistakes in a text, and [`debug_info`] reads types from an object file, a library or a program.
 //!
 //! # JSON
 //!
@@ -69,7 +61,6 @@ mod compare;
 mod convert;
 mod dataset;
 pub mod debug_info;
-pub mod declaration;
 mod dump;
 mod failure;
 mod field_paths;
@@ -79,19 +70,16 @@ mod info;
 mod input;
 mod json;
 mod manual;
-pub mod notation;
 mod npy;
 mod output;
-pub mod problem;
 mod range;
 mod records;
 mod reorder;
 mod run;
 mod shape;
 mod show;
-pub mod structure;
+pub mod snippet;
 mod temporary;
-mod token;
 mod types;
 mod value;
 

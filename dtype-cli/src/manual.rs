@@ -7,7 +7,7 @@ use clap_mangen::Man;
 
 use crate::arguments::Arguments;
 use crate::failure::Failure;
-use crate::notation::nearest;
+use dtype_text::notation::nearest;
 
 /// Prints the man page of the command or of a subcommand.
 pub(crate) fn print(subcommand: Option<&str>, out: &mut impl Write) -> Result<(), Failure> {

@@ -5,9 +5,9 @@ use std::io::Read;
 use dtype_npy::{Dtype, Header, Kind};
 use dtype_runtime::representation::ByteOrder;
 
-use crate::declaration;
 use crate::failure::Failure;
-use crate::notation::{Parsed, Stored};
+use dtype_text::declaration;
+use dtype_text::notation::{Parsed, Stored};
 
 /// The first bytes of every `.npy` file.
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";

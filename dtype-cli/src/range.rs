@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::problem::quoted;
+use dtype_text::problem::quoted;
 
 /// Some of the records, numbered from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

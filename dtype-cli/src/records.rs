@@ -7,8 +7,8 @@ use dtype_runtime::convertor::Conversion;
 use dtype_runtime::{Buffer, Committed, Error, Representation, Type};
 
 use crate::failure::Failure;
-use crate::notation::{Block, FieldNames, Parsed};
 use crate::shape::Shape;
+use dtype_text::notation::{Block, FieldNames, Parsed};
 
 /// The places of an input's records: one every `stride` bytes.
 #[derive(Clone, Debug)]
@@ -244,8 +244,8 @@ fn room(buffer: &mut Vec<u8>, size: usize) -> Result<&mut [u8], Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::notation::parse;
     use dtype_runtime::Basic;
+    use dtype_text::notation::parse;
 
     #[test]
     fn records_and_their_padding() {

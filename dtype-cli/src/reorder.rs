@@ -8,9 +8,9 @@
 use dtype_runtime::Flags;
 use serde::Serialize;
 
-use crate::notation::{Block, Parsed};
-use crate::structure::{Kind, Member, Structure};
 use crate::value::bytes;
+use dtype_text::notation::{Block, Parsed};
+use dtype_text::structure::{Kind, Member, Structure};
 
 /// Bytes of a cache line.
 const LINE: u64 = 64;
@@ -181,7 +181,7 @@ fn in_notation(parsed: &Parsed, extent: u64) -> Option<Structure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::notation::parse;
+    use dtype_text::notation::parse;
 
     fn lines(text: &str) -> Option<Vec<String>> {
         let lines = Reorder::of(&parse(text).unwrap())?.lines();
@@ -221,7 +221,7 @@ mod tests {
     /// The struct's own alignment, and that of its fields, stay as they are declared.
     #[test]
     fn declared_alignment() {
-        use crate::declaration::{Language, parse};
+        use dtype_text::declaration::{Language, parse};
         for (source, language, align, extent, least) in [
             (
                 "struct __attribute__((aligned(64))) S { char a; int b; char c; };",

@@ -11,8 +11,8 @@ use crate::compare::Comparison;
 use crate::debug_info::Summary;
 use crate::failure::Failure;
 use crate::input::{self, StandardInput};
-use crate::notation::{GRAMMAR, Parsed, predefined_names};
 use crate::{convert, dump, frame, info, json, manual, records, show, types};
+use dtype_text::notation::{GRAMMAR, Parsed, predefined_names};
 
 /// The types have different signatures, or different memory.
 const DIFFERENT: u8 = 1;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use dtype_runtime::types::Named;
 use dtype_runtime::{Basic, Type};
 
-use crate::notation::{FieldNames, Meaning, Parsed, Restriction};
+use dtype_text::notation::{FieldNames, Meaning, Parsed, Restriction};
 
 /// Values in the order of the packed stream, with the names from the notation. There are no displacements, because the packed
 /// stream has the values in this order. Parts that a type uses several times are shared.

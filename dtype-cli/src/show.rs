@@ -8,14 +8,16 @@ use dtype_show::{
 };
 
 use crate::arguments::{Form, Show};
-use crate::declaration::{ExportError, Message, c_messages, c_struct, numpy_dtype, rust_struct};
 use crate::failure::Failure;
 use crate::field_paths::FieldPaths;
 use crate::input::Given;
 use crate::json;
-use crate::notation::{Parsed, print_named};
 use crate::records;
-use crate::value::printable;
+use dtype_text::declaration::{
+    ExportError, Message, c_messages, c_struct, numpy_dtype, rust_struct,
+};
+use dtype_text::notation::{Parsed, print_named};
+use dtype_text::printable::printable;
 
 /// The maximum number of entries of a description, lines of a plan and lines of a tree to print; the rest is
 /// counted.

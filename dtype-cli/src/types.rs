@@ -6,7 +6,7 @@ use std::io::Write;
 use crate::debug_info::Summary;
 use crate::failure::Failure;
 use crate::json;
-use crate::value::printable;
+use dtype_text::printable::printable;
 
 /// Prints the sizes of structs, and how many bytes their padding takes; with `reorder`, how many another order of their fields
 /// saves, the greatest saving first.

@@ -10,7 +10,7 @@ use dtype_runtime::Basic;
 use dtype_runtime::basic::Kind;
 use dtype_runtime::representation::Architecture;
 
-pub(crate) use text::{bytes, is_command, json_string, printable, printable_lines, write_bytes};
+pub(crate) use text::{bytes, json_string, write_bytes};
 
 /// The style in which a value is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Layouts from text.
 
-use dtype_cli::declaration::{Language, numpy_dtype, parse, recognize};
+use dtype_text::declaration::{Language, numpy_dtype, parse, recognize};
 use dtype_npy::Dtype;
 use numpy::PyArrayDescr;
 use pyo3::exceptions::PyValueError;
@@ -25,7 +25,7 @@ fn read(text: &str) -> Result<Dtype, String> {
     if language == Language::Numpy {
         return Dtype::parse(text).map_err(|error| error.to_string());
     }
-    let problem = |all: Vec<dtype_cli::problem::Problem>| {
+    let problem = |all: Vec<dtype_text::problem::Problem>| {
         let all = all.into_iter().map(|one| match one.help {
             Some(help) => format!("{}: {help}", one.message),
             None => one.message,

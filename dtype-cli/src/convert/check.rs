@@ -9,9 +9,9 @@ use dtype_runtime::{Basic, Buffer, Committed};
 use super::windows::Window;
 use super::{FRAGMENT, resized};
 use crate::failure::Failure;
-use crate::notation::{Meaning, Parsed, Restriction};
 use crate::shape::Shape;
 use crate::value::unsigned;
+use dtype_text::notation::{Meaning, Parsed, Restriction};
 
 /// The checks of a type some of whose bytes are not values.
 pub(super) struct Checks {

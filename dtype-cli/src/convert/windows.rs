@@ -164,7 +164,7 @@ pub(super) fn fitting(ty: &Type, origin: u64, len: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::notation::parse;
+    use dtype_text::notation::parse;
 
     fn windows(ty: &str, origin: u64, count: u64) -> Windows {
         Windows::of(&parse(ty).unwrap().ty, origin, count)

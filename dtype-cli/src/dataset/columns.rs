@@ -13,7 +13,7 @@ use dtype_runtime::representation::ByteOrder;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::Columns;
-use crate::notation::Stored;
+use dtype_text::notation::Stored;
 
 /// Reads all values: only they say how long texts and lists are, and whether a column that may have nulls has any.
 pub(super) fn read(file: File) -> Result<Columns, Box<dyn Error>> {

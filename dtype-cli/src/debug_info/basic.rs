@@ -4,8 +4,8 @@ use dtype_runtime::Basic;
 use dtype_runtime::basic::Kind;
 use gimli::{DwAte, DwLang, constants as dw};
 
-use crate::declaration::{Words, header_type};
 use crate::value::of_size;
+use dtype_text::declaration::{Words, header_type};
 
 /// The basic datatype with this encoding, or else a description of the type.
 pub(super) fn basic(

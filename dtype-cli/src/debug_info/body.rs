@@ -5,8 +5,8 @@ use std::rc::Rc;
 use gimli::{AttributeValue, DwLang, Operation, RunTimeEndian, constants as dw};
 
 use super::unit::{Entry, Place, Unit};
-use crate::declaration::layout::Member as Data;
-use crate::structure::{Kind, Member, Structure};
+use dtype_text::declaration::layout::Member as Data;
+use dtype_text::structure::{Kind, Member, Structure};
 
 /// The greatest number of members without data that are named for one struct.
 const MAX_LEFT_OUT: usize = 256;

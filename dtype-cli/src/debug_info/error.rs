@@ -3,7 +3,7 @@
 use dtype_stored::Exceeded;
 use object::Architecture;
 
-use crate::problem::quoted;
+use dtype_text::problem::quoted;
 
 /// Why no layout can be read from an object file, an archive or a program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

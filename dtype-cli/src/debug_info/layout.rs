@@ -16,10 +16,10 @@ use super::definitions::Definitions;
 use super::scopes::{is_structure, is_type};
 use super::search::{Found, search};
 use super::unit::{Entry, Headers, Place, Reading, Unit, Value};
-use crate::declaration::MAX_NESTING;
-use crate::declaration::layout::{Layout, Member, structure as build};
-use crate::notation::FieldNames;
-use crate::structure::{self, Kind, Structure};
+use dtype_text::declaration::MAX_NESTING;
+use dtype_text::declaration::layout::{Layout, Member, structure as build};
+use dtype_text::notation::FieldNames;
+use dtype_text::structure::{self, Kind, Structure};
 
 /// The greatest number of parts of a type that are named.
 const MAX_PARTS: usize = 256;

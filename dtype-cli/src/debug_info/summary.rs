@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::structure::Structure;
+use dtype_text::structure::Structure;
 
 /// A struct with its size and its padding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

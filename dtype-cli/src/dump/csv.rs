@@ -8,7 +8,7 @@ use super::values::ValueWriter;
 use super::{Printer, Record};
 use crate::failure::Failure;
 use crate::shape::Shape;
-use crate::value::printable;
+use dtype_text::printable::printable;
 
 /// Writes lines of comma-separated values.
 pub(super) struct Lines {

@@ -16,10 +16,11 @@ use dtype_runtime::{Basic, Representation};
 use super::{Printer, Record};
 use crate::failure::Failure;
 use crate::field_paths::MAX_NAME_BYTES;
-use crate::notation::{Meaning, Parsed};
 use crate::records::Places;
 use crate::shape::Shape;
-use crate::value::{date, printable};
+use crate::value::date;
+use dtype_text::notation::{Meaning, Parsed};
+use dtype_text::printable::printable;
 
 /// Bytes in a row.
 const ROW: usize = 16;

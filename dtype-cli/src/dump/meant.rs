@@ -4,9 +4,10 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 
 use dtype_runtime::Basic;
 
-use crate::notation::Meaning;
 use crate::shape::Shape;
-use crate::value::{self, Validity, ValueStyle, date, json_string, printable};
+use crate::value::{self, Validity, ValueStyle, date, json_string};
+use dtype_text::notation::Meaning;
+use dtype_text::printable::printable;
 
 /// The contents of such a value's fields.
 pub(super) enum Meant<'a> {

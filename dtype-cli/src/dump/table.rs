@@ -8,7 +8,8 @@ use super::values::ValueWriter;
 use super::{Printer, Record};
 use crate::failure::Failure;
 use crate::shape::Shape;
-use crate::value::{self, Validity, printable};
+use crate::value::{self, Validity};
+use dtype_text::printable::printable;
 
 /// The number of records, and of bytes of their text, from which the widths of the columns are computed. A wider value that
 /// comes later widens its column.

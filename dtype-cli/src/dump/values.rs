@@ -6,7 +6,8 @@ use std::io::Write;
 use super::meant::Meant;
 use crate::failure::Failure;
 use crate::shape::Shape;
-use crate::value::{self, Validity, ValueStyle, json_string, printable};
+use crate::value::{self, Validity, ValueStyle, json_string};
+use dtype_text::printable::printable;
 
 /// Bytes of JSON that are collected before they are written.
 const PIECE: usize = 1 << 16;

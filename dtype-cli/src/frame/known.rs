@@ -7,12 +7,12 @@ use dtype_message::{Error, Header, Schema};
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::{Representation, Type};
 
-use crate::declaration::Message;
 use crate::failure::Failure;
 use crate::input::Given;
-use crate::notation::{FieldNames, Parsed, print};
 use crate::records::Values;
 use crate::shape::Shape;
+use dtype_text::declaration::Message;
+use dtype_text::notation::{FieldNames, Parsed, print};
 
 /// The maximum number of types from the file to remember, and of their bytes in the file. In memory, they take many times as
 /// much. The last one is remembered whatever its length.
@@ -234,8 +234,8 @@ impl KnownTypes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::notation::parse;
     use dtype_message::Framing;
+    use dtype_text::notation::parse;
 
     /// Which types are prepared: the given one, and those from the file, the last one first.
     fn prepared(types: &KnownTypes) -> (bool, Vec<bool>) {

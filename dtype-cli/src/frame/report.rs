@@ -9,7 +9,8 @@ use serde::Serialize;
 use super::known::Content;
 use crate::failure::Failure;
 use crate::json::print_line;
-use crate::value::{bytes, printable};
+use crate::value::bytes;
+use dtype_text::printable::printable;
 
 /// The version of the full frame, and of the compact one, that the runtime reads. It refuses others.
 const FULL_VERSION: u32 = 1;

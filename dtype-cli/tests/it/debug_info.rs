@@ -13,7 +13,7 @@ use std::process::Command;
 
 use crate::command::{Folder, done, dtype, failed, noise};
 use dtype_cli::debug_info::{DebugInfo, Error, Layout};
-use dtype_cli::notation::print_named;
+use dtype_text::notation::print_named;
 
 /// Compiles a source file to an object file; `None` if there is no such compiler.
 fn compiled(

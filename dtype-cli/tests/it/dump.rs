@@ -4,9 +4,9 @@ use std::fmt;
 use std::process::Output;
 
 use crate::command::{Folder, done, dtype, failed, fed, noise};
-use dtype_cli::notation::print;
 use dtype_runtime::{Basic, Buffer, Error, Representation, Type};
 use dtype_test_support::model;
+use dtype_text::notation::print;
 use proptest::prelude::*;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;

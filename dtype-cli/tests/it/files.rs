@@ -5,9 +5,9 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::process::Stdio;
 
-use dtype_cli::notation::{parse, print};
 use dtype_runtime::{Buffer, BufferMut, Error, Representation};
 use dtype_test_support::model;
+use dtype_text::notation::{parse, print};
 use proptest::prelude::*;
 
 use crate::command::{Folder, done, dtype, failed, fed, noise};

@@ -262,7 +262,7 @@ fn frames_inside_one_another_take_linear_time() {
 
 #[test]
 fn records_of_a_type_in_the_file_that_fit_no_table() {
-    let wide = dtype_cli::notation::parse("[struct{u8, u16}; 20_000]").unwrap().ty;
+    let wide = dtype_text::notation::parse("[struct{u8, u16}; 20_000]").unwrap().ty;
     let mut stream = Vec::new();
     dtype_message::write(&mut stream, &wide.marshal()).unwrap();
     let header = Header::of_type(&wide, 1, Framing::compact().without_checksum()).unwrap();

@@ -4,9 +4,9 @@
 use std::process::Output;
 
 use crate::command::{Folder, done, dtype, failed, fed};
-use dtype_cli::declaration::{Language, parse, parse_packed};
 use dtype_message::Framing;
 use dtype_runtime::{Datatype, FixedVec, Type, pack};
+use dtype_text::declaration::{Language, parse, parse_packed};
 use serde_json::Value;
 
 #[path = "proto.rs"]

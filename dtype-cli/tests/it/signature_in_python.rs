@@ -4,9 +4,9 @@
 use std::fmt::Write as _;
 use std::process::Command;
 
-use dtype_cli::declaration::{Language, parse};
 use dtype_message::Header;
 use dtype_test_support::python;
+use dtype_text::declaration::{Language, parse};
 
 #[test]
 fn the_functions_of_the_book_and_the_command_agree() {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use dtype_cli::debug_info::DebugInfo;
-use dtype_cli::structure::{Kind, Structure};
+use dtype_text::structure::{Kind, Structure};
 
 use super::{Folder, compiled};
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::process::Command;
 
 use dtype_cli::debug_info::DebugInfo;
-use dtype_cli::structure::Structure;
+use dtype_text::structure::Structure;
 
 use super::corpus::name_of;
 use super::{Folder, compiled, noise};

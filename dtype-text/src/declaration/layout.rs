@@ -1,0 +1,268 @@
+//! The layout of structs: which displacement each field gets, by C's rules.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use dtype_runtime::{Basic, Error, Type};
+
+use crate::notation::{Block, FieldNames, Meaning, Restriction};
+use crate::problem::{Problem, quoted};
+use crate::structure::{self, Kind, Structure};
+
+/// The greatest size that a type can have, in bytes.
+pub(super) const MAX_SIZE: u64 = i64::MAX as u64;
+
+/// The greatest alignment in bytes that a declaration may request; compilers have about the same limit.
+pub(super) const MAX_ALIGN: u64 = 1 << 28;
+
+/// A type with its size in memory.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    pub ty: Type,
+    /// Bytes from one to the next in an array.
+    pub size: u64,
+    pub align: u64,
+    /// The fields, if it is a struct.
+    pub members: Arc<[Member]>,
+    /// Which values a single value, or those of an array, can have, if that is not up to their basic datatype.
+    pub restriction: Option<Arc<Restriction>>,
+    /// Where its members are, if it is a struct by the rules of C.
+    pub structure: Option<Arc<Structure>>,
+}
+
+/// A field of a struct.
+#[derive(Clone, Debug)]
+pub struct Member {
+    pub name: Option<String>,
+    /// In bytes from the start of the struct.
+    pub offset: u64,
+    pub element: Type,
+    /// The number of elements.
+    pub length: u64,
+}
+
+impl Member {
+    /// The memory that it takes.
+    pub fn bytes(&self) -> usize {
+        size_of::<Self>() + self.name.as_ref().map_or(0, String::len)
+    }
+}
+
+/// The meaning of a name or a type in a declaration.
+pub(super) type Base = Result<Layout, NoData>;
+
+/// Why a name or a type has no layout.
+#[derive(Clone, Debug)]
+pub(super) enum NoData {
+    /// The declaration has mistakes.
+    Wrong(Vec<Problem>),
+    /// The type is not data of a fixed size: `what` completes "field `x` is …".
+    Foreign { what: &'static str, help: &'static str },
+}
+
+impl NoData {
+    /// The mistakes of a field of this type; `name` is empty if the field has none.
+    pub(super) fn of_field(self, name: &str, span: Range<usize>) -> Vec<Problem> {
+        match self {
+            Self::Wrong(problems) => problems,
+            Self::Foreign { what, help } => {
+                let message = match name {
+                    "" => format!("a field without a name is {what}"),
+                    name => format!("field {} is {what}", quoted(name)),
+                };
+                vec![Problem::new(message, span, what).help(help)]
+            }
+        }
+    }
+}
+
+impl From<Problem> for NoData {
+    fn from(problem: Problem) -> Self {
+        Self::Wrong(vec![problem])
+    }
+}
+
+impl From<Box<Problem>> for NoData {
+    fn from(problem: Box<Problem>) -> Self {
+        Self::from(*problem)
+    }
+}
+
+/// A type with one mistake.
+pub(super) fn wrong(problem: Problem) -> Base {
+    Err(problem.into())
+}
+
+/// A type that is not data.
+pub(super) fn foreign(what: &'static str, help: &'static str) -> Base {
+    Err(NoData::Foreign { what, help })
+}
+
+impl Layout {
+    pub fn basic(basic: Basic) -> Self {
+        let [size, align] = [basic.size(), basic.align()].map(|bytes| bytes as u64);
+        Self::simple(Type::basic(basic), size, align)
+    }
+
+    /// A type that is no struct.
+    pub fn simple(ty: Type, size: u64, align: u64) -> Self {
+        Self { ty, size, align, members: [].into(), restriction: None, structure: None }
+    }
+
+    /// The basic datatype with fewer values.
+    pub(super) fn restricted(basic: Basic, to: Restriction) -> Self {
+        Self { restriction: Some(Arc::new(to)), ..Self::basic(basic) }
+    }
+
+    /// The type without data and without bytes.
+    pub fn nothing() -> Result<Self, Error> {
+        let ty = Type::contiguous(0, &Type::basic(Basic::U8))?;
+        Ok(Self::simple(ty, 0, 1))
+    }
+
+    /// The same type with a meaning of its own.
+    pub(super) fn meaning(self, meaning: Meaning, fields: &mut FieldNames) -> Result<Self, Error> {
+        // Others have the same predefined type.
+        let ty = if self.ty.named().is_some() { Type::dup(&self.ty)? } else { self.ty };
+        fields.add_meaning(&ty, meaning);
+        Ok(Self { ty, ..self })
+    }
+
+    /// An array; `lengths` are those of C and NumPy, the outermost first.
+    pub fn array(&self, lengths: &[u64]) -> Result<Self, Error> {
+        let mut ty = self.ty.clone();
+        let mut size = self.size;
+        for length in lengths.iter().rev() {
+            ty = Type::contiguous(*length, &ty)?;
+            size = product(size, *length)?;
+        }
+        let restriction = self.restriction.clone();
+        Ok(Self { restriction, ..Self::simple(ty, size, self.align) })
+    }
+
+    /// An array in C, each of whose elements must be aligned; a message if that is impossible.
+    pub(super) fn elements(&self, lengths: &[u64]) -> Result<Self, String> {
+        if lengths.is_empty() {
+            return Ok(self.clone());
+        }
+        if !self.size.is_multiple_of(self.align.max(1)) {
+            let Self { size, align, .. } = self;
+            return Err(format!(
+                "the elements of an array have {size} bytes and alignment {align}"
+            ));
+        }
+        self.array(lengths).map_err(|error| error.to_string())
+    }
+}
+
+/// A product of sizes.
+fn product(size: u64, length: u64) -> Result<u64, Error> {
+    match size.checked_mul(length).filter(|all| *all <= MAX_SIZE) {
+        Some(all) => Ok(all),
+        // To get the constructor's own error.
+        None => Type::contiguous(u64::MAX, &Type::basic(Basic::U64)).map(|_| 0),
+    }
+}
+
+/// Places fields one after another.
+#[derive(Debug, Default)]
+pub(super) struct Placement {
+    /// Bytes so far.
+    end: u64,
+    align: u64,
+    members: Vec<Member>,
+    /// Which values some members have, by their numbers.
+    restrictions: Vec<(usize, Arc<Restriction>)>,
+    /// Each struct without a name is one of these.
+    places: Vec<structure::Member>,
+}
+
+impl Placement {
+    /// Adds an array of `lengths` elements (a single one if there are no lengths) with this alignment. A gap takes
+    /// room but has no data.
+    pub(super) fn add(
+        &mut self,
+        name: Option<String>,
+        element: &Layout,
+        lengths: &[u64],
+        align: u64,
+        is_gap: bool,
+    ) -> Result<(), Error> {
+        let (length, inner) = match lengths.split_first() {
+            Some((first, inner)) => (*first, element.array(inner)?),
+            None => (1, element.clone()),
+        };
+        let bytes = product(inner.size, length)?;
+        let offset = up(self.end, align)?;
+        self.end = product(offset.saturating_add(bytes), 1)?;
+        self.align = self.align.max(align);
+        if !is_gap {
+            if let Some(values) = &element.restriction {
+                self.restrictions.push((self.members.len(), Arc::clone(values)));
+            }
+            self.place(name.clone(), offset, bytes, align);
+            self.members.push(Member { name, offset, element: inner.ty, length });
+        }
+        Ok(())
+    }
+
+    fn place(&mut self, name: Option<String>, offset: u64, size: u64, align: u64) {
+        let (offset, size, align) = (Some(offset), Some(size), Some(align.max(1)));
+        let kind = Kind::Field;
+        self.places.push(structure::Member { name, offset, size, align, kind, base: None });
+    }
+
+    /// Adds a struct without a name: its fields become fields of this one.
+    pub(super) fn splice(&mut self, inner: &Layout, align: u64) -> Result<(), Error> {
+        let offset = up(self.end, align)?;
+        self.end = product(offset.saturating_add(inner.size), 1)?;
+        self.align = self.align.max(align);
+        self.place(None, offset, inner.size, align);
+        let members = inner.members.iter().cloned();
+        self.members.extend(
+            members.map(|member| Member { offset: member.offset.saturating_add(offset), ..member }),
+        );
+        Ok(())
+    }
+
+    /// The struct, aligned to at least `align`.
+    pub(super) fn finish(self, align: u64, names: &mut FieldNames) -> Result<Layout, Error> {
+        let align = self.align.max(align).max(1);
+        let size = up(self.end, align)?;
+        let structure = Structure::new(Some(size), Some(align), self.places);
+        let layout = self::structure(self.members, size, align, names)?;
+        for (member, values) in self.restrictions {
+            names.restrict(&layout.ty, member, values);
+        }
+        Ok(Layout { structure: Some(Arc::new(structure)), ..layout })
+    }
+}
+
+/// The first multiple of `align` from `end` on.
+fn up(end: u64, align: u64) -> Result<u64, Error> {
+    product(end.checked_next_multiple_of(align.max(1)).unwrap_or(u64::MAX), 1)
+}
+
+/// A struct with its fields at given displacements.
+pub fn structure(
+    members: Vec<Member>,
+    size: u64,
+    align: u64,
+    names: &mut FieldNames,
+) -> Result<Layout, Error> {
+    let blocks = members.iter().map(|member| {
+        let Member { name, offset, element, length } = member.clone();
+        let displacement = product(offset, 1)?.cast_signed();
+        Ok(Block { name, length, displacement, ty: element })
+    });
+    let built = names.structure(blocks.collect::<Result<_, Error>>()?)?;
+    let extent = product(size, 1)?.cast_signed();
+    let is_whole = built.lb() == 0 && built.extent() == extent;
+    let ty = if is_whole { built } else { Type::resized(&built, 0, extent)? };
+    Ok(Layout { members: members.into(), ..Layout::simple(ty, size, align) })
+}
+
+/// Whether a field's name marks it as a gap.
+pub(super) fn is_gap(name: &str) -> bool {
+    name.starts_with("_pad") || name.starts_with("__pad")
+}
