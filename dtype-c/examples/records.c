@@ -48,7 +48,7 @@ int main(int argc, char **argv)
 
     /* The text and the struct have the same values in the same order, or the file would be wrong. */
     dtype_type *memory = sample_type(), *file = NULL;
-    check(dtype_type_from_numpy(descr, strlen(descr), &file));
+    check(dtype_type_from_text(descr, strlen(descr), DTYPE_FORM_NUMPY, &file));
     bool compatible;
     check(dtype_type_compatible(memory, file, &compatible));
     if (!compatible)

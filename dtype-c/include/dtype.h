@@ -240,10 +240,6 @@ dtype_error dtype_type_compatible(const dtype_type *a, const dtype_type *b, bool
 dtype_error dtype_type_marshal(const dtype_type *type, void *out, size_t out_size, size_t *size);
 dtype_error dtype_type_unmarshal(const void *bytes, size_t size, dtype_type **out);
 
-/* The type of a NumPy dtype, as `dtype.descr` or a call of `np.dtype` has it: "[('id', '<u2'), ('at', '<f8', (3,))]". The byte
- * orders in it must be this machine's, or DTYPE_ERROR_TEXT. */
-dtype_error dtype_type_from_numpy(const char *text, size_t length, dtype_type **out);
-
 /* A type as a text. */
 typedef int32_t dtype_form;
 enum {
@@ -252,11 +248,23 @@ enum {
     DTYPE_FORM_CALLS = 2,        /* the tree of the calls that made it */
     DTYPE_FORM_MPI_C = 3,        /* the MPI calls in C that make it again; the last variable, `tN`, is the result */
     DTYPE_FORM_RUST = 4,         /* the calls in Rust that make it again */
-    DTYPE_FORM_NUMPY = 5,        /* the NumPy dtype that reads an array of instances in memory */
-    DTYPE_FORM_NUMPY_PACKED = 6  /* the NumPy dtype that reads packed bytes */
+    DTYPE_FORM_NUMPY = 5,        /* the NumPy dtype of an array of instances in memory */
+    DTYPE_FORM_NUMPY_PACKED = 6, /* the NumPy dtype of packed bytes */
+    DTYPE_FORM_NOTATION = 7,     /* the notation of the command `dtype`: "struct{[f64; 3], i8}", "vector(3, 1, 4, f64)" */
+    DTYPE_FORM_STRUCT = 8        /* the declaration of a struct in C with this layout */
 };
-/* `*size` includes the zero byte at the end. DTYPE_ERROR_UNSUPPORTED: no NumPy dtype describes the layout. */
+/* `*size` includes the zero byte at the end. DTYPE_ERROR_UNSUPPORTED: no NumPy dtype, or no struct, has the layout; or the
+ * library was installed without DTYPE_FORM_NOTATION and DTYPE_FORM_STRUCT. */
 dtype_error dtype_type_text(const dtype_type *type, dtype_form form, char *out, size_t out_size, size_t *size);
+
+/* The type of a text, which may come from anyone. Anything malformed is DTYPE_ERROR_TEXT, with the place in the message.
+ * - DTYPE_FORM_NUMPY: a dtype as `dtype.descr` or a call of `np.dtype` has it: "[('id', '<u2'), ('at', '<f8', (3,))]". Its byte
+ *   orders must be this machine's.
+ * - DTYPE_FORM_STRUCT: "struct particle { double place[3]; int8_t charge; };", laid out as this machine's C compiler does it. Of
+ *   several structs, it is the one that is not part of another.
+ * - DTYPE_FORM_NOTATION. This form and the one before are DTYPE_ERROR_UNSUPPORTED in a library that was installed without them.
+ * Any other form is DTYPE_ERROR_ARGUMENT. */
+dtype_error dtype_type_from_text(const char *text, size_t length, dtype_form form, dtype_type **out);
 
 /* ---- Committed types ---------------------------------------------------------------------------------------------------- */
 

@@ -224,9 +224,9 @@ public:
     {
         return made([&](auto out) { return dtype_type_resized(old.get(), lb, extent, out); });
     }
-    static type from_numpy(std::string_view text)
+    static type from_text(std::string_view text, dtype_form form)
     {
-        return made([&](auto out) { return dtype_type_from_numpy(text.data(), text.size(), out); });
+        return made([&](auto out) { return dtype_type_from_text(text.data(), text.size(), form, out); });
     }
     static type unmarshal(std::span<const std::byte> bytes)
     {

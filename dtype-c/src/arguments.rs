@@ -71,7 +71,7 @@ impl<T> Out<T> {
 
 impl<T: Object> Out<*mut T> {
     pub(crate) fn put_new(self, value: T::Value) -> Result<(), Failure> {
-        self.place().map(|place| place.put_new(value))
+        self.place().map(|place| place.put(handle::new(value)))
     }
 }
 
@@ -80,12 +80,6 @@ impl<T> Place<T> {
     pub(crate) fn put(self, value: T) {
         // SAFETY: not null and aligned, so valid for writing, as `Out::new` was promised.
         unsafe { self.0.write(value) }
-    }
-}
-
-impl<T: Object> Place<*mut T> {
-    pub(crate) fn put_new(self, value: T::Value) {
-        self.put(handle::new::<T>(value));
     }
 }
 

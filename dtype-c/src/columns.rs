@@ -1,6 +1,5 @@
 //! Arrays of structs as arrays of their members.
 
-use std::ops::Range;
 use std::slice;
 
 use dtype_runtime::outline::{Outline, Parts};
@@ -58,24 +57,25 @@ impl Columns {
         Ok(member.packed_size(1)?)
     }
 
-    /// The addresses of the columns, which must exist, be long enough, and lie apart from the records.
+    /// Checks that there is an array for each column, long enough and apart from the records; and if arrays are written, from one
+    /// another.
     fn check(
         &self,
         memory: Memory,
         count: usize,
-        arrays: &[*mut u8],
-        sizes: &[usize],
+        (arrays, sizes): (&[*mut u8], &[usize]),
+        are_written: bool,
     ) -> Result<(), Failure> {
         if arrays.len() != self.members.len() {
             let (number, expected) = (arrays.len(), self.members.len());
-            return Err(Failure::argument(format!(
-                "number is {number}, expected {expected} columns"
-            )));
+            let text = format!("number is {number}, expected {expected} columns");
+            return Err(Failure::argument(text));
         }
         let data = memory.check(&self.whole, count)?;
+        let mut ranges = Vec::with_capacity(arrays.len());
         for ((member, array), size) in self.members.iter().zip(arrays).zip(sizes) {
             let needed = member.packed_size(count)?;
-            if array.is_null() {
+            if array.is_null() || needed == 0 {
                 continue;
             }
             if *size < needed {
@@ -83,8 +83,11 @@ impl Columns {
                 return Err(Error::DestinationTooSmall { needed, available }.into());
             }
             data.check_apart(&self.whole, count, (array.cast_const(), needed))?;
+            ranges.push((array.addr(), array.addr().saturating_add(needed)));
         }
-        Ok(())
+        ranges.sort_unstable();
+        let overlap = ranges.windows(2).any(|pair| pair[1].0 < pair[0].1);
+        if are_written && overlap { Err(Failure::overlap()) } else { Ok(()) }
     }
 
     /// Calls `copy` with each member, the address of the first record of a batch, the address of the batch in the column, and the
@@ -114,21 +117,6 @@ impl Columns {
     }
 }
 
-/// Refuses columns that overlap one another.
-fn check_disjoint(columns: &Columns, count: usize, arrays: &[*mut u8]) -> Result<(), Failure> {
-    let mut ranges = Vec::<Range<usize>>::with_capacity(arrays.len());
-    for (member, array) in columns.members.iter().zip(arrays) {
-        let start = array.addr();
-        let end = start.checked_add(member.packed_size(count)?).ok_or_else(Failure::overlap)?;
-        if !array.is_null() && start < end {
-            ranges.push(start..end);
-        }
-    }
-    ranges.sort_unstable_by_key(|range| range.start);
-    let overlap = ranges.windows(2).any(|pair| pair[1].start < pair[0].end);
-    if overlap { Err(Failure::overlap()) } else { Ok(()) }
-}
-
 functions! { COLUMNS:
     /// Makes the columns of a type.
     fn dtype_columns_new(object: [&dtype_type], out: [new dtype_columns]) {
@@ -151,8 +139,7 @@ functions! { COLUMNS:
         arrays: [mut pointers; number], sizes: [usize; number], number: usize
     ) {
         let (columns, arrays) = (columns.get()?, arrays.get()?);
-        columns.check(memory, count, arrays, sizes.get()?)?;
-        check_disjoint(columns, count, arrays)?;
+        columns.check(memory, count, (arrays, sizes.get()?), true)?;
         columns.each_batch(memory, count, arrays, |member, origin, column, records| {
             let range = 0..member.packed_size(records)? as u64;
             // SAFETY: the data of all records are readable and those of the column have room: the caller promises that of the
@@ -167,7 +154,7 @@ functions! { COLUMNS:
         number: usize, memory: [mut memory; memory_size], memory_size: usize, count: usize
     ) {
         let (columns, arrays) = (columns.get()?, arrays.get()?);
-        columns.check(memory, count, arrays, sizes.get()?)?;
+        columns.check(memory, count, (arrays, sizes.get()?), false)?;
         columns.whole.check_overlap(count)?;
         columns.each_batch(memory, count, arrays, |member, origin, column, records| {
             let range = 0..member.packed_size(records)? as u64;

@@ -9,7 +9,7 @@ use crate::boundary::{functions, release, structs};
 use crate::commit::{Prepared, dtype_committed};
 use crate::error::Failure;
 use crate::handle::{Exclusive, objects};
-use crate::memory::{Data, Memory};
+use crate::memory::Data;
 
 objects! {
     /// A packed stream that is read.
@@ -27,80 +27,32 @@ pub struct Stream<S> {
     count: usize,
 }
 
-/// The caller lends the memory for as long as the stream lives.
+/// A packer or an unpacker, whose memory the caller lends for as long as it lives.
 #[derive(Debug)]
-pub enum Packing {
-    /// This machine's bytes.
-    Native(Packer<'static>),
-    /// Another representation.
-    Converted(Packer<'static, Converted>),
+pub enum Either<Native, Converted> {
+    /// Of this machine's bytes.
+    Native(Native),
+    /// Of another representation.
+    Converted(Converted),
 }
 
-/// As [`Packing`].
-#[derive(Debug)]
-pub enum Unpacking {
-    /// This machine's bytes.
-    Native(Unpacker<'static>),
-    /// Another representation.
-    Converted(Unpacker<'static, Converted>),
-}
+type Packing = Either<Packer<'static>, Packer<'static, Converted>>;
+type Unpacking = Either<Unpacker<'static>, Unpacker<'static, Converted>>;
 
 /// The same call of either stream.
 macro_rules! either {
-    ($kind:ident, $of:expr, $stream:ident => $call:expr) => {
+    ($of:expr, $stream:ident => $call:expr) => {
         match $of {
-            $kind::Native($stream) => $call,
-            $kind::Converted($stream) => $call,
+            Either::Native($stream) => $call,
+            Either::Converted($stream) => $call,
         }
     };
 }
 
 impl<S> Stream<S> {
-    /// Checks the memory, and makes the stream of its instances.
-    fn new(
-        prepared: &Prepared,
-        memory: Memory,
-        count: usize,
-        make: impl FnOnce() -> Result<S, Failure>,
-    ) -> Result<Exclusive<Self>, Failure> {
-        let data = memory.check(&prepared.ty, count)?;
-        prepared.packed_size(count)?;
-        let state = make()?;
-        Ok(Exclusive::new(Self { state, prepared: prepared.clone(), data, count }))
-    }
-
     #[inline(always)]
     fn check_apart(&self, bytes: (*const u8, usize)) -> Result<(), Failure> {
         self.data.check_apart(&self.prepared.ty, self.count, bytes)
-    }
-}
-
-impl Prepared {
-    /// # Safety
-    ///
-    /// The data of `count` instances must be readable at their displacements from `origin`, and nothing write them, for as long
-    /// as the result lives.
-    unsafe fn packing(&self, origin: *mut u8, count: usize) -> Result<Packing, Failure> {
-        // SAFETY: the caller guarantees the data.
-        Ok(unsafe {
-            match &self.conversion {
-                None => Packing::Native(Packer::from_raw(&self.ty, origin, count)?),
-                Some(conversion) => Packing::Converted(conversion.packer_raw(origin, count)?),
-            }
-        })
-    }
-
-    /// # Safety
-    ///
-    /// The data of `count` instances must be writable at their displacements from `origin`, and nothing else access them, for as
-    /// long as the result lives.
-    unsafe fn unpacking(&self, origin: *mut u8, count: usize) -> Result<Unpacking, Failure> {
-        // SAFETY: the caller guarantees the data.
-        let unpacker = unsafe { self.unpacker(origin, count)? };
-        Ok(match &self.conversion {
-            None => Unpacking::Native(unpacker),
-            Some(conversion) => Unpacking::Converted(conversion.unpacker_of(unpacker)?),
-        })
     }
 }
 
@@ -111,9 +63,16 @@ functions! { FRAGMENTS:
         count: usize, out: [new dtype_packer]
     ) {
         let prepared = committed.get()?;
-        // SAFETY: the caller lends the data until the release, and they lie in the memory: `Stream::new` checks that first.
-        let make = || unsafe { prepared.packing(memory.origin, count) };
-        out.put_new(Stream::new(prepared, memory, count, make)?)
+        let (ty, data) = (&prepared.ty, memory.check(&prepared.ty, count)?);
+        // SAFETY: the caller lends the data until the release, and they lie in the memory, as just checked, or the caller answers
+        // for the bounds.
+        let state = unsafe {
+            match &prepared.conversion {
+                None => Either::Native(Packer::from_raw(ty, memory.origin, count)?),
+                Some(conversion) => Either::Converted(conversion.packer_raw(memory.origin, count)?),
+            }
+        };
+        out.put_new(Exclusive::new(Stream { state, prepared: prepared.clone(), data, count }))
     }
 
     /// The next bytes.
@@ -125,8 +84,8 @@ functions! { FRAGMENTS:
         packer.check_apart(out.place())?;
         let (out, packed) = (out.get()?, packed.place()?);
         packed.put(match &mut packer.state {
-            Packing::Native(stream) => stream.pack(out),
-            Packing::Converted(stream) => stream.pack(out)?,
+            Either::Native(stream) => stream.pack(out),
+            Either::Converted(stream) => stream.pack(out)?,
         });
         Ok(())
     }
@@ -134,7 +93,7 @@ functions! { FRAGMENTS:
     /// Seeks.
     fn dtype_packer_seek(packer: [&mut dtype_packer], position: u64) {
         let mut packer = packer.get()?.lock()?;
-        Ok(either!(Packing, &mut packer.state, stream => stream.set_position(position))?)
+        Ok(either!(&mut packer.state, stream => stream.set_position(position))?)
     }
 
     /// The position, and the bytes that are left.
@@ -142,8 +101,8 @@ functions! { FRAGMENTS:
         packer: [&dtype_packer], position: [out u64], remaining: [out u64]
     ) {
         let packer = packer.get()?.lock()?;
-        position.put_if_wanted(either!(Packing, &packer.state, stream => stream.position()))?;
-        remaining.put_if_wanted(either!(Packing, &packer.state, stream => stream.remaining()))
+        position.put_if_wanted(either!(&packer.state, stream => stream.position()))?;
+        remaining.put_if_wanted(either!(&packer.state, stream => stream.remaining()))
     }
 
     /// Makes an unpacker.
@@ -152,9 +111,15 @@ functions! { FRAGMENTS:
         count: usize, out: [new dtype_unpacker]
     ) {
         let prepared = committed.get()?;
-        // SAFETY: the caller lends the data until the release, and they lie in the memory: `Stream::new` checks that first.
-        let make = || unsafe { prepared.unpacking(memory.origin, count) };
-        out.put_new(Stream::new(prepared, memory, count, make)?)
+        let data = memory.check(&prepared.ty, count)?;
+        // SAFETY: the caller lends the data until the release, and they lie in the memory, as just checked, or the caller answers
+        // for the bounds.
+        let unpacker = unsafe { prepared.unpacker(memory.origin, count)? };
+        let state = match &prepared.conversion {
+            None => Either::Native(unpacker),
+            Some(conversion) => Either::Converted(conversion.unpacker_of(unpacker)?),
+        };
+        out.put_new(Exclusive::new(Stream { state, prepared: prepared.clone(), data, count }))
     }
 
     /// Unpacks the next bytes.
@@ -164,14 +129,14 @@ functions! { FRAGMENTS:
         let mut unpacker = unpacker.get()?.lock()?;
         let (bytes, unpacked) = (bytes.get()?, unpacked.place()?);
         unpacker.check_apart((bytes.as_ptr(), bytes.len()))?;
-        unpacked.put(either!(Unpacking, &mut unpacker.state, stream => stream.unpack(bytes))?);
+        unpacked.put(either!(&mut unpacker.state, stream => stream.unpack(bytes))?);
         Ok(())
     }
 
     /// Seeks.
     fn dtype_unpacker_seek(unpacker: [&mut dtype_unpacker], position: u64) {
         let mut unpacker = unpacker.get()?.lock()?;
-        Ok(either!(Unpacking, &mut unpacker.state, stream => stream.set_position(position))?)
+        Ok(either!(&mut unpacker.state, stream => stream.set_position(position))?)
     }
 
     /// The position, and the bytes that are missing.
@@ -179,8 +144,8 @@ functions! { FRAGMENTS:
         unpacker: [&dtype_unpacker], position: [out u64], remaining: [out u64]
     ) {
         let unpacker = unpacker.get()?.lock()?;
-        position.put_if_wanted(either!(Unpacking, &unpacker.state, stream => stream.position()))?;
-        remaining.put_if_wanted(either!(Unpacking, &unpacker.state, stream => stream.remaining()))
+        position.put_if_wanted(either!(&unpacker.state, stream => stream.position()))?;
+        remaining.put_if_wanted(either!(&unpacker.state, stream => stream.remaining()))
     }
 
     /// The number of segments.

@@ -10,7 +10,7 @@ use dtype_runtime::representation::ByteOrder;
 use crate::boundary::{functions, release, structs};
 use crate::commit::{Prepared, dtype_committed};
 use crate::error::Failure;
-use crate::handle::{Exclusive, objects};
+use crate::handle::{self, Exclusive, objects};
 use crate::memory::Memory;
 
 objects! {
@@ -42,15 +42,9 @@ fn framing(of: dtype_framing) -> Result<Framing, Failure> {
             "flags are {flags:#x}, expected DTYPE_FRAME_COMPACT and perhaps others, or 0"
         )));
     }
-    let mut framing =
-        if flags & 1 == 0 { Framing::new() } else { Framing::compact() }.with_tag(tag);
-    if flags & 2 != 0 {
-        framing = framing.without_checksum();
-    }
-    if flags & 4 != 0 {
-        framing = framing.without_signature();
-    }
-    Ok(framing)
+    let framing = if flags & 1 == 0 { Framing::new() } else { Framing::compact() }.with_tag(tag);
+    let framing = if flags & 2 == 0 { framing } else { framing.without_checksum() };
+    Ok(if flags & 4 == 0 { framing } else { framing.without_signature() })
 }
 
 fn limits(of: &dtype_limits) -> Result<Limits, Failure> {
@@ -144,7 +138,7 @@ functions! { FRAMES:
         let result = decoder.feed(&mut input);
         taken.put(size - input.len());
         match result? {
-            Some(message) => frame.put_new(message),
+            Some(message) => frame.put(handle::new(message)),
             None => frame.put(std::ptr::null_mut()),
         }
         Ok(())

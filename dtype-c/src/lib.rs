@@ -14,6 +14,7 @@ mod frames;
 mod handle;
 mod memory;
 mod pack;
+mod text;
 mod types;
 
 pub use columns::*;

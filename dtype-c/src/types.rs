@@ -2,23 +2,19 @@
 
 use std::ffi::c_char;
 
-use dtype_npy::{Dtype, NumpyDtype, NumpyOptions};
 use dtype_runtime::types::Order;
 use dtype_runtime::{Basic, Flags, Type};
-use dtype_show::{CallingSequence, Diagram, EnvelopeTree, Language, SvgStyle, TextStyle, View};
 
 use crate::arguments::{In, natural};
 use crate::boundary::{functions, release, structs};
-use crate::error::{DTYPE_ERROR_TEXT, Failure};
+use crate::error::Failure;
 use crate::handle::objects;
+use crate::text;
 
 objects! {
     /// A datatype.
     dtype_type = 0x6474_7401, "a type", Type;
 }
-
-/// The most lines of a tree.
-const LINES: usize = 10_000;
 
 structs! { TYPE_STRUCTS:
     dtype_type_info {
@@ -162,13 +158,11 @@ functions! { TYPES:
         out.put_new(Type::unmarshal(bytes.get()?)?)
     }
 
-    /// The type of a NumPy dtype.
-    fn dtype_type_from_numpy(text: [c_char; length], length: usize, out: [new dtype_type]) {
-        let dtype = Dtype::parse_native(text.text()?).map_err(|error| {
-            let (place, message) = (error.span.start, error.message);
-            Failure::Other(DTYPE_ERROR_TEXT, format!("byte {place} of the text: {message}"))
-        })?;
-        out.put_new(dtype.datatype()?)
+    /// The type of a text.
+    fn dtype_type_from_text(
+        text: [c_char; length], length: usize, form: i32, out: [new dtype_type]
+    ) {
+        out.put_new(text::read(text.text()?, form)?)
     }
 
     /// A type as a text.
@@ -176,7 +170,7 @@ functions! { TYPES:
         object: [&dtype_type], form: i32, out: [mut c_char; out_size], out_size: usize,
         size: [out usize]
     ) {
-        out.fill_text(size, text(object.get()?, form)?)
+        out.fill_text(size, text::write(object.get()?, form)?)
     }
 }
 
@@ -187,22 +181,4 @@ fn flags(ty: &Type) -> u32 {
     let all = ty.flags();
     let named = [(Flags::OVERLAP, 4), (Flags::CONTIGUOUS, 8), (Flags::NO_GAPS, 16)];
     named.iter().filter(|(flag, _)| all.contains(*flag)).map(|(_, number)| number).sum()
-}
-
-fn text(ty: &Type, form: i32) -> Result<String, Failure> {
-    let diagram = || Diagram::of_type(ty, &View::default());
-    let numpy = |options| {
-        let dtype = NumpyDtype::of_type(ty, &options);
-        dtype.map_err(|error| Failure::unsupported(&error.to_string()))
-    };
-    Ok(match form {
-        0 => diagram().text(&TextStyle::default()).to_string(),
-        1 => diagram().svg(&SvgStyle::default()),
-        2 => EnvelopeTree::new(ty, LINES).to_string(),
-        3 => CallingSequence::new(ty, Language::C).to_string(),
-        4 => CallingSequence::new(ty, Language::Rust).to_string(),
-        5 => numpy(NumpyOptions::memory())?.to_string(),
-        6 => numpy(NumpyOptions::packed())?.to_string(),
-        other => return Err(Failure::argument(format!("form is {other}, expected 0 to 6"))),
-    })
 }

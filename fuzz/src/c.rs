@@ -129,8 +129,9 @@ impl Program<'_> {
                     self.keep(|out| dtype_type_unmarshal(bytes.as_ptr().cast(), bytes.len(), out))
                 }
                 6 => {
-                    let bytes = self.bytes().to_vec();
-                    self.keep(|out| dtype_type_from_numpy(bytes.as_ptr().cast(), bytes.len(), out))
+                    let (form, bytes) = (i32::from(self.byte() % 9), self.bytes().to_vec());
+                    let text = bytes.as_ptr().cast();
+                    self.keep(|out| dtype_type_from_text(text, bytes.len(), form, out))
                 }
                 7 | 8 => {
                     let (ty, form) = (self.handle(), i32::from(self.byte() % 5));

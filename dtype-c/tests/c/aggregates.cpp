@@ -234,7 +234,7 @@ static void objects()
     one = two;
     CHECK(one == three && two.compatible(three));
     CHECK(dtype::type::unmarshal(three.marshal()) == three);
-    CHECK(dtype::type::from_numpy("[('x', '<f8'), ('y', '<f8')]").compatible(dtype::of<app::point>()));
+    CHECK(dtype::type::from_text("[('x', '<f8'), ('y', '<f8')]", DTYPE_FORM_NUMPY).compatible(dtype::of<app::point>()));
     CHECK(three.text(DTYPE_FORM_SVG).starts_with("<svg"));
     CHECK(dtype::committed(three).packed_size(10) == 300);
     CHECK(code_of([] { dtype::type::basic(99); }) == DTYPE_ERROR_ARGUMENT);

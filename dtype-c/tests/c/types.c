@@ -184,7 +184,7 @@ static void texts(void)
     CHECK(strncmp(text(made, DTYPE_FORM_NUMPY), "np.dtype(", 9) == 0);
     CHECK(strcmp(text(made, DTYPE_FORM_NUMPY_PACKED), "np.dtype(('<f8', (4,)))") == 0);
     size_t size;
-    FAILS(DTYPE_ERROR_ARGUMENT, dtype_type_text(made, 7, NULL, 0, &size));
+    FAILS(DTYPE_ERROR_ARGUMENT, dtype_type_text(made, 9, NULL, 0, &size));
     dtype_type_release(made);
     OK(dtype_type_resized(f64, 0, 4, &made));
     FAILS(DTYPE_ERROR_UNSUPPORTED, dtype_type_text(made, DTYPE_FORM_NUMPY, NULL, 0, &size));
@@ -198,15 +198,76 @@ static void from_numpy(void)
     dtype_type *made = NULL, *whole = particle_type();
     bool answer = false;
     /* The text ends before the exclamation mark, and without a zero byte. */
-    OK(dtype_type_from_numpy(source, sizeof source - 2, &made));
+    OK(dtype_type_from_text(source, sizeof source - 2, DTYPE_FORM_NUMPY, &made));
     OK(dtype_type_compatible(whole, made, &answer));
     CHECK(answer && info(made).extent == sizeof(particle));
     dtype_type_release(made);
-    FAILS(DTYPE_ERROR_TEXT, dtype_type_from_numpy(source, sizeof source - 1, &made));
-    FAILS(DTYPE_ERROR_TEXT, dtype_type_from_numpy("\xFF", 1, &made));
-    FAILS(DTYPE_ERROR_TEXT, dtype_type_from_numpy("'>f8'", 5, &made));
-    FAILS(DTYPE_ERROR_TEXT, dtype_type_from_numpy(NULL, 0, &made));
-    FAILS(DTYPE_ERROR_NULL, dtype_type_from_numpy(NULL, 1, &made));
+    made = NULL;
+    FAILS(DTYPE_ERROR_TEXT, dtype_type_from_text(source, sizeof source - 1, DTYPE_FORM_NUMPY, &made));
+    FAILS(DTYPE_ERROR_TEXT, dtype_type_from_text("\xFF", 1, DTYPE_FORM_NUMPY, &made));
+    FAILS(DTYPE_ERROR_TEXT, dtype_type_from_text("'>f8'", 5, DTYPE_FORM_NUMPY, &made));
+    FAILS(DTYPE_ERROR_TEXT, dtype_type_from_text(NULL, 0, DTYPE_FORM_NUMPY, &made));
+    FAILS(DTYPE_ERROR_NULL, dtype_type_from_text(NULL, 1, DTYPE_FORM_NUMPY, &made));
+    FAILS(DTYPE_ERROR_ARGUMENT, dtype_type_from_text("'i1'", 4, DTYPE_FORM_NUMPY_PACKED, &made));
+    FAILS(DTYPE_ERROR_NULL, dtype_type_from_text("'i1'", 4, DTYPE_FORM_NUMPY, NULL));
+    CHECK(made == NULL);
+    dtype_type_release(whole);
+}
+
+/* The forms that not every library has. */
+static void declarations(void)
+{
+    static const char source[] =
+        "typedef struct { double x, y; } point;\n"
+        "enum kind { NONE, SOME };\n"
+        "struct particle { double place[3]; int8_t charge; bool fixed; int kind; };\n";
+    dtype_type *made = NULL, *whole = particle_type();
+    const dtype_error error = dtype_type_from_text(source, sizeof source - 1, DTYPE_FORM_STRUCT, &made);
+    size_t size = 0;
+    bool answer = false;
+    if (error == DTYPE_ERROR_UNSUPPORTED) {
+        puts("without the notation and C");
+        FAILS(DTYPE_ERROR_UNSUPPORTED, dtype_type_from_text("u8", 2, DTYPE_FORM_NOTATION, &made));
+        FAILS(DTYPE_ERROR_UNSUPPORTED, dtype_type_text(whole, DTYPE_FORM_NOTATION, NULL, 0, &size));
+        FAILS(DTYPE_ERROR_UNSUPPORTED, dtype_type_text(whole, DTYPE_FORM_STRUCT, NULL, 0, &size));
+        dtype_type_release(whole);
+        return;
+    }
+    /* Two structs, of which neither is part of the other. */
+    CHECK(error == DTYPE_ERROR_TEXT && made == NULL);
+    const char *alone = strstr(source, "struct particle");
+    OK(dtype_type_from_text(alone, strlen(alone), DTYPE_FORM_STRUCT, &made));
+    OK(dtype_type_compatible(whole, made, &answer));
+    CHECK(answer && info(made).extent == sizeof(particle) && info(made).true_extent == info(whole).true_extent);
+    dtype_type_release(made);
+
+    OK(dtype_type_from_text("vector(4, 1, 6, f64)", 20, DTYPE_FORM_NOTATION, &made));
+    dtype_type *back = NULL;
+    for (int form = 0; form < 2; form++) {
+        const dtype_form forms[] = {DTYPE_FORM_NOTATION, DTYPE_FORM_STRUCT};
+        const char *as_text = text(made, forms[form]);
+        OK(dtype_type_from_text(as_text, strlen(as_text), forms[form], &back));
+        OK(dtype_type_compatible(made, back, &answer));
+        CHECK(answer && info(back).true_extent == info(made).true_extent);
+        dtype_type_release(back);
+    }
+    CHECK(strcmp(text(made, DTYPE_FORM_NOTATION), "vector(4, 1, 6, f64)") == 0);
+    dtype_type_release(made);
+    made = NULL;
+
+    FAILS(DTYPE_ERROR_TEXT, dtype_type_from_text("struct p { double *x; };", 24, DTYPE_FORM_STRUCT, &made));
+    CHECK(strncmp(dtype_last_message(), "byte 18 of the text: field `x` is a pointer", 43) == 0);
+    FAILS(DTYPE_ERROR_TEXT, dtype_type_from_text("vector(4, 5, 6, u46)", 20, DTYPE_FORM_NOTATION, &made));
+    CHECK(strstr(dtype_last_message(), "did you mean `u64`?") != NULL);
+    for (size_t few = 0; few < strlen(alone) - 2; few++)
+        FAILS(DTYPE_ERROR_TEXT, dtype_type_from_text(alone, few, DTYPE_FORM_STRUCT, &made));
+    char *deep = malloc(1 << 20);
+    CHECK(deep);
+    memset(deep, '[', 1 << 20);
+    FAILS(DTYPE_ERROR_TEXT, dtype_type_from_text(deep, 1 << 20, DTYPE_FORM_NOTATION, &made));
+    FAILS(DTYPE_ERROR_TEXT, dtype_type_from_text(deep, 1 << 20, DTYPE_FORM_STRUCT, &made));
+    free(deep);
+    CHECK(made == NULL);
     dtype_type_release(whole);
 }
 
@@ -224,5 +285,6 @@ int main(void)
     marshalled();
     texts();
     from_numpy();
+    declarations();
     return 0;
 }
