@@ -21,10 +21,10 @@ objects! {
 /// A stream, and where its data lie: fragments must be apart from them.
 #[derive(Debug)]
 pub struct Stream<S> {
-    state: S,
-    prepared: Prepared,
-    data: Data,
-    count: usize,
+    pub(crate) state: S,
+    pub(crate) prepared: Prepared,
+    pub(crate) data: Data,
+    pub(crate) count: usize,
 }
 
 /// A packer or an unpacker, whose memory the caller lends for as long as it lives.
@@ -51,7 +51,7 @@ macro_rules! either {
 
 impl<S> Stream<S> {
     #[inline(always)]
-    fn check_apart(&self, bytes: (*const u8, usize)) -> Result<(), Failure> {
+    pub(crate) fn check_apart(&self, bytes: (*const u8, usize)) -> Result<(), Failure> {
         self.data.check_apart(&self.prepared.ty, self.count, bytes)
     }
 }

@@ -10,12 +10,13 @@ use dtype_runtime::representation::ByteOrder;
 use crate::boundary::{functions, release, structs};
 use crate::commit::{Prepared, dtype_committed};
 use crate::error::Failure;
+use crate::fragments::Stream;
 use crate::handle::{self, Exclusive, objects};
 use crate::memory::Memory;
 
 objects! {
     /// A frame that is sent.
-    dtype_encoder = 0x6474_7406, "an encoder", Exclusive<Encoder<'static>>;
+    dtype_encoder = 0x6474_7406, "an encoder", Exclusive<Stream<Encoder<'static>>>;
     /// A stream of frames that is read.
     dtype_decoder = 0x6474_7407, "a decoder", Exclusive<Decoder<PackedMessage>>;
     /// A frame that was read.
@@ -105,9 +106,10 @@ functions! { FRAMES:
         count: usize, of: [dtype_framing; 1], out: [new dtype_encoder]
     ) {
         let (prepared, framing) = (committed.get()?, framing(of.get()?[0])?);
-        memory.check(&prepared.ty, count)?;
+        let data = memory.check(&prepared.ty, count)?;
         // SAFETY: the caller lends the data until the release, and they lie in the memory.
-        out.put_new(Exclusive::new(unsafe { encoder(prepared, memory, count, framing)? }))
+        let state = unsafe { encoder(prepared, memory, count, framing)? };
+        out.put_new(Exclusive::new(Stream { state, prepared: prepared.clone(), data, count }))
     }
 
     /// The next bytes of a frame.
@@ -116,9 +118,10 @@ functions! { FRAMES:
         size: [out usize]
     ) {
         let mut encoder = encoder.get()?.lock()?;
+        encoder.check_apart(out.place())?;
         let (size, out) = (size.place()?, out.get()?);
         // An encoder never fails.
-        size.put(encoder.read(out).unwrap_or(0));
+        size.put(encoder.state.read(out).unwrap_or(0));
         Ok(())
     }
 

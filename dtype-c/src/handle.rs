@@ -161,7 +161,8 @@ pub(crate) unsafe fn retain<T: Object>(
 pub(crate) unsafe fn release<T: Object>(pointer: *mut T) {
     // SAFETY: as the caller guarantees.
     let Ok(handle) = (unsafe { handle(pointer.cast_const(), "object") }) else { return };
-    if handle.references.fetch_sub(1, Ordering::AcqRel) > 1 {
+    // It is 0 if another thread has just removed the last one, which the caller must not let happen.
+    if handle.references.fetch_sub(1, Ordering::AcqRel) != 1 {
         return;
     }
     handle.kind.store(RELEASED, Ordering::Relaxed);

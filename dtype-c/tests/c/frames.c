@@ -20,19 +20,23 @@ static void one_by_one(void)
         size_t size = 0;
         OK(dtype_encode(type, all, sizeof all, 500, &framings[i], stream[i], sizeof stream[i], &size));
         CHECK(size == sizes[i]);
-        /* Piece by piece, the same. */
-        dtype_encoder *encoder = NULL;
-        unsigned char piece[999];
-        OK(dtype_encoder_new(type, all, sizeof all, 500, &framings[i], &encoder));
-        for (size_t at = 0;; at += size) {
-            OK(dtype_encoder_next(encoder, piece, sizeof piece, &size));
-            CHECK(size <= sizeof piece && memcmp(piece, stream[i] + at, size) == 0);
-            if (size == 0) {
-                CHECK(at == sizes[i]);
-                break;
+        /* Piece by piece, the same: in small pieces, and in one. */
+        static unsigned char piece[16000];
+        for (size_t room = 999; room <= sizeof piece; room += sizeof piece - 999) {
+            dtype_encoder *encoder = NULL;
+            OK(dtype_encoder_new(type, all, sizeof all, 500, &framings[i], &encoder));
+            FAILS(DTYPE_ERROR_OVERLAP, dtype_encoder_next(encoder, &all[1], room, &size));
+            FAILS(DTYPE_ERROR_NULL, dtype_encoder_next(encoder, NULL, room, &size));
+            for (size_t at = 0;; at += size) {
+                OK(dtype_encoder_next(encoder, piece, room, &size));
+                CHECK(size <= room && memcmp(piece, stream[i] + at, size) == 0);
+                if (size == 0) {
+                    CHECK(at == sizes[i]);
+                    break;
+                }
             }
+            dtype_encoder_release(encoder);
         }
-        dtype_encoder_release(encoder);
     }
     const dtype_limits limits = {1 << 20, 500, DTYPE_LIMITS_ALLOW_NO_CHECKSUM | DTYPE_LIMITS_ALLOW_NO_SIGNATURE, 0};
     dtype_decoder *decoder = NULL;
