@@ -66,7 +66,7 @@ impl Program<'_> {
         let mut made = ptr::null_mut();
         let error = call(&raw mut made);
         assert!(error == DTYPE_OK || made.is_null(), "an error and a handle");
-        if !made.is_null() && self.handles.len() < 64 {
+        if !made.is_null() {
             self.handles.push(made.cast());
         }
         error
@@ -99,7 +99,7 @@ impl Program<'_> {
         let mut done = 0;
         // SAFETY: as the caller guarantees; arrays are as long as the number beside them.
         unsafe {
-            match self.byte() % 24 {
+            match self.byte() % 40 {
                 0 => {
                     let code = self.byte().into();
                     self.keep(|out| dtype_type_basic(code, out))
@@ -222,14 +222,135 @@ impl Program<'_> {
                     let (framing, done) = (&raw const framing, &raw mut done);
                     dtype_encode(of, memory, size, count, framing, out, room, done)
                 }
-                _ => {
-                    let handle: Handle = self.handle();
-                    dtype_type_release(handle.cast());
-                    dtype_committed_release(handle.cast());
-                    dtype_packer_release(handle.cast());
-                    dtype_columns_release(handle.cast());
+                23 => {
+                    let handle = self.handle();
+                    release(handle);
                     DTYPE_OK
                 }
+                24 => {
+                    let framing = dtype_framing { tag: 7, flags: (self.byte() % 9).into() };
+                    let (of, size, count) = (self.handle(), self.room(), self.size());
+                    let framing = &raw const framing;
+                    self.keep(|new| dtype_encoder_new(of, memory, size, count, framing, new))
+                }
+                25 => {
+                    let (encoder, room) = (self.handle(), self.room());
+                    let to = if self.byte() == 1 { memory } else { out };
+                    dtype_encoder_next(encoder, to, room, &raw mut done)
+                }
+                26 => {
+                    let limits = dtype_limits {
+                        max_payload_bytes: self.number() as u64,
+                        max_records: self.number() as u64,
+                        flags: (self.byte() % 5).into(),
+                        reserved: 0,
+                    };
+                    let given = self.byte().is_multiple_of(2);
+                    let limits = if given { &raw const limits } else { ptr::null() };
+                    self.keep(|new| dtype_decoder_new(limits, new))
+                }
+                27 => {
+                    let (decoder, room) = (self.handle(), self.room());
+                    let taken = &raw mut done;
+                    let error = self.keep(|new| dtype_decoder_feed(decoder, out, room, taken, new));
+                    assert!(done <= room);
+                    error
+                }
+                28 => {
+                    let (frame, of, size) = (self.handle(), self.handle(), self.room());
+                    let most = self.size();
+                    dtype_received_unpack(frame, of, memory, size, most, &raw mut done)
+                }
+                29 => {
+                    let mut info = std::mem::MaybeUninit::<dtype_received_info>::uninit();
+                    let error = dtype_received_get_info(self.handle(), info.as_mut_ptr());
+                    if error == DTYPE_OK {
+                        let info = info.assume_init();
+                        assert_eq!(info.count * info.record_size, info.payload_size as u64);
+                        // All of the payload can be read.
+                        let payload = (info.payload, info.payload_size);
+                        let crc = dtype_crc(0, payload.0, payload.1);
+                        assert_eq!(dtype_crc(0, payload.0, payload.1), crc);
+                    }
+                    error
+                }
+                30 => {
+                    let (columns, size, count) = (self.handle(), self.room(), self.size());
+                    let arrays: [Handle; 3] = [0, 100, 200].map(|at| out.wrapping_byte_add(at));
+                    let (sizes, number) = ([100; 3], usize::from(self.byte() % 4));
+                    let (arrays, sizes) = (arrays.as_ptr().cast(), sizes.as_ptr());
+                    dtype_columns_join(columns, arrays, sizes, number, memory, size, count)
+                }
+                31 => {
+                    let (ty, form) = (self.handle(), i32::from(self.byte() % 10));
+                    dtype_type_text(ty, form, out.cast(), self.room(), &raw mut done)
+                }
+                32 => dtype_type_marshal(self.handle(), out, self.room(), &raw mut done),
+                33 => {
+                    let [lengths, places] = [(); 2].map(|()| [(); 3].map(|()| self.number()));
+                    let (old, number) = (self.handle(), usize::from(self.byte() % 4));
+                    let (form, lengths, places) = (self.byte(), lengths.as_ptr(), places.as_ptr());
+                    let length = *lengths;
+                    self.keep(|out| match form % 5 {
+                        0 => dtype_type_indexed(number, lengths, places, old, out),
+                        1 => dtype_type_hindexed(number, lengths, places, old, out),
+                        2 => dtype_type_indexed_block(number, length, places, old, out),
+                        3 => dtype_type_hindexed_block(number, length, places, old, out),
+                        _ => dtype_type_hvector(number as i64, length, *places, old, out),
+                    })
+                }
+                34 => {
+                    let [sizes, parts, starts] = [(); 3].map(|()| [(); 3].map(|()| self.number()));
+                    let (old, number) = (self.handle(), usize::from(self.byte() % 4));
+                    let (order, sizes) = (i32::from(self.byte() % 3), sizes.as_ptr());
+                    let (parts, starts) = (parts.as_ptr(), starts.as_ptr());
+                    self.keep(|out| {
+                        dtype_type_subarray(number, sizes, parts, starts, order, old, out)
+                    })
+                }
+                35 => {
+                    let [long_bytes, address_bytes, wide_char_bytes, logical_bytes] =
+                        [(); 4].map(|()| self.byte() % 9);
+                    let machine = dtype_architecture {
+                        order: i32::from(self.byte() % 5),
+                        long_bytes,
+                        address_bytes,
+                        wide_char_bytes,
+                        logical_bytes,
+                    };
+                    let ty = self.handle();
+                    self.keep(|out| dtype_commit_for(ty, &raw const machine, out))
+                }
+                36 => {
+                    let (a, b, mut same) = (self.handle(), self.handle(), [false; 3]);
+                    let (equal, compatible) = (&raw mut same[0], &raw mut same[1]);
+                    let errors =
+                        [dtype_type_equal(a, b, equal), dtype_type_compatible(a, b, compatible)];
+                    assert_eq!(errors[0], errors[1]);
+                    assert!(!same[0] || same[1], "equal, and not compatible");
+                    errors[0]
+                }
+                37 => {
+                    let handle: Handle = self.handle();
+                    // One more reference, and one less: the object still lives.
+                    if dtype_type_retain(handle.cast()) == DTYPE_OK {
+                        dtype_type_release(handle.cast());
+                        assert_eq!(dtype_type_retain(handle.cast()), DTYPE_OK);
+                        dtype_type_release(handle.cast());
+                    }
+                    let error = dtype_committed_retain(handle.cast());
+                    if error == DTYPE_OK {
+                        dtype_committed_release(handle.cast());
+                    }
+                    error
+                }
+                38 => {
+                    let (of, count, position) = (self.handle(), self.size(), self.number() as u64);
+                    let mut segments = 0;
+                    dtype_packed_size(of, count, &raw mut done);
+                    dtype_segment_count(of, count, position, &raw mut segments)
+                }
+                _ => dtype_decoder_finish(self.handle()),
             }
         }
     }
@@ -259,6 +380,25 @@ impl Program<'_> {
     }
 }
 
+/// Releases an object of any kind. Handles of other kinds, and those without an object, are ignored.
+///
+/// # Safety
+///
+/// The handle must be NULL or made by the library.
+unsafe fn release(handle: Handle) {
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        dtype_type_release(handle.cast());
+        dtype_committed_release(handle.cast());
+        dtype_packer_release(handle.cast());
+        dtype_unpacker_release(handle.cast());
+        dtype_columns_release(handle.cast());
+        dtype_encoder_release(handle.cast());
+        dtype_decoder_release(handle.cast());
+        dtype_received_release(handle.cast());
+    }
+}
+
 /// Executes a program.
 pub fn run(input: &[u8]) {
     let [mut memory, mut out] =
@@ -269,13 +409,7 @@ pub fn run(input: &[u8]) {
         program.step();
     }
     for handle in program.handles {
-        // SAFETY: NULL, or made by the library. Handles of other kinds, and those without an object, are ignored.
-        unsafe {
-            dtype_type_release(handle.cast());
-            dtype_committed_release(handle.cast());
-            dtype_packer_release(handle.cast());
-            dtype_unpacker_release(handle.cast());
-            dtype_columns_release(handle.cast());
-        }
+        // SAFETY: NULL, or made by the library.
+        unsafe { release(handle) };
     }
 }
