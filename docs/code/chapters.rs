@@ -24,6 +24,7 @@ chapters! {
     command "command"
     figures "figures"
     python_files_columns "python-files-columns"
+    from_c "from-c"
     messages_in_c_and_python "messages-in-c-and-python"
     cookbook "cookbook"
     stability "stability"

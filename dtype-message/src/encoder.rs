@@ -1,6 +1,6 @@
 //! Encodes frames as bytes, packed piece by piece, without a stream.
 
-use core::slice;
+use core::{mem, slice};
 use std::io::{self, Read};
 
 use crate::CHUNK;
@@ -36,7 +36,9 @@ use dtype_runtime::{AppendBytes, Buffer, Committed, Datatype, Packer, pack_onto}
 pub struct Encoder<'a> {
     header: Header,
     source: Source<'a>,
-    /// Bytes of the payload that are not packed yet.
+    /// The bytes before the records: header and head, until they are sent with the first piece.
+    front: Vec<u8>,
+    /// Bytes of the records that are not packed yet.
     left: usize,
     checksum: u32,
     /// The first `filled` bytes are ready; of these, the first `sent` have been sent.
@@ -95,7 +97,16 @@ impl<'a> Encoder<'a> {
     /// A frame with this header, of which all bytes are there.
     pub(crate) fn of_frame(header: Header, frame: Vec<u8>) -> Self {
         let (source, filled) = (Source::None, frame.len());
-        Self { header, source, left: 0, checksum: 0, buffer: frame, sent: 0, filled }
+        Self {
+            header,
+            source,
+            front: Vec::new(),
+            left: 0,
+            checksum: 0,
+            buffer: frame,
+            sent: 0,
+            filled,
+        }
     }
 
     /// The frame of `count` instances of a type, as [`Committed::pack`] would pack them from `from`.
@@ -110,8 +121,22 @@ impl<'a> Encoder<'a> {
         count: usize,
         framing: Framing,
     ) -> Result<Self, Error> {
-        let source = Source::Stream(ty.packer(from, count)?, pack_stream);
-        Self::from_source(Header::of_type(ty, count, framing)?, &(), source)
+        let packer = ty.packer(from, count)?;
+        Self::with_packer(Header::of_type(ty, count, framing)?, packer)
+    }
+
+    /// The frame with this header whose payload is the rest of a packer's stream.
+    ///
+    /// # Errors
+    ///
+    /// [`PackedLength`](dtype_runtime::Error::PackedLength) inside [`Error::Records`] if the rest is not as long as the header
+    /// says.
+    pub fn with_packer(header: Header, packer: Packer<'a>) -> Result<Self, Error> {
+        let (expected, actual) = (header.payload_len(), packer.remaining());
+        if expected != actual {
+            return Err(dtype_runtime::Error::PackedLength { expected, actual }.into());
+        }
+        Self::from_source(header, &(), Source::Stream(packer, pack_stream))
     }
 
     fn from_source<H: Datatype>(
@@ -119,11 +144,10 @@ impl<'a> Encoder<'a> {
         head: &H,
         source: Source<'a>,
     ) -> Result<Self, Error> {
-        let mut buffer = header.to_bytes().to_vec();
-        let left = header.in_memory()?.payload - pack_onto(&mut buffer, slice::from_ref(head));
-        let checksum = Header::checksum(&buffer);
-        // Header and head are sent with the first piece.
-        Ok(Self { header, source, left, checksum, buffer, sent: 0, filled: 0 })
+        let mut front = header.to_bytes().to_vec();
+        let left = header.in_memory()?.payload - pack_onto(&mut front, slice::from_ref(head));
+        let checksum = Header::checksum(&front);
+        Ok(Self { header, source, front, left, checksum, buffer: Vec::new(), sent: 0, filled: 0 })
     }
 
     /// The header of the frame.
@@ -150,41 +174,61 @@ impl<'a> Encoder<'a> {
         matches!(self.source, Source::None) && self.sent == self.filled
     }
 
-    /// Packs the next piece. It consists of whole records, which are packed fastest, unless a record is longer than a piece.
-    /// The header comes before the first piece, and the checksum after the last.
+    /// Fills the buffer with the next bytes.
     fn refill(&mut self) {
-        if let Source::None = self.source {
-            return;
-        }
-        let before = if self.filled == 0 { self.buffer.len() } else { 0 };
-        let end = before + self.header.piece().min(CHUNK).min(self.left);
-        // Later pieces are no longer than the first.
-        self.buffer.resize(self.buffer.len().max(end + CHECKSUM_LEN), 0);
+        let (room, mut buffer) = (self.room(), mem::take(&mut self.buffer));
+        // Later chunks are no longer than the first.
+        buffer.resize(buffer.len().max(room), 0);
+        self.filled = self.put_next(&mut buffer[..room]);
+        (self.sent, self.buffer) = (0, buffer);
+    }
+
+    /// Bytes of the next piece of the records. It consists of whole records, which are packed fastest, unless a record is longer
+    /// than a piece.
+    fn piece(&self) -> usize {
+        self.header.piece().min(CHUNK).min(self.left)
+    }
+
+    /// Room for the next piece, with what comes before and after it.
+    fn room(&self) -> usize {
+        self.front.len() + self.piece() + CHECKSUM_LEN
+    }
+
+    /// Packs the next piece into `out`, which has [`room`](Self::room) for it, and returns the number of bytes: the header comes
+    /// before the first piece, and the checksum after the last.
+    fn put_next(&mut self, out: &mut [u8]) -> usize {
+        let before = self.front.len();
+        let end = before + self.piece();
         let packed = match &mut self.source {
-            Source::None => 0,
-            Source::Records(packer) => packer.pack(&mut self.buffer[before..end]),
-            Source::Stream(packer, pack) => pack(packer, &mut self.buffer[before..end]),
+            Source::None => return 0,
+            Source::Records(packer) => packer.pack(&mut out[before..end]),
+            Source::Stream(packer, pack) => pack(packer, &mut out[before..end]),
         };
+        out[..before].copy_from_slice(&self.front);
+        self.front.clear();
         self.left -= packed;
         let mut filled = before + packed;
         let has_checksum = self.header.checksum_len() > 0;
         if has_checksum {
-            self.checksum = crc32c::crc32c_append(self.checksum, &self.buffer[before..filled]);
+            self.checksum = crc32c::crc32c_append(self.checksum, &out[before..filled]);
         }
         if self.left == 0 {
             self.source = Source::None;
             if has_checksum {
-                let end = filled + CHECKSUM_LEN;
-                self.buffer[filled..end].copy_from_slice(&self.checksum.to_le_bytes());
-                filled = end;
+                out[filled..][..CHECKSUM_LEN].copy_from_slice(&self.checksum.to_le_bytes());
+                filled += CHECKSUM_LEN;
             }
         }
-        (self.sent, self.filled) = (0, filled);
+        filled
     }
 }
 
+/// A piece for which the buffer has room is packed into it at once.
 impl Read for Encoder<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.sent == self.filled && out.len() >= self.room() {
+            return Ok(self.put_next(out));
+        }
         let chunk = self.chunk();
         let count = chunk.len().min(out.len());
         out[..count].copy_from_slice(&chunk[..count]);

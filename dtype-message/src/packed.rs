@@ -1,6 +1,6 @@
 //! A message of any type, as packed bytes.
 
-use dtype_runtime::AppendBytes;
+use dtype_runtime::{AppendBytes, Unpacker};
 
 use crate::assemble::grow;
 use crate::encoder::Encoder;
@@ -11,22 +11,26 @@ use crate::limits::Limits;
 use crate::messages::Messages;
 use crate::protocol::Protocol;
 
-/// A message of any type: its header, and the packed bytes of its records in the header's byte order. For types made at run time
-/// and for programs that pass messages on.
+/// A message of any type: its header, and the packed bytes of its records in the header's byte order. For types made at run time,
+/// for programs that look the type up by tag or hash, and for those that pass messages on.
 ///
-/// A frame is verified, within the [`Limits`] of payload and protection. Whether the bytes are values of a type is not: compare the
-/// header with [`Header::check_type`], and unpack the bytes. When it is sent, it keeps the form of its frame, and gets the tag of
-/// the [`Framing`]. A [`Protocol`] does not list it.
+/// A frame is verified, within the [`Limits`] of payload, records and protection. Whether the bytes are values of a type is not:
+/// compare the header with [`Header::check_type`], and [unpack](Self::unpack) the bytes. When it is sent, it keeps the form of its
+/// frame, and gets the tag of the [`Framing`]. A [`Protocol`] does not list it.
 ///
 /// ```
-/// use dtype_message::{Decoder, Limits, PackedMessage};
-/// use dtype_runtime::{Basic, Type};
+/// use dtype_message::{Decoder, Framing, Limits, PackedMessage};
+/// use dtype_runtime::Type;
 /// let mut stream = Vec::new();
-/// dtype_message::write(&mut stream, &[1.5_f64, 2.5])?;
+/// dtype_message::send(&mut stream, &vec![(1_u32, 2.5_f64)], Framing::new().with_tag(7))?;
+///
 /// let mut decoder = Decoder::<PackedMessage>::new(Limits::new());
-/// let message = decoder.feed(&mut &stream[..])?.unwrap();
-/// message.header.check_type(&Type::basic(Basic::F64))?;
-/// assert_eq!(message.packed, [1.5_f64, 2.5].map(f64::to_ne_bytes).concat());
+/// let message = decoder.feed(&mut &stream[..])?.expect("the whole frame");
+/// assert_eq!((message.header.tag(), message.header.count()), (7, 1));
+/// let ty = Type::of::<(u32, f64)>().commit();
+/// message.header.check_type(&ty)?;
+/// let mut memory = [0; 16];
+/// message.unpack(ty.unpacker(&mut memory, 1)?)?;
 /// # Ok::<(), dtype_message::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +39,30 @@ pub struct PackedMessage {
     pub header: Header,
     /// The packed bytes of all records.
     pub packed: Vec<u8>,
+}
+
+impl PackedMessage {
+    /// Unpacks the records by an unpacker of as many instances of their type: [`Header::check_type`] and [`Header::count`] tell
+    /// beforehand. Numbers in the other byte order are converted. If the unpacker [checks](Unpacker::with_checks) values, a wrong
+    /// one is found before anything is written.
+    ///
+    /// # Errors
+    ///
+    /// [`PackedLength`](dtype_runtime::Error::PackedLength) if the unpacker is not of as many bytes, and the errors of
+    /// [`Unpacker::unpack`] and [`Unpacker::with_representation`], inside [`Error::Records`].
+    pub fn unpack(&self, mut unpacker: Unpacker<'_>) -> Result<(), Error> {
+        let (expected, actual) = (unpacker.remaining(), self.packed.len() as u64);
+        if expected != actual {
+            return Err(dtype_runtime::Error::PackedLength { expected, actual }.into());
+        }
+        if self.header.is_reversed() {
+            let order = self.header.byte_order().into();
+            unpacker.with_representation(order)?.unpack(&self.packed)?;
+        } else {
+            unpacker.unpack(&self.packed)?;
+        }
+        Ok(())
+    }
 }
 
 impl Messages for PackedMessage {
@@ -60,6 +88,7 @@ impl Messages for PackedMessage {
 
     fn begin(header: &Header, limits: &Limits) -> Result<Self, Error> {
         header.check_limits(limits)?;
+        header.check_count(limits.max_records())?;
         header.in_memory()?;
         Ok(Self { header: *header, packed: Vec::new() })
     }

@@ -9,6 +9,7 @@ use crate::fill::fill;
 use crate::header::{CHECKSUM_LEN, Header, Sizes};
 use crate::limits::Limits;
 use crate::messages::Messages;
+use crate::packed::PackedMessage;
 use crate::parser::Body;
 use crate::reversed::reverse_values;
 use dtype_runtime::{BufferMut, Committed, Datatype, unpack_into};
@@ -180,9 +181,9 @@ impl<R: Read> Incoming<R> {
         let (memory, origin) = to.into().into_parts();
         let room = memory.len();
         let unpacker = ty.unpacker(BufferMut::new(memory).origin(origin), count)?;
-        let mut unpacker = unpacker.with_representation(self.header.byte_order().into())?;
+        let header = self.header;
         let packed = self.packed_in(room)?;
-        unpacker.unpack(&packed)?;
+        PackedMessage { header, packed }.unpack(unpacker)?;
         Ok(count)
     }
 

@@ -46,6 +46,7 @@
 #![forbid(unsafe_code)]
 
 mod compare;
+mod datatype;
 mod descr;
 mod dtype;
 mod error;

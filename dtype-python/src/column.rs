@@ -10,7 +10,6 @@ use crate::arrays::element;
 use crate::error::of_engine;
 use crate::memory::{Item, Memory};
 use crate::transfer::Copy;
-use crate::types;
 
 /// A field of a structure as a column.
 pub(crate) struct Column {
@@ -35,7 +34,7 @@ impl Column {
         let Kind::Structure { fields } = item.kind() else { return Ok(Vec::new()) };
         let one = |field: &dtype_npy::DtypeField| {
             let object = dtype.get_item(&field.name)?.cast_into::<PyArrayDescr>()?;
-            let alone = types::of(&field.dtype).map_err(of_engine)?;
+            let alone = field.dtype.datatype().map_err(of_engine)?;
             // No size or offset exceeds that of an item in memory.
             let inside = Type::resized(&alone, 0, item.itemsize().cast_signed());
             let in_memory = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);

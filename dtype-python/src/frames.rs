@@ -1,8 +1,11 @@
 //! The frames of `dtype-message`, made from arrays and read from bytes. The package's Python moves the bytes.
 
+use std::io::Read;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use dtype_message::{Decoder, Error, Framing, Header, Limits, PackedMessage, Protocol, Schema};
+use dtype_message::{
+    Decoder, Encoder, Error, Framing, Header, Limits, PackedMessage, Protocol, Schema,
+};
 use dtype_npy::{Dtype, Kind};
 use dtype_runtime::Basic;
 use dtype_runtime::representation::ByteOrder;
@@ -16,7 +19,7 @@ use crate::error::of_engine;
 use crate::layout::Layout;
 use crate::types::joined;
 
-/// Payload bytes of a frame that are packed and sent at a time.
+/// Bytes of a frame that are packed and sent at a time.
 const PIECE: usize = 1 << 20;
 
 /// The frames of one connection. The layout has this machine's byte order.
@@ -34,6 +37,31 @@ struct Incoming {
     /// Whether the next message may be the sender's protocol.
     is_first: bool,
     sender: Option<Protocol>,
+}
+
+/// The frame of an array, which is sent: an iterator over its pieces.
+#[pyclass(frozen)]
+pub(crate) struct Outgoing {
+    /// Also the number of bytes that it has left.
+    unsent: Mutex<(Encoder<'static>, u64)>,
+    _array: Py<PyAny>,
+}
+
+#[pymethods]
+impl Outgoing {
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<u8>>> {
+        let unsent = self.unsent.lock_py_attached(py);
+        let (encoder, left) = &mut *unsent.unwrap_or_else(PoisonError::into_inner);
+        let mut piece = vec![0; PIECE.min(usize::try_from(*left).unwrap_or(PIECE))];
+        // An encoder never fails, and has `left` more bytes.
+        py.detach(|| encoder.read_exact(&mut piece)).ok()?;
+        *left -= piece.len() as u64;
+        (!piece.is_empty()).then(|| PyArray1::from_vec(py, piece))
+    }
 }
 
 /// A message: the number of records, whether they are in the other byte order, and their packed bytes.
@@ -70,45 +98,18 @@ impl Frames {
         Ok(frame)
     }
 
-    /// A piece of the frame of an array: the bytes from this packed byte on, the first packed byte of the next piece, the checksum
-    /// so far, and whether the frame ends here.
-    fn piece<'py>(
-        &self,
-        a: &Bound<'py, PyAny>,
-        start: usize,
-        checksum: u32,
-    ) -> PyResult<(Bound<'py, PyArray1<u8>>, usize, u32, bool)> {
-        let (py, layout, a) = (a.py(), self.layout.get(), array(a)?);
-        let from = layout.memory(&a)?;
-        let (ty, len) = (layout.records.ty(), layout.records.size().saturating_mul(from.count));
-        let range = start.min(len)..len.min(start.saturating_add(PIECE));
-        let (next, is_last) = (range.end, range.end == len);
+    /// The frame of an array, in pieces.
+    fn frame(&self, a: &Bound<'_, PyAny>) -> PyResult<Outgoing> {
+        let (layout, array) = (self.layout.get(), array(a)?);
+        let from = layout.memory(&array)?;
+        let header = Header::of_type(layout.records.ty(), from.count, self.framing);
+        let header = header.map_err(refused)?;
         let side = layout.records.side(&from).map_err(of_engine)?;
-        let (mut piece, mut checksum) = (Vec::new(), checksum);
-        if start == 0 {
-            let header = Header::of_type(ty, from.count, self.framing).map_err(refused)?;
-            piece.extend_from_slice(&header.to_bytes());
-            // The frame's checksum goes on from the header's own.
-            checksum = piece.last_chunk().copied().map_or(0, u32::from_le_bytes);
-        }
-        piece.reserve_exact(range.len() + size_of::<u32>());
-        py.detach(|| {
-            let before = piece.len();
-            let packed = &mut piece.spare_capacity_mut()[..range.len()];
-            // SAFETY: `packed` has as many bytes as the range, and is new memory, so apart from the array, which `a` keeps alive.
-            // After this, as many bytes of the vector are initialised.
-            unsafe {
-                side.pack(range.clone(), packed.as_mut_ptr().cast())?;
-                piece.set_len(before + range.len());
-            }
-            checksum = crc32c::crc32c_append(checksum, &piece[before..]);
-            if is_last {
-                piece.extend_from_slice(&checksum.to_le_bytes());
-            }
-            Ok(())
-        })
-        .map_err(of_engine)?;
-        Ok((PyArray1::from_vec(py, piece), next, checksum, is_last))
+        // SAFETY: the array is kept with the encoder, and longer.
+        let packer = unsafe { side.packer() }.map_err(of_engine)?;
+        let encoder = Encoder::with_packer(header, packer).map_err(refused)?;
+        let unsent = Mutex::new((encoder, header.frame_len()));
+        Ok(Outgoing { unsent, _array: array.into_any().unbind() })
     }
 
     /// How many bytes are certainly part of the frame that is arriving.

@@ -16,7 +16,6 @@ use crate::memory::{Item, Memory, Side};
 use crate::picture;
 use crate::remembered::Remembered;
 use crate::transfer::{Copies, Copy};
-use crate::types;
 
 /// The layout of an item of a NumPy array, compiled for packing and unpacking.
 ///
@@ -68,7 +67,7 @@ impl Layout {
         Ok(Self {
             dtype: dtype.clone().unbind(),
             names,
-            records: Item::new(&types::of(&item).map_err(of_engine)?),
+            records: Item::new(&item.datatype().map_err(of_engine)?),
             item,
             packed: PyOnceLock::new(),
             aligned: PyOnceLock::new(),

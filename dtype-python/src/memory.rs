@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use dtype_runtime::plan::Op;
-use dtype_runtime::{Committed, Error, Type};
+use dtype_runtime::{Committed, Error, Packer, Type};
 use numpy::{PyUntypedArray, PyUntypedArrayMethods, npyffi};
 use pyo3::prelude::*;
 
@@ -229,6 +229,17 @@ impl Side {
         let (first, count) = (range.start.checked_div(self.size)?, range.len() / self.size);
         let is_whole = first * self.size == range.start && count * self.size == range.len();
         (self.is_dense && is_whole).then(|| (self.item(first), count))
+    }
+
+    /// The stream, from its start.
+    ///
+    /// # Safety
+    ///
+    /// The array of this side must live as long as the packer.
+    pub(crate) unsafe fn packer(&self) -> Result<Packer<'static>, Error> {
+        // SAFETY: the datatype names bytes of the array's items only, which the caller keeps alive. Of bytes that other threads
+        // write meanwhile, either is packed, as in `pack`.
+        unsafe { Packer::from_raw(&self.ty, self.origin, self.count) }
     }
 
     /// Packs a range of the stream.

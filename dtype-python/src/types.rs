@@ -1,30 +1,7 @@
-//! Datatypes of NumPy's dtypes: of the items of one, and of the fields that two have in common.
+//! Datatypes of the fields that two dtypes have in common.
 
 use dtype_npy::{Dtype, Kind};
-use dtype_runtime::{Basic, Error, Type};
-
-/// The items of a dtype: all their data in the order of the fields, with the item size as the extent.
-pub(crate) fn of(dtype: &Dtype) -> Result<Type, Error> {
-    match dtype.kind() {
-        Kind::Array { lengths, element } => repeated(lengths, &of(element)?),
-        Kind::Structure { fields } => {
-            let types =
-                fields.iter().map(|field| of(&field.dtype)).collect::<Result<Vec<_>, _>>()?;
-            structure(fields.iter().map(|field| field.offset), &types, dtype.itemsize())
-        }
-        _ => scalar(dtype),
-    }
-}
-
-/// A value, or the bytes and characters of a text. A number that only another machine has is bytes.
-fn scalar(dtype: &Dtype) -> Result<Type, Error> {
-    let basic = dtype.basic().unwrap_or(Basic::Byte);
-    let one = Type::basic(basic);
-    match dtype.itemsize() / basic.size() as u64 {
-        1 => Ok(one),
-        count => Type::contiguous(count, &one),
-    }
-}
+use dtype_runtime::{Error, Type};
 
 fn repeated(lengths: &[u64], element: &Type) -> Result<Type, Error> {
     // An array of dtypes has at most `i64::MAX` bytes, but elements without bytes can be any number.
@@ -163,7 +140,7 @@ pub(crate) fn common(from: &Dtype, to: &Dtype, how: How) -> Result<Option<Common
             }))
         }
         _ if way(from, to) == how => {
-            let one = scalar(to)?;
+            let one = to.datatype()?;
             Ok(Some(Common { from: one.clone(), to: one.clone(), packed: one }))
         }
         _ => Ok(None),

@@ -31,6 +31,7 @@ mod native;
 mod ranges;
 mod stack;
 mod stream;
+mod value_checks;
 
 pub use buffer::{Buffer, BufferMut};
 pub(crate) use checks::allocate;
@@ -44,7 +45,8 @@ pub use stack::{StackFrame, StackType};
 pub use stream::Crc32c;
 #[cfg(feature = "bytes")]
 pub use stream::UnpackerBuf;
-pub(crate) use stream::Validate;
+pub(crate) use stream::ValidateTyped;
 pub use stream::{
     Backend, Checksum, Checksummed, Converted, Fragment, Mode, Packer, Through, Unpacker,
 };
+pub use value_checks::ValueChecks;

@@ -4,6 +4,7 @@
 //! Each target compares the crate with something simpler: an accepted frame with the writer's frame, the records of a file with
 //! those that a loop finds, a type with its decoded form, and the convertor with type maps written out byte by byte.
 
+pub mod c;
 pub mod convertor;
 pub mod decoder;
 pub mod frames;

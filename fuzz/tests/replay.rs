@@ -46,6 +46,11 @@ fn convertor() {
 }
 
 #[test]
+fn c() {
+    replay("c", dtype_fuzz::c::run);
+}
+
+#[test]
 fn npy() {
     replay("npy", dtype_fuzz::npy::run);
 }

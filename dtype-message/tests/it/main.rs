@@ -1,5 +1,6 @@
 //! The tests, a module for each subject.
 
+mod any_type;
 #[cfg(feature = "derive")]
 mod checked;
 mod damage;

@@ -29,11 +29,9 @@ class _Messages:
             native = np.empty(a.shape, self._native.dtype)
             copy(a, native)
             a = native
-        start, checksum, is_last = 0, 0, False
-        while not is_last:
-            piece, start, checksum, is_last = self._frames.piece(a, start, checksum)
-            yield from self._introduction()
-            yield memoryview(piece)
+        frame = self._frames.frame(a)
+        yield from self._introduction()
+        yield from map(memoryview, frame)
 
     def _introduction(self):
         """The protocol, once."""

@@ -270,6 +270,44 @@ impl Conversion {
         self.committed.packer(from, count)?.converted(self.converting.clone())
     }
 
+    /// [`packer`](Self::packer) from a raw origin.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::CountTooLarge`].
+    ///
+    /// # Safety
+    ///
+    /// As [`Packer::from_raw`].
+    pub unsafe fn packer_raw<'a>(
+        &self,
+        origin: *const u8,
+        count: usize,
+    ) -> Result<Packer<'a, Converted>, Error> {
+        // SAFETY: passed on to the caller.
+        let packer = unsafe { Packer::from_raw(&self.committed, origin, count)? };
+        packer.converted(self.converting.clone())
+    }
+
+    /// An unpacker of instances of this type, with its checks, as one of the stream in the representation.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SignatureMismatch`] if the instances are of another type; those of
+    /// [`Unpacker::with_representation`].
+    pub fn unpacker_of<'a>(
+        &self,
+        unpacker: Unpacker<'a>,
+    ) -> Result<Unpacker<'a, Converted>, Error> {
+        let ty = unpacker.instance();
+        // The same type, and not only the same signature: the conversion has the displacements as well.
+        if ty != *self.committed.as_type() {
+            let (expected, actual) = (self.committed.signature_hash(), ty.signature_hash());
+            return Err(Error::SignatureMismatch { expected, actual });
+        }
+        unpacker.converted(self.converting.clone(), self.representation)
+    }
+
     /// An unpacker of `count` instances in memory, as [`Committed::unpacker`].
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Copies between two places in memory with the same layout.
+//! Copies between two places in memory: with the same layout, or with two layouts of one signature.
 
 use core::mem::MaybeUninit;
 use core::ops::ControlFlow;
@@ -112,7 +112,10 @@ impl Committed {
         }
         if size <= FEW || size > STAGE && choose::are_staged(self.plan(), selected()) {
             // SAFETY: passed on to the caller; the spans do not meet, as just checked.
-            unsafe { self.copy_staged(from.cast_mut(), to, count, size as u64) };
+            unsafe {
+                let instances = Instances::of_plan(self.plan(), count as u64);
+                copy_staged((&instances, from.cast_mut()), (&instances, to));
+            }
             return Ok(());
         }
         let instances = Instances::of_plan(self.plan(), count as u64);
@@ -121,32 +124,69 @@ impl Committed {
         Ok(())
     }
 
-    /// Copies the data of `count` instances, `size` bytes together, a stage at a time: packs it and unpacks it at once. The
-    /// stage stays in the first-level cache, so this takes less time than packing and unpacking all data.
+    /// Copies the data of `count` instances to those of another layout, as packing with this type and unpacking with `other`
+    /// would. The layouts may overlap; then this takes a buffer of the size of the data.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SignatureMismatch`] if the instances on both sides do not have the same basic datatypes in the same order;
+    /// [`Error::CountTooLarge`]; [`Error::Overlap`] if the other instances name a byte more than once; [`Error::Allocation`].
+    /// Nothing is written then.
     ///
     /// # Safety
     ///
-    /// As [`copy_raw`](Self::copy_raw), for the data at both origins, which must not overlap.
-    unsafe fn copy_staged(&self, from: *mut u8, to: *mut u8, count: usize, size: u64) {
-        let instances = Instances::of_plan(self.plan(), count as u64);
-        let mut stage = [MaybeUninit::<u8>::uninit(); STAGE];
-        let stage = stage.as_mut_ptr().cast::<u8>();
-        // Whole instances, if a stage holds some, so that each is copied at once.
-        let step = match self.plan().size() {
-            one @ 1..=STAGE_BYTES => STAGE_BYTES - STAGE_BYTES % one,
-            _ => STAGE_BYTES,
-        };
-        let (mut packs, mut unpacks, mut next) = (0, 0, 0);
-        while next < size {
-            let range = next..size.min(next + step);
-            next = range.end;
-            // SAFETY: a range of the packed bytes, for which the stage has room. Its data are readable at one origin and writable
-            // at the other, as the caller guarantees, and unpacking reads what packing has written.
-            unsafe {
-                copy_range::<Pack>(&instances, range.clone(), from, stage, &mut packs);
-                copy_range::<Unpack>(&instances, range, to, stage, &mut unpacks);
-            }
+    /// Every byte of data that the instances name must be initialised and readable at its displacement from `from`, and every
+    /// byte that the other instances name must be writable at its displacement from `to`, each in the same allocation as its
+    /// origin, and not be accessed by anything else during the call. If the memory holds Rust values, the bytes must make valid
+    /// ones.
+    ///
+    /// ```
+    /// use dtype_runtime::{Basic, Type};
+    /// // The columns of a matrix become its rows.
+    /// let (u8, mut rows) = (Type::basic(Basic::U8), [0; 6]);
+    /// let column = Type::resized(&Type::vector(2, 1, 3, &u8)?, 0, 1)?.commit();
+    /// let all = Type::contiguous(6, &u8)?.commit();
+    /// // SAFETY: three columns of two, and six elements, lie in the two arrays.
+    /// unsafe { column.copy_to_raw(b"abcdef".as_ptr(), 3, &all, rows.as_mut_ptr(), 1)? };
+    /// assert_eq!(&rows, b"adbecf");
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    pub unsafe fn copy_to_raw(
+        &self,
+        from: *const u8,
+        count: usize,
+        other: &Self,
+        to: *mut u8,
+        other_count: usize,
+    ) -> Result<(), Error> {
+        let size = self.packed_size(count)?;
+        let all = |ty: &Self, count: usize| ty.fingerprint().repeated(count as u64).hash();
+        let (expected, actual) = (all(other, other_count), all(self, count));
+        if expected != actual || other.packed_size(other_count)? != size {
+            return Err(Error::SignatureMismatch { expected, actual });
         }
+        other.check_overlap(other_count)?;
+        let spans = (self.span(count), other.span(other_count));
+        let meet = spans.0.zip(spans.1).is_some_and(|(one, two)| {
+            let (from, to) = (from.addr() as i128, to.addr() as i128);
+            from + one.start < to + two.end && to + two.start < from + one.end
+        });
+        if meet {
+            let mut packed = allocate(size, 1)?;
+            packed.resize(size, 0);
+            // SAFETY: the caller guarantees that the data are readable at one origin and writable at the other. The buffer was
+            // just allocated, so it overlaps neither.
+            unsafe {
+                self.pack_raw(from, count, &mut packed)?;
+                other.unpack_raw(&packed, to, other_count)?;
+            }
+            return Ok(());
+        }
+        let here = Instances::of_plan(self.plan(), count as u64);
+        let there = Instances::of_plan(other.plan(), other_count as u64);
+        // SAFETY: passed on to the caller. Both have the same number of packed bytes, and the spans do not meet, as just checked.
+        unsafe { copy_staged((&here, from.cast_mut()), (&there, to)) };
+        Ok(())
     }
 
     /// Whether the ranges from the first to the last byte of data at two origins overlap.
@@ -155,6 +195,37 @@ impl Committed {
         let length = u128::from(self.true_extent().unsigned_abs())
             + steps * u128::from(self.extent().unsigned_abs());
         u128::from(from.addr().abs_diff(to.addr()) as u64) < length
+    }
+}
+
+/// Copies the data of instances to those of others, which have as many packed bytes, a stage at a time: packs them and unpacks
+/// them at once. The stage stays in the first-level cache, so this takes less time than packing and unpacking all data.
+///
+/// # Safety
+///
+/// As [`Committed::copy_to_raw`], for the instances at both origins, whose data must not overlap.
+unsafe fn copy_staged(
+    (here, from): (&Instances<'_>, *mut u8),
+    (there, to): (&Instances<'_>, *mut u8),
+) {
+    let size = here.size();
+    let mut stage = [MaybeUninit::<u8>::uninit(); STAGE];
+    let stage = stage.as_mut_ptr().cast::<u8>();
+    // Whole instances, if a stage holds some, so that each is copied at once.
+    let step = match here.size_of_one() {
+        one @ 1..=STAGE_BYTES => STAGE_BYTES - STAGE_BYTES % one,
+        _ => STAGE_BYTES,
+    };
+    let (mut packs, mut unpacks, mut next) = (0, 0, 0);
+    while next < size {
+        let range = next..size.min(next + step);
+        next = range.end;
+        // SAFETY: a range of the packed bytes of both, for which the stage has room. Its data are readable at one origin and
+        // writable at the other, as the caller guarantees, and unpacking reads what packing has written.
+        unsafe {
+            copy_range::<Pack>(here, range.clone(), from, stage, &mut packs);
+            copy_range::<Unpack>(there, range, to, stage, &mut unpacks);
+        }
     }
 }
 

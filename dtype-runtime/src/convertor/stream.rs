@@ -28,7 +28,8 @@ pub use checksum::Crc32c;
 pub use checksum::{Checksum, Checksummed};
 pub use converted::Converted;
 pub use packer::Packer;
-pub(crate) use records::Validate;
+pub(in crate::convertor) use records::ValidateRecords;
+pub(crate) use records::ValidateTyped;
 pub use unpacker::Unpacker;
 
 /// What a [`Packer`] or an [`Unpacker`] does with the bytes between memory and its stream: [`Native`](crate::convertor::Native) copies them, [`Converted`]

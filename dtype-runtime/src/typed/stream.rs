@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use super::layout::Layout;
 use super::validate::checked;
-use crate::convertor::{Compiled, Constant, CopyRange, Native, Packer, Unpacker, Validate};
+use crate::convertor::{Compiled, Constant, CopyRange, Native, Packer, Unpacker, ValidateTyped};
 use crate::datatype::Datatype;
 use crate::kernel::{Pack, Unpack, Way};
 use crate::types::Type;
@@ -82,7 +82,7 @@ impl<'a> Unpacker<'a> {
     pub fn new<T: Datatype>(items: &'a mut [T]) -> Self {
         let native = Layout::<T>::native(items.as_mut_ptr(), items.len());
         let restricted = const { T::TYPE_MAP.is_restricted() };
-        let checks: Option<Validate> = if restricted { Some(checked::<T>) } else { None };
+        let checks: Option<ValidateTyped> = if restricted { Some(checked::<T>) } else { None };
         // SAFETY: by the promise of `Datatype` the data bytes lie in the items, no byte is named twice, and
         // bytes that `checked` returns make values; where the map is not restricted, all bytes do. The items
         // are borrowed exclusively for `'a`.

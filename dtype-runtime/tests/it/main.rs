@@ -66,6 +66,7 @@ mod std_types;
 mod streams;
 mod transposes;
 mod ucp;
+mod value_checks;
 #[cfg(all(feature = "glam", feature = "nalgebra", feature = "derive"))]
 mod vectors;
 #[cfg(feature = "derive")]

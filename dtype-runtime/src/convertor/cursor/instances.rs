@@ -77,7 +77,7 @@ impl<'a> Instances<'a> {
 
     /// Packed bytes of an instance.
     #[inline]
-    pub(super) fn size_of_one(&self) -> u64 {
+    pub(in crate::convertor) fn size_of_one(&self) -> u64 {
         match self.of {
             Of::Plan(plan) => plan.size(),
             Of::Constant { size, .. } => size,

@@ -1,7 +1,9 @@
 //! Records that are checked before they are written, once all of their bytes have arrived.
 
 use alloc::borrow::Cow;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::fmt;
 
 use crate::convertor::converting::RecordConversion;
 use crate::convertor::native::Native;
@@ -10,7 +12,29 @@ use crate::kernel::Unpack;
 
 /// Checks that packed bytes of this machine, which hold this number of whole records, make valid records. Returns the bytes as
 /// they are to be written.
-pub(crate) type Validate = for<'b> fn(&'b [u8], usize) -> Result<Cow<'b, [u8]>, Error>;
+pub(crate) type ValidateTyped = for<'b> fn(&'b [u8], usize) -> Result<Cow<'b, [u8]>, Error>;
+
+/// As [`ValidateTyped`], of records whose type was made at run time. They are written as they are.
+pub(crate) trait ValidateRecords: fmt::Debug + Send + Sync {
+    fn validate(&self, packed: &[u8], count: usize) -> Result<(), Error>;
+}
+
+/// What checks whole records.
+#[derive(Clone, Debug)]
+pub(crate) enum Validate {
+    Typed(ValidateTyped),
+    /// Not the type that implements it: a program that makes no such checks does not contain their code.
+    Records(Arc<dyn ValidateRecords>),
+}
+
+impl Validate {
+    fn check<'b>(&self, packed: &'b [u8], count: usize) -> Result<Cow<'b, [u8]>, Error> {
+        match self {
+            Self::Typed(validate) => validate(packed, count),
+            Self::Records(checks) => checks.validate(packed, count).map(|()| Cow::Borrowed(packed)),
+        }
+    }
+}
 
 /// How the records of a stream are checked, and the bytes of an incomplete one.
 #[derive(Debug)]
@@ -37,7 +61,7 @@ impl Checks {
     /// The same checks, without bytes.
     pub(super) fn cleared(&self) -> Self {
         let (conversion, pending) = (self.conversion.clone(), Pending::new(self.pending.record));
-        Self { valid: self.valid, conversion, pending }
+        Self { valid: self.valid.clone(), conversion, pending }
     }
 
     /// Packed bytes of a record in the stream, at least one.
@@ -94,7 +118,7 @@ impl Checks {
         }
         let one = self.conversion.as_ref().map_or(self.pending.record, RecordConversion::native);
         let count = usize::try_from(native.len() as u64 / one.max(1)).unwrap_or(usize::MAX);
-        (self.valid)(native, count).map_err(|error| error.records_later(self.number(position)))
+        self.valid.check(native, count).map_err(|error| error.records_later(self.number(position)))
     }
 
     /// The position in the stream of this machine's bytes.
@@ -123,7 +147,7 @@ impl Checks {
         if native.size() == 0 {
             // Records without data, or no records.
             let count = usize::try_from(native.count()).unwrap_or(usize::MAX);
-            return (self.valid)(&[], count).map(drop);
+            return self.valid.check(&[], count).map(drop);
         }
         let Some(Complete { first, whole, tail }) = self.pending.complete(position, bytes) else {
             return Ok(());

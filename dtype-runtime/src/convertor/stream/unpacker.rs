@@ -1,16 +1,18 @@
 //! The unpacker, which turns a packed stream into memory, in fragments.
 
+use alloc::sync::Arc;
 use core::marker::PhantomData;
 use core::ops::Range;
 
 use super::progress::Progress;
-use super::records::{Checks, Validate};
+use super::records::{Checks, Validate, ValidateRecords, ValidateTyped};
 use super::sealed::Shared;
 use super::{Mode, stream};
 use crate::commit::Committed;
 use crate::convertor::buffer::BufferMut;
 use crate::convertor::native::Native;
 use crate::error::Error;
+use crate::types::Type;
 
 /// The packed stream of some instances, to be written in fragments of any size, at any position: the receiving side of
 /// Open MPI's `opal_convertor_t`.
@@ -110,8 +112,8 @@ impl Unpacker<'_> {
     /// The data of all instances must be writable, and not accessed by anything else, for `'a`, and no byte may
     /// be named twice. Bytes that `validate` returns must be as many as it was given, and make valid records.
     #[inline]
-    pub(crate) unsafe fn from_native(native: Native, validate: Option<Validate>) -> Self {
-        let checks = validate.map(|valid| Checks::new(valid, &native));
+    pub(crate) unsafe fn from_native(native: Native, validate: Option<ValidateTyped>) -> Self {
+        let checks = validate.map(|valid| Checks::new(Validate::Typed(valid), &native));
         let progress = Progress::new(native.size());
         // SAFETY: the caller guarantees the data of these instances, and that bytes that `validate` accepts are valid.
         unsafe { Self::from_mode(native, progress, checks) }
@@ -140,6 +142,28 @@ impl Unpacker<'_> {
         // SAFETY: the caller guarantees the data of `count` instances, which are those of `native`, and that any bytes are
         // valid there; no byte is named twice, as just checked.
         Ok(unsafe { Self::from_mode(native, progress, None) })
+    }
+
+    /// The type of the instances.
+    pub(in crate::convertor) fn instance(&self) -> Type {
+        self.mode.ty()
+    }
+
+    /// The stream from its start, whose records, of this type, are checked before they are written.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SignatureMismatch`], and as [`check_whole`](Self::check_whole).
+    pub(in crate::convertor) fn with_validation(
+        self,
+        ty: &Type,
+        validate: Arc<dyn ValidateRecords>,
+    ) -> Result<Self, Error> {
+        ty.check_signature_hash(self.instance().signature_hash())?;
+        self.check_whole()?;
+        let checks = Some(Checks::new(Validate::Records(validate), &self.mode));
+        let progress = Progress::new(self.mode.size());
+        Ok(Self { progress, checks, ..self })
     }
 
     /// Checks that this unpacker may write all of the stream.

@@ -1,0 +1,3 @@
+//! The functions of `dtype.h` as a library.
+
+pub use dtype_c::*;
