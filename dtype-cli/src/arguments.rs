@@ -40,6 +40,9 @@ pub(crate) struct Arguments {
     /// When to use colours. `auto` is on a terminal, unless the environment variable `NO_COLOR` is set.
     #[arg(long, alias = "color", global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub(crate) colour: ColorChoice,
+    /// How to print mistakes on standard error.
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "FORM")]
+    pub(crate) errors: ErrorForm,
     /// The language of TYPE, or of both types of `compare`. By default, it is recognized by the file's name or the first words.
     #[arg(long, global = true, value_parser = language(), value_name = "LANGUAGE")]
     pub(crate) from: Option<Language>,
@@ -47,6 +50,16 @@ pub(crate) struct Arguments {
     /// name them on standard error.
     #[arg(long, global = true)]
     pub(crate) skip: bool,
+}
+
+/// The forms in which mistakes are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ErrorForm {
+    /// For people, with the lines of the text.
+    #[default]
+    Text,
+    /// For editors: a JSON object on a line for each mistake, with its place in the text.
+    Json,
 }
 
 /// Reads the name of a language.

@@ -53,6 +53,12 @@
 //! `message`. Where no frame starts, there is an object with `offset` and `error`, and bytes that were skipped have one
 //! with `offset` and `skipped`. A record has `frame`, `record` and `value`, and precedes its frame, whose checksum is
 //! known only at its end.
+//!
+//! With `--errors json`, a failure prints an object for each mistake on a line of standard error: `message` and `help`, which
+//! may be null. A mistake in a text has also `text`, the name of the text; `start` and `end`, the bytes of the text that are
+//! wrong; `line` and `column` of the first one, in characters from 1; `label`; `others`, more places, each with `start`, `end`
+//! and `label`; `replacement`, null or the text to put there; `choices`, the names of the structs, if one has to be chosen.
+//! Mistakes in the arguments are printed as text, and so are notes.
 
 #![forbid(unsafe_code)]
 
@@ -70,6 +76,7 @@ mod info;
 mod input;
 mod json;
 mod manual;
+mod mistakes;
 mod npy;
 mod output;
 mod range;

@@ -6,12 +6,12 @@ use std::process::ExitCode;
 
 use clap::{ColorChoice, CommandFactory};
 
-use crate::arguments::{Arguments, Command, Form, Show};
+use crate::arguments::{Arguments, Command, ErrorForm, Form, Show};
 use crate::compare::Comparison;
 use crate::debug_info::Summary;
 use crate::failure::Failure;
 use crate::input::{self, StandardInput};
-use crate::{convert, dump, frame, info, json, manual, records, show, types};
+use crate::{convert, dump, frame, info, json, manual, mistakes, records, show, types};
 use dtype_text::notation::{GRAMMAR, Parsed, predefined_names};
 
 /// The types have different signatures, or different memory.
@@ -27,9 +27,9 @@ const FAILED: u8 = 2;
 /// damaged, and 2 on failure, with the message on standard error. If the reader of the output closes it, returns 0.
 pub fn main() -> ExitCode {
     let mut out = BufWriter::new(io::stdout().lock());
-    let (colour, done) = match Arguments::of_process() {
-        Ok(arguments) => (arguments.colour, run(arguments, &mut out)),
-        Err(error) => (ColorChoice::Auto, explain(error, &mut out)),
+    let (colour, errors, done) = match Arguments::of_process() {
+        Ok(arguments) => (arguments.colour, arguments.errors, run(arguments, &mut out)),
+        Err(error) => (ColorChoice::Auto, ErrorForm::Text, explain(error, &mut out)),
     };
     let done = done.and_then(|status| {
         out.flush()?;
@@ -41,7 +41,12 @@ pub fn main() -> ExitCode {
         Err(failure) => {
             let colour = is_coloured(colour, io::stderr().is_terminal());
             // If the message cannot be written, the exit status still reports the failure.
-            let _ = io::stderr().write_all(failure.report(colour, 140).as_bytes());
+            let _ = match errors {
+                ErrorForm::Text => io::stderr()
+                    .write_all(failure.report(colour, 140).as_bytes())
+                    .map_err(Into::into),
+                ErrorForm::Json => mistakes::print(&failure, &mut io::stderr()),
+            };
             ExitCode::from(FAILED)
         }
     }

@@ -180,7 +180,10 @@ fn bitcode() -> Error {
 /// Types have the sizes of the machine that the file is for. For an unknown machine, there is no DWARF that could mislead.
 fn check_architecture(found: Architecture) -> Result<(), Error> {
     let is_here = match found {
-        Architecture::X86_64 => cfg!(all(target_arch = "x86_64", target_pointer_width = "64")),
+        Architecture::X86_64 => cfg!(any(
+            all(target_arch = "x86_64", target_pointer_width = "64"),
+            dtype_layouts = "x86_64"
+        )),
         Architecture::Aarch64 => cfg!(target_arch = "aarch64"),
         Architecture::I386 => cfg!(target_arch = "x86"),
         Architecture::Arm => cfg!(target_arch = "arm"),

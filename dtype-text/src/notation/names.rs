@@ -8,9 +8,9 @@ const POINTERS: &[(&str, Basic)] =
     &[("size_t", USIZE), ("ptrdiff_t", ISIZE), ("usize", USIZE), ("isize", ISIZE)];
 
 /// The integer of a pointer's width without a sign: Rust's `usize` becomes this.
-pub const USIZE: Basic = if size_of::<usize>() == 8 { Basic::U64 } else { Basic::U32 };
+pub const USIZE: Basic = if Basic::Aint.size() == 8 { Basic::U64 } else { Basic::U32 };
 /// The integer of a pointer's width with a sign: Rust's `isize` becomes this.
-pub const ISIZE: Basic = if size_of::<isize>() == 8 { Basic::I64 } else { Basic::I32 };
+pub const ISIZE: Basic = if Basic::Aint.size() == 8 { Basic::I64 } else { Basic::I32 };
 
 /// The names of the markers, in addition to the MPI names.
 const MARKERS: &[(&str, Named)] = &[
