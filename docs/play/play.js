@@ -284,7 +284,7 @@ function job() {
         break;
       }
       const type = file.name + (item ? `:${item}` : "");
-      layout("a", type, "--skip");
+      layout("a", type);
       if (file.isArray) runs.values = ["dump", type, "--records", "0..100", "--as", $("form").value, ...options];
       last(type, "--skip");
       break;
