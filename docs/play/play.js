@@ -64,8 +64,8 @@ struct Point {
 
 // Milliseconds after which a run is ended: of texts, of files.
 const LIMITS = [5_000, 60_000];
-// Of what a link keeps, and of the rows of a list.
-const [MOST_LINKED, MOST_LISTED] = [32_768, 500];
+// Of what a link keeps, of the rows of a list, of the characters of a text that is shown.
+const [MOST_LINKED, MOST_LISTED, MOST_SHOWN] = [32_768, 500, 1 << 20];
 
 /* ---------- running ---------- */
 
@@ -104,7 +104,10 @@ async function run(files, runs, limit, show) {
     end();
     show(null, { failed: `This takes longer than ${limit / 1000} s and was ended.` });
   }, limit);
-  worker.postMessage({ module, files, runs });
+  // It has the file already, unless it is a new one.
+  const sent = file && worker.file === file ? { ...files, [file.name]: null } : files;
+  worker.file = file;
+  worker.postMessage({ module, files: sent, runs });
 }
 
 /* ---------- texts and their mistakes ---------- */
@@ -370,8 +373,10 @@ function update() {
       // A mistake in a text is shown there.
       const isMistake = !result.out && found.some((one) => "start" in one);
       $(pre).classList.toggle("stale", isMistake);
+      $(pre).classList.toggle("said", !result.out);
       const text = result.out || found.map((one) => one.message).join("\n");
-      if (!isMistake) document.querySelector(`#${pre} pre`).textContent = text;
+      const shown = text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}\n… and more` : text;
+      if (!isMistake) document.querySelector(`#${pre} pre`).textContent = shown;
     }
   };
   run.latest = show;

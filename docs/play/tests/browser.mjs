@@ -4,7 +4,9 @@ import { readFile } from "node:fs/promises";
 import { extname, join, normalize } from "node:path";
 import { chromium } from "playwright-core";
 
-const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm" };
+const TYPES = {
+  ".css": "text/css", ".html": "text/html", ".js": "text/javascript", ".svg": "image/svg+xml", ".wasm": "application/wasm",
+};
 
 // The folder that docs/play/build made.
 export const folder = process.env.DTYPE_PLAY ?? new URL("../../../target/book/play", import.meta.url).pathname;
@@ -14,7 +16,7 @@ export async function serve() {
     const path = normalize(new URL(request.url, "http://host").pathname);
     try {
       const bytes = await readFile(join(folder, path === "/" ? "index.html" : path));
-      response.writeHead(200, { "content-type": TYPES[extname(path) || ".html"] }).end(bytes);
+      response.writeHead(200, { "content-type": TYPES[extname(path) || ".html"] ?? "application/octet-stream" }).end(bytes);
     } catch {
       response.writeHead(404).end();
     }
