@@ -193,6 +193,13 @@ pub(crate) struct Show {
     pub(crate) packed: bool,
 }
 
+impl Show {
+    /// Whether the form shows all members, with those that are not data.
+    pub(crate) fn looks(&self) -> bool {
+        self.json || matches!(self.form, Form::Diagram | Form::Svg | Form::Json)
+    }
+}
+
 /// Print numbers.
 #[derive(Args, Debug)]
 pub(crate) struct Info {

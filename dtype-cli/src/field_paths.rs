@@ -28,7 +28,7 @@ impl<'a> FieldPaths<'a> {
     pub(crate) fn of_picture(parsed: &'a Parsed, picture: &Diagram) -> Result<Vec<String>, usize> {
         let mut paths = Self::new(parsed);
         let mut left = MAX_NAME_BYTES;
-        let fields = picture.fields().iter().map(|field| {
+        let fields = picture.fields_of_datatype().iter().map(|field| {
             let path = paths.named(&field.path);
             left = left.checked_sub(path.len()).ok_or(MAX_NAME_BYTES)?;
             Ok(path)

@@ -16,8 +16,18 @@ const MAX_RUNS: usize = 16;
 
 /// Prints the numbers of a type.
 pub(crate) fn print(parsed: &Parsed, out: &mut impl Write) -> Result<(), Failure> {
-    for (name, value) in lines(parsed) {
-        writeln!(out, "{name:<10} {value}")?;
+    match parsed.fields.layout().filter(|structure| !structure.is_data()) {
+        Some(structure) => {
+            let number = |number: Option<u64>| number.map(|number| bytes(number.into()));
+            let size = number(structure.size).unwrap_or("not known".into());
+            let align = structure.align.map_or("not known".into(), |align| align.to_string());
+            writeln!(out, "size       {size}\nalignment  {align}")?;
+        }
+        None => {
+            for (name, value) in lines(parsed) {
+                writeln!(out, "{name:<10} {value}")?;
+            }
+        }
     }
     let Some(structure) = Reorder::of(parsed) else { return Ok(()) };
     for (name, value) in structure.lines() {

@@ -78,6 +78,7 @@ mod info;
 mod input;
 mod json;
 mod manual;
+mod members;
 mod npy;
 mod output;
 mod range;

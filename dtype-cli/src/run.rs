@@ -11,7 +11,7 @@ use crate::compare::Comparison;
 use crate::debug_info::Summary;
 use crate::failure::Failure;
 use crate::input::{self, StandardInput};
-use crate::{convert, dump, frame, info, json, manual, records, show, types};
+use crate::{convert, dump, frame, info, json, manual, members, records, show, types};
 use dtype_text::notation::{GRAMMAR, Parsed, predefined_names};
 
 /// The types have different signatures, or different memory.
@@ -81,7 +81,14 @@ fn run(arguments: Arguments, out: &mut impl Write) -> Result<u8, Failure> {
         Some(Command::Pack(_) | Command::Unpack(_) | Command::Dump(_) | Command::Frame(_))
     );
     let (language, skip) = (arguments.from, arguments.skip);
-    let mut stdin = StandardInput { taken: false, language, skip, moves_values };
+    let needs_data = moves_values
+        || match &arguments.command {
+            Some(Command::Show(options)) => options.packed || !options.looks(),
+            Some(Command::Info(options)) => options.packed,
+            Some(Command::Compare(options)) => options.packed || options.memory || skip,
+            _ => false,
+        };
+    let mut stdin = StandardInput { taken: false, language, skip, moves_values, needs_data };
     let stdin = &mut stdin;
     if let Some((types, json, reorder)) = listed(&arguments, stdin)? {
         types::print(types, json, reorder, out)?;
@@ -103,6 +110,9 @@ fn run(arguments: Arguments, out: &mut impl Write) -> Result<u8, Failure> {
                 json::print(&json::Info::of(&parsed), out)?;
             } else {
                 info::print(&parsed, out)?;
+                if let Some(structure) = parsed.fields.layout() {
+                    members::print(structure, out)?;
+                }
             }
         }
         (Some(Command::Pack(layout)), _) => convert::pack(&layout, stdin, out)?,

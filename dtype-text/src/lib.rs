@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod datatype;
 pub mod declaration;
 pub mod notation;
 pub mod printable;

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::process::Stdio;
 
-use dtype_cli::debug_info::{DebugInfo, Error};
-use dtype_stored::Exceeded;
+use dtype_cli::debug_info::DebugInfo;
+use dtype_text::structure::Inside;
 
 use super::{C, CPP, Command, Folder, compiled, noise};
 use crate::linear::{TIMES, assert_linear};
@@ -103,9 +103,15 @@ fn names_of_nested_members_are_bounded() {
     let Some(object) = compiled(&folder, "gcc", "a.c", &source, "-g -c") else { return };
     let bytes = fs::read(object).unwrap();
     let info = DebugInfo::read(&*bytes).unwrap();
-    assert_eq!(info.find("S2").unwrap().left_out.len(), 256);
-    let error = info.find("S20").unwrap_err();
-    assert!(matches!(&error, Error::Exceeded(Exceeded::Bytes { .. })), "{error}");
+    let leaves = |name: &str| {
+        let found = info.find(name).unwrap();
+        let (all, is_complete) = found.fields.layout().unwrap().leaves(Inside::All, true, 256);
+        (all.len(), all.iter().map(|one| one.path.len()).sum::<usize>(), is_complete)
+    };
+    let (number, _, is_complete) = leaves("S2");
+    assert!(number == 256 && is_complete);
+    let (number, bytes, is_complete) = leaves("S20");
+    assert!(number < 256 && bytes <= 16 << 20 && !is_complete, "{number} paths of {bytes} bytes");
 }
 
 /// As many structs without a name, each inside the one before, as there are types in the last one.
