@@ -25,6 +25,7 @@ mod type_names;
 mod unit;
 mod variants;
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -41,7 +42,8 @@ use layout::Layouts;
 use part::{Part, labels};
 use search::{Found, Search, search};
 use sections::Sections;
-pub use summary::Summary;
+pub(crate) use scopes::last_part;
+pub use summary::{Listed, Summary};
 use unit::Headers;
 
 /// The greatest number of types with one name whose members are compared.
@@ -151,10 +153,21 @@ impl<'a> DebugInfo<'a> {
     ///
     /// There are no types. [`Error::Exceeded`] as for [`read`](Self::read).
     pub fn types(&self) -> Result<Vec<Summary>, Error> {
+        let mut all: Vec<Summary> = self.structures(false)?.iter().map(Summary::of).collect();
+        all.sort_by_key(|one| Reverse(one.padding));
+        Ok(all)
+    }
+
+    /// All structs, with the names of the types of their members if these are wanted, by name.
+    ///
+    /// # Errors
+    ///
+    /// As for [`types`](Self::types).
+    pub fn structures(&self, with_names: bool) -> Result<Vec<Listed>, Error> {
         let budget = self.budget.clone();
         let headers = Headers::read(&self.objects, &budget)?;
         let search = self.search(&headers, None)?;
-        let mut layouts = Layouts::new(&headers, false);
+        let mut layouts = Layouts::new(&headers, with_names);
         let mut names: HashMap<&str, Vec<&Found>> = HashMap::new();
         for found in &search.found {
             let is_struct = scopes::is_structure(found.tag) && !found.is_declaration
@@ -168,20 +181,15 @@ impl<'a> DebugInfo<'a> {
             let different = layouts.different(same.into_iter());
             let parts = labels(&different, &headers);
             for (found, part) in different.into_iter().zip(parts) {
-                let resolved = layouts.resolve(found.place);
-                let summary =
-                    Summary::of(name, resolved.size, resolved.structure().map(Arc::as_ref));
-                all.push(Summary { part, ..summary });
+                let described = layouts.resolve(found.place);
+                all.push(Listed { name: name.to_owned(), part, described });
             }
         }
         budget.check()?;
         if all.is_empty() {
             return Err(nothing(&search).unwrap_or(Error::NoTypes));
         }
-        all.sort_by(|a, b| {
-            let names = (&a.name, &a.part).cmp(&(&b.name, &b.part));
-            b.padding.cmp(&a.padding).then(names)
-        });
+        all.sort_by(|a, b| (&a.name, &a.part).cmp(&(&b.name, &b.part)));
         Ok(all)
     }
 }

@@ -8,9 +8,10 @@ use dtype_runtime::representation::ByteOrder;
 use object::read::ReadCache;
 
 use crate::dataset::{self, Columns};
-use crate::debug_info::{DebugInfo, Error, Summary, is_object};
+use crate::debug_info::{DebugInfo, Error, Listed, is_object};
 use crate::failure::{Failure, shown};
 use crate::npy::{self, Items, MAGIC};
+use crate::separate;
 use dtype_text::declaration::{self, Language, Message};
 use dtype_text::notation::{MAX_LENGTH, Parsed, print_named};
 use dtype_text::printable::{printable, printable_lines};
@@ -41,13 +42,43 @@ impl StandardInput {
     }
 }
 
+/// What is wanted of the types of an object file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// Their sizes.
+    Sizes,
+    /// Also the files of their declarations.
+    Files,
+    /// Also the names of the types of their members.
+    Members,
+}
+
 /// The types of an object file, if an argument names the file but no type.
 pub(crate) fn types(
     argument: &str,
+    wanted: Wanted,
     stdin: &StandardInput,
-) -> Result<Option<Vec<Summary>>, Failure> {
-    let Some(object @ Object { name: None, .. }) = object(argument, stdin) else { return Ok(None) };
-    debug_info(object, false, |info| info.types().map(Some))
+) -> Result<Option<Vec<Listed>>, Failure> {
+    match object(argument, stdin) {
+        Some(object @ Object { name: None, .. }) => all_types(object, wanted).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// The types of the object file that has the type in an argument; `None` if it is no such type.
+pub(crate) fn types_beside(
+    argument: &str,
+    stdin: &StandardInput,
+) -> Result<Option<Vec<Listed>>, Failure> {
+    match object(argument, stdin) {
+        Some(object @ Object { name: Some(_), .. }) => all_types(object, Wanted::Files).map(Some),
+        _ => Ok(None),
+    }
+}
+
+fn all_types(object: Object<'_>, wanted: Wanted) -> Result<Vec<Listed>, Failure> {
+    let with_names = wanted == Wanted::Members;
+    debug_info(object, wanted != Wanted::Sizes, |info| info.structures(with_names))
 }
 
 /// The type given by an argument, for memory.
@@ -262,28 +293,36 @@ fn object<'t>(argument: &'t str, stdin: &StandardInput) -> Option<Object<'t>> {
     })
 }
 
-/// Reads debug information; only the sections that are needed are read.
+/// Reads debug information; only the sections that are needed are read. If it was moved to another file, that one is read, if it
+/// is in one of the usual places.
 fn debug_info<T>(
     Object { path, part, .. }: Object<'_>,
     with_sources: bool,
-    read: impl FnOnce(&DebugInfo<'_>) -> Result<T, Error>,
+    read: impl Fn(&DebugInfo<'_>) -> Result<T, Error>,
 ) -> Result<T, Failure> {
     let path = Path::new(path);
-    let file = File::open(path).map_err(|error| Failure::file("read", path, error))?;
-    let data = ReadCache::new(file);
-    let info = if with_sources { DebugInfo::read(&data) } else { DebugInfo::read_types(&data) };
-    let result = info.and_then(|info| match part {
-        Some(part) => read(&info.within(part)),
-        None => read(&info),
-    });
-    let error = match result {
+    let failure = |error| Failure::DebugInfo { path: path.into(), error };
+    let read_file = |path: &Path| -> Result<Result<T, Error>, Failure> {
+        let file = File::open(path).map_err(|error| Failure::file("read", path, error))?;
+        let data = ReadCache::new(file);
+        let info =
+            if with_sources { DebugInfo::read(&data) } else { DebugInfo::read_types(&data) };
+        Ok(info.and_then(|info| match part {
+            Some(part) => read(&info.within(part)),
+            None => read(&info),
+        }))
+    };
+    match read_file(path)? {
         Err(Error::Split { file, .. }) => {
             let (file, is_here) = split(path, &file);
-            Error::Split { file, is_here }
+            Err(failure(Error::Split { file, is_here }))
         }
-        other => return other.map_err(|error| Failure::DebugInfo { path: path.into(), error }),
-    };
-    Err(Failure::DebugInfo { path: path.into(), error })
+        Err(error @ (Error::Moved { .. } | Error::Stripped)) => match separate::find(path) {
+            Some(other) => read_file(&other)?.map_err(failure),
+            None => Err(failure(error)),
+        },
+        other => other.map_err(failure),
+    }
 }
 
 /// The file with the types of a program, and whether it exists: the package beside the program, the file that the compiler

@@ -85,6 +85,7 @@ mod range;
 mod records;
 mod reorder;
 mod run;
+mod separate;
 mod shape;
 mod show;
 pub mod snippet;

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use dtype_show::{DiagramField, MAX_FIELDS, Others, Repeat};
 use dtype_text::printable::printable;
-use dtype_text::structure::{Described, Form, Inside, Kind, Leaf, Member, Structure, Tag, What};
+use dtype_text::structure::{Form, Inside, Kind, Leaf, Member, Structure, Tag, What};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -84,11 +84,6 @@ fn number_of(tag: &Tag, place: usize) -> String {
     }
 }
 
-/// The name of a type, or what it is.
-fn type_name(of: &Described) -> String {
-    if of.name.is_empty() { of.noun().into() } else { of.name.to_string() }
-}
-
 /// A part in a picture; `None` if its place is not fixed.
 fn drawn(leaf: &Leaf<'_>) -> Option<DiagramField> {
     let levels = leaf.levels.iter().filter(|level| level.count > 1);
@@ -102,7 +97,7 @@ fn drawn(leaf: &Leaf<'_>) -> Option<DiagramField> {
         is_drawn: true,
         bits: leaf.bits,
         type_name: basic
-            .map_or_else(|| printable(&type_name(leaf.of)), |basic| basic.name().into()),
+            .map_or_else(|| printable(&leaf.of.shown()), |basic| basic.name().into()),
         offset: leaf.offset?.into(),
         levels: levels
             .map(|level| Repeat { count: level.count, stride: i64::try_from(level.stride).ok() })
@@ -120,7 +115,7 @@ fn tag_of(variant: &Member) -> Option<DiagramField> {
         basic: None,
         is_drawn: true,
         bits: None,
-        type_name: type_name(&tag.of),
+        type_name: tag.of.shown(),
         offset: tag.offset?.checked_add(variant.offset?)?.into(),
         levels: Vec::new(),
         bytes: tag.size?,
@@ -207,12 +202,12 @@ impl Row {
             name: member.name.clone(),
             type_name: match member.kind {
                 Kind::Base { is_class: true, .. } if member.is_virtual() => {
-                    format!("virtual base class {}", type_name(&member.of))
+                    format!("virtual base class {}", member.of.shown())
                 }
                 Kind::Base { is_class: true, .. } => {
-                    format!("base class {}", type_name(&member.of))
+                    format!("base class {}", member.of.shown())
                 }
-                _ => type_name(&member.of),
+                _ => member.of.shown(),
             },
             what: (!is_data).then(|| what.to_owned()),
             offset: member.offset,

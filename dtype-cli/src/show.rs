@@ -9,10 +9,9 @@ use dtype_show::{
 
 use crate::arguments::{Form, Show};
 use crate::failure::Failure;
-use crate::field_paths::FieldPaths;
+use crate::field_paths;
 use crate::input::Given;
 use crate::json;
-use crate::members;
 use crate::records;
 use dtype_text::declaration::{
     ExportError, Message, c_messages, c_struct, numpy_dtype, rust_struct,
@@ -111,20 +110,7 @@ fn picture(parsed: &Parsed, show: &Show, shown: fn(&str) -> String) -> Result<Di
         .with_rows(show.rows.into());
     view.row = show.row;
     view.unit = show.unit;
-    let layout = parsed.fields.layout();
-    let mut diagram = match layout.and_then(members::others) {
-        Some(others) => Diagram::with_others(&parsed.ty, &others, &view),
-        None => {
-            let name = layout.and_then(|layout| layout.name.as_deref());
-            Diagram::of_type(&parsed.ty, &view).named(&name.map(printable).unwrap_or_default())
-        }
-    };
-    if !parsed.fields.is_empty() {
-        let paths = FieldPaths::of_picture(parsed, &diagram).map_err(|most| {
-            Failure::Usage(format!("the fields' names have more than {most} bytes"))
-        })?;
-        let mut paths = paths.into_iter();
-        diagram.rename_fields(|field| shown(&paths.next().unwrap_or_else(|| field.path.clone())));
-    }
-    Ok(diagram)
+    field_paths::picture(parsed, &view, shown).map_err(|most| {
+        Failure::Usage(format!("the fields' names have more than {most} bytes"))
+    })
 }

@@ -197,7 +197,7 @@ impl Described {
     /// One value of a predefined type.
     pub fn basic(basic: Basic) -> Self {
         let [size, align] = [basic.size(), basic.align()].map(|bytes| Some(bytes as u64));
-        Self { name: basic.name().into(), ..Self::new(What::Basic(basic), size, align) }
+        Self::new(What::Basic(basic), size, align)
     }
 
     /// An array.
@@ -206,14 +206,19 @@ impl Described {
         let length = lengths.iter().try_fold(1_u64, |all, length| all.checked_mul(*length));
         let size = self.size.zip(length).and_then(|(size, length)| size.checked_mul(length));
         let align = self.align;
-        let name = if self.name.is_empty() {
-            Arc::default()
-        } else {
-            let with = |name: String, length: &u64| format!("{name}[{length}]");
-            lengths.iter().fold(self.name.to_string(), with).into()
-        };
-        let what = What::Array(Arc::new(Array { lengths, element: self }));
-        Self { name, ..Self::new(what, size, align) }
+        Self::new(What::Array(Arc::new(Array { lengths, element: self })), size, align)
+    }
+
+    /// The name as the source has it, or else what it is.
+    pub fn shown(&self) -> String {
+        match &self.what {
+            _ if !self.name.is_empty() => self.name.to_string(),
+            What::Array(array) => {
+                let with = |name: String, length: &u64| format!("{name}[{length}]");
+                array.lengths.iter().fold(array.element.shown(), with)
+            }
+            _ => self.noun().to_owned(),
+        }
     }
 
     /// The struct, union or enum that it is, if it is one.

@@ -284,6 +284,11 @@ impl<'h, 'a> Layouts<'h, 'a> {
                 dw::DW_TAG_member | dw::DW_TAG_inheritance if !is_static => {
                     self.member(unit, number, child, &mut members, &mut virtuals);
                 }
+                // A list of sizes has nothing of the variants.
+                dw::DW_TAG_variant_part if self.names.is_none() => {
+                    let what = "an enum whose variants hold data";
+                    return Some(Described::other(what, size, alignment(entry)));
+                }
                 dw::DW_TAG_variant_part => {
                     variants = self.variants(unit, number, child, entry, size);
                 }

@@ -334,9 +334,13 @@ fn archives_and_lists() {
     assert_eq!(lines[2], ["24", "16", "8", "Q"]);
     let json: serde_json::Value =
         serde_json::from_str(&text(&["info", "lib.a", "--json", "--reorder"])).unwrap();
+    let source = json[1]["source"].as_str().unwrap();
+    assert!(source.ends_with("b.c:1"), "{source}");
     assert_eq!(
         json[1],
-        serde_json::json!({"type": "Q", "size": 24, "padding": 13, "reordered": 16})
+        serde_json::json!({
+            "type": "Q", "size": 24, "padding": 13, "reordered": 16, "align": 8, "inner_padding": 0, "source": source
+        })
     );
 }
 
