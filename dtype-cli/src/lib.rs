@@ -4,17 +4,9 @@
 //! $ dtype 'resized(struct{f64, u32, u8}, 0, 16)'
 //! ```
 //!
-//! The command is a thin layer over `dtype-runtime`; this library contains its parts. [`notation`] reads and writes
-//! datatypes as text, and [`problem`] describes mistakes in a text.
-//!
-//! Types can also be [declared](declaration) as a struct in C or Rust, or as a NumPy dtype, or come from the [debug
-//! information](debug_info) of an object file, a library or a program.
-//!
-//! # The notation
-//!
-//! ```text
-#![doc = include_str!("../../dtype-text/src/notation/grammar.md")]
-//! ```
+//! The command is a thin layer over `dtype-runtime`. [`dtype_text`] reads and writes datatypes as text, in a
+//! [notation](dtype_text::notation) and as [declarations](dtype_text::declaration) in C, Rust and NumPy; here, [`snippet`] shows
+//! mistakes in a text, and [`debug_info`] reads types from an object file, a library or a program.
 //!
 //! # JSON
 //!

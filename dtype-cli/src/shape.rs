@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use dtype_runtime::types::Named;
+use dtype_runtime::outline::{List, Outline, Parts};
 use dtype_runtime::{Basic, Type};
 
 use dtype_text::notation::{FieldNames, Meaning, Parsed, Restriction};
@@ -65,6 +65,20 @@ impl Shape {
         }
     }
 
+    /// The value of an optional one whose fields these are, or the items of a list of this capacity. Without one, there is only
+    /// a length.
+    pub(crate) fn item(&self, capacity: u64) -> &Self {
+        let second = match self {
+            Self::Structure(members, _) => members.get(1).map(|member| &*member.shape),
+            _ => None,
+        };
+        match second {
+            // An array of one item has the shape of the item.
+            Some(Self::Repeated(_, item)) if capacity > 1 => item,
+            item => item.unwrap_or(&Self::Nothing),
+        }
+    }
+
     /// Which values a single value, or those of an array, can have, if that is not up to their basic datatype.
     pub(crate) fn restriction(&self) -> Option<&Arc<Restriction>> {
         match self {
@@ -98,34 +112,35 @@ impl Shapes<'_> {
     }
 
     fn make(&mut self, ty: &Type) -> Rc<Shape> {
-        if ty.size() == 0 {
-            return Rc::new(Shape::Nothing);
-        }
-        if let Some(Named::Basic(basic)) = ty.named() {
-            return Rc::new(Shape::Value(basic, None));
-        }
-        if let Some(members) = self.names.members(ty) {
-            let members = members.into_iter().enumerate();
-            let members = members.filter(|(_, block)| block.ty.size() > 0 && block.length > 0);
-            let name = self.names.type_name(ty).map(Rc::from);
-            let members = members.map(|(number, block)| Member {
-                name: block.name.unwrap_or_else(|| number.to_string()),
-                shape: repeated(
-                    block.length,
-                    restricted(self.of(&block.ty), self.names.restriction(ty, number)),
-                ),
-            });
-            return Rc::new(Shape::Structure(members.collect(), name));
-        }
-        let Some(call) = ty.call() else { return basics(ty) };
-        // All other constructors repeat one type or change its bounds, except for pairs and Fortran's types.
-        let mut types = call.types();
-        match (types.next(), types.next()) {
-            (Some(old), None) => {
-                repeated(ty.size().checked_div(old.size()).unwrap_or(0), self.of(old))
+        let old = match Outline::Type(ty).parts() {
+            _ if ty.size() == 0 => return Rc::new(Shape::Nothing),
+            Parts::Leaf(basic) => return Rc::new(Shape::Value(basic, None)),
+            Parts::Members(members, names) => {
+                let name = self.names.type_name(ty).map(Rc::from);
+                let own = self.names.of(ty).unwrap_or(&[]);
+                let members = members.iter().enumerate();
+                let members = members.filter(|(_, one)| one.ty.size() > 0 && one.blocklength > 0);
+                let members = members.map(|(number, one)| Member {
+                    name: own
+                        .get(number)
+                        .cloned()
+                        .flatten()
+                        .unwrap_or_else(|| names.name(number).into_owned()),
+                    shape: repeated(
+                        one.blocklength,
+                        restricted(self.of(&one.ty), self.names.restriction(ty, number)),
+                    ),
+                });
+                return Rc::new(Shape::Structure(members.collect(), name));
             }
-            _ => basics(ty),
-        }
+            Parts::Same(Outline::Type(old))
+            | Parts::Grid { of: Outline::Type(old), .. }
+            | Parts::Array { old, .. }
+            | Parts::List(List { old, .. }) => old,
+            // Only maps of Rust types have fields, and a marker has no data.
+            _ => return Rc::new(Shape::Nothing),
+        };
+        repeated(ty.size().checked_div(old.size()).unwrap_or(0), self.of(old))
     }
 }
 
@@ -145,20 +160,5 @@ fn repeated(count: u64, shape: Rc<Shape>) -> Rc<Shape> {
         (0, _) | (_, Shape::Nothing) => Rc::new(Shape::Nothing),
         (1, _) => shape,
         _ => Rc::new(Shape::Repeated(count, shape)),
-    }
-}
-
-/// The shape of a type without parts: one value, or a pair of a value and an index.
-fn basics(ty: &Type) -> Rc<Shape> {
-    let mut entries = ty.type_map().map(|entry| entry.basic);
-    let (first, second) = (entries.next(), entries.next());
-    let value = |basic| Rc::new(Shape::Value(basic, None));
-    match (first, second) {
-        (Some(basic), None) => value(basic),
-        (Some(first), Some(second)) => {
-            let member = |name: &str, basic| Member { name: name.to_owned(), shape: value(basic) };
-            Rc::new(Shape::Structure(vec![member("value", first), member("index", second)], None))
-        }
-        (None, _) => Rc::new(Shape::Nothing),
     }
 }

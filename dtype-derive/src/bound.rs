@@ -5,9 +5,9 @@ use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::{Generics, Path, Type, TypeArray, TypeGroup, TypeParen};
 
-use crate::fragments::parenthesised;
 use crate::hint::Hint;
 use crate::model::{Body, Field, Item};
+use dtype_attributes::parenthesised;
 
 /// The predicates that the impl adds to the item's own: the predicates of `bound = "…"`, or else one for
 /// every mapped field whose type mentions a type parameter.

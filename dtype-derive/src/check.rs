@@ -10,9 +10,9 @@ mod variants;
 
 use syn::Type;
 
-use crate::attr::ItemAttrs;
-use crate::errors::Errors;
 use crate::model::{Body, Field, Item};
+use dtype_attributes::Errors;
+use dtype_attributes::ItemAttrs;
 
 pub(crate) use self::types::{check_message, is_unsized};
 
@@ -20,7 +20,7 @@ pub(crate) use self::types::{check_message, is_unsized};
 pub(crate) fn refuses(ty: &Type) -> bool {
     let mut errors = Errors::default();
     types::check(ty, &mut errors);
-    errors.into_compile_errors().is_some()
+    errors.into_error().is_some()
 }
 
 /// Records every mistake in the item, except mistakes in its attributes, which are already recorded.

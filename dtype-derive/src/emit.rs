@@ -29,9 +29,9 @@ use syn::{GenericParam, Lifetime, Path, PathArguments};
 
 use crate::bound;
 use crate::check::{is_unsized, refuses};
-use crate::fragments::parenthesised;
 use crate::lints;
 use crate::model::{Body, Item};
+use dtype_attributes::parenthesised;
 
 /// The impl for an item in which no mistake was found.
 pub(crate) fn emit(item: &Item<'_>) -> TokenStream {

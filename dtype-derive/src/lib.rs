@@ -3,12 +3,9 @@
 
 #![forbid(unsafe_code)]
 
-mod attr;
 mod bound;
 mod check;
 mod emit;
-mod errors;
-mod fragments;
 mod hint;
 mod lints;
 mod messages;
@@ -18,8 +15,8 @@ mod repr;
 use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};
 
-use crate::errors::Errors;
 use crate::model::Item;
+use dtype_attributes::Errors;
 
 /// Describes a struct or an enum as a datatype: implements `dtype_runtime::Datatype` for it.
 ///
@@ -267,7 +264,7 @@ pub fn derive_datatype(input: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let item = Item::read(&input, &mut errors);
     check::check(&item, &mut errors);
-    let output = match errors.into_compile_errors() {
+    let output = match errors.into_error().map(syn::Error::into_compile_error) {
         None => emit::emit(&item),
         Some(mut output) => {
             output.extend(emit::fallback(&item));

@@ -11,12 +11,11 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Data, DataEnum, DeriveInput, Expr, Field, Path, Type, Variant, parse_quote};
 
-use crate::attr::{self, MessageAttrs};
 use crate::check::check_message;
-use crate::errors::Errors;
-use crate::fragments::parenthesised;
 use crate::hint::{Hint, List, list};
 use crate::lints;
+use dtype_attributes::parenthesised;
+use dtype_attributes::{Errors, MessageAttrs, message_crate, refuse_on_value};
 
 /// A variant without mistakes.
 struct Message<'a> {
@@ -79,7 +78,7 @@ impl Message<'_> {
 /// The impl, or errors for all mistakes.
 pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
     let mut errors = Errors::default();
-    let krate = attr::message_crate(&input.attrs, &mut errors);
+    let krate = message_crate(&input.attrs, &mut errors);
     let krate = krate.unwrap_or_else(|| parse_quote!(::dtype_message));
     let messages = match &input.data {
         Data::Enum(data) => messages(data, &mut errors),
@@ -98,7 +97,10 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
             "an enum of messages takes no parameters: each tag stands for one type",
         );
     }
-    errors.into_compile_errors().unwrap_or_else(|| emit(input, &krate, &messages))
+    match errors.into_error() {
+        Some(errors) => errors.into_compile_error(),
+        None => emit(input, &krate, &messages),
+    }
 }
 
 /// The variants and their tags: the given tag, or otherwise the previous tag plus 1.
@@ -119,7 +121,7 @@ fn messages<'a>(data: &'a DataEnum, errors: &mut Errors) -> Vec<Message<'a>> {
         next = tag.checked_add(1);
         let fields: Vec<_> = variant.fields.iter().collect();
         for field in &fields {
-            attr::refuse_on_value(&field.attrs, errors);
+            refuse_on_value(&field.attrs, errors);
             check_message(records(&field.ty), errors);
         }
         check_fields(variant, &fields, errors);

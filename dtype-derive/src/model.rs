@@ -6,8 +6,7 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Fields, Generics, Index, LitStr, Member, Type};
 
-use crate::attr::{self, FieldAttrs, ItemAttrs, Place};
-use crate::errors::Errors;
+use dtype_attributes::{Errors, FieldAttrs, ItemAttrs, Place, refuse_on_parameters, rename};
 
 /// The struct, enum or union under the derive.
 pub(crate) struct Item<'a> {
@@ -48,12 +47,12 @@ impl<'a> Item<'a> {
             Data::Struct(_) | Data::Union(_) => Place::Struct,
         };
         let attrs = ItemAttrs::read(&input.attrs, place, errors);
-        attr::refuse_on_parameters(&input.generics, errors);
+        refuse_on_parameters(&input.generics, errors);
         let body = match &input.data {
             Data::Struct(data) => Body::Struct(fields(&data.fields, errors)),
             Data::Enum(data) => {
                 let variants = data.variants.iter().map(|source| {
-                    let rename = attr::rename(&source.attrs, errors);
+                    let rename = rename(&source.attrs, errors);
                     // Variants with data are refused later; mistakes in their attributes are noted too.
                     fields(&source.fields, errors);
                     Variant { source, rename }

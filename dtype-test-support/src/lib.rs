@@ -19,6 +19,7 @@ pub mod counting;
 pub mod extreme;
 pub mod frames;
 pub mod fused;
+pub mod linear;
 pub mod model;
 pub mod mpi_library;
 #[cfg(feature = "foreign-numbers")]

@@ -20,7 +20,7 @@ use dtype_runtime::Error;
 use crate::notation::{self, FieldNames, MAX_LENGTH, Parsed, Stored};
 use crate::problem::{Problem, quoted};
 
-pub use c::names::{Words, header as header_type};
+pub use crate::names::{Words, of_c as header_type};
 pub use export::c_messages;
 pub use export::{ExportError, c_struct, numpy_dtype, rust_struct};
 pub use language::Language;
@@ -45,6 +45,7 @@ enum Form {
 /// A kind of message on a stream.
 #[derive(Clone, Debug)]
 pub struct Message {
+    /// The number of the kind.
     pub tag: u32,
     /// The name of the variant.
     pub name: String,
@@ -117,7 +118,11 @@ pub fn parse_packed(
     parse_as(source, language, wanted, Form::Packed)
 }
 
-/// The datatype of the records of a file; an error if this machine has no counterpart of one of its values.
+/// The datatype of the records of a file.
+///
+/// # Errors
+///
+/// This machine has no counterpart of one of the values, or the type is too large.
 pub fn of_stored(stored: Stored) -> Result<Parsed, Error> {
     let mut fields = FieldNames::default();
     let layout = numpy::of_dtype(&stored.dtype, &mut fields)?;

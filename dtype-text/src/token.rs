@@ -6,7 +6,7 @@ use crate::problem::{Problem, quoted};
 
 /// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// A name or a keyword.
     Word,
     /// A word that starts with a digit.
@@ -25,7 +25,7 @@ pub enum Kind {
 
 /// The rules for what separates tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Blank {
+pub(crate) enum Blank {
     /// Space, and comments from `#` to the end of the line.
     Notation,
     /// Space, backslashes, and comments as `//` and `/* */`; a line that starts with `#` is a directive.
@@ -34,22 +34,22 @@ pub enum Blank {
 
 /// A token and its position in the text.
 #[derive(Clone, Copy, Debug)]
-pub struct Token<'s> {
-    pub kind: Kind,
-    pub text: &'s str,
+pub(crate) struct Token<'s> {
+    pub(crate) kind: Kind,
+    pub(crate) text: &'s str,
     /// The number of bytes before it.
-    pub start: usize,
+    pub(crate) start: usize,
     /// The number of bytes up to its end.
-    pub end: usize,
+    pub(crate) end: usize,
 }
 
 impl<'s> Token<'s> {
-    pub fn span(&self) -> Range<usize> {
+    pub(crate) fn span(&self) -> Range<usize> {
         self.start..self.end
     }
 
     /// The tokens of a directive after its `#`.
-    pub fn inside(&self) -> Vec<Token<'s>> {
+    pub(crate) fn inside(&self) -> Vec<Token<'s>> {
         let mut all = tokens(self.text.get(1..).unwrap_or(""), Blank::C);
         for token in &mut all {
             token.start += self.start + 1;
@@ -59,7 +59,7 @@ impl<'s> Token<'s> {
     }
 
     /// The name of the token in a message.
-    pub fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         match self.kind {
             Kind::End => "the end".into(),
             Kind::Directive => "a line of the preprocessor".into(),
@@ -68,13 +68,13 @@ impl<'s> Token<'s> {
         }
     }
 
-    pub fn is(&self, text: &str) -> bool {
+    pub(crate) fn is(&self, text: &str) -> bool {
         matches!(self.kind, Kind::Word | Kind::Sign) && self.text == text
     }
 }
 
 /// The tokens of a text. The last one marks its end, so there is always a token.
-pub fn tokens(source: &str, blank: Blank) -> Vec<Token<'_>> {
+pub(crate) fn tokens(source: &str, blank: Blank) -> Vec<Token<'_>> {
     let mut all = Vec::new();
     let mut quotes = Quotes::default();
     // Some editors write a byte order mark first.
@@ -200,7 +200,7 @@ impl Quotes {
 
 /// Reads tokens one after another.
 #[derive(Debug)]
-pub struct Cursor<'s> {
+pub(crate) struct Cursor<'s> {
     tokens: Vec<Token<'s>>,
     at: usize,
     /// The last token, which is returned for all positions after it.
@@ -209,53 +209,53 @@ pub struct Cursor<'s> {
 
 impl<'s> Cursor<'s> {
     /// Reads these tokens of a text.
-    pub fn new(tokens: Vec<Token<'s>>, source: &'s str) -> Self {
+    pub(crate) fn new(tokens: Vec<Token<'s>>, source: &'s str) -> Self {
         Self { tokens, at: 0, end: end_of(source) }
     }
 
     /// The number of tokens before the next one.
-    pub fn index(&self) -> usize {
+    pub(crate) fn index(&self) -> usize {
         self.at
     }
 
     /// Goes back to the token with this number.
-    pub fn rewind(&mut self, index: usize) {
+    pub(crate) fn rewind(&mut self, index: usize) {
         self.at = index;
     }
 
     /// The next token.
-    pub fn peek(&self) -> Token<'s> {
+    pub(crate) fn peek(&self) -> Token<'s> {
         self.peek_after(0)
     }
 
     /// The token that follows `number` others.
-    pub fn peek_after(&self, number: usize) -> Token<'s> {
+    pub(crate) fn peek_after(&self, number: usize) -> Token<'s> {
         self.tokens.get(self.at + number).copied().unwrap_or(self.end)
     }
 
     /// The token before the next one.
-    pub fn last(&self) -> Token<'s> {
+    pub(crate) fn last(&self) -> Token<'s> {
         self.at.checked_sub(1).and_then(|at| self.tokens.get(at)).copied().unwrap_or(self.peek())
     }
 
-    pub fn next(&mut self) -> Token<'s> {
+    pub(crate) fn next(&mut self) -> Token<'s> {
         let token = self.peek();
         self.at += usize::from(token.kind != Kind::End);
         token
     }
 
     /// Takes the next token if it is this word or sign.
-    pub fn take(&mut self, text: &str) -> Option<Token<'s>> {
+    pub(crate) fn take(&mut self, text: &str) -> Option<Token<'s>> {
         self.peek().is(text).then(|| self.next())
     }
 
     /// Takes the next token, which must be this word or sign.
-    pub fn expect(&mut self, text: &str) -> Result<Token<'s>, Box<Problem>> {
+    pub(crate) fn expect(&mut self, text: &str) -> Result<Token<'s>, Box<Problem>> {
         self.take(text).ok_or_else(|| self.unexpected(&format!("`{text}`")))
     }
 
     /// The mistake for an unexpected next token.
-    pub fn unexpected(&self, expected: &str) -> Box<Problem> {
+    pub(crate) fn unexpected(&self, expected: &str) -> Box<Problem> {
         let found = self.peek();
         let message = format!("expected {expected}, found {}", found.describe());
         let problem = Problem::new(message, found.span(), format!("expected {expected}"));
@@ -264,7 +264,7 @@ impl<'s> Cursor<'s> {
 
     /// Skips a bracket and everything up to its partner, or to the end of the text. Brackets of other kinds are ignored,
     /// because one of them may have no partner.
-    pub fn skip_brackets(&mut self) {
+    pub(crate) fn skip_brackets(&mut self) {
         let open = self.peek().text;
         let close = match open {
             "(" => ")",

@@ -9,8 +9,9 @@ use std::{env, fs, io};
 
 use anyhow::{Context, Result, ensure};
 
-/// The files of a commit that its engine is built from.
-const SOURCES: [&str; 4] = ["Cargo.toml", "README.md", "dtype-derive", "dtype-runtime"];
+/// The files of a commit that its engine is built from. The third matches `dtype-attributes` and `dtype-derive`: `git archive`
+/// fails for a path that a commit lacks, and the former is newer than the latter.
+const SOURCES: [&str; 4] = ["Cargo.toml", "README.md", "dtype-[ad]*", "dtype-runtime"];
 
 /// A compiled library of `dtype-ablation-engine`.
 #[derive(Clone, Debug)]

@@ -137,21 +137,10 @@ impl Rules {
     /// The rule for a value with a meaning.
     fn meant(&mut self, meaning: Meaning, fields: &Shape) -> Rc<Rule> {
         let inside = self.of(fields);
-        let second = match fields {
-            Shape::Structure(members, _) => members.get(1).map(|member| &*member.shape),
-            _ => None,
-        };
         let part = match meaning {
             Meaning::Text => Part::Text,
-            Meaning::List { capacity } => Part::List(
-                capacity,
-                match second {
-                    // An array of one item has the shape of the item.
-                    Some(Shape::Repeated(_, item)) if capacity > 1 => self.of(item),
-                    item => self.of(item.unwrap_or(&Shape::Nothing)),
-                },
-            ),
-            Meaning::Optional => Part::Optional(self.of(second.unwrap_or(&Shape::Nothing))),
+            Meaning::List { capacity } => Part::List(capacity, self.of(fields.item(capacity))),
+            Meaning::Optional => Part::Optional(self.of(fields.item(1))),
             _ => return inside,
         };
         Rc::new(Rule { size: inside.size, part })

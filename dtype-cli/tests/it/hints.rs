@@ -242,3 +242,29 @@ fn objects_that_only_the_linker_compiles() {
         assert!(info().unwrap().status.success(), "{compiler} {options}");
     }
 }
+
+/// The command that a message shows works as it stands.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[test]
+fn the_compilers_command_works() {
+    let folder = Folder::new();
+    let text = "#ifdef X\n#endif\nstruct P { char c; double x; };";
+    folder.file("x.h", text.as_bytes());
+    let dtype = std::path::Path::new(env!("CARGO_BIN_EXE_dtype"));
+    let run = |program: &str, arguments: &[&str]| {
+        let mut command = Command::new(program);
+        let paths = std::env::var("PATH").unwrap_or_default();
+        let path = format!("{}:{paths}", dtype.parent().unwrap().display());
+        command.current_dir(folder.path("")).env("PATH", path).args(arguments).output().unwrap()
+    };
+    let refused = run("dtype", &["@x.h:P"]);
+    let message = String::from_utf8(refused.stderr).unwrap();
+    let at = message.find("`cc ").unwrap();
+    let line = message[at + 1..].split('`').next().unwrap();
+    assert!(line.ends_with("x.h -o x.o && dtype x.o:P"), "{line}");
+    if Command::new("cc").arg("--version").output().is_ok() {
+        let shown = run("sh", &["-c", line]);
+        let shown = String::from_utf8(shown.stdout).unwrap();
+        assert!(shown.contains("padding    7 bytes: 7 after `c`"), "{shown}");
+    }
+}

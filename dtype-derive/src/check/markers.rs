@@ -2,9 +2,9 @@
 
 use proc_macro2::Ident;
 
-use crate::attr::ItemAttrs;
-use crate::errors::Errors;
 use crate::model::Field;
+use dtype_attributes::Errors;
+use dtype_attributes::ItemAttrs;
 
 /// Records the markers that another marker or `resize` overrides.
 pub(super) fn check(item: &ItemAttrs, fields: &[Field<'_>], errors: &mut Errors) {

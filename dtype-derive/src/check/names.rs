@@ -5,8 +5,8 @@ use std::collections::btree_map::Entry;
 
 use syn::LitStr;
 
-use crate::errors::Errors;
 use crate::model::{Field, Variant};
+use dtype_attributes::Errors;
 
 /// Records fields that have the name of another field. The name of a skipped field does not matter, because no file has the
 /// field.

@@ -4,7 +4,7 @@
 
 use syn::{Type, TypeArray, TypeGroup, TypeParen, TypeReference, TypeTuple};
 
-use crate::errors::Errors;
+use dtype_attributes::Errors;
 
 /// Records each part of a field's type that cannot be described. The arguments of generic types do not matter:
 /// `PhantomData<&T>` holds no reference.

@@ -2,9 +2,9 @@
 
 use syn::DeriveInput;
 
-use crate::errors::Errors;
 use crate::model::Variant;
 use crate::repr;
+use dtype_attributes::Errors;
 
 pub(super) fn check(source: &DeriveInput, variants: &[Variant<'_>], errors: &mut Errors) {
     let ident = &source.ident;

@@ -6,9 +6,9 @@ use syn::{Expr, ExprPath, Path};
 
 use super::Target;
 use super::projection::{ends, projection};
-use crate::attr::{ItemAttrs, Resize};
 use crate::hint::Hint;
 use crate::model::{Field, Item};
+use dtype_attributes::{ItemAttrs, Resize};
 
 /// The expression for the map.
 pub(super) fn map(item: &Item<'_>, fields: &[Field<'_>], target: &Target) -> TokenStream {
@@ -135,7 +135,7 @@ fn offset(field: &Field<'_>, Target { private, ty, .. }: &Target) -> TokenStream
 fn markers(item: &ItemAttrs, fields: &[Field<'_>], target: &Target) -> TokenStream {
     let private = &target.private;
     let none = quote!(#private::Markers);
-    if let Some(Resize { lb, extent }) = &item.resize {
+    if let Some(Resize { lb, extent, .. }) = &item.resize {
         let (lb, extent) = (displacement(lb, target), displacement(extent, target));
         return quote!(#none::resized(#lb, #extent));
     }

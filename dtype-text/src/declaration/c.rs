@@ -11,7 +11,6 @@ mod constants;
 mod declarator;
 mod directives;
 mod enums;
-pub(super) mod names;
 mod specifiers;
 mod structs;
 

@@ -8,26 +8,27 @@ mod attributes;
 mod constants;
 mod items;
 mod messages;
-pub(super) mod names;
 mod nesting;
 mod ours;
 mod types;
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+#[cfg(not(target_family = "wasm"))]
 use std::thread;
 
+use dtype_attributes::{FieldAttrs, Place};
 use dtype_runtime::Error;
 use proc_macro2::{Span, TokenStream};
 use syn::spanned::Spanned;
-use syn::{Attribute, Fields, Type, TypePath};
+use syn::{Attribute, Fields, Path, Type, TypePath};
 
 use super::hints::Hints;
 use super::layout::{Base, Layout, NoData, Placement, foreign, is_gap, wrong};
 use super::{Declared, Form, MAX_NESTING, MAX_PROBLEMS};
 use crate::notation::{FieldNames, Restriction};
 use crate::problem::{Problem, quoted};
-use attributes::{Derived, Representation, condition, derived, derives, representation};
+use attributes::{Representation, check_item, condition, derives, of_field, representation};
 use items::{Item, Kind};
 pub(super) use messages::messages;
 
@@ -50,18 +51,8 @@ fn with_items<T: Send>(
     fields: &mut FieldNames,
     read: impl FnOnce(&mut Reader<'_>) -> Result<T, Vec<Problem>> + Send,
 ) -> Result<T, Vec<Problem>> {
-    // Syntax trees need more stack than a thread usually has. Positions are stored per thread, and end with it.
-    thread::scope(|scope| {
-        let builder = thread::Builder::new().stack_size(nesting::STACK);
-        let all = || Reader::new(source, form, fields).and_then(|mut reader| read(&mut reader));
-        let reader = builder.spawn_scoped(scope, all);
-        let read = reader.ok().and_then(|reader| reader.join().ok());
-        read.unwrap_or_else(|| {
-            let message = "the text cannot be read: there is no memory for another thread";
-            Err(vec![Problem::new(message, 0..0, "")])
-        })
-    })
-    .map_err(|mut problems| {
+    let all = || Reader::new(source, form, fields).and_then(|mut reader| read(&mut reader));
+    on_large_stack(all).map_err(|mut problems| {
         for problem in &mut problems {
             problem.span = clamped(problem.span.clone(), source);
             for (span, _) in &mut problem.others {
@@ -70,6 +61,28 @@ fn with_items<T: Send>(
         }
         problems
     })
+}
+
+/// Runs a function on a thread of its own: syntax trees need more stack than a thread usually has. Positions are stored per
+/// thread, and end with it.
+#[cfg(not(target_family = "wasm"))]
+fn on_large_stack<T: Send>(
+    read: impl FnOnce() -> Result<T, Vec<Problem>> + Send,
+) -> Result<T, Vec<Problem>> {
+    thread::scope(|scope| {
+        let builder = thread::Builder::new().stack_size(nesting::STACK);
+        let reader = builder.spawn_scoped(scope, read);
+        reader.ok().and_then(|reader| reader.join().ok()).unwrap_or_else(|| {
+            let message = "the text cannot be read: there is no memory for another thread";
+            Err(vec![Problem::new(message, 0..0, "")])
+        })
+    })
+}
+
+/// Runs a function on the caller's stack, because there are no threads.
+#[cfg(target_family = "wasm")]
+fn on_large_stack<T>(read: impl FnOnce() -> Result<T, Vec<Problem>>) -> Result<T, Vec<Problem>> {
+    read()
 }
 
 /// The mistake of a text that is not Rust.
@@ -193,7 +206,14 @@ impl<'f> Reader<'f> {
 
     fn item(&mut self, name: &str, item: &Item) -> Base {
         check(name, item)?;
-        derived(&item.attributes, self.form)?;
+        let place = match &item.kind {
+            Kind::Enum(_) => Some(Place::Enum),
+            Kind::Struct { .. } => Some(Place::Struct),
+            Kind::Union | Kind::Alias(_) | Kind::Constant(_) => None,
+        };
+        if let Some(place) = place {
+            check_item(&item.attributes, place, self.form).map_err(NoData::Wrong)?;
+        }
         let layout = representation(&item.attributes)?;
         match &item.kind {
             Kind::Alias(ty) => self.ty(ty),
@@ -287,13 +307,15 @@ impl<'f> Reader<'f> {
     ) -> Result<bool, Vec<Problem>> {
         let own = field.ident.as_ref().map(name_of);
         let shown = own.clone().unwrap_or_default();
-        let read = condition(&field.attrs).and_then(|()| derived(&field.attrs, self.form));
-        let Derived { is_skipped, rename, with, .. } = read.map_err(|problem| vec![*problem])?;
+        condition(&field.attrs).map_err(|problem| vec![*problem])?;
+        let FieldAttrs { skip, rename, with, .. } = of_field(&field.attrs, self.form)?;
+        let is_skipped = skip.is_some();
         if is_skipped && self.form == Form::Packed {
             return Ok(false);
         }
+        let rename = rename.map(|name| name.value());
         let at = range(field.ty.span());
-        let found = self.field_type(&field.ty, with.as_ref());
+        let found = self.field_type(&field.ty, with);
         let (element, lengths) = found.map_err(|base| base.of_field(&shown, at.clone()))?;
         // The derive packs every field that is not skipped.
         let is_gap = is_skipped || !rules.is_derived && rename.is_none() && is_gap(&shown);
@@ -312,11 +334,7 @@ impl<'f> Reader<'f> {
     }
 
     /// The element type of a field, or the type that describes it, and the lengths of its array, the outermost first.
-    fn field_type(
-        &mut self,
-        ty: &Type,
-        with: Option<&TypePath>,
-    ) -> Result<(Layout, Vec<u64>), NoData> {
+    fn field_type(&mut self, ty: &Type, with: Option<Path>) -> Result<(Layout, Vec<u64>), NoData> {
         let mut lengths = Vec::new();
         let mut inner = ty;
         while let Type::Array(array) = inner {
@@ -324,7 +342,7 @@ impl<'f> Reader<'f> {
             inner = &array.elem;
         }
         let element = match with {
-            Some(path) => self.path(path),
+            Some(path) => self.path(&TypePath { attrs: Vec::new(), qself: None, path }),
             None => self.ty(inner),
         };
         Ok((element?, lengths))

@@ -5,7 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use dtype_npy::{DateUnit, Dtype};
-use dtype_runtime::types::{Argument, Combiner};
+use dtype_runtime::outline::{Names, Outline, Parts};
+use dtype_runtime::types::{Combiner, Member};
 use dtype_runtime::{Basic, Error, Type};
 
 use super::restriction::Restriction;
@@ -13,11 +14,15 @@ use super::restriction::Restriction;
 use crate::structure::Structure;
 
 /// A block of a type, such as a member of a structure: `length` instances of `ty`, the first at a displacement in bytes.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Block {
+    /// Its name, if it has one.
     pub name: Option<String>,
+    /// The number of instances.
     pub length: u64,
+    /// Bytes from the origin of the type to that of the first instance.
     pub displacement: i64,
+    /// The type of an instance.
     pub ty: Type,
 }
 
@@ -35,7 +40,10 @@ pub enum Meaning {
     /// An `i64` of these units.
     Span(Option<DateUnit>),
     /// A length as `u32`, and room for `capacity` items, the first of which are in use.
-    List { capacity: u64 },
+    List {
+        /// The number of items that there is room for.
+        capacity: u64,
+    },
     /// A `bool`, and the value if it is true.
     Optional,
     /// An IPv4 or IPv6 address; its size tells which.
@@ -45,7 +53,12 @@ pub enum Meaning {
     /// The version of IP, 16 bytes of address, the port, and the two numbers of IPv6.
     SocketAddress,
     /// The bytes of a number, the most significant byte first or last.
-    Number { basic: Basic, is_big: bool },
+    Number {
+        /// The number.
+        basic: Basic,
+        /// Whether the most significant byte is first.
+        is_big: bool,
+    },
 }
 
 impl Meaning {
@@ -58,6 +71,7 @@ impl Meaning {
 /// The dtype of stored records.
 #[derive(Clone, Debug)]
 pub struct Stored {
+    /// The dtype.
     pub dtype: Dtype,
     /// Bytes of UTF-8 that a character of a text takes at most.
     pub character: u64,
@@ -86,6 +100,10 @@ pub struct FieldNames {
 
 impl FieldNames {
     /// Makes a structure, and keeps the names of its members.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Type::structure`].
     pub fn structure(&mut self, members: Vec<Block>) -> Result<Type, Error> {
         let lengths: Vec<u64> = members.iter().map(|member| member.length).collect();
         let displacements: Vec<i64> = members.iter().map(|member| member.displacement).collect();
@@ -111,20 +129,17 @@ impl FieldNames {
 
     /// The members of a type with their names, if it is a structure.
     pub fn members(&self, ty: &Type) -> Option<Vec<Block>> {
-        let call = ty.call().filter(|call| call.combiner == Combiner::Structure)?;
-        let [Argument::Counts(lengths), Argument::Offsets(displacements), _] = &*call.arguments
-        else {
+        let Parts::Members(members, Names::Numbers) = Outline::Type(ty).parts() else {
             return None;
         };
         let names = self.of(ty).unwrap_or(&[]).iter().cloned().chain(std::iter::repeat(None));
-        let members = call.types().zip(&**lengths).zip(&**displacements).zip(names);
-        let members = members.map(|(((ty, length), displacement), name)| Block {
+        let block = |(member, name): (&Member, _)| Block {
             name,
-            length: *length,
-            displacement: *displacement,
-            ty: Type::clone(ty),
-        });
-        Some(members.collect())
+            length: member.blocklength,
+            displacement: member.displacement,
+            ty: member.ty.clone(),
+        };
+        Some(members.iter().zip(names).map(block).collect())
     }
 
     /// Adds the name of a struct.

@@ -9,17 +9,21 @@ use dtype_runtime::{Basic, TypeMap};
 pub struct Restriction {
     /// The type, for messages: `NonZero<u8>`.
     pub name: String,
+    /// Its values.
     pub values: Values,
 }
 
+/// The values that a type has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Values {
+    /// Those that the runtime accepts.
     Valid(Validity),
     /// The variants of an enum with their bits, zero-extended, in ascending order of the bits.
     Variants(Vec<(String, u128)>),
 }
 
 impl Restriction {
+    /// A type with these values.
     pub fn new(name: impl Into<String>, validity: Validity) -> Self {
         Self { name: name.into(), values: Values::Valid(validity) }
     }

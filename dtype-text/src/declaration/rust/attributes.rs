@@ -1,20 +1,16 @@
-//! Attributes that decide which fields and items exist, that change a layout, or that belong to the derive of dtype-runtime.
+//! Attributes that decide which fields and items exist, that change a layout, or that belong to the derives.
 
-use std::ops::Range;
-
+use dtype_attributes::{Errors, FieldAttrs, ItemAttrs, Place};
 use dtype_runtime::Basic;
-use proc_macro2::{TokenStream, TokenTree};
-use syn::parse::{Parse, ParseStream, Parser};
+use proc_macro2::{Ident, Span, TokenTree};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, LitInt, LitStr, Meta, Path, Token, TypePath, parenthesized, token};
+use syn::{Attribute, LitInt, Meta, Path, Token, parenthesized, token};
 
 use super::super::layout::MAX_ALIGN;
-use super::{Form, Read, name_of, names, range};
+use super::{Form, Read, name_of, range};
+use crate::names;
 use crate::problem::{Problem, quoted};
-
-/// The words of `#[dtype(…)]` that do not change the layout.
-const HARMLESS: &[&str] = &["bound", "check", "crate", "name"];
 
 /// The effect of an item's attributes on its layout.
 #[derive(Clone, Debug, Default)]
@@ -27,19 +23,6 @@ pub(super) struct Representation {
     pub(super) align: Option<u64>,
     /// The integer of an enum.
     pub(super) integer: Option<Basic>,
-}
-
-/// The effect of the derive's attributes on a field.
-#[derive(Default)]
-pub(super) struct Derived {
-    /// Whether the field is not data.
-    pub(super) is_skipped: bool,
-    /// The name that replaces the field's own.
-    pub(super) rename: Option<String>,
-    /// The type that describes the field instead of its own.
-    pub(super) with: Option<TypePath>,
-    /// The tag of a variant's message.
-    pub(super) tag: Option<u32>,
 }
 
 /// Whether `#[derive(…)]` has a name.
@@ -55,8 +38,7 @@ pub(super) fn derives(attributes: &[Attribute], name: &str) -> bool {
 /// Whether an item exists only in tests.
 pub(super) fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
-        is_condition(attribute)
-            && attribute.parse_args::<syn::Ident>().is_ok_and(|word| word == "test")
+        is_condition(attribute) && attribute.parse_args::<Ident>().is_ok_and(|word| word == "test")
     })
 }
 
@@ -65,43 +47,21 @@ pub(super) fn is_condition(attribute: &Attribute) -> bool {
     attribute.path().is_ident("cfg")
 }
 
-/// A word of an attribute with its arguments.
-struct Word {
-    name: String,
-    span: Range<usize>,
-    /// The tokens after it, up to the next comma.
-    arguments: TokenStream,
-}
-
-/// The words in the brackets of an attribute. Anything else is ignored.
-fn words(attribute: &Attribute) -> Vec<Word> {
-    let mut all = Vec::new();
-    // The compiler reports attributes that are something else.
-    let _ = attribute.parse_nested_meta(|meta| {
-        let mut arguments = TokenStream::new();
-        while !meta.input.is_empty() && !meta.input.peek(Token![,]) {
-            arguments.extend([meta.input.parse::<TokenTree>()?]);
-        }
-        let start = range(meta.path.span());
-        let end = if arguments.is_empty() { start.end } else { range(arguments.span()).end };
-        let name = meta.path.get_ident().map(name_of).unwrap_or_default();
-        all.push(Word { name, span: start.start..end, arguments });
-        Ok(())
-    });
-    all
-}
-
 /// The first condition on which an item or a field, or its layout, depends.
 pub(super) fn condition(attributes: &[Attribute]) -> Read<()> {
     for attribute in attributes {
-        let is_layout =
-            || words(attribute).iter().any(|word| matches!(&*word.name, "repr" | "dtype" | "cfg"));
-        let help = if is_condition(attribute) {
-            "remove the attribute if the program has what follows it, and both if it does not"
-        } else if attribute.path().is_ident("cfg_attr") && is_layout() {
-            "write the attribute without the condition, or remove it"
-        } else {
-            continue;
+        let is_layout = |token| matches!(token, TokenTree::Ident(word) if word == "repr" || word == "dtype" || word == "cfg");
+        let help = match &attribute.meta {
+            _ if is_condition(attribute) => {
+                "remove the attribute if the program has what follows it, and both if it does not"
+            }
+            Meta::List(list)
+                if list.path.is_ident("cfg_attr")
+                    && list.tokens.clone().into_iter().any(is_layout) =>
+            {
+                "write the attribute without the condition, or remove it"
+            }
+            _ => continue,
         };
         let span = range(attribute.bracket_token.span.join());
         let message = "conditions of compilation are not evaluated";
@@ -110,111 +70,93 @@ pub(super) fn condition(attributes: &[Attribute]) -> Read<()> {
     Ok(())
 }
 
-/// Reads the attributes of the derive, on fields and on items. For [`Form::Memory`], layout-changing attributes other than
-/// `#[dtype(skip)]` are errors.
-pub(super) fn derived(attributes: &[Attribute], form: Form) -> Read<Derived> {
-    let mut derived = Derived::default();
-    let ours = attributes.iter().filter(|attribute| attribute.path().is_ident("dtype"));
-    for word in ours.flat_map(words) {
-        match &*word.name {
-            "skip" if word.arguments.is_empty() => derived.is_skipped = true,
-            "rename" => derived.rename = Some(renamed(&word)?),
-            "with" if form == Form::Packed => {
-                derived.with = Some(argument(&word, TypePath::parse, "with = Path", "a path")?);
-            }
-            "tag" => {
-                let tag = argument(&word, LitInt::parse, "tag = number", "a number")?;
-                derived.tag = tag.base10_parse().ok();
-            }
-            // Packed bytes have no bounds.
-            _ if form == Form::Packed => {}
-            name if HARMLESS.contains(&name) => {}
-            name => {
-                let message = format!("the attribute {} is not supported", quoted(name));
-                let problem = Problem::new(message, word.span, "changes the layout");
-                return Err(Box::new(problem.help(match name {
-                    "with" | "remote" => "the fields are those of another type: describe that one",
-                    _ => {
-                        "the layout that it asks for is written in the notation, for example \
-                         `resized(type, lb, extent)`; `dtype help notation` explains it"
-                    }
-                })));
-            }
-        }
-    }
-    Ok(derived)
+/// The attributes of the derive on a field.
+pub(super) fn of_field(attributes: &[Attribute], form: Form) -> Result<FieldAttrs, Vec<Problem>> {
+    let mut errors = Errors::default();
+    let attrs = FieldAttrs::read(attributes, &mut errors);
+    checked(errors)?;
+    let span = |word: &Ident| word.span();
+    unchanged(form, "lb", attrs.lb.as_ref().map(span))?;
+    unchanged(form, "ub", attrs.ub.as_ref().map(span))?;
+    unchanged(form, "with", attrs.with.as_ref().map(Spanned::span))?;
+    Ok(attrs)
 }
 
-/// The name in `rename = "…"`.
-fn renamed(word: &Word) -> Read<String> {
-    let name = |input: ParseStream<'_>| {
-        let name: LitStr = input.parse()?;
-        let is_name = !name.value().is_empty() && !name.value().contains('\0');
-        if is_name { Ok(name.value()) } else { Err(syn::Error::new(name.span(), "no name")) }
-    };
-    argument(word, name, "rename = \"name\"", "a name")
+/// Checks the attributes of the derive on a struct or an enum.
+pub(super) fn check_item(
+    attributes: &[Attribute],
+    place: Place,
+    form: Form,
+) -> Result<(), Vec<Problem>> {
+    let mut errors = Errors::default();
+    let attrs = ItemAttrs::read(attributes, place, &mut errors);
+    checked(errors)?;
+    unchanged(form, "lb", attrs.lb.map(|lb| lb.word.span()))?;
+    unchanged(form, "ub", attrs.ub.map(|ub| ub.word.span()))?;
+    unchanged(form, "resize", attrs.resize.map(|resize| resize.word.span()))?;
+    unchanged(form, "remote", attrs.remote.map(|path| path.span()))
 }
 
-/// The part after the `=` of a word.
-fn argument<T>(
-    word: &Word,
-    parse: impl FnOnce(ParseStream<'_>) -> syn::Result<T>,
-    form: &str,
-    expected: &str,
-) -> Read<T> {
-    let parse = |input: ParseStream<'_>| {
-        input.parse::<Token![=]>()?;
-        parse(input)
-    };
-    parse.parse2(word.arguments.clone()).map_err(|_| {
-        let message = format!("expected `{form}`");
-        Box::new(Problem::new(message, word.span.clone(), format!("expected {expected}")))
-    })
+/// The mistakes that the derive reports.
+pub(super) fn checked(errors: Errors) -> Result<(), Vec<Problem>> {
+    let Some(errors) = errors.into_error() else { return Ok(()) };
+    let problem = |error: syn::Error| Problem::new(error.to_string(), range(error.span()), "");
+    Err(errors.into_iter().map(problem).collect())
+}
+
+/// Refuses a word that changes the layout in memory. Packed bytes have no bounds.
+fn unchanged(form: Form, word: &str, span: Option<Span>) -> Result<(), Vec<Problem>> {
+    let Some(span) = span.filter(|_| form == Form::Memory) else { return Ok(()) };
+    let message = format!("the attribute `{word}` is not supported");
+    let problem = Problem::new(message, range(span), "changes the layout");
+    Err(vec![problem.help(if word == "with" || word == "remote" {
+        "the fields are those of another type: describe that one"
+    } else {
+        "the layout that it asks for is written in the notation, for example `resized(type, lb, extent)`; `dtype help \
+         notation` explains it"
+    })])
 }
 
 /// The effect of `#[repr(…)]`.
 pub(super) fn representation(attributes: &[Attribute]) -> Read<Representation> {
     let mut all = Representation::default();
-    let is_list = |attribute: &&Attribute| matches!(attribute.meta, Meta::List(_));
-    let ours = attributes.iter().filter(|attribute| attribute.path().is_ident("repr"));
-    for word in ours.filter(is_list).flat_map(words) {
-        let number = alignment(&word)?;
-        match (&*word.name, number) {
-            ("C", _) => all.is_c = true,
-            ("transparent", _) => all.is_transparent = true,
-            ("packed", number) => all.packed = Some(number.unwrap_or(1)),
-            ("align", Some(number)) => all.align = all.align.max(Some(number)),
-            ("Rust", _) => {}
-            (name, _) if names::primitive(name).is_some() => all.integer = names::primitive(name),
-            (name, _) => {
-                let message = format!("unknown representation {}", quoted(name));
-                let problem = Problem::new(message, word.span, "unknown name");
-                return Err(Box::new(
-                    problem
-                        .help("expected `C`, `packed`, `packed(n)`, `align(n)` or `transparent`"),
-                ));
+    let mut problem = None;
+    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("repr")) {
+        // The compiler reports arguments that are something else.
+        let _ = attribute.parse_nested_meta(|word| {
+            let mut span = range(word.path.span());
+            let mut number = None;
+            if word.input.peek(token::Paren) {
+                let inside;
+                span.end = range(parenthesized!(inside in word.input).span.close()).end;
+                // Anything else than a number is no alignment.
+                number =
+                    Some(inside.parse::<LitInt>().map_or(0, |n| n.base10_parse().unwrap_or(0)));
+                while inside.parse::<TokenTree>().is_ok() {}
             }
-        }
+            let name = word.path.get_ident().map(name_of).unwrap_or_default();
+            if number.is_some_and(|number: u64| !number.is_power_of_two() || number > MAX_ALIGN) {
+                let message = "an alignment is a power of two, at most 2^28";
+                problem.get_or_insert(Problem::new(message, span, "not an alignment"));
+                return Ok(());
+            }
+            match (&*name, number) {
+                ("C", _) => all.is_c = true,
+                ("transparent", _) => all.is_transparent = true,
+                ("packed", number) => all.packed = Some(number.unwrap_or(1)),
+                ("align", Some(number)) => all.align = all.align.max(Some(number)),
+                ("Rust", _) => {}
+                (name, _) if names::of_rust(name).is_some() => {
+                    all.integer = names::of_rust(name);
+                }
+                (name, _) => {
+                    let message = format!("unknown representation {}", quoted(name));
+                    let help = "expected `C`, `packed`, `packed(n)`, `align(n)` or `transparent`";
+                    problem.get_or_insert(Problem::new(message, span, "unknown name").help(help));
+                }
+            }
+            Ok(())
+        });
     }
-    Ok(all)
-}
-
-/// The number in brackets after a word.
-fn alignment(word: &Word) -> Read<Option<u64>> {
-    let parse = |input: ParseStream<'_>| {
-        if !input.peek(token::Paren) {
-            return Ok(None);
-        }
-        let inside;
-        parenthesized!(inside in input);
-        inside.parse::<LitInt>()?.base10_parse::<u64>().map(Some)
-    };
-    let number = parse.parse2(word.arguments.clone()).unwrap_or(Some(0));
-    match number {
-        Some(number) if !number.is_power_of_two() || number > MAX_ALIGN => {
-            let message = "an alignment is a power of two, at most 2^28";
-            Err(Box::new(Problem::new(message, word.span.clone(), "not an alignment")))
-        }
-        number => Ok(number),
-    }
+    problem.map_or(Ok(all), |problem| Err(Box::new(problem)))
 }

@@ -2,12 +2,14 @@
 
 use std::ops::Range;
 
+use dtype_attributes::{Errors, rename};
 use dtype_runtime::Basic;
 use syn::spanned::Spanned;
 use syn::{BinOp, Expr, ExprPath, Lit, Stmt, Type, UnOp, Variant};
 
-use super::super::{Form, MAX_NESTING};
-use super::attributes::{condition, derived};
+use super::super::MAX_NESTING;
+use super::super::layout::NoData;
+use super::attributes::{checked, condition};
 use super::items::{Item, Kind};
 use super::{Read, Reader, check, name_of, range};
 use crate::problem::{Problem, quoted};
@@ -127,9 +129,10 @@ impl Reader<'_> {
         basic: Basic,
         is_int: bool,
         variants: &[Variant],
-    ) -> Read<Option<Vec<(String, u128)>>> {
+    ) -> Result<Option<Vec<(String, u128)>>, NoData> {
         let (mut next, mut span) = (Some(0_i128), 0..0);
         let mut all = Vec::new();
+        let mut errors = Errors::default();
         for variant in variants {
             if let Some((_, value)) = &variant.discriminant {
                 span = range(value.span());
@@ -138,15 +141,15 @@ impl Reader<'_> {
             if is_int && next.is_none() {
                 let problem = Problem::new("the value of this variant is unknown", span, "");
                 let help = "write the number, or the integer that the enum is: `#[repr(i32)]`";
-                return Err(Box::new(problem.help(help)));
+                return Err(problem.help(help).into());
             }
             if is_int && next.is_some_and(|value| i32::try_from(value).is_err()) {
                 let message =
                     "the values of this enum do not fit C's `int`, so its size is not fixed";
                 let problem = Problem::new(message, span, "out of range from here on");
-                return Err(Box::new(problem.help("add the integer that it is: `#[repr(i64)]`")));
+                return Err(problem.help("add the integer that it is: `#[repr(i64)]`").into());
             }
-            let rename = derived(&variant.attrs, Form::Packed)?.rename;
+            let rename = rename(&variant.attrs, &mut errors).map(|name| name.value());
             let is_there = condition(&variant.attrs).is_ok();
             let value = next.filter(|_| is_there).map(|value| {
                 let unused = 128 - 8 * u32::try_from(basic.size()).unwrap_or(16);
@@ -155,6 +158,7 @@ impl Reader<'_> {
             all.push(value.map(|bits| (rename.unwrap_or_else(|| name_of(&variant.ident)), bits)));
             next = next.and_then(|value| value.checked_add(1));
         }
+        checked(errors).map_err(NoData::Wrong)?;
         Ok(all.into_iter().collect())
     }
 }

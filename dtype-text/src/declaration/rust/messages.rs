@@ -1,8 +1,9 @@
 //! Enums with `#[derive(Messages)]`: a type of records for each tag.
 
+use dtype_attributes::{Errors, MessageAttrs};
 use syn::{GenericArgument, PathArguments, Type, Variant};
 
-use super::attributes::{condition, derived, derives};
+use super::attributes::{checked, condition, derives};
 use super::items;
 use super::{Reader, name_of, range, refused, with_items};
 use crate::declaration::layout::{Layout, NoData};
@@ -73,7 +74,10 @@ impl Reader<'_> {
     ) -> Result<(Message, Option<Layout>, Layout), Vec<Problem>> {
         let one = |problem: Box<Problem>| vec![*problem];
         condition(&variant.attrs).map_err(one)?;
-        let tag = derived(&variant.attrs, Form::Packed).map_err(one)?.tag.or(next);
+        let mut errors = Errors::default();
+        let attrs = MessageAttrs::read(&variant.attrs, &mut errors);
+        checked(errors)?;
+        let tag = attrs.tag.or(next);
         let (name, at) = (name_of(&variant.ident), range(variant.ident.span()));
         let wrong = |message: &str, help: &str| {
             let message = format!("the message {} {message}", quoted(&name));

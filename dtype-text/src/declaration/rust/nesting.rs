@@ -8,10 +8,12 @@ use crate::problem::Problem;
 
 /// The greatest number of tokens in one expression, type or pattern, together with those of the brackets around it. Each token
 /// may be a level of the tree.
-const MAX_TOKENS: usize = 4096;
+const MAX_TOKENS: usize = if cfg!(target_family = "wasm") { 1024 } else { 4096 };
 
-/// The bytes of stack for a tree of that depth.
-pub(super) const STACK: usize = 256 << 20;
+/// The bytes of stack for a tree of that depth. A program for WebAssembly has no other stack than the one that it is linked
+/// with: `-C link-arg=-zstack-size=67108864`.
+#[cfg_attr(target_family = "wasm", expect(dead_code, reason = "the linker knows the number"))]
+pub(super) const STACK: usize = MAX_TOKENS * (64 << 10);
 
 /// Checks that no part of a text is nested deeper.
 pub(super) fn check(tokens: TokenStream) -> Result<(), Box<Problem>> {

@@ -89,12 +89,12 @@ impl Evaluator<'_> {
     ) -> Option<String> {
         let text = self.text(place);
         let name = if text.starts_with('"') {
-            match serde_json::from_str::<String>(text) {
-                Ok(name) if !name.is_empty() => name,
-                Ok(_) => {
+            match unquoted(text) {
+                Some(name) if !name.is_empty() => name,
+                Some(_) => {
                     return self.wrong(Problem::new("a name has no characters", place.clone(), ""));
                 }
-                Err(_) => {
+                None => {
                     let message = "not a text as in JSON";
                     let problem = Problem::new(message, place.clone(), "not a name");
                     let help = "its escapes are `\\\"`, `\\\\`, `\\n`, `\\t` and `\\u00e9`";
@@ -111,4 +111,33 @@ impl Evaluator<'_> {
         }
         Some(name)
     }
+}
+
+/// The characters of a text in double quotes as in JSON.
+fn unquoted(text: &str) -> Option<String> {
+    let mut units = Vec::new();
+    let mut chars = text.strip_prefix('"')?.strip_suffix('"')?.chars();
+    while let Some(char) = chars.next() {
+        let char = match char {
+            '\\' => match chars.next()? {
+                char @ ('"' | '\\' | '/') => char,
+                'b' => '\u{8}',
+                'f' => '\u{c}',
+                'n' => '\n',
+                'r' => '\r',
+                't' => '\t',
+                'u' => {
+                    let digits: String = chars.by_ref().take(4).collect();
+                    let is_hex = digits.len() == 4 && digits.chars().all(|c| c.is_ascii_hexdigit());
+                    units.push(u16::from_str_radix(&digits, 16).ok().filter(|_| is_hex)?);
+                    continue;
+                }
+                _ => return None,
+            },
+            '"' | ..' ' => return None,
+            char => char,
+        };
+        units.extend(char.encode_utf16(&mut [0; 2]).iter());
+    }
+    String::from_utf16(&units).ok()
 }

@@ -132,12 +132,12 @@ fn names_that_are_wrong() {
         (
             r#"#[repr(C)] struct P { #[dtype(rename = "")] a: u8 }"#,
             "expected `rename = \"name\"`",
-            "rename = \"\"",
+            "\"\"",
         ),
         (
             "#[repr(C)] struct P { #[dtype(rename = NAME)] a: u8 }",
             "expected `rename = \"name\"`",
-            "rename = NAME",
+            "NAME",
         ),
         (r#"struct{"a b": u8, "a\u0020b": u16}"#, "two fields are called `a b`", r#""a\u0020b""#),
         (r#"struct{"a": u8, a: u16}"#, "two fields are called `a`", "a"),

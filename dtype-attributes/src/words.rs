@@ -4,7 +4,7 @@ use std::fmt;
 
 use proc_macro2::Ident;
 
-use super::Place;
+use crate::Place;
 
 /// A word with a value: its spelling, and an example of the value.
 #[derive(Clone, Copy)]

@@ -3,12 +3,12 @@
 use std::time::Instant;
 
 /// How many times as long the long input is.
-pub(crate) const TIMES: usize = 64;
+pub const TIMES: usize = 64;
 
 /// Checks that time grows in proportion to the length: the long input takes about as long as [`TIMES`] short ones. Both are
 /// timed in turn, for about the same time.
 #[track_caller]
-pub(crate) fn assert_linear(what: &str, mut short: impl FnMut(), mut long: impl FnMut()) {
+pub fn assert_linear(what: &str, mut short: impl FnMut(), mut long: impl FnMut()) {
     let mut ratio = || {
         let start = Instant::now();
         long();

@@ -6,49 +6,60 @@ use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, ExprPath, LitStr, Path, Token, WherePredicate, parenthesized, token};
 
-use super::words::{self, misplaced};
-use super::{Place, each_word, expression, once, string, value, words_of};
 use crate::errors::Errors;
+use crate::words::{self, misplaced};
+use crate::{Place, each_word, expression, once, string, value, words_of};
 
 /// The contents of an item's attributes.
 #[derive(Default)]
-pub(crate) struct ItemAttrs {
-    pub(crate) resize: Option<Resize>,
-    pub(crate) lb: Option<Displacement>,
-    pub(crate) ub: Option<Displacement>,
+pub struct ItemAttrs {
+    /// The bounds that replace the item's own, as `MPI_Type_create_resized` does.
+    pub resize: Option<Resize>,
+    /// The displacement of an `MPI_LB` marker.
+    pub lb: Option<Displacement>,
+    /// The displacement of an `MPI_UB` marker.
+    pub ub: Option<Displacement>,
     /// The foreign type that is described instead of this one.
-    pub(crate) remote: Option<Path>,
+    pub remote: Option<Path>,
     /// The path of the runtime.
-    pub(crate) krate: Option<Path>,
+    pub krate: Option<Path>,
     /// The where predicates that replace the inferred ones.
-    pub(crate) bound: Option<Vec<WherePredicate>>,
-    pub(crate) name: Option<LitStr>,
+    pub bound: Option<Vec<WherePredicate>>,
+    /// The name in place of the item's own.
+    pub name: Option<LitStr>,
     /// The function that checks the invariant.
-    pub(crate) check: Option<Check>,
+    pub check: Option<Check>,
 }
 
 /// `check = path`.
-pub(crate) struct Check {
-    pub(crate) word: Ident,
+pub struct Check {
+    /// The word `check`.
+    pub word: Ident,
     /// `function`, or `<Type as Trait>::function`.
-    pub(crate) path: ExprPath,
+    pub path: ExprPath,
 }
 
 /// `lb = E` or `ub = E`.
-pub(crate) struct Displacement {
-    pub(crate) word: Ident,
-    pub(crate) value: Expr,
+pub struct Displacement {
+    /// The word.
+    pub word: Ident,
+    /// The displacement in bytes, of type `i64`.
+    pub value: Expr,
 }
 
 /// `resize(lb = E, extent = E)`.
-pub(crate) struct Resize {
-    pub(crate) lb: Expr,
-    pub(crate) extent: Expr,
+pub struct Resize {
+    /// The word `resize`.
+    pub word: Ident,
+    /// The lower bound in bytes, of type `i64`.
+    pub lb: Expr,
+    /// The extent in bytes, of type `i64`.
+    pub extent: Expr,
 }
 
 impl ItemAttrs {
     /// Reads the attributes of an item. A word with a mistake is recorded in `errors` and left out.
-    pub(crate) fn read(attributes: &[Attribute], place: Place, errors: &mut Errors) -> Self {
+    pub fn read(attributes: &[Attribute], place: Place, errors: &mut Errors) -> Self {
         let mut attrs = Self::default();
         each_word(attributes, place, errors, |word, input, errors| {
             attrs.word(word, input, place, errors)
@@ -167,5 +178,5 @@ fn resize(
             errors.at(word, format_args!("`{missing}` is missing: `{}`", words::RESIZE.form));
         }
     }
-    Ok(lb.zip(extent).map(|(lb, extent)| Resize { lb, extent }))
+    Ok(lb.zip(extent).map(|(lb, extent)| Resize { word: word.clone(), lb, extent }))
 }

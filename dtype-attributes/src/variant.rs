@@ -2,12 +2,12 @@
 
 use syn::{Attribute, LitStr};
 
-use super::words::misplaced;
-use super::{Place, each_word, name, once};
 use crate::errors::Errors;
+use crate::words::misplaced;
+use crate::{Place, each_word, name, once};
 
 /// The name from the attributes of a variant. A word with a mistake is recorded in `errors` and left out.
-pub(crate) fn rename(attributes: &[Attribute], errors: &mut Errors) -> Option<LitStr> {
+pub fn rename(attributes: &[Attribute], errors: &mut Errors) -> Option<LitStr> {
     let mut rename = None;
     each_word(attributes, Place::Variant, errors, |word, input, errors| {
         if word != "rename" {

@@ -1,9 +1,28 @@
-//! Reading `#[dtype(…)]`.
+//! Reads `#[dtype(…)]`, the attributes of the derives of `dtype-runtime` and `dtype-message`.
 //!
-//! The words of an attribute are read one at a time. After a mistake, reading continues after the next
-//! comma, so that one compilation reports all mistakes.
+//! The words of an attribute are read one at a time. After a mistake, reading continues after the next comma, so that
+//! [`Errors`] holds all mistakes of an item.
+//!
+//! ```
+//! use dtype_attributes::{Errors, FieldAttrs};
+//! use syn::parse_quote;
+//!
+//! let mut errors = Errors::default();
+//! let field: syn::Field = parse_quote!(#[dtype(rename = "type", skip = 3)] kind: u8);
+//! let attrs = FieldAttrs::read(&field.attrs, &mut errors);
+//! assert_eq!(attrs.rename.map(|name| name.value()), Some("type".to_owned()));
+//! assert_eq!(errors.into_error().unwrap().to_string(), "`skip` takes no value here");
+//! ```
 
+#![forbid(unsafe_code)]
+#![allow(
+    missing_debug_implementations,
+    reason = "syn's trees have it only with a feature that no build needs"
+)]
+
+mod errors;
 mod field;
+mod fragments;
 mod item;
 mod message;
 mod variant;
@@ -18,19 +37,22 @@ use syn::{
     Token,
 };
 
-pub(crate) use self::field::FieldAttrs;
-pub(crate) use self::item::{ItemAttrs, Resize};
-pub(crate) use self::message::{MessageAttrs, message_crate, refuse_on_value};
-pub(crate) use self::variant::rename;
-use self::words::Shape;
-use crate::errors::Errors;
-use crate::fragments::parenthesised;
+pub use errors::Errors;
+pub use field::FieldAttrs;
+pub use fragments::parenthesised;
+pub use item::{Check, Displacement, ItemAttrs, Resize};
+pub use message::{MessageAttrs, message_crate, refuse_on_value};
+pub use variant::rename;
+use words::Shape;
 
 /// The item that an attribute is on, which decides the words that it may hold.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub enum Place {
+    /// A struct.
     Struct,
+    /// An enum that is data.
     Enum,
+    /// A field of a struct.
     Field,
     /// A variant of an enum.
     Variant,
@@ -41,7 +63,7 @@ pub(crate) enum Place {
 }
 
 /// Records a mistake for every `#[dtype(…)]` on the parameters of an item.
-pub(crate) fn refuse_on_parameters(generics: &Generics, errors: &mut Errors) {
+pub fn refuse_on_parameters(generics: &Generics, errors: &mut Errors) {
     let attributes = generics.params.iter().flat_map(|parameter| match parameter {
         GenericParam::Lifetime(parameter) => &parameter.attrs,
         GenericParam::Type(parameter) => &parameter.attrs,

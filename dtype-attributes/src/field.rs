@@ -4,27 +4,30 @@ use proc_macro2::Ident;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, LitStr, Path};
 
-use super::words::{self, misplaced};
-use super::{Place, bare, each_word, name, once, value};
 use crate::errors::Errors;
+use crate::words::{self, misplaced};
+use crate::{Place, bare, each_word, name, once, value};
 
 /// The contents of a field's attributes. A bare word is kept for its span in the source.
 #[derive(Default)]
-pub(crate) struct FieldAttrs {
+pub struct FieldAttrs {
     /// Whether records that lack the field have its default.
-    pub(crate) default: Option<Ident>,
-    pub(crate) lb: Option<Ident>,
-    pub(crate) ub: Option<Ident>,
-    pub(crate) skip: Option<Ident>,
+    pub default: Option<Ident>,
+    /// Whether an `MPI_LB` marker stands at the start of the field.
+    pub lb: Option<Ident>,
+    /// Whether an `MPI_UB` marker stands at the end of the field.
+    pub ub: Option<Ident>,
+    /// Whether the field is not data.
+    pub skip: Option<Ident>,
     /// The name in place of the field's own.
-    pub(crate) rename: Option<LitStr>,
+    pub rename: Option<LitStr>,
     /// The type that describes this field.
-    pub(crate) with: Option<Path>,
+    pub with: Option<Path>,
 }
 
 impl FieldAttrs {
     /// Reads the attributes of a field. A word with a mistake is recorded in `errors` and left out.
-    pub(crate) fn read(attributes: &[Attribute], errors: &mut Errors) -> Self {
+    pub fn read(attributes: &[Attribute], errors: &mut Errors) -> Self {
         let mut attrs = Self::default();
         each_word(attributes, Place::Field, errors, |word, input, errors| {
             attrs.word(word, input, errors)

@@ -4,12 +4,12 @@ use proc_macro2::Ident;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Expr, ExprLit, Lit, LitInt, Path};
 
-use super::words::{self, Shape, misplaced};
-use super::{Place, each_word, expression, once, value};
 use crate::errors::Errors;
+use crate::words::{self, Shape, misplaced};
+use crate::{Place, each_word, expression, once, value};
 
 /// The path of `dtype_message` from the attributes of an enum of messages.
-pub(crate) fn message_crate(attributes: &[Attribute], errors: &mut Errors) -> Option<Path> {
+pub fn message_crate(attributes: &[Attribute], errors: &mut Errors) -> Option<Path> {
     let mut krate = None;
     each_word(attributes, Place::Messages, errors, |word, input, errors| {
         if word != "crate" {
@@ -24,15 +24,16 @@ pub(crate) fn message_crate(attributes: &[Attribute], errors: &mut Errors) -> Op
 
 /// The attributes of a variant.
 #[derive(Default)]
-pub(crate) struct MessageAttrs {
-    pub(crate) tag: Option<u32>,
+pub struct MessageAttrs {
+    /// The number of the message's kind.
+    pub tag: Option<u32>,
     /// The greatest number of bytes of payload, of records and of bytes of text.
-    pub(crate) limits: [Option<Expr>; 3],
+    pub limits: [Option<Expr>; 3],
 }
 
 impl MessageAttrs {
     /// Reads the attributes of a variant.
-    pub(crate) fn read(attributes: &[Attribute], errors: &mut Errors) -> Self {
+    pub fn read(attributes: &[Attribute], errors: &mut Errors) -> Self {
         let mut attrs = Self::default();
         let [payload, records, text] = &mut attrs.limits;
         each_word(attributes, Place::Message, errors, |word, input, errors| {
@@ -71,8 +72,8 @@ fn number(input: ParseStream<'_>) -> syn::Result<u32> {
 }
 
 /// Records a mistake for every `#[dtype(…)]` on the value of a message.
-pub(crate) fn refuse_on_value(attributes: &[Attribute], errors: &mut Errors) {
-    for attribute in attributes.iter().filter(|a| super::is_ours(a)) {
+pub fn refuse_on_value(attributes: &[Attribute], errors: &mut Errors) {
+    for attribute in attributes.iter().filter(|a| crate::is_ours(a)) {
         errors.at(&attribute.meta, "the value of a message takes no `dtype` attribute");
     }
 }

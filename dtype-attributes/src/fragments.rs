@@ -7,7 +7,7 @@ use syn::{Expr, ExprUnary, Type};
 ///
 /// A fragment is a group of tokens with invisible delimiters. The compiler ignores these delimiters in the output of a
 /// derive: `8 * $n` would be `8 * 1 + 2`.
-pub(crate) fn parenthesised(tokens: TokenStream) -> TokenStream {
+pub fn parenthesised(tokens: TokenStream) -> TokenStream {
     changed(&tokens).unwrap_or(tokens)
 }
 

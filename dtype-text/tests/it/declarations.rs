@@ -1,11 +1,9 @@
 //! Declarations in C, Rust and NumPy: read, written, read back, and held against the compilers.
 
-mod compared;
 mod compilers;
 mod hostile;
 mod mistakes;
 
-use dtype_cli::snippet::render;
 use dtype_runtime::basic::Kind;
 use dtype_runtime::{Basic, Type};
 use dtype_test_support::model;
@@ -17,8 +15,7 @@ use proptest::prelude::*;
 /// The meaning of a text.
 #[track_caller]
 fn read(text: &str, language: Language) -> Parsed {
-    parse(text, language, None)
-        .unwrap_or_else(|problems| panic!("{}", render(&problems, text, "text", false, 140)))
+    parse(text, language, None).unwrap_or_else(|problems| panic!("{problems:#?}\n{text}"))
 }
 
 /// The meaning of a text in the language that it is recognized as.
@@ -27,7 +24,7 @@ fn meaning(text: &str) -> Type {
     read(text, recognize(text)).ty
 }
 
-/// The mistakes of a text, which can be drawn.
+/// The mistakes of a text, which lie in it.
 #[track_caller]
 fn refused(text: &str, language: Language) -> Vec<Problem> {
     let problems = parse(text, language, None).expect_err(text);
@@ -35,7 +32,6 @@ fn refused(text: &str, language: Language) -> Vec<Problem> {
     for problem in &problems {
         assert!(text.get(problem.span.clone()).is_some(), "{problem:?} in {text}");
     }
-    assert!(!render(&problems, text, "text", true, 80).is_empty());
     problems
 }
 
@@ -120,8 +116,7 @@ fn types_of_c() {
             "enum kind { A, B }; struct P { enum kind k; enum { C } l[C + 2]; };",
             "struct{int, [int; 2]}",
         ),
-        ("enum E { A = 0x80000000 }; struct P { enum E e; };", "struct{unsigned}"),
-        ("enum E { A = -1, B = 3000000000 }; struct P { enum E e; };", "struct{long}"),
+        ("enum E { A = -0x7fffffff, B = 2147483647 }; struct P { enum E e; };", "struct{int}"),
         ("#define N 3\r\nstruct P { int x[N]; };\r\n", "struct{[int; 3]}"),
         ("struct P { const volatile uint8_t *const restrict; };", "ERROR"),
         ("struct P { int a; char _pad[4]; int b; };", "struct{int, int@8}"),
@@ -453,7 +448,7 @@ fn types_that_no_struct_has() {
     ] {
         let parsed = match notation::parse(text) {
             Ok(parsed) => parsed,
-            Err(problems) => panic!("{}", render(&problems, text, "text", false, 140)),
+            Err(problems) => panic!("{problems:#?}\n{text}"),
         };
         let error = c_struct(&parsed).expect_err(text).to_string();
         assert!(error.contains(expected), "{text}: {error}");

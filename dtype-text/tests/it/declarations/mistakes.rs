@@ -139,6 +139,11 @@ fn what_a_compiler_reads() {
             ("struct P { int x[|1 / 0|]; };", "the value of this is unknown", line),
             ("struct P { int x[|1 - 2u|]; };", "the value of this is unknown", line),
             ("struct P { int x[|-|1u]; };", "expected a number, found `-`", line),
+            (
+                "enum E { A = 1, |B| = 0x80000000 }; struct P { enum E e; };",
+                "the integer of this enum is unknown",
+                line,
+            ),
             ("struct P { int x[3 |>| 2]; };", "the operator `>` is not evaluated", line),
             ("struct P { int x[|sizeof|(int)]; };", "the value of `sizeof` is unknown", line),
             ("struct P { alignas(|double|) int x; };", "this alignment is not supported", line),
@@ -173,32 +178,6 @@ fn what_a_compiler_reads() {
     }
     let guarded = "/* P */\n#ifndef P_H\n#define P_H\n#include <stdint.h>\nstruct P { int32_t x; };\n#endif // P_H\n";
     assert_eq!(parse(guarded, Language::C, None).map(|parsed| parsed.ty.size()), Ok(4));
-}
-
-/// The command that a message shows works as it stands.
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-#[test]
-fn the_compilers_command_works() {
-    let folder = tempfile::tempdir().unwrap();
-    let text = "#ifdef X\n#endif\nstruct P { char c; double x; };";
-    std::fs::write(folder.path().join("x.h"), text).unwrap();
-    let dtype = std::path::Path::new(env!("CARGO_BIN_EXE_dtype"));
-    let run = |program: &str, arguments: &[&str]| {
-        let mut command = std::process::Command::new(program);
-        let paths = std::env::var("PATH").unwrap_or_default();
-        let path = format!("{}:{paths}", dtype.parent().unwrap().display());
-        command.current_dir(&folder).env("PATH", path).args(arguments).output().unwrap()
-    };
-    let refused = run("dtype", &["@x.h:P"]);
-    let message = String::from_utf8(refused.stderr).unwrap();
-    let at = message.find("`cc ").unwrap();
-    let line = message[at + 1..].split('`').next().unwrap();
-    assert!(line.ends_with("x.h -o x.o && dtype x.o:P"), "{line}");
-    if std::process::Command::new("cc").arg("--version").output().is_ok() {
-        let shown = run("sh", &["-c", line]);
-        let shown = String::from_utf8(shown.stdout).unwrap();
-        assert!(shown.contains("padding    7 bytes: 7 after `c`"), "{shown}");
-    }
 }
 
 #[test]
@@ -319,17 +298,17 @@ fn in_attributes_of_rust() {
                 "without the condition",
             ),
             (
-                "#[repr(C)] #[dtype(|resize(lb = 0, extent = 64)|)] struct P { x: f64 }",
+                "#[repr(C)] #[dtype(|resize|(lb = 0, extent = 64))] struct P { x: f64 }",
                 "the attribute `resize` is not supported",
                 "resized(type, lb, extent)",
             ),
             (
-                "#[repr(C)] #[dtype(name = \"Q\", |ub = 64|)] struct P { x: f64 }",
+                "#[repr(C)] #[dtype(name = \"Q\", |ub| = 64)] struct P { x: f64 }",
                 "the attribute `ub` is not supported",
                 "",
             ),
             (
-                "#[repr(C)] struct P { x: f64, #[dtype(|with = skip::X|)] y: u8 }",
+                "#[repr(C)] struct P { x: f64, #[dtype(with = |skip::X|)] y: u8 }",
                 "the attribute `with` is not supported",
                 "another type",
             ),
