@@ -13,10 +13,10 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::field_paths;
 use crate::{info, json};
-use fields::Change;
-pub(crate) use programs::Programs;
 use dtype_text::notation::Parsed;
 use dtype_text::printable::printable;
+use fields::Change;
+pub(crate) use programs::Programs;
 
 /// The maximum number of type map elements to compare.
 const MAX_ELEMENTS: u64 = 1 << 24;
@@ -131,7 +131,8 @@ impl Comparison {
         b: &Parsed,
         out: &mut impl Write,
     ) -> Result<(), Failure> {
-        let numbers = |one| if self.is_layout { info::layout(one) } else { info::lines(one).into() };
+        let numbers =
+            |one| if self.is_layout { info::layout(one) } else { info::lines(one).into() };
         let lines = numbers(a).into_iter().zip(numbers(b));
         let lines: Vec<_> = lines.map(|((name, a), (_, b))| (name, a, b)).collect();
         let width = lines.iter().map(|(_, a, _)| a.chars().count()).max().unwrap_or(0);
@@ -166,7 +167,7 @@ impl Comparison {
         // Fields that have other names and nothing else are on one line.
         if self.same_names == Some(false) && !self.is_layout {
             self.print_names(out)?;
-        } else {
+        } else if self.same_memory.is_none() {
             fields::print(self.changes.as_deref().unwrap_or_default(), "", out)?;
         }
         if self.is_layout {

@@ -40,9 +40,9 @@ use dtype_text::structure::What;
 pub use error::Error;
 use layout::Layouts;
 use part::{Part, labels};
+pub(crate) use scopes::last_part;
 use search::{Found, Search, search};
 use sections::Sections;
-pub(crate) use scopes::last_part;
 pub use summary::{Listed, Summary};
 use unit::Headers;
 

@@ -305,8 +305,7 @@ fn debug_info<T>(
     let read_file = |path: &Path| -> Result<Result<T, Error>, Failure> {
         let file = File::open(path).map_err(|error| Failure::file("read", path, error))?;
         let data = ReadCache::new(file);
-        let info =
-            if with_sources { DebugInfo::read(&data) } else { DebugInfo::read_types(&data) };
+        let info = if with_sources { DebugInfo::read(&data) } else { DebugInfo::read_types(&data) };
         Ok(info.and_then(|info| match part {
             Some(part) => read(&info.within(part)),
             None => read(&info),

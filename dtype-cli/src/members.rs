@@ -96,8 +96,7 @@ fn drawn(leaf: &Leaf<'_>) -> Option<DiagramField> {
         basic,
         is_drawn: true,
         bits: leaf.bits,
-        type_name: basic
-            .map_or_else(|| printable(&leaf.of.shown()), |basic| basic.name().into()),
+        type_name: basic.map_or_else(|| printable(&leaf.of.shown()), |basic| basic.name().into()),
         offset: leaf.offset?.into(),
         levels: levels
             .map(|level| Repeat { count: level.count, stride: i64::try_from(level.stride).ok() })
@@ -195,7 +194,11 @@ impl Row {
             Kind::Bits { first, width, .. } => Some(Bits { first, width }),
             _ => None,
         };
-        let what = if member.is_virtual() { "a virtual base class" } else { member.of.noun() };
+        let what = match member.kind {
+            Kind::Bits { .. } => "a bit-field",
+            _ if member.is_virtual() => "a virtual base class",
+            _ => member.of.noun(),
+        };
         let is_data = member.of.is_data() && bits.is_none();
         let bytes = member.bytes().filter(|bytes| !bytes.is_empty());
         Self {

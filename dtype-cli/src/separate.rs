@@ -43,7 +43,8 @@ pub(crate) fn find(program: &Path) -> Option<PathBuf> {
     if let Some(id) = &link.build_id {
         let hex: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
         let (first, rest) = hex.split_at(2);
-        let installed = Path::new(GLOBAL).join(".build-id").join(first).join(format!("{rest}.debug"));
+        let installed =
+            Path::new(GLOBAL).join(".build-id").join(first).join(format!("{rest}.debug"));
         let kept = caches().into_iter().map(|cache| cache.join(&hex).join("debuginfo"));
         let has_id = |path: &PathBuf| {
             let file = File::open(path).ok();

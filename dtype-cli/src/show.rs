@@ -110,7 +110,6 @@ fn picture(parsed: &Parsed, show: &Show, shown: fn(&str) -> String) -> Result<Di
         .with_rows(show.rows.into());
     view.row = show.row;
     view.unit = show.unit;
-    field_paths::picture(parsed, &view, shown).map_err(|most| {
-        Failure::Usage(format!("the fields' names have more than {most} bytes"))
-    })
+    field_paths::picture(parsed, &view, shown)
+        .map_err(|most| Failure::Usage(format!("the fields' names have more than {most} bytes")))
 }

@@ -37,9 +37,11 @@ pub(crate) fn chosen(all: Vec<Listed>, listing: &Listing) -> (Vec<Summary>, usiz
         let summary = Summary::of(&one);
         let file = one.source().map(|source| source.file.to_string()).unwrap_or_default();
         let lost = if listing.reorder { summary.saves() } else { summary.padding };
-        let least = if listing.reorder { listing.least.unwrap_or(1) } else { listing.least.unwrap_or(0) };
+        let least =
+            if listing.reorder { listing.least.unwrap_or(1) } else { listing.least.unwrap_or(0) };
         let is_enough = least == 0 || lost.is_some_and(|lost| lost >= least);
-        let is_asked = listing.name.is_some() || listing.namespace.is_some() || listing.file.is_some();
+        let is_asked =
+            listing.name.is_some() || listing.namespace.is_some() || listing.file.is_some();
         if !contains(&one.name, &listing.name)
             || !is_in(&one.name, &listing.namespace)
             || !contains(&file, &listing.file)
@@ -89,12 +91,16 @@ pub(crate) fn users(all: Vec<Listed>, of: &Structure) -> Vec<Listed> {
         while let What::Array(array) = &at.what {
             at = &array.element;
         }
-        let Some(found) = at.structure().filter(|found| found.size == of.size) else { return false };
+        let Some(found) = at.structure().filter(|found| found.size == of.size) else {
+            return false;
+        };
         let name = found.name.as_deref().or(Some(&*at.name));
         name.map(last_part) == own
     };
     let uses = |one: &Listed| {
-        one.described.structure().is_some_and(|one| one.members.iter().any(|member| is_it(&member.of)))
+        one.described
+            .structure()
+            .is_some_and(|one| one.members.iter().any(|member| is_it(&member.of)))
     };
     all.into_iter().filter(uses).collect()
 }
@@ -110,7 +116,9 @@ pub(crate) fn print(
     let (types, left_out) = chosen(all, listing);
     if left_out > 0 {
         let plural = if left_out == 1 { "type" } else { "types" };
-        let note = format!("note: {left_out} {plural} of the standard library and of the compiler left out; `dtype info FILE --all` lists them");
+        let note = format!(
+            "note: {left_out} {plural} of the standard library and of the compiler left out; `dtype info FILE --all` lists them"
+        );
         // If the note cannot be written, nothing else changes.
         let _ = writeln!(io::stderr(), "{note}");
     }

@@ -7,6 +7,7 @@ use dtype_runtime::types::{Argument, Combiner};
 use dtype_runtime::{Error, Type};
 
 use crate::declaration::layout::{Layout, Member, structure as build};
+use crate::known;
 use crate::notation::{FieldNames, Parsed};
 use crate::structure::{self, Array, Described, Form, Kind, Structure, What};
 
@@ -107,6 +108,10 @@ impl Datatypes {
         if let Some(name) = &of.name {
             self.names.add_type(&layout.ty, name);
         }
+        let layout = match known::meaning(of) {
+            Some(meaning) => layout.meaning(meaning, &mut self.names)?,
+            None => layout,
+        };
         self.done.insert(key, layout.clone());
         Ok(layout)
     }

@@ -8,6 +8,7 @@
 
 pub mod datatype;
 pub mod declaration;
+mod known;
 mod names;
 pub mod notation;
 pub mod printable;

@@ -94,7 +94,8 @@ impl Programs {
     /// Prints the differences as text.
     pub(crate) fn print(&self, out: &mut impl Write) -> Result<(), Failure> {
         for Type { name, a, b, changes } in &self.changed {
-            let number = |number: Option<u64>| number.map_or("–".into(), |number| number.to_string());
+            let number =
+                |number: Option<u64>| number.map_or("–".into(), |number| number.to_string());
             let mut text = name.clone();
             for (what, a, b) in [("size", a.size, b.size), ("alignment", a.align, b.align)] {
                 if a != b {
@@ -115,10 +116,12 @@ impl Programs {
                 writeln!(out, "{what}  … {more} more")?;
             }
         }
-        let [changed, removed, added] =
-            [self.changed.len(), self.removed.len(), self.added.len()];
+        let [changed, removed, added] = [self.changed.len(), self.removed.len(), self.added.len()];
         let same = self.same;
-        writeln!(out, "{same} types are the same, {changed} changed, {removed} removed, {added} added")?;
+        writeln!(
+            out,
+            "{same} types are the same, {changed} changed, {removed} removed, {added} added"
+        )?;
         Ok(())
     }
 }

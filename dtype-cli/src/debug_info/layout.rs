@@ -312,6 +312,9 @@ impl<'h, 'a> Layouts<'h, 'a> {
             last.kind = Kind::Open;
         }
         members.append(&mut virtuals);
+        if unit.language == Some(dw::DW_LANG_Rust) && unit.name(entry).is_some_and(has_optional) {
+            members.iter_mut().for_each(|member| member.of = initialized(member.of.clone()));
+        }
         let size = match size {
             Some(size) => size,
             None => return Some(unknown("of a size that is known only when the program runs")),
@@ -464,6 +467,37 @@ fn add_virtual(virtuals: &mut Vec<Member>, one: Member) {
     };
     if virtuals.len() < MAX_VIRTUAL && !virtuals.iter().any(is_same) {
         virtuals.push(one);
+    }
+}
+
+/// Whether a type of dtype-runtime has values that need not be in use, and are initialized all the same.
+fn has_optional(name: &[u8]) -> bool {
+    [&b"Maybe<"[..], b"FixedVec<"].iter().any(|start| name.starts_with(start))
+}
+
+/// The type inside a `MaybeUninit`, or inside each element of an array of these.
+fn initialized(of: Described) -> Described {
+    match &of.what {
+        What::Array(array) => {
+            let inner = initialized(array.element.clone());
+            let array = inner.array(array.lengths.clone());
+            Described { name: of.name, ..array }
+        }
+        What::Structure(structure) => {
+            let is_wrapper = |name: &Arc<str>| {
+                ["MaybeUninit<", "ManuallyDrop<", "MaybeDangling<"]
+                    .iter()
+                    .any(|start| name.starts_with(start))
+            };
+            let is_same = |member: &&Member| member.offset == Some(0) && member.size == of.size;
+            match structure.members.iter().find(is_same) {
+                Some(inner) if structure.name.as_ref().is_some_and(is_wrapper) => {
+                    initialized(inner.of.clone())
+                }
+                _ => of,
+            }
+        }
+        _ => of,
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod corpus;
 mod damaged;
+mod looked_at;
 mod orders;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod repeated;

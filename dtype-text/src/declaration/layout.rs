@@ -122,7 +122,7 @@ impl Layout {
     }
 
     /// The same type with a meaning of its own.
-    pub(super) fn meaning(self, meaning: Meaning, fields: &mut FieldNames) -> Result<Self, Error> {
+    pub(crate) fn meaning(self, meaning: Meaning, fields: &mut FieldNames) -> Result<Self, Error> {
         // Others have the same predefined type.
         let ty = if self.ty.named().is_some() { Type::dup(&self.ty)? } else { self.ty };
         fields.add_meaning(&ty, meaning);
