@@ -6,9 +6,9 @@ use dtype_runtime::Basic;
 use dtype_runtime::basic::Kind;
 
 /// The integer of a pointer's width without a sign: Rust's `usize` becomes this.
-pub(crate) const USIZE: Basic = if size_of::<usize>() == 8 { Basic::U64 } else { Basic::U32 };
+pub(crate) const USIZE: Basic = if Basic::Aint.size() == 8 { Basic::U64 } else { Basic::U32 };
 /// The integer of a pointer's width with a sign: Rust's `isize` becomes this.
-pub(crate) const ISIZE: Basic = if size_of::<isize>() == 8 { Basic::I64 } else { Basic::I32 };
+pub(crate) const ISIZE: Basic = if Basic::Aint.size() == 8 { Basic::I64 } else { Basic::I32 };
 
 /// Names from the headers of C and POSIX, other common names in C, and names in Rust, separated by spaces.
 const OTHERS: &[(Basic, &str, &str)] = &[

@@ -18,37 +18,10 @@ impl<'s> Reader<'s, '_> {
             return Ok(self.tag("enum", name));
         }
         self.next();
-        let int: Base = Ok(Layout::basic(Basic::Int));
-        let (mut base, mut next) = (int, Some(0_i128));
-        while self.text.cursor.take("}").is_none() {
-            let constant = self.peek();
-            if constant.kind != Kind::Word {
-                return Err(self.unexpected("a name or `}`"));
-            }
-            self.next();
-            self.attributes(true)?;
-            if self.text.cursor.take("=").is_some() {
-                next = match self.constant() {
-                    Ok(value) => Some(value),
-                    Err(mistake) => {
-                        base = base.and(wrong(*mistake));
-                        self.skip_value();
-                        None
-                    }
-                };
-            }
-            match next {
-                Some(number) => drop(self.values.insert(constant.text, number)),
-                None => drop(self.values.remove(constant.text)),
-            }
-            // With other constants, compilers choose other integers.
-            if next.is_some_and(|number| i32::try_from(number).is_err()) {
-                base = base.and(unknown(constant.span()));
-            }
-            next = next.map(|number| number + 1);
-            if self.text.cursor.take(",").is_none() && !self.peek().is("}") {
-                return Err(self.unexpected("`,` or `}`"));
-            }
+        let mut base = Ok(Layout::basic(Basic::Int));
+        if let Err(problem) = self.constants(&mut base) {
+            base = base.and(wrong(*problem));
+            self.skip_body();
         }
         attributes.join(self.attributes(false)?, &span);
         if let Some(problem) = attributes.problem.take() {
@@ -64,9 +37,46 @@ impl<'s> Reader<'s, '_> {
         Ok(named)
     }
 
-    /// Skips a value that is not understood.
-    fn skip_value(&mut self) {
-        while !matches!(self.peek().text, "," | "}" | ";") && self.peek().kind != Kind::End {
+    /// Reads the constants, up to the closing brace.
+    fn constants(&mut self, base: &mut Base) -> Read<()> {
+        let mut next = Some(0_i128);
+        while self.text.cursor.take("}").is_none() {
+            let constant = self.peek();
+            if constant.kind != Kind::Word {
+                return Err(self.unexpected("a name or `}`"));
+            }
+            self.next();
+            self.attributes(true)?;
+            let mut refuse = |other: Base| {
+                if base.is_ok() {
+                    *base = other;
+                }
+            };
+            if self.text.cursor.take("=").is_some() {
+                next = self.constant().map_err(|mistake| refuse(wrong(*mistake))).ok();
+                if next.is_none() {
+                    self.skip_to(&[",", "}", ";"]);
+                }
+            }
+            match next {
+                Some(number) => drop(self.values.insert(constant.text, number)),
+                None => drop(self.values.remove(constant.text)),
+            }
+            // With other constants, compilers choose other integers.
+            if next.is_some_and(|number| i32::try_from(number).is_err()) {
+                refuse(unknown(constant.span()));
+            }
+            next = next.map(|number| number + 1);
+            if self.text.cursor.take(",").is_none() && !self.peek().is("}") {
+                return Err(self.unexpected("`,` or `}`"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Skips the rest of a value that is not understood, up to one of these signs.
+    pub(super) fn skip_to(&mut self, ends: &[&str]) {
+        while !ends.contains(&self.peek().text) && self.peek().kind != Kind::End {
             if self.peek().is("(") {
                 self.text.cursor.skip_brackets();
             } else {

@@ -62,10 +62,13 @@ impl<'s> Reader<'s, '_> {
                 self.place(body, attributes, end, &span)
             }
             Err(problem) => {
-                let problem = self.go_back(start, problem)?;
-                self.text.cursor.skip_brackets();
+                if self.text.cursor.index() == start {
+                    self.text.cursor.skip_brackets();
+                } else {
+                    self.skip_body();
+                }
                 self.attributes(false)?;
-                wrong(problem)
+                wrong(*problem)
             }
         };
         Ok(self.declare(name, span, base))
@@ -133,7 +136,7 @@ impl<'s> Reader<'s, '_> {
                     return Ok(body);
                 }
                 (Kind::Sign, ";") => drop(self.next()),
-                (Kind::Word, "_Static_assert" | "static_assert") => self.skip_declaration(),
+                (Kind::Word, "_Static_assert" | "static_assert") => self.skip_declaration(false),
                 (Kind::Word, word)
                     if CPP.contains(&word) && !self.types.contains_key(word) && !next.is(";") =>
                 {
