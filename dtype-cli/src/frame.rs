@@ -12,7 +12,7 @@ mod report;
 
 use std::io::Write;
 
-use dtype_message::{Decoded, Error, Framing, Header, Part};
+use dtype_message::{Decoded, Error, Header, Part, Search, find_frame};
 use dtype_runtime::convertor::{Checksum, Crc32c};
 
 use crate::arguments::{Frame, FrameForm};
@@ -163,7 +163,7 @@ impl Frames {
     /// Whether a frame is followed by a full frame or by nothing.
     fn is_followed(&mut self, span: Span) -> Result<bool, Failure> {
         let next = self.input.bytes(span.end, span.end.saturating_add(Header::FULL_LEN as u64))?;
-        let is_followed = next.is_empty() || is_full(next);
+        let is_followed = next.is_empty() || find_frame(next) == Search::Found(0);
         Ok(is_followed && self.input.end() >= span.end)
     }
 
@@ -263,40 +263,20 @@ impl Frames {
 
     /// The start of the first full frame that starts between two offsets.
     fn find(&mut self, from: u64, to: u64) -> Result<Option<u64>, Failure> {
-        let start = magic();
         let mut at = from;
         while at < to {
-            // Also the bytes that a start before `to` has after it.
-            let behind = start.len() as u64 - 1;
-            let end = at.saturating_add(PIECE).min(to.saturating_add(behind));
+            // Also the bytes that a header before `to` has after it.
+            let last = to.saturating_add(Header::FULL_LEN as u64 - 1);
+            let end = at.saturating_add(PIECE).min(last);
             let bytes = self.input.bytes(at, end)?;
-            let len = bytes.len() as u64;
-            match bytes.windows(start.len()).position(|window| window == start) {
-                Some(found) => {
-                    at += found as u64;
-                    let head = at.saturating_add(Header::FULL_LEN as u64);
-                    if is_full(self.input.bytes(at, head)?) {
-                        return Ok(Some(at));
-                    }
-                    at += 1;
-                }
-                None if at + len < end => return Ok(None),
-                None => at = end - behind,
+            match find_frame(bytes) {
+                Search::Found(number) => return Ok(Some(at + number as u64)),
+                Search::Skipped(_) if (bytes.len() as u64) < end - at => return Ok(None),
+                Search::Skipped(number) => at += number as u64,
             }
         }
         Ok(None)
     }
-}
-
-/// The bytes that every full frame starts with.
-fn magic() -> [u8; 4] {
-    let header = Header::of::<u8>(0, Framing::new()).map(|header| header.to_bytes());
-    header.ok().and_then(|bytes| bytes.first_chunk().copied()).unwrap_or_default()
-}
-
-/// Whether bytes start with the header of a full frame.
-fn is_full(bytes: &[u8]) -> bool {
-    matches!(Header::decode(bytes), Ok(Decoded::Header(header, _)) if !header.is_compact())
 }
 
 /// Whether a frame holds bytes or text, which can be a type or a schema.

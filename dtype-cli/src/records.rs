@@ -7,7 +7,7 @@ use dtype_runtime::convertor::Conversion;
 use dtype_runtime::{Buffer, Committed, Error, Representation, Type};
 
 use crate::failure::Failure;
-use crate::shape::Shape;
+use crate::shape::{Kind, Shape};
 use dtype_text::notation::{Block, FieldNames, Parsed};
 
 /// The places of an input's records: one every `stride` bytes.
@@ -190,25 +190,25 @@ impl Packed {
         if let Some(ty) = self.known.get(&key) {
             return Ok(ty.clone());
         }
-        let ty = match shape {
-            Shape::Nothing => Type::structure(&[], &[], &[])?,
-            Shape::Value(basic, _) => Type::basic(*basic),
-            Shape::Meant(meaning, fields) => {
+        let ty = match &shape.kind {
+            Kind::Nothing => Type::structure(&[], &[], &[])?,
+            Kind::Value(basic, _) => Type::basic(*basic),
+            Kind::Meant(meaning, fields) => {
                 let ty = self.of(fields)?;
                 self.names.add_meaning(&ty, *meaning);
                 ty
             }
-            Shape::Repeated(count, inner) => Type::contiguous(*count, &self.of(inner)?)?,
-            Shape::Structure(members, name) => {
+            Kind::Repeated(count, inner) => Type::contiguous(*count, &self.of(inner)?)?,
+            Kind::Structure(members, name) => {
                 let (mut end, mut blocks) = (0, Vec::with_capacity(members.len()));
                 let mut restrictions = Vec::new();
                 for (number, member) in members.iter().enumerate() {
                     if let Some(values) = member.shape.restriction() {
                         restrictions.push((number, Arc::clone(values)));
                     }
-                    let (length, element) = match &*member.shape {
-                        Shape::Repeated(count, element) => (*count, &**element),
-                        one => (1, one),
+                    let (length, element) = match &member.shape.kind {
+                        Kind::Repeated(count, element) => (*count, &**element),
+                        _ => (1, &*member.shape),
                     };
                     let (name, ty) = (Some(member.name.clone()), self.of(element)?);
                     let displacement = end;

@@ -39,7 +39,7 @@ use crate::version::{Converting, Version};
 /// A refused frame is skipped as it arrives, and the next one is decoded. So an unknown tag or type, an exceeded limit, or
 /// damage in the payload of a full frame costs only that message: continue feeding. After a damaged header, and after any
 /// damage in a compact frame, the start of the next frame is unknown: [`is_lost`](Self::is_lost) returns `true`, and the
-/// connection must be closed. The same holds after a panic in a function of `#[dtype(check = …)]`.
+/// connection must be closed; in a file, [`find_frame`](crate::find_frame) finds the next full frame. The same holds after a panic in a function of `#[dtype(check = …)]`.
 pub struct Decoder<M: Messages> {
     limits: Limits,
     parser: Parser,

@@ -179,6 +179,7 @@ mod read;
 mod receiver;
 mod reversed;
 mod schema;
+mod search;
 #[cfg(feature = "tokio")]
 pub mod tokio;
 mod version;
@@ -205,6 +206,7 @@ pub use protocol::{Protocol, ProtocolDifference};
 pub use read::Incoming;
 pub use receiver::Receiver;
 pub use schema::{Schema, SchemaError};
+pub use search::{Search, find_frame};
 pub use write::{encode, send, write, write_framed, write_with};
 
 use dtype_runtime::{BufferMut, Committed, Datatype};

@@ -20,7 +20,7 @@ use dtype_runtime::Error;
 use crate::notation::{self, FieldNames, MAX_LENGTH, Parsed, Stored};
 use crate::problem::{Problem, quoted};
 
-pub use c::names::{Words, header as header_type};
+pub use crate::names::{Words, of_c as header_type};
 pub use export::c_messages;
 pub use export::{ExportError, c_struct, numpy_dtype, rust_struct};
 pub use language::Language;

@@ -6,7 +6,10 @@
 
 #![forbid(unsafe_code)]
 
+pub mod datatype;
 pub mod declaration;
+mod known;
+mod names;
 pub mod notation;
 pub mod printable;
 pub mod problem;

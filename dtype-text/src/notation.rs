@@ -18,11 +18,11 @@ use dtype_runtime::Type;
 
 use crate::problem::Problem;
 
+pub use crate::names::nearest;
 pub use fields::FieldNames;
 pub use fields::{Block, Meaning, Stored};
 pub use grammar::MAX_NESTING;
-pub use names::{ISIZE, USIZE};
-pub use names::{all as predefined_names, nearest};
+pub use names::all as predefined_names;
 pub use print::{print, print_named};
 pub use restriction::{Restriction, Values};
 

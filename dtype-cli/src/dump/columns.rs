@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::values::is_text;
 use crate::failure::Failure;
 use crate::field_paths::MAX_NAME_BYTES;
-use crate::shape::Shape;
+use crate::shape::{Kind, Shape};
 
 /// The maximum number of columns.
 const MAX_COLUMNS: usize = 1 << 14;
@@ -39,21 +39,21 @@ fn add(
     path: &str,
     arrays: bool,
 ) -> Result<(), Failure> {
-    match &**shape {
-        Shape::Nothing => {}
-        Shape::Structure(members, _) => {
+    match &shape.kind {
+        Kind::Nothing => {}
+        Kind::Structure(members, _) => {
             let dot = if path.is_empty() { "" } else { "." };
             for member in members {
                 let path = format!("{path}{dot}{}", member.name);
                 add(columns, name_bytes, &member.shape, &path, arrays)?;
             }
         }
-        Shape::Repeated(count, inner) if !(arrays && shape.is_value() || is_text(inner)) => {
+        Kind::Repeated(count, inner) if !(arrays && shape.is_value() || is_text(inner)) => {
             for index in 0..*count {
                 add(columns, name_bytes, inner, &format!("{path}[{index}]"), arrays)?;
             }
         }
-        Shape::Value(..) | Shape::Repeated(..) | Shape::Meant(..) => {
+        Kind::Value(..) | Kind::Repeated(..) | Kind::Meant(..) => {
             if columns.len() >= MAX_COLUMNS {
                 return Err(Failure::Usage(format!(
                     "a record has more than {MAX_COLUMNS} columns; `--as json` has no such limit"

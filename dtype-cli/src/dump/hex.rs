@@ -17,7 +17,7 @@ use super::{Printer, Record};
 use crate::failure::Failure;
 use crate::field_paths::MAX_NAME_BYTES;
 use crate::records::Places;
-use crate::shape::Shape;
+use crate::shape::{Kind, Shape};
 use crate::value::date;
 use dtype_text::notation::{Meaning, Parsed};
 use dtype_text::printable::printable;
@@ -230,19 +230,19 @@ impl Fields {
 
     /// Collects the fields of a shape, up to the limit. A shared part has one field for each path to it.
     fn add(&mut self, shape: &Shape, path: String, times: u64) {
-        match shape {
+        match &shape.kind {
             _ if self.is_full() => {}
-            Shape::Nothing => {}
-            Shape::Value(basic, _) => {
+            Kind::Nothing => {}
+            Kind::Value(basic, _) => {
                 self.push(&path, basic.to_string(), times);
             }
-            Shape::Meant(Meaning::Time(unit), _) => self.push(&path, date::name('M', *unit), times),
-            Shape::Meant(Meaning::Span(unit), _) => self.push(&path, date::name('m', *unit), times),
-            Shape::Repeated(count, inner) => {
+            Kind::Meant(Meaning::Time(unit), _) => self.push(&path, date::name('M', *unit), times),
+            Kind::Meant(Meaning::Span(unit), _) => self.push(&path, date::name('m', *unit), times),
+            Kind::Repeated(count, inner) => {
                 let brackets = if shape.is_value() { "" } else { "[]" };
                 self.add(inner, path + brackets, times.saturating_mul(*count));
             }
-            Shape::Structure(members, _) => {
+            Kind::Structure(members, _) => {
                 let dot = if path.is_empty() { "" } else { "." };
                 for member in members {
                     if self.is_full() {
@@ -251,7 +251,7 @@ impl Fields {
                     self.add(&member.shape, format!("{path}{dot}{}", member.name), times);
                 }
             }
-            Shape::Meant(_, fields) => self.add(fields, path, times),
+            Kind::Meant(_, fields) => self.add(fields, path, times),
         }
     }
 }
@@ -259,18 +259,18 @@ impl Fields {
 /// Calls `visit` for each value, in the order of the type map, with the number of its field. `first` is the number of the
 /// shape's first field. Returns the number of the field after its last one.
 fn each_value(shape: &Shape, first: usize, visit: &mut dyn FnMut(usize, Basic)) -> usize {
-    match shape {
-        Shape::Nothing => first,
-        Shape::Value(basic, _) => {
+    match &shape.kind {
+        Kind::Nothing => first,
+        Kind::Value(basic, _) => {
             visit(first, *basic);
             first + 1
         }
-        Shape::Repeated(count, inner) => {
+        Kind::Repeated(count, inner) => {
             (0..*count).map(|_| each_value(inner, first, visit)).last().unwrap_or(first)
         }
-        Shape::Structure(members, _) => {
+        Kind::Structure(members, _) => {
             members.iter().fold(first, |first, member| each_value(&member.shape, first, visit))
         }
-        Shape::Meant(_, fields) => each_value(fields, first, visit),
+        Kind::Meant(_, fields) => each_value(fields, first, visit),
     }
 }

@@ -32,11 +32,6 @@ pub(super) enum Meant<'a> {
 impl<'a> Meant<'a> {
     /// Interprets the packed bytes of the fields.
     pub(super) fn of(meaning: Meaning, fields: &'a Shape, bytes: &'a [u8]) -> Self {
-        let last = match fields {
-            // A list without items has only a length.
-            Shape::Structure(members, _) => members.get(1).map(|member| &*member.shape),
-            _ => None,
-        };
         match (meaning, bytes) {
             (Meaning::Text, _) => match counted(bytes) {
                 Some((_, length, body)) if length <= body.len() => {
@@ -75,20 +70,13 @@ impl<'a> Meant<'a> {
             }
             (Meaning::List { capacity }, _) => match counted(bytes) {
                 Some((_, length, body)) if length as u64 <= capacity => {
-                    let item = match last {
-                        // An array of one item has the shape of the item.
-                        Some(Shape::Repeated(_, item)) if capacity > 1 => item,
-                        item => item.unwrap_or(&Shape::Nothing),
-                    };
-                    Self::Items(length as u64, item, body)
+                    Self::Items(length as u64, fields.item(capacity), body)
                 }
                 Some((head, ..)) => Self::Invalid(head),
                 None => Self::Invalid(bytes),
             },
             (Meaning::Optional, [0, ..]) => Self::Absent,
-            (Meaning::Optional, [1, body @ ..]) => {
-                Self::Present(last.unwrap_or(&Shape::Nothing), body)
-            }
+            (Meaning::Optional, [1, body @ ..]) => Self::Present(fields.item(1), body),
             (Meaning::Optional, _) => Self::Invalid(&bytes[..bytes.len().min(1)]),
             (Meaning::Address, _) => {
                 let address = <[u8; 16]>::try_from(bytes).map(|v6| Ipv6Addr::from(v6).to_string());

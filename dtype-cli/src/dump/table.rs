@@ -7,7 +7,7 @@ use super::columns::{self, Column};
 use super::values::ValueWriter;
 use super::{Printer, Record};
 use crate::failure::Failure;
-use crate::shape::Shape;
+use crate::shape::{Kind, Shape};
 use crate::value::{self, Validity};
 use dtype_text::printable::printable;
 
@@ -129,7 +129,7 @@ impl Table {
             let at_right = match index.checked_sub(1).and_then(|index| self.columns.get(index)) {
                 None => true,
                 Some(column) => {
-                    matches!(&*column.shape, Shape::Value(basic, _) if value::is_number(*basic))
+                    matches!(&column.shape.kind, Kind::Value(basic, _) if value::is_number(*basic))
                 }
             };
             let style = if *validity == Validity::Invalid { "\x1b[31m" } else { style };

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use super::meant::Meant;
 use crate::failure::Failure;
-use crate::shape::Shape;
+use crate::shape::{Kind, Shape};
 use crate::value::{self, Validity, ValueStyle, json_string};
 use dtype_text::printable::printable;
 
@@ -44,9 +44,9 @@ impl<'a> ValueWriter<'a> {
             out.write_all(self.text.as_bytes())?;
             self.text.clear();
         }
-        match shape {
-            Shape::Nothing => self.push("", "null"),
-            Shape::Value(basic, restriction) => {
+        match &shape.kind {
+            Kind::Nothing => self.push("", "null"),
+            Kind::Value(basic, restriction) => {
                 let bytes = take(values, basic.size());
                 if restriction
                     .as_ref()
@@ -56,19 +56,19 @@ impl<'a> ValueWriter<'a> {
                 }
                 return Ok(value::write(*basic, bytes, self.style, self.text));
             }
-            Shape::Repeated(count, inner) if is_text(inner) => {
+            Kind::Repeated(count, inner) if is_text(inner) => {
                 let bytes = take(values, usize::try_from(*count).unwrap_or(usize::MAX));
                 value::write_text(bytes, self.style, self.text);
             }
-            Shape::Repeated(count, inner) => return self.items(*count, inner, values),
-            Shape::Meant(meaning, fields) => {
-                return match Meant::of(*meaning, fields, take(values, fields.size())) {
+            Kind::Repeated(count, inner) => return self.items(*count, inner, values),
+            Kind::Meant(meaning, fields) => {
+                return match Meant::of(*meaning, fields, take(values, fields.size)) {
                     Meant::Present(shape, mut bytes) => self.write(shape, &mut bytes),
                     Meant::Items(count, item, mut bytes) => self.items(count, item, &mut bytes),
                     other => Ok(other.write(self.style, self.text)),
                 };
             }
-            Shape::Structure(members, _) => {
+            Kind::Structure(members, _) => {
                 let mut validity = Validity::Valid;
                 self.text.push('{');
                 for (index, member) in members.iter().enumerate() {
@@ -118,7 +118,7 @@ impl<'a> ValueWriter<'a> {
 
 /// Whether an array of this shape is text.
 pub(super) fn is_text(shape: &Shape) -> bool {
-    matches!(shape, Shape::Value(basic, _) if value::is_text(*basic))
+    matches!(&shape.kind, Kind::Value(basic, _) if value::is_text(*basic))
 }
 
 /// Takes the bytes of the next values from the front of `values`.

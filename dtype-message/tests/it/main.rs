@@ -19,6 +19,7 @@ mod protocol;
 mod record_memory;
 #[cfg(feature = "derive")]
 mod schema;
+mod search;
 #[cfg(feature = "derive")]
 mod short_records;
 #[cfg(all(feature = "tokio-util", feature = "derive"))]

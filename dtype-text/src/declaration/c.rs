@@ -11,7 +11,6 @@ mod constants;
 mod declarator;
 mod directives;
 mod enums;
-pub(super) mod names;
 mod specifiers;
 mod structs;
 
@@ -29,9 +28,6 @@ use directives::Text;
 
 /// A mistake that makes it impossible to read on in a declaration.
 type Read<T> = Result<T, Box<Problem>>;
-
-/// The greatest number of tokens that are read in vain, because a mistake comes after them. Beyond it, the text is not read on.
-const MAX_IN_VAIN: usize = 1 << 22;
 
 /// Help for declarations that cannot be read. The placeholders in the command are replaced by the names of the file and of the
 /// struct, if these are known.
@@ -75,9 +71,8 @@ pub(super) fn read(
         mistakes: Vec::new(),
         hints: Hints::default(),
         depth: 0,
-        in_vain: 0,
     };
-    reader.file().map_err(|problem| vec![*problem])?;
+    reader.file();
     if let Some(name) = wanted {
         let tag = reader.tags.get(name).filter(|named| named.declared.is_none()).cloned();
         if let Some(Named { base, span, .. }) = reader.alias(name).or(tag) {
@@ -120,8 +115,6 @@ struct Reader<'s, 'f> {
     hints: Hints,
     /// Levels of nested brackets and structs.
     depth: usize,
-    /// The number of tokens that were read before mistakes.
-    in_vain: usize,
 }
 
 impl<'s> Reader<'s, '_> {
@@ -142,11 +135,11 @@ impl<'s> Reader<'s, '_> {
         }
     }
 
-    fn file(&mut self) -> Read<()> {
+    fn file(&mut self) {
         loop {
             let (token, next) = (self.peek(), self.text.cursor.peek_after(1));
             match (token.kind, token.text) {
-                (Kind::End, _) => return Ok(()),
+                (Kind::End, _) => return,
                 // The end of `extern "C" {`.
                 (Kind::Sign, ";" | "}") => drop(self.next()),
                 (Kind::Word, "extern") if next.kind == Kind::Text => {
@@ -154,13 +147,13 @@ impl<'s> Reader<'s, '_> {
                     self.next();
                     self.text.cursor.take("{");
                 }
-                _ if self.declares_a_type() => self.declaration()?,
+                _ if self.declares_a_type() => self.declaration(),
                 (Kind::Word, word) if CPP.contains(&word) => {
                     let problem = cpp(token);
                     report(&mut self.mistakes, [problem]);
-                    self.skip_declaration();
+                    self.skip_declaration(false);
                 }
-                _ => self.skip_declaration(),
+                _ => self.skip_declaration(false),
             }
         }
     }
@@ -179,40 +172,36 @@ impl<'s> Reader<'s, '_> {
         false
     }
 
-    /// Reads a declaration. If it has a mistake, it is skipped: it is not known what it declares.
-    fn declaration(&mut self) -> Read<()> {
-        let start = self.text.cursor.index();
+    /// Reads a declaration. If it has a mistake, the rest is skipped: it is not known what it declares.
+    fn declaration(&mut self) {
         let read = match self.specifiers() {
             Ok(one) if one.is_typedef => self.typedefs(&one),
             // Variables and functions of the type do not matter.
-            Ok(_) => {
-                self.skip_declaration();
-                return Ok(());
-            }
+            Ok(_) => return self.skip_declaration(self.declares_a_type()),
             Err(problem) => Err(problem),
         };
         if let Err(problem) = read {
-            let problem = self.go_back(start, problem)?;
-            report(&mut self.mistakes, [problem]);
-            self.skip_declaration();
+            report(&mut self.mistakes, [*problem]);
+            self.skip_declaration(true);
         }
-        Ok(())
     }
 
-    /// Goes back to the token with this number, the start of something with a mistake.
-    fn go_back(&mut self, start: usize, problem: Box<Problem>) -> Read<Problem> {
-        self.in_vain += self.text.cursor.index() - start;
-        if self.in_vain > MAX_IN_VAIN {
-            return Err(problem);
+    /// Skips the rest of a body, with its closing brace.
+    fn skip_body(&mut self) {
+        while !self.peek().is("}") && self.peek().kind != Kind::End {
+            if self.peek().is("{") {
+                self.text.cursor.skip_brackets();
+            } else {
+                self.next();
+            }
         }
-        self.text.cursor.rewind(start);
-        Ok(*problem)
+        self.next();
     }
 
-    /// Skips a declaration up to its semicolon, or a function up to the end of its body. It also ends before a type, since
-    /// a macro needs no semicolon.
-    fn skip_declaration(&mut self) {
-        let (is_type, start) = (self.declares_a_type(), self.text.cursor.index());
+    /// Skips a declaration, which may be that of a type, up to its semicolon, or a function up to the end of its body. It also
+    /// ends before a type, since a macro needs no semicolon.
+    fn skip_declaration(&mut self, is_type: bool) {
+        let start = self.text.cursor.index();
         let mut has_value = false;
         loop {
             let token = self.peek();

@@ -12,8 +12,9 @@ use dtype_runtime::{Error, Type};
 use super::calls::{self, Argument, Constructor};
 use super::fields::FieldNames;
 use super::hints;
-use super::names::{self, nearest};
+use super::names;
 use super::tree::{Call, Expression, Node, Operator, Program};
+use crate::names::nearest;
 use crate::problem::{Problem, quoted};
 
 /// The maximum number of mistakes to report.

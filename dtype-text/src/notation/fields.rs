@@ -5,7 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use dtype_npy::{DateUnit, Dtype};
-use dtype_runtime::types::{Argument, Combiner};
+use dtype_runtime::outline::{Names, Outline, Parts};
+use dtype_runtime::types::{Combiner, Member};
 use dtype_runtime::{Basic, Error, Type};
 
 use super::restriction::Restriction;
@@ -128,20 +129,17 @@ impl FieldNames {
 
     /// The members of a type with their names, if it is a structure.
     pub fn members(&self, ty: &Type) -> Option<Vec<Block>> {
-        let call = ty.call().filter(|call| call.combiner == Combiner::Structure)?;
-        let [Argument::Counts(lengths), Argument::Offsets(displacements), _] = &*call.arguments
-        else {
+        let Parts::Members(members, Names::Numbers) = Outline::Type(ty).parts() else {
             return None;
         };
         let names = self.of(ty).unwrap_or(&[]).iter().cloned().chain(std::iter::repeat(None));
-        let members = call.types().zip(&**lengths).zip(&**displacements).zip(names);
-        let members = members.map(|(((ty, length), displacement), name)| Block {
+        let block = |(member, name): (&Member, _)| Block {
             name,
-            length: *length,
-            displacement: *displacement,
-            ty: Type::clone(ty),
-        });
-        Some(members.collect())
+            length: member.blocklength,
+            displacement: member.displacement,
+            ty: member.ty.clone(),
+        };
+        Some(members.iter().zip(names).map(block).collect())
     }
 
     /// Adds the name of a struct.

@@ -1,16 +1,13 @@
-//! The names of the predefined datatypes, and a search for the name that was probably meant.
+//! The names of the predefined datatypes in the notation.
 
 use dtype_runtime::types::{Named, Pair};
 use dtype_runtime::{Basic, Type};
 
+use crate::names::{ISIZE, USIZE, usual_in_c};
+
 /// The names of a pointer's width.
 const POINTERS: &[(&str, Basic)] =
     &[("size_t", USIZE), ("ptrdiff_t", ISIZE), ("usize", USIZE), ("isize", ISIZE)];
-
-/// The integer of a pointer's width without a sign: Rust's `usize` becomes this.
-pub const USIZE: Basic = if Basic::Aint.size() == 8 { Basic::U64 } else { Basic::U32 };
-/// The integer of a pointer's width with a sign: Rust's `isize` becomes this.
-pub const ISIZE: Basic = if Basic::Aint.size() == 8 { Basic::I64 } else { Basic::I32 };
 
 /// The names of the markers, in addition to the MPI names.
 const MARKERS: &[(&str, Named)] = &[
@@ -37,11 +34,9 @@ pub(super) fn find(name: &str) -> Option<Type> {
     named.or_else(|| Named::from_mpi_name(name)).map(Named::datatype)
 }
 
-/// The C names, with the words in the usual order.
+/// The C names, and those of a pointer's width.
 fn c_names() -> impl Iterator<Item = (&'static str, Basic)> {
-    let all = Basic::ALL.iter();
-    let all = all.flat_map(|basic| basic.c_names().iter().map(|name| (*name, *basic)));
-    all.chain(POINTERS.iter().copied())
+    usual_in_c().chain(POINTERS.iter().copied())
 }
 
 /// Every name of a predefined datatype.
@@ -54,45 +49,10 @@ pub fn all() -> impl Iterator<Item = &'static str> {
     rust.chain(c).chain(mpi).chain(pairs).chain(markers)
 }
 
-/// The name that was probably meant: the one with the fewest letters to change, if they are few.
-///
-/// ```
-/// # use dtype_text::notation::nearest;
-/// assert_eq!(nearest("vectr", ["hvector", "vector"].into_iter()), Some("vector"));
-/// assert_eq!(nearest("mpi_double", ["MPI_DOUBLE"].into_iter()), Some("MPI_DOUBLE"));
-/// assert_eq!(nearest("zebra", ["vector"].into_iter()), None);
-/// ```
-pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    /// Longer words are not treated as misspelt names.
-    const LONGEST: usize = 64;
-    if name.len() > LONGEST {
-        return None;
-    }
-    let lower = name.to_lowercase();
-    let letters = |word: &str| {
-        let mut letters: Vec<char> = word.chars().collect();
-        letters.sort_unstable();
-        letters
-    };
-    let given = letters(&lower);
-    let most = (name.chars().count() / 3).max(1);
-    candidates
-        .map(|candidate| {
-            let other = candidate.to_lowercase();
-            let distance = strsim::damerau_levenshtein(&lower, &other);
-            let same = lower.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
-            // Among equally similar names, prefers one with the same letters in another order, or with the same beginning.
-            let likely = (letters(&other) == given, same);
-            (distance, std::cmp::Reverse(likely), candidate)
-        })
-        .filter(|(distance, ..)| *distance <= most)
-        .min_by_key(|(distance, likely, _)| (*distance, *likely))
-        .map(|(.., candidate)| candidate)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::names::nearest;
 
     #[test]
     fn every_name_is_found_and_is_what_it_says() {

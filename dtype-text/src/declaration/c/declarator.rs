@@ -124,9 +124,7 @@ impl<'s> Reader<'s, '_> {
         }
         let value = self.constant();
         if value.is_err() {
-            while !matches!(self.peek().text, "]" | ";" | "}") && self.peek().kind != Kind::End {
-                self.next();
-            }
+            self.skip_to(&["]", ";", "}"]);
         }
         let close = self.text.cursor.expect("]")?;
         match value.map(u64::try_from) {

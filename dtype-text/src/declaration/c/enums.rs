@@ -1,9 +1,10 @@
 //! Enums in C.
 
-use dtype_runtime::Basic;
-use dtype_runtime::basic::Kind as Values;
+use std::ops::Range;
 
-use super::super::layout::{Layout, wrong};
+use dtype_runtime::Basic;
+
+use super::super::layout::{Base, Layout, wrong};
 use super::specifiers::Head;
 use super::{Named, Read, Reader, by_compiler};
 use crate::problem::Problem;
@@ -17,47 +18,18 @@ impl<'s> Reader<'s, '_> {
             return Ok(self.tag("enum", name));
         }
         self.next();
-        // The least and the greatest value.
-        let (mut values, mut next) = ((0, 0), Some(0));
-        let mut problem = None;
-        while self.text.cursor.take("}").is_none() {
-            let constant = self.peek();
-            if constant.kind != Kind::Word {
-                return Err(self.unexpected("a name or `}`"));
-            }
-            self.next();
-            self.attributes(true)?;
-            if self.text.cursor.take("=").is_some() {
-                next = match self.constant() {
-                    Ok(value) => Some(value),
-                    Err(mistake) => {
-                        problem = problem.or(Some(mistake));
-                        self.skip_value();
-                        None
-                    }
-                };
-            }
-            if let Some(number) = next {
-                values = (number.min(values.0), number.max(values.1));
-                self.values.insert(constant.text, number);
-            } else {
-                self.values.remove(constant.text);
-            }
-            next = next.map(|number| number + 1);
-            if self.text.cursor.take(",").is_none() && !self.peek().is("}") {
-                return Err(self.unexpected("`,` or `}`"));
-            }
+        let mut base = Ok(Layout::basic(Basic::Int));
+        if let Err(problem) = self.constants(&mut base) {
+            base = base.and(wrong(*problem));
+            self.skip_body();
         }
         attributes.join(self.attributes(false)?, &span);
-        let integer = integer(values).filter(|_| !attributes.has_effect());
-        let base = match (problem.or(attributes.problem), integer) {
-            (Some(problem), _) => wrong(*problem),
-            (None, Some(basic)) => Ok(Layout::basic(basic)),
-            (None, None) => {
-                let problem = Problem::new("the integer of this enum is unknown", span.clone(), "");
-                wrong(by_compiler(problem))
-            }
-        };
+        if let Some(problem) = attributes.problem.take() {
+            base = base.and(wrong(*problem));
+        }
+        if attributes.has_effect() {
+            base = base.and(unknown(span.clone()));
+        }
         let named = Named::of(base, span);
         if let Some(Token { text, .. }) = name {
             self.tags.insert(text, named.clone());
@@ -65,9 +37,46 @@ impl<'s> Reader<'s, '_> {
         Ok(named)
     }
 
-    /// Skips a value that is not understood.
-    fn skip_value(&mut self) {
-        while !matches!(self.peek().text, "," | "}" | ";") && self.peek().kind != Kind::End {
+    /// Reads the constants, up to the closing brace.
+    fn constants(&mut self, base: &mut Base) -> Read<()> {
+        let mut next = Some(0_i128);
+        while self.text.cursor.take("}").is_none() {
+            let constant = self.peek();
+            if constant.kind != Kind::Word {
+                return Err(self.unexpected("a name or `}`"));
+            }
+            self.next();
+            self.attributes(true)?;
+            let mut refuse = |other: Base| {
+                if base.is_ok() {
+                    *base = other;
+                }
+            };
+            if self.text.cursor.take("=").is_some() {
+                next = self.constant().map_err(|mistake| refuse(wrong(*mistake))).ok();
+                if next.is_none() {
+                    self.skip_to(&[",", "}", ";"]);
+                }
+            }
+            match next {
+                Some(number) => drop(self.values.insert(constant.text, number)),
+                None => drop(self.values.remove(constant.text)),
+            }
+            // With other constants, compilers choose other integers.
+            if next.is_some_and(|number| i32::try_from(number).is_err()) {
+                refuse(unknown(constant.span()));
+            }
+            next = next.map(|number| number + 1);
+            if self.text.cursor.take(",").is_none() && !self.peek().is("}") {
+                return Err(self.unexpected("`,` or `}`"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Skips the rest of a value that is not understood, up to one of these signs.
+    pub(super) fn skip_to(&mut self, ends: &[&str]) {
+        while !ends.contains(&self.peek().text) && self.peek().kind != Kind::End {
             if self.peek().is("(") {
                 self.text.cursor.skip_brackets();
             } else {
@@ -77,16 +86,8 @@ impl<'s> Reader<'s, '_> {
     }
 }
 
-/// The integer of an enum: `int` if that has its values, as in GCC.
-fn integer((least, greatest): (i128, i128)) -> Option<Basic> {
-    let all = [Basic::Int, Basic::Unsigned, Basic::Long, Basic::UnsignedLong];
-    all.into_iter().find(|basic| {
-        let bits = basic.size() * 8;
-        let (low, high) = if basic.kind() == Values::Unsigned {
-            (0, (1_i128 << bits) - 1)
-        } else {
-            (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1)
-        };
-        low <= least && greatest <= high
-    })
+/// The mistake of an enum that is no `int`.
+fn unknown(at: Range<usize>) -> Base {
+    let message = "the integer of this enum is unknown";
+    wrong(by_compiler(Problem::new(message, at, "")))
 }

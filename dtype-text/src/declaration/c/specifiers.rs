@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::super::layout::{Base, Layout, NoData, foreign, wrong};
 use super::attributes::Attributes;
-use super::names::{self, Words};
 use super::{CPP, Named, Read, Reader, by_compiler, cpp};
+use crate::names::{self, Words};
 use crate::problem::{Problem, quoted};
 use crate::token::{Kind, Token};
 
@@ -114,7 +114,7 @@ impl<'s> Reader<'s, '_> {
         if let Some(named) = self.alias(word) {
             return named;
         }
-        if let Some(basic) = names::header(word) {
+        if let Some(basic) = names::of_c(word) {
             return Named::of(Ok(Layout::basic(basic)), token.span());
         }
         let problem =
@@ -134,7 +134,7 @@ impl<'s> Reader<'s, '_> {
             wrong(mistake.clone())
         } else {
             let known = self.types.keys().copied();
-            let near = self.hints.nearest(word, known, names::all().map(|name: &str| name));
+            let near = self.hints.nearest(word, known, names::all_in_c().map(|(name, _)| name));
             wrong(match near {
                 Some(near) => problem.help(format!("did you mean `{near}`?")).instead(near),
                 None => by_compiler(problem),

@@ -62,10 +62,13 @@ impl<'s> Reader<'s, '_> {
                 self.place(body, attributes, end, &span)
             }
             Err(problem) => {
-                let problem = self.go_back(start, problem)?;
-                self.text.cursor.skip_brackets();
+                if self.text.cursor.index() == start {
+                    self.text.cursor.skip_brackets();
+                } else {
+                    self.skip_body();
+                }
                 self.attributes(false)?;
-                wrong(problem)
+                wrong(*problem)
             }
         };
         Ok(self.declare(name, span, base))
@@ -104,6 +107,9 @@ impl<'s> Reader<'s, '_> {
             let problem = Problem::new(message, span.clone(), "again");
             base = wrong(by_compiler(problem.and(before.span.clone(), "declared here first")));
         }
+        if let Some(name) = &name {
+            base = base.map(|layout| layout.named(name.text));
+        }
         let declared = Some(self.declared.len());
         self.declared.push(Declared {
             name: name.map_or_else(String::new, |name| name.text.to_owned()),
@@ -130,7 +136,7 @@ impl<'s> Reader<'s, '_> {
                     return Ok(body);
                 }
                 (Kind::Sign, ";") => drop(self.next()),
-                (Kind::Word, "_Static_assert" | "static_assert") => self.skip_declaration(),
+                (Kind::Word, "_Static_assert" | "static_assert") => self.skip_declaration(false),
                 (Kind::Word, word)
                     if CPP.contains(&word) && !self.types.contains_key(word) && !next.is(";") =>
                 {

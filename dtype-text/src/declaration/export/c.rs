@@ -8,17 +8,18 @@ use dtype_runtime::basic::Kind;
 
 use super::definition::{Declarations, Definition, Enumeration, Target};
 use super::identifier::{self, Scope};
+use crate::names::in_c;
 use crate::notation::Parsed;
 
 pub(super) const LANGUAGE: Target =
-    Target { name: "C", basic, is_reserved: is_keyword, is_taken: is_keyword };
+    Target { name: "C", basic: in_c, is_reserved: is_keyword, is_taken: is_keyword };
 
 /// For records that came from a peer: C does not check that a `bool` is 0 or 1, and any other number would be undefined
 /// behaviour.
 pub(super) const OF_PEERS: Target = Target { basic: basic_of_peers, ..LANGUAGE };
 
-fn basic_of_peers(it: Basic) -> Option<String> {
-    basic(if it.kind() == Kind::Logical && it.size() == 1 { Basic::U8 } else { it })
+fn basic_of_peers(it: Basic) -> Option<&'static str> {
+    in_c(if it.kind() == Kind::Logical && it.size() == 1 { Basic::U8 } else { it })
 }
 
 /// The words that are not names in C or in C++.
@@ -87,20 +88,6 @@ const HEADERS: &[(&str, &str)] = &[
     ("MPI_Offset", "mpi.h"),
     ("MPI_Count", "mpi.h"),
 ];
-
-/// The type for a basic datatype.
-fn basic(basic: Basic) -> Option<String> {
-    let name = match (basic, basic.kind()) {
-        // A Fortran logical has the same bytes.
-        (Basic::Logical, _) => Some("int32_t"),
-        // Not every compiler has a type for bf16.
-        (Basic::Bf16, _) => Some("uint16_t"),
-        (_, Kind::Bytes) => Some("unsigned char"),
-        // Types of Fortran and C++ become the C types with the same signature.
-        _ => [basic, basic.canonical()].iter().find_map(|it| it.c_names().first().copied()),
-    };
-    name.map(str::to_owned)
-}
 
 /// The header.
 pub(super) fn write(all: &Declarations) -> String {

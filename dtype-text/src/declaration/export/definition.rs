@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use dtype_runtime::basic::Kind;
-use dtype_runtime::types::{Argument, Call, Combiner, Entry, Named};
+use dtype_runtime::outline::{Names, Outline, Parts, Repetition};
+use dtype_runtime::types::{Combiner, Entry, Member};
 use dtype_runtime::{Basic, Type};
 
 use super::ExportError;
@@ -17,7 +18,7 @@ const MAX_FIELDS: usize = 4096;
 pub(super) struct Target {
     pub(super) name: &'static str,
     /// The type for a basic datatype, if there is one.
-    pub(super) basic: fn(Basic) -> Option<String>,
+    pub(super) basic: fn(Basic) -> Option<&'static str>,
     /// Whether a word cannot be a name.
     pub(super) is_reserved: fn(&str) -> bool,
     /// Whether a word cannot be a name even with an escape.
@@ -75,6 +76,14 @@ struct Shape {
     /// In bytes, of the whole array.
     size: u64,
     align: u64,
+}
+
+impl Shape {
+    /// An array of this many of these.
+    fn array(mut self, length: u64) -> Self {
+        self.lengths.insert(0, length);
+        Self { size: self.size.saturating_mul(length), ..self }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -190,30 +199,23 @@ impl Builder<'_> {
 
     /// The type of a field called `name`.
     fn shape(&mut self, ty: &Type, name: &str) -> Result<Shape, ExportError> {
-        if let Some(Named::Basic(basic)) = ty.named() {
-            let bytes = basic.size() as u64;
-            let align = basic.align() as u64;
-            return Ok(Shape {
-                element: Element::Basic(basic),
-                lengths: Vec::new(),
-                size: bytes,
-                align,
-            });
-        }
         let key = ty.as_ptr().addr();
         if let Some(shape) = self.known.get(&key) {
             return Ok(shape.clone());
         }
         check_bounds(ty)?;
-        let call = ty.call();
-        let shape = match call.as_ref().map(|call| (call.combiner, &*call.arguments)) {
-            Some((Combiner::Dup, [Argument::Type(inner)])) => self.shape(inner, name)?,
-            Some((Combiner::Contiguous, [Argument::Count(count), Argument::Type(inner)])) => {
-                let mut shape = self.shape(inner, name)?;
-                shape.lengths.insert(0, *count);
-                shape.size = shape.size.saturating_mul(*count);
-                shape
+        let is_dup = ty.call().is_some_and(|call| call.combiner == Combiner::Dup);
+        let shape = match Outline::Type(ty).parts() {
+            Parts::Leaf(basic) => {
+                let [size, align] = [basic.size(), basic.align()].map(|bytes| bytes as u64);
+                Shape { element: Element::Basic(basic), lengths: Vec::new(), size, align }
             }
+            Parts::Same(Outline::Type(inner)) if is_dup => self.shape(inner, name)?,
+            Parts::Grid {
+                blocks: Repetition { count: 1, .. },
+                block,
+                of: Outline::Type(inner),
+            } => self.shape(inner, name)?.array(block.count),
             _ => match self.blocks(ty)? {
                 None => return Err(Self::no_type(ty)),
                 Some(blocks) => {
@@ -243,58 +245,34 @@ impl Builder<'_> {
 
     /// The blocks that a type consists of; `None` if it is one block as a whole.
     fn blocks(&self, ty: &Type) -> Result<Option<Vec<Block>>, ExportError> {
-        let Some(call) = ty.call() else {
-            return match ty.named() {
-                Some(Named::Pair(_)) => {
-                    let mut runs = self.runs(ty)?;
-                    for (run, name) in runs.iter_mut().zip(["value", "index"]) {
-                        run.name = Some(name.to_owned());
-                    }
-                    Ok(Some(runs))
-                }
-                _ => Ok(None),
-            };
-        };
-        let Call { combiner, arguments } = &call;
-        let is_in_extents =
-            matches!(combiner, Combiner::Vector | Combiner::Indexed | Combiner::IndexedBlock);
-        let block = |length, at: i128, ty: &Type| {
-            block(length, if is_in_extents { at * i128::from(ty.extent()) } else { at }, ty.clone())
-        };
-        let blocks: Vec<Block> = match (combiner, &**arguments) {
-            (Combiner::Dup | Combiner::Contiguous, _) => return Ok(None),
-            (
-                Combiner::Vector | Combiner::Hvector,
-                [
-                    Argument::Count(count),
-                    Argument::Count(length),
-                    Argument::Offset(stride),
-                    Argument::Type(old),
-                ],
-            ) => {
-                self.check_number(*count)?;
-                let at = |i: u64| i128::from(*stride) * i128::from(i);
-                (0..*count).map(|i| block(*length, at(i), old)).collect()
-            }
-            (
-                Combiner::Indexed | Combiner::Hindexed,
-                [Argument::Counts(lengths), Argument::Offsets(displacements), Argument::Type(old)],
-            ) => {
-                let all = lengths.iter().zip(&**displacements);
-                all.map(|(length, at)| block(*length, (*at).into(), old)).collect()
-            }
-            (
-                Combiner::IndexedBlock | Combiner::HindexedBlock,
-                [Argument::Count(length), Argument::Offsets(displacements), Argument::Type(old)],
-            ) => displacements.iter().map(|at| block(*length, (*at).into(), old)).collect(),
-            (Combiner::Structure, _) => self.names.members(ty).unwrap_or_default(),
-            (Combiner::Resized, [Argument::Type(inner), ..]) => match self.blocks(inner)? {
+        let is_dup = ty.call().is_some_and(|call| call.combiner == Combiner::Dup);
+        Ok(Some(match Outline::Type(ty).parts() {
+            Parts::Nothing | Parts::Leaf(_) => return Ok(None),
+            Parts::Same(_) if is_dup => return Ok(None),
+            Parts::Same(Outline::Type(inner)) => match self.blocks(inner)? {
                 Some(blocks) => blocks,
-                None => vec![block(1, 0, inner)],
+                None => vec![block(1, 0, inner.clone())],
             },
+            Parts::Grid { blocks: Repetition { count: 1, .. }, .. } => return Ok(None),
+            Parts::Grid { blocks, block: Repetition { count, .. }, of: Outline::Type(old) } => {
+                self.check_number(blocks.count)?;
+                let at = |i: u64| i128::from(blocks.stride) * i128::from(i);
+                (0..blocks.count).map(|i| block(count, at(i), old.clone())).collect()
+            }
+            Parts::List(list) => {
+                list.blocks().map(|(length, at)| block(length, at, list.old.clone())).collect()
+            }
+            Parts::Members(_, Names::Numbers) => self.names.members(ty).unwrap_or_default(),
+            Parts::Members(members, names) => {
+                let member = |(number, member): (usize, &Member)| Block {
+                    name: Some(names.identifier(number)),
+                    ..block(member.blocklength, member.displacement.into(), member.ty.clone())
+                };
+                members.iter().enumerate().map(member).collect()
+            }
+            // Arrays of several dimensions, and maps, which no type has.
             _ => self.runs(ty)?,
-        };
-        Ok(Some(blocks))
+        }))
     }
 
     fn check_number(&self, number: u64) -> Result<(), ExportError> {
@@ -365,8 +343,7 @@ impl Builder<'_> {
             let numbered = format!("f{number}");
             let mut shape = self.shape(&block.ty, own.as_ref().unwrap_or(&numbered))?;
             if block.length > 1 {
-                shape.lengths.insert(0, block.length);
-                shape.size = shape.size.saturating_mul(block.length);
+                shape = shape.array(block.length);
             }
             let displacement = block.displacement;
             if i128::from(displacement) < end {
@@ -471,7 +448,7 @@ impl Builder<'_> {
         let mut gap = |fields: &mut Vec<Field>, from: u64, to: u64| {
             let name = format!("_pad{gaps}");
             gaps += 1;
-            let (ty, lengths) = (byte.clone(), vec![to - from]);
+            let (ty, lengths) = (byte.to_owned(), vec![to - from]);
             let (rename, is_struct, is_gap) = (None, false, true);
             fields.push(Field { name, rename, ty, is_struct, lengths, offset: from, is_gap });
         };
@@ -484,7 +461,7 @@ impl Builder<'_> {
                 Element::Basic(basic) => {
                     let language = self.target.name;
                     let ty = (self.target.basic)(basic);
-                    (ty.ok_or(ExportError::NoType { basic, language })?, false)
+                    (ty.ok_or(ExportError::NoType { basic, language })?.to_owned(), false)
                 }
                 Element::Struct(index) => (self.declarations.structs[index].name.clone(), true),
             };

@@ -8,6 +8,7 @@ use dtype_npy::{DateUnit, Dtype, DtypeField, Kind};
 use super::ExportError;
 use super::identifier::{self, Scope};
 use super::rust;
+use crate::names::in_rust;
 use crate::notation::Stored;
 
 /// The maximum number of fields in all structs together.
@@ -154,7 +155,7 @@ impl Writer {
                     ('c', _) => self.features.insert("num-complex"),
                     _ => false,
                 };
-                dtype.basic().and_then(rust::basic).filter(|name| name != "f128")
+                dtype.basic().and_then(in_rust).map(str::to_owned)
             }
             _ => None,
         })

@@ -3,13 +3,17 @@
 use std::fmt::Write;
 
 use dtype_runtime::Basic;
-use dtype_runtime::basic::Kind;
 
 use super::definition::{Declarations, Definition, Target};
 use super::identifier;
+use crate::names::in_rust;
 
-pub(super) const LANGUAGE: Target =
-    Target { name: "Rust", basic, is_reserved: is_reserved_type, is_taken: is_never_a_name };
+pub(super) const LANGUAGE: Target = Target {
+    name: "Rust",
+    basic: in_rust,
+    is_reserved: is_reserved_type,
+    is_taken: is_never_a_name,
+};
 
 /// Whether a word is a name only as `r#word`, or no name at all.
 fn is_keyword(word: &str) -> bool {
@@ -31,21 +35,6 @@ fn is_reserved_type(word: &str) -> bool {
             word,
             "Clone" | "Copy" | "Debug" | "PartialEq" | "std" | "num_complex" | "half" | "f128"
         )
-}
-
-/// The type for a basic datatype.
-pub(super) fn basic(basic: Basic) -> Option<String> {
-    let name = match (basic, basic.kind(), basic.size()) {
-        // The same bytes.
-        (Basic::Logical, ..) => Some("i32"),
-        (Basic::Aint, ..) => Some("isize"),
-        (Basic::WideChar, _, 4) => Some("u32"),
-        (Basic::WideChar, ..) => Some("u16"),
-        (_, Kind::Bytes, 1) => Some("u8"),
-        // Types of Fortran and C++ become the Rust types with the same signature.
-        _ => [basic, basic.canonical()].iter().find_map(|it| it.rust_names().first().copied()),
-    };
-    name.map(str::to_owned)
 }
 
 /// The items.

@@ -8,7 +8,8 @@ use syn::spanned::Spanned;
 use syn::{Attribute, LitInt, Meta, Path, Token, parenthesized, token};
 
 use super::super::layout::MAX_ALIGN;
-use super::{Form, Read, name_of, names, range};
+use super::{Form, Read, name_of, range};
+use crate::names;
 use crate::problem::{Problem, quoted};
 
 /// The effect of an item's attributes on its layout.
@@ -145,8 +146,8 @@ pub(super) fn representation(attributes: &[Attribute]) -> Read<Representation> {
                 ("packed", number) => all.packed = Some(number.unwrap_or(1)),
                 ("align", Some(number)) => all.align = all.align.max(Some(number)),
                 ("Rust", _) => {}
-                (name, _) if names::primitive(name).is_some() => {
-                    all.integer = names::primitive(name);
+                (name, _) if names::of_rust(name).is_some() => {
+                    all.integer = names::of_rust(name);
                 }
                 (name, _) => {
                     let message = format!("unknown representation {}", quoted(name));

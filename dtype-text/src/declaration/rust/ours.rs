@@ -9,7 +9,8 @@ use syn::{Expr, ExprPath, GenericArgument, Type};
 
 use super::super::Form;
 use super::super::layout::{Base, Layout, Member, NoData, Placement, foreign, structure};
-use super::{Reader, names, refused};
+use super::{Reader, refused};
+use crate::names;
 use crate::notation::{FieldNames, Meaning, Restriction};
 
 /// The field of a record: its name, its elements and the lengths of its array.
@@ -297,9 +298,9 @@ fn glam(name: &str) -> Option<(Basic, u64)> {
         "I" => Basic::I32,
         "U" => Basic::U32,
         "B" => Basic::Bool,
-        "ISize" => names::primitive("isize")?,
-        "USize" => names::primitive("usize")?,
-        other => names::primitive(&other.to_lowercase())?,
+        "ISize" => names::of_rust("isize")?,
+        "USize" => names::of_rust("usize")?,
+        other => names::of_rust(&other.to_lowercase())?,
     };
     let length = match (kind, name[at + kind.len()..].trim_end_matches('A')) {
         ("Vec", n @ ("2" | "3" | "4")) => n.parse().ok()?,
@@ -339,7 +340,7 @@ fn nalgebra(name: &str) -> Option<(u64, u64)> {
 fn in_bytes(name: &str) -> Option<Basic> {
     const NAMES: [&str; 12] =
         ["U16", "U32", "U64", "U128", "Usize", "I16", "I32", "I64", "I128", "Isize", "F32", "F64"];
-    NAMES.contains(&name).then(|| names::primitive(&name.to_lowercase())).flatten()
+    NAMES.contains(&name).then(|| names::of_rust(&name.to_lowercase())).flatten()
 }
 
 /// Whether the most significant byte is first, by the name of a byte order or of a module of `zerocopy`.

@@ -9,7 +9,8 @@ use syn::{GenericArgument, PathArguments, Type, TypePath};
 use super::super::layout::{Base, Layout, foreign, wrong};
 use super::super::{Form, MAX_NESTING};
 use super::items::Kind;
-use super::{Reader, name_of, names, range, refused};
+use super::{Reader, name_of, range, refused};
+use crate::names;
 use crate::notation::Restriction;
 use crate::problem::{Problem, quoted};
 
@@ -86,7 +87,7 @@ impl Reader<'_> {
             }
             return base;
         }
-        if let Some(basic) = names::primitive(&name) {
+        if let Some(basic) = names::of_rust(&name) {
             return Ok(match name.strip_prefix("NonZero") {
                 Some(_) => {
                     let of = format!("NonZero<{}>", basic.name());
@@ -98,7 +99,7 @@ impl Reader<'_> {
         if let Some(known) = self.accepted(&path, &arguments) {
             return known;
         }
-        match names::foreign(&name) {
+        match elsewhere(&name) {
             Some((what, help)) => foreign(what, help),
             None => self.unknown(&name, span),
         }
@@ -118,10 +119,40 @@ impl Reader<'_> {
     fn unknown(&mut self, name: &str, span: Range<usize>) -> Base {
         let problem = Problem::new(format!("unknown type {}", quoted(name)), span, "unknown name");
         let declared = self.items.keys().map(String::as_str);
-        let near = self.hints.nearest(name, declared, names::all().map(|name: &str| name));
+        let near = self.hints.nearest(
+            name,
+            declared,
+            names::all_in_rust().map(|(name, _)| name).filter(|name| !name.contains('<')),
+        );
         wrong(match near {
             Some(near) => problem.help(format!("did you mean `{near}`?")).instead(near),
             None => problem.help("add its declaration to the text"),
         })
     }
+}
+
+/// Types that keep their data elsewhere, or whose layout is not fixed: a description of each, and what to write instead.
+fn elsewhere(name: &str) -> Option<(&'static str, &'static str)> {
+    Some(match name {
+        "Vec" | "VecDeque" | "SmallVec" => (
+            "a `Vec`, whose elements are elsewhere in memory",
+            "write `FixedVec` or an array, or describe the elements by a type of their own",
+        ),
+        "String" | "str" | "CString" | "OsString" | "PathBuf" => (
+            "a string, whose bytes are elsewhere in memory",
+            "write `FixedStr<32>`, or an array of bytes, such as `[u8; 32]`",
+        ),
+        "Box" | "Rc" | "Arc" | "Cow" | "NonNull" => {
+            ("a pointer", "what it points to is not part of the struct: write that type itself")
+        }
+        "HashMap" | "BTreeMap" | "HashSet" | "BTreeSet" => (
+            "a collection, whose elements are elsewhere in memory",
+            "describe its entries by a type of their own",
+        ),
+        "Option" | "Result" => (
+            "an enum whose layout is not fixed",
+            "write `Maybe`, or the value and beside it a `bool` that says whether there is one",
+        ),
+        _ => return None,
+    })
 }

@@ -4,9 +4,9 @@ use dtype_runtime::types::call::{ArgumentKind, Parameter};
 use dtype_runtime::types::{Distribution, Order};
 
 use super::super::calls::{Argument, expected};
-use super::super::names::nearest;
 use super::super::tree::{Expression, Node};
 use super::Evaluator;
+use crate::names::nearest;
 use crate::problem::Problem;
 
 impl Evaluator<'_> {

@@ -139,6 +139,21 @@ fn what_a_compiler_reads() {
             ("struct P { int x[|1 / 0|]; };", "the value of this is unknown", line),
             ("struct P { int x[|1 - 2u|]; };", "the value of this is unknown", line),
             ("struct P { int x[|-|1u]; };", "expected a number, found `-`", line),
+            (
+                "enum E { A = 1 |FOO| }; struct P { enum E e; };",
+                "expected `,` or `}`, found `FOO`",
+                "",
+            ),
+            (
+                "struct P { char c; enum { A __attribute__((|}| e; };\nstruct Q { struct P p; };",
+                "expected `)`, found `}`",
+                "",
+            ),
+            (
+                "enum E { A = 1, |B| = 0x80000000 }; struct P { enum E e; };",
+                "the integer of this enum is unknown",
+                line,
+            ),
             ("struct P { int x[3 |>| 2]; };", "the operator `>` is not evaluated", line),
             ("struct P { int x[|sizeof|(int)]; };", "the value of `sizeof` is unknown", line),
             ("struct P { alignas(|double|) int x; };", "this alignment is not supported", line),
@@ -300,6 +315,22 @@ fn in_attributes_of_rust() {
             (
                 "#[repr(C)] #[dtype(name = \"Q\", |ub| = 64)] struct P { x: f64 }",
                 "the attribute `ub` is not supported",
+                "",
+            ),
+            (
+                "#[repr(C)] struct P { #[dtype(|skpi|)] x: f64 }",
+                "unknown word `skpi`; on a field, the words are `default`, `lb`, `rename = \"name\"`, `skip`, `ub`, `with = \
+                 path::to::Description`",
+                "",
+            ),
+            (
+                "#[repr(C)] #[dtype(|skip|)] struct P { x: f64 }",
+                "`skip` belongs on a field, not on a struct",
+                "",
+            ),
+            (
+                "#[repr(u8)] enum E { #[dtype(|tag| = 3)] A } #[repr(C)] struct P { e: E }",
+                "unknown word `tag`; on a variant, the only word is `rename = \"name\"`",
                 "",
             ),
             (
