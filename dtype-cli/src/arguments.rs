@@ -40,13 +40,26 @@ pub(crate) struct Arguments {
     /// When to use colours. `auto` is on a terminal, unless the environment variable `NO_COLOR` is set.
     #[arg(long, alias = "color", global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub(crate) colour: ColorChoice,
+    /// How to print mistakes on standard error.
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "FORM")]
+    pub(crate) errors: ErrorForm,
     /// The language of TYPE, or of both types of `compare`. By default, it is recognized by the file's name or the first words.
     #[arg(long, global = true, value_parser = language(), value_name = "LANGUAGE")]
     pub(crate) from: Option<Language>,
-    /// Leave members that are not data, such as pointers, unions and bit-fields, out of a struct from debug information, and
-    /// name them on standard error.
+    /// Where values are moved or a datatype is written, leave members that are not data, such as pointers, unions and bit-fields,
+    /// out of a struct from debug information, and name them on standard error.
     #[arg(long, global = true)]
     pub(crate) skip: bool,
+}
+
+/// The forms in which mistakes are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ErrorForm {
+    /// For people, with the lines of the text.
+    #[default]
+    Text,
+    /// For editors: a JSON object on a line for each mistake, with its place in the text.
+    Json,
 }
 
 /// Reads the name of a language.
@@ -101,11 +114,12 @@ pub(crate) enum Command {
     ///
     /// The exit status is 0 if all frames are complete and hold the records of TYPE, 1 if not, and 2 on failure.
     Frame(Frame),
-    /// Compare two types: signature, size, bounds, type map.
+    /// Compare two types by their fields, or all types of two programs.
     ///
     /// The exit status is 0 if a message can be sent as one and received as the other, 1 if it cannot, and 2 on
     /// failure. With `--memory`, it is 0 if the memory of one can be read as the other, such as that of a struct in C and
-    /// in Rust.
+    /// in Rust. For structs with members that are no data, it is 0 if all members have the same names, places and types.
+    /// For two programs or libraries, as `dtype compare old.so new.so`, it is 1 if a type changed or was removed.
     #[command(visible_alias = "diff")]
     Compare(Compare),
     /// Explain the notation of types.
@@ -193,6 +207,13 @@ pub(crate) struct Show {
     pub(crate) packed: bool,
 }
 
+impl Show {
+    /// Whether the form shows all members, with those that are not data.
+    pub(crate) fn looks(&self) -> bool {
+        self.json || matches!(self.form, Form::Diagram | Form::Svg | Form::Json)
+    }
+}
+
 /// Print numbers.
 #[derive(Args, Debug)]
 pub(crate) struct Info {
@@ -202,12 +223,56 @@ pub(crate) struct Info {
     /// As JSON.
     #[arg(long)]
     pub(crate) json: bool,
-    /// For all structs in an object file, list how much another order of their fields would save, the greatest saving first.
+    /// Print the numbers of the packed bytes: the values one after another, in the order of the declaration.
+    #[arg(long, conflicts_with = "Listing")]
+    pub(crate) packed: bool,
+    /// List the structs of the program that have `PROGRAM:NAME` among their members.
+    #[arg(long, conflicts_with = "packed")]
+    pub(crate) uses: bool,
+    /// What the list of the structs in an object file has.
+    #[command(flatten)]
+    pub(crate) listing: Listing,
+}
+
+/// Which structs of an object file are listed, and in which order.
+#[derive(Args, Clone, Debug, Default)]
+#[group(id = "Listing", multiple = true)]
+#[command(next_help_heading = "List of the structs in an object file")]
+pub(crate) struct Listing {
+    /// List what another order of the fields would save, without those that save nothing.
     #[arg(long)]
     pub(crate) reorder: bool,
-    /// Print the numbers of the packed bytes: the values one after another, in the order of the declaration.
-    #[arg(long, conflicts_with = "reorder")]
-    pub(crate) packed: bool,
+    /// Only those whose names contain this text.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) name: Option<String>,
+    /// Only those in this namespace or module.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) namespace: Option<String>,
+    /// Only those that are declared in a file whose path contains this text.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) file: Option<String>,
+    /// Only those that lose, or with `--reorder` save, at least as many bytes.
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) least: Option<u64>,
+    /// The order: by default the greatest loss first, or with `--reorder` the greatest saving.
+    #[arg(long, value_enum, value_name = "BY")]
+    pub(crate) sort: Option<SortBy>,
+    /// Also those of the standard library and of the compiler, such as closures.
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+/// The order of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SortBy {
+    /// The greatest loss first.
+    Padding,
+    /// The greatest saving by another order of the fields first.
+    Saves,
+    /// The largest first.
+    Size,
+    /// By name.
+    Name,
 }
 
 /// How values are represented in packed bytes.

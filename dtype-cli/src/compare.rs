@@ -1,6 +1,8 @@
 //! `dtype compare`: the differences between two types.
 
+mod fields;
 mod memory;
+mod programs;
 
 use std::io::Write;
 
@@ -9,10 +11,12 @@ use dtype_runtime::{Basic, Type};
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::field_paths::FieldPaths;
+use crate::field_paths;
 use crate::{info, json};
 use dtype_text::notation::Parsed;
 use dtype_text::printable::printable;
+use fields::Change;
+pub(crate) use programs::Programs;
 
 /// The maximum number of type map elements to compare.
 const MAX_ELEMENTS: u64 = 1 << 24;
@@ -35,6 +39,12 @@ pub(crate) struct Comparison {
     same_names: Option<bool>,
     /// The fields with different names.
     names: Vec<Names>,
+    /// The fields that were added, removed, moved, renamed or given another type; `None` if one of the types has no named fields,
+    /// or too many.
+    changes: Option<Vec<Change>>,
+    /// Whether members that are no data are compared, too.
+    #[serde(skip)]
+    is_layout: bool,
     /// The first difference between their type maps, or in memory, if that is compared.
     first_difference: Option<Difference>,
     a: json::Numbers,
@@ -98,12 +108,20 @@ impl Comparison {
             same_bounds,
             same_type_map,
             same_memory,
+            changes: fields::of_types(a_parsed, b_parsed),
+            is_layout: is_layout(a_parsed) || is_layout(b_parsed),
             same_names: names.as_ref().map(Vec::is_empty),
             names: names.unwrap_or_default(),
             first_difference,
             a: json::Numbers::of(a_parsed),
             b: json::Numbers::of(b_parsed),
         }
+    }
+
+    /// Whether all members of two structs are the same, if some of them are no data.
+    pub(crate) fn same_layout(&self) -> Option<bool> {
+        let is_same = self.changes.as_ref().is_some_and(Vec::is_empty);
+        self.is_layout.then_some(is_same && self.same_bounds)
     }
 
     /// Prints the result as text.
@@ -113,7 +131,9 @@ impl Comparison {
         b: &Parsed,
         out: &mut impl Write,
     ) -> Result<(), Failure> {
-        let lines = info::lines(a).into_iter().zip(info::lines(b));
+        let numbers =
+            |one| if self.is_layout { info::layout(one) } else { info::lines(one).into() };
+        let lines = numbers(a).into_iter().zip(numbers(b));
         let lines: Vec<_> = lines.map(|((name, a), (_, b))| (name, a, b)).collect();
         let width = lines.iter().map(|(_, a, _)| a.chars().count()).max().unwrap_or(0);
         for (name, a, b) in &lines {
@@ -122,6 +142,10 @@ impl Comparison {
         }
         writeln!(out)?;
         let verdict = match (self.same_type, self.same_type_map, self.same_signature) {
+            _ if self.same_layout() == Some(true) => {
+                "the same layout: all members have the same names, places and types"
+            }
+            _ if self.is_layout => "different layouts",
             _ if self.same_memory == Some(true) => {
                 "the same memory: values of the same sizes and kinds at the same places"
             }
@@ -140,7 +164,15 @@ impl Comparison {
             }
         };
         writeln!(out, "{verdict}")?;
-        self.print_names(out)?;
+        // Fields that have other names and nothing else are on one line.
+        if self.same_names == Some(false) && !self.is_layout {
+            self.print_names(out)?;
+        } else if self.same_memory.is_none() {
+            fields::print(self.changes.as_deref().unwrap_or_default(), "", out)?;
+        }
+        if self.is_layout {
+            return Ok(());
+        }
         let Some(Difference { element, a, b }) = &self.first_difference else { return Ok(()) };
         let place = |place: &Option<Place>| match place {
             Some(Place { basic, displacement }) => format!("{basic} at {displacement}"),
@@ -180,6 +212,11 @@ impl Comparison {
     }
 }
 
+/// Whether a type has members that are no data.
+fn is_layout(parsed: &Parsed) -> bool {
+    parsed.fields.layout().is_some_and(|layout| !layout.is_data())
+}
+
 /// The names of fields that both types have at the same position, where they differ.
 fn names(a: &Parsed, b: &Parsed) -> Option<Vec<Names>> {
     if a.fields.is_empty() || b.fields.is_empty() {
@@ -196,14 +233,13 @@ fn names(a: &Parsed, b: &Parsed) -> Option<Vec<Names>> {
 
 /// The fields of a type with their paths; `None` if there are too many, or their names are too long.
 fn fields(parsed: &Parsed) -> Option<Vec<(String, Basic)>> {
-    let picture = dtype_show::Diagram::of_type(&parsed.ty, &dtype_show::View::default());
+    let view = dtype_show::View::default();
+    let picture = field_paths::picture(parsed, &view, str::to_owned).ok()?;
     if picture.has_more_fields() {
         return None;
     }
-    let paths = FieldPaths::of_picture(parsed, &picture).ok()?;
-    let fields = paths.into_iter().zip(picture.fields());
-    let fields = fields.filter_map(|(path, field)| Some((path, field.basic?)));
-    Some(fields.map(|(path, basic)| (path, basic.canonical())).collect())
+    let fields = picture.fields_of_datatype().iter();
+    Some(fields.filter_map(|one| Some((one.path.clone(), one.basic?.canonical()))).collect())
 }
 
 /// The result of comparing two type maps.

@@ -9,34 +9,41 @@
 
 mod abbreviations;
 mod basic;
-mod body;
 mod counted;
 mod definitions;
+mod different;
 mod error;
 mod layout;
 mod package;
 mod part;
+mod place;
 mod scopes;
 mod search;
 mod sections;
 mod summary;
+mod type_names;
 mod unit;
+mod variants;
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use dtype_stored::Budget;
 use gimli::constants as dw;
 use object::read::ReadRef;
 
 use crate::value::bytes;
-pub use body::LeftOut;
+use dtype_text::datatype;
 use dtype_text::notation::{Parsed, nearest};
+use dtype_text::structure::What;
 pub use error::Error;
-use layout::{Layouts, Resolved};
+use layout::Layouts;
 use part::{Part, labels};
+pub(crate) use scopes::last_part;
 use search::{Found, Search, search};
 use sections::Sections;
-pub use summary::Summary;
+pub use summary::{Listed, Summary};
 use unit::Headers;
 
 /// The greatest number of types with one name whose members are compared.
@@ -56,15 +63,6 @@ pub struct DebugInfo<'a> {
     part: Option<Part>,
 }
 
-/// A struct, and its members that are not data.
-#[derive(Clone, Debug)]
-pub struct Layout {
-    /// The datatype.
-    pub parsed: Parsed,
-    /// The members that the layout leaves out.
-    pub left_out: Vec<LeftOut>,
-}
-
 impl<'a> DebugInfo<'a> {
     /// Reads the sections that describe types.
     ///
@@ -73,8 +71,21 @@ impl<'a> DebugInfo<'a> {
     /// The file has no debug information, is for another machine, or is damaged. [`Error::Exceeded`] if its sections take more
     /// than [`Budget::for_input`] allows for a file of this length.
     pub fn read(data: impl ReadRef<'a>) -> Result<Self, Error> {
+        Self::read_sections(data, true)
+    }
+
+    /// As [`read`](Self::read), without the names of source files, which take time and memory in a large program.
+    ///
+    /// # Errors
+    ///
+    /// As for [`read`](Self::read).
+    pub fn read_types(data: impl ReadRef<'a>) -> Result<Self, Error> {
+        Self::read_sections(data, false)
+    }
+
+    fn read_sections(data: impl ReadRef<'a>, with_lines: bool) -> Result<Self, Error> {
         let budget = Budget::for_input(data.len().unwrap_or(0));
-        let objects = sections::read(data, &budget)?;
+        let objects = sections::read(data, with_lines, &budget)?;
         Ok(Self { objects, budget, part: None })
     }
 
@@ -95,12 +106,12 @@ impl<'a> DebugInfo<'a> {
         Ok(search)
     }
 
-    /// The layout of the type with a name. The name may start with the namespaces, modules or classes around the type:
-    /// `Cell<double>` and `geo::Cell<double>` are the same type unless there are two with the first name.
+    /// The type with a name: its datatype, and its layout with all members. The name may start with the namespaces, modules or
+    /// classes around the type: `Cell<double>` and `geo::Cell<double>` are the same type unless there are two with the first name.
     ///
     /// # Errors
     ///
-    /// No type has the name, several have it, or the type is not a struct, an enum or a number. [`Error::Exceeded`] as for
+    /// No type has the name, several have it, or the type has no layout, such as a pointer. [`Error::Exceeded`] as for
     /// [`read`](Self::read).
     ///
     /// ```no_run
@@ -108,35 +119,32 @@ impl<'a> DebugInfo<'a> {
     /// let program = std::fs::read("./program").unwrap();
     /// let info = DebugInfo::read(&*program)?;
     /// let particle = info.find("Particle")?;
-    /// println!("{} bytes, every {}", particle.parsed.ty.size(), particle.parsed.ty.extent());
-    /// for member in particle.left_out {
-    ///     println!("{} is {}", member.name, member.what);
+    /// println!("{} bytes of data, every {}", particle.ty.size(), particle.ty.extent());
+    /// for member in particle.fields.layout().iter().flat_map(|layout| &layout.members) {
+    ///     println!("{} is {}", member.label(), member.of.name);
     /// }
     /// # Ok::<(), dtype_cli::debug_info::Error>(())
     /// ```
-    pub fn find(&self, name: &str) -> Result<Layout, Error> {
+    pub fn find(&self, name: &str) -> Result<Parsed, Error> {
         let budget = self.budget.clone();
         let headers = Headers::read(&self.objects, &budget)?;
         let search = self.search(&headers, Some(name))?;
-        let mut layouts = Layouts::new(&headers);
+        let mut layouts = Layouts::new(&headers, true);
         let found = choose(&search, name, &mut layouts);
         budget.check()?;
         let Some(found) = found? else { return Err(not_found(name, &search, &headers)) };
-        let resolved = Resolved::clone(&*layouts.resolve(found.place));
+        let mut resolved = layouts.resolve(found.place);
         budget.check()?;
-        let data = match resolved.data {
-            Ok(data) => data,
-            Err(what) => {
-                let parts = layouts.parts(found);
-                return Err(Error::NoData { name: found.name.clone(), what, parts });
-            }
-        };
-        let mut fields = layouts.names;
-        fields.set_layout(resolved.structure);
-        let parsed = Parsed { ty: data.ty, fields };
-        let mut left_out = resolved.left_out.to_vec();
-        left_out.extend(body::left_out(&resolved.virtuals));
-        Ok(Layout { parsed, left_out })
+        if let What::Structure(structure) = &mut resolved.what {
+            Arc::make_mut(structure).name = Some(found.name.as_str().into());
+        }
+        let no_data =
+            |what: &str| Error::NoData { name: found.name.clone(), what: what.to_owned() };
+        match datatype::of(&resolved) {
+            Ok(Some(parsed)) => Ok(parsed),
+            Ok(None) => Err(no_data(resolved.noun())),
+            Err(error) => Err(no_data(&error.to_string())),
+        }
     }
 
     /// The sizes of all structs, and what padding costs them: the largest loss first.
@@ -145,10 +153,21 @@ impl<'a> DebugInfo<'a> {
     ///
     /// There are no types. [`Error::Exceeded`] as for [`read`](Self::read).
     pub fn types(&self) -> Result<Vec<Summary>, Error> {
+        let mut all: Vec<Summary> = self.structures(false)?.iter().map(Summary::of).collect();
+        all.sort_by_key(|one| Reverse(one.padding));
+        Ok(all)
+    }
+
+    /// All structs, with the names of the types of their members if these are wanted, by name.
+    ///
+    /// # Errors
+    ///
+    /// As for [`types`](Self::types).
+    pub fn structures(&self, with_names: bool) -> Result<Vec<Listed>, Error> {
         let budget = self.budget.clone();
         let headers = Headers::read(&self.objects, &budget)?;
         let search = self.search(&headers, None)?;
-        let mut layouts = Layouts::new(&headers);
+        let mut layouts = Layouts::new(&headers, with_names);
         let mut names: HashMap<&str, Vec<&Found>> = HashMap::new();
         for found in &search.found {
             let is_struct = scopes::is_structure(found.tag) && !found.is_declaration
@@ -162,19 +181,15 @@ impl<'a> DebugInfo<'a> {
             let different = layouts.different(same.into_iter());
             let parts = labels(&different, &headers);
             for (found, part) in different.into_iter().zip(parts) {
-                let resolved = layouts.resolve(found.place);
-                let summary = Summary::of(name, resolved.size, resolved.structure.as_deref());
-                all.push(Summary { part, ..summary });
+                let described = layouts.resolve(found.place);
+                all.push(Listed { name: name.to_owned(), part, described });
             }
         }
         budget.check()?;
         if all.is_empty() {
             return Err(nothing(&search).unwrap_or(Error::NoTypes));
         }
-        all.sort_by(|a, b| {
-            let names = (&a.name, &a.part).cmp(&(&b.name, &b.part));
-            b.padding.cmp(&a.padding).then(names)
-        });
+        all.sort_by(|a, b| (&a.name, &a.part).cmp(&(&b.name, &b.part)));
         Ok(all)
     }
 }

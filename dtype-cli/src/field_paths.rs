@@ -3,13 +3,37 @@
 use std::collections::HashMap;
 
 use dtype_runtime::Type;
-use dtype_show::Diagram;
+use dtype_show::{Diagram, View};
+
+use crate::members;
 
 use dtype_text::notation::{Block, FieldNames, Parsed};
 
 /// The maximum number of bytes of the paths of a type's fields, all together. Each path repeats the names of the
 /// structs around its field, so they can be far longer than the text of the type.
 pub(crate) const MAX_NAME_BYTES: usize = 16 << 20;
+
+/// The picture of a type, with the names of its fields as `shown` writes them, and with the members that are no data. An error is
+/// the number of bytes that names have at most, if these have more.
+pub(crate) fn picture(
+    parsed: &Parsed,
+    view: &View,
+    shown: fn(&str) -> String,
+) -> Result<Diagram, usize> {
+    let layout = parsed.fields.layout();
+    let mut diagram = match layout.and_then(members::others) {
+        Some(others) => Diagram::with_others(&parsed.ty, &others, view),
+        None => {
+            let name = layout.and_then(|layout| layout.name.as_deref());
+            Diagram::of_type(&parsed.ty, view).named(&name.map(shown).unwrap_or_default())
+        }
+    };
+    if !parsed.fields.is_empty() {
+        let mut paths = FieldPaths::of_picture(parsed, &diagram)?.into_iter();
+        diagram.rename_fields(|field| shown(&paths.next().unwrap_or_else(|| field.path.clone())));
+    }
+    Ok(diagram)
+}
 
 /// Translates paths such as `0[].1` to `cells[].mass`.
 pub(crate) struct FieldPaths<'a> {
@@ -25,10 +49,10 @@ impl<'a> FieldPaths<'a> {
     }
 
     /// The paths of a picture's fields, or the number of bytes that they have at most, if they have more.
-    pub(crate) fn of_picture(parsed: &'a Parsed, picture: &Diagram) -> Result<Vec<String>, usize> {
+    fn of_picture(parsed: &'a Parsed, picture: &Diagram) -> Result<Vec<String>, usize> {
         let mut paths = Self::new(parsed);
         let mut left = MAX_NAME_BYTES;
-        let fields = picture.fields().iter().map(|field| {
+        let fields = picture.fields_of_datatype().iter().map(|field| {
             let path = paths.named(&field.path);
             left = left.checked_sub(path.len()).ok_or(MAX_NAME_BYTES)?;
             Ok(path)

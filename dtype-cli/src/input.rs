@@ -8,13 +8,15 @@ use dtype_runtime::representation::ByteOrder;
 use object::read::ReadCache;
 
 use crate::dataset::{self, Columns};
-use crate::debug_info::{DebugInfo, Error, Layout, LeftOut, Summary, is_object};
+use crate::debug_info::{DebugInfo, Error, Listed, is_object};
 use crate::failure::{Failure, shown};
 use crate::npy::{self, Items, MAGIC};
+use crate::separate;
 use dtype_text::declaration::{self, Language, Message};
 use dtype_text::notation::{MAX_LENGTH, Parsed, print_named};
 use dtype_text::printable::{printable, printable_lines};
 use dtype_text::problem::Problem;
+use dtype_text::structure::{Described, Form, Inside, Leaf, Member, Structure, What};
 
 /// Standard input, which only one argument can name.
 #[derive(Debug, Default)]
@@ -26,6 +28,8 @@ pub(crate) struct StandardInput {
     pub(crate) skip: bool,
     /// Whether values of the types are read or moved, and not only their places shown.
     pub(crate) moves_values: bool,
+    /// Whether all members must be data.
+    pub(crate) needs_data: bool,
 }
 
 impl StandardInput {
@@ -38,13 +42,43 @@ impl StandardInput {
     }
 }
 
+/// What is wanted of the types of an object file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// Their sizes.
+    Sizes,
+    /// Also the files of their declarations.
+    Files,
+    /// Also the names of the types of their members.
+    Members,
+}
+
 /// The types of an object file, if an argument names the file but no type.
 pub(crate) fn types(
     argument: &str,
+    wanted: Wanted,
     stdin: &StandardInput,
-) -> Result<Option<Vec<Summary>>, Failure> {
-    let Some(object @ Object { name: None, .. }) = object(argument, stdin) else { return Ok(None) };
-    debug_info(object, |info| info.types().map(Some))
+) -> Result<Option<Vec<Listed>>, Failure> {
+    match object(argument, stdin) {
+        Some(object @ Object { name: None, .. }) => all_types(object, wanted).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// The types of the object file that has the type in an argument; `None` if it is no such type.
+pub(crate) fn types_beside(
+    argument: &str,
+    stdin: &StandardInput,
+) -> Result<Option<Vec<Listed>>, Failure> {
+    match object(argument, stdin) {
+        Some(object @ Object { name: Some(_), .. }) => all_types(object, Wanted::Files).map(Some),
+        _ => Ok(None),
+    }
+}
+
+fn all_types(object: Object<'_>, wanted: Wanted) -> Result<Vec<Listed>, Failure> {
+    let with_names = wanted == Wanted::Members;
+    debug_info(object, wanted != Wanted::Sizes, |info| info.structures(with_names))
 }
 
 /// The type given by an argument, for memory.
@@ -97,8 +131,11 @@ fn read<T>(
     }
     match object(argument, stdin) {
         Some(object @ Object { path, name: Some(name), .. }) => {
-            let layout = debug_info(object, |info| info.find(name))?;
-            return with_skipped(layout, path, name, stdin.skip).map(made);
+            let parsed = debug_info(object, true, |info| info.find(name))?;
+            if stdin.needs_data {
+                check_data(&parsed, path, name, stdin.skip)?;
+            }
+            return Ok(made(parsed));
         }
         Some(Object { path, name: None, .. }) => {
             let path = shown(Path::new(path));
@@ -256,26 +293,35 @@ fn object<'t>(argument: &'t str, stdin: &StandardInput) -> Option<Object<'t>> {
     })
 }
 
-/// Reads debug information; only the sections that are needed are read.
+/// Reads debug information; only the sections that are needed are read. If it was moved to another file, that one is read, if it
+/// is in one of the usual places.
 fn debug_info<T>(
     Object { path, part, .. }: Object<'_>,
-    read: impl FnOnce(&DebugInfo<'_>) -> Result<T, Error>,
+    with_sources: bool,
+    read: impl Fn(&DebugInfo<'_>) -> Result<T, Error>,
 ) -> Result<T, Failure> {
     let path = Path::new(path);
-    let file = File::open(path).map_err(|error| Failure::file("read", path, error))?;
-    let data = ReadCache::new(file);
-    let result = DebugInfo::read(&data).and_then(|info| match part {
-        Some(part) => read(&info.within(part)),
-        None => read(&info),
-    });
-    let error = match result {
+    let failure = |error| Failure::DebugInfo { path: path.into(), error };
+    let read_file = |path: &Path| -> Result<Result<T, Error>, Failure> {
+        let file = File::open(path).map_err(|error| Failure::file("read", path, error))?;
+        let data = ReadCache::new(file);
+        let info = if with_sources { DebugInfo::read(&data) } else { DebugInfo::read_types(&data) };
+        Ok(info.and_then(|info| match part {
+            Some(part) => read(&info.within(part)),
+            None => read(&info),
+        }))
+    };
+    match read_file(path)? {
         Err(Error::Split { file, .. }) => {
             let (file, is_here) = split(path, &file);
-            Error::Split { file, is_here }
+            Err(failure(Error::Split { file, is_here }))
         }
-        other => return other.map_err(|error| Failure::DebugInfo { path: path.into(), error }),
-    };
-    Err(Failure::DebugInfo { path: path.into(), error })
+        Err(error @ (Error::Moved { .. } | Error::Stripped)) => match separate::find(path) {
+            Some(other) => read_file(&other)?.map_err(failure),
+            None => Err(failure(error)),
+        },
+        other => other.map_err(failure),
+    }
 }
 
 /// The file with the types of a program, and whether it exists: the package beside the program, the file that the compiler
@@ -290,33 +336,55 @@ fn split(program: &Path, file: &str) -> (String, bool) {
     (here.map_or(file, |path| path).to_string_lossy().into_owned(), here.is_some())
 }
 
-/// A struct without the members that are not data. With `skip`, they are named on standard error; otherwise they are a failure.
-fn with_skipped(layout: Layout, path: &str, name: &str, skip: bool) -> Result<Parsed, Failure> {
-    let member = |one: &LeftOut| {
-        let LeftOut { name, offset, what } = one;
-        let name = match name.strip_suffix('.') {
-            _ if name.is_empty() => "a member without a name".to_owned(),
+/// The greatest number of members without data that are named.
+const MAX_NAMED: usize = 256;
+
+/// Whether all members are data. With `skip`, the others are named on standard error; otherwise they are a failure.
+fn check_data(parsed: &Parsed, path: &str, name: &str, skip: bool) -> Result<(), Failure> {
+    let structure = parsed.fields.layout().filter(|structure| !structure.is_data());
+    let Some(structure) = structure else { return Ok(()) };
+    let name = name.to_owned();
+    let failure = |error| Failure::DebugInfo { path: path.into(), error };
+    if structure.form != Form::Struct {
+        let what = Described::new(What::Structure(structure.clone().into()), None, None);
+        let what = what.noun().to_owned();
+        return Err(failure(Error::NoStruct { parts: parts(&name, structure), name, what }));
+    }
+    let (leaves, _) = structure.leaves(Inside::Structs, true, MAX_NAMED);
+    let member = |one: &Leaf<'_>| {
+        let name = match one.path.strip_suffix('.') {
+            _ if one.path.is_empty() => "a member without a name".to_owned(),
             Some(outer) => format!("a member of `{outer}` without a name"),
-            None => format!("`{name}`"),
+            None => format!("`{}`", one.path),
         };
-        match offset {
-            Some(offset) => format!("{name} at byte {offset}: {what}"),
-            None => format!("{name}: {what}, whose place is not fixed"),
+        match one.offset {
+            Some(offset) => format!("{name} at byte {offset}: {}", one.what()),
+            None => format!("{name}: {}, whose place is not fixed", one.what()),
         }
     };
-    let members: Vec<String> = layout.left_out.iter().map(member).collect();
-    if members.is_empty() {
-        return Ok(layout.parsed);
-    }
+    let members: Vec<String> = leaves.iter().map(member).collect();
     if !skip {
-        let error = Error::Members { name: name.to_owned(), members };
-        return Err(Failure::DebugInfo { path: path.into(), error });
+        return Err(failure(Error::Members { name, members }));
     }
     for member in members {
         // If the note cannot be written, nothing else changes.
         let _ = writeln!(io::stderr(), "left out: {}", printable_lines(&member));
     }
-    Ok(layout.parsed)
+    Ok(())
+}
+
+/// The structs that a value of an enum or of a union can hold.
+fn parts(name: &str, structure: &Structure) -> Vec<String> {
+    let name = structure.name.as_deref().unwrap_or(name);
+    let members = structure.declared.iter().map(|number| &structure.members[*number]);
+    let part = |member: &Member| match structure.form {
+        Form::Enum(_) => Some(format!("{name}::{}", member.name.as_ref()?)),
+        _ => Some(member.of.structure()?.name.as_ref().unwrap_or(&member.of.name).to_string()),
+    };
+    let mut parts: Vec<String> = members.filter_map(part).take(MAX_NAMED).collect();
+    parts.retain(|part| !part.is_empty());
+    parts.dedup();
+    parts
 }
 
 /// `FILE:NAME` as a file and the name of a struct in it, unless a file is called that.

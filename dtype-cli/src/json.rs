@@ -218,7 +218,7 @@ impl Everything {
                 num_large_counts,
                 num_datatypes,
             },
-            fields: picture.fields().iter().filter_map(Place::of).collect(),
+            fields: picture.fields_of_datatype().iter().filter_map(Place::of).collect(),
             fields_complete: !picture.has_more_fields(),
             description,
             description_complete,

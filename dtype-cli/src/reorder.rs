@@ -8,12 +8,11 @@
 use dtype_runtime::Flags;
 use serde::Serialize;
 
+use crate::members::{self, LINE};
 use crate::value::bytes;
+use dtype_text::declaration::layout::described;
 use dtype_text::notation::{Block, Parsed};
-use dtype_text::structure::{Kind, Member, Structure};
-
-/// Bytes of a cache line.
-const LINE: u64 = 64;
+use dtype_text::structure::{Form, Kind, Member, Structure, Tag};
 
 /// The maximum number of gaps and names to print.
 const MAX_SHOWN: usize = 16;
@@ -26,6 +25,11 @@ pub(crate) struct Reorder {
     extent: u64,
     /// Bytes between the fields and after the last one; `None` if that is not known.
     padding: Option<u64>,
+    /// Bytes of padding inside the members.
+    inner_padding: u64,
+    /// The members with the most of it.
+    #[serde(skip)]
+    inside: Vec<String>,
     gaps: Vec<Gap>,
     /// The number of cache lines of an instance that starts a line.
     cache_lines: u64,
@@ -33,6 +37,32 @@ pub(crate) struct Reorder {
     /// Why the padding, or what another order would save, is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     not_known: Option<String>,
+    /// The name of the type; null if it has none.
+    name: Option<String>,
+    /// `struct`, `union` or `enum`.
+    form: &'static str,
+    /// The size and the alignment of the type itself.
+    size: Option<u64>,
+    align: Option<u64>,
+    /// Where it is declared: the path and the line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<String>,
+    /// The place and the type of the number that tells which variant of an enum is in use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tag: Option<TagPlace>,
+    members: Vec<members::Row>,
+    /// Lines about the variants of an enum.
+    #[serde(skip)]
+    variants: Vec<(&'static str, String)>,
+}
+
+/// The number that tells which variant of an enum is in use.
+#[derive(Debug, Serialize)]
+struct TagPlace {
+    offset: u64,
+    bytes: u64,
+    /// The field that does not use these values of its own; null if the number has bytes for itself.
+    niche: Option<String>,
 }
 
 /// Consecutive bytes without a field.
@@ -92,13 +122,49 @@ impl Reorder {
             cache_lines: lines(least.size),
             order: least.members.into_iter().map(name).collect(),
         });
-        let gaps = gaps.collect();
-        Self { extent, padding, gaps, cache_lines: lines(extent), reordered, not_known }
+        let inside = structure.members.iter().filter(|member| member.padding() > 0);
+        let (form, tag) = match &structure.form {
+            Form::Struct => ("struct", None),
+            Form::Union => ("union", None),
+            Form::Enum(tag) => ("enum", Some(tag)),
+        };
+        let place = |tag: &Tag| {
+            let bytes = tag.bytes.clone()?;
+            let niche = tag.niche.clone();
+            Some(TagPlace { offset: bytes.start, bytes: bytes.end - bytes.start, niche })
+        };
+        Self {
+            extent,
+            padding: padding.filter(|_| tag.is_none()),
+            inner_padding: structure.inner_padding(),
+            inside: inside.map(Member::label).collect(),
+            gaps: gaps.collect(),
+            cache_lines: lines(extent),
+            reordered,
+            not_known: not_known.filter(|_| form == "struct"),
+            name: structure.name.as_deref().map(str::to_owned),
+            form,
+            size: structure.size,
+            align: structure.align,
+            source: structure.source.as_ref().map(ToString::to_string),
+            tag: tag.and_then(place),
+            members: members::rows(structure),
+            variants: members::variants(structure),
+        }
     }
 
-    /// Lines of text with their names. There are none for a structure without padding.
+    /// Lines of text with their names. Those of the padding are missing if there is none.
     pub(crate) fn lines(&self) -> Vec<(&'static str, String)> {
-        if self.padding == Some(0) {
+        let mut lines = self.variants.clone();
+        if self.form != "enum" {
+            lines.extend(self.padding_lines());
+        }
+        lines.extend(self.source.clone().map(|source| ("source", source)));
+        lines
+    }
+
+    fn padding_lines(&self) -> Vec<(&'static str, String)> {
+        if self.padding == Some(0) && self.inner_padding == 0 {
             return Vec::new();
         }
         let gap = |gap: &Gap| match &gap.after {
@@ -109,9 +175,19 @@ impl Reorder {
         let gaps = list(self.gaps.iter().map(gap).collect());
         let why = self.not_known.as_deref().unwrap_or_default();
         let padding = match self.padding {
+            Some(0) => bytes(0),
             Some(padding) => format!("{}: {gaps}", bytes(padding.into())),
             None => format!("not known: {why}"),
         };
+        let padding = if self.inner_padding > 0 {
+            let names = self.inside.iter().map(|name| format!("`{name}`")).collect();
+            format!("{padding}, and {} more inside {}", self.inner_padding, list(names))
+        } else {
+            padding
+        };
+        if self.form != "struct" {
+            return vec![("padding", padding), ("cache", cache_lines(self.cache_lines))];
+        }
         let reordered = match &self.reordered {
             Some(Better { extent, saves, cache_lines: lines, order }) => {
                 let order = list(order.iter().map(|name| format!("`{name}`")).collect());
@@ -166,7 +242,9 @@ fn in_notation(parsed: &Parsed, extent: u64) -> Option<Structure> {
         let size = extent.checked_mul(length)?;
         let name = Some(name.unwrap_or_else(|| number.to_string()));
         let (offset, size, align) = (Some(offset), Some(size), Some(align));
-        members.push(Member { name, offset, size, align, kind: Kind::Field, base: None });
+        let of = described(&member, extent, member.align());
+        let of = if length == 1 { of } else { of.array(vec![length]) };
+        members.push(Member { name, offset, size, align, kind: Kind::Field, of, line: None });
     }
     let structure = Structure::new(Some(extent), None, members);
     let members = &structure.members;

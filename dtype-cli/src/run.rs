@@ -6,12 +6,11 @@ use std::process::ExitCode;
 
 use clap::{ColorChoice, CommandFactory};
 
-use crate::arguments::{Arguments, Command, Form, Show};
-use crate::compare::Comparison;
-use crate::debug_info::Summary;
+use crate::arguments::{Arguments, Command, ErrorForm, Form, Listing, Show};
+use crate::compare::{Comparison, Programs};
 use crate::failure::Failure;
-use crate::input::{self, StandardInput};
-use crate::{convert, dump, frame, info, json, manual, records, show, types};
+use crate::input::{self, StandardInput, Wanted};
+use crate::{convert, dump, frame, info, json, manual, members, mistakes, records, show, types};
 use dtype_text::notation::{GRAMMAR, Parsed, predefined_names};
 
 /// The types have different signatures, or different memory.
@@ -27,9 +26,9 @@ const FAILED: u8 = 2;
 /// damaged, and 2 on failure, with the message on standard error. If the reader of the output closes it, returns 0.
 pub fn main() -> ExitCode {
     let mut out = BufWriter::new(io::stdout().lock());
-    let (colour, done) = match Arguments::of_process() {
-        Ok(arguments) => (arguments.colour, run(arguments, &mut out)),
-        Err(error) => (ColorChoice::Auto, explain(error, &mut out)),
+    let (colour, errors, done) = match Arguments::of_process() {
+        Ok(arguments) => (arguments.colour, arguments.errors, run(arguments, &mut out)),
+        Err(error) => (ColorChoice::Auto, ErrorForm::Text, explain(error, &mut out)),
     };
     let done = done.and_then(|status| {
         out.flush()?;
@@ -41,7 +40,12 @@ pub fn main() -> ExitCode {
         Err(failure) => {
             let colour = is_coloured(colour, io::stderr().is_terminal());
             // If the message cannot be written, the exit status still reports the failure.
-            let _ = io::stderr().write_all(failure.report(colour, 140).as_bytes());
+            let _ = match errors {
+                ErrorForm::Text => io::stderr()
+                    .write_all(failure.report(colour, 140).as_bytes())
+                    .map_err(Into::into),
+                ErrorForm::Json => mistakes::print(&failure, &mut io::stderr()),
+            };
             ExitCode::from(FAILED)
         }
     }
@@ -81,10 +85,16 @@ fn run(arguments: Arguments, out: &mut impl Write) -> Result<u8, Failure> {
         Some(Command::Pack(_) | Command::Unpack(_) | Command::Dump(_) | Command::Frame(_))
     );
     let (language, skip) = (arguments.from, arguments.skip);
-    let mut stdin = StandardInput { taken: false, language, skip, moves_values };
+    let needs_data = moves_values
+        || match &arguments.command {
+            Some(Command::Show(options)) => options.packed || !options.looks(),
+            Some(Command::Info(options)) => options.packed,
+            Some(Command::Compare(options)) => options.packed || options.memory || skip,
+            _ => false,
+        };
+    let mut stdin = StandardInput { taken: false, language, skip, moves_values, needs_data };
     let stdin = &mut stdin;
-    if let Some((types, json, reorder)) = listed(&arguments, stdin)? {
-        types::print(types, json, reorder, out)?;
+    if list(&arguments, stdin, out)? {
         return Ok(0);
     }
     match (arguments.command, arguments.ty) {
@@ -103,6 +113,9 @@ fn run(arguments: Arguments, out: &mut impl Write) -> Result<u8, Failure> {
                 json::print(&json::Info::of(&parsed), out)?;
             } else {
                 info::print(&parsed, out)?;
+                if let Some(structure) = parsed.fields.layout() {
+                    members::print(structure, out)?;
+                }
             }
         }
         (Some(Command::Pack(layout)), _) => convert::pack(&layout, stdin, out)?,
@@ -115,11 +128,23 @@ fn run(arguments: Arguments, out: &mut impl Write) -> Result<u8, Failure> {
             return Ok(if is_good { 0 } else { DAMAGED });
         }
         (Some(Command::Compare(options)), _) => {
+            let all = input::types(&options.a, Wanted::Members, stdin)?;
+            if let Some(a) = all
+                && let Some(b) = input::types(&options.b, Wanted::Members, stdin)?
+            {
+                let programs = Programs::of(&a, &b);
+                if options.json {
+                    json::print(&programs, out)?;
+                } else {
+                    programs.print(out)?;
+                }
+                return Ok(if programs.is_same() { 0 } else { DIFFERENT });
+            }
             let a = ty(&options.a, "A", options.packed, stdin)?;
             let b = ty(&options.b, "B", options.packed, stdin)?;
             let comparison = Comparison::of(&a, &b, options.memory);
             let is_same = match (options.memory, comparison.same_memory) {
-                (false, _) => comparison.same_signature,
+                (false, _) => comparison.same_layout().unwrap_or(comparison.same_signature),
                 (true, Some(is_same)) => is_same,
                 (true, None) => {
                     let message = "the types are too long to compare their memory";
@@ -164,19 +189,36 @@ fn ty(
     input::ty(argument, name, stdin)
 }
 
-/// The structs of an object file, if they should be listed: whether as JSON, and whether by what another order of the fields
-/// saves.
-fn listed(
+/// Lists the structs of an object file, if the arguments name the file alone, or ask who uses one of them.
+fn list(
     arguments: &Arguments,
-    stdin: &StandardInput,
-) -> Result<Option<(Vec<Summary>, bool, bool)>, Failure> {
-    let (ty, json, reorder) = match (&arguments.command, &arguments.ty) {
-        (Some(Command::Show(options)), _) => (&options.ty, options.json, false),
-        (Some(Command::Info(options)), _) => (&options.ty, options.json, options.reorder),
-        (None, Some(ty)) => (ty, false, false),
-        _ => return Ok(None),
+    stdin: &mut StandardInput,
+    out: &mut impl Write,
+) -> Result<bool, Failure> {
+    let plain = Listing::default();
+    let (ty, json, listing) = match (&arguments.command, &arguments.ty) {
+        (Some(Command::Show(options)), _) => (&options.ty, options.json, &plain),
+        (Some(Command::Info(options)), _) => (&options.ty, options.json, &options.listing),
+        (None, Some(ty)) => (ty, false, &plain),
+        _ => return Ok(false),
     };
-    Ok(input::types(ty, stdin)?.map(|types| (types, json, reorder)))
+    if let Some(Command::Info(options)) = &arguments.command
+        && options.uses
+    {
+        let all = input::types_beside(ty, stdin)?;
+        let of = input::ty(ty, "TYPE", stdin)?;
+        let Some((all, structure)) = all.zip(of.fields.layout()) else {
+            let message = "`--uses` expects a struct of an object file: `PROGRAM:NAME`";
+            return Err(Failure::Usage(message.into()));
+        };
+        let listing = Listing { all: true, ..listing.clone() };
+        types::print(types::users(all, structure), &listing, json, out)?;
+        return Ok(true);
+    }
+    let wanted = if json || listing.file.is_some() { Wanted::Files } else { Wanted::Sizes };
+    let Some(all) = input::types(ty, wanted, stdin)? else { return Ok(false) };
+    types::print(all, listing, json, out)?;
+    Ok(true)
 }
 
 /// Prints the notation and all names of predefined types.

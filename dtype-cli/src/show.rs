@@ -9,7 +9,7 @@ use dtype_show::{
 
 use crate::arguments::{Form, Show};
 use crate::failure::Failure;
-use crate::field_paths::FieldPaths;
+use crate::field_paths;
 use crate::input::Given;
 use crate::json;
 use crate::records;
@@ -18,6 +18,7 @@ use dtype_text::declaration::{
 };
 use dtype_text::notation::{Parsed, print_named};
 use dtype_text::printable::printable;
+use dtype_text::structure;
 
 /// The maximum number of entries of a description, lines of a plan and lines of a tree to print; the rest is
 /// counted.
@@ -34,11 +35,9 @@ pub(crate) fn show(
     match if show.json { Form::Json } else { show.form } {
         Form::Diagram => {
             let style = TextStyle::default().with_ascii(show.ascii).with_colour(colour);
-            write!(out, "{}", picture(parsed, show, printable)?.text(&style))?;
+            write!(out, "{}", seen(parsed, show)?.text(&style))?;
         }
-        Form::Svg => {
-            write!(out, "{}", picture(parsed, show, printable)?.svg(&SvgStyle::default()))?;
-        }
+        Form::Svg => write!(out, "{}", seen(parsed, show)?.svg(&SvgStyle::default()))?,
         Form::Description => {
             write!(out, "{}", DescriptionTable::new(&ty.description(), MAX_LINES))?;
         }
@@ -95,6 +94,14 @@ fn refused(language: &str) -> impl Fn(ExportError) -> Failure {
     move |error| Failure::Usage(format!("no struct in {language} has this layout: {error}"))
 }
 
+/// The requested picture for people: the members of a struct are in the order of their places.
+fn seen(parsed: &Parsed, show: &Show) -> Result<Diagram, Failure> {
+    let picture = picture(parsed, show, printable)?;
+    let layout = parsed.fields.layout().filter(|layout| !layout.is_data());
+    let is_struct = layout.is_some_and(|layout| layout.form == structure::Form::Struct);
+    Ok(if is_struct { picture.in_order_of_places() } else { picture })
+}
+
 /// The requested picture, with the field names of the notation as `shown` writes them.
 fn picture(parsed: &Parsed, show: &Show, shown: fn(&str) -> String) -> Result<Diagram, Failure> {
     let mut view = View::default()
@@ -103,13 +110,6 @@ fn picture(parsed: &Parsed, show: &Show, shown: fn(&str) -> String) -> Result<Di
         .with_rows(show.rows.into());
     view.row = show.row;
     view.unit = show.unit;
-    let mut diagram = Diagram::of_type(&parsed.ty, &view);
-    if !parsed.fields.is_empty() {
-        let paths = FieldPaths::of_picture(parsed, &diagram).map_err(|most| {
-            Failure::Usage(format!("the fields' names have more than {most} bytes"))
-        })?;
-        let mut paths = paths.into_iter();
-        diagram.rename_fields(|field| shown(&paths.next().unwrap_or_else(|| field.path.clone())));
-    }
-    Ok(diagram)
+    field_paths::picture(parsed, &view, shown)
+        .map_err(|most| Failure::Usage(format!("the fields' names have more than {most} bytes")))
 }

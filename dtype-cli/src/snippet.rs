@@ -12,11 +12,11 @@ fn escaped(problem: &Problem) -> Problem {
     let others = problem.others.iter().map(|(span, label)| (span.clone(), printable(label)));
     Problem {
         message: printable(&problem.message),
-        span: problem.span.clone(),
         label: printable(&problem.label),
         others: others.collect(),
         help: problem.help.as_ref().map(printable),
         replacement: problem.replacement.as_deref().map(pictured),
+        ..problem.clone()
     }
 }
 

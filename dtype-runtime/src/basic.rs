@@ -161,7 +161,7 @@ basics! {
     Packed = 20, "packed", [], [], ["MPI_PACKED"], Bytes, Packed, 1, 1, 1;
     /// An address or a displacement (`MPI_AINT`).
     Aint = 21, "aint", [], ["MPI_Aint"], ["MPI_AINT"],
-        Integer, Aint, size_of::<isize>(), align_of::<isize>(), 8;
+        Integer, Aint, POINTER, POINTER, 8;
     /// A position in a file (`MPI_OFFSET`).
     Offset = 22, "offset", [], ["MPI_Offset"], ["MPI_OFFSET"],
         Integer, I64, 8, align_of::<i64>(), 8;
@@ -193,11 +193,11 @@ basics! {
         Unsigned, U32, size_of::<ffi::c_uint>(), align_of::<ffi::c_uint>(), 4;
     /// C's `long` (`MPI_LONG`); four bytes in `external32`, whatever its width in memory.
     Long = 32, "c_long", ["std::ffi::c_long"], ["long" "long int"], ["MPI_LONG"],
-        Integer, Long, size_of::<ffi::c_long>(), align_of::<ffi::c_long>(), 4;
+        Integer, Long, LONG.0, LONG.1, 4;
     /// C's `unsigned long` (`MPI_UNSIGNED_LONG`); four bytes in `external32`, whatever its width in memory.
     UnsignedLong = 33, "c_ulong", ["std::ffi::c_ulong"], ["unsigned long" "unsigned long int"],
         ["MPI_UNSIGNED_LONG"],
-        Unsigned, UnsignedLong, size_of::<ffi::c_ulong>(), align_of::<ffi::c_ulong>(), 4;
+        Unsigned, UnsignedLong, LONG.0, LONG.1, 4;
     /// C's `long long` (`MPI_LONG_LONG`, `MPI_LONG_LONG_INT`).
     LongLong = 34, "c_longlong", ["std::ffi::c_longlong"], ["long long" "long long int"],
         ["MPI_LONG_LONG" "MPI_LONG_LONG_INT"],
@@ -271,6 +271,16 @@ basics! {
     /// Fortran's `COMPLEX*32`, two binary128 (`MPI_COMPLEX32`).
     Complex32 = 61, "complex32", [], [], ["MPI_COMPLEX32"], Complex, Complex32, 32, 16, 32;
 }
+
+/// Bytes of an address, which is also its alignment.
+const POINTER: usize = if cfg!(dtype_layouts = "x86_64") { 8 } else { size_of::<usize>() };
+
+/// Size and alignment in bytes of C's `long`.
+const LONG: (usize, usize) = if cfg!(dtype_layouts = "x86_64") {
+    (8, 8)
+} else {
+    (size_of::<ffi::c_long>(), align_of::<ffi::c_long>())
+};
 
 /// Bytes of C's `wchar_t`, which is also its alignment.
 const WCHAR: usize = if cfg!(windows) { 2 } else { 4 };

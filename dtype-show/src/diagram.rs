@@ -10,7 +10,7 @@ mod rows;
 use core::fmt::{self, Write};
 use core::ops::Range;
 
-use crate::fields::{DiagramField, Fields};
+use crate::fields::{DiagramField, Fields, MAX_FIELDS};
 pub use cell::{Cell, Sign};
 use dtype_runtime::Datatype;
 use dtype_runtime::Type;
@@ -90,6 +90,8 @@ impl View {
 pub enum Line {
     /// Memory.
     Row(Row),
+    /// The name of the variant or of the member of a union that is drawn below it.
+    Heading(String),
     /// Memory that is left out: the number of its bytes.
     LeftOut(u128),
     /// Rows without data, in which nothing starts or ends.
@@ -112,6 +114,21 @@ pub struct Row {
     pub cells: Vec<Cell>,
 }
 
+/// The members of a struct that its datatype does not have, such as pointers and bit-fields. The members of a union and the
+/// variants of an enum are drawn one below the other, each with its name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Others {
+    /// The name of the struct.
+    pub name: String,
+    /// Its numbers in words, in place of those of the datatype.
+    pub caption: String,
+    /// The variants and their fields, or one without a name for a struct. A field's offset, levels and bytes are those in an
+    /// instance; it has a `basic` if its values would be data elsewhere, such as in a union.
+    pub variants: Vec<(Option<String>, Vec<DiagramField>)>,
+    /// Whether there are more.
+    pub more: bool,
+}
+
 /// A picture of instances of a type: rows of cells in the order of addresses, the extent and the true extent
 /// (MPI-4.1 sections 5.1.7 and 5.1.8), the fields.
 ///
@@ -123,6 +140,8 @@ pub struct Row {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagram {
     name: String,
+    /// In place of the numbers.
+    caption: Option<String>,
     numbers: Numbers,
     instances: u64,
     unit: u32,
@@ -131,6 +150,8 @@ pub struct Diagram {
     ranges: Vec<Bracket>,
     more_extents: u64,
     fields: Vec<DiagramField>,
+    /// How many of them, from the first on, the datatype has.
+    in_datatype: usize,
     more_fields: bool,
     complete: bool,
 }
@@ -221,31 +242,120 @@ impl Diagram {
         Self::new(ty, Outline::Type(ty), String::new(), view)
     }
 
+    /// As [`of_type`](Self::of_type), for a struct with members that are no data.
+    ///
+    /// ```
+    /// use dtype_runtime::{Basic, Type};
+    /// use dtype_show::{Diagram, DiagramField, Others, TextStyle, View};
+    /// // struct node { double mass; struct node *next; unsigned kind : 3; };
+    /// let data = Type::structure(&[1], &[0], &[Type::basic(Basic::F64)])?;
+    /// let data = Type::resized(&data, 0, 24)?;
+    /// let field = |path: &str, type_name: &str, offset, bytes, bits| DiagramField {
+    ///     path: path.into(),
+    ///     basic: None,
+    ///     is_drawn: true,
+    ///     bits,
+    ///     type_name: type_name.into(),
+    ///     offset,
+    ///     levels: vec![],
+    ///     bytes,
+    /// };
+    /// let fields = vec![
+    ///     field("next", "struct node *", 8, 8, None),
+    ///     field("kind", "unsigned int", 16, 1, Some((0, 3))),
+    /// ];
+    /// let others = Others {
+    ///     name: "node".into(),
+    ///     caption: "24 bytes".into(),
+    ///     variants: vec![(None, fields)],
+    ///     more: false,
+    /// };
+    /// let mut picture = Diagram::with_others(&data, &others, &View::default());
+    /// picture.rename_fields(|field| field.path.replace('0', "mass"));
+    /// assert_eq!(
+    ///     picture.text(&TextStyle::default()).to_string(),
+    ///     "\
+    /// node: 24 bytes
+    ///
+    ///   0       8       16
+    /// 0 ■■■■■■■■▦▦▦▦▦▦▦▦▦□□□□□□□
+    ///   a·······b·······c
+    ///   └───── extent 24 ──────┘
+    ///
+    /// ▦ no datatype
+    ///
+    ///    field  type                       offset  bytes
+    /// a  mass   f64                             0      8
+    /// b  next   struct node *                   8      8
+    /// c  kind   unsigned int, bits 0 to 2      16      1
+    /// "
+    /// );
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    pub fn with_others(ty: &Type, others: &Others, view: &View) -> Self {
+        let name = others.name.clone();
+        let whole = Self::drawn(ty, Outline::Type(ty), name, Some(others), view);
+        Self { caption: Some(others.caption.clone()), ..whole }
+    }
+
     fn new(ty: &Type, outline: Outline<'_>, name: String, view: &View) -> Self {
-        let Fields { all: fields, more: more_fields, slot } = Fields::new(outline);
+        Self::drawn(ty, outline, name, None, view)
+    }
+
+    fn drawn(
+        ty: &Type,
+        outline: Outline<'_>,
+        name: String,
+        others: Option<&Others>,
+        view: &View,
+    ) -> Self {
+        let Fields { all: mut fields, more: mut more_fields, slot } = Fields::new(outline);
         // If some fields are unknown, their elements may have another size.
-        let known = if more_fields { &[] } else { &*fields };
+        let known = if more_fields || others.is_some() { &[] } else { &*fields };
         let rows = Rows::new(ty, outline, known, view);
-        let mut stretches = stretches(&rows);
-        // Each drawn byte may be an element of its own, several levels of types deep, and each level is visited.
-        let bytes: i128 = stretches.iter().map(|stretch| stretch.end - stretch.start).sum();
-        let mut left = MAX_PARTS + 16 * u64::try_from(bytes).unwrap_or(0);
-        for stretch in &mut stretches {
-            // One stretch uses at most half of the rest, so the other stretches have some left.
-            let share = left / 2 + 1;
-            let mut painter = Painter::new(stretch, rows.unit, share);
-            let all = Repetition { count: rows.instances, stride: ty.extent() };
-            if outline.size() > 0 {
-                painter.block(outline, 0, all, &slot);
+        let in_datatype = fields.len();
+        let nothing = [(None, Vec::new())];
+        let variants = others.map_or(&nothing[..], |others| &others.variants);
+        let mut all = Vec::new();
+        let mut complete = true;
+        for (heading, others) in variants {
+            all.extend(heading.clone().map(Line::Heading));
+            let start = fields.len();
+            let mut stretches = stretches(&rows);
+            // Each drawn byte may be an element of its own, several levels of types deep, and each level is visited.
+            let bytes: i128 = stretches.iter().map(|stretch| stretch.end - stretch.start).sum();
+            let mut left = MAX_PARTS + 16 * u64::try_from(bytes).unwrap_or(0);
+            for stretch in &mut stretches {
+                // One stretch uses at most half of the rest, so the other stretches have some left.
+                let share = left / 2 + 1;
+                let mut painter = Painter::new(stretch, rows.unit, share);
+                let instances = Repetition { count: rows.instances, stride: ty.extent() };
+                if outline.size() > 0 {
+                    painter.block(outline, 0, instances, &slot);
+                }
+                for (number, other) in others.iter().enumerate() {
+                    painter.other(other, start + number, instances);
+                }
+                let unused = painter.left;
+                stretch.complete = unused > 0;
+                left -= share - unused;
+                stretch.finish(rows.unit);
             }
-            let unused = painter.left;
-            stretch.complete = unused > 0;
-            left -= share - unused;
-            stretch.finish(rows.unit);
+            complete &= stretches.iter().all(|stretch| stretch.complete);
+            all.append(&mut lines(&rows, stretches));
+            let room = MAX_FIELDS.saturating_sub(fields.len());
+            more_fields |= others.len() > room;
+            fields.extend(others.iter().take(room).cloned());
         }
-        let Ranges { all: ranges, left_out: more_extents } = Ranges::new(ty, &rows);
+        let Ranges { all: mut ranges, left_out: more_extents } =
+            Ranges::new(ty, &rows, others.is_none());
+        // Those of each variant would be the same.
+        if variants.iter().any(|(heading, _)| heading.is_some()) {
+            ranges.clear();
+        }
         Self {
             name,
+            caption: None,
             numbers: Numbers {
                 size: ty.size(),
                 lb: ty.lb(),
@@ -256,16 +366,46 @@ impl Diagram {
             instances: rows.instances,
             unit: rows.unit,
             pitch: rows.pitch,
-            complete: stretches.iter().all(|stretch| stretch.complete),
-            lines: without_gaps(&lines(&rows, stretches), &ranges, rows.unit),
+            complete,
+            lines: without_gaps(&all, &ranges, rows.unit),
             ranges,
             more_extents,
             fields,
-            more_fields,
+            in_datatype,
+            more_fields: more_fields || others.is_some_and(|others| others.more),
         }
     }
 
-    /// The name of the Rust type; empty for a type that was made at run time.
+    /// The same picture with the fields in the order of their places, and not with those of the datatype first.
+    #[must_use]
+    pub fn in_order_of_places(mut self) -> Self {
+        let mut order: Vec<usize> = (0..self.fields.len()).collect();
+        order.sort_by_key(|number| {
+            let field = &self.fields[*number];
+            (field.offset, field.bits.map(|(first, _)| first))
+        });
+        let mut places = vec![0; order.len()];
+        for (place, number) in order.iter().enumerate() {
+            places[*number] = u16::try_from(place).unwrap_or(u16::MAX);
+        }
+        for line in &mut self.lines {
+            let Line::Row(row) = line else { continue };
+            for cell in &mut row.cells {
+                cell.field = cell.field.and_then(|field| places.get(usize::from(field)).copied());
+            }
+        }
+        self.fields = order.into_iter().map(|number| self.fields[number].clone()).collect();
+        self.in_datatype = 0;
+        self
+    }
+
+    /// The same picture with the name of the type.
+    #[must_use]
+    pub fn named(self, name: &str) -> Self {
+        Self { name: name.to_owned(), ..self }
+    }
+
+    /// The name of the type; empty for a datatype that was made at run time and was not [named](Self::named).
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -279,9 +419,11 @@ impl Diagram {
     /// The size and the bounds in words.
     pub(crate) fn numbers_in_words(&self) -> String {
         let Numbers { size, lb, extent, true_lb, true_extent } = self.numbers;
-        let mut title = format!(
-            "size {size}, lb {lb}, extent {extent}, true lb {true_lb}, true extent {true_extent}"
-        );
+        let mut title = self.caption.clone().unwrap_or_else(|| {
+            format!(
+                "size {size}, lb {lb}, extent {extent}, true lb {true_lb}, true extent {true_extent}"
+            )
+        });
         if self.instances != 1 {
             let _ = write!(title, "; {} instances", self.instances);
         }
@@ -312,6 +454,11 @@ impl Diagram {
         &self.fields
     }
 
+    /// The fields without those of [`Others`].
+    pub fn fields_of_datatype(&self) -> &[DiagramField] {
+        &self.fields[..self.in_datatype]
+    }
+
     /// The numbers above the rows, each with the index of its cell: displacements if there is one row, and otherwise offsets
     /// from the start of each row.
     pub(crate) fn ruler(&self) -> Vec<(usize, String)> {
@@ -327,7 +474,7 @@ impl Diagram {
         (0..first.cells.len()).step_by(TICK).map(|cell| (cell, label(cell))).collect()
     }
 
-    /// Renames the fields. A type made at run time has numbers for names; this gives its fields better ones.
+    /// Renames the fields of the datatype. A type made at run time has numbers for names; this gives its fields better ones.
     ///
     /// ```
     /// use dtype_show::{Diagram, View};
@@ -341,7 +488,7 @@ impl Diagram {
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
     pub fn rename_fields(&mut self, mut path: impl FnMut(&DiagramField) -> String) {
-        for field in &mut self.fields {
+        for field in &mut self.fields[..self.in_datatype] {
             field.path = path(field);
         }
     }
@@ -376,7 +523,7 @@ impl Diagram {
     pub(crate) fn rows(&self) -> impl Iterator<Item = &Row> {
         self.lines.iter().filter_map(|line| match line {
             Line::Row(row) => Some(row),
-            Line::LeftOut(_) | Line::Gap { .. } => None,
+            Line::LeftOut(_) | Line::Gap { .. } | Line::Heading(_) => None,
         })
     }
 }
@@ -462,6 +609,7 @@ impl fmt::Display for Diagram {
         let mut is_first = true;
         for line in &self.lines {
             match line {
+                Line::Heading(_) => {}
                 Line::LeftOut(_) | Line::Gap { .. } => f.write_str(" …")?,
                 Line::Row(row) => {
                     for (i, cell) in row.cells.iter().enumerate() {

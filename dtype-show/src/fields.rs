@@ -9,7 +9,7 @@ pub const MAX_FIELDS: usize = 1024;
 /// The maximum number of members to visit in search of fields; some members do not have data.
 const MAX_MEMBERS: usize = 1 << 16;
 
-/// A basic datatype at one point of a datatype, with all its repetitions; or a skipped field of a struct.
+/// A basic datatype at one point of a datatype, with all its repetitions; or a member of a struct that the datatype does not have.
 ///
 /// The fields of a derived type have their names in the struct. Members of a structure made at run time are numbered,
 /// like the members of a tuple.
@@ -20,6 +20,10 @@ pub struct DiagramField {
     pub path: String,
     /// The basic datatype; `None` for a field that is not part of the datatype.
     pub basic: Option<Basic>,
+    /// Whether its bytes are drawn: those of a skipped field are not.
+    pub is_drawn: bool,
+    /// The first bit in its first byte and the number of bits, if it is a bit-field.
+    pub bits: Option<(u8, u64)>,
     /// The name of the Rust type, such as an enum's, whose integer is `basic`; or the name of `basic`.
     pub type_name: String,
     /// Displacement in bytes of its first value in the first instance.
@@ -43,8 +47,13 @@ impl DiagramField {
     /// The number of contiguous values, and the repetitions around them.
     pub fn contiguous(&self) -> (u64, &[Repeat]) {
         let mut levels = self.levels.as_slice();
-        let Some(basic) = self.basic else { return (1, levels) };
-        let (mut count, size) = (1_u64, basic.size() as u64);
+        let times = levels.iter().fold(1, |all: u64, level| all.saturating_mul(level.count));
+        let of_one = || self.bytes.checked_div(times).unwrap_or(0);
+        let (mut count, size) =
+            (1_u64, self.basic.map_or_else(of_one, |basic| basic.size() as u64));
+        if size == 0 || !self.is_drawn {
+            return (1, levels);
+        }
         while let [around @ .., Repeat { count: more, stride: Some(stride) }] = levels
             && count.checked_mul(size) == Some(stride.cast_unsigned())
             && let Some(all) = count.checked_mul(*more)
@@ -248,6 +257,8 @@ impl Walk {
         self.all.push(DiagramField {
             path: self.path.clone(),
             basic: Some(basic),
+            is_drawn: true,
+            bits: None,
             type_name: name.into(),
             offset,
             levels: self.levels.clone(),
@@ -261,6 +272,8 @@ impl Walk {
         self.skipped.push(DiagramField {
             path: self.path.clone(),
             basic: None,
+            is_drawn: false,
+            bits: None,
             type_name: "(skipped)".into(),
             offset,
             levels: self.levels.clone(),

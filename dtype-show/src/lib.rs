@@ -69,7 +69,7 @@ mod text;
 mod tree;
 
 pub use calls::{CallingSequence, Language};
-pub use diagram::{Bracket, BracketPart, Cell, Diagram, Line, Row, Sign, View};
+pub use diagram::{Bracket, BracketPart, Cell, Diagram, Line, Others, Row, Sign, View};
 pub use fields::{DiagramField, MAX_FIELDS, Repeat};
 pub use svg::{SvgStyle, Theme};
 pub use tables::DescriptionTable;

@@ -143,7 +143,7 @@ impl<'a> Text<'a> {
     }
 
     fn has_letters(&self) -> bool {
-        let fields = self.diagram.fields().iter().filter(|field| field.basic.is_some()).count();
+        let fields = self.diagram.fields().iter().filter(|field| field.is_drawn).count();
         self.style.letters && fields > 1
     }
 
@@ -205,6 +205,7 @@ impl fmt::Display for Text<'_> {
                         marks::write(f, self.diagram, row, self.style.ascii, indent)?;
                     }
                 }
+                Line::Heading(name) => writeln!(f, "{:indent$}{}", "", legend::in_line(name))?,
                 Line::LeftOut(bytes) => {
                     writeln!(f, "{:indent$}{dots} {bytes} bytes left out {dots}", "")?;
                 }
@@ -232,7 +233,7 @@ impl Text<'_> {
     /// Writes the meanings of the rarer signs, if there are any.
     fn meanings(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut is_first = true;
-        for sign in [Sign::Part, Sign::Overlap, Sign::Unknown] {
+        for sign in [Sign::Other, Sign::Part, Sign::Overlap, Sign::Unknown] {
             if self.diagram.has(sign) {
                 let square = if self.style.ascii { sign.ascii() } else { sign.square() };
                 f.write_str(if is_first { "\n" } else { ", " })?;

@@ -6,7 +6,9 @@
 
 #![forbid(unsafe_code)]
 
+pub mod datatype;
 pub mod declaration;
+mod known;
 mod names;
 pub mod notation;
 pub mod printable;

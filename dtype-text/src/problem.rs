@@ -19,6 +19,8 @@ pub struct Problem {
     pub help: Option<String>,
     /// The replacement text that goes with the suggestion.
     pub replacement: Option<String>,
+    /// The names to choose from, where the text declares several structs.
+    pub choices: Vec<String>,
 }
 
 impl Problem {
@@ -31,6 +33,7 @@ impl Problem {
             others: Vec::new(),
             help: None,
             replacement: None,
+            choices: Vec::new(),
         }
     }
 

@@ -1,28 +1,130 @@
-//! A struct as its compiler lays it out: all members, with those that are not data, as far as their places are known.
+//! A type as its compiler lays it out: all members, with those that are not data, as far as their places are known.
 //!
-//! A compiler places the members one after another, each at the next multiple of its alignment, and rounds the size up to the
-//! strictest of these alignments. Where these rules give the places that the members really have, they also tell what
-//! another order would give.
+//! Debug information and declarations are read into this one model. [Datatypes](crate::datatype), pictures, numbers, comparisons
+//! and better orders are made from it.
 
-use std::collections::{BTreeMap, VecDeque};
+mod leaves;
+mod order;
+
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A struct, a class or a union, and where its members are.
-#[derive(Clone, Debug, PartialEq, Eq)]
+use dtype_runtime::{Basic, Type};
+
+pub use leaves::{Inside, Leaf, Level};
+pub use order::Order;
+
+/// A type: its name, what it takes, and what it is.
+#[derive(Clone, Debug)]
+pub struct Described {
+    /// The name as the source has it, such as `struct node *`; empty if it has none, or if names are not read.
+    pub name: Arc<str>,
+    /// The size in bytes; `None` if it is not known.
+    pub size: Option<u64>,
+    /// The alignment in bytes, a power of two; `None` if it is not known.
+    pub align: Option<u64>,
+    /// What the type is.
+    pub what: What,
+}
+
+/// What a type is.
+#[derive(Clone, Debug)]
+pub enum What {
+    /// One value.
+    Basic(Basic),
+    /// Values that are shown as one, such as a point in time.
+    Data(Type),
+    /// No value, and no bytes.
+    Nothing,
+    /// A struct, a class, a union or an enum with data.
+    Structure(Arc<Structure>),
+    /// An array of a fixed length.
+    Array(Arc<Array>),
+    /// An array without a length, whose elements follow the struct.
+    Open(Arc<Described>),
+    /// Anything else, as a noun with its article: `a pointer`.
+    Other(Arc<str>),
+}
+
+/// An array.
+#[derive(Clone, Debug)]
+pub struct Array {
+    /// The lengths of its dimensions, the outermost first.
+    pub lengths: Vec<u64>,
+    /// The type that it repeats.
+    pub element: Described,
+}
+
+/// A struct, a class, a union or an enum with data, and where its members are.
+#[derive(Clone, Debug)]
 pub struct Structure {
+    /// The name; `None` if it has none.
+    pub name: Option<Arc<str>>,
+    /// Whether the members are beside or above one another.
+    pub form: Form,
     /// The size in bytes; `None` if it is not known.
     pub size: Option<u64>,
     /// The alignment in bytes, a power of two; `None` if it is not known.
     pub align: Option<u64>,
     /// The members in the order of their places. Those without a fixed place come last.
     pub members: Vec<Member>,
+    /// The indices of the members in the order of their declaration.
+    pub declared: Vec<usize>,
+    /// Where it is declared.
+    pub source: Option<Source>,
     /// The bytes that the members take, those of base classes among them, as far as they are known.
     taken: Vec<Taken>,
     /// Why it is not known which bytes are padding.
     doubt: Option<String>,
     /// Whether the rules of compilers give these places.
     is_explained: bool,
+    /// The bytes of padding inside the members.
+    inner_padding: u64,
+    /// The number of members without parts, and of those that are not data.
+    leaves: [u64; 2],
+}
+
+/// How the members of a type share its bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Each has bytes of its own.
+    Struct,
+    /// All start at the first byte, and one of them is in use.
+    Union,
+    /// An enum with data: each member is a variant, one of which is in use.
+    Enum(Tag),
+}
+
+/// What tells which variant of an enum is in use.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tag {
+    /// The bytes of the number; `None` if there is only one variant.
+    pub bytes: Option<Range<u64>>,
+    /// The type of the number.
+    pub type_name: Arc<str>,
+    /// The number of each variant, in the order of the members; `None` for the one that all other numbers mean.
+    pub numbers: Vec<Option<i128>>,
+    /// The field that has the bytes of the number, if they are values that this field does not use.
+    pub niche: Option<String>,
+}
+
+/// A place in a source file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The path; empty if it is not known.
+    pub file: Arc<str>,
+    /// The line, from 1.
+    pub line: u64,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.file.is_empty() {
+            return write!(f, "line {}", self.line);
+        }
+        write!(f, "{}:{}", self.file, self.line)
+    }
 }
 
 /// Consecutive bytes that members take.
@@ -34,7 +136,7 @@ struct Taken {
 }
 
 /// A member, a base class or the pointer to the virtual functions.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Member {
     /// The name; `None` if it has none.
     pub name: Option<String>,
@@ -46,8 +148,10 @@ pub struct Member {
     pub align: Option<u64>,
     /// What another order may do with it.
     pub kind: Kind,
-    /// The members of a base class.
-    pub base: Option<Arc<Structure>>,
+    /// Its type.
+    pub of: Described,
+    /// The line of its declaration.
+    pub line: Option<u64>,
 }
 
 /// What another order of the members may do with one of them.
@@ -69,70 +173,205 @@ pub enum Kind {
     Base {
         /// Bytes up to the end of its last member. Another member may start there.
         data: u64,
+        /// Whether its members are members of the struct: a base class, and neither the pointer nor what a type of Fortran
+        /// extends.
+        is_class: bool,
     },
     /// An array without a length, which comes last.
     Open,
+    /// The number that tells which variant of an enum is in use, in each variant beside which it lies.
+    Tag,
 }
 
-/// An order of members and the size that it gives.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Order {
-    /// The size in bytes.
-    pub size: u64,
-    /// Indices of members.
-    pub members: Vec<usize>,
-}
-
-/// Bits from the start of a struct. The largest struct has more of them than a `u64` counts.
-type Bit = u128;
-
-impl Member {
-    fn start(&self) -> Option<Bit> {
-        let first = if let Kind::Bits { first, .. } = self.kind { first } else { 0 };
-        Some(Bit::from(self.offset?) * 8 + Bit::from(first))
+impl Described {
+    /// A type without a name of its own.
+    pub fn new(what: What, size: Option<u64>, align: Option<u64>) -> Self {
+        Self { name: Arc::default(), size, align, what }
     }
 
+    /// A type that is no data: a noun with its article.
+    pub fn other(what: impl Into<Arc<str>>, size: Option<u64>, align: Option<u64>) -> Self {
+        Self::new(What::Other(what.into()), size, align)
+    }
+
+    /// One value of a predefined type.
+    pub fn basic(basic: Basic) -> Self {
+        let [size, align] = [basic.size(), basic.align()].map(|bytes| Some(bytes as u64));
+        Self::new(What::Basic(basic), size, align)
+    }
+
+    /// An array.
+    #[must_use]
+    pub fn array(self, lengths: Vec<u64>) -> Self {
+        let length = lengths.iter().try_fold(1_u64, |all, length| all.checked_mul(*length));
+        let size = self.size.zip(length).and_then(|(size, length)| size.checked_mul(length));
+        let align = self.align;
+        Self::new(What::Array(Arc::new(Array { lengths, element: self })), size, align)
+    }
+
+    /// The name as the source has it, or else what it is.
+    pub fn shown(&self) -> String {
+        match &self.what {
+            _ if !self.name.is_empty() => self.name.to_string(),
+            What::Array(array) => {
+                let with = |name: String, length: &u64| format!("{name}[{length}]");
+                array.lengths.iter().fold(array.element.shown(), with)
+            }
+            _ => self.noun().to_owned(),
+        }
+    }
+
+    /// The struct, union or enum that it is, if it is one.
+    pub fn structure(&self) -> Option<&Arc<Structure>> {
+        match &self.what {
+            What::Structure(structure) => Some(structure),
+            _ => None,
+        }
+    }
+
+    /// What it is: a noun with its article.
+    pub fn noun(&self) -> &str {
+        match &self.what {
+            What::Basic(basic) => basic.name(),
+            What::Data(_) => "data",
+            What::Nothing => "nothing",
+            What::Structure(structure) => match structure.form {
+                Form::Struct => "a struct",
+                Form::Union => "a union",
+                Form::Enum(_) => "an enum whose variants hold data",
+            },
+            What::Array(_) => "an array",
+            What::Open(_) => "an array without a length, whose elements follow the struct",
+            What::Other(what) => what,
+        }
+    }
+
+    /// Whether all of it is data.
+    pub fn is_data(&self) -> bool {
+        self.leaves()[1] == 0
+    }
+
+    /// The number of parts without parts of their own, and of those that are not data. That of an array is that of its element.
+    fn leaves(&self) -> [u64; 2] {
+        match &self.what {
+            What::Basic(_) | What::Data(_) => [1, 0],
+            What::Nothing => [0, 0],
+            What::Structure(structure) => structure.leaves,
+            What::Array(array) if array.lengths.contains(&0) => [0, 0],
+            What::Array(array) => array.element.leaves(),
+            What::Open(_) | What::Other(_) => [1, 1],
+        }
+    }
+
+    /// The bytes that are padding inside structs and arrays of them, as far as they are known.
+    fn padding(&self) -> u64 {
+        match &self.what {
+            What::Structure(structure) => {
+                structure.padding().unwrap_or(0).saturating_add(structure.inner_padding)
+            }
+            What::Array(array) => {
+                let length = array.lengths.iter().fold(1, |all: u64, one| all.saturating_mul(*one));
+                length.saturating_mul(array.element.padding())
+            }
+            _ => 0,
+        }
+    }
+}
+
+impl Member {
     /// The bytes that it takes a part of.
     pub fn bytes(&self) -> Option<Range<u64>> {
         let start = self.offset?;
         Some(start..start.checked_add(self.size?)?)
     }
 
-    /// The bits that it takes after the first `at` bits of a struct. With less than the alignment of its type, a bit-field
-    /// follows the one before it at once.
-    fn place(&self, at: Bit, align: u64) -> Option<Range<Bit>> {
-        let unit = Bit::from(align) * 8;
-        Some(match self.kind {
-            Kind::Bits { width, unit: bytes, .. } => {
-                let width = Bit::from(width);
-                let is_packed = self.align.is_none_or(|natural| align < natural);
-                let crosses = (at % unit + width).div_ceil(unit) > Bit::from(bytes) * 8 / unit;
-                let start = if crosses && !is_packed { at.next_multiple_of(unit) } else { at };
-                start..start + width
-            }
-            Kind::Base { data } => {
-                let start = at.next_multiple_of(unit);
-                start..start + Bit::from(data) * 8
-            }
-            Kind::Field | Kind::Open => {
-                let start = at.next_multiple_of(unit);
-                start..start + Bit::from(self.size?) * 8
-            }
-        })
+    /// Whether its members are members of the struct around it: a base class, or a struct or union without a name.
+    pub fn is_inlined(&self) -> bool {
+        match self.kind {
+            Kind::Base { is_class, .. } => is_class,
+            _ => self.name.is_none() && self.of.structure().is_some(),
+        }
+    }
+
+    /// The name of the field; `None` if it has none or, as those of a tuple, only a number.
+    pub fn field_name(&self) -> Option<String> {
+        self.name.clone().filter(|name| name.parse::<u32>().is_err())
+    }
+
+    /// Whether it is a virtual base class, of which the whole object has one.
+    pub fn is_virtual(&self) -> bool {
+        self.offset.is_none() && matches!(self.kind, Kind::Base { .. })
+    }
+
+    /// A base class with members.
+    fn base(&self) -> Option<&Arc<Structure>> {
+        let is_class = matches!(self.kind, Kind::Base { is_class: true, .. });
+        self.of.structure().filter(|_| is_class && self.size != Some(0))
+    }
+
+    /// The padding inside it. That of a base class counts as padding of the struct.
+    pub fn padding(&self) -> u64 {
+        match (self.kind, self.base()) {
+            (Kind::Bits { .. }, _) => 0,
+            (_, Some(base)) => base.inner_padding,
+            (_, None) => self.of.padding(),
+        }
+    }
+
+    /// The name in a list of members.
+    pub fn label(&self) -> String {
+        match &self.name {
+            Some(name) => name.clone(),
+            None => format!("({})", self.of.noun()),
+        }
+    }
+
+    fn leaves(&self) -> [u64; 2] {
+        match self.kind {
+            Kind::Bits { .. } => [1, 1],
+            Kind::Tag => [0, 0],
+            _ if self.offset.is_none() => [1, 1],
+            // An empty class is a base of no bytes.
+            Kind::Base { is_class: true, .. } if self.size == Some(0) => [0, 0],
+            _ => self.of.leaves(),
+        }
     }
 }
 
 impl Structure {
-    /// A struct with the alignment that its declaration asks for, if that is known. Members may be less aligned than their
-    /// types, as in a packed struct: then `align` of the members becomes what they have here.
+    /// A struct with the alignment that its declaration asks for, if that is known, and with its members in the order of their
+    /// declaration. Members may be less aligned than their types, as in a packed struct: then `align` of the members becomes
+    /// what they have here.
     ///
     /// What a base class has room for and does not use, a struct may have for its own members, or leave as well.
-    pub fn new(size: Option<u64>, asked: Option<u64>, mut members: Vec<Member>) -> Self {
-        members.sort_by_key(|one| (one.offset.is_none(), one.start()));
+    pub fn new(size: Option<u64>, asked: Option<u64>, members: Vec<Member>) -> Self {
+        let mut members: Vec<(usize, Member)> = members.into_iter().enumerate().collect();
+        members.sort_by_key(|(_, one)| (one.offset.is_none(), one.start()));
+        let mut declared = vec![0; members.len()];
+        for (place, (number, _)) in members.iter().enumerate() {
+            declared[*number] = place;
+        }
+        let mut members: Vec<Member> = members.into_iter().map(|(_, member)| member).collect();
         shorten(&mut members);
-        let taken = taken(&members);
-        let doubt = doubt(size, &members);
-        let mut this = Self { size, align: asked, members, taken, doubt, is_explained: false };
+        let inner = members.iter().fold(0, |all: u64, one| all.saturating_add(one.padding()));
+        let leaves = members.iter().fold([0_u64; 2], |[all, others], member| {
+            let [more, more_others] = member.leaves();
+            [all.saturating_add(more), others.saturating_add(more_others)]
+        });
+        let mut this = Self {
+            name: None,
+            form: Form::Struct,
+            size,
+            align: asked,
+            taken: taken(&members),
+            doubt: doubt(size, &members),
+            members,
+            declared,
+            source: None,
+            is_explained: false,
+            inner_padding: inner,
+            leaves,
+        };
         let asked = asked.unwrap_or(1);
         match this.aligns(asked) {
             Some(aligns) => {
@@ -148,66 +387,52 @@ impl Structure {
         this
     }
 
+    /// The same struct with its name.
+    #[must_use]
+    pub fn named(self, name: Option<Arc<str>>) -> Self {
+        Self { name, ..self }
+    }
+
+    /// The same struct with the place of its declaration.
+    #[must_use]
+    pub fn declared_at(self, source: Option<Source>) -> Self {
+        Self { source, ..self }
+    }
+
+    /// The same members, which share the bytes in another form.
+    #[must_use]
+    pub fn in_form(self, form: Form) -> Self {
+        let [all, _] = self.leaves;
+        let all = all.max(1);
+        let is_enum = matches!(form, Form::Enum(_));
+        let each = || "each variant of the enum has padding of its own".to_owned();
+        let doubt = if is_enum { Some(each()) } else { self.doubt };
+        Self { form, doubt, is_explained: false, inner_padding: 0, leaves: [all, all], ..self }
+    }
+
     /// The same struct, for which the rules of compilers shall tell what another order gives even if they do not give its
     /// present places.
+    #[must_use]
     pub fn anew(self) -> Self {
         Self { is_explained: true, ..self }
     }
 
-    /// The strictest alignment of the members, unless one of them has less, or the size is no multiple of it.
-    fn strictest(&self) -> Option<u64> {
-        let mut strictest = 1;
-        for member in &self.members {
-            let align = member.align?;
-            let is_bits = matches!(member.kind, Kind::Bits { .. });
-            if !is_bits && !member.offset.unwrap_or(0).is_multiple_of(align) {
-                return None;
-            }
-            strictest = strictest.max(align);
-        }
-        self.size?.is_multiple_of(strictest).then_some(strictest)
+    /// Whether all members are data, so that the datatype has all of them.
+    pub fn is_data(&self) -> bool {
+        self.form == Form::Struct && self.leaves[1] == 0
     }
 
-    /// The alignments of the members with which the rules give their places: those of their types, those of a packed struct,
-    /// or less for the members at odd places.
-    fn aligns(&self, asked: u64) -> Option<Vec<u64>> {
-        self.size?;
-        let natural: Option<Vec<u64>> = self.members.iter().map(|member| member.align).collect();
-        let natural = natural?;
-        let strictest = natural.iter().copied().max().unwrap_or(1);
-        let is_right = |aligns: &Vec<u64>| self.is_laid_out(aligns, asked);
-        if is_right(&natural) {
-            return Some(natural);
-        }
-        let packed = (0..5).map(|power| 1 << power).take_while(|most| *most < strictest);
-        let packed = packed.map(|most| natural.iter().map(|align| *align.min(&most)).collect());
-        let odd = self.members.iter().zip(&natural).map(|(member, align)| {
-            let offset = member.offset.unwrap_or(0);
-            if offset.is_multiple_of(*align) { *align } else { 1 << offset.trailing_zeros() }
-        });
-        packed.chain([odd.collect()]).find(is_right)
+    /// The number of an enum that tells which variant is in use, if it has bytes for itself, in the first variant beside which
+    /// it lies.
+    pub fn tag(&self) -> Option<&Member> {
+        let Form::Enum(_) = self.form else { return None };
+        let inside = self.members.iter().filter_map(|variant| variant.of.structure());
+        inside.flat_map(|inside| &inside.members).find(|member| member.kind == Kind::Tag)
     }
 
-    /// Whether members with these alignments, one after another, are where they are, and the size follows.
-    fn is_laid_out(&self, aligns: &[u64], asked: u64) -> bool {
-        let mut at = 0;
-        let mut strictest = asked;
-        let mut was_bits = false;
-        for (member, align) in self.members.iter().zip(aligns) {
-            let (Some(placed), Some(start)) = (member.place(at, *align), member.start()) else {
-                return false;
-            };
-            // Between two bit-fields, one without a name may be, which is not described.
-            let is_bits = matches!(member.kind, Kind::Bits { .. });
-            if placed.start != start && !(is_bits && was_bits && placed.start < start) {
-                return false;
-            }
-            at = start + (placed.end - placed.start);
-            strictest = strictest.max(*align);
-            was_bits = is_bits;
-        }
-        let end = at.next_multiple_of(Bit::from(strictest) * 8);
-        self.size.is_some_and(|size| Bit::from(size) * 8 == end)
+    /// The padding inside the members, which no order of these members changes.
+    pub fn inner_padding(&self) -> u64 {
+        self.inner_padding
     }
 
     /// Why it is not known which bytes are padding: a sentence without a full stop.
@@ -241,81 +466,6 @@ impl Structure {
     pub fn padding(&self) -> Option<u64> {
         Some(self.gaps()?.iter().map(|(_, bytes)| bytes.end - bytes.start).sum())
     }
-
-    /// The end of a member, or of neighbouring bit-fields, that start after the first `at` bits. `None` if there are bit-fields
-    /// without a name among them, and these would get another width.
-    fn place_block(&self, at: Bit, block: &[usize], align: u64) -> Option<Bit> {
-        let first = self.members[*block.first()?].start()?;
-        let place = |mut at: Bit| {
-            for number in block {
-                let member = &self.members[*number];
-                at = member.place(at, member.align?)?.end;
-            }
-            Some(at)
-        };
-        let last = &self.members[*block.last()?];
-        let end = last.place(last.start()?, last.align?)?.end;
-        let is_aligned = |at: Bit| at.is_multiple_of(Bit::from(align) * 8);
-        if is_aligned(first) && is_aligned(at) {
-            return Some(at + (end - first));
-        }
-        place(at).filter(|_| place(first) == Some(end))
-    }
-
-    /// The order of members that gives the least size. Base classes stay first, an array without a length stays last, and
-    /// neighbouring bit-fields stay together. `None` unless the rules of compilers give the present places.
-    ///
-    /// Members of descending alignment need no padding between them, except after base classes, bit-fields and members
-    /// that are aligned more strictly than their types.
-    pub fn least(&self) -> Option<Order> {
-        let size = self.size.filter(|_| self.is_explained)?;
-        let place = |at: Bit, number: usize| {
-            let member = &self.members[number];
-            member.place(at, member.align?).map(|bits| bits.end)
-        };
-        let kind = |number: usize| self.members[number].kind;
-        let is_base = |number: &usize| matches!(kind(*number), Kind::Base { .. });
-        let is_open = |number: &usize| kind(*number) == Kind::Open;
-        let all = 0..self.members.len();
-        let mut order: Vec<usize> = all.clone().filter(is_base).collect();
-        let mut rest: Vec<usize> =
-            all.clone().filter(|number| !is_base(number) && !is_open(number)).collect();
-        // Two objects of one empty class have different addresses, so what follows an empty base class is not changed.
-        let is_empty = |number: &usize| self.members[*number].size == Some(0);
-        if !order.is_empty() && order.iter().all(is_empty) && !rest.is_empty() {
-            order.push(rest.remove(0));
-        }
-        let mut at = 0;
-        for number in &order {
-            at = place(at, *number)?;
-        }
-        // Blocks that stay together, by their alignments.
-        let mut blocks: BTreeMap<u64, VecDeque<&[usize]>> = BTreeMap::new();
-        let is_bits = |number: &usize| matches!(kind(*number), Kind::Bits { .. });
-        for block in rest.chunk_by(|one, next| is_bits(one) && is_bits(next) && one + 1 == *next) {
-            let aligns = block.iter().filter_map(|number| self.members[*number].align);
-            blocks.entry(aligns.max()?).or_default().push_back(block);
-        }
-        while let Some(last) = blocks.first_key_value().map(|(align, _)| *align) {
-            // The strictest alignment that needs no padding here, or else the one that needs the least.
-            let whole = at.div_ceil(8);
-            let is_here = |align: &u64| whole.is_multiple_of(Bit::from(*align));
-            let align = blocks.keys().copied().rev().find(is_here).unwrap_or(last);
-            let same = blocks.get_mut(&align)?;
-            let block = same.pop_front()?;
-            at = self.place_block(at, block, align)?;
-            order.extend(block);
-            if same.is_empty() {
-                blocks.remove(&align);
-            }
-        }
-        for number in all.filter(is_open) {
-            at = place(at, number)?;
-            order.push(number);
-        }
-        let end = at.next_multiple_of(Bit::from(self.align?) * 8) / 8;
-        Some(Order { size: u64::try_from(end).ok()?.min(size), members: order })
-    }
 }
 
 /// A base class takes all its bytes, or, if another member starts after its last one, those up to that.
@@ -323,7 +473,7 @@ fn shorten(members: &mut [Member]) {
     let mut next = u64::MAX;
     for member in members.iter_mut().rev() {
         let Some(bytes) = member.bytes() else { continue };
-        if let Kind::Base { data } = &mut member.kind
+        if let Kind::Base { data, .. } = &mut member.kind
             && next >= bytes.end
         {
             *data = bytes.end - bytes.start;
@@ -343,7 +493,7 @@ fn doubt(size: Option<u64>, members: &[Member]) -> Option<String> {
     if size.is_none() {
         return Some("the size is not known".into());
     }
-    members.iter().find_map(|member| match &member.base {
+    members.iter().find_map(|member| match member.base() {
         _ if member.offset.is_none() => Some(format!("the place of {} is not fixed", name(member))),
         _ if member.size.is_none() => Some(format!("the size of {} is not known", name(member))),
         Some(base) => base.doubt.clone(),
@@ -356,7 +506,7 @@ fn taken(members: &[Member]) -> Vec<Taken> {
     let mut all = Vec::new();
     for (number, member) in members.iter().enumerate() {
         let (Some(bytes), Some(offset)) = (member.bytes(), member.offset) else { continue };
-        if let Some(base) = &member.base {
+        if let Some(base) = member.base() {
             all.extend(base.taken.iter().cloned().map(|taken| {
                 let Range { start, end } = taken.bytes;
                 Taken { bytes: start.saturating_add(offset)..end.saturating_add(offset), ..taken }

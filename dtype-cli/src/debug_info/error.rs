@@ -98,8 +98,16 @@ pub enum Error {
         part: Option<String>,
     },
     /// The type is not a datatype.
-    #[error("{} is {what}\nhelp: {}", quoted(name), parts_help(parts))]
+    #[error("{} is {what}\nhelp: name a struct that contains it", quoted(name))]
     NoData {
+        /// The name of the type.
+        name: String,
+        /// A description of the type.
+        what: String,
+    },
+    /// No value of the type is data.
+    #[error("{} is {what}, which is no data\nhelp: {}", quoted(name), parts_help(parts))]
+    NoStruct {
         /// The name of the type.
         name: String,
         /// A description of the type.

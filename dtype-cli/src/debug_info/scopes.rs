@@ -95,7 +95,7 @@ pub(super) fn parts(name: &str) -> Vec<&str> {
 }
 
 /// The part of a name after the last `::` that is not between the angle brackets of a template.
-pub(super) fn last_part(name: &str) -> &str {
+pub(crate) fn last_part(name: &str) -> &str {
     let (mut depth, mut start) = (0_usize, 0);
     for (at, c) in name.char_indices() {
         match c {

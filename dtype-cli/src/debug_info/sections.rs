@@ -36,6 +36,8 @@ pub(super) struct Sections<'a> {
     pub(super) strings: Cow<'a, [u8]>,
     pub(super) line_strings: Cow<'a, [u8]>,
     pub(super) string_offsets: Cow<'a, [u8]>,
+    /// The tables of source files, if they are wanted.
+    pub(super) lines: Cow<'a, [u8]>,
     /// The indices of a package.
     pub(super) unit_index: Cow<'a, [u8]>,
     pub(super) type_index: Cow<'a, [u8]>,
@@ -64,15 +66,19 @@ fn is_bitcode<'a, R: ReadRef<'a>>(data: R) -> bool {
 /// The sections of the objects in a file: of one, or of each member of an archive.
 pub(super) fn read<'a>(
     data: impl ReadRef<'a>,
+    with_lines: bool,
     budget: &Budget,
 ) -> Result<Vec<Sections<'a>>, Error> {
-    let read = read_objects(Counted::new(data, budget));
+    let read = read_objects(Counted::new(data, budget), with_lines);
     // Elsewhere, the reason is lost, and the file looks damaged.
     budget.check()?;
     read
 }
 
-fn read_objects<'a, R: ReadRef<'a>>(data: Counted<'_, R>) -> Result<Vec<Sections<'a>>, Error> {
+fn read_objects<'a, R: ReadRef<'a>>(
+    data: Counted<'_, R>,
+    with_lines: bool,
+) -> Result<Vec<Sections<'a>>, Error> {
     if is_precompiled(data) {
         return Err(Error::Unsupported {
             what: "a precompiled header",
@@ -103,7 +109,8 @@ fn read_objects<'a, R: ReadRef<'a>>(data: Counted<'_, R>) -> Result<Vec<Sections
                 if !is_object(data) {
                     continue;
                 }
-                let object = if is_bitcode(data) { Err(bitcode()) } else { of_object(data) };
+                let object =
+                    if is_bitcode(data) { Err(bitcode()) } else { of_object(data, with_lines) };
                 match object {
                     Ok(sections) => {
                         data.budget().hold(member.name().len())?;
@@ -124,11 +131,14 @@ fn read_objects<'a, R: ReadRef<'a>>(data: Counted<'_, R>) -> Result<Vec<Sections
             what: "a file for several architectures",
             help: "`lipo -thin` writes one for this machine",
         }),
-        _ => Ok(vec![of_object(data)?]),
+        _ => Ok(vec![of_object(data, with_lines)?]),
     }
 }
 
-fn of_object<'a, R: ReadRef<'a>>(data: Counted<'_, R>) -> Result<Sections<'a>, Error> {
+fn of_object<'a, R: ReadRef<'a>>(
+    data: Counted<'_, R>,
+    with_lines: bool,
+) -> Result<Sections<'a>, Error> {
     let file = object::File::parse(data)?;
     check_architecture(file.architecture())?;
     let reader = Reader::new(&file, data.budget())?;
@@ -142,6 +152,7 @@ fn of_object<'a, R: ReadRef<'a>>(data: Counted<'_, R>) -> Result<Sections<'a>, E
         strings: section("str")?,
         line_strings: section("line_str")?,
         string_offsets: section("str_offsets")?,
+        lines: if with_lines { section("line")? } else { Cow::Borrowed(&[]) },
         unit_index: reader.section("cu_index")?,
         type_index: reader.section("tu_index")?,
         member: None,
@@ -180,7 +191,10 @@ fn bitcode() -> Error {
 /// Types have the sizes of the machine that the file is for. For an unknown machine, there is no DWARF that could mislead.
 fn check_architecture(found: Architecture) -> Result<(), Error> {
     let is_here = match found {
-        Architecture::X86_64 => cfg!(all(target_arch = "x86_64", target_pointer_width = "64")),
+        Architecture::X86_64 => cfg!(any(
+            all(target_arch = "x86_64", target_pointer_width = "64"),
+            dtype_layouts = "x86_64"
+        )),
         Architecture::Aarch64 => cfg!(target_arch = "aarch64"),
         Architecture::I386 => cfg!(target_arch = "x86"),
         Architecture::Arm => cfg!(target_arch = "arm"),

@@ -1,6 +1,7 @@
 //! The units of DWARF: their headers, and the attributes of their entries.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ffi::CStr;
 use std::ops::{ControlFlow, Deref};
@@ -9,10 +10,12 @@ use std::slice;
 use std::sync::Arc;
 
 use dtype_stored::Budget;
+use gimli::Reader as _;
 use gimli::{
     Abbreviations, Attribute, AttributeSpecification, AttributeValue, DebugAbbrevOffset, DebugInfo,
-    DebugStrOffsets, DebugStrOffsetsBase, DebugTypes, DwAt, DwLang, DwTag, EndianSlice, EntriesRaw,
-    RunTimeEndian, UnitHeader, UnitOffset, UnitType, constants as dw,
+    DebugLine, DebugStrOffsets, DebugStrOffsetsBase, DebugTypes, DwAt, DwLang, DwTag, EndianSlice,
+    EntriesRaw, LineProgramHeader, RunTimeEndian, UnitHeader, UnitOffset, UnitType,
+    constants as dw,
 };
 
 use super::Error;
@@ -50,12 +53,15 @@ fn is_kept(name: DwAt) -> bool {
             | dw::DW_AT_bit_size
             | dw::DW_AT_byte_size
             | dw::DW_AT_comp_dir
+            | dw::DW_AT_containing_type
             | dw::DW_AT_count
             | dw::DW_AT_data_bit_offset
             | dw::DW_AT_data_location
             | dw::DW_AT_data_member_location
+            | dw::DW_AT_decl_file
             | dw::DW_AT_decl_line
             | dw::DW_AT_declaration
+            | dw::DW_AT_discr_value
             | dw::DW_AT_dwo_name
             | dw::DW_AT_encoding
             | dw::DW_AT_endianity
@@ -67,6 +73,7 @@ fn is_kept(name: DwAt) -> bool {
             | dw::DW_AT_ordering
             | dw::DW_AT_signature
             | dw::DW_AT_specification
+            | dw::DW_AT_stmt_list
             | dw::DW_AT_str_offsets_base
             | dw::DW_AT_string_length
             | dw::DW_AT_type
@@ -271,6 +278,8 @@ pub(super) struct Unit<'a> {
     strings: DebugStrOffsetsBase,
     pub(super) root: Entry<'a>,
     pub(super) language: Option<DwLang>,
+    /// The table of source files, read when it is needed.
+    files: OnceCell<Option<LineProgramHeader<Slice<'a>>>>,
 }
 
 impl<'a> Unit<'a> {
@@ -285,8 +294,9 @@ impl<'a> Unit<'a> {
         let first: DebugStrOffsetsBase<usize> =
             DebugStrOffsetsBase::default_for_encoding_and_file(header.encoding(), sections.kind);
         let strings = DebugStrOffsetsBase(first.0.saturating_add(first_string));
+        let (language, files) = (None, OnceCell::new());
         let mut unit =
-            Self { sections, header, abbreviations, budget, strings, root, language: None };
+            Self { sections, header, abbreviations, budget, strings, root, language, files };
         unit.root = unit.entry(header.root_offset().0)?;
         if let Some(AttributeValue::DebugStrOffsetsBase(base)) =
             unit.root.value(dw::DW_AT_str_offsets_base)
@@ -407,8 +417,12 @@ impl<'a> Unit<'a> {
 
     /// The text of an attribute; `None` if it is missing, or is longer than a name can be.
     pub(super) fn text(&self, entry: &Entry<'a>, name: DwAt) -> Option<&'a [u8]> {
+        self.text_of(entry.value(name)?)
+    }
+
+    fn text_of(&self, value: Value<'a>) -> Option<&'a [u8]> {
         let Sections { strings, line_strings, .. } = self.sections;
-        let text = match entry.value(name)? {
+        let text = match value {
             AttributeValue::String(text) => Some(text.slice()),
             AttributeValue::DebugStrRef(offset) => terminated(strings, offset.0),
             AttributeValue::DebugLineStrRef(offset) => terminated(line_strings, offset.0),
@@ -440,6 +454,55 @@ impl<'a> Unit<'a> {
     /// The source file; `None` for a unit of types that several have.
     pub(super) fn source(&self) -> Option<Cow<'a, str>> {
         self.name(&self.root).map(String::from_utf8_lossy)
+    }
+
+    /// The source file that declares an entry; empty if it is not known.
+    pub(super) fn file(&self, entry: &Entry<'a>) -> Arc<str> {
+        let path = || {
+            let index = match entry.value(dw::DW_AT_decl_file)? {
+                AttributeValue::FileIndex(index) => index,
+                other => other.udata_value()?,
+            };
+            let header = self.files.get_or_init(|| self.read_files()).as_ref()?;
+            let file = header.file(index)?;
+            let text = |value| Some(String::from_utf8_lossy(self.text_of(value)?));
+            let name = text(file.path_name())?;
+            let folder = header.directory(file.directory_index()).and_then(text);
+            // The first folder is that in which the compiler ran.
+            let folder = folder.filter(|_| file.directory_index() > 0).unwrap_or_default();
+            Some(Path::new(&*folder).join(&*name).to_string_lossy().into_owned())
+        };
+        let path = path().unwrap_or_default();
+        let _ = self.budget.hold(path.len());
+        path.into()
+    }
+
+    fn read_files(&self) -> Option<LineProgramHeader<Slice<'a>>> {
+        // What an entry of a table takes for each of its bytes.
+        const FILE: usize = 32;
+        let AttributeValue::DebugLineRef(offset) = self.root.value(dw::DW_AT_stmt_list)? else {
+            return None;
+        };
+        let section = self.sections.slice(&self.sections.lines);
+        let length = self.header_length(offset.0)?;
+        self.budget.hold(FILE * length).ok()?;
+        self.budget.work(length).ok()?;
+        let address = self.header.address_size();
+        let program = DebugLine::from(section).program(offset, address, None, None).ok()?;
+        Some(program.header().clone())
+    }
+
+    /// The greatest number of bytes that the table of files at an offset can have.
+    fn header_length(&self, offset: usize) -> Option<usize> {
+        const START: usize = 64;
+        let lines = &self.sections.lines;
+        let mut start = self.sections.slice(lines.get(offset..)?);
+        let (_, format) = start.read_initial_length().ok()?;
+        let version = start.read_u16().ok()?;
+        if version >= 5 {
+            start.skip(2).ok()?;
+        }
+        Some(START + start.read_word(format).ok()?.min(lines.len()))
     }
 
     /// The file to which the compiler wrote the types of this unit.

@@ -55,6 +55,72 @@ fn the_book_shows_what_is_printed() {
     assert!(chapter.contains(include_str!("../../examples/halo.dtype")));
 }
 
+/// What a picture shows: the field or the gap and its bytes, with the number of its row, of each box.
+fn boxes(svg: &str) -> Vec<(String, usize)> {
+    let mut rows = Vec::new();
+    let boxes = svg.lines().filter(|line| line.starts_with("<rect") && line.contains("<title>"));
+    let boxes = boxes.map(|line| {
+        let within = |start, end| line.split_once(start).unwrap().1.split_once(end).unwrap().0;
+        let (row, title) = (within(" y=\"", "\""), within("<title>", "</title>"));
+        if rows.last() != Some(&row) {
+            rows.push(row);
+        }
+        // The name of a Rust type, such as an enum's, before its basic datatype is not known elsewhere.
+        let (name, ty) = title.split_once(": ").unwrap_or(("", title));
+        (format!("{name}: {}", ty.rsplit(": ").next().unwrap()), rows.len())
+    });
+    boxes.collect()
+}
+
+/// The text of an option in a link.
+fn decoded(option: &str) -> String {
+    let mut parts = option.split('%');
+    let mut bytes = parts.next().unwrap().as_bytes().to_vec();
+    for part in parts {
+        bytes.push(u8::from_str_radix(&part[..2], 16).unwrap());
+        bytes.extend_from_slice(&part.as_bytes()[2..]);
+    }
+    String::from_utf8(bytes).unwrap()
+}
+
+/// Every picture of a type is a link to the page `docs/play`, with a text that gives the same picture there.
+#[test]
+fn the_books_pictures_are_those_of_their_links() {
+    let book = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/src");
+    let read = |path: &std::path::Path| std::fs::read_to_string(path).unwrap();
+    let mut pictures = 0;
+    for chapter in std::fs::read_dir(book).unwrap().map(|entry| entry.unwrap().path()) {
+        if chapter.extension().is_none_or(|extension| extension != "md") {
+            continue;
+        }
+        for image in read(&chapter).split("](images/").skip(1) {
+            let (name, after) = image.split_once(')').unwrap();
+            let picture = boxes(&read(&chapter.with_file_name("images").join(name)));
+            let Some(link) = after.strip_prefix("](play/index.html#") else {
+                assert!(picture.is_empty(), "{name} is no link");
+                continue;
+            };
+            let mut arguments: Vec<String> = ["show", "--as", "svg"].map(Into::into).to_vec();
+            for option in link.split_once(')').unwrap().0.split('&') {
+                match option.split_once('=').unwrap() {
+                    ("a", text) => arguments.push(decoded(text)),
+                    ("packed", _) => arguments.push("--packed".into()),
+                    (option, value) => arguments.extend([format!("--{option}"), value.into()]),
+                }
+            }
+            let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+            let drawn = boxes(&output(&arguments));
+            assert!(!drawn.is_empty(), "{name}: {}", output(&arguments));
+            assert!(
+                picture.is_empty() || drawn == picture,
+                "{name}: {drawn:#?} is not {picture:#?}"
+            );
+            pictures += 1;
+        }
+    }
+    assert!(pictures >= 27, "{pictures}");
+}
+
 #[test]
 fn the_examples_are_types() {
     assert!(

@@ -2,6 +2,7 @@
 
 mod corpus;
 mod damaged;
+mod looked_at;
 mod orders;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod repeated;
@@ -12,8 +13,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::command::{Folder, done, dtype, failed, noise};
-use dtype_cli::debug_info::{DebugInfo, Error, Layout};
-use dtype_text::notation::print_named;
+use dtype_cli::debug_info::{DebugInfo, Error};
+use dtype_text::notation::{Parsed, print_named};
+use dtype_text::structure::Inside;
 
 /// Compiles a source file to an object file; `None` if there is no such compiler.
 fn compiled(
@@ -32,7 +34,7 @@ fn compiled(
     Some(object)
 }
 
-fn find(object: &Path, name: &str) -> Result<Layout, Error> {
+fn find(object: &Path, name: &str) -> Result<Parsed, Error> {
     let bytes = fs::read(object).unwrap();
     DebugInfo::read(&*bytes)?.find(name)
 }
@@ -40,12 +42,19 @@ fn find(object: &Path, name: &str) -> Result<Layout, Error> {
 /// The type in the notation, and what is left out.
 #[track_caller]
 fn layout(object: &Path, name: &str) -> (String, Vec<String>) {
-    let Layout { parsed, left_out } = find(object, name).unwrap();
-    let left_out = left_out.iter().map(|one| match one.offset {
-        Some(offset) => format!("{}@{offset}: {}", one.name, one.what),
-        None => format!("{}: {}", one.name, one.what),
+    let parsed = find(object, name).unwrap();
+    (print_named(&parsed.ty, &parsed.fields), left_out(&parsed))
+}
+
+/// The members that are not data.
+fn left_out(parsed: &Parsed) -> Vec<String> {
+    let Some(layout) = parsed.fields.layout() else { return Vec::new() };
+    let (all, _) = layout.leaves(Inside::Structs, true, 256);
+    let text = all.iter().map(|one| match one.offset {
+        Some(offset) => format!("{}@{offset}: {}", one.path, one.what()),
+        None => format!("{}: {}", one.path, one.what()),
     });
-    (print_named(&parsed.ty, &parsed.fields), left_out.collect())
+    text.collect()
 }
 
 const C: &str = r"
@@ -108,7 +117,7 @@ fn c() {
     assert_eq!(layout(&object, "packed").0, "resized(struct{c: c_char@0, d: f64@1}, 0, 10)");
     assert_eq!(layout(&object, "kind").0, "c_int");
     let error = |name| find(&object, name).unwrap_err().to_string();
-    assert!(error("u").starts_with("`u` is a union\n"));
+    assert_eq!(layout(&object, "u").0, "resized(struct{}, 0, 4)");
     assert!(error("later").contains("this file only declares it"));
     assert!(error("pakced").contains("did you mean `packed`?"));
     // However the compiler writes it.
@@ -237,12 +246,14 @@ fn rust() {
     }
     let found = find(&object, "lib::Particle<f32>").unwrap();
     // With the length of the text, whose pointer is left out.
-    assert_eq!(found.parsed.ty.extent(), 56 + 8);
-    assert_eq!(found.parsed.ty.size(), 1 + 24 + 1 + 4 + 5 + 4 + 8);
-    let left_out: Vec<_> = found.left_out.iter().map(|one| (&*one.name, &*one.what)).collect();
-    assert_eq!(left_out[0], ("o", "an enum whose variants hold data"));
-    assert_eq!(left_out[1], ("s.data_ptr", "a pointer"));
-    assert_eq!(find(&object, "Kind").unwrap().parsed.ty.size(), 1);
+    assert_eq!(found.ty.extent(), 56 + 8);
+    assert_eq!(found.ty.size(), 1 + 24 + 1 + 4 + 5 + 4 + 8);
+    let left_out: Vec<_> = left_out(&found)
+        .iter()
+        .map(|one| one.split(['@', ':']).next().unwrap().to_owned())
+        .collect();
+    assert_eq!(left_out, ["o", "s.data_ptr"]);
+    assert_eq!(find(&object, "Kind").unwrap().ty.size(), 1);
 }
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -324,9 +335,13 @@ fn archives_and_lists() {
     assert_eq!(lines[2], ["24", "16", "8", "Q"]);
     let json: serde_json::Value =
         serde_json::from_str(&text(&["info", "lib.a", "--json", "--reorder"])).unwrap();
+    let source = json[1]["source"].as_str().unwrap();
+    assert!(source.ends_with("b.c:1"), "{source}");
     assert_eq!(
         json[1],
-        serde_json::json!({"type": "Q", "size": 24, "padding": 13, "reordered": 16})
+        serde_json::json!({
+            "type": "Q", "size": 24, "padding": 13, "reordered": 16, "align": 8, "inner_padding": 0, "source": source
+        })
     );
 }
 
@@ -342,9 +357,9 @@ fn the_command_reads_object_files() {
         command.current_dir(folder.path("")).args(arguments);
         command
     };
-    let message = failed(&mut command(&["show", "a.cpp.o:P"]));
+    let message = failed(&mut command(&["dump", "a.cpp.o:P", "data.bin"]));
     assert!(message.contains("`next` at byte 24: a pointer\nhelp: `--skip`"), "{message}");
-    let info = done(&mut command(&["info", "./a.cpp.o:P", "--skip"]));
+    let info = done(&mut command(&["info", "./a.cpp.o:P"]));
     // The pointer is no padding.
     assert!(String::from_utf8(info).unwrap().contains("padding    7 bytes: 7 after `kind`"));
     let mut record = vec![0; 32];
@@ -380,7 +395,8 @@ fn headers() {
         // A struct whose only name is that of a typedef is on the list.
         assert!(list.contains("        16           7  point\n"), "{list}");
         assert_eq!(layout(&object, "point").0, "struct{x: f64@0, kind: c_char@8}");
-        let message = failed(dtype().arg(format!("{}:outer", object.display())));
+        let message =
+            failed(dtype().args(["show", "--as", "c"]).arg(format!("{}:outer", object.display())));
         assert!(
             message.contains("\n  a member of `s` without a name at byte 0: a union\n")
                 && message.contains("\n  a member of `t[]` without a name at byte 8: a union\n"),

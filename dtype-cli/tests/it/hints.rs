@@ -208,18 +208,19 @@ fn the_parts_of_a_type_without_a_layout() {
         if !compiled(&folder, command) {
             continue;
         }
-        let info = |ty: &str| {
+        let show = |ty: &str, form: &str| {
             let mut dtype = dtype();
-            dtype.current_dir(folder.path("")).args(["info", &format!("{file}:{ty}")]);
-            dtype.output().unwrap()
+            dtype.current_dir(folder.path("")).args(["show", "--as", form]);
+            dtype.arg(format!("{file}:{ty}")).output().unwrap()
         };
-        let message = String::from_utf8(info(ty).stderr).unwrap();
+        assert!(show(ty, "diagram").status.success(), "{ty}");
+        let message = String::from_utf8(show(ty, "c").stderr).unwrap();
         let listed: Vec<&str> =
             message.lines().filter_map(|line| line.strip_prefix("  ")).collect();
         assert_eq!(listed, parts, "{message}");
         assert_eq!(message.contains("it has no struct"), parts.is_empty(), "{message}");
         for part in parts {
-            assert!(info(part).status.success(), "{part}");
+            assert!(show(part, "diagram").status.success(), "{part}");
         }
     }
 }

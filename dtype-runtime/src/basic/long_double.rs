@@ -36,7 +36,9 @@ impl LongDouble {
     pub(crate) const NATIVE: Self = match Basic::LongDouble.size() {
         8 => Self::Binary64,
         12 => Self::X87In12,
-        _ if cfg!(any(target_arch = "x86", target_arch = "x86_64")) => Self::X87In16,
+        _ if cfg!(any(target_arch = "x86", target_arch = "x86_64", dtype_layouts = "x86_64")) => {
+            Self::X87In16
+        }
         _ if cfg!(any(target_arch = "powerpc", target_arch = "powerpc64")) => Self::DoubleDouble,
         _ => Self::Binary128,
     };

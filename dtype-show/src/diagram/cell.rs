@@ -8,6 +8,8 @@ pub(super) const NO_FIELD: u16 = u16::MAX;
 pub enum Sign {
     /// All bytes are data, each named once.
     Data,
+    /// All bytes are members, some of which have no datatype, such as pointers and bit-fields.
+    Other,
     /// No byte is data.
     Gap,
     /// Some bytes are data.
@@ -31,11 +33,14 @@ pub struct Cell {
     /// Bit masks of the bytes that are data, and of those that are named more than once.
     once: u64,
     twice: u64,
+    /// Those of members without a datatype, and of bit-fields among them, which share bytes.
+    others: u64,
+    bits: u64,
 }
 
 impl Cell {
     pub(super) const EMPTY: Self =
-        Self { sign: Sign::Gap, starts: false, field: None, once: 0, twice: 0 };
+        Self { sign: Sign::Gap, starts: false, field: None, once: 0, twice: 0, others: 0, bits: 0 };
 
     pub(super) fn paint(&mut self, mask: u64, field: u16, starts: bool) {
         if self.once == 0 && field != NO_FIELD {
@@ -46,18 +51,27 @@ impl Cell {
         self.starts |= starts;
     }
 
+    /// As [`paint`](Self::paint), for a member that no datatype has.
+    pub(super) fn paint_other(&mut self, mask: u64, field: u16, starts: bool, is_bits: bool) {
+        let shared = if is_bits { self.bits & mask } else { 0 };
+        self.paint(mask & !shared, field, starts);
+        self.others |= mask;
+        self.bits |= if is_bits { mask } else { 0 };
+    }
+
     /// Chooses the sign of a cell of `bytes` bytes.
     pub(super) fn finish(&mut self, bytes: u32, complete: bool) {
         self.sign = match (self.once, self.twice) {
             (0, _) if complete => Sign::Gap,
             (0, _) => Sign::Unknown,
-            (once, 0) if once.count_ones() >= bytes => Sign::Data,
+            (once, 0) if once.count_ones() >= bytes && self.others == 0 => Sign::Data,
+            (once, 0) if once.count_ones() >= bytes => Sign::Other,
             (_, 0) => Sign::Part,
             _ => Sign::Overlap,
         };
     }
 
-    /// The number of its bytes that are data.
+    /// The number of its bytes that members take.
     pub fn data_bytes(&self) -> u32 {
         self.once.count_ones()
     }
@@ -68,6 +82,7 @@ impl Sign {
     pub const fn square(self) -> char {
         match self {
             Self::Data => '■',
+            Self::Other => '▦',
             Self::Gap => '□',
             Self::Part => '◧',
             Self::Overlap => '▣',
@@ -79,6 +94,7 @@ impl Sign {
     pub const fn ascii(self) -> char {
         match self {
             Self::Data => '#',
+            Self::Other => '%',
             Self::Gap => '.',
             Self::Part => '+',
             Self::Overlap => '@',
@@ -90,6 +106,7 @@ impl Sign {
     pub(crate) const fn meaning(self) -> &'static str {
         match self {
             Self::Data => "data",
+            Self::Other => "no datatype",
             Self::Gap => "gap",
             Self::Part => "partly data",
             Self::Overlap => "named more than once",

@@ -1,7 +1,7 @@
 //! Finds the bytes of data in some ranges of memory, and the field of each.
 
 use super::cell::{Cell, NO_FIELD};
-use crate::fields::Slot;
+use crate::fields::{DiagramField, Repeat, Slot};
 use dtype_runtime::outline::{List, Outline, Parts, Repetition};
 
 /// Blocks of a list that are visited in a row, from either end.
@@ -157,9 +157,45 @@ impl<'a> Painter<'a> {
         }
     }
 
+    /// Paints a member that the datatype does not have.
+    pub(super) fn other(&mut self, field: &DiagramField, number: usize, instances: Repetition) {
+        let number = u16::try_from(number).unwrap_or(NO_FIELD);
+        let times = field.levels.iter().fold(1, |all: u64, level| all.saturating_mul(level.count));
+        let size = i128::from(field.bytes.checked_div(times).unwrap_or(0));
+        let whole = Repeat { count: instances.count, stride: Some(instances.stride) };
+        let levels: Vec<Repeat> = [whole].iter().chain(&field.levels).copied().collect();
+        self.other_levels(field.offset, &levels, size, &mut |painter, from| {
+            painter.cells(from, from + size, |cell, mask, starts| match field.basic {
+                Some(_) => cell.paint(mask, number, starts),
+                None => cell.paint_other(mask, number, starts, field.bits.is_some()),
+            });
+        });
+    }
+
+    fn other_levels(
+        &mut self,
+        base: i128,
+        levels: &[Repeat],
+        size: i128,
+        one: &mut dyn FnMut(&mut Self, i128),
+    ) {
+        let Some((level, inner)) = levels.split_first() else { return one(self, base) };
+        let reach = inner.iter().map(|level| {
+            i128::from(level.stride.unwrap_or(0)) * i128::from(level.count.saturating_sub(1))
+        });
+        let span = (0, size + reach.sum::<i128>());
+        let all = Repetition { count: level.count, stride: level.stride.unwrap_or(0) };
+        self.repeat(base, all, span, |painter, base| painter.other_levels(base, inner, size, one));
+    }
+
     fn leaf(&mut self, from: i128, to: i128, slot: &Slot) {
-        let Stretch { start, end, cells, .. } = &mut *self.stretch;
         let field = if let Slot::Field(index) = slot { *index } else { NO_FIELD };
+        self.cells(from, to, |cell, mask, starts| cell.paint(mask, field, starts));
+    }
+
+    /// Calls `paint` for the cells of some bytes, with a mask of these bytes and whether they start there.
+    fn cells(&mut self, from: i128, to: i128, mut paint: impl FnMut(&mut Cell, u64, bool)) {
+        let Stretch { start, end, cells, .. } = &mut *self.stretch;
         let (low, high) = (from.max(*start), to.min(*end));
         let mut at = low;
         while at < high {
@@ -172,7 +208,7 @@ impl<'a> Painter<'a> {
             };
             // The bits of these `next - at` bytes, from bit `shift` on. There are at most 64.
             let mask = (u64::MAX >> (64 - (next - at))) << shift;
-            cell.paint(mask, field, at == from);
+            paint(cell, mask, at == from);
             at = next;
         }
     }

@@ -62,13 +62,14 @@ pub(super) struct Ranges {
 }
 
 impl Ranges {
-    pub(super) fn new(ty: &Type, rows: &Rows) -> Self {
+    /// The brackets; that of the true extent only with `with_true`.
+    pub(super) fn new(ty: &Type, rows: &Rows, with_true: bool) -> Self {
         let mut ranges = Self { all: Vec::new(), left_out: 0 };
         if rows.instances == 0 {
             return ranges;
         }
         ranges.extents(ty, rows);
-        if ty.size() > 0 {
+        if ty.size() > 0 && with_true {
             let (start, end) = (i128::from(ty.true_lb()), i128::from(ty.true_ub()));
             let label = format!("true extent {}", end - start);
             ranges.all.push(Bracket { label, start, end });

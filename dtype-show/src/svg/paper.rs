@@ -170,6 +170,7 @@ fn style(theme: Theme) -> String {
          white-space:pre}\
          .dt-small{font-size:11px}.dt-name{font-weight:bold;font-size:15px}\
          .dt-box{stroke-width:1}.dt-overlap{fill:url(#dt-stripes);fill-opacity:.55}\
+         .dt-other{fill:url(#dt-stripes);fill-opacity:.2}\
          .dt-line{stroke-width:1.5;fill:none}\
          .dt-key{fill:#ffffff;stroke:#111111;stroke-width:1}.dt-ink{fill:#111111}",
     );

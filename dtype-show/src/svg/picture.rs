@@ -45,6 +45,7 @@ pub(super) fn draw(diagram: &Diagram, style: &SvgStyle) -> String {
     for line in diagram.lines() {
         match line {
             Line::Row(row) => picture.row(row),
+            Line::Heading(name) => picture.heading(name),
             Line::LeftOut(bytes) => picture.left_out(&format!("⋮ {bytes} bytes left out")),
             Line::Gap { rows, bytes } => {
                 picture.left_out(&format!("⋮ {rows} rows of gap, {bytes} bytes"));
@@ -106,6 +107,11 @@ impl Picture<'_> {
         self.y += LINE;
     }
 
+    fn heading(&mut self, name: &str) {
+        self.paper.text("dt-text", self.left, self.y + 14, Anchor::Start, name);
+        self.y += LINE;
+    }
+
     fn ruler(&mut self) {
         let labels = self.diagram.ruler();
         if labels.is_empty() {
@@ -163,7 +169,7 @@ impl Picture<'_> {
             (sign, Some(field)) => {
                 let Legend { path, ty, .. } = Legend::new(field, "×");
                 let more = match sign {
-                    Sign::Data => String::new(),
+                    Sign::Data | Sign::Other => String::new(),
                     sign => format!(", {}", sign.meaning()),
                 };
                 format!("{path}: {ty}{more}")
@@ -183,6 +189,10 @@ impl Picture<'_> {
                 self.paper.rect(&fill, half, Some(&tip));
             }
             Sign::Data => self.paper.field(cell.field, rect, Some(&tip)),
+            Sign::Other => {
+                self.paper.field(cell.field, rect, None);
+                self.paper.rect("dt-other", rect, Some(&tip));
+            }
             Sign::Overlap => {
                 self.paper.rect(&fill, rect, None);
                 self.paper.rect("dt-overlap", rect, Some(&tip));
@@ -192,9 +202,10 @@ impl Picture<'_> {
             Sign::Overlap | Sign::Part => return,
             Sign::Gap => (vec!["gap".to_string()], "dt-faint".to_string()),
             Sign::Unknown => (vec!["?".to_string()], "dt-faint".to_string()),
-            Sign::Data => (labels(field, self.is_only), format!("dt-t{number}")),
+            Sign::Data | Sign::Other => (labels(field, self.is_only), format!("dt-t{number}")),
         };
-        if cell.sign == Sign::Data {
+        let is_member = matches!(cell.sign, Sign::Data | Sign::Other);
+        if is_member {
             self.ticks(&row.cells[from..from + number_of_cells], field, rect, &class);
         }
         let room = (rect.width - 2) / SMALL;
@@ -203,7 +214,7 @@ impl Picture<'_> {
             Some(label) => {
                 self.paper.text(&format!("{class} dt-small"), x, y + 4, Anchor::Middle, label);
             }
-            None if cell.sign == Sign::Data && !self.is_only && rect.width >= KEY => {
+            None if is_member && !self.is_only && rect.width >= KEY => {
                 self.paper.key((x, y), letter(cell.field));
             }
             None => {}
@@ -285,7 +296,7 @@ impl Picture<'_> {
         self.legend_line("dt-faint dt-small", &widths, &header.map(String::from));
         for (i, row) in rows.iter().enumerate() {
             let swatch = Rect { x: MARGIN + KEY + 4, y: self.y + 2, width: 16, height: 16 };
-            if fields[i].basic.is_some() {
+            if fields[i].is_drawn {
                 let field = u16::try_from(i).unwrap_or(u16::MAX);
                 self.paper.field(Some(field), swatch, None);
                 if !self.is_only {
@@ -303,7 +314,7 @@ impl Picture<'_> {
 
     /// Draws the meanings of the rarer boxes, if there are any.
     fn meanings(&mut self) {
-        for sign in [Sign::Part, Sign::Overlap, Sign::Unknown] {
+        for sign in [Sign::Other, Sign::Part, Sign::Overlap, Sign::Unknown] {
             if !self.diagram.has(sign) {
                 continue;
             }
@@ -316,9 +327,10 @@ impl Picture<'_> {
                     let half = Rect { y: swatch.y + 8, height: 8, ..swatch };
                     self.paper.rect(&fill, half, None);
                 }
-                Sign::Overlap => {
+                Sign::Overlap | Sign::Other => {
                     self.paper.rect(&fill, swatch, None);
-                    self.paper.rect("dt-overlap", swatch, None);
+                    let class = if sign == Sign::Other { "dt-other" } else { "dt-overlap" };
+                    self.paper.rect(class, swatch, None);
                 }
                 _ => {
                     self.paper.rect("dt-gap", swatch, None);

@@ -26,6 +26,14 @@ impl Legend {
             // This applies to enums, for example.
             ty = format!("{ty}: {basic}");
         }
+        match field.bits {
+            Some((first, 1)) => ty = format!("{ty}, bit {first}"),
+            Some((first, bits)) => {
+                let last = (u64::from(first) + bits).saturating_sub(1);
+                ty = format!("{ty}, bits {first} to {last}");
+            }
+            None => {}
+        }
         if count > 1 {
             ty = format!("{ty} {times} {count}");
         }
@@ -56,7 +64,7 @@ pub(crate) fn rest(diagram: &Diagram, shown: usize) -> Option<String> {
 }
 
 /// The text without characters that end a line or move the cursor.
-fn in_line(text: &str) -> String {
+pub(super) fn in_line(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
         if c.is_control() { out.extend(c.escape_default()) } else { out.push(c) }
@@ -77,15 +85,12 @@ pub(super) fn write(f: &mut fmt::Formatter<'_>, text: &Text<'_>) -> fmt::Result 
     ]);
     for (i, field) in fields.iter().enumerate().take(style.legend) {
         let [path, ty, offset, bytes, repeated] = Legend::columns(field, times);
-        let mark = match field.basic {
-            Some(_) => letter(u16::try_from(i).ok()),
-            None => ' ',
-        };
+        let mark = if field.is_drawn { letter(u16::try_from(i).ok()) } else { ' ' };
         table.push([mark.to_string(), path, ty, offset, bytes, repeated]);
     }
     let colours = (0..fields.len().min(style.legend)).map(|i| {
         let mut colour = String::new();
-        let field = u16::try_from(i).ok().filter(|_| fields[i].basic.is_some());
+        let field = u16::try_from(i).ok().filter(|_| fields[i].is_drawn);
         let _ = field.map(|field| text.switch(&mut colour, Some(field)));
         colour
     });

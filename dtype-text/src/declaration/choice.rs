@@ -63,9 +63,10 @@ pub(super) fn choose(
                     all[second].span.clone(),
                     "another one",
                 );
-                let problem = problem.and(all[first].span.clone(), "the first one");
+                let mut problem = problem.and(all[first].span.clone(), "the first one");
                 let roots = all.iter().filter(|one| is_root(one) && !one.name.is_empty());
                 let roots: Vec<&str> = roots.map(|one| one.name.as_str()).collect();
+                problem.choices = roots.iter().map(|&name| name.to_owned()).collect();
                 return Err(vec![problem.help(format!(
                     "choose one of {}: `@FILE:NAME`, for example `@FILE:{}`",
                     list(&roots),

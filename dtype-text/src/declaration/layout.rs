@@ -3,11 +3,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use dtype_runtime::types::{Argument, Combiner, Named};
 use dtype_runtime::{Basic, Error, Type};
 
 use crate::notation::{Block, FieldNames, Meaning, Restriction};
 use crate::problem::{Problem, quoted};
-use crate::structure::{self, Kind, Structure};
+use crate::structure::{self, Described, Kind, Structure, What};
 
 /// The greatest size that a type can have, in bytes.
 pub(super) const MAX_SIZE: u64 = i64::MAX as u64;
@@ -121,11 +122,31 @@ impl Layout {
     }
 
     /// The same type with a meaning of its own.
-    pub(super) fn meaning(self, meaning: Meaning, fields: &mut FieldNames) -> Result<Self, Error> {
+    pub(crate) fn meaning(self, meaning: Meaning, fields: &mut FieldNames) -> Result<Self, Error> {
         // Others have the same predefined type.
         let ty = if self.ty.named().is_some() { Type::dup(&self.ty)? } else { self.ty };
         fields.add_meaning(&ty, meaning);
         Ok(Self { ty, ..self })
+    }
+
+    /// The same struct with its name.
+    pub(super) fn named(self, name: &str) -> Self {
+        let structure = self.structure.map(|structure| {
+            let named = Structure::clone(&structure).named(Some(name.into()));
+            Arc::new(named)
+        });
+        Self { structure, ..self }
+    }
+
+    /// The type in the model of all languages.
+    pub fn described(&self) -> Described {
+        let what = match &self.structure {
+            Some(structure) => What::Structure(Arc::clone(structure)),
+            None => return described(&self.ty, self.size, self.align),
+        };
+        let name = self.structure.as_ref().and_then(|structure| structure.name.clone());
+        let name = name.unwrap_or_default();
+        Described { name, ..Described::new(what, Some(self.size), Some(self.align)) }
     }
 
     /// An array; `lengths` are those of C and NumPy, the outermost first.
@@ -153,6 +174,22 @@ impl Layout {
         }
         self.array(lengths).map_err(|error| error.to_string())
     }
+}
+
+/// A type that is no struct, in the model of all languages.
+pub fn described(ty: &Type, size: u64, align: u64) -> Described {
+    if let Some(Named::Basic(basic)) = ty.named() {
+        return Described::basic(basic);
+    }
+    let call = ty.call().filter(|call| call.combiner == Combiner::Contiguous);
+    if let Some([Argument::Count(length), Argument::Type(element)]) =
+        call.as_ref().map(|call| &*call.arguments)
+        && let Some(one) = size.checked_div(*length)
+    {
+        return described(element, one, align).array(vec![*length]);
+    }
+    let what = if ty.size() == 0 { What::Nothing } else { What::Data(ty.clone()) };
+    Described::new(what, Some(size), Some(align))
 }
 
 /// A product of sizes.
@@ -200,16 +237,19 @@ impl Placement {
             if let Some(values) = &element.restriction {
                 self.restrictions.push((self.members.len(), Arc::clone(values)));
             }
-            self.place(name.clone(), offset, bytes, align);
+            let lengths = lengths.to_vec();
+            let of = element.described();
+            let of = if lengths.is_empty() { of } else { of.array(lengths) };
+            self.place(name.clone(), offset, bytes, align, of);
             self.members.push(Member { name, offset, element: inner.ty, length });
         }
         Ok(())
     }
 
-    fn place(&mut self, name: Option<String>, offset: u64, size: u64, align: u64) {
+    fn place(&mut self, name: Option<String>, offset: u64, size: u64, align: u64, of: Described) {
         let (offset, size, align) = (Some(offset), Some(size), Some(align.max(1)));
         let kind = Kind::Field;
-        self.places.push(structure::Member { name, offset, size, align, kind, base: None });
+        self.places.push(structure::Member { name, offset, size, align, kind, of, line: None });
     }
 
     /// Adds a struct without a name: its fields become fields of this one.
@@ -217,7 +257,7 @@ impl Placement {
         let offset = up(self.end, align)?;
         self.end = product(offset.saturating_add(inner.size), 1)?;
         self.align = self.align.max(align);
-        self.place(None, offset, inner.size, align);
+        self.place(None, offset, inner.size, align, inner.described());
         let members = inner.members.iter().cloned();
         self.members.extend(
             members.map(|member| Member { offset: member.offset.saturating_add(offset), ..member }),

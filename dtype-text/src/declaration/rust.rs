@@ -294,7 +294,7 @@ impl<'f> Reader<'f> {
             Problem::new(error.to_string(), item.span.clone(), "in this struct")
         })?;
         self.fields.add_type(&layout.ty, name);
-        Ok(layout)
+        Ok(layout.named(name))
     }
 
     /// Places a field. Returns whether it has bytes.

@@ -277,7 +277,7 @@ fn compare(file: &Path, expected: &BTreeMap<String, Expected>, form: &str) -> Ve
                 continue;
             }
         };
-        let mut found = of_structure(found.parsed.fields.layout().unwrap());
+        let mut found = of_structure(found.fields.layout().unwrap());
         // gdb counts the pointer to the virtual functions as padding.
         let mut expected = expected.clone();
         if found.padding.is_none() || expected.padding.is_none() {
@@ -476,7 +476,7 @@ fn compare_with_program(program: &Path, file: &Path, prefix: &str) {
         let mut places: Vec<u64> = numbers.collect();
         places.sort_unstable();
         let found = info.find(&name).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let structure = found.parsed.fields.layout().unwrap();
+        let structure = found.fields.layout().unwrap();
         let mut found: Vec<u64> = structure.members.iter().map(|one| one.offset.unwrap()).collect();
         found.sort_unstable();
         assert_eq!((structure.size, found), (Some(size), places), "{name}");

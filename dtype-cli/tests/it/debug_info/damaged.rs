@@ -4,19 +4,31 @@ use std::fmt::Write as _;
 use std::fs;
 use std::process::Stdio;
 
-use dtype_cli::debug_info::{DebugInfo, Error};
-use dtype_stored::Exceeded;
+use dtype_cli::debug_info::DebugInfo;
+use dtype_text::structure::Inside;
 
 use super::{C, CPP, Command, Folder, compiled, noise};
 use crate::linear::{TIMES, assert_linear};
+
+/// Enums with data and unions inside one another.
+const VARIANTS: &str = "
+    pub union U { a: u32, b: [u8; 4] }
+    pub enum Base { A(Box<Base>, u8), B { u: U, o: Option<Option<char>> }, C }
+    pub struct P { b: Base, u: [U; 2] }
+    pub fn f(p: &P) -> bool { matches!(p.b, Base::C) }";
 
 /// Reads everything that a file may still say.
 fn read(bytes: &[u8]) {
     let Ok(info) = DebugInfo::read(bytes) else { return };
     let _ = info.types();
     for name in ["P", "inner", "Cell<double, 3>", "Base"] {
-        let _ = info.find(name);
+        if let Ok(found) = info.find(name)
+            && let Some(layout) = found.fields.layout()
+        {
+            let _ = layout.leaves(Inside::All, false, 1024);
+        }
     }
+    let _ = info.structures(true);
 }
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -28,6 +40,12 @@ fn damaged_files_are_read_or_refused() {
         ("gcc", "b.c", C, "-g -gdwarf-4 -fdebug-types-section -c"),
         ("gcc", "c.c", C, "-g -gz=zlib -c"),
         ("g++", "d.cpp", CPP, "-g -gdwarf-3 -c"),
+        (
+            "rustc",
+            "e.rs",
+            VARIANTS,
+            "-g --edition=2024 --crate-type=lib --emit=obj -Awarnings -Ccodegen-units=1",
+        ),
     ] {
         let Some(object) = compiled(&folder, compiler, file, source, options) else { return };
         let whole = fs::read(object).unwrap();
@@ -103,9 +121,15 @@ fn names_of_nested_members_are_bounded() {
     let Some(object) = compiled(&folder, "gcc", "a.c", &source, "-g -c") else { return };
     let bytes = fs::read(object).unwrap();
     let info = DebugInfo::read(&*bytes).unwrap();
-    assert_eq!(info.find("S2").unwrap().left_out.len(), 256);
-    let error = info.find("S20").unwrap_err();
-    assert!(matches!(&error, Error::Exceeded(Exceeded::Bytes { .. })), "{error}");
+    let leaves = |name: &str| {
+        let found = info.find(name).unwrap();
+        let (all, is_complete) = found.fields.layout().unwrap().leaves(Inside::All, true, 256);
+        (all.len(), all.iter().map(|one| one.path.len()).sum::<usize>(), is_complete)
+    };
+    let (number, _, is_complete) = leaves("S2");
+    assert!(number == 256 && is_complete);
+    let (number, bytes, is_complete) = leaves("S20");
+    assert!(number < 256 && bytes <= 16 << 20 && !is_complete, "{number} paths of {bytes} bytes");
 }
 
 /// As many structs without a name, each inside the one before, as there are types in the last one.

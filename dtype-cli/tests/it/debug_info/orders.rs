@@ -83,7 +83,7 @@ fn check(
     let mut sizes = Vec::new();
     for (number, one) in all.iter().enumerate() {
         let found = info.find(&format!("S{number}")).unwrap();
-        let structure = found.parsed.fields.layout().unwrap();
+        let structure = found.fields.layout().unwrap();
         let size = structure.size.unwrap();
         let least = structure.least();
         sizes.push((size, least.as_ref().map(|least| least.size)));

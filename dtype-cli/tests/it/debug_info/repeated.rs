@@ -146,7 +146,7 @@ fn read(file: &[u8]) -> Result<u64, Error> {
     let result = DebugInfo::read(file).and_then(|info| {
         let all = info.types();
         assert!(all.is_ok() || matches!(all, Err(Error::Exceeded(_))), "{all:?}");
-        info.find("S").map(|found| found.parsed.ty.extent().cast_unsigned())
+        info.find("S").map(|found| found.ty.extent().cast_unsigned())
     });
     let folder = Folder::new();
     let path = folder.file("file.o", file);

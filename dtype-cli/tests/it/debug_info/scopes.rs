@@ -18,11 +18,11 @@ fn list(file: &Path) -> Vec<Summary> {
 fn size_within(file: &Path, part: &str, name: &str) -> Result<i64, Error> {
     let bytes = fs::read(file).unwrap();
     let found = DebugInfo::read(&*bytes)?.within(part).find(name)?;
-    Ok(found.parsed.ty.extent())
+    Ok(found.ty.extent())
 }
 
 fn size(file: &Path, name: &str) -> i64 {
-    find(file, name).unwrap_or_else(|error| panic!("{error}")).parsed.ty.extent()
+    find(file, name).unwrap_or_else(|error| panic!("{error}")).ty.extent()
 }
 
 fn text(folder: &Folder, arguments: &[&str]) -> String {

@@ -107,6 +107,9 @@ impl<'s> Reader<'s, '_> {
             let problem = Problem::new(message, span.clone(), "again");
             base = wrong(by_compiler(problem.and(before.span.clone(), "declared here first")));
         }
+        if let Some(name) = &name {
+            base = base.map(|layout| layout.named(name.text));
+        }
         let declared = Some(self.declared.len());
         self.declared.push(Declared {
             name: name.map_or_else(String::new, |name| name.text.to_owned()),
