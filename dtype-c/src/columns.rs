@@ -99,6 +99,10 @@ impl Columns {
         arrays: &[*mut u8],
         mut copy: impl FnMut(&Committed, *mut u8, *mut u8, usize) -> Result<(), Error>,
     ) -> Result<(), Failure> {
+        let all = self.members.iter().zip(arrays);
+        // Of columns that are left out or without data, there may be any number of records.
+        let all: Vec<_> = all.filter(|(ty, array)| !array.is_null() && ty.size() > 0).collect();
+        let count = if all.is_empty() { 0 } else { count };
         #[expect(clippy::cast_possible_truncation, reason = "the distance of two addresses")]
         let extent = self.whole.extent() as isize;
         let at_a_time = (BATCH / extent.unsigned_abs().max(1)).max(64);
@@ -106,11 +110,8 @@ impl Columns {
             let records = at_a_time.min(count - first);
             // All records lie in the memory, so no number overflows.
             let origin = memory.origin.wrapping_offset((first as isize).wrapping_mul(extent));
-            for (member, array) in self.members.iter().zip(arrays) {
-                if !array.is_null() {
-                    let column = array.wrapping_add(first * member.packed_size(1)?);
-                    copy(member, origin, column, records)?;
-                }
+            for (member, array) in &all {
+                copy(member, origin, array.wrapping_add(first * member.packed_size(1)?), records)?;
             }
         }
         Ok(())

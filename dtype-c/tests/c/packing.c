@@ -320,6 +320,18 @@ static void columns(void)
         back[i].fixed = all[i].fixed;
     }
     CHECK(same(all, back, NUMBER));
+    /* No column is wanted, and no record has data: nothing takes time. */
+    void *const none[4] = {NULL};
+    OK(dtype_columns_split(made, all, DTYPE_UNBOUNDED, (size_t)1 << 57, none, sizes, 4));
+    dtype_type *empty = NULL, *byte = basic(DTYPE_U8);
+    dtype_columns *of_nothing = NULL;
+    OK(dtype_type_contiguous(0, byte, &empty));
+    OK(dtype_columns_new(empty, &of_nothing));
+    OK(dtype_columns_split(of_nothing, NULL, 0, SIZE_MAX, arrays, sizes, 1));
+    OK(dtype_columns_join(of_nothing, (const void *const *)arrays, sizes, 1, NULL, 0, SIZE_MAX));
+    dtype_columns_release(of_nothing);
+    dtype_type_release(empty);
+    dtype_type_release(byte);
     FAILS(DTYPE_ERROR_ROOM, dtype_columns_split(made, all, DTYPE_UNBOUNDED, NUMBER, arrays, short_sizes, 4));
     FAILS(DTYPE_ERROR_ARGUMENT, dtype_columns_split(made, all, DTYPE_UNBOUNDED, NUMBER, arrays, sizes, 3));
     FAILS(DTYPE_ERROR_BOUNDS, dtype_columns_split(made, all, 40, NUMBER, arrays, sizes, 4));
