@@ -238,8 +238,10 @@ impl Row {
         match self.bits {
             Some(Bits { first, width: 1 }) => text += &format!(", bit {first}"),
             Some(Bits { first, width }) => {
-                text +=
-                    &format!(", bits {first} to {}", (u64::from(first) + width).saturating_sub(1));
+                text += &format!(
+                    ", bits {first} to {}",
+                    u64::from(first).saturating_add(width).saturating_sub(1)
+                );
             }
             None => {}
         }

@@ -9,7 +9,7 @@ use clap::{ColorChoice, CommandFactory};
 use crate::arguments::{Arguments, Command, ErrorForm, Form, Listing, Show};
 use crate::compare::{Comparison, Programs};
 use crate::failure::Failure;
-use crate::input::{self, StandardInput, Wanted};
+use crate::input::{self, StandardInput};
 use crate::{convert, dump, frame, info, json, manual, members, mistakes, records, show, types};
 use dtype_text::notation::{GRAMMAR, Parsed, predefined_names};
 
@@ -128,9 +128,9 @@ fn run(arguments: Arguments, out: &mut impl Write) -> Result<u8, Failure> {
             return Ok(if is_good { 0 } else { DAMAGED });
         }
         (Some(Command::Compare(options)), _) => {
-            let all = input::types(&options.a, Wanted::Members, stdin)?;
+            let all = input::types(&options.a, true, stdin)?;
             if let Some(a) = all
-                && let Some(b) = input::types(&options.b, Wanted::Members, stdin)?
+                && let Some(b) = input::types(&options.b, true, stdin)?
             {
                 let programs = Programs::of(&a, &b);
                 if options.json {
@@ -215,8 +215,7 @@ fn list(
         types::print(types::users(all, structure), &listing, json, out)?;
         return Ok(true);
     }
-    let wanted = if json || listing.file.is_some() { Wanted::Files } else { Wanted::Sizes };
-    let Some(all) = input::types(ty, wanted, stdin)? else { return Ok(false) };
+    let Some(all) = input::types(ty, false, stdin)? else { return Ok(false) };
     types::print(all, listing, json, out)?;
     Ok(true)
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use dtype_runtime::types::{Argument, Combiner, Named};
 use dtype_runtime::{Basic, Error, Type};
 
+use super::MAX_PROBLEMS;
 use crate::notation::{Block, FieldNames, Meaning, Restriction};
 use crate::problem::{Problem, quoted};
 use crate::structure::{self, Described, Kind, Structure, What};
@@ -29,6 +30,10 @@ pub struct Layout {
     pub restriction: Option<Arc<Restriction>>,
     /// Where its members are, if it is a struct by the rules of C.
     pub structure: Option<Arc<Structure>>,
+    /// What it is, if it is no data but has a place, as a pointer has.
+    pub(crate) foreign: Option<Arc<Described>>,
+    /// What to report of members that are no data where data alone is wanted.
+    pub(crate) others: Arc<[Problem]>,
 }
 
 /// A field of a struct.
@@ -89,6 +94,13 @@ impl From<Box<Problem>> for NoData {
     }
 }
 
+/// A pointer: what it is, the name of its type, and its size in pointers.
+pub(super) fn pointer(what: &'static str, name: &str, words: u64) -> Described {
+    let bytes = Basic::Aint.size() as u64;
+    let of = Described::other(what, Some(bytes * words), Some(bytes));
+    Described { name: name.into(), ..of }
+}
+
 /// A type with one mistake.
 pub(super) fn wrong(problem: Problem) -> Base {
     Err(problem.into())
@@ -107,12 +119,27 @@ impl Layout {
 
     /// A type that is no struct.
     pub fn simple(ty: Type, size: u64, align: u64) -> Self {
-        Self { ty, size, align, members: [].into(), restriction: None, structure: None }
+        Self {
+            ty,
+            size,
+            align,
+            members: [].into(),
+            restriction: None,
+            structure: None,
+            foreign: None,
+            others: [].into(),
+        }
     }
 
     /// The basic datatype with fewer values.
     pub(super) fn restricted(basic: Basic, to: Restriction) -> Self {
         Self { restriction: Some(Arc::new(to)), ..Self::basic(basic) }
+    }
+
+    /// A type that is no data, with a size and an alignment.
+    pub(super) fn foreign(of: Described) -> Result<Self, Error> {
+        let (size, align) = (of.size.unwrap_or(0), of.align.unwrap_or(1));
+        Ok(Self { size, align, foreign: Some(Arc::new(of)), ..Self::nothing()? })
     }
 
     /// The type without data and without bytes.
@@ -140,6 +167,9 @@ impl Layout {
 
     /// The type in the model of all languages.
     pub fn described(&self) -> Described {
+        if let Some(foreign) = &self.foreign {
+            return Described::clone(foreign);
+        }
         let what = match &self.structure {
             Some(structure) => What::Structure(Arc::clone(structure)),
             None => return described(&self.ty, self.size, self.align),
@@ -158,7 +188,11 @@ impl Layout {
             size = product(size, *length)?;
         }
         let restriction = self.restriction.clone();
-        Ok(Self { restriction, ..Self::simple(ty, size, self.align) })
+        let array = |of: &Arc<Described>| Arc::new(Described::clone(of).array(lengths.to_vec()));
+        let foreign = self.foreign.as_ref().filter(|_| !lengths.is_empty()).map(array);
+        let foreign = foreign.or_else(|| self.foreign.clone());
+        let others = Arc::clone(&self.others);
+        Ok(Self { restriction, foreign, others, ..Self::simple(ty, size, self.align) })
     }
 
     /// An array in C, each of whose elements must be aligned; a message if that is impossible.
@@ -212,6 +246,8 @@ pub(super) struct Placement {
     restrictions: Vec<(usize, Arc<Restriction>)>,
     /// Each struct without a name is one of these.
     places: Vec<structure::Member>,
+    /// What to report of members that are no data.
+    others: Vec<Problem>,
 }
 
 impl Placement {
@@ -241,14 +277,24 @@ impl Placement {
             let of = element.described();
             let of = if lengths.is_empty() { of } else { of.array(lengths) };
             self.place(name.clone(), offset, bytes, align, of);
-            self.members.push(Member { name, offset, element: inner.ty, length });
+            self.report(element.others.iter().cloned());
+            if element.foreign.is_none() {
+                self.members.push(Member { name, offset, element: inner.ty, length });
+            }
         }
         Ok(())
     }
 
+    /// Keeps what to report of a member that is no data.
+    pub(super) fn report(&mut self, problems: impl IntoIterator<Item = Problem>) {
+        let room = MAX_PROBLEMS.saturating_sub(self.others.len());
+        self.others.extend(problems.into_iter().take(room));
+    }
+
     fn place(&mut self, name: Option<String>, offset: u64, size: u64, align: u64, of: Described) {
         let (offset, size, align) = (Some(offset), Some(size), Some(align.max(1)));
-        let kind = Kind::Field;
+        let is_open = matches!(of.what, What::Open(_));
+        let kind = if is_open { Kind::Open } else { Kind::Field };
         self.places.push(structure::Member { name, offset, size, align, kind, of, line: None });
     }
 
@@ -258,6 +304,7 @@ impl Placement {
         self.end = product(offset.saturating_add(inner.size), 1)?;
         self.align = self.align.max(align);
         self.place(None, offset, inner.size, align, inner.described());
+        self.report(inner.others.iter().cloned());
         let members = inner.members.iter().cloned();
         self.members.extend(
             members.map(|member| Member { offset: member.offset.saturating_add(offset), ..member }),
@@ -274,7 +321,8 @@ impl Placement {
         for (member, values) in self.restrictions {
             names.restrict(&layout.ty, member, values);
         }
-        Ok(Layout { structure: Some(Arc::new(structure)), ..layout })
+        let structure = Some(Arc::new(structure));
+        Ok(Layout { structure, others: self.others.into(), ..layout })
     }
 }
 

@@ -416,3 +416,49 @@ fn names_of_types_take_no_time() {
     let _ = info.find("S");
     assert!(start.elapsed().as_secs() < 20);
 }
+
+/// A declaration is looked at as what the compiler makes of it.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[test]
+fn declarations_have_the_members_of_the_compiler() {
+    const SOURCE: &str = "struct inner { char c; struct inner *up; };
+        struct node { char k; struct node *next; double v; const char *names[3]; int (*grid)[4]; void (*call)(int);
+        struct inner in[2]; int n; short data[]; };";
+    let folder = Folder::new();
+    let source = format!("{SOURCE} struct node *node;");
+    let Some(object) = compiled(&folder, "gcc", "a.c", &source, "-g -c") else { return };
+    let read = |argument: &str| {
+        let (json, _) = json_of(&folder, &["info", argument, "--json"]);
+        let members = json["structure"]["members"].as_array().unwrap().clone();
+        let row = |one: &Value| {
+            let keys = ["name", "offset", "bytes", "align"].map(|key| one[key].clone());
+            (keys, one["what"].is_string(), one["type"].as_str().unwrap().contains('*'))
+        };
+        (json["structure"]["size"].clone(), members.iter().map(row).collect::<Vec<_>>())
+    };
+    folder.file("b.h", SOURCE.as_bytes());
+    assert_eq!(read("@b.h:node"), read(&format!("{}:node", object.display())));
+    assert!(read("@b.h:node").1.iter().any(|(_, _, is_pointer)| *is_pointer));
+    // What moves values says which member stands in the way, and where.
+    folder.file("data.bin", &[0; 64]);
+    let message =
+        failed(dtype().current_dir(folder.path("")).args(["dump", "@b.h:inner", "data.bin"]));
+    assert!(message.contains("field `up` is a pointer"), "{message}");
+    let (json, is_same) = json_of(
+        &folder,
+        &["compare", "struct A { int *p; int b; };", "struct A { char *p; int b; };", "--json"],
+    );
+    assert_eq!((is_same, &json["changes"][0]["what"]), (false, &json!("retyped")));
+    let rust = "#[repr(C)] struct P { a: *const f64, b: &'static str, c: [u8; 3] }";
+    let (json, _) = json_of(&folder, &["info", rust, "--json"]);
+    let offsets: Vec<_> = json["structure"]["members"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["offset"].as_u64())
+        .collect();
+    assert_eq!(
+        (offsets, &json["structure"]["size"]),
+        (vec![Some(0), Some(8), Some(24)], &json!(32))
+    );
+}
