@@ -51,13 +51,6 @@ pub struct Member {
     pub length: u64,
 }
 
-impl Member {
-    /// The memory that it takes.
-    pub fn bytes(&self) -> usize {
-        size_of::<Self>() + self.name.as_ref().map_or(0, String::len)
-    }
-}
-
 /// The meaning of a name or a type in a declaration.
 pub(super) type Base = Result<Layout, NoData>;
 
