@@ -26,10 +26,20 @@ pub(crate) struct StandardInput {
     pub(crate) language: Option<Language>,
     /// Whether members that are not data are left out of structs from debug information.
     pub(crate) skip: bool,
-    /// Whether values of the types are read or moved, and not only their places shown.
-    pub(crate) moves_values: bool,
-    /// Whether all members must be data.
-    pub(crate) needs_data: bool,
+    /// What the types are for.
+    pub(crate) wanted: Wanted,
+}
+
+/// What types are for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// A look, also at members that are no data.
+    #[default]
+    Look,
+    /// A datatype.
+    Data,
+    /// Values that are read or moved.
+    Values,
 }
 
 impl StandardInput {
@@ -72,7 +82,8 @@ fn all_types(object: Object<'_>, with_names: bool) -> Result<Vec<Listed>, Failur
 
 /// The type given by an argument, for memory.
 pub(crate) fn ty(argument: &str, name: &str, stdin: &mut StandardInput) -> Result<Parsed, Failure> {
-    let parse = if stdin.needs_data { declaration::parse } else { declaration::look };
+    let is_look = stdin.wanted == Wanted::Look;
+    let parse = if is_look { declaration::look } else { declaration::parse };
     read(argument, name, stdin, |parsed| parsed, parse)
 }
 
@@ -122,7 +133,7 @@ fn read<T>(
     match object(argument, stdin) {
         Some(object @ Object { path, name: Some(name), .. }) => {
             let parsed = debug_info(object, |info| info.find(name))?;
-            if stdin.needs_data {
+            if stdin.wanted != Wanted::Look {
                 check_data(&parsed, path, name, stdin.skip)?;
             }
             return Ok(made(parsed));
@@ -205,7 +216,7 @@ fn of_items(items: Items, argument: &str, stdin: &StandardInput) -> Result<Parse
     };
     let order = if order == ByteOrder::Big { "big" } else { "little" };
     let message = format!("the values of {} are {order}-endian", printable(argument));
-    if stdin.moves_values {
+    if stdin.wanted == Wanted::Values {
         let notation = print_named(&items.parsed.ty, &items.parsed.fields);
         return Err(Failure::Usage(format!(
             "{message}, and this machine is not\nhelp: give the type as a text, with `--representation {order}`: {}",

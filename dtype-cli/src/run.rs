@@ -9,7 +9,7 @@ use clap::{ColorChoice, CommandFactory};
 use crate::arguments::{Arguments, Command, ErrorForm, Form, Listing, Show};
 use crate::compare::{Comparison, Programs};
 use crate::failure::Failure;
-use crate::input::{self, StandardInput};
+use crate::input::{self, StandardInput, Wanted};
 use crate::{convert, dump, frame, info, json, manual, members, mistakes, records, show, types};
 use dtype_text::notation::{GRAMMAR, Parsed, predefined_names};
 
@@ -85,14 +85,18 @@ fn run(arguments: Arguments, out: &mut impl Write) -> Result<u8, Failure> {
         Some(Command::Pack(_) | Command::Unpack(_) | Command::Dump(_) | Command::Frame(_))
     );
     let (language, skip) = (arguments.from, arguments.skip);
-    let needs_data = moves_values
-        || match &arguments.command {
-            Some(Command::Show(options)) => options.packed || !options.looks(),
-            Some(Command::Info(options)) => options.packed,
-            Some(Command::Compare(options)) => options.packed || options.memory || skip,
-            _ => false,
-        };
-    let mut stdin = StandardInput { taken: false, language, skip, moves_values, needs_data };
+    let needs_data = match &arguments.command {
+        Some(Command::Show(options)) => options.packed || !options.looks(),
+        Some(Command::Info(options)) => options.packed,
+        Some(Command::Compare(options)) => options.packed || options.memory || skip,
+        _ => false,
+    };
+    let wanted = match (moves_values, needs_data) {
+        (true, _) => Wanted::Values,
+        (false, true) => Wanted::Data,
+        (false, false) => Wanted::Look,
+    };
+    let mut stdin = StandardInput { taken: false, language, skip, wanted };
     let stdin = &mut stdin;
     if list(&arguments, stdin, out)? {
         return Ok(0);

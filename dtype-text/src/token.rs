@@ -205,12 +205,14 @@ pub(crate) struct Cursor<'s> {
     at: usize,
     /// The last token, which is returned for all positions after it.
     end: Token<'s>,
+    /// The partners of brackets, once one is skipped.
+    partners: Vec<Option<usize>>,
 }
 
 impl<'s> Cursor<'s> {
     /// Reads these tokens of a text.
     pub(crate) fn new(tokens: Vec<Token<'s>>, source: &'s str) -> Self {
-        Self { tokens, at: 0, end: end_of(source) }
+        Self { tokens, at: 0, end: end_of(source), partners: Vec::new() }
     }
 
     /// The number of tokens before the next one.
@@ -273,25 +275,32 @@ impl<'s> Cursor<'s> {
         Box::new(problem)
     }
 
-    /// Skips a bracket and everything up to its partner, or to the end of the text. Brackets of other kinds are ignored,
-    /// because one of them may have no partner.
+    /// Skips a bracket and everything up to its partner. Brackets of other kinds are ignored, because one of them may have no
+    /// partner. Round brackets without one are skipped alone; others enclose the rest of the text.
     pub(crate) fn skip_brackets(&mut self) {
-        let open = self.peek().text;
-        let close = match open {
-            "(" => ")",
-            "[" => "]",
-            _ => "}",
+        if self.partners.is_empty() {
+            self.partners = partners(&self.tokens);
+        }
+        self.at = match self.partners.get(self.at) {
+            Some(Some(partner)) => partner + 1,
+            _ if self.peek().is("(") => self.at + 1,
+            _ => self.tokens.len(),
         };
-        let mut depth = 0_usize;
-        while self.peek().kind != Kind::End {
-            let token = self.next();
-            depth += usize::from(token.is(open));
-            depth -= usize::from(token.is(close));
-            if depth == 0 {
-                return;
-            }
+    }
+}
+
+/// For each token, the number of the token that closes it, if it is a bracket that is closed.
+fn partners(tokens: &[Token<'_>]) -> Vec<Option<usize>> {
+    let mut all = vec![None; tokens.len()];
+    let mut open: [Vec<usize>; 3] = Default::default();
+    for (number, token) in tokens.iter().enumerate().filter(|(_, token)| token.kind == Kind::Sign) {
+        if let Some(kind) = "([{".find(token.text) {
+            open[kind].push(number);
+        } else if let Some(opened) = ")]}".find(token.text).and_then(|kind| open[kind].pop()) {
+            all[opened] = Some(number);
         }
     }
+    all
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gimli::{AttributeValue, DwLang, constants as dw};
 
-use super::layout::Layouts;
+use super::layout::{Layouts, length};
 use super::unit::{Entry, Place, Unit};
 use dtype_text::declaration::MAX_NESTING;
 
@@ -83,13 +83,12 @@ impl<'a> Layouts<'_, 'a> {
         let of = self.part(number, entry, depth);
         let with_sign = |sign: &str| match of.find(POINTER) {
             // A pointer to a pointer to a function.
-            Some(at) => format!("{}{sign}{}", &of[..at + 1], &of[at + 1..]),
+            Some(at) => format!("{}{sign}{}", &of[..=at], &of[at + 1..]),
             None if of.ends_with(['*', '&']) => format!("{of}{sign}"),
             None => format!("{of} {sign}"),
         };
-        let with_word = |word: &str| match of.ends_with('*') {
-            true => format!("{of}{word}"),
-            false => format!("{word} {of}"),
+        let with_word = |word: &str| {
+            if of.ends_with('*') { format!("{of}{word}") } else { format!("{word} {of}") }
         };
         match entry.tag {
             dw::DW_TAG_pointer_type => match of.split_once(" (") {
@@ -111,10 +110,11 @@ impl<'a> Layouts<'_, 'a> {
                 for child in children.iter() {
                     match child.tag {
                         dw::DW_TAG_subrange_type => {
-                            match super::layout::length(child, unit.language) {
-                                Ok(Some(length)) => lengths += &format!("[{length}]"),
-                                _ => lengths += "[]",
-                            }
+                            let length = length(child, unit.language).ok().flatten();
+                            let length = length.map_or_else(String::new, |one| one.to_string());
+                            lengths += "[";
+                            lengths += &length;
+                            lengths += "]";
                         }
                         dw::DW_TAG_formal_parameter => {
                             arguments.push(self.part(number, child, depth));

@@ -20,9 +20,11 @@ pub(super) const MAX_ALIGN: u64 = 1 << 28;
 /// A type with its size in memory.
 #[derive(Clone, Debug)]
 pub struct Layout {
+    /// The datatype.
     pub ty: Type,
     /// Bytes from one to the next in an array.
     pub size: u64,
+    /// The alignment in bytes.
     pub align: u64,
     /// The fields, if it is a struct.
     pub members: Arc<[Member]>,
@@ -39,19 +41,14 @@ pub struct Layout {
 /// A field of a struct.
 #[derive(Clone, Debug)]
 pub struct Member {
+    /// The name; `None` if it has none.
     pub name: Option<String>,
     /// In bytes from the start of the struct.
     pub offset: u64,
+    /// The type of its elements.
     pub element: Type,
     /// The number of elements.
     pub length: u64,
-}
-
-impl Member {
-    /// The memory that it takes.
-    pub fn bytes(&self) -> usize {
-        size_of::<Self>() + self.name.as_ref().map_or(0, String::len)
-    }
 }
 
 /// The meaning of a name or a type in a declaration.
@@ -112,6 +109,7 @@ pub(super) fn foreign(what: &'static str, help: &'static str) -> Base {
 }
 
 impl Layout {
+    /// A predefined type.
     pub fn basic(basic: Basic) -> Self {
         let [size, align] = [basic.size(), basic.align()].map(|bytes| bytes as u64);
         Self::simple(Type::basic(basic), size, align)
@@ -143,6 +141,10 @@ impl Layout {
     }
 
     /// The type without data and without bytes.
+    ///
+    /// # Errors
+    ///
+    /// What the constructor refuses.
     pub fn nothing() -> Result<Self, Error> {
         let ty = Type::contiguous(0, &Type::basic(Basic::U8))?;
         Ok(Self::simple(ty, 0, 1))
@@ -180,6 +182,10 @@ impl Layout {
     }
 
     /// An array; `lengths` are those of C and NumPy, the outermost first.
+    ///
+    /// # Errors
+    ///
+    /// It has more bytes than a type can have.
     pub fn array(&self, lengths: &[u64]) -> Result<Self, Error> {
         let mut ty = self.ty.clone();
         let mut size = self.size;
@@ -332,6 +338,10 @@ fn up(end: u64, align: u64) -> Result<u64, Error> {
 }
 
 /// A struct with its fields at given displacements.
+///
+/// # Errors
+///
+/// What the constructors refuse, such as a displacement beyond the greatest size.
 pub fn structure(
     members: Vec<Member>,
     size: u64,

@@ -247,13 +247,14 @@ impl Builder<'_> {
     fn blocks(&self, ty: &Type) -> Result<Option<Vec<Block>>, ExportError> {
         let is_dup = ty.call().is_some_and(|call| call.combiner == Combiner::Dup);
         Ok(Some(match Outline::Type(ty).parts() {
-            Parts::Nothing | Parts::Leaf(_) => return Ok(None),
             Parts::Same(_) if is_dup => return Ok(None),
+            Parts::Nothing
+            | Parts::Leaf(_)
+            | Parts::Grid { blocks: Repetition { count: 1, .. }, .. } => return Ok(None),
             Parts::Same(Outline::Type(inner)) => match self.blocks(inner)? {
                 Some(blocks) => blocks,
                 None => vec![block(1, 0, inner.clone())],
             },
-            Parts::Grid { blocks: Repetition { count: 1, .. }, .. } => return Ok(None),
             Parts::Grid { blocks, block: Repetition { count, .. }, of: Outline::Type(old) } => {
                 self.check_number(blocks.count)?;
                 let at = |i: u64| i128::from(blocks.stride) * i128::from(i);

@@ -122,8 +122,7 @@ pub(super) fn representation(attributes: &[Attribute]) -> Read<Representation> {
     let mut all = Representation::default();
     let mut problem = None;
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("repr")) {
-        // The compiler reports arguments that are something else.
-        let _ = attribute.parse_nested_meta(|word| {
+        let read = attribute.parse_nested_meta(|word| {
             let mut span = range(word.path.span());
             let mut number = None;
             if word.input.peek(token::Paren) {
@@ -157,6 +156,9 @@ pub(super) fn representation(attributes: &[Attribute]) -> Read<Representation> {
             }
             Ok(())
         });
+        if let Err(error) = read {
+            problem.get_or_insert(Problem::new(error.to_string(), range(error.span()), ""));
+        }
     }
     problem.map_or(Ok(all), |problem| Err(Box::new(problem)))
 }

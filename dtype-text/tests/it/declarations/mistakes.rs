@@ -76,6 +76,26 @@ fn in_c() {
     );
 }
 
+/// After a mistake inside an enum, what follows the enum is read on.
+#[test]
+fn in_an_enum_of_c() {
+    check(
+        Language::C,
+        &[
+            (
+                "enum E { A = 1 |FOO| }; struct P { enum E e; };",
+                "expected `,` or `}`, found `FOO`",
+                "",
+            ),
+            (
+                "struct P { char c; enum { A __attribute__((|}| e; };\nstruct Q { struct P p; };",
+                "expected `)`, found `}`",
+                "",
+            ),
+        ],
+    );
+}
+
 /// What has no layout without a compiler: the help is the command that asks it.
 #[test]
 fn what_a_compiler_reads() {
@@ -139,16 +159,6 @@ fn what_a_compiler_reads() {
             ("struct P { int x[|1 / 0|]; };", "the value of this is unknown", line),
             ("struct P { int x[|1 - 2u|]; };", "the value of this is unknown", line),
             ("struct P { int x[|-|1u]; };", "expected a number, found `-`", line),
-            (
-                "enum E { A = 1 |FOO| }; struct P { enum E e; };",
-                "expected `,` or `}`, found `FOO`",
-                "",
-            ),
-            (
-                "struct P { char c; enum { A __attribute__((|}| e; };\nstruct Q { struct P p; };",
-                "expected `)`, found `}`",
-                "",
-            ),
             (
                 "enum E { A = 1, |B| = 0x80000000 }; struct P { enum E e; };",
                 "the integer of this enum is unknown",
@@ -317,6 +327,13 @@ fn in_attributes_of_rust() {
                 "the attribute `ub` is not supported",
                 "",
             ),
+            ("#[repr(C |u8|, packed(2))] struct P { a: u8, b: f64 }", "expected `,`", ""),
+            (
+                "#[repr(C, |align(3)|)] struct P { a: u8 }",
+                "an alignment is a power of two, at most 2^28",
+                "",
+            ),
+            ("#[repr(|simd|)] struct P { a: u8 }", "unknown representation `simd`", "`align(n)`"),
             (
                 "#[repr(C)] struct P { #[dtype(|skpi|)] x: f64 }",
                 "unknown word `skpi`; on a field, the words are `default`, `lb`, `rename = \"name\"`, `skip`, `ub`, `with = \
