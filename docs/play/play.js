@@ -202,6 +202,14 @@ class Text {
 
 const bytes = (count) => `${count} byte${count === 1 ? "" : "s"}`;
 
+// The rows of a table of members, those of variants and unions below them.
+function members(all, path = "") {
+  return all.flatMap(({ name, type, bits, offset, bytes, padding, inner_padding, members: inside = [] }) => [
+    [path + (name ?? "–"), bits ? `${type} : ${bits.width}` : type, offset ?? "–", bytes ?? "–", padding || inner_padding || ""],
+    ...members(inside, `${path}${name ?? "–"}.`),
+  ]);
+}
+
 class View {
   constructor() {
     this.root = made("view");
@@ -226,12 +234,19 @@ class View {
     const p = (name, text) => (this.root.querySelector(`.${name}`).textContent = text);
     const { structure } = type;
     const align = type.align === null ? "" : `, alignment ${type.align}`;
-    p("numbers", `${bytes(type.size)} of data in an extent of ${type.extent}${align}.`);
+    const source = structure?.source ? ` Declared at ${structure.source}.` : "";
+    // What is not all data is known by its size.
+    const isData = !structure?.members?.some(({ what }) => what) && structure?.form !== "enum";
+    const size = isData ? `${bytes(type.size)} of data in an extent of ${type.extent}` : bytes(structure.size ?? type.extent);
+    p("numbers", `${size}${align}.${source}`);
     const gaps = structure?.gaps?.map((gap) => {
       const end = gap.offset + gap.bytes === type.extent;
       return `${gap.bytes} ${end ? "at the end" : gap.after === null ? "at the start" : `after ${gap.after}`}`;
     });
-    p("gaps", structure?.padding ? `${bytes(structure.padding)} of padding: ${gaps.join(", ")}.` : "");
+    p("gaps", [
+      structure?.padding ? `${bytes(structure.padding)} of padding: ${gaps.join(", ")}.` : "",
+      structure?.inner_padding ? `${bytes(structure.inner_padding)} of padding inside fields.` : "",
+    ].join(" ").trim());
     const better = structure?.reordered;
     p("order", better
       ? `In the order ${better.order.join(", ")} it has ${bytes(better.extent)}, ${better.saves} less.`
@@ -241,13 +256,13 @@ class View {
       line.append(...values.map((value) => element(cell, value)));
       return line;
     };
-    const fields = type.fields.map((field) => {
+    const fields = structure?.members ? members(structure.members) : type.fields.map((field) => {
       const repeated = field.repeated.map(({ count, stride }) => `${count} every ${stride ?? "?"}`);
-      return row("td", [field.path, field.basic, field.offset, field.bytes, repeated.join(", ")]);
+      return [field.path, field.basic, field.offset, field.bytes, repeated.join(", ")];
     });
-    if (!type.fields_complete) fields.push(row("td", ["… and more"]));
-    const head = row("th", ["field", "type", "offset", "bytes", "repeated"]);
-    this.root.querySelector("table").replaceChildren(head, ...fields);
+    if (!structure?.members && !type.fields_complete) fields.push(["… and more"]);
+    const head = ["field", "type", "offset", "bytes", structure?.members ? "padding inside" : "repeated"];
+    this.root.querySelector("table").replaceChildren(row("th", head), ...fields.map((values) => row("td", values)));
   }
 }
 
@@ -351,7 +366,8 @@ function update() {
       return;
     }
     const { found, notes: said } = mistakes(result);
-    for (const note of said) notes.add(note);
+    if (name === "written") document.querySelector("#written p").textContent = said.join("\n");
+    else for (const note of said) notes.add(note);
     if (name === "list" && result.status === 0) {
       listed = JSON.parse(result.out);
       list();

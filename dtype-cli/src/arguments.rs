@@ -15,7 +15,8 @@ use dtype_text::notation::GRAMMAR;
 use dtype_text::printable::printable;
 use dtype_text::problem::quoted;
 
-/// Inspect MPI datatypes: their layout in memory and on the wire. Pack and unpack files with them.
+/// Look at the layout of types in memory and on the wire: structs of programs, declarations, MPI datatypes. Compare them, and read,
+/// pack and unpack files with them.
 #[derive(Debug, Parser)]
 #[command(name = "dtype", bin_name = "dtype", version, subcommand_negates_reqs = true)]
 #[command(override_usage = "dtype [OPTIONS] <TYPE>\n       dtype [OPTIONS] <COMMAND>")]
@@ -101,7 +102,7 @@ fn shown(mut error: clap::Error) -> clap::Error {
 pub(crate) enum Command {
     /// Draw a type, or print it in another form.
     Show(Show),
-    /// Print the numbers of a type: size, bounds, alignment, flags, signature.
+    /// Print the numbers of a type: size, bounds, alignment, members, padding; or list the structs of a program.
     Info(Info),
     /// Pack the instances of a type in a file into consecutive bytes. Bytes that are not values, such as a `bool` of 7, are
     /// refused.

@@ -71,21 +71,8 @@ impl<'a> DebugInfo<'a> {
     /// The file has no debug information, is for another machine, or is damaged. [`Error::Exceeded`] if its sections take more
     /// than [`Budget::for_input`] allows for a file of this length.
     pub fn read(data: impl ReadRef<'a>) -> Result<Self, Error> {
-        Self::read_sections(data, true)
-    }
-
-    /// As [`read`](Self::read), without the names of source files, which take time and memory in a large program.
-    ///
-    /// # Errors
-    ///
-    /// As for [`read`](Self::read).
-    pub fn read_types(data: impl ReadRef<'a>) -> Result<Self, Error> {
-        Self::read_sections(data, false)
-    }
-
-    fn read_sections(data: impl ReadRef<'a>, with_lines: bool) -> Result<Self, Error> {
         let budget = Budget::for_input(data.len().unwrap_or(0));
-        let objects = sections::read(data, with_lines, &budget)?;
+        let objects = sections::read(data, &budget)?;
         Ok(Self { objects, budget, part: None })
     }
 

@@ -21,12 +21,11 @@ pub(crate) fn picture(
     shown: fn(&str) -> String,
 ) -> Result<Diagram, usize> {
     let layout = parsed.fields.layout();
-    let mut diagram = match layout.and_then(members::others) {
-        Some(others) => Diagram::with_others(&parsed.ty, &others, view),
-        None => {
-            let name = layout.and_then(|layout| layout.name.as_deref());
-            Diagram::of_type(&parsed.ty, view).named(&name.map(shown).unwrap_or_default())
-        }
+    let mut diagram = if let Some(others) = layout.and_then(members::others) {
+        Diagram::with_others(&parsed.ty, &others, view)
+    } else {
+        let name = layout.and_then(|layout| layout.name.as_deref());
+        Diagram::of_type(&parsed.ty, view).named(&name.map(shown).unwrap_or_default())
     };
     if !parsed.fields.is_empty() {
         let mut paths = FieldPaths::of_picture(parsed, &diagram)?.into_iter();

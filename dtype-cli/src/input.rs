@@ -26,10 +26,20 @@ pub(crate) struct StandardInput {
     pub(crate) language: Option<Language>,
     /// Whether members that are not data are left out of structs from debug information.
     pub(crate) skip: bool,
-    /// Whether values of the types are read or moved, and not only their places shown.
-    pub(crate) moves_values: bool,
-    /// Whether all members must be data.
-    pub(crate) needs_data: bool,
+    /// What the types are for.
+    pub(crate) wanted: Wanted,
+}
+
+/// What types are for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// A look, also at members that are no data.
+    #[default]
+    Look,
+    /// A datatype.
+    Data,
+    /// Values that are read or moved.
+    Values,
 }
 
 impl StandardInput {
@@ -42,25 +52,15 @@ impl StandardInput {
     }
 }
 
-/// What is wanted of the types of an object file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
-    /// Their sizes.
-    Sizes,
-    /// Also the files of their declarations.
-    Files,
-    /// Also the names of the types of their members.
-    Members,
-}
-
-/// The types of an object file, if an argument names the file but no type.
+/// The types of an object file, if an argument names the file but no type; with the names of the types of their members, if these
+/// are wanted.
 pub(crate) fn types(
     argument: &str,
-    wanted: Wanted,
+    with_names: bool,
     stdin: &StandardInput,
 ) -> Result<Option<Vec<Listed>>, Failure> {
     match object(argument, stdin) {
-        Some(object @ Object { name: None, .. }) => all_types(object, wanted).map(Some),
+        Some(object @ Object { name: None, .. }) => all_types(object, with_names).map(Some),
         _ => Ok(None),
     }
 }
@@ -71,19 +71,20 @@ pub(crate) fn types_beside(
     stdin: &StandardInput,
 ) -> Result<Option<Vec<Listed>>, Failure> {
     match object(argument, stdin) {
-        Some(object @ Object { name: Some(_), .. }) => all_types(object, Wanted::Files).map(Some),
+        Some(object @ Object { name: Some(_), .. }) => all_types(object, false).map(Some),
         _ => Ok(None),
     }
 }
 
-fn all_types(object: Object<'_>, wanted: Wanted) -> Result<Vec<Listed>, Failure> {
-    let with_names = wanted == Wanted::Members;
-    debug_info(object, wanted != Wanted::Sizes, |info| info.structures(with_names))
+fn all_types(object: Object<'_>, with_names: bool) -> Result<Vec<Listed>, Failure> {
+    debug_info(object, |info| info.structures(with_names))
 }
 
 /// The type given by an argument, for memory.
 pub(crate) fn ty(argument: &str, name: &str, stdin: &mut StandardInput) -> Result<Parsed, Failure> {
-    read(argument, name, stdin, |parsed| parsed, declaration::parse)
+    let is_look = stdin.wanted == Wanted::Look;
+    let parse = if is_look { declaration::look } else { declaration::parse };
+    read(argument, name, stdin, |parsed| parsed, parse)
 }
 
 /// The type given by an argument, for packed bytes.
@@ -131,8 +132,8 @@ fn read<T>(
     }
     match object(argument, stdin) {
         Some(object @ Object { path, name: Some(name), .. }) => {
-            let parsed = debug_info(object, true, |info| info.find(name))?;
-            if stdin.needs_data {
+            let parsed = debug_info(object, |info| info.find(name))?;
+            if stdin.wanted != Wanted::Look {
                 check_data(&parsed, path, name, stdin.skip)?;
             }
             return Ok(made(parsed));
@@ -215,7 +216,7 @@ fn of_items(items: Items, argument: &str, stdin: &StandardInput) -> Result<Parse
     };
     let order = if order == ByteOrder::Big { "big" } else { "little" };
     let message = format!("the values of {} are {order}-endian", printable(argument));
-    if stdin.moves_values {
+    if stdin.wanted == Wanted::Values {
         let notation = print_named(&items.parsed.ty, &items.parsed.fields);
         return Err(Failure::Usage(format!(
             "{message}, and this machine is not\nhelp: give the type as a text, with `--representation {order}`: {}",
@@ -297,7 +298,6 @@ fn object<'t>(argument: &'t str, stdin: &StandardInput) -> Option<Object<'t>> {
 /// is in one of the usual places.
 fn debug_info<T>(
     Object { path, part, .. }: Object<'_>,
-    with_sources: bool,
     read: impl Fn(&DebugInfo<'_>) -> Result<T, Error>,
 ) -> Result<T, Failure> {
     let path = Path::new(path);
@@ -305,8 +305,7 @@ fn debug_info<T>(
     let read_file = |path: &Path| -> Result<Result<T, Error>, Failure> {
         let file = File::open(path).map_err(|error| Failure::file("read", path, error))?;
         let data = ReadCache::new(file);
-        let info = if with_sources { DebugInfo::read(&data) } else { DebugInfo::read_types(&data) };
-        Ok(info.and_then(|info| match part {
+        Ok(DebugInfo::read(&data).and_then(|info| match part {
             Some(part) => read(&info.within(part)),
             None => read(&info),
         }))

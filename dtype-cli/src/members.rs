@@ -56,23 +56,16 @@ pub(crate) fn others(structure: &Structure) -> Option<Others> {
 
 /// The numbers of a structure in one line.
 fn caption(structure: &Structure) -> String {
-    let mut caption = match structure.size {
-        Some(size) => bytes(size.into()),
-        None => "of unknown size".into(),
-    };
-    if let Some(align) = structure.align {
-        caption += &format!(", alignment {align}");
-    }
-    if let Some(padding) = structure.padding().filter(|_| structure.form == Form::Struct) {
-        caption += &format!(", padding {padding}");
-    }
+    let size = structure.size.map_or("of unknown size".into(), |size| bytes(size.into()));
+    let align = structure.align.map(|align| format!(", alignment {align}"));
+    let padding = structure.padding().filter(|_| structure.form == Form::Struct);
+    let padding = padding.map(|padding| format!(", padding {padding}"));
     let apart = structure.members.iter().filter(|member| member.offset.is_none());
-    for member in apart.take(MAX_VARIANTS) {
+    let apart = apart.take(MAX_VARIANTS).map(|member| {
         let what = if member.is_virtual() { "virtual base class " } else { "" };
-        caption +=
-            &printable(&format!("; the place of the {what}`{}` is not fixed", member.label()));
-    }
-    caption
+        printable(&format!("; the place of the {what}`{}` is not fixed", member.label()))
+    });
+    [Some(size), align, padding].into_iter().flatten().chain(apart).collect()
 }
 
 /// The number that stands for a variant, in parentheses.
@@ -146,9 +139,9 @@ pub(crate) struct Row {
     /// The line of its declaration.
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u64>,
-    /// The number that stands for a variant of an enum; null for the variant that all other numbers mean.
+    /// The number that stands for a variant of an enum.
     #[serde(skip_serializing_if = "Option::is_none")]
-    number: Option<Option<i128>>,
+    number: Option<i128>,
     /// The fields of a variant, or of a member of a union.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     members: Vec<Row>,
@@ -177,7 +170,7 @@ pub(crate) fn rows(structure: &Structure) -> Vec<Row> {
         let Form::Enum(tag) = &structure.form else { return row };
         let inside = member.of.structure();
         Row {
-            number: tag.bytes.is_some().then(|| tag.numbers.get(place).copied().flatten()),
+            number: tag.numbers.get(place).copied().flatten(),
             members: inside
                 .map(|inside| inside.members.iter().map(Row::of).collect())
                 .unwrap_or_default(),
@@ -234,18 +227,19 @@ impl Row {
             Some([first, last]) => format!("{first}–{last}"),
             None => String::new(),
         };
-        let mut text = self.type_name.clone();
-        match self.bits {
-            Some(Bits { first, width: 1 }) => text += &format!(", bit {first}"),
+        let bits = match self.bits {
+            Some(Bits { first, width: 1 }) => format!(", bit {first}"),
             Some(Bits { first, width }) => {
-                text +=
-                    &format!(", bits {first} to {}", (u64::from(first) + width).saturating_sub(1));
+                let last = u64::from(first).saturating_add(width).saturating_sub(1);
+                format!(", bits {first} to {last}")
             }
-            None => {}
-        }
-        if self.inner_padding > 0 {
-            text += &format!(", {} of padding inside", self.inner_padding);
-        }
+            None => String::new(),
+        };
+        let inside = match self.inner_padding {
+            0 => String::new(),
+            inside => format!(", {inside} of padding inside"),
+        };
+        let text = format!("{}{bits}{inside}", self.type_name);
         let name = self.name.clone().unwrap_or_default();
         [
             number(self.offset),
@@ -290,9 +284,14 @@ pub(crate) fn print(structure: &Structure, out: &mut impl Write) -> Result<(), F
     let widths: [usize; 6] = std::array::from_fn(width);
     writeln!(out)?;
     for row in &table {
-        let [offset, bytes, align, line, name, text] = row;
-        let [a, b, c, d, e, _] = widths;
-        writeln!(out, "{offset:>a$}  {bytes:>b$}  {align:>c$}  {line:>d$}  {name:<e$}  {text}")?;
+        for (column, (text, width)) in row.iter().zip(widths).enumerate() {
+            match column {
+                // Numbers end below one another.
+                0..4 => write!(out, "{text:>width$}  ")?,
+                4 => write!(out, "{text:<width$}  ")?,
+                _ => writeln!(out, "{text}")?,
+            }
+        }
     }
     if more > 0 {
         writeln!(out, "… {more} more")?;

@@ -85,14 +85,18 @@ fn run(arguments: Arguments, out: &mut impl Write) -> Result<u8, Failure> {
         Some(Command::Pack(_) | Command::Unpack(_) | Command::Dump(_) | Command::Frame(_))
     );
     let (language, skip) = (arguments.from, arguments.skip);
-    let needs_data = moves_values
-        || match &arguments.command {
-            Some(Command::Show(options)) => options.packed || !options.looks(),
-            Some(Command::Info(options)) => options.packed,
-            Some(Command::Compare(options)) => options.packed || options.memory || skip,
-            _ => false,
-        };
-    let mut stdin = StandardInput { taken: false, language, skip, moves_values, needs_data };
+    let needs_data = match &arguments.command {
+        Some(Command::Show(options)) => options.packed || !options.looks(),
+        Some(Command::Info(options)) => options.packed,
+        Some(Command::Compare(options)) => options.packed || options.memory || skip,
+        _ => false,
+    };
+    let wanted = match (moves_values, needs_data) {
+        (true, _) => Wanted::Values,
+        (false, true) => Wanted::Data,
+        (false, false) => Wanted::Look,
+    };
+    let mut stdin = StandardInput { taken: false, language, skip, wanted };
     let stdin = &mut stdin;
     if list(&arguments, stdin, out)? {
         return Ok(0);
@@ -128,9 +132,9 @@ fn run(arguments: Arguments, out: &mut impl Write) -> Result<u8, Failure> {
             return Ok(if is_good { 0 } else { DAMAGED });
         }
         (Some(Command::Compare(options)), _) => {
-            let all = input::types(&options.a, Wanted::Members, stdin)?;
+            let all = input::types(&options.a, true, stdin)?;
             if let Some(a) = all
-                && let Some(b) = input::types(&options.b, Wanted::Members, stdin)?
+                && let Some(b) = input::types(&options.b, true, stdin)?
             {
                 let programs = Programs::of(&a, &b);
                 if options.json {
@@ -215,8 +219,7 @@ fn list(
         types::print(types::users(all, structure), &listing, json, out)?;
         return Ok(true);
     }
-    let wanted = if json || listing.file.is_some() { Wanted::Files } else { Wanted::Sizes };
-    let Some(all) = input::types(ty, wanted, stdin)? else { return Ok(false) };
+    let Some(all) = input::types(ty, false, stdin)? else { return Ok(false) };
     types::print(all, listing, json, out)?;
     Ok(true)
 }

@@ -41,7 +41,8 @@ pub(crate) fn find(program: &Path) -> Option<PathBuf> {
     let program = fs::canonicalize(program).ok()?;
     let folder = program.parent()?;
     if let Some(id) = &link.build_id {
-        let hex: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
+        let digit = |half: u8| char::from_digit(half.into(), 16).unwrap_or_default();
+        let hex: String = id.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect();
         let (first, rest) = hex.split_at(2);
         let installed =
             Path::new(GLOBAL).join(".build-id").join(first).join(format!("{rest}.debug"));

@@ -95,7 +95,28 @@ pub fn parse(
     language: Language,
     wanted: Option<&str>,
 ) -> Result<Parsed, Vec<Problem>> {
-    parse_as(source, language, wanted, Form::Memory)
+    parse_as(source, language, wanted, Form::Memory, true)
+}
+
+/// As [`parse`], for a type that is only looked at: members that are no data, such as pointers, are in its
+/// [layout](crate::notation::FieldNames::layout), and not in its datatype.
+///
+/// # Errors
+///
+/// As for [`parse`], without these members.
+///
+/// ```
+/// use dtype_text::declaration::{Language, look};
+/// let node = look("struct node { double mass; struct node *next; };", Language::C, None).unwrap();
+/// assert_eq!((node.ty.size(), node.ty.extent()), (8, 16));
+/// assert_eq!(&*node.fields.layout().unwrap().members[1].of.name, "struct node *");
+/// ```
+pub fn look(
+    source: &str,
+    language: Language,
+    wanted: Option<&str>,
+) -> Result<Parsed, Vec<Problem>> {
+    parse_as(source, language, wanted, Form::Memory, false)
 }
 
 /// As [`parse`], for packed bytes, in which the fields follow one another as they are declared. A struct in Rust then needs no
@@ -115,7 +136,7 @@ pub fn parse_packed(
     language: Language,
     wanted: Option<&str>,
 ) -> Result<Parsed, Vec<Problem>> {
-    parse_as(source, language, wanted, Form::Packed)
+    parse_as(source, language, wanted, Form::Packed, true)
 }
 
 /// The datatype of the records of a file.
@@ -157,6 +178,7 @@ fn parse_as(
     language: Language,
     wanted: Option<&str>,
     form: Form,
+    needs_data: bool,
 ) -> Result<Parsed, Vec<Problem>> {
     if language == Language::Notation {
         return match wanted {
@@ -181,6 +203,9 @@ fn parse_as(
         }
         Language::Numpy | Language::Notation => numpy::read(source, &mut fields)?,
     };
+    if needs_data && !base.others.is_empty() {
+        return Err(base.others.to_vec());
+    }
     fields.restrict_whole(base.restriction);
     fields.set_layout(base.structure.filter(|_| form == Form::Memory));
     Ok(Parsed { ty: base.ty, fields })

@@ -240,6 +240,17 @@ impl<'s> Cursor<'s> {
         self.at.checked_sub(1).and_then(|at| self.tokens.get(at)).copied().unwrap_or(self.peek())
     }
 
+    /// The text of the tokens from the one with this number up to the next one, without what is between braces.
+    pub(crate) fn text_from(&self, index: usize) -> String {
+        let tokens = self.tokens.get(index..self.at).unwrap_or_default();
+        let words = tokens.iter().map(|token| token.text).take_while(|text| *text != "{");
+        let mut text = words.collect::<Vec<_>>().join(" ");
+        if tokens.iter().any(|token| token.text == "{") {
+            text += " {…}";
+        }
+        text
+    }
+
     pub(crate) fn next(&mut self) -> Token<'s> {
         let token = self.peek();
         self.at += usize::from(token.kind != Kind::End);

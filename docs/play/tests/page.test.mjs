@@ -188,6 +188,12 @@ test("a dropped program has its structs", { skip: elsewhere }, async () => {
   assert.deepEqual(await page.locator("#list td:first-child").allTextContents(), ["Node", "Particle"]);
   await done(() => page.click("#list >> text=Particle"));
   assert.deepEqual((await boxes()).slice(0, 3), ["x: f64 × 3; bytes 0 to 23", "kind: c_char; byte 24", "gap; bytes 25 to 27"]);
+  // What is no data is drawn, and left out of what is written.
+  await done(() => page.click("#list >> text=Node"));
+  assert.equal((await boxes())[0], "next: struct Node *; bytes 0 to 7");
+  assert.match(await shown(".numbers"), /^16 bytes, alignment 8\. Declared at /);
+  assert.deepEqual(await page.locator(".view:not([hidden]) tr:nth-child(2) td").allTextContents(), ["next", "struct Node *", "0", "8", ""]);
+  assert.equal(await shown("#written p"), "left out: `next` at byte 0: a pointer");
   await done(() => page.click("#close"));
   assert.ok(await page.isVisible("#text-a"));
 });

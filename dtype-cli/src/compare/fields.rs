@@ -76,16 +76,13 @@ pub(super) fn of_types(a: &Parsed, b: &Parsed) -> Option<Vec<Change>> {
 fn fields(parsed: &Parsed) -> Option<Vec<Place>> {
     let picture = field_paths::picture(parsed, &dtype_show::View::default(), str::to_owned).ok()?;
     let place = |field: &DiagramField| {
-        let mut type_name = match field.basic {
-            Some(basic) => basic.canonical().name().to_owned(),
-            None => field.type_name.clone(),
+        let type_name = match field.basic {
+            Some(basic) => basic.canonical().name(),
+            None => &field.type_name,
         };
-        for level in &field.levels {
-            type_name += &format!(" × {}", level.count);
-        }
-        if let Some((_, width)) = field.bits {
-            type_name += &format!(" : {width}");
-        }
+        let width = field.bits.map(|(_, width)| format!(" : {width}"));
+        let levels = field.levels.iter().map(|level| format!(" × {}", level.count));
+        let type_name = std::iter::once(type_name.to_owned()).chain(levels).chain(width).collect();
         Place {
             field: field.path.clone(),
             type_name,

@@ -96,16 +96,14 @@ impl Programs {
         for Type { name, a, b, changes } in &self.changed {
             let number =
                 |number: Option<u64>| number.map_or("–".into(), |number| number.to_string());
-            let mut text = name.clone();
+            write!(out, "{}", printable(name))?;
             for (what, a, b) in [("size", a.size, b.size), ("alignment", a.align, b.align)] {
                 if a != b {
-                    text += &format!(", {what} {} → {}", number(a), number(b));
+                    write!(out, ", {what} {} → {}", number(a), number(b))?;
                 }
             }
-            if let Some(source) = &b.source {
-                text += &format!(" ({source})");
-            }
-            writeln!(out, "{}", printable(&text))?;
+            let source = b.source.as_ref().map(|source| format!(" ({})", printable(source)));
+            writeln!(out, "{}", source.unwrap_or_default())?;
             fields::print(changes, "  ", out)?;
         }
         for (what, names) in [("removed", &self.removed), ("added", &self.added)] {

@@ -313,11 +313,12 @@ impl<'h, 'a> Layouts<'h, 'a> {
         }
         members.append(&mut virtuals);
         if unit.language == Some(dw::DW_LANG_Rust) && unit.name(entry).is_some_and(has_optional) {
-            members.iter_mut().for_each(|member| member.of = initialized(member.of.clone()));
+            for member in &mut members {
+                member.of = initialized(member.of.clone());
+            }
         }
-        let size = match size {
-            Some(size) => size,
-            None => return Some(unknown("of a size that is known only when the program runs")),
+        let Some(size) = size else {
+            return Some(unknown("of a size that is known only when the program runs"));
         };
         let is_inside = members.iter().filter(|member| member.offset.is_some()).all(|member| {
             member.size.is_none() || member.bytes().is_some_and(|bytes| bytes.end <= size)
@@ -441,12 +442,8 @@ impl<'h, 'a> Layouts<'h, 'a> {
         if is_base {
             self.work(structure.map_or(0, |base| base.parts()));
         }
-        let of = match is_table {
-            true => {
-                Described { what: What::Other("the pointer to the virtual functions".into()), ..of }
-            }
-            false => of,
-        };
+        let table = || What::Other("the pointer to the virtual functions".into());
+        let of = if is_table { Described { what: table(), ..of } } else { of };
         members.push(Member { size, align, line, ..member(name, offset, of, kind) });
     }
 

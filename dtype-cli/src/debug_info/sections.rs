@@ -36,7 +36,7 @@ pub(super) struct Sections<'a> {
     pub(super) strings: Cow<'a, [u8]>,
     pub(super) line_strings: Cow<'a, [u8]>,
     pub(super) string_offsets: Cow<'a, [u8]>,
-    /// The tables of source files, if they are wanted.
+    /// The tables of source files.
     pub(super) lines: Cow<'a, [u8]>,
     /// The indices of a package.
     pub(super) unit_index: Cow<'a, [u8]>,
@@ -66,19 +66,15 @@ fn is_bitcode<'a, R: ReadRef<'a>>(data: R) -> bool {
 /// The sections of the objects in a file: of one, or of each member of an archive.
 pub(super) fn read<'a>(
     data: impl ReadRef<'a>,
-    with_lines: bool,
     budget: &Budget,
 ) -> Result<Vec<Sections<'a>>, Error> {
-    let read = read_objects(Counted::new(data, budget), with_lines);
+    let read = read_objects(Counted::new(data, budget));
     // Elsewhere, the reason is lost, and the file looks damaged.
     budget.check()?;
     read
 }
 
-fn read_objects<'a, R: ReadRef<'a>>(
-    data: Counted<'_, R>,
-    with_lines: bool,
-) -> Result<Vec<Sections<'a>>, Error> {
+fn read_objects<'a, R: ReadRef<'a>>(data: Counted<'_, R>) -> Result<Vec<Sections<'a>>, Error> {
     if is_precompiled(data) {
         return Err(Error::Unsupported {
             what: "a precompiled header",
@@ -109,8 +105,7 @@ fn read_objects<'a, R: ReadRef<'a>>(
                 if !is_object(data) {
                     continue;
                 }
-                let object =
-                    if is_bitcode(data) { Err(bitcode()) } else { of_object(data, with_lines) };
+                let object = if is_bitcode(data) { Err(bitcode()) } else { of_object(data) };
                 match object {
                     Ok(sections) => {
                         data.budget().hold(member.name().len())?;
@@ -131,14 +126,11 @@ fn read_objects<'a, R: ReadRef<'a>>(
             what: "a file for several architectures",
             help: "`lipo -thin` writes one for this machine",
         }),
-        _ => Ok(vec![of_object(data, with_lines)?]),
+        _ => Ok(vec![of_object(data)?]),
     }
 }
 
-fn of_object<'a, R: ReadRef<'a>>(
-    data: Counted<'_, R>,
-    with_lines: bool,
-) -> Result<Sections<'a>, Error> {
+fn of_object<'a, R: ReadRef<'a>>(data: Counted<'_, R>) -> Result<Sections<'a>, Error> {
     let file = object::File::parse(data)?;
     check_architecture(file.architecture())?;
     let reader = Reader::new(&file, data.budget())?;
@@ -152,7 +144,7 @@ fn of_object<'a, R: ReadRef<'a>>(
         strings: section("str")?,
         line_strings: section("line_str")?,
         string_offsets: section("str_offsets")?,
-        lines: if with_lines { section("line")? } else { Cow::Borrowed(&[]) },
+        lines: section("line")?,
         unit_index: reader.section("cu_index")?,
         type_index: reader.section("tu_index")?,
         member: None,

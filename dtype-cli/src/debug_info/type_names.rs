@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gimli::{AttributeValue, DwLang, constants as dw};
 
-use super::layout::Layouts;
+use super::layout::{Layouts, length};
 use super::unit::{Entry, Place, Unit};
 use dtype_text::declaration::MAX_NESTING;
 
@@ -17,11 +17,16 @@ const POINTER: &str = "(*)";
 impl<'a> Layouts<'_, 'a> {
     /// The name of the type at a place.
     pub(super) fn type_name(&mut self, place: Place) -> Arc<str> {
+        self.known(place, 0)
+    }
+
+    /// Each name is put together once: in a damaged file, functions may have one another as arguments.
+    fn known(&mut self, place: Place, depth: usize) -> Arc<str> {
         let known = self.names.as_ref().and_then(|names| names.get(&place));
         if let Some(known) = known {
             return Arc::clone(known);
         }
-        let name: Arc<str> = self.spelled(place, 0).into();
+        let name: Arc<str> = self.spelled(place, depth).into();
         self.hold(name.len());
         if let Some(names) = &mut self.names {
             names.insert(place, Arc::clone(&name));
@@ -37,7 +42,6 @@ impl<'a> Layouts<'_, 'a> {
     }
 
     fn spelled(&mut self, place: Place, depth: usize) -> String {
-        // In a damaged file, functions may have one another as arguments.
         self.work(1);
         let is_short = depth < MAX_NESTING && !self.is_too_large();
         let Some(unit) = self.unit(place.unit).filter(|_| is_short) else { return "…".into() };
@@ -58,7 +62,7 @@ impl<'a> Layouts<'_, 'a> {
                 let signature = entry.value(dw::DW_AT_signature);
                 let place = signature.and_then(|value| self.headers.target(place.unit, value));
                 return match place {
-                    Some(place) => self.spelled(place, depth + 1),
+                    Some(place) => self.known(place, depth + 1).to_string(),
                     None => format!("{word} {{…}}"),
                 };
             }
@@ -79,13 +83,12 @@ impl<'a> Layouts<'_, 'a> {
         let of = self.part(number, entry, depth);
         let with_sign = |sign: &str| match of.find(POINTER) {
             // A pointer to a pointer to a function.
-            Some(at) => format!("{}{sign}{}", &of[..at + 1], &of[at + 1..]),
+            Some(at) => format!("{}{sign}{}", &of[..=at], &of[at + 1..]),
             None if of.ends_with(['*', '&']) => format!("{of}{sign}"),
             None => format!("{of} {sign}"),
         };
-        let with_word = |word: &str| match of.ends_with('*') {
-            true => format!("{of}{word}"),
-            false => format!("{word} {of}"),
+        let with_word = |word: &str| {
+            if of.ends_with('*') { format!("{of}{word}") } else { format!("{word} {of}") }
         };
         match entry.tag {
             dw::DW_TAG_pointer_type => match of.split_once(" (") {
@@ -107,10 +110,11 @@ impl<'a> Layouts<'_, 'a> {
                 for child in children.iter() {
                     match child.tag {
                         dw::DW_TAG_subrange_type => {
-                            match super::layout::length(child, unit.language) {
-                                Ok(Some(length)) => lengths += &format!("[{length}]"),
-                                _ => lengths += "[]",
-                            }
+                            let length = length(child, unit.language).ok().flatten();
+                            let length = length.map_or_else(String::new, |one| one.to_string());
+                            lengths += "[";
+                            lengths += &length;
+                            lengths += "]";
                         }
                         dw::DW_TAG_formal_parameter => {
                             arguments.push(self.part(number, child, depth));
@@ -130,7 +134,7 @@ impl<'a> Layouts<'_, 'a> {
             dw::DW_TAG_ptr_to_member_type => {
                 let class = entry.value(dw::DW_AT_containing_type);
                 let class = class.and_then(|value| self.headers.target(number, value));
-                let class = class.map(|place| self.type_name(place));
+                let class = class.map(|place| self.known(place, depth + 1));
                 format!("{of} {}::*", class.as_deref().unwrap_or_default())
             }
             _ => of,
@@ -144,7 +148,7 @@ impl<'a> Layouts<'_, 'a> {
             return "(named in another file)".into();
         }
         match self.headers.target(number, value) {
-            Some(place) => self.spelled(place, depth + 1),
+            Some(place) => self.known(place, depth + 1).to_string(),
             None => "…".into(),
         }
     }

@@ -180,10 +180,12 @@ impl<'a> Painter<'a> {
         one: &mut dyn FnMut(&mut Self, i128),
     ) {
         let Some((level, inner)) = levels.split_first() else { return one(self, base) };
-        let reach = inner.iter().map(|level| {
-            i128::from(level.stride.unwrap_or(0)) * i128::from(level.count.saturating_sub(1))
+        // What is further away than a picture can be need not be exact.
+        let reach = inner.iter().fold(size, |all, level| {
+            let last = i128::from(level.count.saturating_sub(1));
+            all.saturating_add(last.saturating_mul(level.stride.unwrap_or(0).into()))
         });
-        let span = (0, size + reach.sum::<i128>());
+        let span = (0, reach.min(i128::from(u64::MAX)));
         let all = Repetition { count: level.count, stride: level.stride.unwrap_or(0) };
         self.repeat(base, all, span, |painter, base| painter.other_levels(base, inner, size, one));
     }

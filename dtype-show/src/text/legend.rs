@@ -29,7 +29,7 @@ impl Legend {
         match field.bits {
             Some((first, 1)) => ty = format!("{ty}, bit {first}"),
             Some((first, bits)) => {
-                let last = (u64::from(first) + bits).saturating_sub(1);
+                let last = u64::from(first).saturating_add(bits).saturating_sub(1);
                 ty = format!("{ty}, bits {first} to {last}");
             }
             None => {}

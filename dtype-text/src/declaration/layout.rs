@@ -6,6 +6,7 @@ use std::sync::Arc;
 use dtype_runtime::types::{Argument, Combiner, Named};
 use dtype_runtime::{Basic, Error, Type};
 
+use super::MAX_PROBLEMS;
 use crate::notation::{Block, FieldNames, Meaning, Restriction};
 use crate::problem::{Problem, quoted};
 use crate::structure::{self, Described, Kind, Structure, What};
@@ -19,9 +20,11 @@ pub(super) const MAX_ALIGN: u64 = 1 << 28;
 /// A type with its size in memory.
 #[derive(Clone, Debug)]
 pub struct Layout {
+    /// The datatype.
     pub ty: Type,
     /// Bytes from one to the next in an array.
     pub size: u64,
+    /// The alignment in bytes.
     pub align: u64,
     /// The fields, if it is a struct.
     pub members: Arc<[Member]>,
@@ -29,24 +32,23 @@ pub struct Layout {
     pub restriction: Option<Arc<Restriction>>,
     /// Where its members are, if it is a struct by the rules of C.
     pub structure: Option<Arc<Structure>>,
+    /// What it is, if it is no data but has a place, as a pointer has.
+    pub(crate) foreign: Option<Arc<Described>>,
+    /// What to report of members that are no data where data alone is wanted.
+    pub(crate) others: Arc<[Problem]>,
 }
 
 /// A field of a struct.
 #[derive(Clone, Debug)]
 pub struct Member {
+    /// The name; `None` if it has none.
     pub name: Option<String>,
     /// In bytes from the start of the struct.
     pub offset: u64,
+    /// The type of its elements.
     pub element: Type,
     /// The number of elements.
     pub length: u64,
-}
-
-impl Member {
-    /// The memory that it takes.
-    pub fn bytes(&self) -> usize {
-        size_of::<Self>() + self.name.as_ref().map_or(0, String::len)
-    }
 }
 
 /// The meaning of a name or a type in a declaration.
@@ -89,6 +91,13 @@ impl From<Box<Problem>> for NoData {
     }
 }
 
+/// A pointer: what it is, the name of its type, and its size in pointers.
+pub(super) fn pointer(what: &'static str, name: &str, words: u64) -> Described {
+    let bytes = Basic::Aint.size() as u64;
+    let of = Described::other(what, Some(bytes * words), Some(bytes));
+    Described { name: name.into(), ..of }
+}
+
 /// A type with one mistake.
 pub(super) fn wrong(problem: Problem) -> Base {
     Err(problem.into())
@@ -100,6 +109,7 @@ pub(super) fn foreign(what: &'static str, help: &'static str) -> Base {
 }
 
 impl Layout {
+    /// A predefined type.
     pub fn basic(basic: Basic) -> Self {
         let [size, align] = [basic.size(), basic.align()].map(|bytes| bytes as u64);
         Self::simple(Type::basic(basic), size, align)
@@ -107,7 +117,16 @@ impl Layout {
 
     /// A type that is no struct.
     pub fn simple(ty: Type, size: u64, align: u64) -> Self {
-        Self { ty, size, align, members: [].into(), restriction: None, structure: None }
+        Self {
+            ty,
+            size,
+            align,
+            members: [].into(),
+            restriction: None,
+            structure: None,
+            foreign: None,
+            others: [].into(),
+        }
     }
 
     /// The basic datatype with fewer values.
@@ -115,7 +134,17 @@ impl Layout {
         Self { restriction: Some(Arc::new(to)), ..Self::basic(basic) }
     }
 
+    /// A type that is no data, with a size and an alignment.
+    pub(super) fn foreign(of: Described) -> Result<Self, Error> {
+        let (size, align) = (of.size.unwrap_or(0), of.align.unwrap_or(1));
+        Ok(Self { size, align, foreign: Some(Arc::new(of)), ..Self::nothing()? })
+    }
+
     /// The type without data and without bytes.
+    ///
+    /// # Errors
+    ///
+    /// What the constructor refuses.
     pub fn nothing() -> Result<Self, Error> {
         let ty = Type::contiguous(0, &Type::basic(Basic::U8))?;
         Ok(Self::simple(ty, 0, 1))
@@ -140,6 +169,9 @@ impl Layout {
 
     /// The type in the model of all languages.
     pub fn described(&self) -> Described {
+        if let Some(foreign) = &self.foreign {
+            return Described::clone(foreign);
+        }
         let what = match &self.structure {
             Some(structure) => What::Structure(Arc::clone(structure)),
             None => return described(&self.ty, self.size, self.align),
@@ -150,6 +182,10 @@ impl Layout {
     }
 
     /// An array; `lengths` are those of C and NumPy, the outermost first.
+    ///
+    /// # Errors
+    ///
+    /// It has more bytes than a type can have.
     pub fn array(&self, lengths: &[u64]) -> Result<Self, Error> {
         let mut ty = self.ty.clone();
         let mut size = self.size;
@@ -158,7 +194,11 @@ impl Layout {
             size = product(size, *length)?;
         }
         let restriction = self.restriction.clone();
-        Ok(Self { restriction, ..Self::simple(ty, size, self.align) })
+        let array = |of: &Arc<Described>| Arc::new(Described::clone(of).array(lengths.to_vec()));
+        let foreign = self.foreign.as_ref().filter(|_| !lengths.is_empty()).map(array);
+        let foreign = foreign.or_else(|| self.foreign.clone());
+        let others = Arc::clone(&self.others);
+        Ok(Self { restriction, foreign, others, ..Self::simple(ty, size, self.align) })
     }
 
     /// An array in C, each of whose elements must be aligned; a message if that is impossible.
@@ -212,6 +252,8 @@ pub(super) struct Placement {
     restrictions: Vec<(usize, Arc<Restriction>)>,
     /// Each struct without a name is one of these.
     places: Vec<structure::Member>,
+    /// What to report of members that are no data.
+    others: Vec<Problem>,
 }
 
 impl Placement {
@@ -241,14 +283,24 @@ impl Placement {
             let of = element.described();
             let of = if lengths.is_empty() { of } else { of.array(lengths) };
             self.place(name.clone(), offset, bytes, align, of);
-            self.members.push(Member { name, offset, element: inner.ty, length });
+            self.report(element.others.iter().cloned());
+            if element.foreign.is_none() {
+                self.members.push(Member { name, offset, element: inner.ty, length });
+            }
         }
         Ok(())
     }
 
+    /// Keeps what to report of a member that is no data.
+    pub(super) fn report(&mut self, problems: impl IntoIterator<Item = Problem>) {
+        let room = MAX_PROBLEMS.saturating_sub(self.others.len());
+        self.others.extend(problems.into_iter().take(room));
+    }
+
     fn place(&mut self, name: Option<String>, offset: u64, size: u64, align: u64, of: Described) {
         let (offset, size, align) = (Some(offset), Some(size), Some(align.max(1)));
-        let kind = Kind::Field;
+        let is_open = matches!(of.what, What::Open(_));
+        let kind = if is_open { Kind::Open } else { Kind::Field };
         self.places.push(structure::Member { name, offset, size, align, kind, of, line: None });
     }
 
@@ -258,6 +310,7 @@ impl Placement {
         self.end = product(offset.saturating_add(inner.size), 1)?;
         self.align = self.align.max(align);
         self.place(None, offset, inner.size, align, inner.described());
+        self.report(inner.others.iter().cloned());
         let members = inner.members.iter().cloned();
         self.members.extend(
             members.map(|member| Member { offset: member.offset.saturating_add(offset), ..member }),
@@ -274,7 +327,8 @@ impl Placement {
         for (member, values) in self.restrictions {
             names.restrict(&layout.ty, member, values);
         }
-        Ok(Layout { structure: Some(Arc::new(structure)), ..layout })
+        let structure = Some(Arc::new(structure));
+        Ok(Layout { structure, others: self.others.into(), ..layout })
     }
 }
 
@@ -284,6 +338,10 @@ fn up(end: u64, align: u64) -> Result<u64, Error> {
 }
 
 /// A struct with its fields at given displacements.
+///
+/// # Errors
+///
+/// What the constructors refuse, such as a displacement beyond the greatest size.
 pub fn structure(
     members: Vec<Member>,
     size: u64,

@@ -24,10 +24,11 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Fields, Path, Type, TypePath};
 
 use super::hints::Hints;
-use super::layout::{Base, Layout, NoData, Placement, foreign, is_gap, wrong};
+use super::layout::{Base, Layout, NoData, Placement, foreign, is_gap, pointer, wrong};
 use super::{Declared, Form, MAX_NESTING, MAX_PROBLEMS};
 use crate::notation::{FieldNames, Restriction};
 use crate::problem::{Problem, quoted};
+use crate::structure::Described;
 use attributes::{Representation, check_item, condition, derives, of_field, representation};
 use items::{Item, Kind};
 pub(super) use messages::messages;
@@ -316,7 +317,16 @@ impl<'f> Reader<'f> {
         let rename = rename.map(|name| name.value());
         let at = range(field.ty.span());
         let found = self.field_type(&field.ty, with);
-        let (element, lengths) = found.map_err(|base| base.of_field(&shown, at.clone()))?;
+        let (element, lengths) = match (found, pointer_of(&field.ty)) {
+            (Ok(found), _) => found,
+            (Err(base @ NoData::Foreign { .. }), Some(pointer)) if self.form == Form::Memory => {
+                placement.report(base.of_field(&shown, at.clone()));
+                let pointer = Layout::foreign(pointer);
+                let pointer = pointer.map_err(|error| refused(&error, at.clone()));
+                (pointer.map_err(|base| base.of_field(&shown, at.clone()))?, Vec::new())
+            }
+            (Err(base), _) => return Err(base.of_field(&shown, at)),
+        };
         // The derive packs every field that is not skipped.
         let is_gap = is_skipped || !rules.is_derived && rename.is_none() && is_gap(&shown);
         let name = rename.or(own);
@@ -381,4 +391,32 @@ fn no_places(name: &str, span: &Range<usize>) -> Base {
 /// A type that a constructor refuses.
 fn refused(error: &Error, span: Range<usize>) -> NoData {
     Problem::new(error.to_string(), span, "too large").into()
+}
+
+/// A pointer or a reference, if its size is known.
+fn pointer_of(ty: &Type) -> Option<Described> {
+    let (what, to) = match ty {
+        Type::Ptr(pointer) => ("a pointer", &*pointer.elem),
+        Type::Reference(reference) => ("a reference", &*reference.elem),
+        Type::FnPtr(_) => return Some(pointer("a function pointer", &text_of(ty), 1)),
+        _ => return None,
+    };
+    // Those to types without a fixed size have a length or a table beside the address.
+    let words = match to {
+        Type::Slice(_) | Type::TraitObject(_) => 2,
+        Type::Path(path) if path.path.is_ident("str") => 2,
+        _ => 1,
+    };
+    Some(pointer(what, &text_of(ty), words))
+}
+
+/// A type as it is usually written.
+fn text_of(ty: &Type) -> String {
+    let text = quote::ToTokens::to_token_stream(ty).to_string();
+    text.replace("& ", "&")
+        .replace("* ", "*")
+        .replace("' ", "'")
+        .replace(" < ", "<")
+        .replace(" >", ">")
+        .replace(" :: ", "::")
 }

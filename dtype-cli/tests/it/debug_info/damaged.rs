@@ -91,16 +91,19 @@ fn every_byte_of_a_small_file_is_damaged() {
 fn damaged_files_take_no_memory() {
     let folder = Folder::new();
     let Some(object) = compiled(&folder, "gcc", "a.c", C, "-g -gz=zlib -c") else { return };
-    let whole = fs::read(object).unwrap();
-    for pair in noise(8 * 150).chunks_exact(8) {
-        let mut bytes = whole.clone();
+    let plain = compiled(&folder, "g++", "b.cpp", CPP, "-g -c").unwrap();
+    let whole = [object, plain].map(|object| fs::read(object).unwrap());
+    for (number, pair) in noise(8 * 200).chunks_exact(8).enumerate() {
+        let mut bytes = whole[number % 2].clone();
         let at = usize::from_le_bytes(pair.try_into().unwrap()) % bytes.len();
         let end = (at + 8).min(bytes.len());
         bytes[at..end].fill(pair[0] | 0x80);
         let damaged = folder.file("damaged.o", &bytes);
         let mut command = Command::new("sh");
-        command.args(["-c", "ulimit -v 1000000; exec \"$0\" info \"$1\""]);
-        command.arg(env!("CARGO_BIN_EXE_dtype")).arg(damaged);
+        // All types, or the members of one.
+        let one = [":P", ":Cell<double, 3>", "", ":inner", ":Virtual"][number % 5];
+        command.args(["-c", "ulimit -v 1000000; exec \"$0\" \"$1\""]);
+        command.arg(env!("CARGO_BIN_EXE_dtype")).arg(format!("{}{one}", damaged.display()));
         let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
         assert!(matches!(status.code(), Some(0 | 2)), "{status} for {pair:?}");
     }

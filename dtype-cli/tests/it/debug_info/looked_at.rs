@@ -1,6 +1,7 @@
 //! Structs that are no datatypes are shown with all their members.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
 use std::process::Command;
 
@@ -202,13 +203,7 @@ fn variants_are_those_of_the_compiler() {
     assert!(shown.contains("s.(tag)"), "{shown}");
 }
 
-/// The types of dtype-runtime and of zerocopy are known by their names and fields.
-#[test]
-fn types_that_stand_for_one_value() {
-    if cfg!(windows) {
-        return;
-    }
-    const SOURCE: &str = "
+const OWN: &str = "
         use std::marker::PhantomData; use std::mem::MaybeUninit;
         pub struct BigEndian; pub struct Microseconds;
         #[repr(C)] pub struct FixedStr<const N: usize> { len: u32, bytes: [u8; N] }
@@ -221,10 +216,17 @@ fn types_that_stand_for_one_value() {
             other: MaybeUninit<u32>,
         }
         pub fn f(r: &Reading) -> bool { r.battery.present }";
+
+/// The types of dtype-runtime and of zerocopy are known by their names and fields.
+#[test]
+fn types_that_stand_for_one_value() {
+    if cfg!(windows) {
+        return;
+    }
     let folder = Folder::new();
     let compiler = std::env::var("RUSTC").unwrap_or("rustc".into());
     let options = "-g --edition=2024 --crate-type=lib --emit=obj -Awarnings -Ccodegen-units=1";
-    if compiled(&folder, &compiler, "lib.rs", SOURCE, options).is_none() {
+    if compiled(&folder, &compiler, "lib.rs", OWN, options).is_none() {
         return;
     }
     let mut record = Vec::new();
@@ -371,14 +373,15 @@ fn separate_files_are_found() {
     // Another file of this name is not the one that was meant.
     let other = compiled(&folder, "gcc", "b.c", "struct node { int x; } n;", "-g -c").unwrap();
     fs::copy(other, folder.path("a.debug")).unwrap();
-    assert_eq!(show("linked.so", "none").0, false);
+    assert!(!show("linked.so", "none").0);
 }
+
+const LEVELS: usize = 100;
 
 /// In a damaged file, the types of functions may have one another as arguments any number of times.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #[test]
 fn names_of_types_take_no_time() {
-    const LEVELS: usize = 100;
     let folder = Folder::new();
     let mut source = r#"
         .section .debug_abbrev, "", @progbits
@@ -402,10 +405,12 @@ fn names_of_types_take_no_time() {
     .to_owned();
     for level in 0..LEVELS {
         let next = (level + 1) % LEVELS;
-        source += &format!(
+        write!(
+            source,
             "p{level}: .byte 4\n .4byte f{level} - unit\n f{level}: .byte 5\n .4byte p{next} - unit\n\
              .byte 6\n .4byte p{next} - unit\n .byte 6\n .4byte p{next} - unit\n .byte 0\n"
-        );
+        )
+        .unwrap();
     }
     source += ".byte 0\nend:\n";
     let Some(object) = compiled(&folder, "gcc", "a.s", &source, "-c") else { return };
@@ -415,4 +420,51 @@ fn names_of_types_take_no_time() {
     let start = std::time::Instant::now();
     let _ = info.find("S");
     assert!(start.elapsed().as_secs() < 20);
+}
+
+const NODE: &str = "struct inner { char c; struct inner *up; };
+        struct node { char k; struct node *next; double v; const char *names[3]; int (*grid)[4]; void (*call)(int);
+        struct inner in[2]; int n; short data[]; };";
+
+/// A declaration is looked at as what the compiler makes of it.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[test]
+fn declarations_have_the_members_of_the_compiler() {
+    let folder = Folder::new();
+    let source = format!("{NODE} struct node *node;");
+    let Some(object) = compiled(&folder, "gcc", "a.c", &source, "-g -c") else { return };
+    let read = |argument: &str| {
+        let (json, _) = json_of(&folder, &["info", argument, "--json"]);
+        let members = json["structure"]["members"].as_array().unwrap().clone();
+        let row = |one: &Value| {
+            let keys = ["name", "offset", "bytes", "align"].map(|key| one[key].clone());
+            (keys, one["what"].is_string(), one["type"].as_str().unwrap().contains('*'))
+        };
+        (json["structure"]["size"].clone(), members.iter().map(row).collect::<Vec<_>>())
+    };
+    folder.file("b.h", NODE.as_bytes());
+    assert_eq!(read("@b.h:node"), read(&format!("{}:node", object.display())));
+    assert!(read("@b.h:node").1.iter().any(|(_, _, is_pointer)| *is_pointer));
+    // What moves values says which member stands in the way, and where.
+    folder.file("data.bin", &[0; 64]);
+    let message =
+        failed(dtype().current_dir(folder.path("")).args(["dump", "@b.h:inner", "data.bin"]));
+    assert!(message.contains("field `up` is a pointer"), "{message}");
+    let (json, is_same) = json_of(
+        &folder,
+        &["compare", "struct A { int *p; int b; };", "struct A { char *p; int b; };", "--json"],
+    );
+    assert_eq!((is_same, &json["changes"][0]["what"]), (false, &json!("retyped")));
+    let rust = "#[repr(C)] struct P { a: *const f64, b: &'static str, c: [u8; 3] }";
+    let (json, _) = json_of(&folder, &["info", rust, "--json"]);
+    let offsets: Vec<_> = json["structure"]["members"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["offset"].as_u64())
+        .collect();
+    assert_eq!(
+        (offsets, &json["structure"]["size"]),
+        (vec![Some(0), Some(8), Some(24)], &json!(32))
+    );
 }

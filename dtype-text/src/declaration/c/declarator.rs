@@ -1,11 +1,15 @@
 //! Declarators in C: a name with its pointers, lengths and widths.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use super::super::layout::NoData;
+use dtype_runtime::Error;
+
+use super::super::layout::{Layout, NoData, pointer};
 use super::attributes::Attributes;
 use super::{Read, Reader};
 use crate::problem::Problem;
+use crate::structure::{Described, What};
 use crate::token::{Kind, Token};
 
 /// A declarator such as `*name[3]`.
@@ -22,6 +26,8 @@ pub(super) struct Declarator<'s> {
     bits: Option<Range<usize>>,
     /// The lengths of an array, the outermost first.
     pub(super) lengths: Vec<u64>,
+    /// How many of these come before the end of the brackets around a pointer: `(*name[3])[4]` is an array of 3 pointers.
+    inside: Option<usize>,
     /// The attributes, and mistakes in a length.
     pub(super) attributes: Attributes,
     pub(super) span: Range<usize>,
@@ -53,6 +59,38 @@ impl Declarator<'_> {
     }
 }
 
+impl Declarator<'_> {
+    /// The lengths of an array of pointers.
+    pub(super) fn own_lengths(&self) -> Vec<u64> {
+        self.lengths[..self.inside.unwrap_or(self.lengths.len())].to_vec()
+    }
+
+    /// A type that is no data and has a place: a pointer, or an array without a length. `name` is that of the type, and `element`
+    /// its layout.
+    pub(super) fn with_place(
+        &self,
+        name: &str,
+        element: Option<&Layout>,
+    ) -> Option<Result<Layout, Error>> {
+        if self.pointer.is_some() {
+            let to: String = self.lengths[self.own_lengths().len()..]
+                .iter()
+                .fold(String::new(), |text, length| format!("{text}[{length}]"));
+            let (what, sign) = match self.function {
+                Some(_) => ("a function pointer", "(*)()".into()),
+                None if to.is_empty() => ("a pointer", "*".into()),
+                None => ("a pointer", format!("(*){to}")),
+            };
+            return Some(Layout::foreign(pointer(what, &format!("{name} {sign}"), 1)));
+        }
+        let element = element.filter(|_| self.open.is_some() && self.lengths.is_empty())?;
+        let align = Some(element.align);
+        let open = What::Open(Arc::new(element.described()));
+        let name = format!("{name}[]").into();
+        Some(Layout::foreign(Described { name, ..Described::new(open, Some(0), align) }))
+    }
+}
+
 impl<'s> Reader<'s, '_> {
     /// A declarator, which may be empty.
     pub(super) fn declarator(&mut self) -> Read<Declarator<'s>> {
@@ -81,8 +119,10 @@ impl<'s> Reader<'s, '_> {
                 })?;
                 let mut attributes = declarator.attributes;
                 attributes.join(inner.attributes.clone(), &inner.span);
+                let is_pointer = inner.pointer.is_some();
                 declarator = Declarator {
                     pointer: declarator.pointer.or(inner.pointer.clone()),
+                    inside: inner.inside.or(is_pointer.then_some(inner.lengths.len())),
                     attributes,
                     ..inner
                 };

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::super::Declared;
 use super::super::layout::{Base, Layout, NoData, Placement, is_gap, wrong};
+use super::super::{Declared, MAX_PROBLEMS};
 use super::attributes::Attributes;
 use super::declarator::Declarator;
 use super::specifiers::{Head, Specified};
@@ -29,6 +29,8 @@ struct Field {
     is_packed: bool,
     align: Option<u64>,
     span: Range<usize>,
+    /// What to report if it is no data, and data alone is wanted.
+    others: Vec<Problem>,
 }
 
 impl<'s> Reader<'s, '_> {
@@ -150,7 +152,9 @@ impl<'s> Reader<'s, '_> {
 
     /// The fields of one declaration.
     fn fields(&mut self, body: &mut Body) -> Read<()> {
+        let start = self.text.cursor.index();
         let specified = self.specifiers()?;
+        let name = self.text.cursor.text_from(start);
         self.is_part(specified.named.declared);
         if self.text.cursor.take(";").is_some() {
             without_name(specified, body);
@@ -158,8 +162,8 @@ impl<'s> Reader<'s, '_> {
         }
         loop {
             let declarator = self.declarator()?;
-            if let Some(name) = declarator.name {
-                field(&specified, declarator, name, body);
+            if let Some(own) = declarator.name {
+                field(&specified, &name, declarator, own, body);
             } else if let Some((foreign, span)) = declarator.foreign() {
                 // Bits without a name take room.
                 report(&mut body.problems, foreign.of_field("", span));
@@ -202,12 +206,16 @@ impl<'s> Reader<'s, '_> {
         let mut problems = body.problems;
         report(&mut problems, attributes.problem.map(|problem| *problem));
         if !problems.is_empty() {
+            problems.extend(body.fields.into_iter().flat_map(|field| field.others));
+            problems.sort_by_key(|problem| problem.span.start);
+            problems.truncate(MAX_PROBLEMS);
             return Err(NoData::Wrong(problems));
         }
         let pack = self.text.pack(end);
         let mut placement = Placement::default();
         for field in body.fields {
-            let Field { name, element, lengths, is_packed, align, span } = field;
+            let Field { name, element, lengths, is_packed, align, span, others } = field;
+            placement.report(others);
             let natural = if attributes.is_packed || is_packed { 1 } else { element.align };
             // The limit of `#pragma pack` also applies to requested alignments.
             let align = natural.max(align.unwrap_or(1)).min(pack.unwrap_or(u64::MAX));
@@ -254,12 +262,20 @@ fn without_name(specified: Specified<'_>, body: &mut Body) {
             is_packed: false,
             align: None,
             span,
+            others: Vec::new(),
         }),
         Err(base) => report(&mut body.problems, base.of_field("", span)),
     }
 }
 
-fn field(specified: &Specified<'_>, declarator: Declarator<'_>, name: Token<'_>, body: &mut Body) {
+/// Adds a field; `of` is the text of its type without the declarator.
+fn field(
+    specified: &Specified<'_>,
+    of: &str,
+    declarator: Declarator<'_>,
+    name: Token<'_>,
+    body: &mut Body,
+) {
     let mut attributes = specified.attributes.clone();
     attributes.join(declarator.attributes.clone(), &declarator.span);
     let text = name.text.to_owned();
@@ -269,7 +285,20 @@ fn field(specified: &Specified<'_>, declarator: Declarator<'_>, name: Token<'_>,
         report(&mut body.problems, [problem.and(before, "the first one")]);
     }
     if let Some((foreign, span)) = declarator.foreign() {
-        return report(&mut body.problems, foreign.of_field(&text, span));
+        let problems = foreign.of_field(&text, span);
+        let Some(Ok(element)) = declarator.with_place(of, specified.named.base.as_ref().ok())
+        else {
+            return report(&mut body.problems, problems);
+        };
+        return body.fields.push(Field {
+            name: Some(text),
+            element,
+            lengths: declarator.own_lengths(),
+            is_packed: attributes.is_packed,
+            align: attributes.align,
+            span: declarator.span,
+            others: problems,
+        });
     }
     if let Some(problem) = attributes.problem {
         return report(&mut body.problems, [*problem]);
@@ -286,6 +315,7 @@ fn field(specified: &Specified<'_>, declarator: Declarator<'_>, name: Token<'_>,
                 is_packed: attributes.is_packed,
                 align: attributes.align,
                 span: declarator.span,
+                others: Vec::new(),
             });
         }
         Err(base) => {
