@@ -1,8 +1,8 @@
 //! Layouts of types from the debug information that compilers write (DWARF).
 //!
 //! The compiler's description of a struct is exact, whatever `#include`s, options and packing it depends on. It covers C, C++
-//! with base classes, namespaces and templates, the derived types of Fortran, and Rust, even without `repr(C)`. Members that
-//! are not data, such as pointers and unions, are left out and named.
+//! with base classes, namespaces and templates, the derived types of Fortran, and Rust, even without `repr(C)`. Every member is
+//! described; the datatype of a struct has those that are data, and not pointers or unions.
 //!
 //! The file may be damaged or malicious. Each type and each table is read once, and a [`Budget`] in proportion to the length of
 //! the file limits all memory and work together.

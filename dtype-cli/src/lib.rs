@@ -28,6 +28,9 @@
 //! | `description`, `description_complete` | the entries, each with `what`: `elem` (`basic`, `count`, `disp`, `extent`), `loop` (`loops`, `items`, `extent`) or `endloop` (`items`, `size`, `first_elem_disp`); at most 4096 |
 //! | `optimized_description`, `optimized_description_complete` | the same after the optimizations of commit |
 //!
+//! The numbers of a struct with members that are no data are those of its datatype, which does not have these; `structure` has the
+//! size and the alignment of the struct itself, and all members.
+//!
 //! For an object file without the name of a type, `dtype info --json` and `dtype show --json` print an array with an object for
 //! each struct: `type`, its name, `part` of the file if others have this name, `size`, `padding`, `reordered`, the size with the
 //! members in the best order, `align`, `inner_padding` and `source`.

@@ -100,18 +100,11 @@ fn drawn(leaf: &Leaf<'_>) -> Option<DiagramField> {
 
 /// The number beside the fields of a variant.
 fn tag_of(variant: &Member) -> Option<DiagramField> {
-    let fields = &variant.of.structure()?.members;
-    let tag = fields.iter().find(|field| field.kind == Kind::Tag)?;
-    Some(DiagramField {
-        path: "(tag)".into(),
-        basic: None,
-        is_drawn: true,
-        bits: None,
-        type_name: tag.of.shown(),
-        offset: tag.offset?.checked_add(variant.offset?)?.into(),
-        levels: Vec::new(),
-        bytes: tag.size?,
-    })
+    let inside = variant.of.structure()?;
+    let tag = inside.members.iter().find(|field| field.kind == Kind::Tag)?;
+    let (leaves, _) = inside.leaves_of(tag, 1);
+    let field = leaves.first().and_then(drawn)?;
+    Some(DiagramField { offset: field.offset + i128::from(variant.offset?), ..field })
 }
 
 /// A member as JSON.
