@@ -3,7 +3,7 @@
 //! There is no preprocessor. Anything that depends on one, or on attributes that few structs have, is a mistake whose help is
 //! the command that compiles the file: the layout is then read from [debug information](crate::debug_info).
 //!
-//! A type without a layout, such as a union or a pointer, is a mistake only if the chosen struct contains it. So is a
+//! A type that is no data, such as a union or a pointer, is a mistake only if the chosen struct contains it and data alone is wanted. So is a
 //! declaration that the reader does not understand; otherwise it is skipped, as functions and variables are.
 
 mod attributes;
@@ -68,12 +68,15 @@ pub(super) fn read(
         tags: HashMap::new(),
         types: HashMap::new(),
         declared: Vec::new(),
+        unions: Vec::new(),
         mistakes: Vec::new(),
         hints: Hints::default(),
         depth: 0,
     };
     reader.file();
-    if let Some(name) = wanted {
+    if reader.declared.is_empty() && wanted.is_none() {
+        reader.declared = reader.unions;
+    } else if let Some(name) = wanted {
         let tag = reader.tags.get(name).filter(|named| named.declared.is_none()).cloned();
         if let Some(Named { base, span, .. }) = reader.alias(name).or(tag) {
             reader.declared.push(Declared { name: name.to_owned(), span, base, is_part: false });
@@ -110,6 +113,7 @@ struct Reader<'s, 'f> {
     /// Typedefs.
     types: HashMap<&'s str, Named<'s>>,
     declared: Vec<Declared>,
+    unions: Vec<Declared>,
     /// Mistakes in declarations that were skipped.
     mistakes: Vec<Problem>,
     hints: Hints,

@@ -79,9 +79,13 @@ pub(super) fn choose(
     match one.map(|one| (one.name, one.span, one.base)) {
         Some((_, _, Ok(layout))) => Ok(layout),
         Some((_, _, Err(NoData::Wrong(problems)))) if !problems.is_empty() => Err(problems),
-        Some((name, span, Err(NoData::Foreign { what, help }))) => {
+        Some((name, span, Err(NoData::Foreign { what, help, place }))) => {
             let message = format!("{} is {what}", quoted(&name));
-            Err(vec![Problem::new(message, span, "not supported").help(help)])
+            let problems = vec![Problem::new(message, span, "not supported").help(help)];
+            match place {
+                Some(place) => Ok(Layout { others: problems.into(), ..*place }),
+                None => Err(problems),
+            }
         }
         _ => Err(vec![Problem::new("expected a struct, found none", 0..0, "")]),
     }

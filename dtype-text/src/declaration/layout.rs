@@ -9,7 +9,7 @@ use dtype_runtime::{Basic, Error, Type};
 use super::MAX_PROBLEMS;
 use crate::notation::{Block, FieldNames, Meaning, Restriction};
 use crate::problem::{Problem, quoted};
-use crate::structure::{self, Described, Kind, Structure, What};
+use crate::structure::{self, Described, Form, Kind, Structure, What};
 
 /// The greatest size that a type can have, in bytes.
 pub(super) const MAX_SIZE: u64 = i64::MAX as u64;
@@ -60,15 +60,24 @@ pub(super) enum NoData {
     /// The declaration has mistakes.
     Wrong(Vec<Problem>),
     /// The type is not data of a fixed size: `what` completes "field `x` is …".
-    Foreign { what: &'static str, help: &'static str },
+    /// `place` is its layout, if it has one.
+    Foreign { what: &'static str, help: &'static str, place: Option<Box<Layout>> },
 }
 
 impl NoData {
+    /// Takes the layout of what is no data, if it has one.
+    pub(super) fn take_place(&mut self) -> Option<Layout> {
+        match self {
+            Self::Foreign { place, .. } => place.take().map(|place| *place),
+            Self::Wrong(_) => None,
+        }
+    }
+
     /// The mistakes of a field of this type; `name` is empty if the field has none.
     pub(super) fn of_field(self, name: &str, span: Range<usize>) -> Vec<Problem> {
         match self {
             Self::Wrong(problems) => problems,
-            Self::Foreign { what, help } => {
+            Self::Foreign { what, help, .. } => {
                 let message = match name {
                     "" => format!("a field without a name is {what}"),
                     name => format!("field {} is {what}", quoted(name)),
@@ -105,7 +114,7 @@ pub(super) fn wrong(problem: Problem) -> Base {
 
 /// A type that is not data.
 pub(super) fn foreign(what: &'static str, help: &'static str) -> Base {
-    Err(NoData::Foreign { what, help })
+    Err(NoData::Foreign { what, help, place: None })
 }
 
 impl Layout {
@@ -158,13 +167,17 @@ impl Layout {
         Ok(Self { ty, ..self })
     }
 
-    /// The same struct with its name.
+    /// The same struct or union with its name.
     pub(super) fn named(self, name: &str) -> Self {
         let structure = self.structure.map(|structure| {
             let named = Structure::clone(&structure).named(Some(name.into()));
             Arc::new(named)
         });
-        Self { structure, ..self }
+        let foreign = self.foreign.as_ref().zip(structure.as_ref()).map(|(of, structure)| {
+            let what = What::Structure(Arc::clone(structure));
+            Arc::new(Described { name: name.into(), what, ..Described::clone(of) })
+        });
+        Self { foreign: foreign.or(self.foreign), structure, ..self }
     }
 
     /// The type in the model of all languages.
@@ -244,8 +257,10 @@ fn product(size: u64, length: u64) -> Result<u64, Error> {
 /// Places fields one after another.
 #[derive(Debug, Default)]
 pub(super) struct Placement {
-    /// Bytes so far.
-    end: u64,
+    /// Bits so far.
+    end: u128,
+    /// Bits that the longest member of a union takes.
+    longest: u128,
     align: u64,
     members: Vec<Member>,
     /// Which values some members have, by their numbers.
@@ -272,9 +287,7 @@ impl Placement {
             None => (1, element.clone()),
         };
         let bytes = product(inner.size, length)?;
-        let offset = up(self.end, align)?;
-        self.end = product(offset.saturating_add(bytes), 1)?;
-        self.align = self.align.max(align);
+        let offset = self.take(bytes, align)?;
         if !is_gap {
             if let Some(values) = &element.restriction {
                 self.restrictions.push((self.members.len(), Arc::clone(values)));
@@ -288,6 +301,54 @@ impl Placement {
                 self.members.push(Member { name, offset, element: inner.ty, length });
             }
         }
+        Ok(())
+    }
+
+    /// Takes this many bytes after those so far, and returns the first one.
+    fn take(&mut self, bytes: u64, align: u64) -> Result<u64, Error> {
+        let offset = up(self.end.div_ceil(8), align)?;
+        self.end = u128::from(product(offset.saturating_add(bytes), 1)?) * 8;
+        self.align = self.align.max(align);
+        Ok(offset)
+    }
+
+    /// Has the next member start at the first byte, as all members of a union do.
+    pub(super) fn restart(&mut self) {
+        self.longest = self.longest.max(self.end);
+        self.end = 0;
+    }
+
+    /// Adds a bit-field. Unless it is packed, it does not cross the bounds of its type; one of no bits ends at such a bound.
+    /// Without a name, it only takes room.
+    pub(super) fn add_bits(
+        &mut self,
+        name: Option<String>,
+        of: &Layout,
+        width: u64,
+        align: u64,
+        is_packed: bool,
+    ) -> Result<(), Error> {
+        let unit = u128::from(of.align.max(1)) * 8;
+        let crosses = (self.end % unit + u128::from(width)).div_ceil(unit) * unit
+            > u128::from(of.size) * 8;
+        if width == 0 || crosses && !is_packed {
+            self.end = self.end.next_multiple_of(unit);
+        }
+        // Arm's compilers align a struct also to the types of bit-fields without names.
+        if name.is_some() || cfg!(any(target_arch = "aarch64", target_arch = "arm")) {
+            self.align = self.align.max(align);
+        }
+        let (byte, first) = (self.end / 8, (self.end % 8) as u8);
+        let offset = up(byte, 1)?;
+        self.end += u128::from(width);
+        if name.is_none() {
+            return Ok(());
+        }
+        let size = (u64::from(first) + width).div_ceil(8);
+        let kind = Kind::Bits { first, width, unit: of.size };
+        let (offset, size, align) = (Some(offset), Some(size), Some(of.align));
+        let of = of.described();
+        self.places.push(structure::Member { name, offset, size, align, kind, of, line: None });
         Ok(())
     }
 
@@ -306,9 +367,7 @@ impl Placement {
 
     /// Adds a struct without a name: its fields become fields of this one.
     pub(super) fn splice(&mut self, inner: &Layout, align: u64) -> Result<(), Error> {
-        let offset = up(self.end, align)?;
-        self.end = product(offset.saturating_add(inner.size), 1)?;
-        self.align = self.align.max(align);
+        let offset = self.take(inner.size, align)?;
         self.place(None, offset, inner.size, align, inner.described());
         self.report(inner.others.iter().cloned());
         let members = inner.members.iter().cloned();
@@ -320,8 +379,7 @@ impl Placement {
 
     /// The struct, aligned to at least `align`.
     pub(super) fn finish(self, align: u64, names: &mut FieldNames) -> Result<Layout, Error> {
-        let align = self.align.max(align).max(1);
-        let size = up(self.end, align)?;
+        let (size, align) = self.size(align)?;
         let structure = Structure::new(Some(size), Some(align), self.places);
         let layout = self::structure(self.members, size, align, names)?;
         for (member, values) in self.restrictions {
@@ -330,11 +388,35 @@ impl Placement {
         let structure = Some(Arc::new(structure));
         Ok(Layout { structure, others: self.others.into(), ..layout })
     }
+
+    /// The union, aligned to at least `align`. It is no data.
+    pub(super) fn finish_union(
+        mut self,
+        align: u64,
+        names: &mut FieldNames,
+    ) -> Result<Layout, Error> {
+        self.restart();
+        self.end = self.longest;
+        let (size, align) = self.size(align)?;
+        let union = Structure::new(Some(size), Some(align), self.places).in_form(Form::Union);
+        let union = Arc::new(union);
+        let what = What::Structure(Arc::clone(&union));
+        let foreign = Some(Arc::new(Described::new(what, Some(size), Some(align))));
+        let layout = structure(Vec::new(), size, align, names)?;
+        Ok(Layout { structure: Some(union), foreign, ..layout })
+    }
+
+    /// The size and the alignment, which is at least `align`.
+    fn size(&self, align: u64) -> Result<(u64, u64), Error> {
+        let align = self.align.max(align).max(1);
+        Ok((up(self.end.div_ceil(8), align)?, align))
+    }
 }
 
 /// The first multiple of `align` from `end` on.
-fn up(end: u64, align: u64) -> Result<u64, Error> {
-    product(end.checked_next_multiple_of(align.max(1)).unwrap_or(u64::MAX), 1)
+fn up(end: u128, align: u64) -> Result<u64, Error> {
+    let first = end.checked_next_multiple_of(u128::from(align.max(1)));
+    product(first.and_then(|first| u64::try_from(first).ok()).unwrap_or(u64::MAX), 1)
 }
 
 /// A struct with its fields at given displacements.

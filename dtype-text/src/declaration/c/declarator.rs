@@ -3,7 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use dtype_runtime::Error;
+use dtype_runtime::types::Named;
+use dtype_runtime::{Error, basic};
 
 use super::super::layout::{Layout, NoData, pointer};
 use super::attributes::Attributes;
@@ -22,8 +23,8 @@ pub(super) struct Declarator<'s> {
     function: Option<Range<usize>>,
     /// The `[]`.
     open: Option<Range<usize>>,
-    /// The width of a bit-field, with its colon.
-    bits: Option<Range<usize>>,
+    /// The width of a bit-field, and where it is, with its colon.
+    bits: Option<(Option<u64>, Range<usize>)>,
     /// The lengths of an array, the outermost first.
     pub(super) lengths: Vec<u64>,
     /// How many of these come before the end of the brackets around a pointer: `(*name[3])[4]` is an array of 3 pointers.
@@ -53,9 +54,9 @@ impl Declarator<'_> {
         } else {
             let help = "a datatype consists of whole bytes: replace the bit-fields that share an integer by one field \
                         of the integer's type";
-            ("a bit-field", help, self.bits.as_ref()?)
+            ("a bit-field", help, &self.bits.as_ref()?.1)
         };
-        Some((NoData::Foreign { what, help }, span.clone()))
+        Some((NoData::Foreign { what, help, place: None }, span.clone()))
     }
 }
 
@@ -63,6 +64,22 @@ impl Declarator<'_> {
     /// The lengths of an array of pointers.
     pub(super) fn own_lengths(&self) -> Vec<u64> {
         self.lengths[..self.inside.unwrap_or(self.lengths.len())].to_vec()
+    }
+
+    /// The width of a bit-field of a type, if the type can have such a one.
+    pub(super) fn bits(&self, of: &Layout) -> Option<u64> {
+        let (width, _) = self.bits.as_ref()?;
+        let is_alone = self.pointer.is_none() && self.function.is_none() && self.open.is_none();
+        let basic = match of.ty.named() {
+            Some(Named::Basic(basic)) if is_alone && self.lengths.is_empty() => basic,
+            _ => return None,
+        };
+        let most = match basic.kind() {
+            basic::Kind::Integer | basic::Kind::Character => 8 * of.size,
+            basic::Kind::Logical => 1,
+            _ => return None,
+        };
+        width.filter(|width| *width <= most && (*width > 0 || self.name.is_none()))
     }
 
     /// A type that is no data and has a place: a pointer, or an array without a length. `name` is that of the type, and `element`
@@ -147,9 +164,9 @@ impl<'s> Reader<'s, '_> {
                 }
                 (Kind::Sign, ":") => {
                     self.next();
-                    // Its value does not matter: bit-fields are refused.
-                    let _ = self.constant();
-                    declarator.bits = Some(token.start..self.text.cursor.last().end);
+                    // A width that is no number has its mistake reported as one of a bit-field.
+                    let width = self.constant().ok().and_then(|width| u64::try_from(width).ok());
+                    declarator.bits = Some((width, token.start..self.text.cursor.last().end));
                 }
                 _ => return Ok(()),
             }

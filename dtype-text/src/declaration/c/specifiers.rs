@@ -51,8 +51,7 @@ impl<'s> Reader<'s, '_> {
                     is_nameless = word != "enum" && head.name.is_none();
                     is_tagged = true;
                     found = Some(match word {
-                        "struct" => self.structure(head, is_typedef)?,
-                        "union" => self.union(head)?,
+                        "struct" | "union" => self.structure(word, head, is_typedef)?,
                         _ => self.enumeration(head)?,
                     });
                     continue;
@@ -143,20 +142,6 @@ impl<'s> Reader<'s, '_> {
         Named::of(base, token.span())
     }
 
-    fn union(&mut self, head: Head<'s>) -> Read<Named<'s>> {
-        if self.peek().is("{") {
-            self.text.cursor.skip_brackets();
-            self.attributes(false)?;
-        }
-        let help = "which of its members is meant is not known: write the one that is in use, and \
-                    after it `char _pad[n]` up to the union's size";
-        let named = Named::of(foreign("a union", help), head.span);
-        if let Some(name) = head.name {
-            self.tags.insert(name.text, named.clone());
-        }
-        Ok(named)
-    }
-
     /// Stores the names that a typedef declares.
     pub(super) fn typedefs(&mut self, specified: &Specified<'s>) -> Read<()> {
         loop {
@@ -178,8 +163,13 @@ impl<'s> Reader<'s, '_> {
                 let array = layout.elements(&declarator.lengths);
                 array.map_err(|message| Problem::new(message, declarator.span, "").into())
             });
-            if let (Ok(layout), Some(align)) = (&mut base, attributes.align) {
-                layout.align = align;
+            match (&mut base, attributes.align) {
+                (Ok(layout), Some(align)) => layout.align = align,
+                // Where such a union lies is not known here.
+                (Err(union), align) if align.is_some() || !declarator.lengths.is_empty() => {
+                    union.take_place();
+                }
+                _ => {}
             }
             let later = specified.named.later.filter(|_| is_alias && declarator.lengths.is_empty());
             if later.is_some() && attributes.align.is_some() {

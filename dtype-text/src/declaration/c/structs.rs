@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use dtype_runtime::Error;
+
 use super::super::layout::{Base, Layout, NoData, Placement, is_gap, wrong};
 use super::super::{Declared, MAX_PROBLEMS};
 use super::attributes::Attributes;
@@ -28,13 +30,22 @@ struct Field {
     lengths: Vec<u64>,
     is_packed: bool,
     align: Option<u64>,
+    /// The width of a bit-field.
+    bits: Option<u64>,
     span: Range<usize>,
     /// What to report if it is no data, and data alone is wanted.
     others: Vec<Problem>,
 }
 
 impl<'s> Reader<'s, '_> {
-    pub(super) fn structure(&mut self, head: Head<'s>, is_typedef: bool) -> Read<Named<'s>> {
+    /// A struct or a union, with its keyword.
+    pub(super) fn structure(
+        &mut self,
+        keyword: &str,
+        head: Head<'s>,
+        is_typedef: bool,
+    ) -> Read<Named<'s>> {
+        let is_union = keyword == "union";
         let Head { name, span, mut attributes } = head;
         let open = self.peek();
         if let Some(name) = name.filter(|_| !open.is("{")) {
@@ -44,13 +55,13 @@ impl<'s> Reader<'s, '_> {
             let after = self.text.cursor.peek_after(1);
             if open.is(":") || is_declarator && (after.is("{") || after.is(":")) {
                 let message = format!(
-                    "expected `{{` after the name of a struct, found {}",
+                    "expected `{{` after the name of a {keyword}, found {}",
                     quoted(open.text)
                 );
                 let problem = by_compiler(Problem::new(message, open.span(), "not read"));
-                return Ok(self.declare(Some(name), span, wrong(problem)));
+                return Ok(self.declare(Some(name), span, wrong(problem), is_union));
             }
-            return Ok(self.tag("struct", name));
+            return Ok(self.tag(keyword, name));
         }
         let start = self.text.cursor.index();
         let body = self.nested(open, Self::body);
@@ -61,7 +72,7 @@ impl<'s> Reader<'s, '_> {
                 if let Some(problem) = self.macro_after_body(is_typedef) {
                     attributes.refuse(Box::new(problem));
                 }
-                self.place(body, attributes, end, &span)
+                self.place(body, attributes, end, &span, is_union)
             }
             Err(problem) => {
                 if self.text.cursor.index() == start {
@@ -73,7 +84,7 @@ impl<'s> Reader<'s, '_> {
                 wrong(*problem)
             }
         };
-        Ok(self.declare(name, span, base))
+        Ok(self.declare(name, span, base, is_union))
     }
 
     /// The mistake for a name after the fields that is a macro, or looks like a macro for an attribute.
@@ -93,12 +104,13 @@ impl<'s> Reader<'s, '_> {
         is_macro.then(|| by_compiler(Problem::new(message, token.span(), "not read")))
     }
 
-    /// Stores a struct.
+    /// Stores a struct or a union. Only a struct is what a text declares, unless it has none.
     fn declare(
         &mut self,
         name: Option<Token<'s>>,
         span: Range<usize>,
         mut base: Base,
+        is_union: bool,
     ) -> Named<'s> {
         let before = name.and_then(|name| self.tags.get(name.text));
         if let Some(Named { declared: Some(before), .. }) = before
@@ -110,10 +122,18 @@ impl<'s> Reader<'s, '_> {
             base = wrong(by_compiler(problem.and(before.span.clone(), "declared here first")));
         }
         if let Some(name) = &name {
-            base = base.map(|layout| layout.named(name.text));
+            base = match base {
+                Ok(layout) => Ok(layout.named(name.text)),
+                Err(NoData::Foreign { what, help, place }) => {
+                    let place = place.map(|place| Box::new(place.named(name.text)));
+                    Err(NoData::Foreign { what, help, place })
+                }
+                wrong => wrong,
+            };
         }
-        let declared = Some(self.declared.len());
-        self.declared.push(Declared {
+        let declared = (!is_union).then_some(self.declared.len());
+        let all = if is_union { &mut self.unions } else { &mut self.declared };
+        all.push(Declared {
             name: name.map_or_else(String::new, |name| name.text.to_owned()),
             span: span.clone(),
             base: base.clone(),
@@ -166,7 +186,8 @@ impl<'s> Reader<'s, '_> {
                 field(&specified, &name, declarator, own, body);
             } else if let Some((foreign, span)) = declarator.foreign() {
                 // Bits without a name take room.
-                report(&mut body.problems, foreign.of_field("", span));
+                let problems = foreign.of_field("", span);
+                without_data(&specified, &declarator, None, problems, body);
             } else {
                 let found = self.peek();
                 let problem = self.unexpected("the name of a field");
@@ -202,6 +223,7 @@ impl<'s> Reader<'s, '_> {
         attributes: Attributes,
         end: usize,
         span: &Range<usize>,
+        is_union: bool,
     ) -> Base {
         let mut problems = body.problems;
         report(&mut problems, attributes.problem.map(|problem| *problem));
@@ -214,16 +236,24 @@ impl<'s> Reader<'s, '_> {
         let pack = self.text.pack(end);
         let mut placement = Placement::default();
         for field in body.fields {
-            let Field { name, element, lengths, is_packed, align, span, others } = field;
+            let Field { name, element, lengths, is_packed, align, bits, span, others } = field;
             placement.report(others);
-            let natural = if attributes.is_packed || is_packed { 1 } else { element.align };
+            if is_union {
+                placement.restart();
+            }
+            let is_packed = attributes.is_packed || is_packed;
+            let natural = if is_packed { 1 } else { element.align };
             // The limit of `#pragma pack` also applies to requested alignments.
             let align = natural.max(align.unwrap_or(1)).min(pack.unwrap_or(u64::MAX));
-            let added = match &name {
-                Some(name) => {
+            let added = match (&name, bits) {
+                (_, Some(width)) => {
+                    let is_packed = is_packed || pack.is_some();
+                    placement.add_bits(name.clone(), &element, width, align, is_packed)
+                }
+                (Some(name), None) => {
                     placement.add(Some(name.clone()), &element, &lengths, align, is_gap(name))
                 }
-                None => placement.splice(&element, align),
+                (None, None) => placement.splice(&element, align),
             };
             if let Err(error) = added {
                 report(&mut problems, [Problem::new(error.to_string(), span, "too large")]);
@@ -233,9 +263,15 @@ impl<'s> Reader<'s, '_> {
             return Err(NoData::Wrong(problems));
         }
         let align = attributes.align.unwrap_or(1);
-        placement
-            .finish(align, self.fields)
-            .map_err(|error| Problem::new(error.to_string(), span.clone(), "in this struct").into())
+        let large =
+            |error: Error| Problem::new(error.to_string(), span.clone(), "in this type").into();
+        if !is_union {
+            return placement.finish(align, self.fields).map_err(large);
+        }
+        let place = Some(Box::new(placement.finish_union(align, self.fields).map_err(large)?));
+        let help = "which of its members is meant is not known: write the one that is in use, and \
+                    after it `char _pad[n]` up to the union's size";
+        Err(NoData::Foreign { what: "a union", help, place })
     }
 }
 
@@ -254,18 +290,59 @@ fn without_name(specified: Specified<'_>, body: &mut Body) {
         let problem = Problem::new("attributes before a struct without a name", span, "");
         return report(&mut body.problems, [by_compiler(problem)]);
     }
-    match base {
-        Ok(element) => body.fields.push(Field {
-            name: None,
-            element,
-            lengths: Vec::new(),
-            is_packed: false,
-            align: None,
-            span,
-            others: Vec::new(),
-        }),
-        Err(base) => report(&mut body.problems, base.of_field("", span)),
-    }
+    let (element, others) = match base {
+        Ok(element) => (element, Vec::new()),
+        Err(mut base) => {
+            let place = base.take_place();
+            let problems = base.of_field("", span.clone());
+            let Some(place) = place else { return report(&mut body.problems, problems) };
+            (place, problems)
+        }
+    };
+    body.fields.push(Field {
+        name: None,
+        element,
+        lengths: Vec::new(),
+        is_packed: false,
+        align: None,
+        bits: None,
+        span,
+        others,
+    });
+}
+
+/// Adds a field whose declarator makes it no data, if it has a place.
+fn without_data(
+    specified: &Specified<'_>,
+    declarator: &Declarator<'_>,
+    name: Option<(String, &str)>,
+    problems: Vec<Problem>,
+    body: &mut Body,
+) {
+    let mut attributes = specified.attributes.clone();
+    attributes.join(declarator.attributes.clone(), &declarator.span);
+    let of = specified.named.base.as_ref().ok();
+    let bits = of.and_then(|of| declarator.bits(of)).filter(|_| attributes.align.is_none());
+    let element = match (bits, &name) {
+        _ if attributes.problem.is_some() => None,
+        (Some(_), _) => of.cloned(),
+        (None, Some((_, of_text))) => declarator.with_place(of_text, of).and_then(Result::ok),
+        (None, None) => None,
+    };
+    let Some(element) = element else {
+        report(&mut body.problems, problems);
+        return report(&mut body.problems, attributes.problem.map(|problem| *problem));
+    };
+    body.fields.push(Field {
+        name: name.map(|(name, _)| name),
+        element,
+        lengths: if bits.is_some() { Vec::new() } else { declarator.own_lengths() },
+        is_packed: attributes.is_packed,
+        align: attributes.align,
+        bits,
+        span: declarator.span.clone(),
+        others: problems,
+    });
 }
 
 /// Adds a field; `of` is the text of its type without the declarator.
@@ -286,41 +363,31 @@ fn field(
     }
     if let Some((foreign, span)) = declarator.foreign() {
         let problems = foreign.of_field(&text, span);
-        let Some(Ok(element)) = declarator.with_place(of, specified.named.base.as_ref().ok())
-        else {
-            return report(&mut body.problems, problems);
-        };
-        return body.fields.push(Field {
-            name: Some(text),
-            element,
-            lengths: declarator.own_lengths(),
-            is_packed: attributes.is_packed,
-            align: attributes.align,
-            span: declarator.span,
-            others: problems,
-        });
+        return without_data(specified, &declarator, Some((text, of)), problems, body);
     }
     if let Some(problem) = attributes.problem {
         return report(&mut body.problems, [*problem]);
     }
-    match &specified.named.base {
-        Ok(element) => {
-            if let Err(message) = element.elements(&declarator.lengths) {
-                return report(&mut body.problems, [Problem::new(message, declarator.span, "")]);
-            }
-            body.fields.push(Field {
-                name: Some(text),
-                element: element.clone(),
-                lengths: declarator.lengths,
-                is_packed: attributes.is_packed,
-                align: attributes.align,
-                span: declarator.span,
-                others: Vec::new(),
-            });
+    let (element, others) = match specified.named.base.clone() {
+        Ok(element) => (element, Vec::new()),
+        Err(mut base) => {
+            let place = base.take_place();
+            let problems = base.of_field(&text, specified.named.span.clone());
+            let Some(place) = place else { return report(&mut body.problems, problems) };
+            (place, problems)
         }
-        Err(base) => {
-            let problems = base.clone().of_field(&text, specified.named.span.clone());
-            report(&mut body.problems, problems);
-        }
+    };
+    if let Err(message) = element.elements(&declarator.lengths) {
+        return report(&mut body.problems, [Problem::new(message, declarator.span, "")]);
     }
+    body.fields.push(Field {
+        name: Some(text),
+        element,
+        lengths: declarator.lengths,
+        is_packed: attributes.is_packed,
+        align: attributes.align,
+        bits: None,
+        span: declarator.span,
+        others,
+    });
 }

@@ -116,7 +116,7 @@ impl Reader<'_> {
             }
             Ok((head, layout)) => Ok((Message { tag, name, is_text, head: None }, head, layout)),
             Err(NoData::Wrong(problems)) => Err(problems),
-            Err(NoData::Foreign { what, help }) => wrong(&format!("holds {what}"), help),
+            Err(NoData::Foreign { what, help, .. }) => wrong(&format!("holds {what}"), help),
         }
     }
 }
