@@ -254,6 +254,8 @@ pub(super) struct Placement {
     places: Vec<structure::Member>,
     /// What to report of members that are no data.
     others: Vec<Problem>,
+    /// Bits so far, after a bit-field.
+    bits: Option<u128>,
 }
 
 impl Placement {
@@ -274,6 +276,7 @@ impl Placement {
         let bytes = product(inner.size, length)?;
         let offset = up(self.end, align)?;
         self.end = product(offset.saturating_add(bytes), 1)?;
+        self.bits = None;
         self.align = self.align.max(align);
         if !is_gap {
             if let Some(values) = &element.restriction {
@@ -288,6 +291,47 @@ impl Placement {
                 self.members.push(Member { name, offset, element: inner.ty, length });
             }
         }
+        Ok(())
+    }
+
+    /// Adds a bit-field of `width` bits of an integer. Without a name, it only takes room; with a width of 0, it ends the integer.
+    pub(super) fn add_bits(
+        &mut self,
+        name: Option<String>,
+        element: &Layout,
+        width: u64,
+        align: u64,
+    ) -> Result<(), Error> {
+        let bits = self.bits.unwrap_or(u128::from(self.end) * 8);
+        if width == 0 {
+            self.bits = Some(bits.next_multiple_of(u128::from(element.align.max(1)) * 8));
+        } else {
+            let kind = Kind::Bits { first: 0, width, unit: element.size };
+            let (size, natural) = (Some(element.size), Some(element.align));
+            let of = element.described();
+            let one = structure::Member {
+                name,
+                offset: None,
+                size,
+                align: natural,
+                kind,
+                of,
+                line: None,
+            };
+            let Some(place) = one.place(bits, align.max(1)) else { return Ok(()) };
+            let offset = u64::try_from(place.start / 8).unwrap_or(u64::MAX);
+            let first = (place.start % 8) as u8;
+            let kind = Kind::Bits { first, width, unit: element.size };
+            let size = u64::from(first).saturating_add(width).div_ceil(8);
+            self.bits = Some(place.end);
+            if one.name.is_some() {
+                self.align = self.align.max(align);
+                let (offset, size) = (Some(offset), Some(size));
+                self.places.push(structure::Member { offset, size, kind, ..one });
+            }
+        }
+        let end = self.bits.map(|bits| u64::try_from(bits.div_ceil(8)).unwrap_or(u64::MAX));
+        self.end = product(end.unwrap_or(self.end), 1)?;
         Ok(())
     }
 
@@ -308,6 +352,7 @@ impl Placement {
     pub(super) fn splice(&mut self, inner: &Layout, align: u64) -> Result<(), Error> {
         let offset = up(self.end, align)?;
         self.end = product(offset.saturating_add(inner.size), 1)?;
+        self.bits = None;
         self.align = self.align.max(align);
         self.place(None, offset, inner.size, align, inner.described());
         self.report(inner.others.iter().cloned());

@@ -24,6 +24,8 @@ pub(super) struct Declarator<'s> {
     open: Option<Range<usize>>,
     /// The width of a bit-field, with its colon.
     bits: Option<Range<usize>>,
+    /// That width, if it is known.
+    pub(super) width: Option<u64>,
     /// The lengths of an array, the outermost first.
     pub(super) lengths: Vec<u64>,
     /// How many of these come before the end of the brackets around a pointer: `(*name[3])[4]` is an array of 3 pointers.
@@ -147,8 +149,9 @@ impl<'s> Reader<'s, '_> {
                 }
                 (Kind::Sign, ":") => {
                     self.next();
-                    // Its value does not matter: bit-fields are refused.
-                    let _ = self.constant();
+                    // Without it, the bit-field is refused even for a look.
+                    let width = self.constant().ok();
+                    declarator.width = width.and_then(|width| u64::try_from(width).ok());
                     declarator.bits = Some(token.start..self.text.cursor.last().end);
                 }
                 _ => return Ok(()),

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::super::layout::{Base, Layout, NoData, Placement, is_gap, wrong};
+use dtype_runtime::{basic, types};
+
 use super::super::{Declared, MAX_PROBLEMS};
 use super::attributes::Attributes;
 use super::declarator::Declarator;
@@ -31,6 +33,8 @@ struct Field {
     span: Range<usize>,
     /// What to report if it is no data, and data alone is wanted.
     others: Vec<Problem>,
+    /// The width of a bit-field.
+    width: Option<u64>,
 }
 
 impl<'s> Reader<'s, '_> {
@@ -166,7 +170,22 @@ impl<'s> Reader<'s, '_> {
                 field(&specified, &name, declarator, own, body);
             } else if let Some((foreign, span)) = declarator.foreign() {
                 // Bits without a name take room.
-                report(&mut body.problems, foreign.of_field("", span));
+                let problems = foreign.of_field("", span);
+                match (declarator.width, &specified.named.base) {
+                    (Some(width), Ok(element)) if has_bits(element, width) => {
+                        body.fields.push(Field {
+                            name: None,
+                            element: element.clone(),
+                            lengths: Vec::new(),
+                            is_packed: false,
+                            align: None,
+                            span: declarator.span,
+                            others: problems,
+                            width: Some(width),
+                        });
+                    }
+                    _ => report(&mut body.problems, problems),
+                }
             } else {
                 let found = self.peek();
                 let problem = self.unexpected("the name of a field");
@@ -214,16 +233,17 @@ impl<'s> Reader<'s, '_> {
         let pack = self.text.pack(end);
         let mut placement = Placement::default();
         for field in body.fields {
-            let Field { name, element, lengths, is_packed, align, span, others } = field;
+            let Field { name, element, lengths, is_packed, align, span, others, width } = field;
             placement.report(others);
             let natural = if attributes.is_packed || is_packed { 1 } else { element.align };
             // The limit of `#pragma pack` also applies to requested alignments.
             let align = natural.max(align.unwrap_or(1)).min(pack.unwrap_or(u64::MAX));
-            let added = match &name {
-                Some(name) => {
+            let added = match (&name, width) {
+                (_, Some(width)) => placement.add_bits(name, &element, width, align),
+                (Some(name), None) => {
                     placement.add(Some(name.clone()), &element, &lengths, align, is_gap(name))
                 }
-                None => placement.splice(&element, align),
+                (None, None) => placement.splice(&element, align),
             };
             if let Err(error) = added {
                 report(&mut problems, [Problem::new(error.to_string(), span, "too large")]);
@@ -263,9 +283,21 @@ fn without_name(specified: Specified<'_>, body: &mut Body) {
             align: None,
             span,
             others: Vec::new(),
+            width: None,
         }),
         Err(base) => report(&mut body.problems, base.of_field("", span)),
     }
+}
+
+/// Whether a type is an integer of at least as many bits.
+fn has_bits(of: &Layout, width: u64) -> bool {
+    let is_integer = match of.ty.named() {
+        Some(types::Named::Basic(one)) => {
+            !matches!(one.kind(), basic::Kind::Float | basic::Kind::Complex)
+        }
+        _ => false,
+    };
+    is_integer && width <= of.size.saturating_mul(8)
 }
 
 /// Adds a field; `of` is the text of its type without the declarator.
@@ -286,8 +318,11 @@ fn field(
     }
     if let Some((foreign, span)) = declarator.foreign() {
         let problems = foreign.of_field(&text, span);
-        let Some(Ok(element)) = declarator.with_place(of, specified.named.base.as_ref().ok())
-        else {
+        let element = specified.named.base.as_ref().ok();
+        let is_whole = |width: &u64| element.is_some_and(|one| has_bits(one, *width));
+        let width = declarator.width.filter(is_whole);
+        let bits = width.and(element).cloned().map(Ok);
+        let Some(Ok(element)) = bits.or_else(|| declarator.with_place(of, element)) else {
             return report(&mut body.problems, problems);
         };
         return body.fields.push(Field {
@@ -298,6 +333,7 @@ fn field(
             align: attributes.align,
             span: declarator.span,
             others: problems,
+            width,
         });
     }
     if let Some(problem) = attributes.problem {
@@ -316,6 +352,7 @@ fn field(
                 align: attributes.align,
                 span: declarator.span,
                 others: Vec::new(),
+                width: None,
             });
         }
         Err(base) => {
