@@ -8,8 +8,12 @@ use std::process::Command;
 
 use dtype_cli::debug_info::DebugInfo;
 use dtype_runtime::basic::Kind;
-use dtype_text::declaration::{Language, parse};
+use dtype_text::declaration::{Language, look, parse};
 use dtype_text::notation::Parsed;
+use dtype_text::structure::{Form, Kind as Place, Structure, What};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 
 /// How a compiler writes all structs of a file, also those without variables.
 const OPTIONS: [&str; 5] = ["-g", "-c", "-w", "-std=gnu2x", "-fno-eliminate-unused-debug-types"];
@@ -74,6 +78,116 @@ fn what_is_read_is_what_gcc_says() {
     }
     // Without a compiler, there is nothing to compare with.
     assert!(all == 0 || all > 250 && read > 100, "{read} of {all}");
+}
+
+/// The name and place of a member, with the bits of a bit-field and what a struct or union has inside.
+#[derive(Debug, PartialEq)]
+struct Looked {
+    name: Option<String>,
+    offset: Option<u64>,
+    size: Option<u64>,
+    bits: Option<(u8, u64)>,
+    inside: Option<(Form, Vec<Self>)>,
+}
+
+impl Looked {
+    fn of(structure: &Structure) -> (Form, Vec<Self>) {
+        let all = structure.declared.iter().map(|number| {
+            let member = &structure.members[*number];
+            let bits = match member.kind {
+                Place::Bits { first, width, .. } => Some((first, width)),
+                _ => None,
+            };
+            let mut what = &member.of.what;
+            while let What::Array(array) = what {
+                what = &array.element.what;
+            }
+            let inside = match what {
+                What::Structure(inner) => Some(Self::of(inner)),
+                _ => None,
+            };
+            Self {
+                name: member.name.clone(),
+                offset: member.offset,
+                size: member.size,
+                bits,
+                inside,
+            }
+        });
+        (structure.form.clone(), all.collect())
+    }
+}
+
+/// Members of a struct or a union, each with a name of its own.
+fn members(depth: u32, is_union: bool) -> BoxedStrategy<String> {
+    let name = || (0..u32::MAX).prop_map(|number| format!("m{number}"));
+    let integer = prop::sample::select(vec![
+        ("char", 8_u32),
+        ("unsigned short", 16),
+        ("int", 32),
+        ("long", 64),
+        ("signed char", 8),
+    ]);
+    let plain = prop::sample::select(vec![
+        "char $;",
+        "short $[3];",
+        "int $;",
+        "double $;",
+        "void *$;",
+        "int (*$)(int);",
+    ]);
+    let plain = (plain, name()).prop_map(|(text, name)| text.replace('$', &name));
+    let bits = (integer, 0..64_u32, any::<bool>(), name()).prop_map(
+        |((of, most), width, is_named, name)| match (is_named, width % (most + 1)) {
+            (true, width) => format!("{of} {name} : {};", width.max(1)),
+            (false, width) => format!("{of} : {width};"),
+        },
+    );
+    let one = if depth == 0 {
+        prop_oneof![plain, bits].boxed()
+    } else {
+        let inner = any::<bool>()
+            .prop_flat_map(move |is_union| (Just(is_union), members(depth - 1, is_union)));
+        let word = |is_union: bool| if is_union { "union" } else { "struct" };
+        let nested = (inner, prop::sample::select(vec!["$", "$[2]", ""]), name()).prop_map(
+            move |((is_union, inner), declarator, name)| {
+                format!("{} {{ {inner} }} {};", word(is_union), declarator.replace('$', &name))
+            },
+        );
+        prop_oneof![2 => plain, 3 => bits, 2 => nested].boxed()
+    };
+    // A union of bits without names alone has no members.
+    let first = if is_union { "char first_$;" } else { "" };
+    let all = prop::collection::vec(one, 1..7);
+    (all, name()).prop_map(move |(all, own)| first.replace('$', &own) + &all.join(" ")).boxed()
+}
+
+/// Structs with bit-fields and unions, looked at: each member is where GCC has it, in packed structs as well.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[test]
+fn what_is_looked_at_is_what_gcc_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut runner = TestRunner::deterministic();
+    let texts: Vec<String> = (0..200)
+        .map(|number| {
+            let body = members(2, false).new_tree(&mut runner).unwrap().current();
+            let [before, attribute, after] = match number % 4 {
+                0 => ["", "__attribute__((packed))", ""],
+                1 => ["#pragma pack(push, 2)\n", "", "#pragma pack(pop)\n"],
+                _ => [""; 3],
+            };
+            format!("{before}struct {attribute} S{number} {{ {body} }};\n{after}")
+        })
+        .collect();
+    let Some(object) = compiled(folder.path(), &texts.concat()) else { return };
+    let info = DebugInfo::read(&*object).unwrap();
+    for (number, text) in texts.iter().enumerate() {
+        let read = look(text, Language::C, None);
+        let read = read.unwrap_or_else(|problems| panic!("{text}: {}", problems[0].message));
+        let found = info.find(&format!("S{number}")).unwrap();
+        let [read, found] = [&read, &found].map(|one| one.fields.layout().unwrap());
+        assert_eq!((read.size, Looked::of(read)), (found.size, Looked::of(found)), "{text}");
+    }
 }
 
 /// The headers of the system, after the preprocessor: thousands of structs with what few people write.

@@ -318,8 +318,8 @@ impl Placement {
         self.end = 0;
     }
 
-    /// Adds a bit-field. Unless it is packed, it does not cross the bounds of its type; one of no bits ends at such a bound.
-    /// Without a name, it only takes room.
+    /// Adds a bit-field of `width` bits of an integer. If it is packed, it follows the one before it at once. Without a name, it only
+    /// takes room; with a width of 0, it ends the integer.
     pub(super) fn add_bits(
         &mut self,
         name: Option<String>,
@@ -328,27 +328,28 @@ impl Placement {
         align: u64,
         is_packed: bool,
     ) -> Result<(), Error> {
-        let unit = u128::from(of.align.max(1)) * 8;
-        let crosses = (self.end % unit + u128::from(width)).div_ceil(unit) * unit
-            > u128::from(of.size) * 8;
-        if width == 0 || crosses && !is_packed {
-            self.end = self.end.next_multiple_of(unit);
-        }
-        // Arm's compilers align a struct also to the types of bit-fields without names.
-        if name.is_some() || cfg!(any(target_arch = "aarch64", target_arch = "arm")) {
-            self.align = self.align.max(align);
-        }
-        let (byte, first) = (self.end / 8, (self.end % 8) as u8);
-        let offset = up(byte, 1)?;
-        self.end += u128::from(width);
-        if name.is_none() {
+        if width == 0 {
+            self.end = self.end.next_multiple_of(u128::from(of.align.max(1)) * 8);
             return Ok(());
         }
-        let size = (u64::from(first) + width).div_ceil(8);
-        let kind = Kind::Bits { first, width, unit: of.size };
-        let (offset, size, align) = (Some(offset), Some(size), Some(of.align));
-        let of = of.described();
-        self.places.push(structure::Member { name, offset, size, align, kind, of, line: None });
+        let kind = Kind::Bits { first: 0, width, unit: of.size };
+        let (size, natural) = (Some(of.size), Some(of.align));
+        let (offset, of) = (None, of.described());
+        let bits = structure::Member { name, offset, size, align: natural, kind, of, line: None };
+        let placed = bits.place(self.end, align.max(1)).filter(|_| !is_packed);
+        let place = placed.unwrap_or(self.end..self.end + u128::from(width));
+        self.end = place.end;
+        // Arm's compilers align a struct also to the types of bit-fields without names.
+        if bits.name.is_some() || cfg!(any(target_arch = "aarch64", target_arch = "arm")) {
+            self.align = self.align.max(align);
+        }
+        if bits.name.is_some() {
+            let first = (place.start % 8) as u8;
+            let offset = Some(up(place.start / 8, 1)?);
+            let size = Some((u64::from(first) + width).div_ceil(8));
+            let kind = Kind::Bits { first, width, unit: bits.of.size.unwrap_or(0) };
+            self.places.push(structure::Member { offset, size, kind, ..bits });
+        }
         Ok(())
     }
 

@@ -29,7 +29,7 @@ impl Member {
 
     /// The bits that it takes after the first `at` bits of a struct. With less than the alignment of its type, a bit-field
     /// follows the one before it at once.
-    fn place(&self, at: Bit, align: u64) -> Option<Range<Bit>> {
+    pub(crate) fn place(&self, at: Bit, align: u64) -> Option<Range<Bit>> {
         let unit = Bit::from(align) * 8;
         Some(match self.kind {
             Kind::Bits { width, unit: bytes, .. } => {

@@ -424,26 +424,42 @@ fn names_of_types_take_no_time() {
 
 const NODE: &str = "struct inner { char c; struct inner *up; };
         struct node { char k; struct node *next; double v; const char *names[3]; int (*grid)[4]; void (*call)(int);
-        struct inner in[2]; int n; short data[]; };";
+        struct inner in[2]; int n; short data[]; };
+        struct either { char k; union { long x; char y[3]; struct inner *up; } u; union { int i; float f; };
+        union { char c[5]; short s; } two[2]; };
+        struct bits { unsigned a : 3, b : 5, c : 9; char d; unsigned short e : 4; int f; };
+        struct wide { char a; unsigned long long b : 5; char c; int d; short e : 3; char f; };
+        struct across { int a : 20; int b : 20; long long c : 33; _Bool d : 1; signed char f : 7; };
+        struct unnamed { int a : 3; int : 5; int b : 4; char c; int : 0; int d : 1; };
+        struct __attribute__((packed)) packed { char a; unsigned b : 30; unsigned c : 30; short d; };";
 
 /// A declaration is looked at as what the compiler makes of it.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #[test]
 fn declarations_have_the_members_of_the_compiler() {
     let folder = Folder::new();
-    let source = format!("{NODE} struct node *node;");
+    let names = ["node", "either", "bits", "wide", "across", "unnamed", "packed"];
+    let users: String =
+        names.iter().map(|name| ["struct ", name, " *p_", name, ";"].concat()).collect();
+    let source = format!("{NODE} {users}");
     let Some(object) = compiled(&folder, "gcc", "a.c", &source, "-g -c") else { return };
     let read = |argument: &str| {
         let (json, _) = json_of(&folder, &["info", argument, "--json"]);
         let members = json["structure"]["members"].as_array().unwrap().clone();
         let row = |one: &Value| {
-            let keys = ["name", "offset", "bytes", "align"].map(|key| one[key].clone());
+            let keys = ["name", "offset", "bytes", "align", "bits"].map(|key| one[key].clone());
             (keys, one["what"].is_string(), one["type"].as_str().unwrap().contains('*'))
         };
         (json["structure"]["size"].clone(), members.iter().map(row).collect::<Vec<_>>())
     };
     folder.file("b.h", NODE.as_bytes());
-    assert_eq!(read("@b.h:node"), read(&format!("{}:node", object.display())));
+    for name in names {
+        assert_eq!(
+            read(&format!("@b.h:{name}")),
+            read(&format!("{}:{name}", object.display())),
+            "{name}"
+        );
+    }
     assert!(read("@b.h:node").1.iter().any(|(_, _, is_pointer)| *is_pointer));
     // What moves values says which member stands in the way, and where.
     folder.file("data.bin", &[0; 64]);

@@ -75,9 +75,9 @@ impl Declarator<'_> {
             _ => return None,
         };
         let most = match basic.kind() {
-            basic::Kind::Integer | basic::Kind::Character => 8 * of.size,
             basic::Kind::Logical => 1,
-            _ => return None,
+            basic::Kind::Float | basic::Kind::Complex => return None,
+            _ => 8 * of.size,
         };
         width.filter(|width| *width <= most && (*width > 0 || self.name.is_none()))
     }

@@ -248,7 +248,7 @@ impl<'s> Reader<'s, '_> {
             let added = match (&name, bits) {
                 (_, Some(width)) => {
                     let is_packed = is_packed || pack.is_some();
-                    placement.add_bits(name.clone(), &element, width, align, is_packed)
+                    placement.add_bits(name, &element, width, align, is_packed)
                 }
                 (Some(name), None) => {
                     placement.add(Some(name.clone()), &element, &lengths, align, is_gap(name))
