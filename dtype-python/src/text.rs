@@ -1,7 +1,7 @@
 //! Layouts from text.
 
-use dtype_text::declaration::{Language, numpy_dtype, parse, recognize};
 use dtype_npy::Dtype;
+use dtype_text::declaration::{Language, numpy_dtype, parse, recognize};
 use numpy::PyArrayDescr;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
