@@ -29,7 +29,7 @@ pub(crate) fn read(text: &str, form: i32) -> Result<Type, Failure> {
             parsed.map(|parsed| parsed.ty).map_err(|problems| {
                 // There is at least one; the first is mostly the cause of the others.
                 let Problem { message, span, help, .. } = &problems[0];
-                let help = help.iter().map(|help| format!("; {help}")).collect::<String>();
+                let help = help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
                 malformed(span.start, &format!("{message}{help}"))
             })
         }

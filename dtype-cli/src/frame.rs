@@ -8,6 +8,7 @@
 //! read again; in a pipe, the search starts after that frame.
 
 mod known;
+mod own_type;
 mod report;
 
 use std::io::Write;
@@ -23,6 +24,7 @@ use crate::input::{self, StandardInput};
 use crate::value::json_string;
 use dtype_text::printable::printable;
 use known::{KnownTypes, Ready, Records};
+pub(crate) use own_type::own_type;
 use report::{Found, Report};
 
 /// How many bytes of the input are kept to search them for a frame.

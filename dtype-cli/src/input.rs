@@ -10,6 +10,7 @@ use object::read::ReadCache;
 use crate::dataset::{self, Columns};
 use crate::debug_info::{DebugInfo, Error, Listed, is_object};
 use crate::failure::{Failure, shown};
+use crate::frame::own_type;
 use crate::npy::{self, Items, MAGIC};
 use crate::separate;
 use dtype_text::declaration::{self, Language, Message};
@@ -185,8 +186,8 @@ fn read<T>(
     })
 }
 
-/// The items of a data file that contains their type: a `.npy` file, an array of an archive, a dataset of an HDF5 file, or
-/// columns. An `@` may be before its name.
+/// The items of a data file that contains their type: a `.npy` file, an array of an archive, a dataset of an HDF5 file, columns,
+/// or messages. An `@` may be before its name.
 fn data_file(argument: &str) -> Result<Option<Items>, Failure> {
     let path = Path::new(argument.strip_prefix('@').unwrap_or(argument));
     if let Some(dataset) = dataset::open(path)? {
@@ -200,6 +201,9 @@ fn data_file(argument: &str) -> Result<Option<Items>, Failure> {
         let parsed = declaration::of_stored(stored);
         let parsed = parsed.map_err(|error| Failure::Usage(error.to_string()))?;
         return Ok(Some(Items { parsed, order: None, count }));
+    }
+    if let Some(parsed) = own_type(path)? {
+        return Ok(Some(Items { parsed, order: None, count: 0 }));
     }
     let mut start = [0; MAGIC.len()];
     let Some(mut file) = dataset::regular(path) else { return Ok(None) };

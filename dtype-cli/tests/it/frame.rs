@@ -7,6 +7,7 @@ use crate::command::{done, dtype, fed, noise};
 use crate::linear::{TIMES, assert_linear};
 use dtype_message::{Framing, Header, Schema};
 use dtype_runtime::{Datatype, Type};
+use dtype_text::notation::parse;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -368,4 +369,36 @@ proptest! {
             at = if line["error"].is_object() { at.max(offset) } else { offset + length };
         }
     }
+}
+
+/// A file of messages with one type is that type wherever a type is wanted.
+#[test]
+fn a_file_of_messages_is_its_type() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, frames: &[&[u8]]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, frames.concat()).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let message = |bytes: &[u8]| {
+        let mut out = Vec::new();
+        dtype_message::write(&mut out, bytes).unwrap();
+        out
+    };
+    let types = ["struct{f64, bool}", "struct{f64, u8}"].map(|text| parse(text).unwrap().ty);
+    let [ty, other] = types.map(|ty| message(&ty.marshal()));
+    let records = framed(Framing::new());
+    let failed = |path: &str| {
+        let output = dtype().args(["info", path]).output().unwrap();
+        assert_eq!((output.status.code(), &*output.stdout), (Some(2), &b""[..]));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let own = file("own", &[&message(&[9]), &ty, &records, &ty, b"the end is damaged"]);
+    let expected = done(dtype().args(["info", "struct{f64, bool}"]));
+    assert_eq!(done(dtype().args(["info", &own])), expected);
+    let status = |other: &str| dtype().args(["compare", &own, other]).output().unwrap().status;
+    assert_eq!(status("struct{f64, bool}").code(), Some(0));
+    assert_eq!(status(&file("other", &[&other])).code(), Some(1));
+    assert!(failed(&file("both", &[&ty, &other])).contains("messages of several types"));
+    assert!(failed(&file("none", &[&records])).contains("none of them is a type"));
 }

@@ -21,7 +21,7 @@ use dtype_attributes::{FieldAttrs, Place};
 use dtype_runtime::Error;
 use proc_macro2::{Span, TokenStream};
 use syn::spanned::Spanned;
-use syn::{Attribute, Fields, Path, Type, TypePath};
+use syn::{Attribute, Fields, GenericArgument, Path, PathArguments, Type, TypePath};
 
 use super::hints::Hints;
 use super::layout::{Base, Layout, NoData, Placement, foreign, is_gap, pointer, wrong};
@@ -210,7 +210,7 @@ impl<'f> Reader<'f> {
         let place = match &item.kind {
             Kind::Enum(_) => Some(Place::Enum),
             Kind::Struct { .. } => Some(Place::Struct),
-            Kind::Union | Kind::Alias(_) | Kind::Constant(_) => None,
+            Kind::Union(_) | Kind::Alias(_) | Kind::Constant(_) => None,
         };
         if let Some(place) = place {
             check_item(&item.attributes, place, self.form).map_err(NoData::Wrong)?;
@@ -218,10 +218,19 @@ impl<'f> Reader<'f> {
         let layout = representation(&item.attributes)?;
         match &item.kind {
             Kind::Alias(ty) => self.ty(ty),
-            Kind::Union => foreign(
-                "a union",
-                "which of its members is meant is not known: write the one that is in use",
-            ),
+            Kind::Union(fields) => {
+                let mut union = foreign(
+                    "a union",
+                    "which of its members is meant is not known: write the one that is in use",
+                );
+                if let Err(NoData::Foreign { place, .. }) = &mut union
+                    && self.form == Form::Memory
+                    && (layout.is_c || layout.is_transparent)
+                {
+                    *place = Some(Box::new(self.structure(name, fields, &layout, item)?));
+                }
+                union
+            }
             Kind::Enum(variants)
                 if variants.iter().any(|one| !matches!(one.fields, Fields::Unit)) =>
             {
@@ -269,12 +278,16 @@ impl<'f> Reader<'f> {
     ) -> Base {
         let rules =
             Rules { packed: layout.packed, is_derived: derives(&item.attributes, "Datatype") };
+        let is_union = matches!(item.kind, Kind::Union(_));
         let mut placement = Placement::default();
         let mut problems: Vec<Problem> = Vec::new();
         let mut names = HashMap::new();
         // Fields with bytes. A transparent struct has one.
         let mut filled = 0;
         for field in fields {
+            if is_union {
+                placement.restart();
+            }
             match self.field(field, rules, &mut names, &mut placement) {
                 Ok(has_bytes) => filled += usize::from(has_bytes),
                 Err(more) => problems.extend(more),
@@ -287,13 +300,13 @@ impl<'f> Reader<'f> {
         if !problems.is_empty() {
             return Err(NoData::Wrong(problems));
         }
-        if layout.is_transparent && filled > 1 && self.form == Form::Memory {
+        if layout.is_transparent && filled > 1 && !is_union && self.form == Form::Memory {
             return no_places(name, &item.span);
         }
-        let layout = placement.finish(layout.align.unwrap_or(1), self.fields);
-        let layout = layout.map_err(|error| {
-            Problem::new(error.to_string(), item.span.clone(), "in this struct")
-        })?;
+        let finish = if is_union { Placement::finish_union } else { Placement::finish };
+        let layout = finish(placement, layout.align.unwrap_or(1), self.fields);
+        let layout = layout
+            .map_err(|error| Problem::new(error.to_string(), item.span.clone(), "in this type"))?;
         self.fields.add_type(&layout.ty, name);
         Ok(layout.named(name))
     }
@@ -317,15 +330,16 @@ impl<'f> Reader<'f> {
         let rename = rename.map(|name| name.value());
         let at = range(field.ty.span());
         let found = self.field_type(&field.ty, with);
-        let (element, lengths) = match (found, pointer_of(&field.ty)) {
-            (Ok(found), _) => found,
-            (Err(base @ NoData::Foreign { .. }), Some(pointer)) if self.form == Form::Memory => {
-                placement.report(base.of_field(&shown, at.clone()));
-                let pointer = Layout::foreign(pointer);
-                let pointer = pointer.map_err(|error| refused(&error, at.clone()));
-                (pointer.map_err(|base| base.of_field(&shown, at.clone()))?, Vec::new())
+        let (element, lengths) = found.map_err(|base| base.of_field(&shown, at.clone()))?;
+        let element = match element {
+            Ok(element) => element,
+            Err(mut base) => {
+                let place = base.take_place();
+                let problems = base.of_field(&shown, at.clone());
+                let Some(place) = place else { return Err(problems) };
+                placement.report(problems);
+                place
             }
-            (Err(base), _) => return Err(base.of_field(&shown, at)),
         };
         // The derive packs every field that is not skipped.
         let is_gap = is_skipped || !rules.is_derived && rename.is_none() && is_gap(&shown);
@@ -344,7 +358,7 @@ impl<'f> Reader<'f> {
     }
 
     /// The element type of a field, or the type that describes it, and the lengths of its array, the outermost first.
-    fn field_type(&mut self, ty: &Type, with: Option<Path>) -> Result<(Layout, Vec<u64>), NoData> {
+    fn field_type(&mut self, ty: &Type, with: Option<Path>) -> Result<(Base, Vec<u64>), NoData> {
         let mut lengths = Vec::new();
         let mut inner = ty;
         while let Type::Array(array) = inner {
@@ -355,7 +369,7 @@ impl<'f> Reader<'f> {
             Some(path) => self.path(&TypePath { attrs: Vec::new(), qself: None, path }),
             None => self.ty(inner),
         };
-        Ok((element?, lengths))
+        Ok((element, lengths))
     }
 }
 
@@ -393,12 +407,32 @@ fn refused(error: &Error, span: Range<usize>) -> NoData {
     Problem::new(error.to_string(), span, "too large").into()
 }
 
-/// A pointer or a reference, if its size is known.
+/// A pointer, a reference or a type of the standard library that has one, if its size is known.
 fn pointer_of(ty: &Type) -> Option<Described> {
     let (what, to) = match ty {
         Type::Ptr(pointer) => ("a pointer", &*pointer.elem),
         Type::Reference(reference) => ("a reference", &*reference.elem),
         Type::FnPtr(_) => return Some(pointer("a function pointer", &text_of(ty), 1)),
+        Type::Path(path) => {
+            let last = path.path.segments.last()?;
+            let of = match &last.arguments {
+                PathArguments::AngleBracketed(all) => all.args.iter().find_map(|one| match one {
+                    GenericArgument::Type(of) => Some(of),
+                    _ => None,
+                }),
+                _ => None,
+            };
+            match (name_of(&last.ident).as_str(), of) {
+                ("Vec", Some(_)) => return Some(pointer("a `Vec`", &text_of(ty), 3)),
+                ("String", None) => return Some(pointer("a string", "String", 3)),
+                // A pointer that is not null leaves one value for `None`.
+                ("Option", Some(of)) if !matches!(of, Type::Ptr(_)) && !is_option(of) => {
+                    return pointer_of(of).map(|of| Described { name: text_of(ty).into(), ..of });
+                }
+                ("Box" | "Rc" | "Arc" | "NonNull", Some(of)) => ("a pointer", of),
+                _ => return None,
+            }
+        }
         _ => return None,
     };
     // Those to types without a fixed size have a length or a table beside the address.
@@ -408,6 +442,10 @@ fn pointer_of(ty: &Type) -> Option<Described> {
         _ => 1,
     };
     Some(pointer(what, &text_of(ty), words))
+}
+
+fn is_option(ty: &Type) -> bool {
+    matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Option"))
 }
 
 /// A type as it is usually written.

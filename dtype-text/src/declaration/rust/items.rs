@@ -23,12 +23,12 @@ pub(super) struct Item {
 #[derive(Clone)]
 pub(super) enum Kind {
     Struct {
-        /// The position of its parameters.
+        /// The position of its parameters. Lifetimes alone are none, since they do not change the layout.
         generics: Option<Range<usize>>,
         fields: Fields,
     },
     Enum(Vec<Variant>),
-    Union,
+    Union(Fields),
     Alias(Type),
     Constant(Expr),
 }
@@ -51,7 +51,9 @@ impl Reader<'_> {
                     self.add(&item.ident, item.attrs, Kind::Enum(variants));
                 }
                 syn::Item::Use(item) => self.import(&item.tree, None),
-                syn::Item::Union(item) => self.add(&item.ident, item.attrs, Kind::Union),
+                syn::Item::Union(item) => {
+                    self.add(&item.ident, item.attrs, Kind::Union(Fields::Named(item.fields)));
+                }
                 syn::Item::Type(item) => self.add(&item.ident, item.attrs, Kind::Alias(*item.ty)),
                 syn::Item::Const(item) if item.ident != "_" => {
                     self.add(&item.ident, item.attrs, Kind::Constant(*item.expr));
@@ -119,5 +121,6 @@ impl Reader<'_> {
 }
 
 fn parameters(generics: &Generics) -> Option<Range<usize>> {
-    generics.lt_token.map(|open| range(open.span()))
+    let has_types = generics.params.len() > generics.lifetimes().count();
+    generics.lt_token.filter(|_| has_types).map(|open| range(open.span()))
 }

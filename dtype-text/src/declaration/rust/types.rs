@@ -6,10 +6,10 @@ use dtype_runtime::basic::Validity;
 use syn::spanned::Spanned;
 use syn::{GenericArgument, PathArguments, Type, TypePath};
 
-use super::super::layout::{Base, Layout, foreign, wrong};
+use super::super::layout::{Base, Layout, NoData, foreign, wrong};
 use super::super::{Form, MAX_NESTING};
 use super::items::Kind;
-use super::{Reader, name_of, range, refused};
+use super::{Reader, name_of, pointer_of, range, refused};
 use crate::names;
 use crate::notation::Restriction;
 use crate::problem::{Problem, quoted};
@@ -22,8 +22,15 @@ impl Reader<'_> {
             return wrong(Problem::new(message, range(ty.span()), "one more level"));
         }
         self.depth += 1;
-        let base = self.inner_type(ty);
+        let mut base = self.inner_type(ty);
         self.depth -= 1;
+        if let Err(NoData::Foreign { place: place @ None, .. }) = &mut base
+            && self.form == Form::Memory
+            && !self.is_declared(ty)
+        {
+            let pointer = pointer_of(ty).and_then(|pointer| Layout::foreign(pointer).ok());
+            *place = pointer.map(Box::new);
+        }
         base
     }
 
@@ -103,6 +110,12 @@ impl Reader<'_> {
             Some((what, help)) => foreign(what, help),
             None => self.unknown(&name, span),
         }
+    }
+
+    /// Whether the text declares the type, so that it is not one of the standard library.
+    fn is_declared(&self, ty: &Type) -> bool {
+        let Type::Path(path) = ty else { return false };
+        path.path.get_ident().is_some_and(|name| self.items.contains_key(&name_of(name)))
     }
 
     /// The path that a `use` of the text gives a name.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::process::Command;
 
 use dtype_runtime::Type;
-use dtype_text::declaration::{Language, c_struct, parse, rust_struct};
+use dtype_text::declaration::{Language, c_struct, look, parse, rust_struct};
 use dtype_text::notation::{self, FieldNames, Parsed};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -308,5 +308,57 @@ fn names_with_underscores_are_kept_in_c() {
         let options = [format!("-std={standard}"), "-x".into(), kind.into()];
         let options: Vec<&str> = options.iter().map(String::as_str).collect();
         run(compiler, "names.h", &source, &options);
+    }
+}
+
+/// Members in Rust that are no data have the places that the compiler gives them.
+#[test]
+fn pointers_in_rust_have_the_places_of_the_compiler() {
+    let types = [
+        "&'a str",
+        "Box<u8>",
+        "u8",
+        "Vec<u8>",
+        "fn(u8)",
+        "Option<Box<u8>>",
+        "u8",
+        "Option<&'a u8>",
+        "Box<dyn Fn()>",
+        "[Option<Rc<u8>>; 3]",
+        "u8",
+        "Option<String>",
+        "Either",
+        "Option<fn()>",
+        "std::sync::Arc<str>",
+        "NonNull<u8>",
+        "u8",
+        "&'a [u8]",
+        "[Either; 2]",
+        "*const u8",
+        "Option<Vec<u16>>",
+        "u8",
+    ];
+    let (mut fields, mut places) = (String::new(), String::new());
+    for (at, ty) in types.iter().enumerate() {
+        writeln!(fields, "    m{at}: {ty},").unwrap();
+        writeln!(places, "    println!(\"{{}}\", std::mem::offset_of!(Mixed, m{at}));").unwrap();
+    }
+    let text = format!(
+        "use std::ptr::NonNull;\nuse std::rc::Rc;\n#[repr(C)]\nstruct Mixed<'a> {{\n{fields}}}\n\
+         #[repr(C)]\n#[derive(Clone, Copy)]\nunion Either {{ a: u32, b: [u8; 7] }}\n"
+    );
+    let main = format!("fn main() {{\n{places}    println!(\"{{}}\", size_of::<Mixed>());\n}}\n");
+    let options = ["--edition", "2024", "-A", "warnings"];
+    let Some(printed) = run("rustc", "mixed.rs", &(text.clone() + &main), &options) else { return };
+    let expected: Vec<u64> = printed.lines().map(|line| line.parse().unwrap()).collect();
+    let parsed = look(&text, Language::Rust, None).unwrap();
+    let structure = parsed.fields.layout().unwrap();
+    let members = structure.declared.iter().map(|at| structure.members[*at].offset);
+    assert_eq!(members.chain([structure.size]).collect::<Option<Vec<u64>>>(), Some(expected));
+    // Other values than null have no room for `None`.
+    for none in ["Option<*const u8>", "Option<Option<Box<u8>>>", "Option<u8>"] {
+        let text = format!("#[repr(C)] struct P {{ x: {none} }}");
+        let problems = look(&text, Language::Rust, None).unwrap_err();
+        assert_eq!(problems[0].message, "field `x` is an enum whose layout is not fixed");
     }
 }
