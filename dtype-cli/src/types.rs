@@ -67,7 +67,8 @@ pub(crate) fn chosen(all: Vec<Listed>, listing: &Listing) -> (Vec<Summary>, usiz
 
 /// Whether a type is of a standard library, or made by the compiler.
 fn is_foreign(name: &str, file: &str) -> bool {
-    let first = name.split("::").next().unwrap_or_default();
+    // GCC calls the struct behind `va_list` `typedef __va_list_tag __va_list_tag`.
+    let first = name.trim_start_matches("typedef ").split("::").next().unwrap_or_default();
     let is_reserved = || {
         let mut rest = first.chars().skip_while(|c| *c == '_');
         let underscores = first.len() - first.trim_start_matches('_').len();

@@ -315,8 +315,10 @@ fn programs_are_compared() {
 fn lists_have_what_is_asked_for() {
     let folder = Folder::new();
     let source = "
+        #include <cstdarg>
         #include <time.h>
         #include <vector>
+        void log(va_list) {}
         namespace geo { struct Cell { char a; double b; char c; }; struct Grid { Cell cells[4]; Cell *first; }; }
         struct Alone { int x; }; struct tm t; std::vector<int> v; geo::Grid g; Alone a;";
     if compiled(&folder, "g++", "a.cpp", source, "-g -c").is_none() {
