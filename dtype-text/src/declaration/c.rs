@@ -1,10 +1,11 @@
 //! Reads declarations of structs in C: a few structs with their typedefs and enums, and constants for the lengths of arrays.
 //!
 //! There is no preprocessor. Anything that depends on one, or on attributes that few structs have, is a mistake whose help is
-//! the command that compiles the file: the layout is then read from [debug information](crate::debug_info).
+//! the command that compiles the file: the command `dtype` then reads the layout from debug information.
 //!
-//! A type that is no data, such as a union or a pointer, is a mistake only if the chosen struct contains it and data alone is wanted. So is a
-//! declaration that the reader does not understand; otherwise it is skipped, as functions and variables are.
+//! A type that is no data, such as a union or a pointer, is a mistake only if the chosen struct contains it and data alone is
+//! wanted. A declaration that the reader does not understand is a mistake only if the chosen struct needs it; otherwise it is
+//! skipped, as functions and variables are.
 
 mod attributes;
 mod constants;

@@ -65,6 +65,15 @@ pub(super) enum NoData {
 }
 
 impl NoData {
+    /// The same for an array of the type: its place is that of all elements.
+    pub(super) fn array(mut self, length: u64) -> Self {
+        let all = self.take_place().and_then(|one| one.array(&[length]).ok());
+        if let Self::Foreign { place, .. } = &mut self {
+            *place = all.map(Box::new);
+        }
+        self
+    }
+
     /// Takes the layout of what is no data, if it has one.
     pub(super) fn take_place(&mut self) -> Option<Layout> {
         match self {
@@ -105,6 +114,26 @@ pub(super) fn pointer(what: &'static str, name: &str, words: u64) -> Described {
     let bytes = Basic::Aint.size() as u64;
     let of = Described::other(what, Some(bytes * words), Some(bytes));
     Described { name: name.into(), ..of }
+}
+
+/// The layout of a field of a type, with what to report where data alone is wanted; or the field's mistakes, if it has no place.
+/// `name` is empty if it has none.
+pub(super) fn placed(
+    base: Base,
+    name: &str,
+    span: Range<usize>,
+) -> Result<(Layout, Vec<Problem>), Vec<Problem>> {
+    match base {
+        Ok(layout) => Ok((layout, Vec::new())),
+        Err(mut base) => {
+            let place = base.take_place();
+            let problems = base.of_field(name, span);
+            match place {
+                Some(place) => Ok((place, problems)),
+                None => Err(problems),
+            }
+        }
+    }
 }
 
 /// A type with one mistake.

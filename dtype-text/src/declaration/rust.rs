@@ -24,7 +24,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Fields, GenericArgument, Path, PathArguments, Type, TypePath};
 
 use super::hints::Hints;
-use super::layout::{Base, Layout, NoData, Placement, foreign, is_gap, pointer, wrong};
+use super::layout::{Base, Layout, NoData, Placement, foreign, is_gap, placed, pointer, wrong};
 use super::{Declared, Form, MAX_NESTING, MAX_PROBLEMS};
 use crate::notation::{FieldNames, Restriction};
 use crate::problem::{Problem, quoted};
@@ -331,16 +331,8 @@ impl<'f> Reader<'f> {
         let at = range(field.ty.span());
         let found = self.field_type(&field.ty, with);
         let (element, lengths) = found.map_err(|base| base.of_field(&shown, at.clone()))?;
-        let element = match element {
-            Ok(element) => element,
-            Err(mut base) => {
-                let place = base.take_place();
-                let problems = base.of_field(&shown, at.clone());
-                let Some(place) = place else { return Err(problems) };
-                placement.report(problems);
-                place
-            }
-        };
+        let (element, others) = placed(element, &shown, at.clone())?;
+        placement.report(others);
         // The derive packs every field that is not skipped.
         let is_gap = is_skipped || !rules.is_derived && rename.is_none() && is_gap(&shown);
         let name = rename.or(own);

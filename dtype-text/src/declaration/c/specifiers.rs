@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::super::layout::{Base, Layout, NoData, foreign, wrong};
+use super::super::layout::{Base, Layout, foreign, wrong};
 use super::attributes::Attributes;
 use super::{CPP, Named, Read, Reader, by_compiler, cpp};
 use crate::names::{self, Words};
@@ -123,7 +123,7 @@ impl<'s> Reader<'s, '_> {
             self.is_part(tag.declared);
             let keyword = match &tag.base {
                 _ if tag.declared.is_some() => "struct",
-                Err(NoData::Foreign { .. }) => "union",
+                _ if self.unions.iter().any(|union| union.name == word) => "union",
                 _ => "enum",
             };
             let tagged = format!("{keyword} {word}");

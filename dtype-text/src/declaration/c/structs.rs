@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use dtype_runtime::Error;
 
-use super::super::layout::{Base, Layout, NoData, Placement, is_gap, wrong};
+use super::super::layout::{Base, Layout, NoData, Placement, is_gap, placed, wrong};
 use super::super::{Declared, MAX_PROBLEMS};
 use super::attributes::Attributes;
 use super::declarator::Declarator;
@@ -290,14 +290,9 @@ fn without_name(specified: Specified<'_>, body: &mut Body) {
         let problem = Problem::new("attributes before a struct without a name", span, "");
         return report(&mut body.problems, [by_compiler(problem)]);
     }
-    let (element, others) = match base {
-        Ok(element) => (element, Vec::new()),
-        Err(mut base) => {
-            let place = base.take_place();
-            let problems = base.of_field("", span.clone());
-            let Some(place) = place else { return report(&mut body.problems, problems) };
-            (place, problems)
-        }
+    let (element, others) = match placed(base, "", span.clone()) {
+        Ok(placed) => placed,
+        Err(problems) => return report(&mut body.problems, problems),
     };
     body.fields.push(Field {
         name: None,
@@ -368,14 +363,10 @@ fn field(
     if let Some(problem) = attributes.problem {
         return report(&mut body.problems, [*problem]);
     }
-    let (element, others) = match specified.named.base.clone() {
-        Ok(element) => (element, Vec::new()),
-        Err(mut base) => {
-            let place = base.take_place();
-            let problems = base.of_field(&text, specified.named.span.clone());
-            let Some(place) = place else { return report(&mut body.problems, problems) };
-            (place, problems)
-        }
+    let Named { base, span, .. } = specified.named.clone();
+    let (element, others) = match placed(base, &text, span) {
+        Ok(placed) => placed,
+        Err(problems) => return report(&mut body.problems, problems),
     };
     if let Err(message) = element.elements(&declarator.lengths) {
         return report(&mut body.problems, [Problem::new(message, declarator.span, "")]);

@@ -22,15 +22,8 @@ impl Reader<'_> {
             return wrong(Problem::new(message, range(ty.span()), "one more level"));
         }
         self.depth += 1;
-        let mut base = self.inner_type(ty);
+        let base = self.inner_type(ty);
         self.depth -= 1;
-        if let Err(NoData::Foreign { place: place @ None, .. }) = &mut base
-            && self.form == Form::Memory
-            && !self.is_declared(ty)
-        {
-            let pointer = pointer_of(ty).and_then(|pointer| Layout::foreign(pointer).ok());
-            *place = pointer.map(Box::new);
-        }
         base
     }
 
@@ -41,8 +34,8 @@ impl Reader<'_> {
             Type::Path(path) => self.path(path),
             Type::Array(array) => {
                 let length = self.length(&array.len)?;
-                let array = self.ty(&array.elem)?.array(&[length]);
-                array.map_err(|error| refused(&error, range(ty.span())))
+                let element = self.ty(&array.elem).map_err(|base| base.array(length))?;
+                element.array(&[length]).map_err(|error| refused(&error, range(ty.span())))
             }
             Type::Tuple(tuple) if tuple.elems.is_empty() => {
                 Layout::nothing().map_err(|error| refused(&error, 0..0))
@@ -52,11 +45,13 @@ impl Reader<'_> {
                 "a tuple, whose fields have no fixed places",
                 "write a struct with `#[repr(C)]`",
             ),
-            Type::Reference(_) => foreign(
+            Type::Reference(_) => self.elsewhere(
+                ty,
                 "a reference",
                 "what it refers to is not part of the struct: write that type itself",
             ),
-            Type::Ptr(_) => foreign(
+            Type::Ptr(_) => self.elsewhere(
+                ty,
                 "a pointer",
                 "what it points to is not part of the struct: describe that by a type of its own, or \
                  write `usize` to treat the address as a number",
@@ -64,7 +59,7 @@ impl Reader<'_> {
             Type::Slice(_) => {
                 foreign("a slice, which has no fixed size", "write an array, such as `[f64; 3]`")
             }
-            Type::FnPtr(_) => foreign("a function pointer", "a function cannot be sent"),
+            Type::FnPtr(_) => self.elsewhere(ty, "a function pointer", "a function cannot be sent"),
             Type::TraitObject(_) | Type::ImplTrait(_) => {
                 foreign("not of a fixed type", "write the type that is meant")
             }
@@ -107,15 +102,16 @@ impl Reader<'_> {
             return known;
         }
         match elsewhere(&name) {
-            Some((what, help)) => foreign(what, help),
+            Some((what, help)) => self.elsewhere(&Type::Path(ty.clone()), what, help),
             None => self.unknown(&name, span),
         }
     }
 
-    /// Whether the text declares the type, so that it is not one of the standard library.
-    fn is_declared(&self, ty: &Type) -> bool {
-        let Type::Path(path) = ty else { return false };
-        path.path.get_ident().is_some_and(|name| self.items.contains_key(&name_of(name)))
+    /// A type whose data are elsewhere in memory. In a struct in memory, it has the place of a pointer to them, if that is known.
+    fn elsewhere(&self, ty: &Type, what: &'static str, help: &'static str) -> Base {
+        let pointer = pointer_of(ty).filter(|_| self.form == Form::Memory);
+        let place = pointer.and_then(|pointer| Layout::foreign(pointer).ok()).map(Box::new);
+        Err(NoData::Foreign { what, help, place })
     }
 
     /// The path that a `use` of the text gives a name.

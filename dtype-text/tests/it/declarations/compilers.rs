@@ -337,6 +337,8 @@ fn pointers_in_rust_have_the_places_of_the_compiler() {
         "*const u8",
         "Option<Vec<u16>>",
         "u8",
+        "Three",
+        "u8",
     ];
     let (mut fields, mut places) = (String::new(), String::new());
     for (at, ty) in types.iter().enumerate() {
@@ -345,7 +347,7 @@ fn pointers_in_rust_have_the_places_of_the_compiler() {
     }
     let text = format!(
         "use std::ptr::NonNull;\nuse std::rc::Rc;\n#[repr(C)]\nstruct Mixed<'a> {{\n{fields}}}\n\
-         #[repr(C)]\n#[derive(Clone, Copy)]\nunion Either {{ a: u32, b: [u8; 7] }}\n"
+         #[repr(C)]\n#[derive(Clone, Copy)]\nunion Either {{ a: u32, b: [u8; 7] }}\ntype Three = [Box<u8>; 3];\n"
     );
     let main = format!("fn main() {{\n{places}    println!(\"{{}}\", size_of::<Mixed>());\n}}\n");
     let options = ["--edition", "2024", "-A", "warnings"];
