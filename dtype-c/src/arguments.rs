@@ -89,7 +89,7 @@ pub(crate) struct Array<'a, T>(*const T, usize, &'static str, PhantomData<&'a [T
 impl<'a, T> Array<'a, T> {
     /// # Safety
     ///
-    /// The pointer must be null, or valid for reading so many `T` during `'a`, in which nothing writes them.
+    /// The pointer must be null, or valid for reading `number` of `T` during `'a`, in which nothing writes them.
     #[inline(always)]
     pub(crate) unsafe fn new(pointer: *const T, number: usize, name: &'static str) -> Self {
         Self(pointer, number, name, PhantomData)
@@ -102,7 +102,7 @@ impl<'a, T> Array<'a, T> {
         if number == 0 {
             return Ok(&[]);
         }
-        // SAFETY: not null and aligned, so valid for so many values, as `new` was promised; they are in one allocation, as all
+        // SAFETY: not null and aligned, so valid for `number` values, as `new` was promised; they are in one allocation, as all
         // arrays of C are. Memory from other languages counts as initialised.
         Ok(unsafe { slice::from_raw_parts(pointer, number) })
     }
@@ -137,7 +137,7 @@ pub(crate) struct Room<'a, T>(*mut T, usize, &'static str, PhantomData<&'a mut [
 impl<'a, T> Room<'a, T> {
     /// # Safety
     ///
-    /// The pointer must be null, or valid for writing so many `T` during `'a`, in which nothing else accesses them; any bytes
+    /// The pointer must be null, or valid for writing `number` of `T` during `'a`, in which nothing else accesses them; any bytes
     /// make a `T`.
     #[inline(always)]
     pub(crate) unsafe fn new(pointer: *mut T, number: usize, name: &'static str) -> Self {
@@ -157,7 +157,7 @@ impl<'a, T> Room<'a, T> {
         if number == 0 {
             return Ok(&mut []);
         }
-        // SAFETY: not null and aligned, so valid for so many values that nothing else accesses, as `new` was promised. Memory
+        // SAFETY: not null and aligned, so valid for `number` values that nothing else accesses, as `new` was promised. Memory
         // from other languages counts as initialised, and any bytes make a value.
         Ok(unsafe { slice::from_raw_parts_mut(pointer, number) })
     }
@@ -183,7 +183,7 @@ impl Room<'_, u8> {
     }
 }
 
-/// Checks a pointer to so many values.
+/// Checks a pointer to `number` values.
 #[inline(always)]
 fn check<T>(pointer: *const T, number: usize, name: &'static str) -> Result<(), Failure> {
     let is_fine = pointer.is_aligned() && number <= isize::MAX as usize / size_of::<T>();

@@ -7,8 +7,8 @@
 //! | `[&T]`, `[&mut T]` | `const T *`, `T *`, a handle | [`In`](crate::arguments::In) |
 //! | `[new T]` | `T **`, for a new handle | [`Out`](crate::arguments::Out) |
 //! | `[out T]` | `T *`, for a result | [`Out`](crate::arguments::Out) |
-//! | `[T; number]` | `const T *`, of so many elements | [`Array`](crate::arguments::Array) |
-//! | `[mut T; number]` | `T *`, of so many elements | [`Room`](crate::arguments::Room) |
+//! | `[T; number]` | `const T *`, of `number` elements | [`Array`](crate::arguments::Array) |
+//! | `[mut T; number]` | `T *`, of `number` elements | [`Room`](crate::arguments::Room) |
 //! | `[bytes; size]`, `[mut bytes; size]` | `const void *`, `void *` | the same, of bytes |
 //! | `[memory; size]`, `[mut memory; size]` | `const void *`, `void *`, an origin | [`Memory`](crate::memory::Memory) |
 //!

@@ -178,7 +178,7 @@ functions! { FRAMES:
             return Err(Error::RecordLimit { limit, actual }.into());
         }
         memory.check(ty, number)?;
-        // SAFETY: the data of so many instances are writable: the caller promises that of the memory in which they lie, as just
+        // SAFETY: the data of `number` instances are writable: the caller promises that of the memory in which they lie, as just
         // checked, or of all data if it has no bound.
         let unpacker = unsafe { prepared.unpacker(memory.origin, number)? };
         frame.unpack(unpacker)?;

@@ -24,7 +24,7 @@ pub(crate) struct Data {
 impl Memory {
     /// # Safety
     ///
-    /// The origin must be null, or memory of so many bytes, or without a bound memory wherever data of instances lie that
+    /// The origin must be null, or memory of `size` bytes, or without a bound memory wherever data of instances lie that
     /// [`check`](Self::check) accepts, which may be accessed as `dtype.h` says of the argument.
     pub(crate) unsafe fn new<T>(origin: *const T, size: usize) -> Self {
         Self { origin: origin.cast_mut().cast(), size }
